@@ -1,0 +1,102 @@
+"""What a job may carry, and how much of it."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from toolcarry.errors import ConfigError
+from toolcarry.rules import DEFAULT_RULES
+from toolcarry.types import KeepText, Rule, check_choice
+
+NO_LIMIT: Final = sys.maxsize
+"""The value of a limit that says: none."""
+
+DEFAULT_CONTEXT_CHARS: Final = 60_000
+"""The total of ``carry`` where a policy gives none."""
+
+KEEP_TEXT: Final = ("auto", "head", "tail", "ends")
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """What is carried, and how much of it.
+
+    Limits count Unicode code points. ``max_tool_context_chars`` is a promise on the whole context
+    (``None``: 60,000), ``max_tool_result_chars`` holds for one result (``None``: no limit);
+    ``NO_LIMIT`` says none. ``keep`` is which part of an over-long text stays: its head, its tail,
+    both ends, or what suits the kind of tool (``"auto"``: both ends of a command's output, where the
+    error stands last, and else the head).
+    ``rules`` come before the built-in ones; ``"careful"`` keeps every edit of a file until the file is
+    written or wholly read again.
+    ``framing`` is the line that says that the context is data and not instructions.
+
+    >>> Policy(max_tool_context_chars=2_000, include_failed=False).keep
+    'auto'
+    >>> Policy(max_tool_result_chars=-1)
+    Traceback (most recent call last):
+    toolcarry.errors.ConfigError: max_tool_result_chars: -1 is not allowed; allowed: an integer >= 0, None
+    """
+
+    max_tool_context_chars: int | None = None
+    max_tool_context_tokens: int | None = None
+    max_tool_result_chars: int | None = None
+    fill: Literal["newest"] = "newest"
+    keep: KeepText = "auto"
+    rules: tuple[Rule, ...] | Literal["careful"] = DEFAULT_RULES
+    include_summary: bool = True
+    include_files: bool = True
+    include_changes: bool = True
+    include_commands: bool = True
+    include_others: bool = True
+    include_failed: bool = True
+    include_interrupted: bool = True
+    framing: bool = True
+
+    def __post_init__(self) -> None:
+        for name in ("max_tool_context_chars", "max_tool_result_chars"):
+            check_limit(name, getattr(self, name), optional=True)
+        if self.max_tool_context_tokens is not None:
+            raise ConfigError(
+                f"max_tool_context_tokens: {self.max_tool_context_tokens!r} is not allowed; "
+                "allowed: None (this version counts characters only)"
+            )
+        check_choice("fill", self.fill, ("newest",))
+        check_choice("keep", self.keep, KEEP_TEXT)
+        object.__setattr__(self, "rules", check_rules(self.rules))
+        for name in SWITCHES:
+            if not isinstance(getattr(self, name), bool):
+                raise ConfigError(
+                    f"{name}: {getattr(self, name)!r} is not allowed; allowed: True, False"
+                )
+
+
+SWITCHES: Final = (
+    "include_summary",
+    "include_files",
+    "include_changes",
+    "include_commands",
+    "include_others",
+    "include_failed",
+    "include_interrupted",
+    "framing",
+)
+
+
+def check_limit(key: str, value: object, *, optional: bool = False) -> None:
+    """Raise a ``ConfigError`` unless ``value`` is a limit."""
+    if optional and value is None:
+        return
+    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+        allowed = "an integer >= 0, None" if optional else "an integer >= 0"
+        raise ConfigError(f"{key}: {value!r} is not allowed; allowed: {allowed}")
+
+
+def check_rules(rules: object) -> tuple[Rule, ...] | Literal["careful"]:
+    """Return ``rules`` as a tuple, or ``"careful"``; raise a ``ConfigError`` for anything else."""
+    if rules == "careful":
+        return "careful"
+    if isinstance(rules, (tuple, list)) and all(isinstance(rule, Rule) for rule in rules):
+        return rules if isinstance(rules, tuple) else tuple(rules)
+    raise ConfigError(f"rules: {rules!r} is not allowed; allowed: a sequence of Rule, 'careful'")

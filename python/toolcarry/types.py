@@ -1,0 +1,149 @@
+"""The values that users hold: frozen, slotted, compared by content.
+
+Nothing here does work; the steps take and return these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any, Literal
+
+from toolcarry.errors import ConfigError
+
+Kind = Literal["read", "edit", "command", "other"]
+KeepBlock = Literal["last", "all", "first", "none"]
+KeepText = Literal["auto", "head", "tail", "ends"]
+CutSide = Literal["head", "tail", "ends"]
+
+KINDS = ("read", "edit", "command", "other")
+KEEP_BLOCK = ("last", "all", "first", "none")
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """What supersedes what, for some tools.
+
+    ``tools`` are names, matched without regard to ASCII case and also behind ``mcp__server__``;
+    ``*`` and ``?`` are wildcards, and ``editor:view`` means the tool ``editor`` called with ``command="view"``.
+    ``key`` names the arguments that tell blocks apart: for the kinds read, edit and command the first
+    that is there; for the kind other all of them together.
+    ``keep`` is which blocks of one key stay: the last, all, the first, or none (never carried anywhere).
+
+    >>> Rule("search_*", kind="other", key=("query",), keep="last").tools
+    ('search_*',)
+    >>> Rule("Read", kind="reed")
+    Traceback (most recent call last):
+    toolcarry.errors.ConfigError: rule.kind: 'reed' is not allowed; allowed: 'read', 'edit', 'command', 'other'
+    """
+
+    tools: tuple[str, ...] | str
+    kind: Kind = "other"
+    key: tuple[str, ...] | str = ()
+    keep: KeepBlock = "last"
+
+    def __post_init__(self) -> None:
+        for name in ("tools", "key"):
+            names = as_names(getattr(self, name))
+            if names is None:
+                raise ConfigError(
+                    f"rule.{name}: {getattr(self, name)!r} is not allowed; allowed: a name, names"
+                )
+            object.__setattr__(self, name, names)
+        check_choice("rule.kind", self.kind, KINDS)
+        check_choice("rule.keep", self.keep, KEEP_BLOCK)
+
+
+def as_names(value: object) -> tuple[str, ...] | None:
+    """``value`` as names, each once; None where it is none."""
+    if isinstance(value, str):
+        return (value,)
+    if not isinstance(value, (tuple, list)) or not all(isinstance(item, str) for item in value):
+        return None
+    return tuple(dict.fromkeys(value))
+
+
+def check_choice(key: str, value: object, allowed: tuple[str, ...]) -> None:
+    """Raise a ``ConfigError`` that names key, value and what is allowed."""
+    if value not in allowed:
+        listed = ", ".join(map(repr, allowed))
+        raise ConfigError(f"{key}: {value!r} is not allowed; allowed: {listed}")
+
+
+@dataclass(frozen=True, slots=True)
+class Notes:
+    """What rendering needs to know of a block beside its call and result.
+
+    ``age`` counts blocks from the newest (0).
+    ``earlier`` holds the ages of the older blocks with the same key that the heading counts,
+    ``is_stale`` says that the file was edited after this read, and ``is_active`` that the block
+    stands on the conversation's active branch.
+    """
+
+    age: int = 0
+    earlier: tuple[int, ...] = ()
+    is_stale: bool = False
+    is_active: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class ToolBlock:
+    """A tool call with its result.
+
+    ``tool_use`` and ``tool_result`` are the wire's own objects (for the role ``tool``, the message);
+    ``None`` where the call, or the result, is missing.
+    ``position`` is the index of the message, or of the line, that the call stands in
+    (for a result without call, the result), from 0.
+    ``scope`` is empty for the main conversation and names the side chain otherwise.
+    """
+
+    tool_use: Mapping[str, Any] | None
+    tool_result: Mapping[str, Any] | None
+    tool_name: str
+    dedup_key: str | None = None
+    call_id: str = ""
+    is_error: bool = False
+    position: int = 0
+    scope: str = ""
+    notes: Notes = field(default_factory=Notes)
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What a job did with every block that it walked. All sizes are Unicode code points.
+
+    ``walked`` counts blocks; ``walked_all`` is false where the budget was spent before the beginning
+    of the conversation was reached, so that older blocks were not looked at.
+    Every walked block is in exactly one of ``shown``, ``left_out``, a reason of ``superseded``
+    and a reason of ``excluded``. ``cut`` counts those of the shown blocks that a limit shortened.
+    """
+
+    walked: int = 0
+    walked_all: bool = True
+    shown: int = 0
+    cut: int = 0
+    left_out: int = 0
+    superseded: Mapping[str, int] = field(default_factory=dict)
+    excluded: Mapping[str, int] = field(default_factory=dict)
+    orphan_calls: int = 0
+    orphan_results: int = 0
+    duplicate_results: int = 0
+    repeated_records: int = 0
+    errors: int = 0
+    chars_before: int = 0
+    chars_after: int = 0
+    summary_cut: bool = False
+    budget_too_small: bool = False
+    skipped_lines: tuple[int, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the report as plain values that ``json.dumps`` takes.
+
+        >>> Report(walked=2, shown=1, superseded={"later_read": 1}).to_dict()["superseded"]
+        {'later_read': 1}
+        """
+        values = {item.name: getattr(self, item.name) for item in fields(self)}
+        for name in ("superseded", "excluded"):
+            values[name] = dict(values[name])
+        values["skipped_lines"] = list(self.skipped_lines)
+        return values
