@@ -1,0 +1,44 @@
+"""Tool results in the conversations of LLM agents: paired, deduplicated, cut to a budget, carried over."""
+
+from toolcarry._backend import backend
+from toolcarry.carry import Carried, carry, prepend_summary_to_user_message
+from toolcarry.dedupe import deduplicate_tools
+from toolcarry.errors import ConfigError, InputError, ToolcarryError
+from toolcarry.explain import Fate, explain
+from toolcarry.inspect import Inspection, ToolSize, inspect
+from toolcarry.pair import extract_tool_blocks
+from toolcarry.policy import NO_LIMIT, Policy
+from toolcarry.read import dialogue
+from toolcarry.render import format_tool_context
+from toolcarry.rules import DEFAULT_RULES
+from toolcarry.truncate import truncate
+from toolcarry.types import Notes, Report, Rule, ToolBlock
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "DEFAULT_RULES",
+    "NO_LIMIT",
+    "Carried",
+    "ConfigError",
+    "Fate",
+    "InputError",
+    "Inspection",
+    "Notes",
+    "Policy",
+    "Report",
+    "Rule",
+    "ToolBlock",
+    "ToolSize",
+    "ToolcarryError",
+    "backend",
+    "carry",
+    "deduplicate_tools",
+    "dialogue",
+    "explain",
+    "extract_tool_blocks",
+    "format_tool_context",
+    "inspect",
+    "prepend_summary_to_user_message",
+    "truncate",
+]

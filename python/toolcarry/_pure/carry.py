@@ -1,0 +1,240 @@
+"""The kernels that the backends share: from messages to blocks, from blocks to a context, and both at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any, Literal
+
+from toolcarry._pure.dedupe import Judging
+from toolcarry._pure.fill import Fill, Trace
+from toolcarry._pure.pair import Entry, Walk
+from toolcarry._pure.read import answered_id, as_object, call_id_of, result_text
+from toolcarry._pure.rules import RuleSet
+from toolcarry.policy import Policy
+from toolcarry.rules import DEFAULT_RULES
+from toolcarry.types import Notes, Rule, ToolBlock
+
+DEFAULT_RULE_SET = RuleSet(DEFAULT_RULES)
+
+Counts = tuple[
+    int,
+    bool,
+    int,
+    int,
+    int,
+    dict[str, int],
+    dict[str, int],
+    int,
+    int,
+    int,
+    int,
+    int,
+    int,
+    int,
+    bool,
+    bool,
+]
+"""The fields of a ``Report`` that come from the walk, in their order."""
+
+Rules = tuple[Rule, ...] | Literal["careful"]
+
+
+def rule_set(rules: Rules) -> RuleSet:
+    return DEFAULT_RULE_SET if rules is DEFAULT_RULES else RuleSet(rules)
+
+
+def extract_tool_blocks(messages: Sequence[Any]) -> list[ToolBlock]:
+    """Every block of a conversation, in the order of the calls."""
+    return survey(messages)[0]
+
+
+def survey(messages: Sequence[Any]) -> tuple[list[ToolBlock], int, int]:
+    """Every block, and how many second results and repeated records were passed by."""
+    walk = Walk(messages)
+    judging = Judging(DEFAULT_RULE_SET)
+    blocks = []
+    for age, entry in enumerate(walk.entries()):
+        judging.prepare(entry)
+        blocks.append(to_block(entry, Notes(age=age, is_active=entry.is_active)))
+    blocks.reverse()
+    return blocks, walk.duplicate_results, walk.repeated_records
+
+
+def deduplicate_tools(blocks: Sequence[ToolBlock], rules: Rules) -> list[ToolBlock]:
+    """The blocks that no other one supersedes, with what the rendering needs to know of the others."""
+    entries = [to_entry(block, age) for age, block in enumerate(reversed(blocks))]
+    judging = Judging(rule_set(rules))
+    judging.find_firsts(entries)
+    kept: list[Entry] = []
+    earlier: dict[int, list[int]] = {}
+    for entry in entries:
+        reason, counted_by = judging.judge(entry)
+        if counted_by is not None:
+            earlier.setdefault(counted_by.order, []).append(entry.order)
+        if not reason:
+            kept.append(entry)
+    kept.reverse()
+    last = len(blocks) - 1
+    return [
+        replace(
+            blocks[last - entry.order],
+            dedup_key=dedup_key(entry),
+            notes=Notes(
+                entry.order, tuple(earlier.get(entry.order, ())), entry.is_stale, entry.is_active
+            ),
+        )
+        for entry in kept
+    ]
+
+
+def format_tool_context(blocks: Sequence[ToolBlock], summary: str, policy: Policy) -> str:
+    """The context of blocks that were deduplicated before."""
+    fill = Fill(policy, summary)
+    judging = Judging(rule_set(policy.rules))
+    entries = []
+    for block in reversed(blocks):
+        entry = to_entry(block, block.notes.age)
+        judging.prepare(entry)
+        entry.is_stale = block.notes.is_stale
+        entries.append(entry)
+    counts = sorted(
+        (
+            (age, entry)
+            for block, entry in zip(reversed(blocks), entries, strict=True)
+            for age in block.notes.earlier
+        ),
+        key=by_age,
+    )
+    counts.reverse()
+    for entry in entries:
+        while counts and counts[-1][0] <= entry.order:
+            fill.count(counts.pop()[1])
+        if entry.is_active:
+            fill.offer(entry)
+        else:
+            fill.exclude(entry, inactive_reason(entry))
+        if fill.is_done:
+            break
+    while counts:
+        fill.count(counts.pop()[1])
+    return fill.text()
+
+
+def by_age(item: tuple[int, Entry]) -> int:
+    return item[0]
+
+
+def carry(
+    messages: Sequence[Any], summary: str, policy: Policy, trace: Trace | None = None
+) -> tuple[str, Counts]:
+    """The context of a conversation, and the counts of what became of every block that was walked."""
+    walk = Walk(messages)
+    fill = Fill(policy, summary, trace)
+    tally = Tally()
+    rules = rule_set(policy.rules)
+    judging = Judging(rules)
+    entries = tally.watch(walk.entries(), fill)
+    if rules.keeps_first:
+        all_entries = list(entries)
+        judging.find_firsts(all_entries)
+        entries = iter(all_entries)
+    for entry in entries:
+        reason, counted_by = judging.judge(entry)
+        if counted_by is not None:
+            fill.count(counted_by)
+        if reason:
+            fill.supersede(entry, reason)
+        else:
+            fill.offer(entry)
+            if fill.is_done:
+                break
+    text = fill.text()
+    return text, tally.counts(text, walk, fill)
+
+
+class Tally:
+    """Counts of the blocks that were walked."""
+
+    def __init__(self) -> None:
+        self.walked = self.calls_alone = self.results_alone = self.errors = self.chars = 0
+
+    def watch(self, entries: Iterator[Entry], fill: Fill) -> Iterator[Entry]:
+        """Count each entry; hand on those of the active branch."""
+        for entry in entries:
+            entry.age = self.walked
+            self.walked += 1
+            result = entry.result
+            if result is None:
+                self.calls_alone += 1
+            else:
+                content = result.get("content")
+                self.chars += len(content if content.__class__ is str else result_text(content))
+                if entry.is_error:
+                    self.errors += 1
+                if entry.call is None:
+                    self.results_alone += 1
+            if entry.is_active:
+                yield entry
+            else:
+                fill.exclude(entry, inactive_reason(entry))
+
+    def counts(self, text: str, walk: Walk, fill: Fill) -> Counts:
+        return (
+            self.walked,
+            not fill.is_done,
+            fill.shown,
+            fill.cut,
+            fill.left_out,
+            fill.superseded,
+            fill.excluded,
+            self.calls_alone,
+            self.results_alone,
+            walk.duplicate_results,
+            walk.repeated_records,
+            self.errors,
+            self.chars,
+            len(text),
+            fill.summary_cut,
+            fill.budget_too_small,
+        )
+
+
+def explain(messages: Sequence[Any], summary: str, policy: Policy) -> list[tuple[int, str, str]]:
+    """The age, the fate and the reason of every block that ``carry`` walks."""
+    fates: list[tuple[int, str, str]] = []
+
+    def trace(entry: Entry, fate: str, reason: str) -> None:
+        fates.append((entry.age, fate, reason))
+
+    carry(messages, summary, policy, trace)
+    return fates
+
+
+def inactive_reason(entry: Entry) -> str:
+    return "side_chain" if entry.scope else "other_branch"
+
+
+def dedup_key(entry: Entry) -> str | None:
+    return None if entry.value is None else f"{entry.kind}:{entry.value}"
+
+
+def to_block(entry: Entry, notes: Notes) -> ToolBlock:
+    return ToolBlock(
+        entry.call,
+        entry.result,
+        entry.name,
+        dedup_key(entry),
+        entry.call_id,
+        entry.is_error,
+        entry.position,
+        entry.scope,
+        notes,
+    )
+
+
+def to_entry(block: ToolBlock, age: int) -> Entry:
+    """A block as an entry of this age."""
+    call, result = as_object(block.tool_use), as_object(block.tool_result)
+    call_id = call_id_of(call) if call is not None else answered_id(result or {})
+    return Entry(call, result, call_id, block.position, age, block.scope, block.notes.is_active)

@@ -1,0 +1,230 @@
+"""Which blocks newer ones supersede, judged from the newest to the oldest.
+
+A failure supersedes only failures, so that the last success stays beside it; a failed edit supersedes nothing.
+A read of a range is superseded by one later read that covers it. Scopes, and branches that were left, never
+supersede one another.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, insort
+
+from toolcarry._pure.pair import Entry
+from toolcarry._pure.read import Wire, call_input, call_name
+from toolcarry._pure.rules import OTHER, RuleSet, key_value
+from toolcarry._pure.shell import has_side_effects
+from toolcarry.decode import compact_json
+from toolcarry.types import Kind, Rule
+
+DEFAULT_READ = (1, 2_000)
+"""The lines that a read without a range gives: what reading tools give by default."""
+
+TO_THE_END = 1 << 53
+MAX_RANGES = 256
+"""How many ranges of one file are remembered: a read that none of them covers stays, which is never wrong."""
+
+WHOLE_FILE_KEYS = ("content", "file_text", "contents")
+
+
+Judgement = tuple[str, Entry | None]
+"""Why an entry is superseded (empty: it stays), and the entry whose heading counts it."""
+
+STAYS: Judgement = ("", None)
+
+
+class Newer:
+    """What is known of the newer blocks of one key."""
+
+    newest: Entry | None = None
+    newest_success: Entry | None = None
+    was_read_whole = False
+    ranges: list[tuple[int, int]] | None = None
+    is_rewritten = False
+    writes: bool | None = None
+
+
+class Judging:
+    """The judge of a conversation's entries, which come newest first."""
+
+    def __init__(self, rules: RuleSet) -> None:
+        self._rules = rules
+        self._lanes: dict[tuple[str, bool], dict[tuple[Kind, str], Newer]] = {}
+        self._firsts: set[int] = set()
+
+    def judge(self, entry: Entry) -> Judgement:
+        """Judge one entry. Sets what ``prepare`` sets, and ``is_stale``."""
+        rule = self.prepare(entry)
+        keep = rule.keep
+        if keep == "none":
+            return "rule", None
+        value = entry.value
+        if value is None:
+            return STAYS
+        if keep == "first":
+            return ("" if entry.order in self._firsts else "earlier_call"), None
+        place = (entry.scope, entry.is_active)
+        lane = self._lanes.get(place)
+        if lane is None:
+            lane = self._lanes[place] = {}
+        key = (entry.kind, value)
+        newer = lane.get(key)
+        if newer is None:
+            newer = lane[key] = Newer()
+        if entry.kind == "read":
+            reason = self._judge_read(entry, newer, lane)
+            return STAYS if keep == "all" else (reason, None)
+        if entry.kind == "edit":
+            return self._judge_edit(entry, newer, keep == "all")
+        return STAYS if keep == "all" else judge_run(entry, newer)
+
+    def find_firsts(self, entries: list[Entry]) -> None:
+        """Note the oldest successful block of each key, and the failures before it."""
+        succeeded: set[tuple[str, bool, str, str]] = set()
+        for entry in reversed(entries):
+            rule = self.prepare(entry)
+            if rule.keep == "first" and entry.value is not None:
+                key = (entry.scope, entry.is_active, entry.kind, entry.value)
+                if key not in succeeded:
+                    self._firsts.add(entry.order)
+                if not entry.is_failure:
+                    succeeded.add(key)
+
+    def prepare(self, entry: Entry) -> Rule:
+        """Find the entry's rule, and by it the kind and the value of its key."""
+        entry.is_stale = False
+        call = entry.call
+        if call is None:
+            entry.kind, entry.value = "other", None
+            rule = self._rules.find(entry.name, {})
+            return rule if rule.keep == "none" else OTHER
+        entry.given = given = call_input(call)
+        rule = self._rules.find(call_name(call), given)
+        entry.kind = kind = rule.kind
+        if kind == "other":
+            entry.value = None if rule.keep == "all" else other_key(rule, call_name(call), given)
+        else:
+            entry.value = key_value(rule, given)
+        return rule
+
+    def _judge_read(self, entry: Entry, newer: Newer, lane: dict[tuple[Kind, str], Newer]) -> str:
+        if entry.is_failure:
+            is_superseded = newer.newest is not None
+        else:
+            lines = line_range(entry.given)
+            is_superseded = is_read(lines, newer)
+            remember_read(lines, newer)
+            edits_key: tuple[Kind, str] = ("edit", entry.value or "")
+            edits = lane.get(edits_key)
+            entry.is_stale = edits is not None and edits.newest_success is not None
+            if self._rules.is_careful and lines is None:
+                lane.setdefault(edits_key, Newer()).is_rewritten = True
+        if newer.newest is None:
+            newer.newest = entry
+        return "later_read" if is_superseded else ""
+
+    def _judge_edit(self, entry: Entry, newer: Newer, keeps_all: bool) -> Judgement:
+        newest = newer.newest_success
+        is_superseded = newer.is_rewritten if self._rules.is_careful else newest is not None
+        reason = "later_edit" if is_superseded and not keeps_all else ""
+        if entry.is_failure:
+            return reason, None
+        if newest is None:
+            newer.newest_success = entry
+        if writes_whole_file(entry.given):
+            newer.is_rewritten = True
+        return reason, newest if reason and not self._rules.is_careful else None
+
+
+def judge_run(entry: Entry, newer: Newer) -> Judgement:
+    """A command, or another tool under a rule that keeps the last of a key."""
+    newest = newer.newest
+    is_failure = entry.is_failure
+    if newest is None:
+        newer.newest = entry
+        newer.newest_success = None if is_failure else entry
+        return STAYS
+    if newer.writes is None:  # asked only where a command was run twice
+        newer.writes = entry.kind == "command" and has_side_effects(entry.value or "")
+    if newer.writes:
+        return STAYS
+    by = newest if is_failure else newer.newest_success
+    if by is None:
+        newer.newest_success = entry
+    if entry.kind == "command":
+        return ("" if by is None else "later_run"), newest
+    return ("" if by is None else "later_call"), None
+
+
+def other_key(rule: Rule, name: str, given: Wire) -> str:
+    """The key of a tool of the kind other: its name and all key arguments together."""
+    values = {key: given.get(key) for key in rule.key}
+    return f"{name} {compact_json(values)}"
+
+
+def writes_whole_file(given: Wire) -> bool:
+    return any(isinstance(given.get(name), str) for name in WHOLE_FILE_KEYS)
+
+
+def line_range(given: Wire) -> tuple[int, int] | None:
+    """The lines that a read asks for, from 1, the last included; None where it asks for none."""
+    if len(given) == 1:
+        return None
+    view = given.get("view_range")
+    if isinstance(view, (list, tuple)) and len(view) == 2:
+        first, last = line_number(view[0]), line_number(view[1])
+        is_open = view[1].__class__ is int and view[1] == -1
+        if first is not None and (last is not None or is_open):
+            return max(first, 1), TO_THE_END if last is None else last
+    first, last = line_number(given.get("start_line")), line_number(given.get("end_line"))
+    if first is not None or last is not None:
+        start = max(first or 1, 1)
+        return start, start + DEFAULT_READ[1] - 1 if last is None else last
+    first, count = line_number(given.get("offset")), line_number(given.get("limit"))
+    if first is not None or count is not None:
+        start = max(first or 1, 1)
+        return start, start + (count or DEFAULT_READ[1]) - 1
+    return None
+
+
+def line_number(value: object) -> int | None:
+    """``value`` where it is a whole number that may name a line."""
+    if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < TO_THE_END:
+        return value
+    return None
+
+
+def is_read(lines: tuple[int, int] | None, newer: Newer) -> bool:
+    """Whether one later read holds these lines."""
+    wanted = lines or DEFAULT_READ
+    if newer.was_read_whole and wanted[1] <= DEFAULT_READ[1]:
+        return True
+    return newer.ranges is not None and is_covered(wanted, newer.ranges)
+
+
+def remember_read(lines: tuple[int, int] | None, newer: Newer) -> None:
+    """Note the lines that a read gave."""
+    if lines is None:
+        newer.was_read_whole = True
+        return
+    if newer.ranges is None:
+        newer.ranges = []
+    remember_range(lines, newer.ranges)
+
+
+def is_covered(wanted: tuple[int, int], ranges: list[tuple[int, int]]) -> bool:
+    """Whether one of the ranges holds ``wanted``. They are sorted, and none holds another."""
+    after = bisect_left(ranges, (wanted[0] + 1,))
+    return after > 0 and ranges[after - 1][1] >= wanted[1]
+
+
+def remember_range(read: tuple[int, int], ranges: list[tuple[int, int]]) -> None:
+    """Add a range that was read; those that it holds are no longer needed."""
+    if is_covered(read, ranges):
+        return
+    start = bisect_left(ranges, read)
+    end = start
+    while end < len(ranges) and ranges[end][1] <= read[1]:
+        end += 1
+    del ranges[start:end]
+    if len(ranges) < MAX_RANGES:
+        insort(ranges, read)

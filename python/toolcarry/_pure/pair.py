@@ -1,0 +1,306 @@
+"""Calls with their results, newest first.
+
+The walk goes backwards through the messages and hands out a block as soon as its order and its result are
+certain, so that a job may stop when its budget is spent. The rules: ids decide, and a result belongs to the
+nearest earlier unanswered call with its id; without an id, the turn, the tool's name and the order within the
+turn decide; a second result for an answered call is kept aside, except that a real one replaces one that was
+made up for an interrupted call. Within one message, calls come before results.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Sequence
+from operator import attrgetter
+from typing import Any
+
+from toolcarry._pure.read import (
+    UNKNOWN,
+    Wire,
+    answered_id,
+    as_object,
+    call_id_of,
+    call_name,
+    read_message,
+    result_name,
+    result_text,
+)
+from toolcarry._pure.session import Session
+from toolcarry.errors import InputError
+from toolcarry.types import Kind
+
+SYNTHETIC = (
+    "[Request interrupted by user",
+    "[Tool result missing",
+    "[Tool use interrupted",
+)
+"""How texts begin that stand for a result that never came."""
+
+
+class Entry:
+    """A block in the making: a call, a result, or both, as the wire's own objects.
+
+    ``order`` numbers entries in the order of the walk. What judging finds out is set by it:
+    ``kind``, ``value`` (what tells blocks of the kind apart), ``given`` (the arguments) and ``is_stale``.
+    """
+
+    __slots__ = (
+        "age", "call", "call_id", "given", "is_active", "is_stale", "kind", "order", "position", "result",
+        "scope", "value",
+    )  # fmt: skip
+
+    age: int
+    given: Wire
+    is_stale: bool
+    kind: Kind
+    value: str | None
+
+    def __init__(
+        self,
+        call: Wire | None,
+        result: Wire | None,
+        call_id: str,
+        position: int,
+        order: int,
+        scope: str,
+        is_active: bool,
+    ) -> None:
+        self.call = call
+        self.result = result
+        self.call_id = call_id
+        self.position = position
+        self.order = order
+        self.scope = scope
+        self.is_active = is_active
+
+    @property
+    def name(self) -> str:
+        """The tool's name, by the call, else by what the result says of itself."""
+        if self.call is not None:
+            return call_name(self.call) or UNKNOWN
+        return (self.result is not None and result_name(self.result)) or UNKNOWN
+
+    @property
+    def is_error(self) -> bool:
+        result = self.result
+        return result is not None and result.get("is_error") is True
+
+    @property
+    def is_failure(self) -> bool:
+        result = self.result
+        return result is None or result.get("is_error") is True
+
+
+class Turn:
+    """The calls and the results of one turn that have no id to pair them by, newest first."""
+
+    __slots__ = ("calls", "has_calls", "results")
+
+    def __init__(self) -> None:
+        self.calls: list[Entry] = []
+        self.results: list[Entry] = []
+        self.has_calls = False
+
+    def pair(self) -> None:
+        """Give each result, in order, the first call of its name that is still open; one without a name, any."""
+        for with_id in (False, True):
+            calls = [entry for entry in reversed(self.calls) if bool(entry.call_id) is with_id]
+            self._pair_with(calls)
+
+    def _pair_with(self, calls: list[Entry]) -> None:
+        by_name: dict[str, deque[Entry]] = {}
+        in_order = deque(calls)
+        for entry in calls:
+            by_name.setdefault(entry.name, deque()).append(entry)
+        for waiting in reversed(self.results):
+            result = waiting.result
+            if result is None:
+                continue
+            name = result_name(result)
+            open_calls = by_name.get(name, deque()) if name else in_order
+            while open_calls and open_calls[0].result is not None:
+                open_calls.popleft()
+            if open_calls:
+                open_calls.popleft().result = result
+                waiting.result = None
+
+
+class Lane:
+    """What waits in one scope: results for their calls, by id and by turn."""
+
+    __slots__ = ("pending", "turn")
+
+    def __init__(self) -> None:
+        self.pending: dict[str, list[Entry]] = {}
+        self.turn: Turn | None = None
+
+
+class Walk:
+    """The backward walk. ``repeated_records`` and ``duplicate_results`` count what it passed by."""
+
+    def __init__(self, messages: Sequence[Any]) -> None:
+        self.repeated_records = 0
+        self.duplicate_results = 0
+        self._messages = messages
+        self._session: Session | None = None
+        self._main = Lane()
+        self._side_lanes: dict[str, Lane] = {}
+        self._held: list[Entry] = []
+        self._waiting = 0
+        self._order = 0
+
+    def entries(self) -> Iterator[Entry]:
+        """Every block, newest first. An entry without call is a result whose call is missing, and so on."""
+        messages = self._messages
+        for position in range(len(messages) - 1, -1, -1):
+            message = messages[position]
+            lane, scope, is_active = self._main, "", True
+            if message.__class__ is not dict:
+                if message is None:
+                    continue  # a line that was skipped
+                message = object_at(position, message)
+            if "uuid" in message or "message" in message:
+                record = self._open_record(message, position)
+                if record is None:
+                    continue
+                message, lane, scope, is_active = record
+            calls, results = read_message(message)
+            if results:
+                if lane.turn is not None and lane.turn.has_calls:
+                    self._close_turn(lane)
+                    if not self._waiting:
+                        yield from self._flush()
+                self._add_results(results, position, lane, scope, is_active)
+            if calls:
+                self._add_calls(calls, position, lane, scope, is_active)
+                if not self._waiting:
+                    held = self._held
+                    if len(held) == 1:
+                        self._held = []
+                        yield held[0]
+                    else:
+                        yield from self._flush()
+        for lane in (self._main, *self._side_lanes.values()):
+            self._close_turn(lane)
+        self._settle_rest()
+        yield from self._flush()
+
+    def _open_record(self, record: Wire, position: int) -> tuple[Wire, Lane, str, bool] | None:
+        """The message in a session's record, and where it belongs; None where there is none to read."""
+        session = self._session
+        if session is None:
+            session = self._session = Session(self._messages, position + 1)
+        if session.is_repeated[position]:
+            self.repeated_records += 1
+            return None
+        message = as_object(record.get("message"))
+        if message is None:
+            return None
+        scope = session.scopes.get(position, "")
+        lane = self._side_lanes.setdefault(scope, Lane()) if scope else self._main
+        return message, lane, scope, bool(session.is_active[position])
+
+    def _add_results(
+        self, results: Sequence[Wire], position: int, lane: Lane, scope: str, is_active: bool
+    ) -> None:
+        for result in reversed(results):
+            self._order = order = self._order + 1
+            call_id = answered_id(result)
+            entry = Entry(None, result, call_id, position, order, scope, is_active)
+            self._held.append(entry)
+            if not call_id:
+                if lane.turn is None:
+                    lane.turn = Turn()
+                lane.turn.results.append(entry)
+            elif call_id in lane.pending:
+                lane.pending[call_id].append(entry)
+            else:
+                lane.pending[call_id] = [entry]
+        self._waiting += len(results)
+
+    def _add_calls(
+        self, calls: Sequence[Wire], position: int, lane: Lane, scope: str, is_active: bool
+    ) -> None:
+        if lane.turn is not None:
+            lane.turn.has_calls = True
+        for call in reversed(calls):
+            self._order = order = self._order + 1
+            call_id = call_id_of(call)
+            stack = lane.pending.get(call_id)
+            if stack is not None:
+                entry = stack.pop()  # the nearest result behind the call
+                if not stack:
+                    del lane.pending[call_id]
+                self._waiting -= 1
+                entry.call = call
+                entry.position = position
+                entry.order = order
+                entry.is_active = is_active
+                continue
+            entry = Entry(call, None, call_id, position, order, scope, is_active)
+            self._held.append(entry)
+            self._wait_for_turn(entry, lane)
+
+    def _wait_for_turn(self, entry: Entry, lane: Lane) -> None:
+        """Let a call that no id answered wait for the results of its turn, where it may have one there."""
+        turn = lane.turn
+        if turn is None:
+            if entry.call_id:
+                return
+            turn = lane.turn = Turn()
+            turn.has_calls = True
+        if not entry.call_id or turn.results:
+            turn.calls.append(entry)
+            self._waiting += 1
+
+    def _close_turn(self, lane: Lane) -> None:
+        turn = lane.turn
+        if turn is not None:
+            self._waiting -= len(turn.calls) + len(turn.results)
+            turn.pair()
+            lane.turn = None
+
+    def _settle_rest(self) -> None:
+        """At the beginning of the conversation: a result that still waits is a second one, or has no call."""
+        answered: dict[tuple[str, str], Entry] = {}
+        self._held.sort(key=by_order)
+        for entry in reversed(self._held):
+            key = (entry.scope, entry.call_id)
+            if not entry.call_id:
+                continue
+            if entry.call is not None:
+                answered[key] = entry
+            elif entry.result is not None and key in answered:
+                self._settle_duplicate(answered[key], entry)
+
+    def _settle_duplicate(self, answered: Entry, second: Entry) -> None:
+        self.duplicate_results += 1
+        if is_synthetic(answered.result) and not is_synthetic(second.result):
+            answered.result = second.result
+        second.result = None
+
+    def _flush(self) -> list[Entry]:
+        """What is held, newest first. An entry that holds nothing gave its result to a call."""
+        held = self._held
+        self._held = []
+        if len(held) > 1:
+            held.sort(key=by_order)
+            held = [entry for entry in held if entry.call is not None or entry.result is not None]
+        return held
+
+
+by_order = attrgetter("order")
+
+
+def object_at(position: int, message: object) -> Any:
+    """``message`` as an object; ``InputError`` where it is none."""
+    found = as_object(message)
+    if found is None:
+        kind = type(message).__name__
+        raise InputError(f"message {position} is not an object, but {kind}", position)
+    return found
+
+
+def is_synthetic(result: Wire | None) -> bool:
+    """Whether a result only stands for one that never came."""
+    return result is not None and result_text(result.get("content")).startswith(SYNTHETIC)

@@ -1,0 +1,208 @@
+"""What a message says: its tool calls, its tool results, and the text of a result.
+
+Every message is recognised by its own structure: Anthropic Messages (content blocks), OpenAI Chat
+(``tool_calls``, role ``tool``, the legacy ``function_call`` and role ``function``) and Ollama
+(arguments as objects, ``tool_name``, no ids). A structure that nobody knows has no calls and no results.
+Calls and results are handed on as the wire's own objects, and read where something of them is needed:
+a call is a ``tool_use`` block, a ``tool_calls`` entry or a legacy ``function_call``; a result is a
+``tool_result`` block or a message with the role ``tool`` or ``function``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from toolcarry.decode import compact_json, loads_arguments
+
+Wire = Mapping[str, Any]
+
+UNKNOWN = "unknown"
+SERVER_CALLS = frozenset(("server_tool_use", "mcp_tool_use"))
+NOTHING: tuple[()] = ()
+
+MEDIA = frozenset(
+    ("image", "image_url", "input_image", "document", "audio", "input_audio", "video")
+)
+"""The kinds of parts that are no text."""
+OPAQUE = ("data", "source", "encrypted_content")
+"""What tells, in a part of another kind, that it is no text either."""
+MAX_PARTS = 8
+"""How deep parts may stand in parts: deeper ones are shown as JSON."""
+
+
+def as_object(value: object) -> Wire | None:
+    """``value`` as an object of the wire: a dict, another mapping, or a dumped SDK object; else None."""
+    if isinstance(value, dict):
+        return value
+    dump = getattr(value, "model_dump", None)
+    if dump is not None:
+        dumped = dump()
+        return dumped if isinstance(dumped, dict) else None
+    return dict(value) if isinstance(value, Mapping) else None
+
+
+def as_list(value: object) -> list[Any] | tuple[Any, ...] | None:
+    return value if isinstance(value, (list, tuple)) else None
+
+
+def text_or_empty(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def read_message(message: Wire) -> tuple[Sequence[Wire], Sequence[Wire]]:
+    """The calls and the results of one message, each in their order."""
+    role = message.get("role")
+    if role == "tool" or role == "function":
+        return NOTHING, (message,)
+    content = message.get("content")
+    calls: Sequence[Wire] = NOTHING
+    results: Sequence[Wire] = NOTHING
+    if isinstance(content, (list, tuple)):
+        calls, results = read_content_blocks(content)
+    if "tool_calls" in message or "function_call" in message:
+        calls = [*calls, *read_tool_calls(message, calls)]
+    return calls, results
+
+
+def read_content_blocks(content: Sequence[Any]) -> tuple[list[Wire], list[Wire]]:
+    """Anthropic: calls and results are blocks of the content."""
+    calls: list[Wire] = []
+    results: list[Wire] = []
+    for item in content:
+        block = item if item.__class__ is dict else as_object(item)
+        if block is None:
+            continue
+        kind = block.get("type")
+        if kind == "tool_result":
+            results.append(block)
+        elif kind == "tool_use":
+            calls.append(block)
+        elif kind != "text" and isinstance(kind, str):
+            if kind.endswith("_tool_result"):
+                results.append(block)
+            elif kind in SERVER_CALLS:
+                calls.append(block)
+    return calls, results
+
+
+def read_tool_calls(message: Wire, calls: Sequence[Wire]) -> list[Wire]:
+    """OpenAI Chat and Ollama. A call that stands in the content too is one call."""
+    known = {call_id_of(call) for call in calls} - {""}
+    entries = [as_object(item) for item in as_list(message.get("tool_calls")) or ()]
+    found = [wire for wire in entries if wire is not None and call_id_of(wire) not in known]
+    legacy = as_object(message.get("function_call"))
+    return found if legacy is None else [*found, legacy]
+
+
+def call_id_of(call: Wire) -> str:
+    """The id of a call; empty where it has none."""
+    call_id = call.get("id")
+    return call_id if isinstance(call_id, str) else ""
+
+
+def answered_id(result: Wire) -> str:
+    """The id of the call that a result answers; empty where it names none."""
+    call_id = result.get("tool_use_id")
+    if call_id is None:
+        call_id = result.get("tool_call_id")
+    return call_id if isinstance(call_id, str) else ""
+
+
+def call_name(call: Wire) -> str:
+    """The name of the tool that a call is for."""
+    return text_or_empty(call_source(call).get("name"))
+
+
+def result_name(result: Wire) -> str:
+    """The tool's name as a result says it of itself; empty where it does not."""
+    name = result.get("tool_name")
+    if name is None:
+        name = result.get("name")
+    return text_or_empty(name)
+
+
+def call_input(call: Wire) -> Wire:
+    """The arguments of a call, as an object."""
+    source = call_source(call)
+    raw = source.get("input")
+    if raw is None:
+        raw = source.get("arguments")
+    if raw.__class__ is dict:
+        return raw
+    given = as_object(raw)
+    return loads_arguments(raw) if given is None else given
+
+
+def call_source(call: Wire) -> Wire:
+    """The object that holds a call's name and arguments."""
+    if "function" not in call:
+        return call
+    return as_object(call["function"]) or call
+
+
+def result_text(content: object, depth: int = 0) -> str:
+    """The text of a result: parts on lines of their own; what is no text becomes a line that names it."""
+    if isinstance(content, str):
+        return content
+    if content is None:
+        return ""
+    parts = as_list(content)
+    if parts is None:
+        return part_text(content, depth)
+    if len(parts) == 1:
+        return part_text(parts[0], depth)
+    return "\n".join([part_text(part, depth) for part in parts])
+
+
+def part_text(item: object, depth: int) -> str:
+    """The text of one part of a result; parts may hold parts."""
+    if isinstance(item, str):
+        return item
+    part = as_object(item)
+    if part is None:
+        return compact_json(item)
+    text = part.get("text")
+    if isinstance(text, str):
+        return text
+    kind = part.get("type")
+    if not isinstance(kind, str):
+        return compact_json(part)
+    inner = part.get("source") if kind == "document" else part
+    content = (as_object(inner) or part).get("content")
+    if isinstance(content, (str, list, tuple)) and depth < MAX_PARTS:
+        return result_text(content, depth + 1)
+    if kind in MEDIA or any(key in part for key in OPAQUE):
+        return media_line(kind, part)
+    return compact_json(part)
+
+
+def media_line(kind: str, part: Wire) -> str:
+    """``[image: image/png, 34,211 bytes]`` for an image, a document or a sound; never its base64."""
+    label = kind.removesuffix("_url").removeprefix("input_")
+    inner = part.get("source")
+    if inner is None:
+        inner = part.get(kind)
+    holder = as_object(inner) or part
+    url = inner if isinstance(inner, str) else holder.get("url")
+    if isinstance(url, str):
+        if not url.startswith("data:"):
+            return f"[{label}: {url}]"
+        media_type, _, encoded = url[5:].partition(",")
+        return f"[{label}: {media_type.removesuffix(';base64')}, {base64_size(encoded):,} bytes]"
+    data = holder.get("data")
+    if not isinstance(data, str):
+        return f"[{label}]"
+    if holder.get("type") == "text":
+        return data
+    for key in ("media_type", "mimeType", "format"):
+        named = holder.get(key)
+        if isinstance(named, str):
+            return f"[{label}: {named}, {base64_size(data):,} bytes]"
+    return f"[{label}: {base64_size(data):,} bytes]"
+
+
+def base64_size(data: str) -> int:
+    """How many bytes base64 text stands for, by its length."""
+    padding = 2 if data.endswith("==") else 1 if data.endswith("=") else 0
+    return max(len(data) * 3 // 4 - padding, 0)

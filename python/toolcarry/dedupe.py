@@ -1,0 +1,30 @@
+"""The dedupe step: which blocks newer ones supersede."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from toolcarry._backend import kernels
+from toolcarry.policy import check_rules
+from toolcarry.rules import DEFAULT_RULES
+from toolcarry.types import Rule, ToolBlock
+
+__all__ = ["deduplicate_tools"]
+
+
+def deduplicate_tools(
+    blocks: Sequence[ToolBlock], *, rules: Sequence[Rule] | Literal["careful"] = DEFAULT_RULES
+) -> list[ToolBlock]:
+    """The blocks that no other one supersedes, in their order, with what the others were in their ``notes``.
+
+    ``rules`` come before the built-in ones; ``"careful"`` keeps every edit of a file until the file is
+    written or wholly read again. Raises ``ConfigError`` for rules that are none.
+
+    >>> read = {"type": "tool_use", "name": "Read", "input": {"file_path": "a.py"}}
+    >>> old = ToolBlock(read, {"content": "1"}, "Read", call_id="t1", position=0)
+    >>> new = ToolBlock(read, {"content": "2"}, "Read", call_id="t2", position=2)
+    >>> [block.call_id for block in deduplicate_tools([old, new])]
+    ['t2']
+    """
+    return kernels.deduplicate_tools(blocks, check_rules(rules))

@@ -1,0 +1,99 @@
+"""Why a context holds what it holds: the fate of every block, and the setting that would change it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from toolcarry._backend import kernels
+from toolcarry._pure.carry import DEFAULT_RULE_SET, rule_set, to_entry
+from toolcarry._pure.dedupe import Judging
+from toolcarry._pure.render import notes, title
+from toolcarry.errors import InputError
+from toolcarry.policy import Policy
+from toolcarry.read import Body, Messages, located, take
+
+__all__ = ["Fate", "explain"]
+
+REASONS = {
+    "later_read": "a later read holds these lines",
+    "later_edit": "a later operation changed the same file",
+    "later_run": "the same command ran again later",
+    "later_call": "the same call was made again later",
+    "earlier_call": "the same call was made before, and the rule keeps the first",
+    "rule": "a rule keeps none of this tool's results",
+    "side_chain": "it belongs to a side chain",
+    "other_branch": "it stands on a branch that was left",
+    "limit": "it is longer than the limit on one result",
+    "total": "the rest did not fit into what newer results left of the total",
+    "budget": "the total was spent on newer results",
+    "not_walked": "the total was spent before the walk came here",
+}
+KEEP_ALL = 'rules (keep="all")'
+SETTINGS = {
+    "later_read": KEEP_ALL,
+    "later_edit": 'rules="careful"',
+    "later_run": KEEP_ALL,
+    "later_call": KEEP_ALL,
+    "earlier_call": KEEP_ALL,
+    "rule": KEEP_ALL,
+    "limit": "max_tool_result_chars",
+    "total": "max_tool_context_chars",
+    "budget": "max_tool_context_chars",
+    "not_walked": "max_tool_context_chars",
+    "side_chain": "",
+    "other_branch": "",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Fate:
+    """What became of one block. ``setting`` names what would change it; it is empty where nothing would."""
+
+    position: int
+    call_id: str
+    tool_name: str
+    title: str
+    scope: str
+    fate: str
+    reason: str
+    setting: str
+
+
+def explain(
+    messages: Messages | Body, *, summary: str = "", policy: Policy = Policy()
+) -> list[Fate]:
+    """The fate of every block under ``carry`` with the same arguments, in the order of the calls.
+
+    ``fate`` is ``shown``, ``cut``, ``left_out``, ``superseded`` or ``excluded``.
+
+    >>> call = {"type": "tool_use", "id": "t1", "name": "Bash", "input": {"command": "ls"}}
+    >>> fates = explain([{"role": "assistant", "content": [call]}], policy=Policy(include_interrupted=False))
+    >>> fates[0].fate, fates[0].setting
+    ('excluded', 'include_interrupted')
+    """
+    given = take(messages).messages
+    blocks = kernels.extract_tool_blocks(given)
+    try:
+        fates_by_age = kernels.explain(given, summary, policy)
+    except InputError as error:
+        raise located(error, given) from None
+    walked = {age: (fate, reason) for age, fate, reason in fates_by_age}
+    judging = Judging(rule_set(policy.rules) if policy.rules else DEFAULT_RULE_SET)
+    fates: list[Fate] = []
+    for index, block in enumerate(blocks):
+        entry = to_entry(block, len(blocks) - 1 - index)
+        judging.prepare(entry)
+        fate, reason = walked.get(entry.order, ("left_out", "not_walked"))
+        fates.append(
+            Fate(
+                position=block.position,
+                call_id=block.call_id,
+                tool_name=block.tool_name,
+                title=title(entry) + notes(entry, ""),
+                scope=block.scope,
+                fate=fate,
+                reason=REASONS.get(reason, f"{reason} is off" if reason else ""),
+                setting=SETTINGS.get(reason, reason),
+            )
+        )
+    return fates
