@@ -1,0 +1,271 @@
+//! Text made safe to stand in a context: no controls, no forged markers.
+//!
+//! Controls other than tab and newline, ANSI sequences, bidirectional controls and Unicode tag characters go;
+//! CRLF and CR become LF; a lone surrogate becomes U+FFFD; the two marker lines are escaped.
+//! Most text is clean, so that a look at it is all that happens. The twin is `_pure/clean.py`.
+
+use std::sync::LazyLock;
+
+use memchr::memmem::Finder;
+
+use crate::text::{OwnedText, Piece, Text, Unit, find_unit, on_units};
+use crate::truncate::{Keep, cut};
+
+/// The line that opens a context.
+pub const OPEN_MARKER: &str = "[CONTEXT FROM PREVIOUS SESSION]";
+/// The line that closes a context.
+pub const CLOSE_MARKER: &str = "[/CONTEXT FROM PREVIOUS SESSION]";
+const MARKER_TAIL: &str = "CONTEXT FROM PREVIOUS SESSION]";
+
+/// A control sequence without a control at its end is never longer than this.
+pub const LONGEST_SEQUENCE: usize = 80;
+
+const MOST_PARAMETERS: usize = 64;
+const MOST_INTERMEDIATES: usize = 8;
+const LONGEST_STRING: usize = 4_096;
+const ESCAPE: u32 = 0x1B;
+const CONTROL_SEQUENCE: u32 = 0x9B;
+
+static FIND_MARKER_TAIL: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(MARKER_TAIL));
+
+/// A unit that can tell whether it may stand in a context. Written without branches, to compile to vector code.
+trait Checked: Unit {
+    fn is_dirty(self) -> bool;
+}
+
+impl Checked for u8 {
+    #[inline]
+    fn is_dirty(self) -> bool {
+        ((self < 0x20) & (self != b'\t') & (self != b'\n')) | (self.wrapping_sub(0x7F) < 0x21)
+    }
+}
+
+impl Checked for u16 {
+    #[inline]
+    fn is_dirty(self) -> bool {
+        ((self < 0x20) & (self != 0x09) & (self != 0x0A))
+            | (self.wrapping_sub(0x7F) < 0x21)
+            | (self == 0x061C)
+            | (self.wrapping_sub(0x200E) < 2)
+            | (self.wrapping_sub(0x202A) < 5)
+            | (self.wrapping_sub(0x2066) < 4)
+            | (self.wrapping_sub(0xD800) < 0x800)
+    }
+}
+
+impl Checked for u32 {
+    #[inline]
+    fn is_dirty(self) -> bool {
+        ((self < 0x20) & (self != 0x09) & (self != 0x0A))
+            | (self.wrapping_sub(0x7F) < 0x21)
+            | (self == 0x061C)
+            | (self.wrapping_sub(0x200E) < 2)
+            | (self.wrapping_sub(0x202A) < 5)
+            | (self.wrapping_sub(0x2066) < 4)
+            | (self.wrapping_sub(0xD800) < 0x800)
+            | (self.wrapping_sub(0xE_0000) < 0x80)
+    }
+}
+
+/// Whether `clean` would change nothing.
+#[must_use]
+pub fn is_clean(text: Text<'_>) -> bool {
+    !on_units!(text, units => has_dirty(units)) && !has_marker_tail(text)
+}
+
+fn has_dirty<C: Checked>(units: &[C]) -> bool {
+    units.chunks(128).any(|stretch| stretch.iter().fold(false, |found, unit| found | unit.is_dirty()))
+}
+
+fn has_marker_tail(text: Text<'_>) -> bool {
+    match text {
+        Text::Latin1(units) => FIND_MARKER_TAIL.find(units).is_some(),
+        Text::Ucs2(units) => find_ascii(units, MARKER_TAIL, 5, 0).is_some(),
+        Text::Ucs4(units) => find_ascii(units, MARKER_TAIL, 5, 0).is_some(),
+    }
+}
+
+/// Where an ASCII literal stands at or after `from`; looks for its character at `rare` first.
+fn find_ascii<C: Unit>(units: &[C], literal: &str, rare: usize, from: usize) -> Option<usize> {
+    let bytes = literal.as_bytes();
+    let wanted = C::from_code_point(u32::from(*bytes.get(rare)?));
+    let mut at = from + rare;
+    loop {
+        at += find_unit(units.get(at..)?, wanted)?;
+        let start = at - rare;
+        let here = units.get(start..start + bytes.len());
+        if here.is_some_and(|own| own.iter().zip(bytes).all(|(unit, byte)| unit.code_point() == u32::from(*byte))) {
+            return Some(start);
+        }
+        at += 1;
+    }
+}
+
+/// `piece` without what may not stand in a context.
+#[must_use]
+pub fn clean<'a>(piece: &Piece<'a>) -> Piece<'a> {
+    if is_clean(piece.text()) {
+        return piece.clone();
+    }
+    Piece::own(match piece.text() {
+        Text::Latin1(units) => OwnedText::Latin1(escaped(cleaned(units))),
+        Text::Ucs2(units) => OwnedText::Ucs2(escaped(cleaned(units))),
+        Text::Ucs4(units) => OwnedText::Ucs4(escaped(cleaned(units))),
+    })
+}
+
+fn cleaned<C: Checked>(units: &[C]) -> Vec<C> {
+    let mut out = Vec::with_capacity(units.len());
+    let mut at = 0;
+    while let Some(unit) = units.get(at) {
+        if !unit.is_dirty() {
+            out.push(*unit);
+            at += 1;
+            continue;
+        }
+        let rest = units.get(at..).unwrap_or_default();
+        match unit.code_point() {
+            0x0D => {
+                out.push(C::from_code_point(0x0A));
+                at += if code_point_at(rest, 1) == Some(0x0A) { 2 } else { 1 };
+            }
+            0xD800..0xE000 => {
+                out.push(C::from_code_point(0xFFFD));
+                at += 1;
+            }
+            ESCAPE | CONTROL_SEQUENCE => at += sequence_length(rest),
+            _ => at += 1,
+        }
+    }
+    out
+}
+
+fn code_point_at<C: Unit>(units: &[C], index: usize) -> Option<u32> {
+    units.get(index).map(|unit| unit.code_point())
+}
+
+/// How many units the sequence takes that begins with an escape; the escape alone where it is none.
+fn sequence_length<C: Unit>(units: &[C]) -> usize {
+    let second = code_point_at(units, 1);
+    let found = match code_point_at(units, 0) {
+        Some(CONTROL_SEQUENCE) => control_sequence(units, 1),
+        _ if second == Some(u32::from(b'[')) => control_sequence(units, 2),
+        _ => None,
+    };
+    if let Some(length) = found {
+        return length;
+    }
+    if code_point_at(units, 0) == Some(CONTROL_SEQUENCE) {
+        return 1;
+    }
+    control_string(units).or_else(|| character_set(units)).unwrap_or(match second {
+        Some(0x30..=0x5A | 0x5C..=0x5F | 0x63) => 2,
+        _ => 1,
+    })
+}
+
+/// Colours, cursor movements: parameters, intermediates, a final character.
+fn control_sequence<C: Unit>(units: &[C], start: usize) -> Option<usize> {
+    let parameters = count(units, start, MOST_PARAMETERS, 0x30..=0x3F);
+    let intermediates = count(units, start + parameters, MOST_INTERMEDIATES, 0x20..=0x2F);
+    let end = start + parameters + intermediates;
+    matches!(code_point_at(units, end), Some(0x40..=0x7E)).then_some(end + 1)
+}
+
+/// Titles, links: text up to BEL or ESC `\`.
+fn control_string<C: Unit>(units: &[C]) -> Option<usize> {
+    if !matches!(code_point_at(units, 1), Some(0x5D | 0x50 | 0x58 | 0x5E | 0x5F)) {
+        return None;
+    }
+    let inside = units.iter().skip(2).take(LONGEST_STRING);
+    let length = inside.take_while(|unit| !matches!(unit.code_point(), 0..=0x1F | 0x7F)).count();
+    match code_point_at(units, 2 + length) {
+        Some(0x07) => Some(length + 3),
+        Some(ESCAPE) if code_point_at(units, 3 + length) == Some(0x5C) => Some(length + 4),
+        _ => None,
+    }
+}
+
+fn character_set<C: Unit>(units: &[C]) -> Option<usize> {
+    let intermediates = count(units, 1, 2, 0x20..=0x2F);
+    let is_final = matches!(code_point_at(units, 1 + intermediates), Some(0x30..=0x7E));
+    (intermediates > 0 && is_final).then_some(intermediates + 2)
+}
+
+fn count<C: Unit>(units: &[C], start: usize, most: usize, range: std::ops::RangeInclusive<u32>) -> usize {
+    units.iter().skip(start).take(most).take_while(|unit| range.contains(&unit.code_point())).count()
+}
+
+fn escaped<C: Unit>(units: Vec<C>) -> Vec<C> {
+    let units = escape_marker(units, OPEN_MARKER, 6);
+    escape_marker(units, CLOSE_MARKER, 7)
+}
+
+/// Put a backslash behind the bracket that opens `marker`, wherever it stands.
+fn escape_marker<C: Unit>(units: Vec<C>, marker: &str, rare: usize) -> Vec<C> {
+    let Some(mut found) = find_ascii(&units, marker, rare, 0) else { return units };
+    let mut out = Vec::with_capacity(units.len() + 16);
+    let mut done = 0;
+    loop {
+        out.extend_from_slice(units.get(done..=found).unwrap_or_default());
+        out.push(C::from_code_point(u32::from(b'\\')));
+        done = found + 1;
+        match find_ascii(&units, marker, rare, found + marker.len()) {
+            Some(next) => found = next,
+            None => break,
+        }
+    }
+    out.extend_from_slice(units.get(done..).unwrap_or_default());
+    out
+}
+
+/// `piece` as one clean line of at most `limit` characters; where it is longer, its middle goes.
+#[must_use]
+pub fn clean_line<'a>(piece: &Piece<'a>, limit: usize) -> Piece<'a> {
+    let bounded = if piece.len() > 4 * limit { shorten(piece, 4 * limit) } else { piece.clone() };
+    let mut line = clean(&bounded);
+    if line.text().find(b'\n').is_some() || line.text().find(b'\t').is_some() {
+        line = Piece::own(match line.text() {
+            Text::Latin1(units) => OwnedText::Latin1(without_breaks(units)),
+            Text::Ucs2(units) => OwnedText::Ucs2(without_breaks(units)),
+            Text::Ucs4(units) => OwnedText::Ucs4(without_breaks(units)),
+        });
+    }
+    if line.len() <= limit { line } else { shorten(&line, limit) }
+}
+
+fn without_breaks<C: Unit>(units: &[C]) -> Vec<C> {
+    let mut out = Vec::with_capacity(units.len() + 16);
+    for unit in units {
+        let letter = match unit.code_point() {
+            0x0A => b'n',
+            0x09 => b't',
+            _ => {
+                out.push(*unit);
+                continue;
+            }
+        };
+        out.extend([C::from_code_point(u32::from(b'\\')), C::from_code_point(u32::from(letter))]);
+    }
+    out
+}
+
+/// `piece` in at most `limit` characters, with `...` for its middle.
+#[must_use]
+pub fn shorten<'a>(piece: &Piece<'a>, limit: usize) -> Piece<'a> {
+    let (head, tail) = cut_text(piece.text(), limit.saturating_sub(3), Keep::Ends);
+    if head == tail {
+        return piece.clone();
+    }
+    let mut text = OwnedText::default();
+    text.push(piece.text().slice(0, head));
+    text.push_ascii("...");
+    text.push(piece.text().slice(tail, piece.len()));
+    Piece::own(text)
+}
+
+/// [`cut`] for text of any width.
+#[must_use]
+pub fn cut_text(text: Text<'_>, limit: usize, keep: Keep) -> (usize, usize) {
+    on_units!(text, units => cut(units, limit, keep))
+}

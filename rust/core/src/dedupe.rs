@@ -1,0 +1,316 @@
+//! Which blocks newer ones supersede, judged from the newest to the oldest.
+//!
+//! A failure supersedes only failures, so that the last success stays beside it; a failed edit supersedes nothing.
+//! A read of a range is superseded by one later read that covers it. Scopes, and branches that were left, never
+//! supersede one another. The twin is `_pure/dedupe.py`.
+
+use ahash::{AHashMap, AHashSet};
+
+use crate::pair::Entry;
+use crate::read::Call;
+use crate::rules::{KeepBlock, Kind, OTHER, Rule, RuleSet, key_value};
+use crate::shell::has_side_effects;
+use crate::text::{OwnedText, Piece, Text};
+use crate::value::{Key, Value, names};
+
+/// The lines that a read without a range gives: what reading tools give by default.
+const DEFAULT_READ: Lines = Lines { first: 1, last: 2_000 };
+/// The last line of a read to the end of the file.
+pub const TO_THE_END: i64 = 1 << 53;
+/// How many ranges of one file are remembered: a read that none of them covers stays, which is never wrong.
+const MAX_RANGES: usize = 256;
+
+/// The arguments by which a whole file is written.
+pub const WHOLE_FILE_KEYS: [Key; 3] = [names::CONTENT, names::FILE_TEXT, names::CONTENTS];
+
+/// Lines of a file, from 1, the last included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Lines {
+    /// The first line.
+    pub first: i64,
+    /// The last line.
+    pub last: i64,
+}
+
+/// Why a block is superseded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reason {
+    /// A later read holds its lines.
+    LaterRead,
+    /// A later operation changed the same file.
+    LaterEdit,
+    /// The same command ran again later.
+    LaterRun,
+    /// The same call was made again later.
+    LaterCall,
+    /// The same call was made before, and the rule keeps the first.
+    EarlierCall,
+    /// A rule keeps none of the tool's results.
+    Rule,
+}
+
+impl Reason {
+    /// The reason's name in a report.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::LaterRead => "later_read",
+            Self::LaterEdit => "later_edit",
+            Self::LaterRun => "later_run",
+            Self::LaterCall => "later_call",
+            Self::EarlierCall => "earlier_call",
+            Self::Rule => "rule",
+        }
+    }
+}
+
+/// Why an entry is superseded (`None`: it stays), and the order of the entry whose heading counts it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Judgement {
+    /// Why it is superseded.
+    pub reason: Option<Reason>,
+    /// Whose heading counts it.
+    pub counted_by: Option<usize>,
+}
+
+const STAYS: Judgement = Judgement { reason: None, counted_by: None };
+
+/// What blocks of one key share.
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct Name<'a> {
+    scope: Text<'a>,
+    is_active: bool,
+    kind: Kind,
+    value: Piece<'a>,
+}
+
+/// What is known of the newer blocks of one key.
+#[derive(Debug, Default)]
+struct Newer {
+    newest: Option<usize>,
+    newest_success: Option<usize>,
+    was_read_whole: bool,
+    ranges: Vec<Lines>,
+    is_rewritten: bool,
+    writes: Option<bool>,
+}
+
+/// The judge of all blocks of a conversation.
+#[derive(Debug)]
+pub struct Judging<'a, 'r> {
+    rules: &'r RuleSet,
+    newer: AHashMap<Name<'a>, Newer>,
+    firsts: AHashSet<usize>,
+}
+
+impl<'a, 'r> Judging<'a, 'r> {
+    /// A judge by these rules, who has seen nothing yet.
+    #[must_use]
+    pub fn new(rules: &'r RuleSet) -> Self {
+        Self { rules, newer: AHashMap::new(), firsts: AHashSet::new() }
+    }
+
+    /// Judge an entry; they come newest first. Sets its kind, its value, and whether it is stale.
+    pub fn judge<V: Value<'a>>(&mut self, entry: &mut Entry<'a, V>) -> Judgement {
+        let rule = self.prepare(entry);
+        if rule.keep == KeepBlock::None {
+            return Judgement { reason: Some(Reason::Rule), counted_by: None };
+        }
+        let Some(value) = entry.value.clone() else { return STAYS };
+        if rule.keep == KeepBlock::First {
+            let is_first = self.firsts.contains(&entry.order);
+            return Judgement { reason: (!is_first).then_some(Reason::EarlierCall), counted_by: None };
+        }
+        let name = Name { scope: entry.scope, is_active: entry.is_active, kind: entry.kind, value };
+        match entry.kind {
+            Kind::Read => self.judge_read(entry, name, rule),
+            Kind::Edit => self.judge_edit(entry, name, rule),
+            Kind::Command | Kind::Other => self.judge_run(entry, name, rule),
+        }
+    }
+
+    /// Note the oldest successful block of each key, and the failures before it. The entries come newest first.
+    pub fn find_firsts<V: Value<'a>>(&mut self, entries: &mut [Entry<'a, V>]) {
+        let mut succeeded: AHashSet<Name<'a>> = AHashSet::new();
+        for entry in entries.iter_mut().rev() {
+            let rule = self.prepare(entry);
+            let Some(value) = entry.value.clone() else { continue };
+            if rule.keep != KeepBlock::First {
+                continue;
+            }
+            let name = Name { scope: entry.scope, is_active: entry.is_active, kind: entry.kind, value };
+            if !succeeded.contains(&name) {
+                self.firsts.insert(entry.order);
+            }
+            if !entry.is_failure() {
+                succeeded.insert(name);
+            }
+        }
+    }
+
+    /// Find the entry's rule, and by it the kind and the key's value.
+    pub fn prepare<V: Value<'a>>(&self, entry: &mut Entry<'a, V>) -> &'r Rule {
+        let Some(call) = &entry.call else {
+            let rule = self.rules.find(entry.name(), None::<V>);
+            return if rule.keep == KeepBlock::None { rule } else { &OTHER };
+        };
+        let rule = self.rules.find(call.name, Some(call.input));
+        entry.kind = rule.kind;
+        entry.value = if rule.kind == Kind::Other { other_key(rule, call) } else { key_value(rule, call.input) };
+        rule
+    }
+
+    fn judge_read<V: Value<'a>>(&mut self, entry: &mut Entry<'a, V>, name: Name<'a>, rule: &Rule) -> Judgement {
+        let lines = entry.call.as_ref().and_then(|call| line_range(call.input));
+        let wanted = lines.unwrap_or(DEFAULT_READ);
+        let mut name = name;
+        if !entry.is_failure() {
+            name.kind = Kind::Edit;
+            entry.is_stale = self.newer.get(&name).is_some_and(|edits| edits.newest_success.is_some());
+            if self.rules.is_careful && lines.is_none() {
+                let edits = Name { value: name.value.clone(), ..name };
+                self.newer.entry(edits).or_default().is_rewritten = true;
+            }
+            name.kind = Kind::Read;
+        }
+        let newer = self.newer.entry(name).or_default();
+        let is_superseded = if entry.is_failure() {
+            newer.newest.is_some()
+        } else {
+            let by_whole = newer.was_read_whole && wanted.last <= DEFAULT_READ.last;
+            let is_superseded = by_whole || is_covered(wanted, &newer.ranges);
+            if lines.is_some() {
+                remember_range(wanted, &mut newer.ranges);
+            } else {
+                newer.was_read_whole = true;
+            }
+            is_superseded
+        };
+        newer.newest.get_or_insert(entry.order);
+        let is_superseded = is_superseded && rule.keep != KeepBlock::All;
+        Judgement { reason: is_superseded.then_some(Reason::LaterRead), counted_by: None }
+    }
+
+    fn judge_edit<V: Value<'a>>(&mut self, entry: &Entry<'a, V>, name: Name<'a>, rule: &Rule) -> Judgement {
+        let is_careful = self.rules.is_careful;
+        let newer = self.newer.entry(name).or_default();
+        let is_superseded = if is_careful { newer.is_rewritten } else { newer.newest_success.is_some() };
+        let reason = (is_superseded && rule.keep != KeepBlock::All).then_some(Reason::LaterEdit);
+        if entry.is_failure() {
+            return Judgement { reason, counted_by: None };
+        }
+        let counted_by = newer.newest_success.filter(|_| reason.is_some() && !is_careful);
+        newer.newest_success.get_or_insert(entry.order);
+        if entry.call.as_ref().is_some_and(|call| writes_whole_file(call.input)) {
+            newer.is_rewritten = true;
+        }
+        Judgement { reason, counted_by }
+    }
+
+    /// A command, or another tool under a rule that keeps the last of a key.
+    fn judge_run<V: Value<'a>>(&mut self, entry: &Entry<'a, V>, name: Name<'a>, rule: &Rule) -> Judgement {
+        if rule.keep == KeepBlock::All {
+            return STAYS;
+        }
+        let is_command = entry.kind == Kind::Command;
+        let newer = self.newer.entry(name).or_default();
+        let is_failure = entry.is_failure();
+        let Some(newest) = newer.newest else {
+            newer.newest = Some(entry.order);
+            newer.newest_success = (!is_failure).then_some(entry.order);
+            return STAYS;
+        };
+        // Asked only where a command was run twice.
+        let value = entry.value.as_ref();
+        let is_writing = || is_command && value.is_some_and(|value| has_side_effects(&value.text().to_utf8()));
+        if *newer.writes.get_or_insert_with(is_writing) {
+            return STAYS;
+        }
+        let by = if is_failure { Some(newest) } else { newer.newest_success };
+        if by.is_none() {
+            newer.newest_success = Some(entry.order);
+        }
+        let reason = by.map(|_| if is_command { Reason::LaterRun } else { Reason::LaterCall });
+        Judgement { reason, counted_by: is_command.then_some(newest) }
+    }
+}
+
+/// The key of a tool of the kind other: its name and all key arguments together.
+fn other_key<'a, V: Value<'a>>(rule: &Rule, call: &Call<'a, V>) -> Option<Piece<'a>> {
+    if rule.keep == KeepBlock::All {
+        return None;
+    }
+    let mut text = OwnedText::default();
+    text.push(call.name);
+    text.push_ascii(" {");
+    for (index, key) in rule.key.iter().enumerate() {
+        if index > 0 {
+            text.push_ascii(",");
+        }
+        let name = serde_json::Value::from(key.name()).to_string();
+        text.push(OwnedText::from_utf8(&name).as_text());
+        text.push_ascii(":");
+        match call.input.get(key) {
+            Some(value) => text.push(value.json().as_text()),
+            None => text.push_ascii("null"),
+        }
+    }
+    text.push_ascii("}");
+    Some(Piece::own(text))
+}
+
+/// Whether a call writes the whole of a file.
+fn writes_whole_file<'a, V: Value<'a>>(input: V) -> bool {
+    WHOLE_FILE_KEYS.iter().any(|key| input.get(key).and_then(Value::text).is_some())
+}
+
+/// The lines that a read asks for; `None` where it asks for none.
+pub fn line_range<'a, V: Value<'a>>(input: V) -> Option<Lines> {
+    if let Some(view) = input.get(&names::VIEW_RANGE).and_then(Value::list).filter(|view| view.count() == 2) {
+        let last = view.item(1);
+        let is_open = last.and_then(Value::integer) == Some(-1);
+        if let Some(first) = line_number(view.item(0)) {
+            match line_number(last) {
+                Some(last) => return Some(Lines { first: first.max(1), last }),
+                None if is_open => return Some(Lines { first: first.max(1), last: TO_THE_END }),
+                None => {}
+            }
+        }
+    }
+    let (first, last) = (line_number(input.get(&names::START_LINE)), line_number(input.get(&names::END_LINE)));
+    if first.is_some() || last.is_some() {
+        let start = first.unwrap_or(1).max(1);
+        return Some(Lines { first: start, last: last.unwrap_or(start + DEFAULT_READ.last - 1) });
+    }
+    let (first, count) = (line_number(input.get(&names::OFFSET)), line_number(input.get(&names::LIMIT)));
+    if first.is_some() || count.is_some() {
+        let start = first.unwrap_or(1).max(1);
+        let count = count.filter(|count| *count > 0).unwrap_or(DEFAULT_READ.last);
+        return Some(Lines { first: start, last: start + count - 1 });
+    }
+    None
+}
+
+/// A whole number that may name a line.
+fn line_number<'a, V: Value<'a>>(value: Option<V>) -> Option<i64> {
+    value.and_then(Value::integer).filter(|number| (0..TO_THE_END).contains(number))
+}
+
+/// Whether one of the ranges holds `wanted`. They are sorted, and none holds another.
+fn is_covered(wanted: Lines, ranges: &[Lines]) -> bool {
+    let after = ranges.partition_point(|range| range.first <= wanted.first);
+    after.checked_sub(1).and_then(|index| ranges.get(index)).is_some_and(|range| range.last >= wanted.last)
+}
+
+/// Add a range that was read; those that it holds are no longer needed.
+fn remember_range(read: Lines, ranges: &mut Vec<Lines>) {
+    if is_covered(read, ranges) {
+        return;
+    }
+    let start = ranges.partition_point(|range| *range < read);
+    let held = ranges.iter().skip(start).take_while(|range| range.last <= read.last).count();
+    ranges.drain(start..start + held);
+    if ranges.len() < MAX_RANGES {
+        ranges.insert(start, read);
+    }
+}

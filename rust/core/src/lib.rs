@@ -1,0 +1,38 @@
+//! Tool results in the conversations of LLM agents: paired, deduplicated, cut to a budget, carried over.
+//!
+//! The modules are the steps, in the order in which data meets them: [`read`] and [`session`] say what a message
+//! is, [`pair`] joins calls with results, [`dedupe`] (with [`rules`] and [`shell`]) finds what is superseded,
+//! [`truncate`] cuts, [`render`] (with [`clean`], [`fences`], [`summary`]) makes headings and texts, [`fill`] spends
+//! the budget, and [`carry`] is all of it. They see the input through [`value::Value`].
+//!
+//! ```
+//! use toolcarry::{carry::carry, fill::Settings, json::Json, rules::RuleSet, text::Piece};
+//!
+//! let messages = Json::parse(r#"[
+//!     {"role": "assistant", "content": [{"type": "tool_use", "id": "t1", "name": "Bash", "input": {"command": "ls"}}]},
+//!     {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t1", "content": "a.py"}]}
+//! ]"#).unwrap();
+//! let carried = carry(&messages, &Piece::ascii(""), &Settings::default(), RuleSet::built_in(), false).unwrap();
+//! assert!(carried.output.to_utf8().contains("### ls\n```\na.py\n```\n"));
+//! ```
+
+#![forbid(unsafe_code)]
+
+pub mod carry;
+pub mod clean;
+pub mod dedupe;
+pub mod fences;
+pub mod fill;
+pub mod graphemes;
+pub mod json;
+pub mod languages;
+pub mod pair;
+pub mod read;
+pub mod render;
+pub mod rules;
+pub mod session;
+pub mod shell;
+pub mod summary;
+pub mod text;
+pub mod truncate;
+pub mod value;

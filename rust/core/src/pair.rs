@@ -1,0 +1,394 @@
+//! Calls with their results, newest first.
+//!
+//! The walk goes backwards through the messages and hands out a block as soon as its order and its result are
+//! certain, so that a job may stop when its budget is spent. The rules: ids decide, and a result belongs to the
+//! nearest earlier unanswered call with its id; without an id, the turn, the tool's name and the order within the
+//! turn decide; a second result for an answered call is kept aside, except that a real one replaces one that was
+//! made up for an interrupted call. Within one message, calls come before results. The twin is `_pure/pair.py`.
+
+use std::cmp::Reverse;
+use std::collections::VecDeque;
+use std::collections::hash_map::Entry::Occupied;
+
+use ahash::AHashMap;
+
+use crate::read::{Call, Said, ToolResult, UNKNOWN, result_text};
+use crate::rules::Kind;
+use crate::session::Session;
+use crate::text::{Piece, Text};
+use crate::value::{Value, names};
+
+/// How texts begin that stand for a result that never came.
+const SYNTHETIC: [&str; 3] = ["[Request interrupted by user", "[Tool result missing", "[Tool use interrupted"];
+
+/// A message that is no object.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NotAnObject {
+    /// The index of the message.
+    pub position: usize,
+    /// What it is instead.
+    pub type_name: String,
+}
+
+/// A block in the making: a call, a result, or both.
+#[derive(Clone, Debug)]
+pub struct Entry<'a, V> {
+    /// The call, unless it is missing.
+    pub call: Option<Call<'a, V>>,
+    /// The result, unless it is missing.
+    pub result: Option<ToolResult<'a, V>>,
+    /// The index of the message.
+    pub position: usize,
+    /// Entries in the order of the walk; unique.
+    pub order: usize,
+    /// The side chain; empty for the main conversation.
+    pub scope: Text<'a>,
+    /// Whether the block stands on the active branch.
+    pub is_active: bool,
+    /// How many newer blocks there are.
+    pub age: usize,
+    /// What kind of tool it is.
+    pub kind: Kind,
+    /// What tells blocks of this kind apart.
+    pub value: Option<Piece<'a>>,
+    /// Whether the file was edited after this read.
+    pub is_stale: bool,
+}
+
+impl<'a, V: Value<'a>> Entry<'a, V> {
+    /// An entry that nothing is known of but what it holds.
+    #[must_use]
+    pub fn new(
+        call: Option<Call<'a, V>>,
+        result: Option<ToolResult<'a, V>>,
+        (position, order): (usize, usize),
+        (scope, is_active): (Text<'a>, bool),
+    ) -> Self {
+        Self {
+            call,
+            result,
+            position,
+            order,
+            scope,
+            is_active,
+            age: 0,
+            kind: Kind::Other,
+            value: None,
+            is_stale: false,
+        }
+    }
+
+    /// The tool's name, by the call, else by what the result says of itself.
+    #[must_use]
+    pub fn name(&self) -> Text<'a> {
+        let name = match (&self.call, &self.result) {
+            (Some(call), _) => call.name,
+            (None, Some(result)) => result.name,
+            (None, None) => Text::ascii(""),
+        };
+        if name.is_empty() { Text::ascii(UNKNOWN) } else { name }
+    }
+
+    /// The id of the call.
+    #[must_use]
+    pub fn call_id(&self) -> Text<'a> {
+        match (&self.call, &self.result) {
+            (Some(call), _) => call.call_id,
+            (None, Some(result)) => result.call_id,
+            (None, None) => Text::ascii(""),
+        }
+    }
+
+    /// Whether the tool failed.
+    #[must_use]
+    pub fn is_error(&self) -> bool {
+        self.result.as_ref().is_some_and(|result| result.is_error)
+    }
+
+    /// Whether the tool failed, or was interrupted.
+    #[must_use]
+    pub fn is_failure(&self) -> bool {
+        self.result.as_ref().is_none_or(|result| result.is_error)
+    }
+}
+
+/// The calls and the results of one turn that have no id to pair them by, newest first.
+/// Each is the place of an entry that is held.
+#[derive(Debug, Default)]
+struct Turn {
+    calls: Vec<usize>,
+    results: Vec<usize>,
+    has_calls: bool,
+}
+
+/// What waits in one scope: results for their calls, by id and by turn.
+#[derive(Debug, Default)]
+struct Lane<'a> {
+    pending: AHashMap<Text<'a>, Vec<usize>>,
+    turn: Option<Turn>,
+}
+
+impl<'a> Lane<'a> {
+    /// Take the nearest result behind a call, by the place of its entry.
+    fn nearest_result(&mut self, call_id: Text<'a>) -> Option<usize> {
+        let Occupied(mut waiting) = self.pending.entry(call_id) else { return None };
+        let nearest = waiting.get_mut().pop();
+        if waiting.get().is_empty() {
+            waiting.remove();
+        }
+        nearest
+    }
+}
+
+/// The backward walk.
+#[derive(Debug)]
+pub struct Walk<'a, V> {
+    /// How many records were written twice.
+    pub repeated_records: usize,
+    /// How many results came for a call that was answered.
+    pub duplicate_results: usize,
+    messages: V,
+    position: usize,
+    is_settled: bool,
+    said: Said<'a, V>,
+    session: Option<Session<'a>>,
+    lanes: Vec<Lane<'a>>,
+    lane_of: AHashMap<Text<'a>, usize>,
+    held: Vec<Entry<'a, V>>,
+    ready: Vec<Entry<'a, V>>,
+    waiting: usize,
+    order: usize,
+}
+
+impl<'a, V: Value<'a>> Walk<'a, V> {
+    /// A walk through a list of messages.
+    pub fn new(messages: V) -> Self {
+        Self {
+            repeated_records: 0,
+            duplicate_results: 0,
+            messages,
+            position: messages.count(),
+            is_settled: false,
+            said: Said::new(),
+            session: None,
+            lanes: vec![Lane::default()], // the main conversation's
+            lane_of: AHashMap::new(),
+            held: Vec::new(),
+            ready: Vec::new(),
+            waiting: 0,
+            order: 0,
+        }
+    }
+
+    /// The next block, newest first; `None` at the beginning of the conversation.
+    pub fn next_entry(&mut self) -> Result<Option<Entry<'a, V>>, NotAnObject> {
+        loop {
+            if let Some(entry) = self.ready.pop() {
+                return Ok(Some(entry));
+            }
+            if self.position > 0 {
+                self.position -= 1;
+                self.read(self.position)?;
+            } else if !self.is_settled {
+                self.is_settled = true;
+                for lane in 0..self.lanes.len() {
+                    self.close_turn(lane);
+                }
+                self.settle_rest();
+                self.flush();
+            } else {
+                return Ok(None);
+            }
+        }
+    }
+
+    fn read(&mut self, position: usize) -> Result<(), NotAnObject> {
+        let Some(item) = self.messages.item(position) else { return Ok(()) };
+        if item.is_null() {
+            return Ok(()); // a line that was skipped
+        }
+        let Some(mut message) = item.object() else {
+            return Err(NotAnObject { position, type_name: item.type_name() });
+        };
+        let mut place = (Text::ascii(""), true);
+        if message.has(&names::UUID) || message.has(&names::MESSAGE) {
+            let messages = self.messages;
+            let session = self.session.get_or_insert_with(|| Session::new(messages, position + 1));
+            if session.is_repeated(position) {
+                self.repeated_records += 1;
+                return Ok(());
+            }
+            place = (session.scope(position), session.is_active(position));
+            let Some(inner) = message.get(&names::MESSAGE).and_then(Value::object) else { return Ok(()) };
+            message = inner;
+        }
+        self.said.read(message);
+        if self.said.calls.is_empty() && self.said.results.is_empty() {
+            return Ok(());
+        }
+        let lane = self.lane(place.0);
+        if !self.said.results.is_empty() {
+            self.add_results(lane, position, place);
+        }
+        if !self.said.calls.is_empty() {
+            self.add_calls(lane, position, place);
+            if self.waiting == 0 {
+                self.flush();
+            }
+        }
+        Ok(())
+    }
+
+    fn lane(&mut self, scope: Text<'a>) -> usize {
+        if scope.is_empty() {
+            return 0;
+        }
+        let next = self.lanes.len();
+        let lane = *self.lane_of.entry(scope).or_insert(next);
+        if lane == next {
+            self.lanes.push(Lane::default());
+        }
+        lane
+    }
+
+    fn add_results(&mut self, lane: usize, position: usize, place: (Text<'a>, bool)) {
+        let is_behind = self.lanes.get(lane).and_then(|lane| lane.turn.as_ref()).is_some_and(|turn| turn.has_calls);
+        if is_behind {
+            self.close_turn(lane);
+            if self.waiting == 0 {
+                self.flush();
+            }
+        }
+        let Some(lane) = self.lanes.get_mut(lane) else { return };
+        for result in self.said.results.drain(..).rev() {
+            self.order += 1;
+            self.waiting += 1;
+            let held = self.held.len();
+            if result.call_id.is_empty() {
+                lane.turn.get_or_insert_default().results.push(held);
+            } else {
+                lane.pending.entry(result.call_id).or_default().push(held);
+            }
+            self.held.push(Entry::new(None, Some(result), (position, self.order), place));
+        }
+    }
+
+    fn add_calls(&mut self, lane: usize, position: usize, (scope, is_active): (Text<'a>, bool)) {
+        let Some(lane) = self.lanes.get_mut(lane) else { return };
+        if let Some(turn) = &mut lane.turn {
+            turn.has_calls = true;
+        }
+        for call in self.said.calls.drain(..).rev() {
+            self.order += 1;
+            let nearest = lane.nearest_result(call.call_id);
+            if let Some(entry) = nearest.and_then(|held| self.held.get_mut(held)) {
+                self.waiting -= 1;
+                entry.call = Some(call);
+                (entry.position, entry.order, entry.is_active) = (position, self.order, is_active);
+                continue;
+            }
+            let has_id = !call.call_id.is_empty();
+            if lane.turn.is_none() && !has_id {
+                lane.turn = Some(Turn { has_calls: true, ..Turn::default() });
+            }
+            if let Some(turn) = &mut lane.turn
+                && (!has_id || !turn.results.is_empty())
+            {
+                turn.calls.push(self.held.len());
+                self.waiting += 1;
+            }
+            self.held.push(Entry::new(Some(call), None, (position, self.order), (scope, is_active)));
+        }
+    }
+
+    /// Give each result of the turn, in order, the first call of its name that is still open; one without a
+    /// name, any.
+    fn close_turn(&mut self, lane: usize) {
+        let Some(turn) = self.lanes.get_mut(lane).and_then(|lane| lane.turn.take()) else { return };
+        self.waiting -= turn.calls.len() + turn.results.len();
+        for with_id in [false, true] {
+            let has_id = |held: &usize| self.held.get(*held).is_some_and(|entry| !entry.call_id().is_empty());
+            let calls: Vec<usize> = turn.calls.iter().rev().copied().filter(|held| has_id(held) == with_id).collect();
+            self.pair_turn(&turn.results, &calls);
+        }
+    }
+
+    fn pair_turn(&mut self, results: &[usize], calls: &[usize]) {
+        let mut by_name: AHashMap<Text<'a>, VecDeque<usize>> = AHashMap::new();
+        let mut in_order: VecDeque<usize> = calls.iter().copied().collect();
+        for held in calls {
+            if let Some(entry) = self.held.get(*held) {
+                by_name.entry(entry.name()).or_default().push_back(*held);
+            }
+        }
+        for waiting in results.iter().rev() {
+            let Some(result) = self.held.get(*waiting).and_then(|entry| entry.result) else { continue };
+            let open = if result.name.is_empty() { Some(&mut in_order) } else { by_name.get_mut(&result.name) };
+            let Some(open) = open else { continue };
+            while open.front().is_some_and(|held| self.held.get(*held).is_some_and(|entry| entry.result.is_some())) {
+                open.pop_front();
+            }
+            let Some(held) = open.pop_front() else { continue };
+            if let Some(entry) = self.held.get_mut(held) {
+                entry.result = Some(result);
+            }
+            if let Some(entry) = self.held.get_mut(*waiting) {
+                entry.result = None;
+            }
+        }
+    }
+
+    /// At the beginning of the conversation: a result that still waits is a second one, or has no call.
+    fn settle_rest(&mut self) {
+        let mut answered: AHashMap<(Text<'a>, Text<'a>), usize> = AHashMap::new();
+        self.held.sort_by_key(|entry| entry.order);
+        for held in (0..self.held.len()).rev() {
+            let Some(entry) = self.held.get(held) else { continue };
+            let key = (entry.scope, entry.call_id());
+            if key.1.is_empty() {
+                continue;
+            }
+            if entry.call.is_some() {
+                answered.insert(key, held);
+            } else if entry.result.is_some()
+                && let Some(first) = answered.get(&key)
+            {
+                self.settle_duplicate(*first, held);
+            }
+        }
+    }
+
+    fn settle_duplicate(&mut self, first: usize, second: usize) {
+        self.duplicate_results += 1;
+        let late = self.held.get_mut(second).and_then(|entry| entry.result.take());
+        if let Some(entry) = self.held.get_mut(first)
+            && is_synthetic(entry.result.as_ref())
+            && !is_synthetic(late.as_ref())
+        {
+            entry.result = late;
+        }
+    }
+
+    /// Hand out what is held. An entry that holds nothing gave its result to a call.
+    fn flush(&mut self) {
+        let mut held = std::mem::take(&mut self.held);
+        if held.len() > 1 {
+            held.retain(|entry| entry.call.is_some() || entry.result.is_some());
+            held.sort_by_key(|entry| Reverse(entry.order));
+        }
+        if self.ready.is_empty() {
+            std::mem::swap(&mut self.ready, &mut held);
+            self.held = held; // an empty list whose room is used again
+        } else {
+            self.ready.splice(0..0, held);
+        }
+    }
+}
+
+/// Whether a result only stands for one that never came.
+fn is_synthetic<'a, V: Value<'a>>(result: Option<&ToolResult<'a, V>>) -> bool {
+    result.is_some_and(|result| {
+        let text = result_text(result.content);
+        SYNTHETIC.iter().any(|start| text.text().starts_with(start))
+    })
+}

@@ -1,0 +1,286 @@
+//! How a block reads: its heading and the texts below it. The twin is `_pure/render.py`.
+
+use crate::clean::clean_line;
+use crate::dedupe::{Lines, TO_THE_END, WHOLE_FILE_KEYS, line_range};
+use crate::fences::Source;
+use crate::languages::language_of;
+use crate::pair::Entry;
+use crate::read::{items, result_text};
+use crate::rules::Kind;
+use crate::text::{OwnedText, Piece, Text};
+use crate::truncate::Keep;
+use crate::value::{Key, Value, names};
+
+const LONGEST_TITLE: usize = 200;
+const LONGEST_ARGUMENT: usize = 120;
+
+const OLD_KEYS: [Key; 2] = [names::OLD_STRING, names::OLD_STR];
+const NEW_KEYS: [Key; 3] = [names::NEW_STRING, names::NEW_STR, names::INSERT_TEXT];
+const DIFF_KEYS: [Key; 2] = [names::DIFF, names::PATCH];
+
+/// A part of a context.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Section {
+    /// Reads.
+    Files,
+    /// Edits.
+    Changes,
+    /// Commands.
+    Commands,
+    /// Everything else.
+    Others,
+}
+
+impl Section {
+    /// All sections, in the order in which they stand.
+    pub const ALL: [Self; 4] = [Self::Files, Self::Changes, Self::Commands, Self::Others];
+
+    /// The line that opens the section.
+    #[must_use]
+    pub const fn heading(self) -> &'static str {
+        match self {
+            Self::Files => "## Files Read\n",
+            Self::Changes => "## Files Changed\n",
+            Self::Commands => "## Commands Executed\n",
+            Self::Others => "## Other Tools\n",
+        }
+    }
+
+    /// The section that a block stands in; without its key argument, it is one of the other tools.
+    #[must_use]
+    pub fn of<V>(entry: &Entry<'_, V>) -> Self {
+        match entry.kind {
+            _ if entry.value.is_none() => Self::Others,
+            Kind::Read => Self::Files,
+            Kind::Edit => Self::Changes,
+            Kind::Command => Self::Commands,
+            Kind::Other => Self::Others,
+        }
+    }
+}
+
+/// What a heading says before its notes: a path, the first line of a command, or the call.
+pub fn title<'a, V: Value<'a>>(entry: &Entry<'a, V>) -> Piece<'a> {
+    match (Section::of(entry), &entry.value) {
+        (Section::Others, _) | (_, None) => call_title(entry),
+        (Section::Commands, Some(value)) => {
+            let value = trim_newlines(value);
+            let end = value.text().find(b'\n').unwrap_or(value.len());
+            clean_line(&value.slice(0, end), LONGEST_TITLE)
+        }
+        (_, Some(value)) => clean_line(value, LONGEST_TITLE),
+    }
+}
+
+/// `piece` without newlines around it.
+fn trim_newlines<'a>(piece: &Piece<'a>) -> Piece<'a> {
+    let is_newline = |index: usize| piece.text().get(index) == Some(0x0A);
+    let (mut start, mut end) = (0, piece.len());
+    while start < end && is_newline(start) {
+        start += 1;
+    }
+    while end > start && is_newline(end - 1) {
+        end -= 1;
+    }
+    piece.slice(start, end)
+}
+
+/// `Grep(pattern="fn main", path="src")`
+fn call_title<'a, V: Value<'a>>(entry: &Entry<'a, V>) -> Piece<'a> {
+    let name = clean_line(&Piece::Borrowed(entry.name()), LONGEST_ARGUMENT);
+    let Some(call) = &entry.call else { return name };
+    let mut text = OwnedText::default();
+    text.push(name.text());
+    text.push_ascii("(");
+    let mut room = LONGEST_TITLE.saturating_sub(name.len() + 2);
+    let mut is_first = true;
+    call.input.members(&mut |key, value| {
+        if !is_first {
+            text.push_ascii(", ");
+        }
+        is_first = false;
+        let key = clean_line(&Piece::Borrowed(key), LONGEST_ARGUMENT);
+        let value = argument(value);
+        let size = key.len() + value.as_text().len() + 3;
+        if size > room {
+            text.push_ascii("...");
+            return false;
+        }
+        room -= size;
+        text.push(key.text());
+        text.push_ascii("=");
+        text.push(value.as_text());
+        true
+    });
+    text.push_ascii(")");
+    Piece::own(text)
+}
+
+/// An argument as it stands in a heading: text in quotes, everything else as JSON.
+fn argument<'a, V: Value<'a>>(value: V) -> OwnedText {
+    let mut text = OwnedText::default();
+    let Some(given) = value.text() else {
+        let json = Piece::own(value.json());
+        text.push(clean_line(&json, LONGEST_ARGUMENT).text());
+        return text;
+    };
+    let line = clean_line(&Piece::Borrowed(given), LONGEST_ARGUMENT);
+    let mut rest = line.text();
+    text.push_ascii("\"");
+    while let Some(quote) = rest.find(b'"') {
+        text.push(rest.slice(0, quote));
+        text.push_ascii("\\\"");
+        rest = rest.slice(quote + 1, rest.len());
+    }
+    text.push(rest);
+    text.push_ascii("\"");
+    text
+}
+
+/// The heading's brackets, with a space before; empty where there is nothing to say.
+pub fn notes<'a, V: Value<'a>>(entry: &Entry<'a, V>, count: &str) -> String {
+    let mut said = String::new();
+    let mut say = |note: &str| {
+        said.push_str(if said.is_empty() { " (" } else { "; " });
+        said.push_str(note);
+    };
+    if !count.is_empty() {
+        say(count);
+    }
+    if let Some(call) = &entry.call
+        && entry.kind == Kind::Read
+        && entry.value.is_some()
+        && let Some(lines) = line_range(call.input)
+    {
+        say(&lines_note(lines));
+    }
+    if entry.is_stale {
+        say("edited after this read");
+    }
+    match &entry.result {
+        None => say("interrupted: no result"),
+        Some(result) if result.is_error => say("failed"),
+        Some(_) => {}
+    }
+    if entry.call.is_none() {
+        say("call missing");
+    }
+    if !said.is_empty() {
+        said.push(')');
+    }
+    said
+}
+
+fn lines_note(lines: Lines) -> String {
+    let Lines { first, last } = lines;
+    if last >= TO_THE_END { format!("lines {first}-end") } else { format!("lines {first}-{last}") }
+}
+
+/// `latest of 4 runs`, `3 edits, last shown`; with a `+` where older ones were not looked at.
+#[must_use]
+pub fn count_note(kind: Kind, earlier: usize, is_open: bool) -> String {
+    if earlier == 0 {
+        return String::new();
+    }
+    let (number, plus) = (earlier + 1, if is_open { "+" } else { "" });
+    if kind == Kind::Edit {
+        format!("{number}{plus} edits, last shown")
+    } else {
+        format!("latest of {number}{plus} runs")
+    }
+}
+
+/// The texts of a block: the command where its heading can't hold it, the change, the output.
+/// `keep` is `None` for what suits the kind of tool.
+pub fn sources<'a, V: Value<'a>>(entry: &Entry<'a, V>, keep: Option<Keep>) -> Vec<Source<'a>> {
+    let mut found = Vec::with_capacity(2);
+    let reference = entry.call_id();
+    let mut side = keep.unwrap_or(Keep::Head);
+    let section = Section::of(entry);
+    let source = |text, language, side| Source { text, language, side, reference, is_exempt: false };
+    let path = entry.value.as_ref().map_or(Text::ascii(""), Piece::text);
+    if let (Section::Commands, Some(value)) = (section, &entry.value) {
+        let command = trim_newlines(value);
+        if value.len() > LONGEST_TITLE || command.text().find(b'\n').is_some() {
+            found.push(Source { is_exempt: true, ..source(command, "sh", side) });
+        }
+        side = keep.unwrap_or(Keep::Ends);
+    } else if let (Section::Changes, Some(call)) = (section, &entry.call)
+        && let Some((text, is_diff)) = change_of(call.input)
+    {
+        found.push(source(text, if is_diff { "diff" } else { language_of(path) }, side));
+        if entry.result.as_ref().is_some_and(|result| !result.is_error) {
+            return found;
+        }
+    }
+    if let Some(result) = &entry.result {
+        let language = if section == Section::Files { language_of(path) } else { "" };
+        found.push(source(result_text(result.content), language, side));
+    }
+    found
+}
+
+/// What an edit changed, as lines with `-` and `+` (true), or the whole that a write wrote (false).
+fn change_of<'a, V: Value<'a>>(input: V) -> Option<(Piece<'a>, bool)> {
+    if let Some(edits) = input.get(&names::EDITS).and_then(Value::list) {
+        let mut text = OwnedText::default();
+        for edit in items(edits).filter_map(Value::object) {
+            push_replaced(&mut text, edit);
+        }
+        return Some((Piece::own(text), true));
+    }
+    if first_text(input, &OLD_KEYS).is_some() || first_text(input, &NEW_KEYS).is_some() {
+        let mut text = OwnedText::default();
+        push_replaced(&mut text, input);
+        return Some((Piece::own(text), true));
+    }
+    if let Some(diff) = first_text(input, &DIFF_KEYS) {
+        return Some((Piece::Borrowed(diff), true));
+    }
+    let whole = first_text(input, &WHOLE_FILE_KEYS).or_else(|| first_text(input, &[names::NEW_SOURCE]))?;
+    Some((Piece::Borrowed(whole), false))
+}
+
+/// The old lines with `-`, the new with `+`.
+fn push_replaced<'a, V: Value<'a>>(text: &mut OwnedText, edit: V) {
+    for (keys, sign) in [(&OLD_KEYS[..], "-"), (&NEW_KEYS[..], "+")] {
+        push_prefixed(text, first_text(edit, keys).unwrap_or(Text::ascii("")), sign);
+    }
+}
+
+fn push_prefixed(text: &mut OwnedText, lines: Text<'_>, sign: &str) {
+    if lines.is_empty() {
+        return;
+    }
+    let unix = without_returns(lines);
+    let mut rest = unix.text().without_suffix("\n");
+    text.push_ascii(sign);
+    while let Some(newline) = rest.find(b'\n') {
+        text.push(rest.slice(0, newline + 1));
+        text.push_ascii(sign);
+        rest = rest.slice(newline + 1, rest.len());
+    }
+    text.push(rest);
+    text.push_ascii("\n");
+}
+
+/// `text` with LF in place of CRLF and CR.
+fn without_returns(text: Text<'_>) -> Piece<'_> {
+    let mut rest = text;
+    let mut unix = OwnedText::default();
+    while let Some(found) = rest.find(b'\r') {
+        unix.push(rest.slice(0, found));
+        unix.push_ascii("\n");
+        let is_pair = rest.get(found + 1) == Some(0x0A);
+        rest = rest.slice(found + 1 + usize::from(is_pair), rest.len());
+    }
+    if rest.len() == text.len() {
+        return Piece::Borrowed(text);
+    }
+    unix.push(rest);
+    Piece::own(unix)
+}
+
+fn first_text<'a, V: Value<'a>>(input: V, keys: &[Key]) -> Option<Text<'a>> {
+    keys.iter().find_map(|key| input.get(key).and_then(Value::text))
+}

@@ -1,0 +1,300 @@
+//! Which rule a tool's name falls under.
+//!
+//! A name is matched without regard to ASCII case, whole and behind `mcp__server__`. The first rule that matches
+//! decides; a user's rules come before the built-in ones. The twin is `_pure/rules.py`, with the data of `rules.py`.
+
+use std::sync::LazyLock;
+
+use ahash::AHashMap;
+
+use crate::read::items;
+use crate::text::{OwnedText, Piece, Text};
+use crate::value::{Key, Value, names};
+
+/// What a tool does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// It reads a file.
+    Read,
+    /// It changes a file.
+    Edit,
+    /// It runs a command.
+    Command,
+    /// Anything else.
+    Other,
+}
+
+impl Kind {
+    /// The kind's name.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Edit => "edit",
+            Self::Command => "command",
+            Self::Other => "other",
+        }
+    }
+}
+
+/// Which blocks of one key stay.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KeepBlock {
+    /// The last.
+    Last,
+    /// All.
+    All,
+    /// The first.
+    First,
+    /// None: they are carried nowhere.
+    None,
+}
+
+/// What supersedes what, for some tools.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rule {
+    /// Names; `*` and `?` are wildcards, `editor:view` is the tool called with that command.
+    pub tools: Vec<String>,
+    /// What the tools do.
+    pub kind: Kind,
+    /// The arguments that tell blocks apart.
+    pub key: Vec<Key>,
+    /// Which blocks of one key stay.
+    pub keep: KeepBlock,
+}
+
+const READ_TOOLS: [&str; 9] = [
+    "read",
+    "read_file",
+    "readfile",
+    "view",
+    "open_file",
+    "cat_file",
+    "notebookread",
+    "str_replace_based_edit_tool:view",
+    "str_replace_editor:view",
+];
+const EDIT_TOOLS: [&str; 16] = [
+    "edit",
+    "multiedit",
+    "write",
+    "write_file",
+    "write_to_file",
+    "create_file",
+    "edit_file",
+    "replace_in_file",
+    "apply_diff",
+    "notebookedit",
+    "str_replace_based_edit_tool:create",
+    "str_replace_based_edit_tool:str_replace",
+    "str_replace_based_edit_tool:insert",
+    "str_replace_editor:create",
+    "str_replace_editor:str_replace",
+    "str_replace_editor:insert",
+];
+const COMMAND_TOOLS: [&str; 9] = [
+    "bash",
+    "shell",
+    "execute_bash",
+    "execute_command",
+    "run_terminal_cmd",
+    "run_shell_command",
+    "exec_command",
+    "local_shell",
+    "terminal",
+];
+
+/// The built-in rules.
+#[must_use]
+pub fn default_rules() -> Vec<Rule> {
+    let rule = |tools: &[&str], kind, key: &[Key]| Rule {
+        tools: tools.iter().map(|tool| (*tool).to_owned()).collect(),
+        kind,
+        key: key.to_vec(),
+        keep: KeepBlock::Last,
+    };
+    let path = [
+        names::FILE_PATH,
+        names::PATH,
+        names::FILE_PATH_CAMEL,
+        names::TARGET_FILE,
+        names::NOTEBOOK_PATH,
+        names::FILENAME,
+    ];
+    vec![
+        rule(&READ_TOOLS, Kind::Read, &path),
+        rule(&EDIT_TOOLS, Kind::Edit, &path),
+        rule(&COMMAND_TOOLS, Kind::Command, &[names::COMMAND, names::CMD]),
+    ]
+}
+
+/// What applies where no rule matches.
+pub static OTHER: Rule = Rule { tools: Vec::new(), kind: Kind::Other, key: Vec::new(), keep: KeepBlock::All };
+
+static DEFAULT: LazyLock<RuleSet> = LazyLock::new(|| RuleSet::new(Vec::new(), false));
+
+/// Rules, compiled for look-up by name.
+#[derive(Debug)]
+pub struct RuleSet {
+    /// Whether every edit of a file is kept until the file is written or wholly read again.
+    pub is_careful: bool,
+    /// Whether a rule keeps the first block of a key.
+    pub keeps_first: bool,
+    rules: Vec<Rule>,
+    exact: AHashMap<String, usize>,
+    globs: Vec<(String, usize)>,
+    subcommands: AHashMap<String, AHashMap<String, usize>>,
+}
+
+impl RuleSet {
+    /// A user's rules, and behind them the built-in ones.
+    #[must_use]
+    pub fn new(given: Vec<Rule>, is_careful: bool) -> Self {
+        let mut rules = given;
+        rules.extend(default_rules());
+        rules.push(OTHER.clone());
+        let mut set = Self {
+            is_careful,
+            keeps_first: rules.iter().any(|rule| rule.keep == KeepBlock::First),
+            rules: Vec::new(),
+            exact: AHashMap::new(),
+            globs: Vec::new(),
+            subcommands: AHashMap::new(),
+        };
+        for (number, rule) in rules.iter().enumerate() {
+            for pattern in &rule.tools {
+                set.add(&pattern.to_ascii_lowercase(), number);
+            }
+        }
+        set.rules = rules;
+        set
+    }
+
+    /// The built-in rules.
+    #[must_use]
+    pub fn built_in() -> &'static Self {
+        &DEFAULT
+    }
+
+    fn add(&mut self, pattern: &str, number: usize) {
+        if pattern.contains(['*', '?']) {
+            self.globs.push((pattern.to_owned(), number));
+        } else if let Some((name, command)) = pattern.split_once(':') {
+            self.subcommands.entry(name.to_owned()).or_default().entry(command.to_owned()).or_insert(number);
+        } else {
+            self.exact.entry(pattern.to_owned()).or_insert(number);
+        }
+    }
+
+    /// The rule for a call of the tool `name`.
+    pub fn find<'a, V: Value<'a>>(&self, name: Text<'a>, input: Option<V>) -> &Rule {
+        let lower = name.to_utf8().to_ascii_lowercase();
+        let mut number = self.rules.len() - 1;
+        for form in [Some(lower.as_str()), behind_server(&lower)].into_iter().flatten() {
+            if let Some(exact) = self.exact.get(form) {
+                number = number.min(*exact);
+            }
+            for (pattern, candidate) in &self.globs {
+                if *candidate < number && glob_matches(pattern, form) {
+                    number = *candidate;
+                }
+            }
+            if let Some(commands) = self.subcommands.get(form)
+                && let Some(command) = input.and_then(|input| input.get(&names::COMMAND)).and_then(Value::text)
+                && let Some(candidate) = commands.get(&command.to_utf8().to_ascii_lowercase())
+            {
+                number = number.min(*candidate);
+            }
+        }
+        self.rules.get(number).unwrap_or(&OTHER)
+    }
+}
+
+/// What stands behind `mcp__server__`.
+fn behind_server(name: &str) -> Option<&str> {
+    let (_, tool) = name.strip_prefix("mcp__")?.split_once("__")?;
+    (!tool.is_empty()).then_some(tool)
+}
+
+/// Whether `pattern` with its `*` and `?` matches the whole of `text`.
+fn glob_matches(pattern: &str, text: &str) -> bool {
+    let pattern: Vec<char> = pattern.chars().collect();
+    let text: Vec<char> = text.chars().collect();
+    let (mut at, mut place, mut star) = (0, 0, None);
+    while let Some(character) = text.get(at) {
+        match pattern.get(place) {
+            Some('*') => {
+                star = Some((place, at));
+                place += 1;
+            }
+            Some(own) if *own == '?' || own == character => {
+                place += 1;
+                at += 1;
+            }
+            _ => {
+                let Some((back, mark)) = star else { return false };
+                star = Some((back, mark + 1));
+                (place, at) = (back + 1, mark + 1);
+            }
+        }
+    }
+    pattern.iter().skip(place).all(|own| *own == '*')
+}
+
+/// What tells blocks of this rule apart: the first key argument that is there.
+pub fn key_value<'a, V: Value<'a>>(rule: &Rule, input: V) -> Option<Piece<'a>> {
+    for key in &rule.key {
+        let Some(value) = input.get(key) else { continue };
+        if let Some(text) = value.text() {
+            if !text.is_empty() {
+                return Some(Piece::Borrowed(text));
+            }
+        } else if rule.kind == Kind::Command
+            && let Some(words) = value.list()
+        {
+            return command_line(words);
+        }
+    }
+    None
+}
+
+/// The command of an argument list: the script of `["bash", "-lc", script]`, else the words, quoted.
+fn command_line<'a, V: Value<'a>>(words: V) -> Option<Piece<'a>> {
+    let given: Vec<Text<'a>> = items(words).filter_map(Value::text).collect();
+    if given.is_empty() || given.len() != words.count() {
+        return None;
+    }
+    if let [_, option, script] = given.as_slice()
+        && (option.is("-c") || option.is("-lc"))
+    {
+        return Some(Piece::Borrowed(*script));
+    }
+    let mut line = OwnedText::default();
+    for (index, word) in given.iter().enumerate() {
+        if index > 0 {
+            line.push_ascii(" ");
+        }
+        push_quoted(&mut line, *word);
+    }
+    Some(Piece::own(line))
+}
+
+/// Add `word` as a shell takes it for one word.
+fn push_quoted(line: &mut OwnedText, word: Text<'_>) {
+    let is_safe = |code_point: u32| {
+        u8::try_from(code_point).is_ok_and(|byte| byte.is_ascii_alphanumeric() || b"_@%+=:,./-".contains(&byte))
+    };
+    if !word.is_empty() && (0..word.len()).all(|index| word.get(index).is_some_and(is_safe)) {
+        line.push(word);
+        return;
+    }
+    line.push_ascii("'");
+    let mut rest = word;
+    while let Some(quote) = rest.find(b'\'') {
+        line.push(rest.slice(0, quote));
+        line.push_ascii("'\"'\"'");
+        rest = rest.slice(quote + 1, rest.len());
+    }
+    line.push(rest);
+    line.push_ascii("'");
+}

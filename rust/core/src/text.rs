@@ -1,0 +1,424 @@
+//! Text as code points in the narrowest units that hold it, the way `CPython` stores its strings.
+//!
+//! The core borrows such text, slices it, and writes pieces of it into one exact allocation.
+//! Texts of one source are canonical: equal texts have equal units, so that comparing units compares texts.
+//! Lone surrogates are ordinary code points here.
+
+use std::fmt::Write as _;
+use std::hash::{Hash, Hasher};
+use std::rc::Rc;
+
+use crate::graphemes::CodePoint;
+
+/// A unit that can hold code points up to its width.
+pub trait Unit: CodePoint + Eq {
+    /// The unit for a code point that fits; the replacement character's low bits otherwise never occur.
+    fn from_code_point(code_point: u32) -> Self;
+}
+
+impl Unit for u8 {
+    #[allow(clippy::cast_possible_truncation)] // callers stay within the width
+    fn from_code_point(code_point: u32) -> Self {
+        code_point as u8
+    }
+}
+
+impl Unit for u16 {
+    #[allow(clippy::cast_possible_truncation)] // callers stay within the width
+    fn from_code_point(code_point: u32) -> Self {
+        code_point as u16
+    }
+}
+
+impl Unit for u32 {
+    fn from_code_point(code_point: u32) -> Self {
+        code_point
+    }
+}
+
+/// Borrowed text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Text<'a> {
+    /// Code points up to U+00FF.
+    Latin1(&'a [u8]),
+    /// Code points up to U+FFFF.
+    Ucs2(&'a [u16]),
+    /// All code points.
+    Ucs4(&'a [u32]),
+}
+
+/// Run an expression on the units of a text, whatever their width.
+macro_rules! on_units {
+    ($text:expr, $units:ident => $body:expr) => {
+        match $text {
+            $crate::text::Text::Latin1($units) => $body,
+            $crate::text::Text::Ucs2($units) => $body,
+            $crate::text::Text::Ucs4($units) => $body,
+        }
+    };
+}
+pub(crate) use on_units;
+
+/// What the widest code point of a text needs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Width {
+    /// Up to U+007F.
+    Ascii,
+    /// Up to U+00FF.
+    Latin1,
+    /// Up to U+FFFF.
+    Ucs2,
+    /// All.
+    Ucs4,
+}
+
+impl<'a> Text<'a> {
+    /// The text of an ASCII literal.
+    #[must_use]
+    pub const fn ascii(literal: &'a str) -> Self {
+        Self::Latin1(literal.as_bytes())
+    }
+
+    /// How many code points.
+    #[must_use]
+    pub fn len(self) -> usize {
+        on_units!(self, units => units.len())
+    }
+
+    /// Whether there is no code point.
+    #[must_use]
+    pub fn is_empty(self) -> bool {
+        self.len() == 0
+    }
+
+    /// The code points from `start` to before `end`, as far as there are any.
+    #[must_use]
+    pub fn slice(self, start: usize, end: usize) -> Self {
+        let end = end.min(self.len());
+        let start = start.min(end);
+        match self {
+            Self::Latin1(units) => Self::Latin1(units.get(start..end).unwrap_or_default()),
+            Self::Ucs2(units) => Self::Ucs2(units.get(start..end).unwrap_or_default()),
+            Self::Ucs4(units) => Self::Ucs4(units.get(start..end).unwrap_or_default()),
+        }
+    }
+
+    /// The code point at `index`.
+    #[must_use]
+    pub fn get(self, index: usize) -> Option<u32> {
+        on_units!(self, units => units.get(index).map(|unit| unit.code_point()))
+    }
+
+    /// Whether the text is this ASCII literal.
+    #[must_use]
+    pub fn is(self, literal: &str) -> bool {
+        matches!(self, Self::Latin1(units) if units == literal.as_bytes())
+    }
+
+    /// Whether the text begins with this ASCII literal.
+    #[must_use]
+    pub fn starts_with(self, literal: &str) -> bool {
+        self.len() >= literal.len()
+            && on_units!(self, units => units.iter().zip(literal.bytes()).all(|(unit, byte)| unit.code_point() == u32::from(byte)))
+    }
+
+    /// Whether the text ends with this ASCII literal.
+    #[must_use]
+    pub fn ends_with(self, literal: &str) -> bool {
+        let size = self.len();
+        size >= literal.len() && self.slice(size - literal.len(), size).starts_with(literal)
+    }
+
+    /// The text without this ASCII literal at its end.
+    #[must_use]
+    pub fn without_suffix(self, literal: &str) -> Self {
+        if self.ends_with(literal) { self.slice(0, self.len() - literal.len()) } else { self }
+    }
+
+    /// The text without this ASCII literal at its beginning.
+    #[must_use]
+    pub fn without_prefix(self, literal: &str) -> Self {
+        if self.starts_with(literal) { self.slice(literal.len(), self.len()) } else { self }
+    }
+
+    /// Where an ASCII character stands first.
+    #[must_use]
+    pub fn find(self, character: u8) -> Option<usize> {
+        match self {
+            Self::Latin1(units) => memchr::memchr(character, units),
+            Self::Ucs2(units) => find_unit(units, u16::from(character)),
+            Self::Ucs4(units) => find_unit(units, u32::from(character)),
+        }
+    }
+
+    /// The text without this ASCII character around it.
+    #[must_use]
+    pub fn trim(self, character: u8) -> Self {
+        let is_it = |index: usize| self.get(index) == Some(u32::from(character));
+        let (mut start, mut end) = (0, self.len());
+        while start < end && is_it(start) {
+            start += 1;
+        }
+        while end > start && is_it(end - 1) {
+            end -= 1;
+        }
+        self.slice(start, end)
+    }
+
+    /// What the widest code point needs.
+    #[must_use]
+    pub fn width(self) -> Width {
+        match self {
+            Self::Latin1(units) if units.is_ascii() => Width::Ascii,
+            Self::Latin1(_) => Width::Latin1,
+            Self::Ucs2(units) => width_of(u32::from(units.iter().fold(0, |all, unit| all | unit))),
+            Self::Ucs4(units) => width_of(units.iter().fold(0, |all, unit| all | unit)),
+        }
+    }
+
+    /// The text as UTF-8; a lone surrogate becomes U+FFFD.
+    #[must_use]
+    pub fn to_utf8(self) -> String {
+        if let Self::Latin1(units) = self
+            && let Ok(ascii) = std::str::from_utf8(units)
+            && ascii.is_ascii()
+        {
+            return ascii.to_owned();
+        }
+        on_units!(self, units => units.iter().map(|unit| char::from_u32(unit.code_point()).unwrap_or('\u{fffd}')).collect())
+    }
+}
+
+/// The width for the bits of all code points together.
+fn width_of(bits: u32) -> Width {
+    match bits {
+        0..0x80 => Width::Ascii,
+        0x80..0x100 => Width::Latin1,
+        0x100..0x1_0000 => Width::Ucs2,
+        _ => Width::Ucs4,
+    }
+}
+
+/// Where `wanted` stands first. Whole stretches are looked at at once, which compiles to vector code.
+pub(crate) fn find_unit<C: Unit>(units: &[C], wanted: C) -> Option<usize> {
+    let mut base = 0;
+    for stretch in units.chunks(64) {
+        if stretch.iter().fold(false, |found, unit| found | (*unit == wanted)) {
+            return stretch.iter().position(|unit| *unit == wanted).map(|index| base + index);
+        }
+        base += stretch.len();
+    }
+    None
+}
+
+/// Text of our own making, which widens as wider text is added.
+#[derive(Clone, Debug)]
+pub enum OwnedText {
+    /// Code points up to U+00FF.
+    Latin1(Vec<u8>),
+    /// Code points up to U+FFFF.
+    Ucs2(Vec<u16>),
+    /// All code points.
+    Ucs4(Vec<u32>),
+}
+
+impl Default for OwnedText {
+    fn default() -> Self {
+        Self::Latin1(Vec::new())
+    }
+}
+
+impl OwnedText {
+    /// Text from UTF-8, in canonical units.
+    #[must_use]
+    pub fn from_utf8(text: &str) -> Self {
+        let widest = text.chars().map(u32::from).fold(0, |all, code_point| all | code_point);
+        let code_points = text.chars().map(u32::from);
+        match width_of(widest) {
+            Width::Ascii => Self::Latin1(text.as_bytes().to_vec()),
+            Width::Latin1 => Self::Latin1(code_points.map(Unit::from_code_point).collect()),
+            Width::Ucs2 => Self::Ucs2(code_points.map(Unit::from_code_point).collect()),
+            Width::Ucs4 => Self::Ucs4(code_points.collect()),
+        }
+    }
+
+    /// The text, borrowed.
+    #[must_use]
+    pub fn as_text(&self) -> Text<'_> {
+        match self {
+            Self::Latin1(units) => Text::Latin1(units),
+            Self::Ucs2(units) => Text::Ucs2(units),
+            Self::Ucs4(units) => Text::Ucs4(units),
+        }
+    }
+
+    /// Add text at the end.
+    pub fn push(&mut self, text: Text<'_>) {
+        match (&mut *self, text) {
+            (Self::Latin1(own), Text::Latin1(units)) => own.extend_from_slice(units),
+            (Self::Ucs2(own), Text::Latin1(units)) => own.extend(units.iter().map(|unit| u16::from(*unit))),
+            (Self::Ucs2(own), Text::Ucs2(units)) => own.extend_from_slice(units),
+            (Self::Ucs4(own), Text::Ucs4(units)) => own.extend_from_slice(units),
+            (Self::Ucs4(own), _) => on_units!(text, units => own.extend(units.iter().map(|unit| unit.code_point()))),
+            (Self::Latin1(own), Text::Ucs2(units)) => {
+                let mut wide: Vec<u16> = own.iter().map(|unit| u16::from(*unit)).collect();
+                wide.extend_from_slice(units);
+                *self = Self::Ucs2(wide);
+            }
+            (_, Text::Ucs4(units)) => {
+                let mut wide: Vec<u32> =
+                    on_units!(self.as_text(), own => own.iter().map(|unit| unit.code_point()).collect());
+                wide.extend_from_slice(units);
+                *self = Self::Ucs4(wide);
+            }
+        }
+    }
+
+    /// Add an ASCII literal at the end.
+    pub fn push_ascii(&mut self, literal: &str) {
+        self.push(Text::ascii(literal));
+    }
+}
+
+/// A piece of an output: borrowed from the input, or part of a text of our own.
+#[derive(Clone, Debug)]
+pub enum Piece<'a> {
+    /// A part of the input.
+    Borrowed(Text<'a>),
+    /// The code points of an own text from the first number to before the second.
+    Shared(Rc<OwnedText>, usize, usize),
+}
+
+impl<'a> Piece<'a> {
+    /// A piece of ASCII.
+    #[must_use]
+    pub const fn ascii(literal: &'a str) -> Self {
+        Self::Borrowed(Text::ascii(literal))
+    }
+
+    /// The whole of an own text.
+    #[must_use]
+    pub fn own(text: OwnedText) -> Self {
+        let size = text.as_text().len();
+        Self::Shared(Rc::new(text), 0, size)
+    }
+
+    /// A piece from ASCII of our own making.
+    #[must_use]
+    pub fn own_ascii(text: String) -> Self {
+        Self::own(OwnedText::Latin1(text.into_bytes()))
+    }
+
+    /// The piece's text.
+    #[must_use]
+    pub fn text(&self) -> Text<'_> {
+        match self {
+            Self::Borrowed(text) => *text,
+            Self::Shared(text, start, end) => text.as_text().slice(*start, *end),
+        }
+    }
+
+    /// How many code points.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Borrowed(text) => text.len(),
+            Self::Shared(_, start, end) => end - start,
+        }
+    }
+
+    /// Whether there is no code point.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// A part of the piece; nothing is copied.
+    #[must_use]
+    pub fn slice(&self, start: usize, end: usize) -> Self {
+        let end = end.min(self.len());
+        let start = start.min(end);
+        match self {
+            Self::Borrowed(text) => Self::Borrowed(text.slice(start, end)),
+            Self::Shared(text, base, _) => Self::Shared(Rc::clone(text), base + start, base + end),
+        }
+    }
+}
+
+impl PartialEq for Piece<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.text() == other.text()
+    }
+}
+
+impl Eq for Piece<'_> {}
+
+impl Hash for Piece<'_> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.text().hash(state);
+    }
+}
+
+/// Finished output: pieces in their order.
+#[derive(Clone, Debug, Default)]
+pub struct Output<'a> {
+    pieces: Vec<Piece<'a>>,
+}
+
+impl<'a> Output<'a> {
+    /// Add a piece.
+    pub fn push(&mut self, piece: Piece<'a>) {
+        if !piece.is_empty() {
+            self.pieces.push(piece);
+        }
+    }
+
+    /// How many code points there are, and what the widest of them needs.
+    #[must_use]
+    pub fn measure(&self) -> (usize, Width) {
+        self.pieces.iter().fold((0, Width::Ascii), |(size, width), piece| {
+            (size + piece.len(), if width == Width::Ucs4 { width } else { width.max(piece.text().width()) })
+        })
+    }
+
+    /// Write all code points into `room`, which holds exactly as many and is wide enough.
+    pub fn write<C: Unit>(&self, room: &mut [C]) {
+        let mut rest = room;
+        for piece in &self.pieces {
+            let Some((own, behind)) = rest.split_at_mut_checked(piece.len()) else { return };
+            on_units!(piece.text(), units => copy_units(units, own));
+            rest = behind;
+        }
+    }
+
+    /// The output as UTF-8.
+    #[must_use]
+    pub fn to_utf8(&self) -> String {
+        let mut text = String::new();
+        for piece in &self.pieces {
+            text.push_str(&piece.text().to_utf8());
+        }
+        text
+    }
+}
+
+/// Copy units into units of another width, which all of them fit.
+fn copy_units<S: Unit, D: Unit>(from: &[S], to: &mut [D]) {
+    for (source, target) in from.iter().zip(to) {
+        *target = D::from_code_point(source.code_point());
+    }
+}
+
+/// `12,345`
+#[must_use]
+pub fn grouped(number: usize) -> String {
+    let digits = number.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index) % 3 == 0 {
+            text.push(',');
+        }
+        let _ = write!(text, "{digit}");
+    }
+    text
+}

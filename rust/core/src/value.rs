@@ -1,0 +1,160 @@
+//! What the steps see of an input: JSON values, wherever they live.
+//!
+//! The same walk reads Python's objects in place and parsed JSON; a door implements [`Value`].
+
+use std::borrow::Cow;
+
+use crate::text::{OwnedText, Text};
+
+/// The name of a member. Those that the readers know have a number, so that a door can keep them at hand.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Key {
+    name: Cow<'static, str>,
+    number: Option<usize>,
+}
+
+impl Key {
+    const fn known(name: &'static str, number: usize) -> Self {
+        Self { name: Cow::Borrowed(name), number: Some(number) }
+    }
+
+    /// The key of a user's rule.
+    #[must_use]
+    pub fn named(name: &str) -> Self {
+        KNOWN
+            .iter()
+            .find(|key| key.name == name)
+            .cloned()
+            .unwrap_or_else(|| Self { name: Cow::Owned(name.to_owned()), number: None })
+    }
+
+    /// The member's name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The key's place in [`KNOWN`].
+    #[must_use]
+    pub fn number(&self) -> Option<usize> {
+        self.number
+    }
+}
+
+macro_rules! known_keys {
+    (@each $number:expr; ) => {};
+    (@each $number:expr; $constant:ident $name:literal $($rest:tt)*) => {
+        #[doc = concat!("`", $name, "`")]
+        pub const $constant: Key = Key::known($name, $number);
+        known_keys!(@each $number + 1; $($rest)*);
+    };
+    ($($constant:ident $name:literal)*) => {
+        /// The keys that the readers know, by their numbers.
+        pub static KNOWN: &[Key] = &[$(names::$constant),*];
+
+        /// The keys that the readers know.
+        pub mod names {
+            use super::Key;
+            known_keys!(@each 0; $($constant $name)*);
+        }
+    };
+}
+
+known_keys! {
+    CONTENT "content"
+    TYPE "type"
+    ROLE "role"
+    TEXT "text"
+    ID "id"
+    NAME "name"
+    INPUT "input"
+    TOOL_USE_ID "tool_use_id"
+    IS_ERROR "is_error"
+    TOOL_CALLS "tool_calls"
+    FUNCTION_CALL "function_call"
+    FUNCTION "function"
+    ARGUMENTS "arguments"
+    TOOL_CALL_ID "tool_call_id"
+    TOOL_NAME "tool_name"
+    MESSAGE "message"
+    UUID "uuid"
+    PARENT_UUID "parentUuid"
+    LOGICAL_PARENT_UUID "logicalParentUuid"
+    IS_SIDECHAIN "isSidechain"
+    AGENT_ID "agentId"
+    FILE_PATH "file_path"
+    PATH "path"
+    FILE_PATH_CAMEL "filePath"
+    TARGET_FILE "target_file"
+    NOTEBOOK_PATH "notebook_path"
+    FILENAME "filename"
+    COMMAND "command"
+    CMD "cmd"
+    OFFSET "offset"
+    LIMIT "limit"
+    START_LINE "start_line"
+    END_LINE "end_line"
+    VIEW_RANGE "view_range"
+    EDITS "edits"
+    OLD_STRING "old_string"
+    OLD_STR "old_str"
+    NEW_STRING "new_string"
+    NEW_STR "new_str"
+    INSERT_TEXT "insert_text"
+    DIFF "diff"
+    PATCH "patch"
+    FILE_TEXT "file_text"
+    CONTENTS "contents"
+    NEW_SOURCE "new_source"
+    SOURCE "source"
+    URL "url"
+    DATA "data"
+    MEDIA_TYPE "media_type"
+    MIME_TYPE "mimeType"
+    FORMAT "format"
+    ENCRYPTED_CONTENT "encrypted_content"
+}
+
+/// A value of the input.
+///
+/// Nothing here fails: a door that meets an error of its own remembers it, answers as if nothing were there,
+/// and raises it when the job is done.
+pub trait Value<'a>: Copy + 'a {
+    /// A member of an object, unless it is null.
+    fn get(self, key: &Key) -> Option<Self>;
+    /// Whether an object has a member, null or not.
+    fn has(self, key: &Key) -> bool;
+    /// The value as text.
+    fn text(self) -> Option<Text<'a>>;
+    /// The value where it is an object, or can be made one.
+    fn object(self) -> Option<Self>;
+    /// The value where it is a list.
+    fn list(self) -> Option<Self>;
+    /// How many items a list has.
+    fn count(self) -> usize;
+    /// An item of a list.
+    fn item(self, index: usize) -> Option<Self>;
+    /// Whether the value is null.
+    fn is_null(self) -> bool;
+    /// Whether the value is true.
+    fn is_true(self) -> bool;
+    /// The value as a whole number.
+    fn integer(self) -> Option<i64>;
+    /// Visit an object's members in their order, until the visitor says false.
+    fn members(self, visit: &mut dyn FnMut(Text<'a>, Self) -> bool);
+    /// The value as compact JSON.
+    fn json(self) -> OwnedText;
+    /// A call's arguments as an object: parsed, or under `arguments` where they are none.
+    #[must_use]
+    fn arguments(self) -> Self;
+    /// An empty object.
+    #[must_use]
+    fn empty(self) -> Self;
+    /// What the value's type is called where it came from.
+    fn type_name(self) -> String;
+}
+
+/// The text of a member; empty where it is none.
+pub(crate) fn text_or_empty<'a, V: Value<'a>>(value: Option<V>) -> Text<'a> {
+    value.and_then(Value::text).unwrap_or(Text::ascii(""))
+}

@@ -1,0 +1,185 @@
+//! Python's objects as the core sees them, walked in place.
+//!
+//! The core borrows texts for as long as a job takes. An [`Arena`] owns a reference to every object that it hands
+//! out, so that nothing that runs in between (a collector, a `model_dump`) can free what is borrowed. Strings never
+//! change; containers are asked anew each time.
+
+use std::cell::RefCell;
+
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyBool, PyDict, PyInt, PyList, PyString, PyTuple};
+use toolcarry::text::{OwnedText, Text};
+use toolcarry::value::{KNOWN, Key, Value};
+
+use crate::strings::text_of;
+
+static NAMES: PyOnceLock<Vec<Py<PyString>>> = PyOnceLock::new();
+
+/// The owner of all that a job borrows, and of the first error that Python raised in it.
+pub(crate) struct Arena<'py> {
+    py: Python<'py>,
+    names: &'py [Py<PyString>],
+    kept: RefCell<Vec<Py<PyAny>>>,
+    error: RefCell<Option<PyErr>>,
+}
+
+impl<'py> Arena<'py> {
+    pub(crate) fn new(py: Python<'py>) -> Self {
+        let intern = || KNOWN.iter().map(|key| PyString::intern(py, key.name()).unbind()).collect();
+        Self {
+            py,
+            names: NAMES.get_or_init(py, intern),
+            kept: RefCell::new(Vec::with_capacity(256)),
+            error: RefCell::new(None),
+        }
+    }
+
+    /// Take an object in for as long as the arena lives.
+    pub(crate) fn keep(&self, object: Bound<'py, PyAny>) -> Object<'_, 'py> {
+        let pointer = object.as_ptr();
+        self.kept.borrow_mut().push(object.unbind());
+        // SAFETY: `kept` owns a reference until the arena is dropped, which the lifetime of `&self` outlives not.
+        let object = unsafe { Borrowed::from_ptr(self.py, pointer) };
+        Object { object, arena: self }
+    }
+
+    /// Raise the error that was met on the way, if one was.
+    pub(crate) fn check(&self) -> PyResult<()> {
+        self.error.borrow_mut().take().map_or(Ok(()), Err)
+    }
+
+    /// What a call into Python gave; its error is remembered, and raised by [`Arena::check`].
+    fn settle<T>(&self, result: PyResult<T>) -> Option<T> {
+        match result {
+            Ok(value) => Some(value),
+            Err(error) => {
+                self.error.borrow_mut().get_or_insert(error);
+                None
+            }
+        }
+    }
+
+    /// Call a function of the package that both backends share.
+    fn call_shared(&self, module: &str, name: &str, argument: Borrowed<'_, 'py, PyAny>) -> Option<Bound<'py, PyAny>> {
+        let function = self.py.import(module).and_then(|module| module.getattr(name));
+        self.settle(function.and_then(|function| function.call1((argument,))))
+    }
+}
+
+/// An object that an arena keeps.
+#[derive(Clone, Copy)]
+pub(crate) struct Object<'a, 'py> {
+    pub(crate) object: Borrowed<'a, 'py, PyAny>,
+    arena: &'a Arena<'py>,
+}
+
+impl<'a, 'py> Object<'a, 'py> {
+    fn member(self, key: &Key) -> Option<Bound<'py, PyAny>> {
+        let dict = self.object.cast::<PyDict>().ok()?;
+        let found = match key.number().and_then(|number| self.arena.names.get(number)) {
+            Some(name) => dict.get_item(name),
+            None => dict.get_item(key.name()),
+        };
+        self.arena.settle(found)?
+    }
+
+    fn as_text(self) -> Option<Text<'a>> {
+        // A borrowed string lives as long as its arena, and its characters never change.
+        self.object.cast::<PyString>().ok().map(text_of)
+    }
+}
+
+impl<'a, 'py: 'a> Value<'a> for Object<'a, 'py> {
+    fn get(self, key: &Key) -> Option<Self> {
+        self.member(key).filter(|value| !value.is_none()).map(|value| self.arena.keep(value))
+    }
+
+    fn has(self, key: &Key) -> bool {
+        self.member(key).is_some()
+    }
+
+    fn text(self) -> Option<Text<'a>> {
+        self.as_text()
+    }
+
+    fn object(self) -> Option<Self> {
+        if self.object.is_instance_of::<PyDict>() {
+            return Some(self);
+        }
+        if self.object.is_none() || self.object.is_exact_instance_of::<PyString>() || self.list().is_some() {
+            return None;
+        }
+        let found = self.arena.call_shared("toolcarry._pure.read", "as_object", self.object)?;
+        (!found.is_none()).then(|| self.arena.keep(found))
+    }
+
+    fn list(self) -> Option<Self> {
+        (self.object.is_instance_of::<PyList>() || self.object.is_instance_of::<PyTuple>()).then_some(self)
+    }
+
+    fn count(self) -> usize {
+        if let Ok(list) = self.object.cast::<PyList>() {
+            return list.len();
+        }
+        self.object.cast::<PyTuple>().map_or(0, |tuple| tuple.len())
+    }
+
+    fn item(self, index: usize) -> Option<Self> {
+        let found = match self.object.cast::<PyList>() {
+            Ok(list) => list.get_item(index).ok(),
+            Err(_) => self.object.cast::<PyTuple>().ok().and_then(|tuple| tuple.get_item(index).ok()),
+        };
+        found.map(|item| self.arena.keep(item))
+    }
+
+    fn is_null(self) -> bool {
+        self.object.is_none()
+    }
+
+    fn is_true(self) -> bool {
+        self.object.is(PyBool::new(self.arena.py, true))
+    }
+
+    fn integer(self) -> Option<i64> {
+        let is_number = self.object.is_instance_of::<PyInt>() && !self.object.is_instance_of::<PyBool>();
+        is_number.then(|| self.object.extract().ok()).flatten()
+    }
+
+    fn members(self, visit: &mut dyn FnMut(Text<'a>, Self) -> bool) {
+        let Ok(dict) = self.object.cast::<PyDict>() else { return };
+        for item in dict.items() {
+            let pair = item.extract::<(Bound<'py, PyAny>, Bound<'py, PyAny>)>();
+            let Some((key, value)) = self.arena.settle(pair) else { return };
+            let Some(name) = self.arena.settle(key.str()) else { return };
+            let Some(name) = self.arena.keep(name.into_any()).as_text() else { return };
+            if !visit(name, self.arena.keep(value)) {
+                return;
+            }
+        }
+    }
+
+    fn json(self) -> OwnedText {
+        let made = self.arena.call_shared("toolcarry.decode", "compact_json", self.object);
+        let mut text = OwnedText::default();
+        if let Some(json) = made.and_then(|made| self.arena.keep(made).as_text()) {
+            text.push(json);
+        }
+        text
+    }
+
+    fn arguments(self) -> Self {
+        match self.arena.call_shared("toolcarry.decode", "loads_arguments", self.object) {
+            Some(found) => self.arena.keep(found),
+            None => self.empty(),
+        }
+    }
+
+    fn empty(self) -> Self {
+        self.arena.keep(PyDict::new(self.arena.py).into_any())
+    }
+
+    fn type_name(self) -> String {
+        self.object.get_type().name().map_or_else(|_| "object".to_owned(), |name| name.to_string())
+    }
+}

@@ -1,0 +1,174 @@
+//! `extract_tool_blocks`, `survey` and `deduplicate_tools`.
+
+use std::collections::HashMap;
+
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::types::{PyString, PyTuple};
+use toolcarry::dedupe::Judging;
+use toolcarry::pair::{Entry, Walk};
+use toolcarry::read::{read_call, read_result};
+use toolcarry::rules::RuleSet;
+use toolcarry::text::{OwnedText, Text};
+use toolcarry::value::Value;
+
+use crate::arena::{Arena, Object};
+use crate::errors::input_error;
+use crate::settings::Rules;
+use crate::strings::string_of;
+
+type Blocks<'py> = Vec<Bound<'py, PyAny>>;
+
+/// Every block of a conversation, in the order of the calls.
+#[pyfunction]
+pub(crate) fn extract_tool_blocks<'py>(messages: &Bound<'py, PyAny>) -> PyResult<Blocks<'py>> {
+    survey(messages).map(|(blocks, _, _)| blocks)
+}
+
+/// Every block, and how many second results and repeated records were passed by.
+#[pyfunction]
+pub(crate) fn survey<'py>(messages: &Bound<'py, PyAny>) -> PyResult<(Blocks<'py>, usize, usize)> {
+    let py = messages.py();
+    let arena = Arena::new(py);
+    let classes = Classes::import(py)?;
+    let mut walk = Walk::new(arena.keep(messages.clone()));
+    let judging = Judging::new(RuleSet::built_in());
+    let mut blocks = Vec::new();
+    loop {
+        let next = walk.next_entry();
+        arena.check()?;
+        let Some(mut entry) = next.map_err(|error| input_error(py, &error))? else { break };
+        entry.age = blocks.len();
+        judging.prepare(&mut entry);
+        arena.check()?;
+        blocks.push(classes.block(py, &entry)?);
+    }
+    blocks.reverse();
+    Ok((blocks, walk.duplicate_results, walk.repeated_records))
+}
+
+/// The blocks that no other one supersedes, with what the rendering needs to know of the others.
+#[pyfunction]
+pub(crate) fn deduplicate_tools<'py>(blocks: &Bound<'py, PyAny>, rules: &Bound<'py, PyAny>) -> PyResult<Blocks<'py>> {
+    let py = blocks.py();
+    let rules = Rules::extract(rules)?;
+    let arena = Arena::new(py);
+    let classes = Classes::import(py)?;
+    let (mut entries, _) = entries_of(&arena, blocks, false)?;
+    let mut judging = Judging::new(rules.set());
+    if rules.set().keeps_first {
+        judging.find_firsts(&mut entries);
+    }
+    let mut earlier: HashMap<usize, Vec<usize>> = HashMap::new();
+    let mut kept = Vec::new();
+    for mut entry in entries {
+        let judgement = judging.judge(&mut entry);
+        if let Some(newest) = judgement.counted_by {
+            earlier.entry(newest).or_default().push(entry.order);
+        }
+        if judgement.reason.is_none() {
+            kept.push(entry);
+        }
+    }
+    arena.check()?;
+    let last = blocks.len()?.saturating_sub(1);
+    let renew = |entry: &Entry<'_, Object<'_, 'py>>| {
+        let ages = earlier.get(&entry.order).map_or(&[][..], Vec::as_slice);
+        classes.renewed(&blocks.get_item(last - entry.order)?, entry, ages)
+    };
+    kept.iter().rev().map(renew).collect()
+}
+
+/// Blocks as entries, newest first, and the ages that the heading of each counts. Their order is their age: by
+/// their place, or by their notes.
+#[allow(clippy::type_complexity)] // a pair of lists that belong together
+pub(crate) fn entries_of<'a, 'py: 'a>(
+    arena: &'a Arena<'py>,
+    blocks: &Bound<'py, PyAny>,
+    by_notes: bool,
+) -> PyResult<(Vec<Entry<'a, Object<'a, 'py>>>, Vec<Vec<usize>>)> {
+    let py = blocks.py();
+    let mut entries = Vec::new();
+    let mut earlier = Vec::new();
+    for place in (0..blocks.len()?).rev() {
+        let block = blocks.get_item(place)?;
+        let member = |name: &Bound<'py, PyString>| block.getattr(name);
+        let notes = member(intern!(py, "notes"))?;
+        let wire = |name| Ok::<_, PyErr>(arena.keep(member(name)?).object());
+        let call = wire(intern!(py, "tool_use"))?.map(read_call);
+        let result = wire(intern!(py, "tool_result"))?.map(read_result);
+        let scope = arena.keep(member(intern!(py, "scope"))?).text().unwrap_or(Text::ascii(""));
+        let position = member(intern!(py, "position"))?.extract()?;
+        let is_active = notes.getattr(intern!(py, "is_active"))?.is_truthy()?;
+        let age = if by_notes { notes.getattr(intern!(py, "age"))?.extract()? } else { entries.len() };
+        let mut entry = Entry::new(call, result, (position, age), (scope, is_active));
+        entry.age = age;
+        if by_notes {
+            entry.is_stale = notes.getattr(intern!(py, "is_stale"))?.is_truthy()?;
+            earlier.push(notes.getattr(intern!(py, "earlier"))?.extract()?);
+        }
+        arena.check()?;
+        entries.push(entry);
+    }
+    Ok((entries, earlier))
+}
+
+/// The classes that blocks are made of.
+struct Classes<'py> {
+    block: Bound<'py, PyAny>,
+    notes: Bound<'py, PyAny>,
+}
+
+impl<'py> Classes<'py> {
+    fn import(py: Python<'py>) -> PyResult<Self> {
+        let types = py.import(intern!(py, "toolcarry.types"))?;
+        Ok(Self { block: types.getattr(intern!(py, "ToolBlock"))?, notes: types.getattr(intern!(py, "Notes"))? })
+    }
+
+    fn block(&self, py: Python<'py>, entry: &Entry<'_, Object<'_, 'py>>) -> PyResult<Bound<'py, PyAny>> {
+        let notes = self.notes.call1((entry.age, PyTuple::empty(py), false, entry.is_active))?;
+        self.block.call1((
+            entry.call.as_ref().map(|call| call.wire.object),
+            entry.result.as_ref().map(|result| result.wire.object),
+            string_of(py, entry.name())?,
+            dedup_key(py, entry)?,
+            string_of(py, entry.call_id())?,
+            entry.is_error(),
+            entry.position,
+            string_of(py, entry.scope)?,
+            notes,
+        ))
+    }
+
+    /// `block` with the key and the notes of a judged entry.
+    fn renewed(
+        &self,
+        block: &Bound<'py, PyAny>,
+        entry: &Entry<'_, Object<'_, 'py>>,
+        earlier: &[usize],
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let py = block.py();
+        let notes = (entry.order, PyTuple::new(py, earlier)?, entry.is_stale, entry.is_active);
+        self.block.call1((
+            block.getattr(intern!(py, "tool_use"))?,
+            block.getattr(intern!(py, "tool_result"))?,
+            block.getattr(intern!(py, "tool_name"))?,
+            dedup_key(py, entry)?,
+            block.getattr(intern!(py, "call_id"))?,
+            block.getattr(intern!(py, "is_error"))?,
+            block.getattr(intern!(py, "position"))?,
+            block.getattr(intern!(py, "scope"))?,
+            self.notes.call1(notes)?,
+        ))
+    }
+}
+
+/// `read:/path`; `None` where nothing tells the block apart.
+fn dedup_key<'py>(py: Python<'py>, entry: &Entry<'_, Object<'_, 'py>>) -> PyResult<Option<Bound<'py, PyString>>> {
+    let Some(value) = &entry.value else { return Ok(None) };
+    let mut text = OwnedText::default();
+    text.push_ascii(entry.kind.name());
+    text.push_ascii(":");
+    text.push(value.text());
+    string_of(py, text.as_text()).map(Some)
+}

@@ -1,0 +1,103 @@
+//! A policy and rules, as the core takes them.
+
+use std::sync::LazyLock;
+
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::PyString;
+use toolcarry::fill::{NO_LIMIT, Settings};
+use toolcarry::rules::{KeepBlock, Kind, Rule, RuleSet};
+use toolcarry::truncate::Keep;
+use toolcarry::value::Key;
+
+static DEFAULT_RULES: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+static CAREFUL: LazyLock<RuleSet> = LazyLock::new(|| RuleSet::new(Vec::new(), true));
+
+/// Compiled rules: built-in ones that live for good, or those of one call.
+pub(crate) enum Rules {
+    Fixed(&'static RuleSet),
+    Given(Box<RuleSet>),
+}
+
+impl Rules {
+    pub(crate) fn set(&self) -> &RuleSet {
+        match self {
+            Self::Fixed(set) => set,
+            Self::Given(set) => set,
+        }
+    }
+
+    /// From a tuple of `Rule`, or `"careful"`.
+    pub(crate) fn extract(rules: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let py = rules.py();
+        let built_in = DEFAULT_RULES
+            .get_or_try_init(py, || py.import("toolcarry.rules")?.getattr("DEFAULT_RULES").map(Bound::unbind))?;
+        if rules.is(built_in) {
+            return Ok(Self::Fixed(RuleSet::built_in()));
+        }
+        if rules.is_instance_of::<PyString>() {
+            return Ok(Self::Fixed(&CAREFUL));
+        }
+        let given = rules.try_iter()?.map(|rule| extract_rule(&rule?)).collect::<PyResult<Vec<Rule>>>()?;
+        Ok(Self::Given(Box::new(RuleSet::new(given, false))))
+    }
+}
+
+fn extract_rule(rule: &Bound<'_, PyAny>) -> PyResult<Rule> {
+    let py = rule.py();
+    let kind: String = rule.getattr(intern!(py, "kind"))?.extract()?;
+    let keep: String = rule.getattr(intern!(py, "keep"))?.extract()?;
+    let key: Vec<String> = rule.getattr(intern!(py, "key"))?.extract()?;
+    Ok(Rule {
+        tools: rule.getattr(intern!(py, "tools"))?.extract()?,
+        kind: match kind.as_str() {
+            "read" => Kind::Read,
+            "edit" => Kind::Edit,
+            "command" => Kind::Command,
+            _ => Kind::Other,
+        },
+        key: key.iter().map(|name| Key::named(name)).collect(),
+        keep: match keep.as_str() {
+            "all" => KeepBlock::All,
+            "first" => KeepBlock::First,
+            "none" => KeepBlock::None,
+            _ => KeepBlock::Last,
+        },
+    })
+}
+
+/// From the name of a side; `None` for `"auto"`.
+pub(crate) fn extract_keep(keep: &str) -> Option<Keep> {
+    match keep {
+        "head" => Some(Keep::Head),
+        "tail" => Some(Keep::Tail),
+        "ends" => Some(Keep::Ends),
+        _ => None,
+    }
+}
+
+/// From a `Policy`, which has checked its values.
+pub(crate) fn extract_settings(policy: &Bound<'_, PyAny>) -> PyResult<Settings> {
+    let py = policy.py();
+    let is_on = |name: &Bound<'_, PyString>| policy.getattr(name)?.is_truthy();
+    let limit = |name: &Bound<'_, PyString>, default: usize| -> PyResult<usize> {
+        let value = policy.getattr(name)?;
+        let number = || value.extract::<usize>().unwrap_or(NO_LIMIT).min(NO_LIMIT);
+        Ok(if value.is_none() { default } else { number() })
+    };
+    let keep: Bound<'_, PyString> = policy.getattr(intern!(py, "keep"))?.cast_into()?;
+    Ok(Settings {
+        total: limit(intern!(py, "max_tool_context_chars"), Settings::default().total)?,
+        limit: limit(intern!(py, "max_tool_result_chars"), NO_LIMIT)?,
+        keep: extract_keep(keep.to_str()?),
+        include_summary: is_on(intern!(py, "include_summary"))?,
+        include_files: is_on(intern!(py, "include_files"))?,
+        include_changes: is_on(intern!(py, "include_changes"))?,
+        include_commands: is_on(intern!(py, "include_commands"))?,
+        include_others: is_on(intern!(py, "include_others"))?,
+        include_failed: is_on(intern!(py, "include_failed"))?,
+        include_interrupted: is_on(intern!(py, "include_interrupted"))?,
+        framing: is_on(intern!(py, "framing"))?,
+    })
+}

@@ -1,0 +1,85 @@
+//! Python's strings: borrowed as they are stored, and made by one exact allocation.
+
+use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::types::PyString;
+use pyo3::types::string::PyStringData;
+use toolcarry::shell;
+use toolcarry::text::{Output, Piece, Text, Width};
+use toolcarry::truncate::Keep;
+
+use crate::settings::extract_keep;
+
+/// The characters of a string, as they are stored.
+pub(crate) fn text_of<'a>(string: Borrowed<'a, '_, PyString>) -> Text<'a> {
+    // SAFETY: a string's characters neither move nor change while it lives, which 'a promises.
+    unsafe {
+        match string.data() {
+            Ok(PyStringData::Ucs1(units)) => Text::Latin1(std::slice::from_raw_parts(units.as_ptr(), units.len())),
+            Ok(PyStringData::Ucs2(units)) => Text::Ucs2(std::slice::from_raw_parts(units.as_ptr(), units.len())),
+            Ok(PyStringData::Ucs4(units)) => Text::Ucs4(std::slice::from_raw_parts(units.as_ptr(), units.len())),
+            Err(_) => Text::ascii(""), // a string that could not be made ready: it has no characters
+        }
+    }
+}
+
+/// A new string of exactly the size and the width of `output`.
+pub(crate) fn new_string<'py>(py: Python<'py>, output: &Output<'_>) -> PyResult<Bound<'py, PyString>> {
+    let (size, width) = output.measure();
+    let widest = match width {
+        Width::Ascii => 0x7F,
+        Width::Latin1 => 0xFF,
+        Width::Ucs2 => 0xFFFF,
+        Width::Ucs4 => 0x10_FFFF,
+    };
+    let length = isize::try_from(size)?;
+    // SAFETY: the new string is ours alone until it is returned; its data holds `size` units of its kind, and all
+    // of them are written.
+    unsafe {
+        let string = Bound::from_owned_ptr_or_err(py, ffi::PyUnicode_New(length, widest))?;
+        let data = ffi::PyUnicode_DATA(string.as_ptr());
+        if size > 0 {
+            match width {
+                Width::Ascii | Width::Latin1 => output.write(std::slice::from_raw_parts_mut(data.cast::<u8>(), size)),
+                Width::Ucs2 => output.write(std::slice::from_raw_parts_mut(data.cast::<u16>(), size)),
+                Width::Ucs4 => output.write(std::slice::from_raw_parts_mut(data.cast::<u32>(), size)),
+            }
+        }
+        Ok(string.cast_into_unchecked())
+    }
+}
+
+/// A new string with the characters of `text`.
+pub(crate) fn string_of<'py>(py: Python<'py>, text: Text<'_>) -> PyResult<Bound<'py, PyString>> {
+    let mut output = Output::default();
+    output.push(Piece::Borrowed(text));
+    new_string(py, &output)
+}
+
+/// At most `limit` characters of `text`, then the marker where text was cut.
+#[pyfunction]
+#[pyo3(signature = (text, limit, *, keep = "head", marker = None))]
+pub(crate) fn truncate<'py>(
+    text: &Bound<'py, PyString>,
+    limit: usize,
+    keep: &str,
+    marker: Option<&Bound<'py, PyString>>,
+) -> PyResult<Bound<'py, PyString>> {
+    let given = text_of(text.as_borrowed());
+    let (head, tail) = toolcarry::clean::cut_text(given, limit, extract_keep(keep).unwrap_or(Keep::Head));
+    if head == tail {
+        return Ok(text.clone());
+    }
+    let mut output = Output::default();
+    output.push(Piece::Borrowed(given.slice(0, head)));
+    let marker = marker.map_or(Text::ascii("... [truncated]"), |marker| text_of(marker.as_borrowed()));
+    output.push(Piece::Borrowed(marker));
+    output.push(Piece::Borrowed(given.slice(tail, given.len())));
+    new_string(text.py(), &output)
+}
+
+/// Whether a shell command line writes.
+#[pyfunction]
+pub(crate) fn has_side_effects(command: &Bound<'_, PyString>) -> bool {
+    shell::has_side_effects(&text_of(command.as_borrowed()).to_utf8())
+}
