@@ -1,0 +1,97 @@
+"""The command line: ``toolcarry carry`` and ``toolcarry inspect``. Wiring only; the jobs are the library's.
+
+Data goes to stdout as UTF-8, everything else to stderr. ``main`` turns whatever ends a command into an
+exit code, and nothing but a bug of ours into a traceback.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+
+from toolcarry.cli.codes import BROKEN_PIPE, FAILED, INTERRUPTED, USAGE
+from toolcarry.errors import ConfigError
+
+__all__ = ["main"]
+
+INSTALL = (
+    "toolcarry: the command line needs typer and rich; install them: pip install 'toolcarry[cli]'"
+)
+
+
+def main(args: Sequence[str] | None = None) -> int:
+    """Run the command line on ``args`` (``sys.argv`` where none are given) and return its exit code.
+
+    >>> main(["--version"])
+    toolcarry 0.1.0
+    0
+    """
+    code = FAILED
+    try:
+        code = run(args)
+        flush()
+    except KeyboardInterrupt:
+        code = INTERRUPTED
+    except BrokenPipeError:
+        code = BROKEN_PIPE
+    except ConfigError as error:
+        code = USAGE
+        complain(f"toolcarry: {error}")
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in ("click", "rich", "typer"):
+            raise
+        code = USAGE
+        complain(INSTALL)
+    except OSError as error:  # what could not be read was reported where it was read
+        complain(f"toolcarry: cannot write: {error.strerror or error}")
+    if code == INTERRUPTED:
+        with suppress(ValueError):  # not in the main thread
+            signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second one has nothing left to stop
+    if code not in (0, USAGE):
+        discard()
+    return code
+
+
+def run(args: Sequence[str] | None) -> int:
+    """What the command exits with; typer ends every command with ``SystemExit``."""
+    from toolcarry.cli.app import app  # noqa: PLC0415 - typer may be missing
+
+    try:
+        app(args=args, prog_name="toolcarry")
+    except SystemExit as error:
+        reason: BaseException | None = error
+        while reason is not None:  # typer and rich exit with 1 on a broken pipe
+            if isinstance(reason, BrokenPipeError):
+                raise reason from None
+            reason = reason.__context__
+        return error.code if isinstance(error.code, int) else FAILED if error.code else 0
+    return 0
+
+
+def flush() -> None:
+    """Bring out what is buffered while a failure can still be told."""
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None:
+            stream.flush()
+
+
+def discard() -> None:
+    """Let what could not be written fall away, so that the interpreter does not fail on it at its end."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            if stream is not None:
+                stream.flush()
+        except (OSError, ValueError):
+            with suppress(OSError, ValueError):
+                nowhere = os.open(os.devnull, os.O_WRONLY)
+                os.dup2(nowhere, stream.fileno())
+                os.close(nowhere)
+
+
+def complain(message: str) -> None:
+    """Say ``message`` on stderr, as far as there is one."""
+    with suppress(OSError, ValueError):
+        print(message, file=sys.stderr, flush=True)  # noqa: T201 - the command line prints

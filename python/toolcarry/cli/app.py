@@ -1,0 +1,146 @@
+"""The commands and their options; what they do stands in a file of its own for each."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from toolcarry import __version__
+from toolcarry.cli.carry import carry_files
+from toolcarry.cli.codes import USAGE
+from toolcarry.cli.inspect import inspect_files
+
+EXIT_CODES = (
+    "Exit codes: 0 done; 1 a file that could not be read as a conversation, output that could not be "
+    "written, or a finding under --strict; 2 usage, or a setting that is not allowed; 3 a file that does "
+    "not exist; 130 interrupted; 141 broken pipe. The other files are still done; where several codes "
+    "apply, the highest counts."
+)
+
+app = typer.Typer(
+    help="Tool results in the conversations of LLM agents: what a session holds, and what of it to carry on.",
+    epilog=EXIT_CODES,
+    rich_markup_mode=None,  # plain help needs no rich, and is there at once
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+Files = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="FILE",
+        help="Request bodies, JSON arrays or session files (JSONL); - is stdin.",
+        show_default=False,
+    ),
+]
+Strict = Annotated[
+    bool,
+    typer.Option(
+        "--strict",
+        help="Exit with 1 where a call has no result, a result no call, or a line was skipped.",
+    ),
+]
+
+
+def show_version(is_asked: bool) -> None:
+    if is_asked:
+        typer.echo(f"toolcarry {__version__}")
+        raise typer.Exit
+
+
+@app.callback(invoke_without_command=True)
+def toolcarry(
+    context: typer.Context,
+    version: Annotated[  # noqa: ARG001 - its callback answers
+        bool,
+        typer.Option(
+            "--version", callback=show_version, is_eager=True, help="Show the version and exit."
+        ),
+    ] = False,
+) -> None:
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help(), err=True)
+        raise typer.Exit(USAGE)
+
+
+@app.command(epilog=EXIT_CODES)
+def carry(
+    files: Files,
+    max_chars: Annotated[
+        str | None,
+        typer.Option(
+            metavar="N",
+            help="Limit on the whole context, in characters: an integer >= 0, or none. Default: 60000.",
+            show_default=False,
+        ),
+    ] = None,
+    max_result_chars: Annotated[
+        str | None,
+        typer.Option(
+            metavar="N",
+            help="Limit on a single result, in characters: an integer >= 0, or none. Default: none.",
+            show_default=False,
+        ),
+    ] = None,
+    summary: Annotated[
+        str,
+        typer.Option(
+            metavar="TEXT|@FILE",
+            help="Markdown that goes before the results, or the file (UTF-8) that it stands in; "
+            "@- is stdin, and @@ begins a text with a literal @.",
+            show_default=False,
+        ),
+    ] = "",
+    explain: Annotated[
+        bool,
+        typer.Option(
+            "--explain",
+            help="List on stderr what became of each block, why, and which setting would change it; "
+            "with --json it stands in the object, under explain.",
+        ),
+    ] = False,
+    output: Annotated[
+        str | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="OUT",
+            help="Write to this file instead of stdout: all at once, and never over an input.",
+            show_default=False,
+        ),
+    ] = None,
+    as_json: Annotated[
+        bool,
+        typer.Option("--json", help="One JSON object a line for each file: file, context, report."),
+    ] = False,
+    strict: Strict = False,
+) -> None:
+    """Print the context that takes a conversation's tool results to another backend.
+
+    Contexts of several files follow one another; a line on stderr names the file before each.
+    """
+    raise typer.Exit(
+        carry_files(
+            files,
+            max_chars=max_chars,
+            max_result_chars=max_result_chars,
+            summary=summary,
+            output=output,
+            is_explained=explain,
+            is_json=as_json,
+            is_strict=strict,
+        )
+    )
+
+
+@app.command(epilog=EXIT_CODES)
+def inspect(
+    files: Files,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="One JSON object a line for each file.")
+    ] = False,
+    strict: Strict = False,
+) -> None:
+    """Survey conversations: calls and results, what each tool weighs, duplicates, and what is wrong."""
+    raise typer.Exit(inspect_files(files, is_json=as_json, is_strict=strict))

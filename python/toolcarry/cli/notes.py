@@ -1,0 +1,48 @@
+"""What is said of a file on stderr, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from toolcarry.types import Report
+
+
+def counts(report: Report) -> str:
+    """What became of the blocks, on one line."""
+    parts = [f"{report.shown:,} of {report.walked:,}{'' if report.walked_all else '+'} shown"]
+    parts += [f"{report.cut:,} of them cut"] if report.cut else []
+    for what, number in (
+        ("superseded", sum(report.superseded.values())),
+        ("excluded", sum(report.excluded.values())),
+        ("left out", report.left_out),
+    ):
+        parts += [f"{number:,} {what}"] if number else []
+    return f"{', '.join(parts)}; {report.chars_after:,} characters"
+
+
+def notes(report: Report, *, is_strict: bool) -> list[str]:
+    """What a reader of the context should know beside it; what ``--strict`` says is left to it."""
+    found = []
+    if report.budget_too_small:
+        found.append("the limit is too small for a context")
+    elif not report.chars_after:
+        found.append("nothing to carry")
+    if report.summary_cut and not report.budget_too_small:
+        found.append("the summary was cut to half of the limit")
+    if report.skipped_lines and not is_strict:
+        found.append(skipped(report.skipped_lines))
+    return found
+
+
+def findings(calls: int, results: int, lines: Sequence[int]) -> str:
+    """What ``--strict`` complains of; empty where there is nothing."""
+    found = [f"{calls:,} call{'s' * (calls != 1)} without result"] if calls else []
+    found += [f"{results:,} result{'s' * (results != 1)} without call"] if results else []
+    found += [skipped(lines)] if lines else []
+    return ", ".join(found)
+
+
+def skipped(lines: Sequence[int]) -> str:
+    """Which lines were skipped: the first few by number."""
+    listed = ", ".join(map(str, lines[:5])) + (", ..." if len(lines) > 5 else "")
+    return f"{len(lines):,} line{'s' * (len(lines) != 1)} skipped, no JSON object: {listed}"
