@@ -10,7 +10,7 @@ from toolcarry._backend import kernels
 from toolcarry._pure.carry import Counts
 from toolcarry._pure.read import as_list, as_object
 from toolcarry.errors import InputError
-from toolcarry.policy import Policy
+from toolcarry.policy import Policy, check_arguments
 from toolcarry.read import Body, Messages, located, take
 from toolcarry.types import Report
 
@@ -53,6 +53,7 @@ def carry(messages: Messages | Body, *, summary: str = "", policy: Policy = Poli
     >>> "3 passed" in carried.text, carried.report.shown
     (True, 1)
     """
+    check_arguments(summary, policy)
     given = take(messages)
     try:
         text, counts = kernels.carry(given.messages, summary, policy)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Any, Literal
 
 from toolcarry._backend import kernels
+from toolcarry.errors import InputError
 from toolcarry.policy import check_rules
 from toolcarry.rules import DEFAULT_RULES
 from toolcarry.types import Rule, ToolBlock
@@ -19,7 +20,8 @@ def deduplicate_tools(
     """The blocks that no other one supersedes, in their order, with what the others were in their ``notes``.
 
     ``rules`` come before the built-in ones; ``"careful"`` keeps every edit of a file until the file is
-    written or wholly read again. Raises ``ConfigError`` for rules that are none.
+    written or wholly read again. Raises ``ConfigError`` for rules that are none, ``InputError`` for blocks
+    that are none.
 
     >>> read = {"type": "tool_use", "name": "Read", "input": {"file_path": "a.py"}}
     >>> old = ToolBlock(read, {"content": "1"}, "Read", call_id="t1", position=0)
@@ -27,4 +29,14 @@ def deduplicate_tools(
     >>> [block.call_id for block in deduplicate_tools([old, new])]
     ['t2']
     """
-    return kernels.deduplicate_tools(blocks, check_rules(rules))
+    return kernels.deduplicate_tools(check_blocks(blocks), check_rules(rules))
+
+
+def check_blocks(blocks: Sequence[ToolBlock]) -> list[ToolBlock]:
+    """The blocks as a list; ``InputError`` for what is no block."""
+    given: list[Any] = list(blocks)
+    for position, block in enumerate(given):
+        if not isinstance(block, ToolBlock):
+            kind = type(block).__name__
+            raise InputError(f"block {position} is not a ToolBlock, but {kind}", position)
+    return given

@@ -9,7 +9,7 @@ from toolcarry._pure.carry import DEFAULT_RULE_SET, rule_set, to_entry
 from toolcarry._pure.dedupe import Judging
 from toolcarry._pure.render import notes, title
 from toolcarry.errors import InputError
-from toolcarry.policy import Policy
+from toolcarry.policy import Policy, check_arguments
 from toolcarry.read import Body, Messages, located, take
 
 __all__ = ["Fate", "explain"]
@@ -71,6 +71,7 @@ def explain(
     >>> fates[0].fate, fates[0].setting
     ('excluded', 'include_interrupted')
     """
+    check_arguments(summary, policy)
     given = take(messages).messages
     blocks = kernels.extract_tool_blocks(given)
     try:

@@ -141,9 +141,7 @@ def message_shape(message: Any) -> str:
         arguments = (as_object(function) or {}).get("arguments")
         return "ollama" if isinstance(arguments, dict) else "openai-chat"
     if isinstance(content, list):
-        kinds = {
-            (as_object(part) or {}).get("type") for part in content if not isinstance(part, str)
-        }
+        kinds = [(as_object(part) or {}).get("type") for part in content]
         if any(
             isinstance(kind, str) and ("tool_use" in kind or "tool_result" in kind)
             for kind in kinds

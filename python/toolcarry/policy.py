@@ -100,3 +100,15 @@ def check_rules(rules: object) -> tuple[Rule, ...] | Literal["careful"]:
     if isinstance(rules, (tuple, list)) and all(isinstance(rule, Rule) for rule in rules):
         return rules if isinstance(rules, tuple) else tuple(rules)
     raise ConfigError(f"rules: {rules!r} is not allowed; allowed: a sequence of Rule, 'careful'")
+
+
+def check_arguments(summary: object, policy: object) -> None:
+    """Raise a ``ConfigError`` unless ``summary`` is text and ``policy`` a ``Policy``."""
+    check_type("summary", summary, str)
+    check_type("policy", policy, Policy)
+
+
+def check_type(key: str, value: object, kind: type) -> None:
+    """Raise a ``ConfigError`` unless ``value`` is of the kind."""
+    if not isinstance(value, kind):
+        raise ConfigError(f"{key}: {value!r:.80} is not allowed; allowed: a {kind.__name__}")

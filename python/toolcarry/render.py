@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from toolcarry._backend import kernels
-from toolcarry.policy import Policy
+from toolcarry.dedupe import check_blocks
+from toolcarry.policy import Policy, check_arguments
 from toolcarry.types import ToolBlock
 
 __all__ = ["format_tool_context"]
@@ -30,4 +31,5 @@ def format_tool_context(
     <BLANKLINE>
     [/CONTEXT FROM PREVIOUS SESSION]
     """
-    return kernels.format_tool_context(blocks, summary, policy)
+    check_arguments(summary, policy)
+    return kernels.format_tool_context(check_blocks(blocks), summary, policy)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from toolcarry._backend import kernels
-from toolcarry.policy import NO_LIMIT, check_limit
+from toolcarry.policy import NO_LIMIT, check_limit, check_type
 from toolcarry.types import CutSide, check_choice
 
 __all__ = ["truncate"]
@@ -29,6 +29,8 @@ def truncate(
     >>> truncate("one two three", 8, keep="ends", marker=" ... ")
     'one  ... hree'
     """
+    check_type("text", text, str)
+    check_type("marker", marker, str)
     check_limit("limit", limit)
     check_choice("unit", unit, ("chars",))
     check_choice("keep", keep, ("head", "tail", "ends"))

@@ -16,6 +16,9 @@ KeepBlock = Literal["last", "all", "first", "none"]
 KeepText = Literal["auto", "head", "tail", "ends"]
 CutSide = Literal["head", "tail", "ends"]
 
+OLDEST = 2**53
+"""No conversation has as many blocks."""
+
 KINDS = ("read", "edit", "command", "other")
 KEEP_BLOCK = ("last", "all", "first", "none")
 
@@ -47,7 +50,7 @@ class Rule:
             names = as_names(getattr(self, name))
             if names is None:
                 raise ConfigError(
-                    f"rule.{name}: {getattr(self, name)!r} is not allowed; allowed: a name, names"
+                    f"rule.{name}: {getattr(self, name)!r} is not allowed; allowed: names"
                 )
             object.__setattr__(self, name, names)
         check_choice("rule.kind", self.kind, KINDS)
@@ -84,6 +87,13 @@ class Notes:
     earlier: tuple[int, ...] = ()
     is_stale: bool = False
     is_active: bool = True
+
+    def __post_init__(self) -> None:
+        for age in (self.age, *self.earlier):
+            if not 0 <= age <= OLDEST:
+                raise ConfigError(
+                    f"notes: an age of {age!r} is not allowed; allowed: 0 to {OLDEST}"
+                )
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ supersede one another.
 from __future__ import annotations
 
 from bisect import bisect_left, insort
+from functools import lru_cache
 
 from toolcarry._pure.pair import Entry
 from toolcarry._pure.read import Wire, call_input, call_name
@@ -20,6 +21,7 @@ DEFAULT_READ = (1, 2_000)
 """The lines that a read without a range gives: what reading tools give by default."""
 
 TO_THE_END = 1 << 53
+LONGEST_REMEMBERED = 200
 MAX_RANGES = 256
 """How many ranges of one file are remembered: a read that none of them covers stays, which is never wrong."""
 
@@ -43,12 +45,17 @@ class Newer:
     writes: bool | None = None
 
 
+Lane = dict[tuple[Kind, str], Newer]
+"""What is known of the newer blocks of one scope and branch."""
+
+
 class Judging:
     """The judge of a conversation's entries, which come newest first."""
 
     def __init__(self, rules: RuleSet) -> None:
         self._rules = rules
-        self._lanes: dict[tuple[str, bool], dict[tuple[Kind, str], Newer]] = {}
+        self._main: Lane = {}
+        self._other_lanes: dict[tuple[str, bool], Lane] = {}
         self._firsts: set[int] = set()
 
     def judge(self, entry: Entry) -> Judgement:
@@ -62,10 +69,9 @@ class Judging:
             return STAYS
         if keep == "first":
             return ("" if entry.order in self._firsts else "earlier_call"), None
-        place = (entry.scope, entry.is_active)
-        lane = self._lanes.get(place)
-        if lane is None:
-            lane = self._lanes[place] = {}
+        lane = self._main
+        if entry.scope or not entry.is_active:
+            lane = self._other_lanes.setdefault((entry.scope, entry.is_active), {})
         key = (entry.kind, value)
         newer = lane.get(key)
         if newer is None:
@@ -97,16 +103,19 @@ class Judging:
             entry.kind, entry.value = "other", None
             rule = self._rules.find(entry.name, {})
             return rule if rule.keep == "none" else OTHER
-        entry.given = given = call_input(call)
-        rule = self._rules.find(call_name(call), given)
+        name, given = call.get("name"), call.get("input")
+        if given.__class__ is not dict or name.__class__ is not str:
+            name, given = call_name(call), call_input(call)
+        entry.given = given
+        rule = self._rules.find(name, given)
         entry.kind = kind = rule.kind
         if kind == "other":
-            entry.value = None if rule.keep == "all" else other_key(rule, call_name(call), given)
+            entry.value = None if rule.keep == "all" else other_key(rule, name, given)
         else:
             entry.value = key_value(rule, given)
         return rule
 
-    def _judge_read(self, entry: Entry, newer: Newer, lane: dict[tuple[Kind, str], Newer]) -> str:
+    def _judge_read(self, entry: Entry, newer: Newer, lane: Lane) -> str:
         if entry.is_failure:
             is_superseded = newer.newest is not None
         else:
@@ -130,7 +139,7 @@ class Judging:
             return reason, None
         if newest is None:
             newer.newest_success = entry
-        if writes_whole_file(entry.given):
+        if self._rules.is_careful and writes_whole_file(entry.given):
             newer.is_rewritten = True
         return reason, newest if reason and not self._rules.is_careful else None
 
@@ -144,7 +153,7 @@ def judge_run(entry: Entry, newer: Newer) -> Judgement:
         newer.newest_success = None if is_failure else entry
         return STAYS
     if newer.writes is None:  # asked only where a command was run twice
-        newer.writes = entry.kind == "command" and has_side_effects(entry.value or "")
+        newer.writes = entry.kind == "command" and writes(entry.value or "")
     if newer.writes:
         return STAYS
     by = newest if is_failure else newer.newest_success
@@ -153,6 +162,16 @@ def judge_run(entry: Entry, newer: Newer) -> Judgement:
     if entry.kind == "command":
         return ("" if by is None else "later_run"), newest
     return ("" if by is None else "later_call"), None
+
+
+@lru_cache(maxsize=1_024)
+def remembered(command: str) -> bool:
+    return has_side_effects(command)
+
+
+def writes(command: str) -> bool:
+    """``has_side_effects``, which an agent asks of the same short commands at every turn."""
+    return remembered(command) if len(command) <= LONGEST_REMEMBERED else has_side_effects(command)
 
 
 def other_key(rule: Rule, name: str, given: Wire) -> str:

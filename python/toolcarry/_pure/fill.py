@@ -269,7 +269,7 @@ class Fill:
                 break
             room -= len(line)
             lines.append(line)
-        if not lines:
+        if not lines and (not entries or len(EARLIER) > room):
             return ""
         return f"{LEFT_OUT_TITLE}{''.join(lines)}{EARLIER if has_more else ''}\n"
 

@@ -152,6 +152,9 @@ class Walk:
     def entries(self) -> Iterator[Entry]:
         """Every block, newest first. An entry without call is a result whose call is missing, and so on."""
         messages = self._messages
+        # A call that the next result answers is most of what there is: it needs none of the waiting.
+        answer: Wire | None = None
+        answered_at, was_active = 0, True
         for position in range(len(messages) - 1, -1, -1):
             message = messages[position]
             lane, scope, is_active = self._main, "", True
@@ -166,20 +169,36 @@ class Walk:
                 message, lane, scope, is_active = record
             calls, results = read_message(message)
             if results:
+                if answer is not None:
+                    self._add_results((answer,), answered_at, self._main, "", was_active)
+                    answer = None
                 if lane.turn is not None and lane.turn.has_calls:
                     self._close_turn(lane)
                     if not self._waiting:
                         yield from self._flush()
+                if len(results) == 1 and not calls and not self._held and lane is self._main:
+                    answer, answered_at, was_active = results[0], position, is_active
+                    continue
                 self._add_results(results, position, lane, scope, is_active)
             if calls:
+                if answer is not None:
+                    call_id = call_id_of(calls[0])
+                    if (
+                        len(calls) == 1
+                        and lane is self._main
+                        and call_id == answered_id(answer) != ""
+                    ):
+                        self._order = order = self._order + 1
+                        yield Entry(calls[0], answer, call_id, position, order, "", is_active)
+                        answer = None
+                        continue
+                    self._add_results((answer,), answered_at, self._main, "", was_active)
+                    answer = None
                 self._add_calls(calls, position, lane, scope, is_active)
                 if not self._waiting:
-                    held = self._held
-                    if len(held) == 1:
-                        self._held = []
-                        yield held[0]
-                    else:
-                        yield from self._flush()
+                    yield from self._flush()
+        if answer is not None:
+            self._add_results((answer,), answered_at, self._main, "", was_active)
         for lane in (self._main, *self._side_lanes.values()):
             self._close_turn(lane)
         self._settle_rest()

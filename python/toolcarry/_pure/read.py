@@ -52,14 +52,15 @@ def text_or_empty(value: object) -> str:
 
 def read_message(message: Wire) -> tuple[Sequence[Wire], Sequence[Wire]]:
     """The calls and the results of one message, each in their order."""
-    role = message.get("role")
-    if role == "tool" or role == "function":
-        return NOTHING, (message,)
     content = message.get("content")
     calls: Sequence[Wire] = NOTHING
     results: Sequence[Wire] = NOTHING
     if isinstance(content, (list, tuple)):
         calls, results = read_content_blocks(content)
+    if not results:
+        role = message.get("role")
+        if role == "tool" or role == "function":
+            return NOTHING, (message,)
     if "tool_calls" in message or "function_call" in message:
         calls = [*calls, *read_tool_calls(message, calls)]
     return calls, results

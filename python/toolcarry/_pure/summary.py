@@ -17,9 +17,7 @@ FENCE = re.compile(r"(`{3,})[^`]*$|(~{3,})")
 NESTED_FENCE = re.compile(rf"({CONTAINER})(`{{3,}}|~{{3,}})")
 HEADING = re.compile(rf"({CONTAINER})(#{{1,2}})(?=[ \t]|$)")
 UNDERLINE = re.compile(r"[ \t>]*(?:=+|-+)[ \t]*$")
-RAW_HTML = re.compile(
-    rf"({CONTAINER})<(?=[!?]|(?:script|pre|style|textarea)(?:[ \t>]|$))", re.IGNORECASE | re.ASCII
-)
+RAW_HTML = re.compile(rf"({CONTAINER})<(?=[!?/a-zA-Z])")
 
 
 def clean_summary(summary: str) -> str:

@@ -107,16 +107,15 @@ impl<'a, V: Value<'a>> Job<'a, '_, V> {
         let counts = &mut self.counts;
         entry.age = counts.walked;
         counts.walked += 1;
-        match &entry.result {
-            None => counts.orphan_calls += 1,
-            Some(result) => {
-                counts.chars_before += match result.content.and_then(Value::text) {
-                    Some(text) => text.len(),
-                    None => result_text(result.content).len(),
-                };
-                counts.errors += usize::from(result.is_error);
-                counts.orphan_results += usize::from(entry.call.is_none());
-            }
+        if entry.result.is_none() {
+            counts.orphan_calls += 1;
+        } else {
+            counts.chars_before += match entry.content.and_then(Value::text) {
+                Some(text) => text.len(),
+                None => result_text(entry.content).len(),
+            };
+            counts.errors += usize::from(entry.is_error());
+            counts.orphan_results += usize::from(entry.call.is_none());
         }
         if !entry.is_active {
             self.fill.exclude(entry.age, inactive_reason(entry));

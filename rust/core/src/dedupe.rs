@@ -7,7 +7,7 @@
 use ahash::{AHashMap, AHashSet};
 
 use crate::pair::Entry;
-use crate::read::Call;
+use crate::read::name_and_input;
 use crate::rules::{KeepBlock, Kind, OTHER, Rule, RuleSet, key_value};
 use crate::shell::has_side_effects;
 use crate::text::{OwnedText, Piece, Text};
@@ -21,7 +21,7 @@ pub const TO_THE_END: i64 = 1 << 53;
 const MAX_RANGES: usize = 256;
 
 /// The arguments by which a whole file is written.
-pub const WHOLE_FILE_KEYS: [Key; 3] = [names::CONTENT, names::FILE_TEXT, names::CONTENTS];
+pub const WHOLE_FILE_KEYS: [Key<'static>; 3] = [names::CONTENT, names::FILE_TEXT, names::CONTENTS];
 
 /// Lines of a file, from 1, the last included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -150,18 +150,20 @@ impl<'a, 'r> Judging<'a, 'r> {
 
     /// Find the entry's rule, and by it the kind and the key's value.
     pub fn prepare<V: Value<'a>>(&self, entry: &mut Entry<'a, V>) -> &'r Rule {
-        let Some(call) = &entry.call else {
+        let Some(call) = entry.call else {
             let rule = self.rules.find(entry.name(), None::<V>);
             return if rule.keep == KeepBlock::None { rule } else { &OTHER };
         };
-        let rule = self.rules.find(call.name, Some(call.input));
+        let (name, given) = name_and_input(call);
+        entry.given = Some(given);
+        let rule = self.rules.find(name, Some(given));
         entry.kind = rule.kind;
-        entry.value = if rule.kind == Kind::Other { other_key(rule, call) } else { key_value(rule, call.input) };
+        entry.value = if rule.kind == Kind::Other { other_key(rule, name, given) } else { key_value(rule, given) };
         rule
     }
 
     fn judge_read<V: Value<'a>>(&mut self, entry: &mut Entry<'a, V>, name: Name<'a>, rule: &Rule) -> Judgement {
-        let lines = entry.call.as_ref().and_then(|call| line_range(call.input));
+        let lines = entry.given.and_then(line_range);
         let wanted = lines.unwrap_or(DEFAULT_READ);
         let mut name = name;
         if !entry.is_failure() {
@@ -201,7 +203,7 @@ impl<'a, 'r> Judging<'a, 'r> {
         }
         let counted_by = newer.newest_success.filter(|_| reason.is_some() && !is_careful);
         newer.newest_success.get_or_insert(entry.order);
-        if entry.call.as_ref().is_some_and(|call| writes_whole_file(call.input)) {
+        if is_careful && entry.given.is_some_and(writes_whole_file) {
             newer.is_rewritten = true;
         }
         Judgement { reason, counted_by }
@@ -236,21 +238,21 @@ impl<'a, 'r> Judging<'a, 'r> {
 }
 
 /// The key of a tool of the kind other: its name and all key arguments together.
-fn other_key<'a, V: Value<'a>>(rule: &Rule, call: &Call<'a, V>) -> Option<Piece<'a>> {
+fn other_key<'a, V: Value<'a>>(rule: &Rule, name: Text<'a>, given: V) -> Option<Piece<'a>> {
     if rule.keep == KeepBlock::All {
         return None;
     }
     let mut text = OwnedText::default();
-    text.push(call.name);
+    text.push(name);
     text.push_ascii(" {");
     for (index, key) in rule.key.iter().enumerate() {
         if index > 0 {
             text.push_ascii(",");
         }
-        let name = serde_json::Value::from(key.name()).to_string();
+        let name = serde_json::Value::from(key.key().name).to_string();
         text.push(OwnedText::from_utf8(&name).as_text());
         text.push_ascii(":");
-        match call.input.get(key) {
+        match given.get(key.key()) {
             Some(value) => text.push(value.json().as_text()),
             None => text.push_ascii("null"),
         }
@@ -261,12 +263,15 @@ fn other_key<'a, V: Value<'a>>(rule: &Rule, call: &Call<'a, V>) -> Option<Piece<
 
 /// Whether a call writes the whole of a file.
 fn writes_whole_file<'a, V: Value<'a>>(input: V) -> bool {
-    WHOLE_FILE_KEYS.iter().any(|key| input.get(key).and_then(Value::text).is_some())
+    WHOLE_FILE_KEYS.iter().any(|key| input.get(*key).and_then(Value::text).is_some())
 }
 
 /// The lines that a read asks for; `None` where it asks for none.
 pub fn line_range<'a, V: Value<'a>>(input: V) -> Option<Lines> {
-    if let Some(view) = input.get(&names::VIEW_RANGE).and_then(Value::list).filter(|view| view.count() == 2) {
+    if input.size() == 1 {
+        return None;
+    }
+    if let Some(view) = input.get(names::VIEW_RANGE).and_then(Value::list).filter(|view| view.count() == 2) {
         let last = view.item(1);
         let is_open = last.and_then(Value::integer) == Some(-1);
         if let Some(first) = line_number(view.item(0)) {
@@ -277,12 +282,12 @@ pub fn line_range<'a, V: Value<'a>>(input: V) -> Option<Lines> {
             }
         }
     }
-    let (first, last) = (line_number(input.get(&names::START_LINE)), line_number(input.get(&names::END_LINE)));
+    let (first, last) = (line_number(input.get(names::START_LINE)), line_number(input.get(names::END_LINE)));
     if first.is_some() || last.is_some() {
         let start = first.unwrap_or(1).max(1);
         return Some(Lines { first: start, last: last.unwrap_or(start + DEFAULT_READ.last - 1) });
     }
-    let (first, count) = (line_number(input.get(&names::OFFSET)), line_number(input.get(&names::LIMIT)));
+    let (first, count) = (line_number(input.get(names::OFFSET)), line_number(input.get(names::LIMIT)));
     if first.is_some() || count.is_some() {
         let start = first.unwrap_or(1).max(1);
         let count = count.filter(|count| *count > 0).unwrap_or(DEFAULT_READ.last);

@@ -2,7 +2,7 @@
 //! The twin is `_pure/fences.py`.
 
 use crate::clean::{LONGEST_SEQUENCE, clean, clean_line, cut_text, is_clean};
-use crate::text::{Piece, Text, Unit, grouped, on_units};
+use crate::text::{OwnedText, Piece, Text, Unit, on_units, push_grouped};
 use crate::truncate::Keep;
 
 /// A cut text of fewer characters tells nothing: the block is left out instead.
@@ -125,13 +125,19 @@ fn has_clean_window(text: Text<'_>, limit: usize, side: Keep) -> bool {
 
 /// What stands where text was cut: how much is shown, of how much, and where the whole is.
 fn marker<'a>(source: &Source<'a>, shown: usize) -> Piece<'a> {
-    let mut text = crate::text::OwnedText::default();
-    let all = grouped(source.text.len());
-    text.push_ascii(&format!("... [truncated: {} of {all} characters shown", grouped(shown)));
-    if !source.reference.is_empty() {
-        text.push_ascii("; whole: ");
-        text.push(clean_line(&Piece::Borrowed(source.reference), LONGEST_REFERENCE).text());
+    let mut text = String::with_capacity(128);
+    text.push_str("... [truncated: ");
+    push_grouped(&mut text, shown);
+    text.push_str(" of ");
+    push_grouped(&mut text, source.text.len());
+    text.push_str(" characters shown");
+    if source.reference.is_empty() {
+        text.push(']');
+        return Piece::own_ascii(text);
     }
+    text.push_str("; whole: ");
+    let mut text = OwnedText::Latin1(text.into_bytes());
+    text.push(clean_line(&Piece::Borrowed(source.reference), LONGEST_REFERENCE).text());
     text.push_ascii("]");
     Piece::own(text)
 }

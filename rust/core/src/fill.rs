@@ -408,7 +408,7 @@ impl<'a, 's, V: Value<'a>> Fill<'a, 's, V> {
                 }
                 output.push(Piece::ascii("### "));
                 output.push(shown.title.clone());
-                output.push(Piece::own_ascii(heading_end(shown, self.is_open)));
+                output.push(heading_end(shown, self.is_open));
                 for part in shown.fenced.drain(..) {
                     part.pieces.into_iter().for_each(|piece| output.push(piece));
                 }
@@ -470,21 +470,27 @@ impl<'a, 's, V: Value<'a>> Fill<'a, 's, V> {
             text.push(line.text());
             text.push_ascii("\n");
         }
-        if !text.as_text().is_empty() {
-            text.push_ascii(if has_more { EARLIER } else { "" });
-            text.push_ascii("\n");
+        if text.as_text().is_empty() {
+            if count == 0 || signed(EARLIER.len()) > room {
+                return text;
+            }
+            text.push_ascii(LEFT_OUT_TITLE);
         }
+        text.push_ascii(if has_more { EARLIER } else { "" });
+        text.push_ascii("\n");
         text
     }
 }
 
 /// What a heading says behind its title.
-fn heading_end<'a, V: Value<'a>>(shown: &Candidate<'a, V>, is_open: bool) -> String {
-    if shown.earlier == 0 {
-        return format!("{}\n", shown.notes);
-    }
+fn heading_end<'a, V: Value<'a>>(shown: &Candidate<'a, V>, is_open: bool) -> Piece<'a> {
     let count = count_note(shown.entry.kind, shown.earlier, is_open);
-    format!("{}\n", notes(&shown.entry, &count))
+    if count.is_empty() && shown.notes.is_empty() {
+        return Piece::ascii("\n");
+    }
+    let mut end = if count.is_empty() { shown.notes.clone() } else { notes(&shown.entry, &count) };
+    end.push('\n');
+    Piece::own_ascii(end)
 }
 
 /// What the list says of a block: the tool with its path or command, or the call.

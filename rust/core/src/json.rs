@@ -45,9 +45,9 @@ impl Json {
         }
     }
 
-    fn member(&self, key: &Key) -> Option<&Self> {
+    fn member(&self, key: Key<'_>) -> Option<&Self> {
         let Self::Object(members) = self else { return None };
-        members.iter().find(|(name, _)| name.as_text().is(key.name())).map(|(_, value)| value)
+        members.iter().find(|(name, _)| name.as_text().is(key.name)).map(|(_, value)| value)
     }
 }
 
@@ -80,11 +80,11 @@ fn under_arguments(value: Json) -> Json {
 }
 
 impl<'a> Value<'a> for &'a Json {
-    fn get(self, key: &Key) -> Option<Self> {
+    fn get(self, key: Key<'_>) -> Option<Self> {
         self.member(key).filter(|value| !value.is_null())
     }
 
-    fn has(self, key: &Key) -> bool {
+    fn has(self, key: Key<'_>) -> bool {
         self.member(key).is_some()
     }
 
@@ -129,6 +129,13 @@ impl<'a> Value<'a> for &'a Json {
         match self {
             Json::Number(number) => number.as_i64(),
             _ => None,
+        }
+    }
+
+    fn size(self) -> usize {
+        match self {
+            Json::Object(members) => members.len(),
+            _ => 0,
         }
     }
 

@@ -12,7 +12,7 @@ use std::collections::hash_map::Entry::Occupied;
 
 use ahash::AHashMap;
 
-use crate::read::{Call, Said, ToolResult, UNKNOWN, result_text};
+use crate::read::{Said, UNKNOWN, answered_id, call_id_of, call_name, result_name, result_text};
 use crate::rules::Kind;
 use crate::session::Session;
 use crate::text::{Piece, Text};
@@ -30,85 +30,95 @@ pub struct NotAnObject {
     pub type_name: String,
 }
 
-/// A block in the making: a call, a result, or both.
+/// A block in the making: a call, a result, or both, as the wire's own objects.
 #[derive(Clone, Debug)]
 pub struct Entry<'a, V> {
     /// The call, unless it is missing.
-    pub call: Option<Call<'a, V>>,
+    pub call: Option<V>,
     /// The result, unless it is missing.
-    pub result: Option<ToolResult<'a, V>>,
+    pub result: Option<V>,
+    /// What came back.
+    pub content: Option<V>,
+    /// The arguments, an object; known once the entry was judged.
+    pub given: Option<V>,
+    /// The id of the call; may be empty.
+    pub call_id: Text<'a>,
     /// The index of the message.
     pub position: usize,
     /// Entries in the order of the walk; unique.
     pub order: usize,
+    /// How many newer blocks there are.
+    pub age: usize,
     /// The side chain; empty for the main conversation.
     pub scope: Text<'a>,
     /// Whether the block stands on the active branch.
     pub is_active: bool,
-    /// How many newer blocks there are.
-    pub age: usize,
+    /// Whether the file was edited after this read.
+    pub is_stale: bool,
+    is_error: bool,
     /// What kind of tool it is.
     pub kind: Kind,
     /// What tells blocks of this kind apart.
     pub value: Option<Piece<'a>>,
-    /// Whether the file was edited after this read.
-    pub is_stale: bool,
 }
 
 impl<'a, V: Value<'a>> Entry<'a, V> {
     /// An entry that nothing is known of but what it holds.
     #[must_use]
     pub fn new(
-        call: Option<Call<'a, V>>,
-        result: Option<ToolResult<'a, V>>,
+        call: Option<V>,
+        result: Option<V>,
+        call_id: Text<'a>,
         (position, order): (usize, usize),
         (scope, is_active): (Text<'a>, bool),
     ) -> Self {
-        Self {
+        let mut entry = Self {
             call,
-            result,
+            result: None,
+            content: None,
+            given: None,
+            call_id,
             position,
             order,
+            age: 0,
             scope,
             is_active,
-            age: 0,
+            is_stale: false,
+            is_error: false,
             kind: Kind::Other,
             value: None,
-            is_stale: false,
-        }
+        };
+        entry.set_result(result);
+        entry
+    }
+
+    fn set_result(&mut self, result: Option<V>) {
+        self.result = result;
+        self.content = result.and_then(|result| result.get(names::CONTENT));
+        self.is_error = result.and_then(|result| result.get(names::IS_ERROR)).is_some_and(Value::is_true);
     }
 
     /// The tool's name, by the call, else by what the result says of itself.
     #[must_use]
     pub fn name(&self) -> Text<'a> {
-        let name = match (&self.call, &self.result) {
-            (Some(call), _) => call.name,
-            (None, Some(result)) => result.name,
+        let name = match (self.call, self.result) {
+            (Some(call), _) => call_name(call),
+            (None, Some(result)) => result_name(result),
             (None, None) => Text::ascii(""),
         };
         if name.is_empty() { Text::ascii(UNKNOWN) } else { name }
     }
 
-    /// The id of the call.
-    #[must_use]
-    pub fn call_id(&self) -> Text<'a> {
-        match (&self.call, &self.result) {
-            (Some(call), _) => call.call_id,
-            (None, Some(result)) => result.call_id,
-            (None, None) => Text::ascii(""),
-        }
-    }
-
     /// Whether the tool failed.
     #[must_use]
     pub fn is_error(&self) -> bool {
-        self.result.as_ref().is_some_and(|result| result.is_error)
+        self.is_error
     }
 
     /// Whether the tool failed, or was interrupted.
     #[must_use]
     pub fn is_failure(&self) -> bool {
-        self.result.as_ref().is_none_or(|result| result.is_error)
+        self.is_error || self.result.is_none()
     }
 }
 
@@ -150,7 +160,7 @@ pub struct Walk<'a, V> {
     messages: V,
     position: usize,
     is_settled: bool,
-    said: Said<'a, V>,
+    said: Said<V>,
     session: Option<Session<'a>>,
     lanes: Vec<Lane<'a>>,
     lane_of: AHashMap<Text<'a>, usize>,
@@ -211,7 +221,7 @@ impl<'a, V: Value<'a>> Walk<'a, V> {
             return Err(NotAnObject { position, type_name: item.type_name() });
         };
         let mut place = (Text::ascii(""), true);
-        if message.has(&names::UUID) || message.has(&names::MESSAGE) {
+        if message.has(names::UUID) || message.has(names::MESSAGE) {
             let messages = self.messages;
             let session = self.session.get_or_insert_with(|| Session::new(messages, position + 1));
             if session.is_repeated(position) {
@@ -219,7 +229,7 @@ impl<'a, V: Value<'a>> Walk<'a, V> {
                 return Ok(());
             }
             place = (session.scope(position), session.is_active(position));
-            let Some(inner) = message.get(&names::MESSAGE).and_then(Value::object) else { return Ok(()) };
+            let Some(inner) = message.get(names::MESSAGE).and_then(Value::object) else { return Ok(()) };
             message = inner;
         }
         self.said.read(message);
@@ -264,12 +274,13 @@ impl<'a, V: Value<'a>> Walk<'a, V> {
             self.order += 1;
             self.waiting += 1;
             let held = self.held.len();
-            if result.call_id.is_empty() {
+            let call_id = answered_id(result);
+            if call_id.is_empty() {
                 lane.turn.get_or_insert_default().results.push(held);
             } else {
-                lane.pending.entry(result.call_id).or_default().push(held);
+                lane.pending.entry(call_id).or_default().push(held);
             }
-            self.held.push(Entry::new(None, Some(result), (position, self.order), place));
+            self.held.push(Entry::new(None, Some(result), call_id, (position, self.order), place));
         }
     }
 
@@ -280,14 +291,15 @@ impl<'a, V: Value<'a>> Walk<'a, V> {
         }
         for call in self.said.calls.drain(..).rev() {
             self.order += 1;
-            let nearest = lane.nearest_result(call.call_id);
+            let call_id = call_id_of(call);
+            let nearest = lane.nearest_result(call_id);
             if let Some(entry) = nearest.and_then(|held| self.held.get_mut(held)) {
                 self.waiting -= 1;
                 entry.call = Some(call);
                 (entry.position, entry.order, entry.is_active) = (position, self.order, is_active);
                 continue;
             }
-            let has_id = !call.call_id.is_empty();
+            let has_id = !call_id.is_empty();
             if lane.turn.is_none() && !has_id {
                 lane.turn = Some(Turn { has_calls: true, ..Turn::default() });
             }
@@ -297,7 +309,7 @@ impl<'a, V: Value<'a>> Walk<'a, V> {
                 turn.calls.push(self.held.len());
                 self.waiting += 1;
             }
-            self.held.push(Entry::new(Some(call), None, (position, self.order), (scope, is_active)));
+            self.held.push(Entry::new(Some(call), None, call_id, (position, self.order), (scope, is_active)));
         }
     }
 
@@ -307,7 +319,7 @@ impl<'a, V: Value<'a>> Walk<'a, V> {
         let Some(turn) = self.lanes.get_mut(lane).and_then(|lane| lane.turn.take()) else { return };
         self.waiting -= turn.calls.len() + turn.results.len();
         for with_id in [false, true] {
-            let has_id = |held: &usize| self.held.get(*held).is_some_and(|entry| !entry.call_id().is_empty());
+            let has_id = |held: &usize| self.held.get(*held).is_some_and(|entry| !entry.call_id.is_empty());
             let calls: Vec<usize> = turn.calls.iter().rev().copied().filter(|held| has_id(held) == with_id).collect();
             self.pair_turn(&turn.results, &calls);
         }
@@ -323,14 +335,15 @@ impl<'a, V: Value<'a>> Walk<'a, V> {
         }
         for waiting in results.iter().rev() {
             let Some(result) = self.held.get(*waiting).and_then(|entry| entry.result) else { continue };
-            let open = if result.name.is_empty() { Some(&mut in_order) } else { by_name.get_mut(&result.name) };
+            let name = result_name(result);
+            let open = if name.is_empty() { Some(&mut in_order) } else { by_name.get_mut(&name) };
             let Some(open) = open else { continue };
             while open.front().is_some_and(|held| self.held.get(*held).is_some_and(|entry| entry.result.is_some())) {
                 open.pop_front();
             }
             let Some(held) = open.pop_front() else { continue };
             if let Some(entry) = self.held.get_mut(held) {
-                entry.result = Some(result);
+                entry.set_result(Some(result));
             }
             if let Some(entry) = self.held.get_mut(*waiting) {
                 entry.result = None;
@@ -344,7 +357,7 @@ impl<'a, V: Value<'a>> Walk<'a, V> {
         self.held.sort_by_key(|entry| entry.order);
         for held in (0..self.held.len()).rev() {
             let Some(entry) = self.held.get(held) else { continue };
-            let key = (entry.scope, entry.call_id());
+            let key = (entry.scope, entry.call_id);
             if key.1.is_empty() {
                 continue;
             }
@@ -362,10 +375,10 @@ impl<'a, V: Value<'a>> Walk<'a, V> {
         self.duplicate_results += 1;
         let late = self.held.get_mut(second).and_then(|entry| entry.result.take());
         if let Some(entry) = self.held.get_mut(first)
-            && is_synthetic(entry.result.as_ref())
-            && !is_synthetic(late.as_ref())
+            && is_synthetic(entry.result)
+            && !is_synthetic(late)
         {
-            entry.result = late;
+            entry.set_result(late);
         }
     }
 
@@ -386,9 +399,9 @@ impl<'a, V: Value<'a>> Walk<'a, V> {
 }
 
 /// Whether a result only stands for one that never came.
-fn is_synthetic<'a, V: Value<'a>>(result: Option<&ToolResult<'a, V>>) -> bool {
+fn is_synthetic<'a, V: Value<'a>>(result: Option<V>) -> bool {
     result.is_some_and(|result| {
-        let text = result_text(result.content);
+        let text = result_text(result.get(names::CONTENT));
         SYNTHETIC.iter().any(|start| text.text().starts_with(start))
     })
 }

@@ -4,6 +4,8 @@
 //! (`tool_calls`, role `tool`, the legacy `function_call` and role `function`) and Ollama (arguments as objects,
 //! `tool_name`, no ids). The twin is `_pure/read.py`.
 
+use ahash::AHashSet;
+
 use crate::text::{OwnedText, Piece, Text, grouped};
 use crate::value::{Key, Value, names, text_or_empty};
 
@@ -13,48 +15,20 @@ pub const UNKNOWN: &str = "unknown";
 /// The kinds of parts that are no text.
 const MEDIA: [&str; 7] = ["image", "image_url", "input_image", "document", "audio", "input_audio", "video"];
 /// What tells, in a part of another kind, that it is no text either.
-const OPAQUE: [Key; 3] = [names::DATA, names::SOURCE, names::ENCRYPTED_CONTENT];
+const OPAQUE: [Key<'static>; 3] = [names::DATA, names::SOURCE, names::ENCRYPTED_CONTENT];
 /// How deep parts may stand in parts: deeper ones are shown as JSON.
 const MAX_PARTS: usize = 8;
 
-/// A tool call; its id and name may be empty. `wire` is the wire's own object.
-#[derive(Clone, Copy, Debug)]
-pub struct Call<'a, V> {
-    /// The call's id.
-    pub call_id: Text<'a>,
-    /// The tool's name.
-    pub name: Text<'a>,
-    /// The arguments, an object.
-    pub input: V,
-    /// The wire's own object.
-    pub wire: V,
-}
-
-/// A tool result; its name is what it says of itself, or empty.
-#[derive(Clone, Copy, Debug)]
-pub struct ToolResult<'a, V> {
-    /// The id of the call.
-    pub call_id: Text<'a>,
-    /// The tool's name.
-    pub name: Text<'a>,
-    /// What came back.
-    pub content: Option<V>,
-    /// Whether the tool failed.
-    pub is_error: bool,
-    /// The wire's own object.
-    pub wire: V,
-}
-
-/// The calls and the results of one message, each in their order.
+/// The calls and the results of one message, each in their order, as the wire's own objects.
 #[derive(Debug)]
-pub struct Said<'a, V> {
-    /// The calls.
-    pub calls: Vec<Call<'a, V>>,
-    /// The results.
-    pub results: Vec<ToolResult<'a, V>>,
+pub struct Said<V> {
+    /// `tool_use` blocks, `tool_calls` entries, a legacy `function_call`.
+    pub calls: Vec<V>,
+    /// `tool_result` blocks, or the message itself where its role is `tool` or `function`.
+    pub results: Vec<V>,
 }
 
-impl<'a, V: Value<'a>> Said<'a, V> {
+impl<'a, V: Value<'a>> Said<V> {
     /// Room for what messages say.
     #[must_use]
     pub fn new() -> Self {
@@ -65,16 +39,19 @@ impl<'a, V: Value<'a>> Said<'a, V> {
     pub fn read(&mut self, message: V) {
         self.calls.clear();
         self.results.clear();
-        let role = text_or_empty(message.get(&names::ROLE));
-        if role.is("tool") || role.is("function") {
-            self.results.push(read_result(message));
-            return;
-        }
-        if let Some(content) = message.get(&names::CONTENT).and_then(Value::list) {
+        if let Some(content) = message.get(names::CONTENT).and_then(Value::list) {
             self.read_content_blocks(content);
         }
-        let calls = message.get(&names::TOOL_CALLS);
-        let legacy = message.get(&names::FUNCTION_CALL);
+        if self.results.is_empty() {
+            let role = text_or_empty(message.get(names::ROLE));
+            if role.is("tool") || role.is("function") {
+                self.calls.clear();
+                self.results.push(message);
+                return;
+            }
+        }
+        let calls = message.get(names::TOOL_CALLS);
+        let legacy = message.get(names::FUNCTION_CALL);
         if calls.is_some() || legacy.is_some() {
             self.read_tool_calls(calls, legacy);
         }
@@ -83,35 +60,33 @@ impl<'a, V: Value<'a>> Said<'a, V> {
     /// Anthropic: calls and results are blocks of the content.
     fn read_content_blocks(&mut self, content: V) {
         for block in items(content).filter_map(Value::object) {
-            let kind = text_or_empty(block.get(&names::TYPE));
-            if kind.is("text") {
-                continue;
-            }
-            if kind.is("tool_result") || kind.ends_with("_tool_result") {
-                self.results.push(read_result(block));
-            } else if kind.is("tool_use") || kind.is("server_tool_use") || kind.is("mcp_tool_use") {
-                self.calls.push(read_call(block));
+            let kind = text_or_empty(block.get(names::TYPE));
+            if kind.is("tool_result") {
+                self.results.push(block);
+            } else if kind.is("tool_use") {
+                self.calls.push(block);
+            } else if kind.ends_with("_tool_result") {
+                self.results.push(block);
+            } else if kind.is("server_tool_use") || kind.is("mcp_tool_use") {
+                self.calls.push(block);
             }
         }
     }
 
     /// `OpenAI` Chat and Ollama. A call that stands in the content too is one call.
     fn read_tool_calls(&mut self, calls: Option<V>, legacy: Option<V>) {
-        let known = self.calls.len();
+        let known: AHashSet<Text<'a>> =
+            self.calls.iter().map(|call| call_id_of(*call)).filter(|id| !id.is_empty()).collect();
         for wire in calls.and_then(Value::list).into_iter().flat_map(items).filter_map(Value::object) {
-            let call = read_call(wire);
-            let mut in_content = self.calls.iter().take(known);
-            if call.call_id.is_empty() || !in_content.any(|other| other.call_id == call.call_id) {
-                self.calls.push(call);
+            if known.is_empty() || !known.contains(&call_id_of(wire)) {
+                self.calls.push(wire);
             }
         }
-        if let Some(wire) = legacy.and_then(Value::object) {
-            self.calls.push(read_call(wire));
-        }
+        self.calls.extend(legacy.and_then(Value::object));
     }
 }
 
-impl<'a, V: Value<'a>> Default for Said<'a, V> {
+impl<'a, V: Value<'a>> Default for Said<V> {
     fn default() -> Self {
         Self::new()
     }
@@ -122,28 +97,36 @@ pub(crate) fn items<'a, V: Value<'a>>(list: V) -> impl Iterator<Item = V> {
     (0..list.count()).filter_map(move |index| list.item(index))
 }
 
-/// A call in any of its forms: a `tool_use` block, a `tool_calls` entry, a legacy `function_call`.
-pub fn read_call<'a, V: Value<'a>>(wire: V) -> Call<'a, V> {
-    let source = wire.get(&names::FUNCTION).and_then(Value::object).unwrap_or(wire);
-    let raw = source.get(&names::INPUT).or_else(|| source.get(&names::ARGUMENTS));
-    let input = match raw {
-        None => wire.empty(),
-        Some(raw) => raw.object().unwrap_or_else(|| raw.arguments()),
-    };
-    Call { call_id: text_or_empty(wire.get(&names::ID)), name: text_or_empty(source.get(&names::NAME)), input, wire }
+/// The id of a call; empty where it has none.
+pub fn call_id_of<'a, V: Value<'a>>(call: V) -> Text<'a> {
+    text_or_empty(call.get(names::ID))
 }
 
-/// A result in any of its forms: a `tool_result` block, a message with the role `tool` or `function`.
-pub fn read_result<'a, V: Value<'a>>(wire: V) -> ToolResult<'a, V> {
-    let call_id = wire.get(&names::TOOL_USE_ID).or_else(|| wire.get(&names::TOOL_CALL_ID));
-    let name = wire.get(&names::TOOL_NAME).or_else(|| wire.get(&names::NAME));
-    ToolResult {
-        call_id: text_or_empty(call_id),
-        name: text_or_empty(name),
-        content: wire.get(&names::CONTENT),
-        is_error: wire.get(&names::IS_ERROR).is_some_and(Value::is_true),
-        wire,
-    }
+/// The id of the call that a result answers; empty where it names none.
+pub fn answered_id<'a, V: Value<'a>>(result: V) -> Text<'a> {
+    text_or_empty(result.get(names::TOOL_USE_ID).or_else(|| result.get(names::TOOL_CALL_ID)))
+}
+
+/// The name of the tool that a call is for, and its arguments, as an object.
+pub fn name_and_input<'a, V: Value<'a>>(call: V) -> (Text<'a>, V) {
+    let source = call.get(names::FUNCTION).and_then(Value::object).unwrap_or(call);
+    let raw = source.get(names::INPUT).or_else(|| source.get(names::ARGUMENTS));
+    let input = match raw {
+        None => call.empty(),
+        Some(raw) => raw.object().unwrap_or_else(|| raw.arguments()),
+    };
+    (text_or_empty(source.get(names::NAME)), input)
+}
+
+/// The name of the tool that a call is for.
+pub fn call_name<'a, V: Value<'a>>(call: V) -> Text<'a> {
+    let source = call.get(names::FUNCTION).and_then(Value::object).unwrap_or(call);
+    text_or_empty(source.get(names::NAME))
+}
+
+/// The tool's name as a result says it of itself; empty where it does not.
+pub fn result_name<'a, V: Value<'a>>(result: V) -> Text<'a> {
+    text_or_empty(result.get(names::TOOL_NAME).or_else(|| result.get(names::NAME)))
 }
 
 /// The text of a result: parts on lines of their own; what is no text becomes a line that names it.
@@ -176,19 +159,19 @@ fn part_text<'a, V: Value<'a>>(item: V, depth: usize) -> Piece<'a> {
         return Piece::Borrowed(text);
     }
     let Some(part) = item.object() else { return Piece::own(item.json()) };
-    if let Some(text) = part.get(&names::TEXT).and_then(Value::text) {
+    if let Some(text) = part.get(names::TEXT).and_then(Value::text) {
         return Piece::Borrowed(text);
     }
-    let Some(kind) = part.get(&names::TYPE).and_then(Value::text) else { return Piece::own(part.json()) };
-    let source = || part.get(&names::SOURCE).and_then(Value::object);
+    let Some(kind) = part.get(names::TYPE).and_then(Value::text) else { return Piece::own(part.json()) };
+    let source = || part.get(names::SOURCE).and_then(Value::object);
     let holder = if kind.is("document") { source().unwrap_or(part) } else { part };
-    if let Some(content) = holder.get(&names::CONTENT)
+    if let Some(content) = holder.get(names::CONTENT)
         && (content.text().is_some() || content.list().is_some())
         && depth < MAX_PARTS
     {
         return content_text(content, depth + 1);
     }
-    if MEDIA.iter().any(|name| kind.is(name)) || OPAQUE.iter().any(|key| part.has(key)) {
+    if MEDIA.iter().any(|name| kind.is(name)) || OPAQUE.iter().any(|key| part.has(*key)) {
         return media_line(kind, part);
     }
     Piece::own(part.json())
@@ -197,9 +180,9 @@ fn part_text<'a, V: Value<'a>>(item: V, depth: usize) -> Piece<'a> {
 /// `[image: image/png, 34,211 bytes]` for an image, a document or a sound; never its base64.
 fn media_line<'a, V: Value<'a>>(kind: Text<'a>, part: V) -> Piece<'a> {
     let label = kind.without_suffix("_url").without_prefix("input_");
-    let inner = part.get(&names::SOURCE).or_else(|| part.get(&Key::named(&kind.to_utf8())));
+    let inner = part.get(names::SOURCE).or_else(|| part.get(Key::named(&kind.to_utf8())));
     let holder = inner.and_then(Value::object).unwrap_or(part);
-    let url = inner.and_then(Value::text).or_else(|| holder.get(&names::URL).and_then(Value::text));
+    let url = inner.and_then(Value::text).or_else(|| holder.get(names::URL).and_then(Value::text));
     if let Some(url) = url {
         if !url.starts_with("data:") {
             return line(label, &[Text::ascii(": "), url]);
@@ -210,14 +193,14 @@ fn media_line<'a, V: Value<'a>>(kind: Text<'a>, part: V) -> Piece<'a> {
         let media_type = url.slice(0, comma).without_suffix(";base64");
         return line(label, &[Text::ascii(": "), media_type, Text::ascii(", "), Text::ascii(&size)]);
     }
-    let Some(data) = holder.get(&names::DATA).and_then(Value::text) else { return line(label, &[]) };
-    if text_or_empty(holder.get(&names::TYPE)).is("text") {
+    let Some(data) = holder.get(names::DATA).and_then(Value::text) else { return line(label, &[]) };
+    if text_or_empty(holder.get(names::TYPE)).is("text") {
         return Piece::Borrowed(data);
     }
     let size = size_note(data);
     let media_type = [names::MEDIA_TYPE, names::MIME_TYPE, names::FORMAT]
         .iter()
-        .find_map(|key| holder.get(key).and_then(Value::text));
+        .find_map(|key| holder.get(*key).and_then(Value::text));
     match media_type {
         Some(name) => line(label, &[Text::ascii(": "), name, Text::ascii(", "), Text::ascii(&size)]),
         None => line(label, &[Text::ascii(": "), Text::ascii(&size)]),

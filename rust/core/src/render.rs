@@ -14,9 +14,9 @@ use crate::value::{Key, Value, names};
 const LONGEST_TITLE: usize = 200;
 const LONGEST_ARGUMENT: usize = 120;
 
-const OLD_KEYS: [Key; 2] = [names::OLD_STRING, names::OLD_STR];
-const NEW_KEYS: [Key; 3] = [names::NEW_STRING, names::NEW_STR, names::INSERT_TEXT];
-const DIFF_KEYS: [Key; 2] = [names::DIFF, names::PATCH];
+const OLD_KEYS: [Key<'static>; 2] = [names::OLD_STRING, names::OLD_STR];
+const NEW_KEYS: [Key<'static>; 3] = [names::NEW_STRING, names::NEW_STR, names::INSERT_TEXT];
+const DIFF_KEYS: [Key<'static>; 2] = [names::DIFF, names::PATCH];
 
 /// A part of a context.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,13 +88,13 @@ fn trim_newlines<'a>(piece: &Piece<'a>) -> Piece<'a> {
 /// `Grep(pattern="fn main", path="src")`
 fn call_title<'a, V: Value<'a>>(entry: &Entry<'a, V>) -> Piece<'a> {
     let name = clean_line(&Piece::Borrowed(entry.name()), LONGEST_ARGUMENT);
-    let Some(call) = &entry.call else { return name };
+    let Some(given) = entry.given else { return name };
     let mut text = OwnedText::default();
     text.push(name.text());
     text.push_ascii("(");
     let mut room = LONGEST_TITLE.saturating_sub(name.len() + 2);
     let mut is_first = true;
-    call.input.members(&mut |key, value| {
+    given.members(&mut |key, value| {
         if !is_first {
             text.push_ascii(", ");
         }
@@ -147,19 +147,19 @@ pub fn notes<'a, V: Value<'a>>(entry: &Entry<'a, V>, count: &str) -> String {
     if !count.is_empty() {
         say(count);
     }
-    if let Some(call) = &entry.call
+    if let Some(given) = entry.given
         && entry.kind == Kind::Read
         && entry.value.is_some()
-        && let Some(lines) = line_range(call.input)
+        && let Some(lines) = line_range(given)
     {
         say(&lines_note(lines));
     }
     if entry.is_stale {
         say("edited after this read");
     }
-    match &entry.result {
+    match entry.result {
         None => say("interrupted: no result"),
-        Some(result) if result.is_error => say("failed"),
+        Some(_) if entry.is_error() => say("failed"),
         Some(_) => {}
     }
     if entry.call.is_none() {
@@ -194,7 +194,7 @@ pub fn count_note(kind: Kind, earlier: usize, is_open: bool) -> String {
 /// `keep` is `None` for what suits the kind of tool.
 pub fn sources<'a, V: Value<'a>>(entry: &Entry<'a, V>, keep: Option<Keep>) -> Vec<Source<'a>> {
     let mut found = Vec::with_capacity(2);
-    let reference = entry.call_id();
+    let reference = entry.call_id;
     let mut side = keep.unwrap_or(Keep::Head);
     let section = Section::of(entry);
     let source = |text, language, side| Source { text, language, side, reference, is_exempt: false };
@@ -205,24 +205,24 @@ pub fn sources<'a, V: Value<'a>>(entry: &Entry<'a, V>, keep: Option<Keep>) -> Ve
             found.push(Source { is_exempt: true, ..source(command, "sh", side) });
         }
         side = keep.unwrap_or(Keep::Ends);
-    } else if let (Section::Changes, Some(call)) = (section, &entry.call)
-        && let Some((text, is_diff)) = change_of(call.input)
+    } else if let (Section::Changes, Some(given)) = (section, entry.given)
+        && let Some((text, is_diff)) = change_of(given)
     {
         found.push(source(text, if is_diff { "diff" } else { language_of(path) }, side));
-        if entry.result.as_ref().is_some_and(|result| !result.is_error) {
+        if entry.result.is_some() && !entry.is_error() {
             return found;
         }
     }
-    if let Some(result) = &entry.result {
+    if entry.result.is_some() {
         let language = if section == Section::Files { language_of(path) } else { "" };
-        found.push(source(result_text(result.content), language, side));
+        found.push(source(result_text(entry.content), language, side));
     }
     found
 }
 
 /// What an edit changed, as lines with `-` and `+` (true), or the whole that a write wrote (false).
 fn change_of<'a, V: Value<'a>>(input: V) -> Option<(Piece<'a>, bool)> {
-    if let Some(edits) = input.get(&names::EDITS).and_then(Value::list) {
+    if let Some(edits) = input.get(names::EDITS).and_then(Value::list) {
         let mut text = OwnedText::default();
         for edit in items(edits).filter_map(Value::object) {
             push_replaced(&mut text, edit);
@@ -281,6 +281,6 @@ fn without_returns(text: Text<'_>) -> Piece<'_> {
     Piece::own(unix)
 }
 
-fn first_text<'a, V: Value<'a>>(input: V, keys: &[Key]) -> Option<Text<'a>> {
-    keys.iter().find_map(|key| input.get(key).and_then(Value::text))
+fn first_text<'a, V: Value<'a>>(input: V, keys: &[Key<'_>]) -> Option<Text<'a>> {
+    keys.iter().find_map(|key| input.get(*key).and_then(Value::text))
 }

@@ -50,6 +50,27 @@ pub enum KeepBlock {
     None,
 }
 
+/// The name of a key argument, looked up once.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RuleKey {
+    name: String,
+    number: Option<usize>,
+}
+
+impl RuleKey {
+    /// The key argument of this name.
+    #[must_use]
+    pub fn new(name: &str) -> Self {
+        Self { name: name.to_owned(), number: Key::named(name).number }
+    }
+
+    /// The key as a door takes it.
+    #[must_use]
+    pub fn key(&self) -> Key<'_> {
+        Key { name: &self.name, number: self.number }
+    }
+}
+
 /// What supersedes what, for some tools.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rule {
@@ -58,7 +79,7 @@ pub struct Rule {
     /// What the tools do.
     pub kind: Kind,
     /// The arguments that tell blocks apart.
-    pub key: Vec<Key>,
+    pub key: Vec<RuleKey>,
     /// Which blocks of one key stay.
     pub keep: KeepBlock,
 }
@@ -107,29 +128,25 @@ const COMMAND_TOOLS: [&str; 9] = [
 /// The built-in rules.
 #[must_use]
 pub fn default_rules() -> Vec<Rule> {
-    let rule = |tools: &[&str], kind, key: &[Key]| Rule {
+    let rule = |tools: &[&str], kind, key: &[&str]| Rule {
         tools: tools.iter().map(|tool| (*tool).to_owned()).collect(),
         kind,
-        key: key.to_vec(),
+        key: key.iter().map(|name| RuleKey::new(name)).collect(),
         keep: KeepBlock::Last,
     };
-    let path = [
-        names::FILE_PATH,
-        names::PATH,
-        names::FILE_PATH_CAMEL,
-        names::TARGET_FILE,
-        names::NOTEBOOK_PATH,
-        names::FILENAME,
-    ];
+    let path = ["file_path", "path", "filePath", "target_file", "notebook_path", "filename"];
     vec![
         rule(&READ_TOOLS, Kind::Read, &path),
         rule(&EDIT_TOOLS, Kind::Edit, &path),
-        rule(&COMMAND_TOOLS, Kind::Command, &[names::COMMAND, names::CMD]),
+        rule(&COMMAND_TOOLS, Kind::Command, &["command", "cmd"]),
     ]
 }
 
 /// What applies where no rule matches.
 pub static OTHER: Rule = Rule { tools: Vec::new(), kind: Kind::Other, key: Vec::new(), keep: KeepBlock::All };
+
+/// Longer names are put into lower case in an allocation of their own.
+const LONGEST_NAME: usize = 64;
 
 static DEFAULT: LazyLock<RuleSet> = LazyLock::new(|| RuleSet::new(Vec::new(), false));
 
@@ -188,9 +205,16 @@ impl RuleSet {
 
     /// The rule for a call of the tool `name`.
     pub fn find<'a, V: Value<'a>>(&self, name: Text<'a>, input: Option<V>) -> &Rule {
-        let lower = name.to_utf8().to_ascii_lowercase();
+        let mut room = [0; LONGEST_NAME];
+        let long: String;
+        let lower = if let Some(short) = lower_ascii(name, &mut room) {
+            short
+        } else {
+            long = name.to_utf8().to_ascii_lowercase();
+            &long
+        };
         let mut number = self.rules.len() - 1;
-        for form in [Some(lower.as_str()), behind_server(&lower)].into_iter().flatten() {
+        for form in [Some(lower), behind_server(lower)].into_iter().flatten() {
             if let Some(exact) = self.exact.get(form) {
                 number = number.min(*exact);
             }
@@ -200,7 +224,7 @@ impl RuleSet {
                 }
             }
             if let Some(commands) = self.subcommands.get(form)
-                && let Some(command) = input.and_then(|input| input.get(&names::COMMAND)).and_then(Value::text)
+                && let Some(command) = input.and_then(|input| input.get(names::COMMAND)).and_then(Value::text)
                 && let Some(candidate) = commands.get(&command.to_utf8().to_ascii_lowercase())
             {
                 number = number.min(*candidate);
@@ -208,6 +232,15 @@ impl RuleSet {
         }
         self.rules.get(number).unwrap_or(&OTHER)
     }
+}
+
+/// A short ASCII name in lower case, without an allocation.
+fn lower_ascii<'r>(name: Text<'_>, room: &'r mut [u8; LONGEST_NAME]) -> Option<&'r str> {
+    let Text::Latin1(units) = name else { return None };
+    let own = room.get_mut(..units.len()).filter(|_| units.is_ascii())?;
+    own.copy_from_slice(units);
+    own.make_ascii_lowercase();
+    std::str::from_utf8(own).ok()
 }
 
 /// What stands behind `mcp__server__`.
@@ -244,7 +277,7 @@ fn glob_matches(pattern: &str, text: &str) -> bool {
 /// What tells blocks of this rule apart: the first key argument that is there.
 pub fn key_value<'a, V: Value<'a>>(rule: &Rule, input: V) -> Option<Piece<'a>> {
     for key in &rule.key {
-        let Some(value) = input.get(key) else { continue };
+        let Some(value) = input.get(key.key()) else { continue };
         if let Some(text) = value.text() {
             if !text.is_empty() {
                 return Some(Piece::Borrowed(text));

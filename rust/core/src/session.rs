@@ -71,8 +71,8 @@ impl<'a> Session<'a> {
 
     /// Note one record; whether it holds a message that belongs to the tree.
     fn add<V: Value<'a>>(&mut self, position: usize, record: V) -> bool {
-        let message = record.get(&names::MESSAGE).and_then(Value::object);
-        let Some(uuid) = record.get(&names::UUID).and_then(Value::text) else {
+        let message = record.get(names::MESSAGE).and_then(Value::object);
+        let Some(uuid) = record.get(names::UUID).and_then(Value::text) else {
             set(&mut self.is_active, position);
             return false;
         };
@@ -82,22 +82,22 @@ impl<'a> Session<'a> {
         }
         self.index.insert(uuid, position);
         self.tree.push(position);
-        let mut parent = text_or_empty(record.get(&names::PARENT_UUID));
+        let mut parent = text_or_empty(record.get(names::PARENT_UUID));
         if parent.is_empty() {
-            parent = text_or_empty(record.get(&names::LOGICAL_PARENT_UUID));
+            parent = text_or_empty(record.get(names::LOGICAL_PARENT_UUID));
         }
         if let Some(slot) = self.parents.get_mut(position) {
             *slot = parent;
         }
-        if record.get(&names::IS_SIDECHAIN).is_some_and(Value::is_true) {
-            let agent = text_or_empty(record.get(&names::AGENT_ID));
+        if record.get(names::IS_SIDECHAIN).is_some_and(Value::is_true) {
+            let agent = text_or_empty(record.get(names::AGENT_ID));
             let inherited =
                 || self.index.get(&parent).and_then(|above| self.scopes.get(above)).copied().unwrap_or(uuid);
             let scope = if agent.is_empty() { inherited() } else { agent };
             self.scopes.insert(position, scope);
         }
         let Some(message) = message else { return false };
-        let message_id = text_or_empty(message.get(&names::ID));
+        let message_id = text_or_empty(message.get(names::ID));
         if !message_id.is_empty() {
             self.message_ids.push((position, message_id));
         }

@@ -8,7 +8,6 @@ use crate::clean::clean;
 use crate::text::{OwnedText, Piece};
 
 const CONTAINER: &[u8] = b" \t>*+-0123456789.)";
-const RAW_TAGS: [&str; 4] = ["script", "pre", "style", "textarea"];
 const COMMENT_END: &str = "-->";
 
 /// `summary` as it may stand under its heading, without blank lines around it.
@@ -104,14 +103,8 @@ fn is_underline(line: &str) -> bool {
     !mark.is_empty() && (mark.bytes().all(|byte| byte == b'=') || mark.bytes().all(|byte| byte == b'-'))
 }
 
-/// Whether an HTML block begins that only its own end, or the document's, would end.
+/// Whether raw HTML may begin, which would go on to an end of its own.
 fn is_raw_html(rest: &str) -> bool {
-    let Some(tag) = rest.strip_prefix('<') else { return false };
-    if tag.starts_with(['!', '?']) {
-        return true;
-    }
-    RAW_TAGS.iter().any(|name| {
-        tag.get(..name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name))
-            && matches!(tag.as_bytes().get(name.len()), None | Some(b' ' | b'\t' | b'>'))
-    })
+    let second = rest.strip_prefix('<').and_then(|tag| tag.bytes().next());
+    second.is_some_and(|byte| byte.is_ascii_alphabetic() || b"!?/".contains(&byte))
 }

@@ -4,7 +4,6 @@
 //! Texts of one source are canonical: equal texts have equal units, so that comparing units compares texts.
 //! Lone surrogates are ordinary code points here.
 
-use std::fmt::Write as _;
 use std::hash::{Hash, Hasher};
 use std::rc::Rc;
 
@@ -412,13 +411,22 @@ fn copy_units<S: Unit, D: Unit>(from: &[S], to: &mut [D]) {
 /// `12,345`
 #[must_use]
 pub fn grouped(number: usize) -> String {
-    let digits = number.to_string();
-    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index) % 3 == 0 {
-            text.push(',');
-        }
-        let _ = write!(text, "{digit}");
-    }
+    let mut text = String::with_capacity(16);
+    push_grouped(&mut text, number);
     text
+}
+
+/// Add a number with commas to ASCII text.
+pub fn push_grouped(text: &mut String, number: usize) {
+    if number >= 1_000 {
+        push_grouped(text, number / 1_000);
+        text.push(',');
+    }
+    let rest = number % 1_000;
+    let digit = |value: usize| char::from(b'0' + u8::try_from(value % 10).unwrap_or(0));
+    for (unit, is_needed) in [(100, rest >= 100), (10, rest >= 10), (1, true)] {
+        if is_needed || number >= 1_000 {
+            text.push(digit(rest / unit));
+        }
+    }
 }

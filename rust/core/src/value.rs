@@ -2,42 +2,27 @@
 //!
 //! The same walk reads Python's objects in place and parsed JSON; a door implements [`Value`].
 
-use std::borrow::Cow;
-
 use crate::text::{OwnedText, Text};
 
 /// The name of a member. Those that the readers know have a number, so that a door can keep them at hand.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Key {
-    name: Cow<'static, str>,
-    number: Option<usize>,
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Key<'k> {
+    /// The member's name.
+    pub name: &'k str,
+    /// The key's place in [`KNOWN`].
+    pub number: Option<usize>,
 }
 
-impl Key {
-    const fn known(name: &'static str, number: usize) -> Self {
-        Self { name: Cow::Borrowed(name), number: Some(number) }
+impl<'k> Key<'k> {
+    const fn known(name: &'k str, number: usize) -> Self {
+        Self { name, number: Some(number) }
     }
 
-    /// The key of a user's rule.
+    /// The key of this name.
     #[must_use]
-    pub fn named(name: &str) -> Self {
-        KNOWN
-            .iter()
-            .find(|key| key.name == name)
-            .cloned()
-            .unwrap_or_else(|| Self { name: Cow::Owned(name.to_owned()), number: None })
-    }
-
-    /// The member's name.
-    #[must_use]
-    pub fn name(&self) -> &str {
-        &self.name
-    }
-
-    /// The key's place in [`KNOWN`].
-    #[must_use]
-    pub fn number(&self) -> Option<usize> {
-        self.number
+    pub fn named(name: &'k str) -> Self {
+        let number = KNOWN.iter().position(|key| key.name == name);
+        Self { name, number }
     }
 }
 
@@ -45,12 +30,12 @@ macro_rules! known_keys {
     (@each $number:expr; ) => {};
     (@each $number:expr; $constant:ident $name:literal $($rest:tt)*) => {
         #[doc = concat!("`", $name, "`")]
-        pub const $constant: Key = Key::known($name, $number);
+        pub const $constant: Key<'static> = Key::known($name, $number);
         known_keys!(@each $number + 1; $($rest)*);
     };
     ($($constant:ident $name:literal)*) => {
         /// The keys that the readers know, by their numbers.
-        pub static KNOWN: &[Key] = &[$(names::$constant),*];
+        pub static KNOWN: &[Key<'static>] = &[$(names::$constant),*];
 
         /// The keys that the readers know.
         pub mod names {
@@ -121,9 +106,9 @@ known_keys! {
 /// and raises it when the job is done.
 pub trait Value<'a>: Copy + 'a {
     /// A member of an object, unless it is null.
-    fn get(self, key: &Key) -> Option<Self>;
+    fn get(self, key: Key<'_>) -> Option<Self>;
     /// Whether an object has a member, null or not.
-    fn has(self, key: &Key) -> bool;
+    fn has(self, key: Key<'_>) -> bool;
     /// The value as text.
     fn text(self) -> Option<Text<'a>>;
     /// The value where it is an object, or can be made one.
@@ -140,6 +125,8 @@ pub trait Value<'a>: Copy + 'a {
     fn is_true(self) -> bool;
     /// The value as a whole number.
     fn integer(self) -> Option<i64>;
+    /// How many members an object has.
+    fn size(self) -> usize;
     /// Visit an object's members in their order, until the visitor says false.
     fn members(self, visit: &mut dyn FnMut(Text<'a>, Self) -> bool);
     /// The value as compact JSON.

@@ -26,7 +26,7 @@ pub(crate) struct Arena<'py> {
 
 impl<'py> Arena<'py> {
     pub(crate) fn new(py: Python<'py>) -> Self {
-        let intern = || KNOWN.iter().map(|key| PyString::intern(py, key.name()).unbind()).collect();
+        let intern = || KNOWN.iter().map(|key| PyString::intern(py, key.name).unbind()).collect();
         Self {
             py,
             names: NAMES.get_or_init(py, intern),
@@ -75,11 +75,11 @@ pub(crate) struct Object<'a, 'py> {
 }
 
 impl<'a, 'py> Object<'a, 'py> {
-    fn member(self, key: &Key) -> Option<Bound<'py, PyAny>> {
+    fn member(self, key: Key<'_>) -> Option<Bound<'py, PyAny>> {
         let dict = self.object.cast::<PyDict>().ok()?;
-        let found = match key.number().and_then(|number| self.arena.names.get(number)) {
+        let found = match key.number.and_then(|number| self.arena.names.get(number)) {
             Some(name) => dict.get_item(name),
-            None => dict.get_item(key.name()),
+            None => dict.get_item(key.name),
         };
         self.arena.settle(found)?
     }
@@ -91,11 +91,11 @@ impl<'a, 'py> Object<'a, 'py> {
 }
 
 impl<'a, 'py: 'a> Value<'a> for Object<'a, 'py> {
-    fn get(self, key: &Key) -> Option<Self> {
+    fn get(self, key: Key<'_>) -> Option<Self> {
         self.member(key).filter(|value| !value.is_none()).map(|value| self.arena.keep(value))
     }
 
-    fn has(self, key: &Key) -> bool {
+    fn has(self, key: Key<'_>) -> bool {
         self.member(key).is_some()
     }
 
@@ -144,6 +144,10 @@ impl<'a, 'py: 'a> Value<'a> for Object<'a, 'py> {
     fn integer(self) -> Option<i64> {
         let is_number = self.object.is_instance_of::<PyInt>() && !self.object.is_instance_of::<PyBool>();
         is_number.then(|| self.object.extract().ok()).flatten()
+    }
+
+    fn size(self) -> usize {
+        self.object.cast::<PyDict>().map_or(0, |dict| dict.len())
     }
 
     fn members(self, visit: &mut dyn FnMut(Text<'a>, Self) -> bool) {

@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyString, PyTuple};
 use toolcarry::dedupe::Judging;
 use toolcarry::pair::{Entry, Walk};
-use toolcarry::read::{read_call, read_result};
+use toolcarry::read::{answered_id, call_id_of};
 use toolcarry::rules::RuleSet;
 use toolcarry::text::{OwnedText, Text};
 use toolcarry::value::Value;
@@ -95,13 +95,13 @@ pub(crate) fn entries_of<'a, 'py: 'a>(
         let member = |name: &Bound<'py, PyString>| block.getattr(name);
         let notes = member(intern!(py, "notes"))?;
         let wire = |name| Ok::<_, PyErr>(arena.keep(member(name)?).object());
-        let call = wire(intern!(py, "tool_use"))?.map(read_call);
-        let result = wire(intern!(py, "tool_result"))?.map(read_result);
+        let (call, result) = (wire(intern!(py, "tool_use"))?, wire(intern!(py, "tool_result"))?);
+        let call_id = call.map(call_id_of).or_else(|| result.map(answered_id)).unwrap_or(Text::ascii(""));
         let scope = arena.keep(member(intern!(py, "scope"))?).text().unwrap_or(Text::ascii(""));
         let position = member(intern!(py, "position"))?.extract()?;
         let is_active = notes.getattr(intern!(py, "is_active"))?.is_truthy()?;
         let age = if by_notes { notes.getattr(intern!(py, "age"))?.extract()? } else { entries.len() };
-        let mut entry = Entry::new(call, result, (position, age), (scope, is_active));
+        let mut entry = Entry::new(call, result, call_id, (position, age), (scope, is_active));
         entry.age = age;
         if by_notes {
             entry.is_stale = notes.getattr(intern!(py, "is_stale"))?.is_truthy()?;
@@ -128,11 +128,11 @@ impl<'py> Classes<'py> {
     fn block(&self, py: Python<'py>, entry: &Entry<'_, Object<'_, 'py>>) -> PyResult<Bound<'py, PyAny>> {
         let notes = self.notes.call1((entry.age, PyTuple::empty(py), false, entry.is_active))?;
         self.block.call1((
-            entry.call.as_ref().map(|call| call.wire.object),
-            entry.result.as_ref().map(|result| result.wire.object),
+            entry.call.map(|call| call.object),
+            entry.result.map(|result| result.object),
             string_of(py, entry.name())?,
             dedup_key(py, entry)?,
-            string_of(py, entry.call_id())?,
+            string_of(py, entry.call_id)?,
             entry.is_error(),
             entry.position,
             string_of(py, entry.scope)?,

@@ -7,9 +7,8 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyString;
 use toolcarry::fill::{NO_LIMIT, Settings};
-use toolcarry::rules::{KeepBlock, Kind, Rule, RuleSet};
+use toolcarry::rules::{KeepBlock, Kind, Rule, RuleKey, RuleSet};
 use toolcarry::truncate::Keep;
-use toolcarry::value::Key;
 
 static DEFAULT_RULES: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
 static CAREFUL: LazyLock<RuleSet> = LazyLock::new(|| RuleSet::new(Vec::new(), true));
@@ -57,7 +56,7 @@ fn extract_rule(rule: &Bound<'_, PyAny>) -> PyResult<Rule> {
             "command" => Kind::Command,
             _ => Kind::Other,
         },
-        key: key.iter().map(|name| Key::named(name)).collect(),
+        key: key.iter().map(|name| RuleKey::new(name)).collect(),
         keep: match keep.as_str() {
             "all" => KeepBlock::All,
             "first" => KeepBlock::First,
