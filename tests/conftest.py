@@ -1,0 +1,75 @@
+"""Both backends in one process: every kernel and every public function is tested on each.
+
+``backend`` is the kernel module, ``api`` the public package running on it. Where the extension is not built, the
+Rust half is skipped, unless ``TOOLCARRY_REQUIRE_RUST=1`` says that it must be there.
+"""
+
+import importlib
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+from hypothesis import HealthCheck, settings
+from real import TRANSCRIPTS
+
+USERS_OF_KERNELS = (
+    "_backend",
+    "carry",
+    "pair",
+    "dedupe",
+    "render",
+    "truncate",
+    "explain",
+    "inspect",
+)
+
+settings.register_profile(
+    "toolcarry",
+    deadline=None,
+    max_examples=100,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
+settings.load_profile("toolcarry")
+
+
+def load_kernels(name: str) -> ModuleType:
+    """Import a backend's kernels; skip where the extension is not built and need not be."""
+    if name == "python":
+        return importlib.import_module("toolcarry._pure")
+    try:
+        return importlib.import_module("toolcarry._core")
+    except ModuleNotFoundError as error:
+        if error.name != "toolcarry._core" or os.environ.get("TOOLCARRY_REQUIRE_RUST") == "1":
+            raise
+        pytest.skip("the extension toolcarry._core is not built")
+
+
+@pytest.fixture(scope="session", params=["python", "rust"])
+def backend(request: pytest.FixtureRequest) -> ModuleType:
+    """The kernels of one backend."""
+    return load_kernels(request.param)
+
+
+@pytest.fixture(scope="session")
+def api(backend: ModuleType) -> Iterator[ModuleType]:
+    """The public package, running on one backend."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in USERS_OF_KERNELS:
+            patch.setattr(importlib.import_module(f"toolcarry.{name}"), "kernels", backend)
+        yield importlib.import_module("toolcarry")
+
+
+@pytest.fixture(scope="session")
+def both() -> tuple[ModuleType, ModuleType]:
+    """The kernels of Python and of Rust."""
+    return load_kernels("python"), load_kernels("rust")
+
+
+@pytest.fixture(scope="session")
+def real_transcripts() -> Path:
+    """The folder of real transcripts."""
+    if not TRANSCRIPTS.is_dir():
+        pytest.skip(f"no real transcripts at {TRANSCRIPTS}")
+    return TRANSCRIPTS

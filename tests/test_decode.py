@@ -1,0 +1,185 @@
+"""Bytes to objects: request bodies, arrays and JSONL, what is skipped, and where an error is. DESIGN 3 and 10."""
+
+import json
+from typing import Any
+
+import pytest
+
+from toolcarry.decode import compact_json, decode_messages, loads_arguments
+from toolcarry.errors import InputError
+
+HI = {"role": "user", "content": "hi"}
+LINE = json.dumps(HI).encode()
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b'{"model": "m", "messages": [' + LINE + b"]}",
+        b"[" + LINE + b"]",
+        LINE,
+        LINE + b"\n",
+        b"\n\n" + LINE + b"\r\n",
+        b"\xef\xbb\xbf" + LINE,
+        b"\xef\xbb\xbf[" + LINE + b"]",
+    ],
+)
+def test_one_message(body: bytes) -> None:
+    found = decode_messages(body)
+    assert [message for message in found.messages if message is not None] == [HI]
+    assert found.skipped_lines == ()
+
+
+def test_lines() -> None:
+    found = decode_messages(LINE + b"\n\n" + LINE + b"\n")
+    assert found.messages == [HI, None, HI]
+    assert found.skipped_lines == ()
+
+
+@pytest.mark.parametrize(
+    "bad", [b"{", b'{"a": 1', b"not json", b"7", b"null", b"[]", b'"x"', b"\xff", b"{}}", b"NaN"]
+)
+def test_a_bad_line_is_skipped_and_counted(bad: bytes) -> None:
+    found = decode_messages(LINE + b"\n" + bad + b"\n" + LINE + b"\n")
+    assert found.messages == [HI, None, HI]
+    assert found.skipped_lines == (2,)
+
+
+def test_the_last_line_may_be_cut() -> None:
+    found = decode_messages(LINE + b"\n" + LINE[:20])
+    assert found.messages == [HI, None]
+    assert found.skipped_lines == (2,)
+
+
+def test_the_first_line_may_be_bad() -> None:
+    found = decode_messages(b'{"cut": "x\n' + LINE + b"\n" + LINE)
+    assert found.messages == [None, HI, HI]
+    assert found.skipped_lines == (1,)
+
+
+def test_a_line_nested_too_deep_is_skipped() -> None:
+    found = decode_messages(LINE + b"\n" + b'{"a":' * 200 + b"1" + b"}" * 200 + b"\n" + LINE)
+    assert found.skipped_lines == (2,)
+
+
+def test_a_body_of_one_request_in_lines() -> None:
+    request = b'{"messages": [' + LINE + b"]}"
+    found = decode_messages(request + b"\nbad\n")
+    assert (found.messages, found.skipped_lines) == ([HI], (2,))
+
+
+@pytest.mark.parametrize(
+    ("body", "message", "position"),
+    [
+        (b"", "not JSON at byte 0", 0),
+        (b"   ", "not JSON at byte 3", 3),
+        (b"{", "not JSON at byte 1", 1),
+        (b'{"messages": [}', "not JSON at byte 14", 14),
+        (b'{"a": tru}', "not JSON at byte 6", 6),
+        (b'[{"a": NaN}]', "not JSON at byte 7: NaN is no number", 7),
+        (b'["Infinity", -Infinity]', "not JSON at byte 13: -Infinity is no number", 13),
+        (b'{"a": "\xff"}', "not UTF-8 at byte 7", 7),
+        (b"\xef\xbb\xbf{", "not JSON at byte 4", 4),
+        (b'{"\xc3\xa9": x}', "not JSON at byte 7", 7),
+        (b"7", "neither an object nor an array, but int", 0),
+        (b'"x"', "neither an object nor an array, but str", 0),
+        (b"null", "neither an object nor an array, but NoneType", 0),
+        (b"[" * 129 + b"]" * 129, "nested deeper than 128 at byte 128", 128),
+        (b'{"messages": [{"content": "[[[", "x": ' + b"[" * 130 + b"]" * 130 + b"}]}", "nested deeper than 128 at byte 163", 163),
+        (b"\n".join([b'{"messages": []}'] * 2), "line 2 is a request of its own: many conversations", 1),
+        (b"\n".join([LINE, b"", b'{"messages": []}']), "line 3 is a request of its own: many conversations", 2),
+        (b"bad\nworse\n", "not JSON at byte 0", 0),
+    ],
+)  # fmt: skip
+def test_errors_and_where_they_are(body: bytes, message: str, position: int) -> None:
+    with pytest.raises(InputError) as caught:
+        decode_messages(body)
+    assert str(caught.value).startswith(message)
+    assert caught.value.position == position
+
+
+def test_nesting_of_128_is_allowed() -> None:
+    decode_messages(b"[" * 128 + b"]" * 128)
+    text = b'[{"content": "' + b"[" * 1_000 + b'"}]'
+    assert decode_messages(text).messages == [{"content": "[" * 1_000}]
+
+
+@pytest.mark.parametrize(("opening", "closing"), [("[", "]"), ('{"a":', "}"), ('[{"a":', "}]")])
+@pytest.mark.parametrize("levels", [129, 1_000, 100_000])
+def test_deep_nesting_is_an_error_and_no_crash(opening: str, closing: str, levels: int) -> None:
+    body = '{"messages": [' + opening * levels + "1" + closing * levels + "]}"
+    with pytest.raises(InputError, match=r"nested deeper than 128 at byte \d+"):
+        decode_messages(body.encode())
+    with pytest.raises(InputError):
+        decode_messages(body[: len(body) // 2].encode())
+
+
+def test_lone_surrogates_are_read() -> None:
+    assert decode_messages(b'[{"content": "a\\ud800b"}]').messages == [{"content": "a\ud800b"}]
+    assert decode_messages(b'[{"content": "\\ud83d\\ude00"}]').messages == [
+        {"content": "\U0001f600"}
+    ]
+
+
+@pytest.mark.parametrize("number", [(1 << 63) - 1, -(1 << 63), (1 << 64) - 1])
+def test_integers_of_64_bits_keep_their_digits(number: int) -> None:
+    assert decode_messages(f'[{{"content": {number}}}]'.encode()).messages == [{"content": number}]
+
+
+@pytest.mark.parametrize("number", [1 << 64, 10**30 + 1, 10**200 + 1])
+def test_longer_integers_are_read(number: int) -> None:
+    (message,) = decode_messages(f'[{{"content": {number}}}]'.encode()).messages
+    assert message["content"] in (number, float(number))
+
+
+def test_an_integer_past_all_measure_is_an_error() -> None:
+    body = b'[{"content": ' + b"9" * 10_000 + b"}]"
+    try:
+        found = decode_messages(body).messages
+    except InputError as error:
+        message = str(error)
+    else:
+        message = repr(found)
+    assert "digits" in message or "inf" not in message
+
+
+def test_the_last_of_two_keys_counts() -> None:
+    assert decode_messages(b'[{"a": 1, "a": 2}]').messages == [{"a": 2}]
+    assert decode_messages(b'[{"a": 1, "a": "\\ud800"}]').messages == [{"a": "\ud800"}]
+
+
+@pytest.mark.parametrize("kind", [bytes, bytearray, memoryview])
+def test_every_kind_of_bytes(kind: Any) -> None:
+    assert decode_messages(kind(b"[" + LINE + b"]")).messages == [HI]
+
+
+@pytest.mark.parametrize(
+    ("raw", "given"),
+    [
+        ('{"a": 1}', {"a": 1}),
+        ("", {}),
+        (None, {}),
+        ("[1]", {"arguments": [1]}),
+        ("bad", {"arguments": "bad"}),
+        ('{"a": "\\ud800"}', {"a": "\ud800"}),
+        ("\ud800", {"arguments": "\ud800"}),
+        (7, {"arguments": 7}),
+        ('{"a": 1}{', {"arguments": '{"a": 1}{'}),
+    ],
+)
+def test_arguments(raw: Any, given: dict[str, Any]) -> None:
+    assert loads_arguments(raw) == given
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        ({"b": 1, "a": [None, True, 1.5]}, '{"b":1,"a":[null,true,1.5]}'),
+        ("\ud800", '"\ud800"'),
+        (1 << 70, str(1 << 70)),
+        ({1: 2}, '{"1":2}'),
+        ("\u00e9\u2028", '"\u00e9\u2028"'),
+    ],
+)
+def test_compact_json(value: Any, text: str) -> None:
+    assert compact_json(value) == text

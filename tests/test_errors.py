@@ -1,0 +1,56 @@
+"""One root, few children, and errors that travel. DESIGN 10."""
+
+import copy
+import pickle
+from collections.abc import Callable
+from types import ModuleType
+
+import pytest
+
+from toolcarry import ConfigError, InputError, ToolcarryError, carry
+
+
+@pytest.mark.parametrize("kind", [InputError, ConfigError])
+def test_one_root(kind: type[Exception]) -> None:
+    assert issubclass(kind, ToolcarryError)
+    assert issubclass(ToolcarryError, Exception)
+    assert not issubclass(kind, ValueError)
+
+
+def test_an_input_error_says_where() -> None:
+    with pytest.raises(ToolcarryError) as caught:
+        carry([{}, 7])  # type: ignore[list-item]
+    assert isinstance(caught.value, InputError)
+    assert caught.value.position == 1
+
+
+def test_an_input_error_travels_between_processes() -> None:
+    error = InputError("not JSON at byte 3", 3)
+    for twin in (pickle.loads(pickle.dumps(error)), copy.copy(error)):
+        assert (type(twin), str(twin), twin.position) == (InputError, "not JSON at byte 3", 3)
+
+
+def test_messages_are_lower_case_but_for_names() -> None:
+    for body in (b"", b"7", b"[" * 200, b"\xff"):
+        with pytest.raises(InputError) as caught:
+            carry(body)
+        assert str(caught.value)[0].islower()
+
+
+CALLS = {
+    "summary None": lambda api: api.carry([], summary=None),
+    "summary 7": lambda api: api.carry([], summary=7),
+    "summary of explain": lambda api: api.explain([], summary=b"x"),
+    "policy None": lambda api: api.carry([], policy=None),
+    "policy of explain": lambda api: api.explain([], policy={}),
+    "blocks of dedupe": lambda api: api.deduplicate_tools([1]),
+    "blocks of format": lambda api: api.format_tool_context(["x"]),
+    "text": lambda api: api.truncate(7, 3),
+    "marker": lambda api: api.truncate("text", 3, marker=None),
+}
+
+
+@pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
+def test_arguments_of_the_wrong_type(api: ModuleType, call: Callable[[ModuleType], object]) -> None:
+    with pytest.raises(ToolcarryError):
+        call(api)

@@ -1,0 +1,32 @@
+"""Importing the library is cheap: it pulls in nothing that only the command line or the tests need."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+CODE = """
+import sys
+before = set(sys.modules)
+import toolcarry
+{more}
+print("\\n".join(sorted({{name.partition(".")[0] for name in set(sys.modules) - before}})))
+"""
+UNWANTED = {
+    "aiohttp", "asyncio", "click", "hypothesis", "httpx", "litellm", "multiprocessing", "numpy", "pydantic",
+    "pytest", "requests", "rich", "sqlite3", "tiktoken", "typer", "unittest",
+}  # fmt: skip
+MESSAGE = '[{"role": "tool", "content": "\\u0301 x"}]'
+
+
+@pytest.mark.parametrize("backend", ["python", "auto"])
+@pytest.mark.parametrize(
+    "more", ["", f"toolcarry.carry({MESSAGE})", f"toolcarry.explain({MESSAGE})"]
+)
+def test_a_fresh_process(backend: str, more: str) -> None:
+    environment = os.environ | {"TOOLCARRY_BACKEND": backend}
+    command = [sys.executable, "-c", CODE.format(more=more)]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    assert "toolcarry" in done.stdout.split()
+    assert not UNWANTED & set(done.stdout.split())

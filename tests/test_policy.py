@@ -1,0 +1,120 @@
+"""Settings: their defaults, and an error for each that may not be. DESIGN 5, 10 and 13."""
+
+import dataclasses
+from typing import Any
+
+import pytest
+
+from toolcarry import (
+    DEFAULT_RULES,
+    NO_LIMIT,
+    ConfigError,
+    Policy,
+    Rule,
+    deduplicate_tools,
+    truncate,
+)
+
+INTEGER = "an integer >= 0, None"
+SWITCHES = (
+    "include_summary",
+    "include_files",
+    "include_changes",
+    "include_commands",
+    "include_others",
+    "include_failed",
+    "include_interrupted",
+    "framing",
+)
+
+
+def test_the_defaults() -> None:
+    policy = Policy()
+    assert (policy.max_tool_context_chars, policy.max_tool_result_chars) == (None, None)
+    assert (policy.fill, policy.keep, policy.rules) == ("newest", "auto", DEFAULT_RULES)
+    assert all(getattr(policy, name) is True for name in SWITCHES)
+
+
+def test_a_policy_is_a_frozen_value() -> None:
+    policy = Policy(max_tool_result_chars=3)
+    assert policy == Policy(max_tool_result_chars=3)
+    assert hash(policy) == hash(Policy(max_tool_result_chars=3))
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        policy.keep = "head"  # type: ignore[misc]
+    assert dataclasses.replace(policy, keep="tail").keep == "tail"
+
+
+@pytest.mark.parametrize("name", ["max_tool_context_chars", "max_tool_result_chars"])
+@pytest.mark.parametrize("value", [-1, 1.5, "10", True, [], NO_LIMIT * -1])
+def test_a_limit_that_is_none(name: str, value: Any) -> None:
+    with pytest.raises(ConfigError) as caught:
+        Policy(**{name: value})
+    assert str(caught.value) == f"{name}: {value!r} is not allowed; allowed: {INTEGER}"
+
+
+@pytest.mark.parametrize("name", ["max_tool_context_chars", "max_tool_result_chars"])
+@pytest.mark.parametrize("value", [None, 0, 1, NO_LIMIT])
+def test_a_limit(name: str, value: Any) -> None:
+    assert getattr(Policy(**{name: value}), name) == value
+
+
+def test_tokens_are_refused_and_not_ignored() -> None:
+    with pytest.raises(
+        ConfigError, match="max_tool_context_tokens: 100 is not allowed; allowed: None"
+    ):
+        Policy(max_tool_context_tokens=100)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "allowed"),
+    [
+        ("keep", "middle", "'auto', 'head', 'tail', 'ends'"),
+        ("keep", None, "'auto', 'head', 'tail', 'ends'"),
+        ("fill", "oldest", "'newest'"),
+        ("fill", ["newest"], "'newest'"),
+        ("rules", "careless", "a sequence of Rule, 'careful'"),
+        ("rules", [1], "a sequence of Rule, 'careful'"),
+        ("rules", None, "a sequence of Rule, 'careful'"),
+        *((name, 1, "True, False") for name in SWITCHES),
+        *((name, None, "True, False") for name in SWITCHES),
+    ],
+)
+def test_a_setting_that_may_not_be(name: str, value: Any, allowed: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        Policy(**{name: value})
+    assert str(caught.value) == f"{name}: {value!r} is not allowed; allowed: {allowed}"
+
+
+def test_a_list_of_rules_becomes_a_tuple() -> None:
+    rule = Rule("f")
+    assert Policy(rules=[rule]).rules == (rule,)  # type: ignore[arg-type]
+    assert hash(Policy(rules=[rule]))  # type: ignore[arg-type]
+
+
+def test_rules_of_the_step() -> None:
+    with pytest.raises(ConfigError, match="rules: 'all' is not allowed"):
+        deduplicate_tools([], rules="all")  # type: ignore[arg-type]
+    assert deduplicate_tools([], rules=[Rule("f")]) == []
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        ({"limit": -1}, "limit: -1 is not allowed; allowed: an integer >= 0"),
+        ({"limit": None}, "limit: None is not allowed; allowed: an integer >= 0"),
+        (
+            {"limit": 1, "keep": "auto"},
+            "keep: 'auto' is not allowed; allowed: 'head', 'tail', 'ends'",
+        ),
+        ({"limit": 1, "unit": "tokens"}, "unit: 'tokens' is not allowed; allowed: 'chars'"),
+    ],
+)
+def test_the_options_of_truncate(more: dict[str, Any], message: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        truncate("text", **more)
+    assert str(caught.value) == message
+
+
+def test_truncate_takes_any_limit() -> None:
+    assert truncate("text", 1 << 80) == "text"
+    assert truncate("one two three", 7) == "one two... [truncated]"
