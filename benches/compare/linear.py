@@ -1,0 +1,216 @@
+"""Time is linear in the input, for every input: T(2n) / T(n) of what might not be.
+
+    python benches/compare/linear.py            a million and two million characters; 100,000 and 200,000 messages
+    python benches/compare/linear.py --smoke    small sizes: that it runs, and that nothing is quadratic
+
+Every cell is the smallest time of several runs at 2n, and its ratio to that at n. A ratio of 2.5 or more is measured
+again and longer; one that stays is a finding, and the exit code 1. Times of a few nanoseconds per character are not judged: there
+the caches of the machine make the ratio. The output of the backends is asserted equal at n.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from time import process_time
+from typing import Any
+
+from growth import MESSAGES, RESULTS, TEXTS, Message, one_result
+from paired import Job, backends, duration, print_origin, print_table
+
+from toolcarry import NO_LIMIT, Policy
+from toolcarry.rules import DEFAULT_RULES
+
+WHOLE = Policy(max_tool_context_chars=NO_LIMIT)
+CUT = Policy(max_tool_context_chars=8_000)
+
+ATTEMPTS = 6
+LEAST_RUNS = 2
+LEAST_SECONDS = 0.02
+UNJUDGED = 5e-9
+"""Seconds per character below which a ratio says nothing."""
+
+Jobs = Callable[[Any, int], dict[str, Job]]
+"""From a backend's kernels and a size to the jobs, by name."""
+
+
+def carry(kernels: Any, messages: Sequence[Message], policy: Policy, summary: str = "") -> Job:
+    return partial(kernels.carry, messages, summary, policy)
+
+
+def steps(kernels: Any, messages: Sequence[Message]) -> Job:
+    """The three steps that ``carry`` is made of, one after the other."""
+
+    def run() -> str:
+        blocks = kernels.extract_tool_blocks(messages)
+        kept = kernels.deduplicate_tools(blocks, DEFAULT_RULES)
+        text: str = kernels.format_tool_context(kept, "", CUT)
+        return text
+
+    return run
+
+
+def text_jobs(kernels: Any, text: str) -> dict[str, Job]:
+    """A text in every place where it can stand."""
+    result = one_result("Grep", {"pattern": "x"}, text)
+    command = one_result("Bash", {"command": text}, "output")
+    path = one_result("Read", {"file_path": text}, "output")
+    argument = one_result("Grep", {"pattern": text}, "output")
+    half = len(text) // 2
+    return {
+        "result": carry(kernels, result, WHOLE),
+        "result, cut": carry(kernels, result, CUT),
+        "command": carry(kernels, command, WHOLE),
+        "command, cut": carry(kernels, command, CUT),
+        "path": carry(kernels, path, WHOLE),
+        "argument": carry(kernels, argument, WHOLE),
+        "summary": carry(kernels, [], WHOLE, text),
+        "summary, cut": carry(kernels, [], CUT, text),
+        "truncate": partial(kernels.truncate, text, half, keep="ends"),
+        "side effects": partial(kernels.has_side_effects, text),
+    }
+
+
+def message_jobs(kernels: Any, messages: Sequence[Message]) -> dict[str, Job]:
+    return {
+        "carry": carry(kernels, messages, WHOLE),
+        "carry, cut": carry(kernels, messages, CUT),
+        "steps": steps(kernels, messages),
+    }
+
+
+def joined(
+    builders: Mapping[str, Callable[[int], Any]], jobs: Callable[[Any, Any], dict[str, Job]]
+) -> dict[str, Jobs]:
+    """For each kind of input, its jobs at any size."""
+
+    def at_size(build: Callable[[int], Any], kernels: Any, size: int) -> dict[str, Job]:
+        return jobs(kernels, build(size))
+
+    return {kind: partial(at_size, build) for kind, build in builders.items()}
+
+
+def grow(small: Job, large: Job, most: float, unjudged: float) -> tuple[float, float, bool]:
+    """The time of ``large``, its ratio to that of ``small``, and whether that is a finding.
+
+    Counts the processor's time, which other programs don't add to. The jobs take turns; each attempt after the
+    first takes twice as long, so that a slow moment of the machine passes.
+    """
+    one = two = float("inf")
+    patience = LEAST_SECONDS
+    for _ in range(ATTEMPTS):
+        spent, runs = 0.0, 0
+        gc.collect()
+        gc.disable()
+        while runs < LEAST_RUNS or spent < patience:
+            seconds = [cpu_time(small), cpu_time(large)]
+            one, two = min(one, seconds[0]), min(two, seconds[1])
+            spent += sum(seconds)
+            runs += 1
+        gc.enable()
+        if two / one < most or two < unjudged:
+            return two, two / one, False
+        patience *= 2
+    return two, two / one, True
+
+
+def keep_freed_memory() -> None:
+    """Let glibc keep what is freed: it learns from a large block, up to 32 MB, that such blocks come and go.
+
+    Else it returns memory to the system at a size that it changes as it goes, and the cost of new pages makes
+    the ratio.
+    """
+    bytearray((32 << 20) - (1 << 16))
+
+
+def cpu_time(job: Job) -> float:
+    start = process_time()
+    job()
+    return process_time() - start
+
+
+class Table:
+    """The ratios of every kind of input under every job."""
+
+    def __init__(self, title: str, kernels: Mapping[str, Any], most: float) -> None:
+        self._title = title
+        self._kernels = kernels
+        self._most = most
+        self._rows: dict[str, list[list[str]]] = {name: [] for name in kernels}
+        self._header: list[str] = []
+        self.findings: list[str] = []
+
+    def add(self, kind: str, jobs: Jobs, size: int) -> None:
+        """Measure one kind of input on all backends."""
+        sizes = {
+            name: (jobs(kernel, size), jobs(kernel, 2 * size))
+            for name, kernel in self._kernels.items()
+        }
+        self._header = list(next(iter(sizes.values()))[0])
+        for job in self._header:
+            first, *others = [small[job]() for small, _ in sizes.values()]
+            if any(other != first for other in others):
+                self.findings.append(f"{self._title}, {kind}, {job}: the backends differ")
+        for name, (small, large) in sizes.items():
+            cells = []
+            for job in self._header:
+                unjudged = 2 * size * UNJUDGED
+                seconds, ratio, is_finding = grow(small[job], large[job], self._most, unjudged)
+                cells.append(f"{ratio:.2f} ({duration(seconds)})")
+                if is_finding:
+                    cells[-1] = f"**{cells[-1]}**"
+                    self.findings.append(f"{self._title}, {kind}, {job}, {name}: {ratio:.2f}")
+            self._rows[name].append([kind, *cells])
+
+    def print(self) -> None:
+        for name, rows in self._rows.items():
+            print(f"{self._title}, {name}:\n")
+            print_table(["input", *self._header], rows)
+
+
+def read_options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description="T(2n) / T(n) of awkward inputs")
+    parser.add_argument("--characters", type=int, default=1_000_000)
+    parser.add_argument("--messages", type=int, default=100_000)
+    parser.add_argument("--backend", choices=("python", "rust"), help="one only")
+    parser.add_argument("--only", nargs="+", default=[], metavar="KIND", help="kinds of input")
+    parser.add_argument("--most", type=float, default=2.5, help="the ratio that is a finding")
+    parser.add_argument("--smoke", action="store_true", help="small sizes, a ratio of 3.5")
+    options = parser.parse_args()
+    if options.smoke:
+        options.characters, options.messages, options.most = 20_000, 2_000, 3.5
+    return options
+
+
+def main() -> int:
+    options = read_options()
+    keep_freed_memory()
+    kernels = backends()
+    if options.backend:
+        kernels = {options.backend: kernels[options.backend]}
+    print_origin()
+    sources: dict[str, tuple[int, Mapping[str, Jobs]]] = {
+        "Characters": (options.characters, joined(TEXTS, text_jobs)),
+        "Messages": (options.messages, joined(MESSAGES, message_jobs)),
+        "Results of one file": (options.messages, joined(RESULTS, message_jobs)),
+    }
+    findings: list[str] = []
+    for title, (size, kinds) in sources.items():
+        table = Table(f"{title}, {size:,} and {2 * size:,}", kernels, options.most)
+        for kind, jobs in kinds.items():
+            if not options.only or kind in options.only:
+                table.add(kind, jobs, size)
+        table.print()
+        findings.extend(table.findings)
+    for finding in findings:
+        print(f"FINDING: {finding}")
+    if not findings:
+        print(f"every ratio is below {options.most}")
+    return 1 if findings else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

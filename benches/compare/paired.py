@@ -1,0 +1,131 @@
+"""What the scripts of this folder share: the backends, interleaved rounds, and what a table must say of its origin."""
+
+from __future__ import annotations
+
+import gc
+import importlib
+import os
+import platform
+import shlex
+import shutil
+import statistics
+import subprocess
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import orjson
+
+import toolcarry
+from toolcarry import _pure
+
+Job = Callable[[], object]
+
+LEAST_SAMPLE = 0.002
+"""Seconds. A job that takes less is repeated within its round."""
+
+
+def backends() -> dict[str, Any]:
+    """The kernels of both implementations, by name; Rust only where the extension is installed.
+
+    ``TOOLCARRY_REQUIRE_RUST=1`` makes a missing extension an error.
+    """
+    found: dict[str, Any] = {"python": _pure}
+    try:
+        found["rust"] = importlib.import_module("toolcarry._core")
+    except ModuleNotFoundError as error:
+        if error.name != "toolcarry._core" or os.environ.get("TOOLCARRY_REQUIRE_RUST") == "1":
+            raise
+    return found
+
+
+def time_once(job: Job, repetitions: int = 1) -> float:
+    """Seconds that one run of ``job`` takes, of so many in a row."""
+    start = perf_counter()
+    for _ in range(repetitions):
+        job()
+    return (perf_counter() - start) / repetitions
+
+
+class Rounds:
+    """The seconds of every job in every round. The jobs take turns, each round begins with another one."""
+
+    def __init__(self, jobs: Mapping[str, Job], count: int) -> None:
+        self._seconds: dict[str, list[float]] = {name: [] for name in jobs}
+        repetitions = {name: repetitions_of(job) for name, job in jobs.items()}
+        names = list(jobs)
+        was_enabled = gc.isenabled()
+        for number in range(count):
+            first = number % len(names)
+            gc.collect()
+            gc.disable()
+            for name in (*names[first:], *names[:first]):
+                self._seconds[name].append(time_once(jobs[name], repetitions[name]))
+            if was_enabled:
+                gc.enable()
+
+    def median(self, name: str) -> float:
+        return statistics.median(self._seconds[name])
+
+    def ratio(self, name: str, other: str) -> float:
+        """The median over the rounds of how many times as long as ``other`` a job takes."""
+        pairs = zip(self._seconds[name], self._seconds[other], strict=True)
+        return statistics.median([one / two for one, two in pairs])
+
+
+def repetitions_of(job: Job) -> int:
+    job()  # the first run fills caches
+    return max(1, round(LEAST_SAMPLE / max(time_once(job), 1e-9)))
+
+
+def duration(seconds: float) -> str:
+    """A time in the unit that suits it, with three digits.
+
+    >>> duration(0.00001234), duration(0.5), duration(75)
+    ('12.3 us', '500 ms', '75 s')
+    """
+    for unit, size in (("s", 1.0), ("ms", 1e-3)):
+        if seconds >= size:
+            return f"{seconds / size:.3g} {unit}"
+    return f"{seconds / 1e-6:.3g} us"
+
+
+def print_origin() -> None:
+    """The machine, the versions and the command that a table comes from."""
+    print(f"- Machine: {processor()}, {os.cpu_count()} CPUs, {platform.platform(terse=True)}")
+    versions = [
+        f"{platform.python_implementation()} {platform.python_version()}",
+        f"toolcarry {toolcarry.__version__}",
+        f"orjson {orjson.__version__}",
+        rustc(),
+    ]
+    print(f"- Versions: {', '.join(filter(None, versions))}")
+    script = Path(sys.argv[0])
+    shown = "/".join(script.resolve().parts[-3:])
+    print(f"- Command: `{shlex.join(['python', shown, *sys.argv[1:]])}`\n")
+
+
+def processor() -> str:
+    path = Path("/proc/cpuinfo")
+    lines = path.read_text().splitlines() if path.exists() else []
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.processor() or platform.machine()
+
+
+def rustc() -> str:
+    """The compiler that stands on the path: very likely the one that built the extension."""
+    if shutil.which("rustc") is None:
+        return ""
+    found = subprocess.run(["rustc", "--version"], capture_output=True, text=True, check=False)
+    return " ".join(found.stdout.split()[:2])
+
+
+def print_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """A markdown table, numbers to the right."""
+    print(f"| {' | '.join(header)} |")
+    print(f"|---|{'--:|' * (len(header) - 1)}")
+    for row in rows:
+        print(f"| {' | '.join(row)} |")
+    print()
