@@ -7,8 +7,9 @@ from dataclasses import replace
 from typing import Any, Literal
 
 from toolcarry._pure.dedupe import Judging
+from toolcarry._pure.entry import Entry
 from toolcarry._pure.fill import Fill, Trace
-from toolcarry._pure.pair import Entry, Walk
+from toolcarry._pure.pair import Walk
 from toolcarry._pure.read import answered_id, as_object, call_id_of, result_text
 from toolcarry._pure.rules import RuleSet
 from toolcarry.policy import Policy

@@ -14,20 +14,18 @@ from collections.abc import Iterator, Sequence
 from operator import attrgetter
 from typing import Any
 
+from toolcarry._pure.entry import Entry
 from toolcarry._pure.read import (
-    UNKNOWN,
     Wire,
     answered_id,
     as_object,
     call_id_of,
-    call_name,
     read_message,
     result_name,
     result_text,
 )
 from toolcarry._pure.session import Session
 from toolcarry.errors import InputError
-from toolcarry.types import Kind
 
 SYNTHETIC = (
     "[Request interrupted by user",
@@ -35,60 +33,6 @@ SYNTHETIC = (
     "[Tool use interrupted",
 )
 """How texts begin that stand for a result that never came."""
-
-
-class Entry:
-    """A block in the making: a call, a result, or both, as the wire's own objects.
-
-    ``order`` numbers entries in the order of the walk. What judging finds out is set by it:
-    ``kind``, ``value`` (what tells blocks of the kind apart), ``given`` (the arguments) and ``is_stale``.
-    """
-
-    __slots__ = (
-        "age", "call", "call_id", "given", "is_active", "is_stale", "kind", "order", "position", "result",
-        "scope", "value",
-    )  # fmt: skip
-
-    age: int
-    given: Wire
-    is_stale: bool
-    kind: Kind
-    value: str | None
-
-    def __init__(
-        self,
-        call: Wire | None,
-        result: Wire | None,
-        call_id: str,
-        position: int,
-        order: int,
-        scope: str,
-        is_active: bool,
-    ) -> None:
-        self.call = call
-        self.result = result
-        self.call_id = call_id
-        self.position = position
-        self.order = order
-        self.scope = scope
-        self.is_active = is_active
-
-    @property
-    def name(self) -> str:
-        """The tool's name, by the call, else by what the result says of itself."""
-        if self.call is not None:
-            return call_name(self.call) or UNKNOWN
-        return (self.result is not None and result_name(self.result)) or UNKNOWN
-
-    @property
-    def is_error(self) -> bool:
-        result = self.result
-        return result is not None and result.get("is_error") is True
-
-    @property
-    def is_failure(self) -> bool:
-        result = self.result
-        return result is None or result.get("is_error") is True
 
 
 class Turn:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Literal
 
 from toolcarry._pure.clean import clean_line
-from toolcarry._pure.dedupe import TO_THE_END, WHOLE_FILE_KEYS, line_range
+from toolcarry._pure.dedupe import WHOLE_FILE_KEYS
+from toolcarry._pure.entry import Entry
 from toolcarry._pure.fences import Source
 from toolcarry._pure.languages import language_of
-from toolcarry._pure.pair import Entry
+from toolcarry._pure.lines import TO_THE_END, line_range
 from toolcarry._pure.read import Wire, as_list, as_object, result_text
 from toolcarry.decode import compact_json
 from toolcarry.types import CutSide, KeepText

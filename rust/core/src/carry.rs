@@ -2,11 +2,14 @@
 //! The twin is `_pure/carry.py`.
 
 use crate::dedupe::Judging;
-use crate::fill::{Fill, Reasons, Settings, Trace};
-use crate::pair::{Entry, NotAnObject, Walk};
+use crate::entry::Entry;
+use crate::fates::{Reasons, Trace};
+use crate::fill::Fill;
+use crate::pair::{NotAnObject, Walk};
+use crate::pieces::{Output, Piece};
 use crate::read::result_text;
 use crate::rules::RuleSet;
-use crate::text::{Output, Piece};
+use crate::settings::Settings;
 use crate::value::Value;
 
 /// What became of the blocks that were walked.

@@ -8,7 +8,8 @@ use std::sync::LazyLock;
 
 use memchr::memmem::Finder;
 
-use crate::text::{OwnedText, Piece, Text, Unit, find_unit, on_units};
+use crate::pieces::Piece;
+use crate::text::{OwnedText, Text, Unit, find_unit, on_units};
 use crate::truncate::{Keep, cut};
 
 /// The line that opens a context.

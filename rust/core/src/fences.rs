@@ -2,7 +2,8 @@
 //! The twin is `_pure/fences.py`.
 
 use crate::clean::{LONGEST_SEQUENCE, clean, clean_line, cut_text, is_clean};
-use crate::text::{OwnedText, Piece, Text, Unit, on_units, push_grouped};
+use crate::pieces::Piece;
+use crate::text::{OwnedText, Text, Unit, on_units, push_grouped};
 use crate::truncate::Keep;
 
 /// A cut text of fewer characters tells nothing: the block is left out instead.

@@ -6,7 +6,7 @@
 //! the budget, and [`carry`] is all of it. They see the input through [`value::Value`].
 //!
 //! ```
-//! use toolcarry::{carry::carry, fill::Settings, json::Json, rules::RuleSet, text::Piece};
+//! use toolcarry::{carry::carry, json::Json, pieces::Piece, rules::RuleSet, settings::Settings};
 //!
 //! let messages = Json::parse(r#"[
 //!     {"role": "assistant", "content": [{"type": "tool_use", "id": "t1", "name": "Bash", "input": {"command": "ls"}}]},
@@ -21,16 +21,23 @@
 pub mod carry;
 pub mod clean;
 pub mod dedupe;
+pub mod default_rules;
+pub mod entry;
+pub mod fates;
 pub mod fences;
 pub mod fill;
 pub mod graphemes;
 pub mod json;
 pub mod languages;
+pub mod left_out;
+pub mod lines;
 pub mod pair;
+pub mod pieces;
 pub mod read;
 pub mod render;
 pub mod rules;
 pub mod session;
+pub mod settings;
 pub mod shell;
 pub mod summary;
 pub mod text;

@@ -6,7 +6,8 @@
 
 use ahash::AHashSet;
 
-use crate::text::{OwnedText, Piece, Text, grouped};
+use crate::pieces::Piece;
+use crate::text::{OwnedText, Text, grouped};
 use crate::value::{Key, Value, names, text_or_empty};
 
 /// The name of a tool that nothing names.

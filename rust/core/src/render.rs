@@ -1,13 +1,15 @@
 //! How a block reads: its heading and the texts below it. The twin is `_pure/render.py`.
 
 use crate::clean::clean_line;
-use crate::dedupe::{Lines, TO_THE_END, WHOLE_FILE_KEYS, line_range};
+use crate::dedupe::WHOLE_FILE_KEYS;
+use crate::entry::Entry;
 use crate::fences::Source;
 use crate::languages::language_of;
-use crate::pair::Entry;
+use crate::lines::{Lines, TO_THE_END, line_range};
+use crate::pieces::Piece;
 use crate::read::{items, result_text};
 use crate::rules::Kind;
-use crate::text::{OwnedText, Piece, Text};
+use crate::text::{OwnedText, Text};
 use crate::truncate::Keep;
 use crate::value::{Key, Value, names};
 

@@ -7,8 +7,10 @@ use std::sync::LazyLock;
 
 use ahash::AHashMap;
 
+use crate::default_rules::default_rules;
+use crate::pieces::Piece;
 use crate::read::items;
-use crate::text::{OwnedText, Piece, Text};
+use crate::text::{OwnedText, Text};
 use crate::value::{Key, Value, names};
 
 /// What a tool does.
@@ -82,64 +84,6 @@ pub struct Rule {
     pub key: Vec<RuleKey>,
     /// Which blocks of one key stay.
     pub keep: KeepBlock,
-}
-
-const READ_TOOLS: [&str; 9] = [
-    "read",
-    "read_file",
-    "readfile",
-    "view",
-    "open_file",
-    "cat_file",
-    "notebookread",
-    "str_replace_based_edit_tool:view",
-    "str_replace_editor:view",
-];
-const EDIT_TOOLS: [&str; 16] = [
-    "edit",
-    "multiedit",
-    "write",
-    "write_file",
-    "write_to_file",
-    "create_file",
-    "edit_file",
-    "replace_in_file",
-    "apply_diff",
-    "notebookedit",
-    "str_replace_based_edit_tool:create",
-    "str_replace_based_edit_tool:str_replace",
-    "str_replace_based_edit_tool:insert",
-    "str_replace_editor:create",
-    "str_replace_editor:str_replace",
-    "str_replace_editor:insert",
-];
-const COMMAND_TOOLS: [&str; 9] = [
-    "bash",
-    "shell",
-    "execute_bash",
-    "execute_command",
-    "run_terminal_cmd",
-    "run_shell_command",
-    "exec_command",
-    "local_shell",
-    "terminal",
-];
-
-/// The built-in rules.
-#[must_use]
-pub fn default_rules() -> Vec<Rule> {
-    let rule = |tools: &[&str], kind, key: &[&str]| Rule {
-        tools: tools.iter().map(|tool| (*tool).to_owned()).collect(),
-        kind,
-        key: key.iter().map(|name| RuleKey::new(name)).collect(),
-        keep: KeepBlock::Last,
-    };
-    let path = ["file_path", "path", "filePath", "target_file", "notebook_path", "filename"];
-    vec![
-        rule(&READ_TOOLS, Kind::Read, &path),
-        rule(&EDIT_TOOLS, Kind::Edit, &path),
-        rule(&COMMAND_TOOLS, Kind::Command, &["command", "cmd"]),
-    ]
 }
 
 /// What applies where no rule matches.

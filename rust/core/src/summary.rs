@@ -5,7 +5,8 @@
 //! The twin is `_pure/summary.py`.
 
 use crate::clean::clean;
-use crate::text::{OwnedText, Piece};
+use crate::pieces::Piece;
+use crate::text::OwnedText;
 
 const CONTAINER: &[u8] = b" \t>*+-0123456789.)";
 const COMMENT_END: &str = "-->";

@@ -3,8 +3,8 @@
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple};
 use toolcarry::carry::{self as job, Carried, Counts};
-use toolcarry::fill::Reasons;
-use toolcarry::text::Piece;
+use toolcarry::fates::Reasons;
+use toolcarry::pieces::Piece;
 
 use crate::arena::Arena;
 use crate::blocks::entries_of;

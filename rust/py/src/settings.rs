@@ -6,8 +6,9 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyString;
-use toolcarry::fill::{NO_LIMIT, Settings};
+
 use toolcarry::rules::{KeepBlock, Kind, Rule, RuleKey, RuleSet};
+use toolcarry::settings::{NO_LIMIT, Settings};
 use toolcarry::truncate::Keep;
 
 static DEFAULT_RULES: PyOnceLock<Py<PyAny>> = PyOnceLock::new();

@@ -4,8 +4,9 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 use pyo3::types::string::PyStringData;
+use toolcarry::pieces::{Output, Piece};
 use toolcarry::shell;
-use toolcarry::text::{Output, Piece, Text, Width};
+use toolcarry::text::{Text, Width};
 use toolcarry::truncate::Keep;
 
 use crate::settings::extract_keep;

@@ -1,0 +1,60 @@
+"""A block in the making, on its way through the steps."""
+
+from __future__ import annotations
+
+from toolcarry._pure.read import UNKNOWN, Wire, call_name, result_name
+from toolcarry.types import Kind
+
+
+class Entry:
+    """A block in the making: a call, a result, or both, as the wire's own objects.
+
+    ``order`` numbers entries in the order of the walk. What judging finds out is set by it:
+    ``kind``, ``value`` (what tells blocks of the kind apart), ``given`` (the arguments) and ``is_stale``.
+    """
+
+    __slots__ = (
+        "age", "call", "call_id", "given", "is_active", "is_stale", "kind", "order", "position", "result",
+        "scope", "value",
+    )  # fmt: skip
+
+    age: int
+    given: Wire
+    is_stale: bool
+    kind: Kind
+    value: str | None
+
+    def __init__(
+        self,
+        call: Wire | None,
+        result: Wire | None,
+        call_id: str,
+        position: int,
+        order: int,
+        scope: str,
+        is_active: bool,
+    ) -> None:
+        self.call = call
+        self.result = result
+        self.call_id = call_id
+        self.position = position
+        self.order = order
+        self.scope = scope
+        self.is_active = is_active
+
+    @property
+    def name(self) -> str:
+        """The tool's name, by the call, else by what the result says of itself."""
+        if self.call is not None:
+            return call_name(self.call) or UNKNOWN
+        return (self.result is not None and result_name(self.result)) or UNKNOWN
+
+    @property
+    def is_error(self) -> bool:
+        result = self.result
+        return result is not None and result.get("is_error") is True
+
+    @property
+    def is_failure(self) -> bool:
+        result = self.result
+        return result is None or result.get("is_error") is True

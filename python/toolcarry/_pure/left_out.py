@@ -1,0 +1,44 @@
+"""The section that names the newest of what was left out."""
+
+from __future__ import annotations
+
+from toolcarry._pure.clean import clean_line, shorten
+from toolcarry._pure.entry import Entry
+from toolcarry._pure.render import section_of, title
+
+LEFT_OUT_TITLE = "## Left Out\n"
+EARLIER = "- ... and earlier results\n"
+MOST_LISTED = 20
+LONGEST_LISTED = 100
+
+
+def list_left_out(entries: list[Entry], room: int, has_more: bool) -> str:
+    """The section that names the newest of what was left out, as far as they fit."""
+    has_more = has_more or len(entries) > MOST_LISTED
+    entries = entries[:MOST_LISTED]
+    lines: list[str] = []
+    room -= len(LEFT_OUT_TITLE) + 1
+    for number, entry in enumerate(entries, 1):
+        line = f"- {shorten(listed_title(entry), LONGEST_LISTED)}\n"
+        is_last = number == len(entries) and not has_more
+        if len(line) + (0 if is_last else len(EARLIER)) > room:
+            has_more = True
+            break
+        room -= len(line)
+        lines.append(line)
+    if not lines and (not entries or len(EARLIER) > room):
+        return ""
+    return f"{LEFT_OUT_TITLE}{''.join(lines)}{EARLIER if has_more else ''}\n"
+
+
+def listed_title(entry: Entry) -> str:
+    """What the list says of a block: the tool with its path or command, or the call.
+
+    What could open a block of markdown at the beginning of a list item is escaped.
+    """
+    name = title(entry)
+    if section_of(entry) != "others":
+        name = f"{clean_line(entry.name, 40)}: {name}"
+    first = name[:1]
+    is_plain = not first.isascii() or first.isalpha() or first in ("", "_")
+    return name if is_plain else "\\" + name

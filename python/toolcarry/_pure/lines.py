@@ -1,0 +1,61 @@
+"""Which lines of a file a read asks for, and whether later reads hold them."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, insort
+
+from toolcarry._pure.read import Wire
+
+DEFAULT_READ = (1, 2_000)
+"""The lines that a read without a range gives: what reading tools give by default."""
+
+TO_THE_END = 1 << 53
+MAX_RANGES = 256
+"""How many ranges of one file are remembered: a read that none of them covers stays, which is never wrong."""
+
+
+def line_range(given: Wire) -> tuple[int, int] | None:
+    """The lines that a read asks for, from 1, the last included; None where it asks for none."""
+    if len(given) == 1:
+        return None
+    view = given.get("view_range")
+    if isinstance(view, (list, tuple)) and len(view) == 2:
+        first, last = line_number(view[0]), line_number(view[1])
+        is_open = view[1].__class__ is int and view[1] == -1
+        if first is not None and (last is not None or is_open):
+            return max(first, 1), TO_THE_END if last is None else last
+    first, last = line_number(given.get("start_line")), line_number(given.get("end_line"))
+    if first is not None or last is not None:
+        start = max(first or 1, 1)
+        return start, start + DEFAULT_READ[1] - 1 if last is None else last
+    first, count = line_number(given.get("offset")), line_number(given.get("limit"))
+    if first is not None or count is not None:
+        start = max(first or 1, 1)
+        return start, start + (count or DEFAULT_READ[1]) - 1
+    return None
+
+
+def line_number(value: object) -> int | None:
+    """``value`` where it is a whole number that may name a line."""
+    if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < TO_THE_END:
+        return value
+    return None
+
+
+def is_covered(wanted: tuple[int, int], ranges: list[tuple[int, int]]) -> bool:
+    """Whether one of the ranges holds ``wanted``. They are sorted, and none holds another."""
+    after = bisect_left(ranges, (wanted[0] + 1,))
+    return after > 0 and ranges[after - 1][1] >= wanted[1]
+
+
+def remember_range(read: tuple[int, int], ranges: list[tuple[int, int]]) -> None:
+    """Add a range that was read; those that it holds are no longer needed."""
+    if is_covered(read, ranges):
+        return
+    start = bisect_left(ranges, read)
+    end = start
+    while end < len(ranges) and ranges[end][1] <= read[1]:
+        end += 1
+    del ranges[start:end]
+    if len(ranges) < MAX_RANGES:
+        insort(ranges, read)

@@ -1,0 +1,73 @@
+//! Which lines of a file a read asks for, and whether later reads hold them. The twin is `_pure/lines.py`.
+
+use crate::value::{Value, names};
+
+/// The lines that a read without a range gives: what reading tools give by default.
+pub(crate) const DEFAULT_READ: Lines = Lines { first: 1, last: 2_000 };
+/// The last line of a read to the end of the file.
+pub const TO_THE_END: i64 = 1 << 53;
+/// How many ranges of one file are remembered: a read that none of them covers stays, which is never wrong.
+const MAX_RANGES: usize = 256;
+
+/// Lines of a file, from 1, the last included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Lines {
+    /// The first line.
+    pub first: i64,
+    /// The last line.
+    pub last: i64,
+}
+
+/// The lines that a read asks for; `None` where it asks for none.
+pub fn line_range<'a, V: Value<'a>>(input: V) -> Option<Lines> {
+    if input.size() == 1 {
+        return None;
+    }
+    if let Some(view) = input.get(names::VIEW_RANGE).and_then(Value::list).filter(|view| view.count() == 2) {
+        let last = view.item(1);
+        let is_open = last.and_then(Value::integer) == Some(-1);
+        if let Some(first) = line_number(view.item(0)) {
+            match line_number(last) {
+                Some(last) => return Some(Lines { first: first.max(1), last }),
+                None if is_open => return Some(Lines { first: first.max(1), last: TO_THE_END }),
+                None => {}
+            }
+        }
+    }
+    let (first, last) = (line_number(input.get(names::START_LINE)), line_number(input.get(names::END_LINE)));
+    if first.is_some() || last.is_some() {
+        let start = first.unwrap_or(1).max(1);
+        return Some(Lines { first: start, last: last.unwrap_or(start + DEFAULT_READ.last - 1) });
+    }
+    let (first, count) = (line_number(input.get(names::OFFSET)), line_number(input.get(names::LIMIT)));
+    if first.is_some() || count.is_some() {
+        let start = first.unwrap_or(1).max(1);
+        let count = count.filter(|count| *count > 0).unwrap_or(DEFAULT_READ.last);
+        return Some(Lines { first: start, last: start + count - 1 });
+    }
+    None
+}
+
+/// A whole number that may name a line.
+fn line_number<'a, V: Value<'a>>(value: Option<V>) -> Option<i64> {
+    value.and_then(Value::integer).filter(|number| (0..TO_THE_END).contains(number))
+}
+
+/// Whether one of the ranges holds `wanted`. They are sorted, and none holds another.
+pub(crate) fn is_covered(wanted: Lines, ranges: &[Lines]) -> bool {
+    let after = ranges.partition_point(|range| range.first <= wanted.first);
+    after.checked_sub(1).and_then(|index| ranges.get(index)).is_some_and(|range| range.last >= wanted.last)
+}
+
+/// Add a range that was read; those that it holds are no longer needed.
+pub(crate) fn remember_range(read: Lines, ranges: &mut Vec<Lines>) {
+    if is_covered(read, ranges) {
+        return;
+    }
+    let start = ranges.partition_point(|range| *range < read);
+    let held = ranges.iter().skip(start).take_while(|range| range.last <= read.last).count();
+    ranges.drain(start..start + held);
+    if ranges.len() < MAX_RANGES {
+        ranges.insert(start, read);
+    }
+}

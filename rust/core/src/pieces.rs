@@ -1,0 +1,135 @@
+//! Output in the making: pieces of the input and of our own texts, written once into one exact allocation.
+
+use std::hash::{Hash, Hasher};
+use std::rc::Rc;
+
+use crate::text::{OwnedText, Text, Unit, Width, on_units};
+
+/// A piece of an output: borrowed from the input, or part of a text of our own.
+#[derive(Clone, Debug)]
+pub enum Piece<'a> {
+    /// A part of the input.
+    Borrowed(Text<'a>),
+    /// The code points of an own text from the first number to before the second.
+    Shared(Rc<OwnedText>, usize, usize),
+}
+
+impl<'a> Piece<'a> {
+    /// A piece of ASCII.
+    #[must_use]
+    pub const fn ascii(literal: &'a str) -> Self {
+        Self::Borrowed(Text::ascii(literal))
+    }
+
+    /// The whole of an own text.
+    #[must_use]
+    pub fn own(text: OwnedText) -> Self {
+        let size = text.as_text().len();
+        Self::Shared(Rc::new(text), 0, size)
+    }
+
+    /// A piece from ASCII of our own making.
+    #[must_use]
+    pub fn own_ascii(text: String) -> Self {
+        Self::own(OwnedText::Latin1(text.into_bytes()))
+    }
+
+    /// The piece's text.
+    #[must_use]
+    pub fn text(&self) -> Text<'_> {
+        match self {
+            Self::Borrowed(text) => *text,
+            Self::Shared(text, start, end) => text.as_text().slice(*start, *end),
+        }
+    }
+
+    /// How many code points.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Borrowed(text) => text.len(),
+            Self::Shared(_, start, end) => end - start,
+        }
+    }
+
+    /// Whether there is no code point.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// A part of the piece; nothing is copied.
+    #[must_use]
+    pub fn slice(&self, start: usize, end: usize) -> Self {
+        let end = end.min(self.len());
+        let start = start.min(end);
+        match self {
+            Self::Borrowed(text) => Self::Borrowed(text.slice(start, end)),
+            Self::Shared(text, base, _) => Self::Shared(Rc::clone(text), base + start, base + end),
+        }
+    }
+}
+
+impl PartialEq for Piece<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.text() == other.text()
+    }
+}
+
+impl Eq for Piece<'_> {}
+
+impl Hash for Piece<'_> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.text().hash(state);
+    }
+}
+
+/// Finished output: pieces in their order.
+#[derive(Clone, Debug, Default)]
+pub struct Output<'a> {
+    pieces: Vec<Piece<'a>>,
+}
+
+impl<'a> Output<'a> {
+    /// Add a piece.
+    pub fn push(&mut self, piece: Piece<'a>) {
+        if !piece.is_empty() {
+            self.pieces.push(piece);
+        }
+    }
+
+    /// How many code points there are, and what the widest of them needs.
+    #[must_use]
+    pub fn measure(&self) -> (usize, Width) {
+        self.pieces.iter().fold((0, Width::Ascii), |(size, width), piece| {
+            (size + piece.len(), if width == Width::Ucs4 { width } else { width.max(piece.text().width()) })
+        })
+    }
+
+    /// Write all code points into `room`, which holds exactly as many and is wide enough.
+    pub fn write<C: Unit>(&self, room: &mut [C]) {
+        let mut rest = room;
+        for piece in &self.pieces {
+            let Some((own, behind)) = rest.split_at_mut_checked(piece.len()) else { return };
+            on_units!(piece.text(), units => copy_units(units, own));
+            rest = behind;
+        }
+    }
+
+    /// The output as UTF-8.
+    #[must_use]
+    pub fn to_utf8(&self) -> String {
+        let mut text = String::new();
+        for piece in &self.pieces {
+            text.push_str(&piece.text().to_utf8());
+        }
+        text
+    }
+}
+
+/// Copy units into units of another width, which all of them fit.
+fn copy_units<S: Unit, D: Unit>(from: &[S], to: &mut [D]) {
+    for (source, target) in from.iter().zip(to) {
+        *target = D::from_code_point(source.code_point());
+    }
+}
