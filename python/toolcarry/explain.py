@@ -90,7 +90,7 @@ def explain(
                 position=block.position,
                 call_id=block.call_id,
                 tool_name=block.tool_name,
-                title=title(entry) + notes(entry, ""),
+                title=title(entry) + notes(entry),
                 scope=block.scope,
                 fate=fate,
                 reason=REASONS.get(reason, f"{reason} is off" if reason else ""),

@@ -70,7 +70,7 @@ def dialogue(messages: Messages | Body) -> str:
             raise InputError(
                 f"message {position} is not an object, but {type(item).__name__}", position
             )
-        if "uuid" in message or "message" in message:
+        if message.get("role") is None and ("uuid" in message or "message" in message):
             session = session or Session(given, len(given))
             if session.is_repeated[position] or not session.is_active[position]:
                 continue

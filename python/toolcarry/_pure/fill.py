@@ -13,7 +13,16 @@ from toolcarry._pure.clean import CLOSE_MARKER, OPEN_MARKER
 from toolcarry._pure.entry import Entry
 from toolcarry._pure.fences import Fenced, fence, fence_into
 from toolcarry._pure.left_out import MOST_LISTED, list_left_out
-from toolcarry._pure.render import SECTIONS, Section, count_note, notes, section_of, sources, title
+from toolcarry._pure.render import (
+    SECTIONS,
+    Section,
+    count_note,
+    notes,
+    section_of,
+    sources,
+    title,
+    with_count,
+)
 from toolcarry._pure.summary import clean_summary
 from toolcarry._pure.truncate import truncate
 from toolcarry.policy import DEFAULT_CONTEXT_CHARS, NO_LIMIT, Policy
@@ -41,16 +50,14 @@ class Candidate:
         self.entry = entry
         self.section = section_of(entry)
         self.title = title(entry)
-        self.notes = notes(entry, "")
+        self.notes = notes(entry)
         self.fenced: list[Fenced] = []
         self.earlier = 0
         self.count_size = 0
 
     def heading(self, is_open: bool) -> str:
-        if not self.earlier:
-            return f"### {self.title}{self.notes}\n"
         count = count_note(self.entry, self.earlier, is_open)
-        return f"### {self.title}{notes(self.entry, count)}\n"
+        return f"### {self.title}{with_count(self.notes, count)}\n"
 
 
 class Fill:

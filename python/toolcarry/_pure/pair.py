@@ -106,7 +106,7 @@ class Walk:
                 if message is None:
                     continue  # a line that was skipped
                 message = object_at(position, message)
-            if "uuid" in message or "message" in message:
+            if message.get("role") is None and ("uuid" in message or "message" in message):
                 record = self._open_record(message, position)
                 if record is None:
                     continue

@@ -57,10 +57,11 @@ def read_message(message: Wire) -> tuple[Sequence[Wire], Sequence[Wire]]:
     results: Sequence[Wire] = NOTHING
     if isinstance(content, (list, tuple)):
         calls, results = read_content_blocks(content)
-    if not results:
-        role = message.get("role")
-        if role == "tool" or role == "function":
-            return NOTHING, (message,)
+    role = message.get("role")
+    if role == "user":
+        return calls, results
+    if not results and (role == "tool" or role == "function"):
+        return NOTHING, (message,)
     if "tool_calls" in message or "function_call" in message:
         calls = [*calls, *read_tool_calls(message, calls)]
     return calls, results

@@ -80,9 +80,9 @@ def argument(value: object) -> str:
     return '"' + text.replace('"', '\\"') + '"'
 
 
-def notes(entry: Entry, count: str) -> str:
+def notes(entry: Entry) -> str:
     """The heading's brackets, with a space before; empty where there is nothing to say."""
-    said = [count] if count else []
+    said = []
     if entry.call is not None and entry.kind == "read" and entry.value is not None:
         lines = line_range(entry.given)
         if lines is not None:
@@ -96,6 +96,13 @@ def notes(entry: Entry, count: str) -> str:
     if entry.call is None:
         said.append("call missing")
     return f" ({'; '.join(said)})" if said else ""
+
+
+def with_count(notes: str, count: str) -> str:
+    """The brackets with a count before all else in them."""
+    if not count:
+        return notes
+    return f" ({count}; {notes[2:]}" if notes else f" ({count})"
 
 
 def lines_note(lines: tuple[int, int]) -> str:

@@ -1,16 +1,21 @@
-//! The tokens of a script: what every character means where it stands, with an explicit stack of
-//! the open brackets and quotes. The first half of `Scan` in `_pure/shell.py`.
+//! Tell the tokens of a script: what every character means where it stands.
+//!
+//! What it does: takes one token, or a part of one, from the current position on: operators,
+//! comments, brackets, here-documents. Quotes and expansions are `quotes`' work; what a finished
+//! word or command means is `words`'. The twin of `_pure/shell/lex.py`.
+//!
+//! What it guarantees: every step moves the position forwards.
+//!
+//! What it leaves out: aliases and options of the shell, which could change what a token is.
 
-use super::{Frame, Scan};
-use std::collections::HashMap;
-use std::mem::take;
+use super::scan::{Frame, Scan, slice};
 
 const OPERATORS: [&str; 10] = ["<<<", "<<-", "<<", "<&", "<>", "<", ">>", ">|", ">&", ">"];
 const LIST_OPENERS: [char; 6] = ['=', '?', '*', '+', '@', '!'];
 const CODE_SPECIAL: &[u8] = b" \t\r\n\\'\"`$#<>&|;()";
 const TEXT_SPECIAL: &[u8] = b"\\'\"`$}()";
 
-impl<'a> Scan<'a> {
+impl Scan<'_> {
     /// Take the next token, or a part of one, of commands.
     pub(super) fn step_code(&mut self, byte: u8) {
         match byte {
@@ -36,7 +41,7 @@ impl<'a> Scan<'a> {
             b'(' => self.take_open(),
             b')' => self.take_close(),
             _ => {
-                let end = end_of_plain(self.text, self.position, CODE_SPECIAL);
+                let end = end_of(CODE_SPECIAL, self.text, self.position);
                 self.add(slice(self.text, self.position, end));
                 self.position = end;
             }
@@ -57,50 +62,7 @@ impl<'a> Scan<'a> {
             (b'\'', Brace | Paren) => self.take_single_quote(),
             (b'(', Paren) => self.open(Paren, 1),
             (b'"' | b'\'' | b'}' | b'(' | b')', _) => self.take_text(self.position + 1),
-            _ => self.take_text(end_of_plain(self.text, self.position, TEXT_SPECIAL)),
-        }
-    }
-
-    /// What is left of the text, from `ahead` bytes on.
-    fn rest(&self, ahead: usize) -> &'a str {
-        slice(self.text, self.position + ahead, self.text.len())
-    }
-
-    /// Add to the word being read; an empty text begins one.
-    fn add(&mut self, text: &str) {
-        self.code.word.get_or_insert_default().push_str(text);
-    }
-
-    /// Put a placeholder where a value will stand, unless the text around it is not kept.
-    fn add_expansion(&mut self, placeholder: &str) {
-        if matches!(self.frame, Frame::Code | Frame::Quote) {
-            self.add(placeholder);
-        }
-    }
-
-    /// Enter a frame whose opening has `size` characters.
-    fn open(&mut self, frame: Frame, size: usize) {
-        self.position += size;
-        self.frames.push(self.frame);
-        self.frame = frame;
-    }
-
-    /// Enter a frame of commands; the command around it waits.
-    fn open_code(&mut self, size: usize) {
-        self.open(Frame::Code, size);
-        self.outer.push(take(&mut self.code));
-    }
-
-    /// Leave a frame of text by its closing character.
-    fn close(&mut self) {
-        self.position += 1;
-        self.frame = self.frames.pop().unwrap_or(Frame::Code);
-    }
-
-    /// Put a text aside to be scanned by itself.
-    pub(super) fn nest(&mut self, text: &str, is_code: bool) {
-        if !text.is_empty() {
-            self.nested.push((text.to_owned(), is_code));
+            _ => self.take_text(end_of(TEXT_SPECIAL, self.text, self.position)),
         }
     }
 
@@ -110,97 +72,6 @@ impl<'a> Scan<'a> {
             self.add(slice(self.text, self.position, end));
         }
         self.position = end;
-    }
-
-    /// Take a backslash in commands: a continued line, or the next character as it is.
-    fn take_escape(&mut self) {
-        let rest = self.rest(1);
-        for newline in ["\n", "\r\n"] {
-            if rest.starts_with(newline) {
-                self.position += 1 + newline.len();
-                return;
-            }
-        }
-        let following = first_character(rest);
-        self.add(if following.is_empty() { "\\" } else { following });
-        self.code.is_quoted = true;
-        self.position += 1 + following.len();
-    }
-
-    /// Take a backslash in text, where it stays before most characters.
-    fn take_text_escape(&mut self) {
-        let following = first_character(self.rest(1));
-        if self.frame == Frame::Quote && following != "\n" {
-            if !matches!(following, "$" | "`" | "\"" | "\\") {
-                self.add("\\");
-            }
-            self.add(following);
-        }
-        self.position += 1 + following.len();
-    }
-
-    /// Take `'...'`, or what is left where it never ends.
-    fn take_single_quote(&mut self) {
-        let rest = self.rest(1);
-        let body = rest.split_once('\'').map_or(rest, |(body, _)| body);
-        if self.frame == Frame::Code {
-            self.add(body);
-            self.code.is_quoted = true;
-        }
-        self.position += body.len() + 2;
-    }
-
-    /// Take `$'...'`, with its line breaks and tabs decoded.
-    fn take_ansi_quote(&mut self) {
-        let (body, end) = unescape(self.text, self.position + 2, '\'', "");
-        self.position = end;
-        if self.frame == Frame::Code {
-            self.add(&body);
-            self.code.is_quoted = true;
-        }
-    }
-
-    /// Put the command between backticks aside.
-    fn take_backticks(&mut self) {
-        let is_quoted = matches!(self.frame, Frame::Quote | Frame::InnerQuote);
-        let escapes = if is_quoted { "`\\$\"" } else { "`\\$" };
-        let (body, end) = unescape(self.text, self.position + 1, '`', escapes);
-        self.position = end;
-        self.nest(&body, true);
-        self.add_expansion("$()");
-    }
-
-    /// Take what a dollar sign begins.
-    fn take_dollar(&mut self) {
-        let is_bare = matches!(self.frame, Frame::Code | Frame::Brace | Frame::Paren);
-        match first_character(self.rest(1)) {
-            "(" => {
-                self.add_expansion("$()");
-                if !self.take_arithmetic(self.position + 1) {
-                    self.open_code(2);
-                }
-            }
-            "{" => {
-                self.add_expansion("$()");
-                self.open(if is_bare { Frame::Brace } else { Frame::QuotedBrace }, 2);
-            }
-            "'" if is_bare => self.take_ansi_quote(),
-            "\"" if self.frame == Frame::Code => self.position += 1,
-            _ => {
-                self.add_expansion("$");
-                self.position += 1;
-            }
-        }
-    }
-
-    /// Take `((...))` where one begins at `start`; only substitutions in it are code.
-    fn take_arithmetic(&mut self, start: usize) -> bool {
-        let Some(&end) = self.arithmetic.get(&start) else {
-            return false;
-        };
-        self.nest(slice(self.text, start + 2, end.saturating_sub(1)), false);
-        self.position = end + 1;
-        true
     }
 
     /// Take a comment where a word could begin.
@@ -301,14 +172,6 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// End the word, and the command too where an operator is one.
-    fn separate(&mut self, is_pipe: bool) {
-        self.end_word();
-        if !self.code.is_test() && !self.code.is_pattern {
-            self.end_command(is_pipe);
-        }
-    }
-
     /// Take an opening parenthesis: arithmetic, a list, a function's `()`, or a subshell.
     fn take_open(&mut self) {
         let word = self.code.word.as_deref();
@@ -348,79 +211,9 @@ impl<'a> Scan<'a> {
     }
 }
 
-/// A part of the text; empty where the bounds are no bounds of it.
-fn slice(text: &str, start: usize, end: usize) -> &str {
-    text.get(start..end).unwrap_or_default()
-}
-
-/// The first character, empty at the end.
-fn first_character(text: &str) -> &str {
-    slice(text, 0, text.chars().next().map_or(0, char::len_utf8))
-}
-
 /// Where the run of plain characters from `position` on ends; it has one at least.
-fn end_of_plain(text: &str, position: usize, special: &[u8]) -> usize {
+fn end_of(special: &[u8], text: &str, position: usize) -> usize {
     let rest = text.as_bytes().get(position..).unwrap_or_default();
     let size = rest.iter().position(|byte| special.contains(byte));
     position + size.unwrap_or(rest.len()).max(1)
-}
-
-/// The text from `start` up to `end`, and the position behind it. A backslash before one of
-/// `escapes` goes; without `escapes` every one goes, and `\n` and `\t` are what they say.
-fn unescape(text: &str, start: usize, end: char, escapes: &str) -> (String, usize) {
-    let mut body = String::new();
-    let rest = slice(text, start, text.len());
-    let mut characters = rest.char_indices();
-    while let Some((index, character)) = characters.next() {
-        if character == end {
-            return (body, start + index + 1);
-        }
-        if character != '\\' {
-            body.push(character);
-            continue;
-        }
-        let following = characters.next().map(|(_, following)| following);
-        body.extend(
-            match following {
-                Some('n') if escapes.is_empty() => [None, Some('\n')],
-                Some('t') if escapes.is_empty() => [None, Some('\t')],
-                Some(other) if !escapes.is_empty() && !escapes.contains(other) => [Some('\\'), following],
-                None if !escapes.is_empty() => [Some('\\'), None],
-                _ => [None, following],
-            }
-            .into_iter()
-            .flatten(),
-        );
-    }
-    (body, text.len())
-}
-
-/// Where `((...))` begins and ends, by the parentheses alone: found beforehand, so that the scan
-/// never has to go back where `((` turns out to be two subshells.
-pub(super) fn find_arithmetic(text: &str) -> HashMap<usize, usize> {
-    let mut spans = HashMap::new();
-    if !text.contains("((") {
-        return spans;
-    }
-    let mut opened = Vec::new();
-    let mut last = None;
-    let mut bytes = text.bytes().enumerate();
-    while let Some((position, byte)) = bytes.next() {
-        match byte {
-            b'\\' => {
-                bytes.next();
-            }
-            b'(' => opened.push(position),
-            b')' => {
-                if let Some(start) = opened.pop() {
-                    if last == Some((start + 1, position.wrapping_sub(1))) {
-                        spans.insert(start, position);
-                    }
-                    last = Some((start, position));
-                }
-            }
-            _ => {}
-        }
-    }
-    spans
 }
