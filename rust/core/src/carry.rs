@@ -148,7 +148,7 @@ impl<'a, V: Value<'a>> Job<'a, '_, V> {
             excluded: std::mem::take(&mut self.fill.excluded),
             duplicate_results: walk.duplicate_results,
             repeated_records: walk.repeated_records,
-            chars_after: output.measure().0,
+            chars_after: output.len(),
             summary_cut: self.fill.summary_cut,
             budget_too_small: self.fill.budget_too_small,
             ..self.counts

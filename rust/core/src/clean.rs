@@ -37,7 +37,7 @@ trait Checked: Unit {
 impl Checked for u8 {
     #[inline]
     fn is_dirty(self) -> bool {
-        ((self < 0x20) & (self != b'\t') & (self != b'\n')) | (self.wrapping_sub(0x7F) < 0x21)
+        (self.wrapping_sub(b'\t') > 1) & (self.wrapping_sub(0x20) > 0x5E) & (self < 0xA0)
     }
 }
 

@@ -32,6 +32,8 @@ pub struct Entry<'a, V> {
     /// Whether the file was edited after this read.
     pub is_stale: bool,
     is_error: bool,
+    /// While the entry waits for its call: the place of the next one behind it that waits for a call of this id.
+    pub(crate) behind: Option<usize>,
     /// What kind of tool it is.
     pub kind: Kind,
     /// What tells blocks of this kind apart.
@@ -61,6 +63,7 @@ impl<'a, V: Value<'a>> Entry<'a, V> {
             is_active,
             is_stale: false,
             is_error: false,
+            behind: None,
             kind: Kind::Other,
             value: None,
         };
@@ -68,7 +71,12 @@ impl<'a, V: Value<'a>> Entry<'a, V> {
         entry
     }
 
-    pub(crate) fn set_result(&mut self, result: Option<V>) {
+    /// Take over what came back for another entry.
+    pub(crate) fn take_over(&mut self, other: &Self) {
+        (self.result, self.content, self.is_error) = (other.result, other.content, other.is_error);
+    }
+
+    fn set_result(&mut self, result: Option<V>) {
         self.result = result;
         self.content = result.and_then(|result| result.get(names::CONTENT));
         self.is_error = result.and_then(|result| result.get(names::IS_ERROR)).is_some_and(Value::is_true);

@@ -26,12 +26,10 @@ pub struct Source<'a> {
     pub is_exempt: bool,
 }
 
-/// A finished block: its pieces, how long they are together, and what they show of the text.
-#[derive(Clone, Debug)]
-pub struct Fenced<'a> {
-    /// The block's text, its final newline included.
-    pub pieces: Vec<Piece<'a>>,
-    /// The length of all pieces.
+/// A finished block: how long it is, and what it shows of the text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fenced {
+    /// The length of the block, its final newline included.
     pub size: usize,
     /// How many characters of the text are shown.
     pub shown: usize,
@@ -39,77 +37,80 @@ pub struct Fenced<'a> {
     pub is_cut: bool,
 }
 
-/// What is left of a text within a limit.
-struct Shown<'a> {
-    pieces: Vec<Piece<'a>>,
-    count: usize,
-    is_cut: bool,
+/// Add `source` to `out` in a fence, at most `limit` characters of it.
+pub fn fence<'a>(source: &Source<'a>, limit: usize, out: &mut Vec<Piece<'a>>) -> Fenced {
+    let start = out.len();
+    out.extend([Piece::ascii(""), Piece::ascii(source.language), Piece::ascii("\n")]);
+    let inside = out.len();
+    let (shown, is_cut) = cut_to(source, limit, out);
+    if out.iter().skip(inside).all(Piece::is_empty) {
+        out.truncate(inside);
+        out.push(Piece::ascii(NO_OUTPUT));
+    }
+    let mark = fence_mark(out.get(inside..).unwrap_or_default());
+    if out.last().is_none_or(|piece| !piece.text().ends_with("\n")) {
+        out.push(Piece::ascii("\n"));
+    }
+    out.extend([mark.clone(), Piece::ascii("\n")]);
+    if let Some(opening) = out.get_mut(start) {
+        *opening = mark;
+    }
+    let size = out.iter().skip(start).map(Piece::len).sum();
+    Fenced { size, shown, is_cut }
 }
 
-/// `source` in a fence, at most `limit` characters of it.
-#[must_use]
-pub fn fence<'a>(source: &Source<'a>, limit: usize) -> Fenced<'a> {
-    let Shown { pieces: mut content, count: shown, is_cut } = cut_to(source, limit);
-    if content.iter().all(Piece::is_empty) {
-        content = vec![Piece::ascii(NO_OUTPUT)];
-    }
-    let mark = fence_mark(&content);
-    let needs_newline = content.last().is_none_or(|piece| !piece.text().ends_with("\n"));
-    let mut pieces = Vec::with_capacity(content.len() + 5);
-    pieces.extend([mark.clone(), Piece::ascii(source.language), Piece::ascii("\n")]);
-    pieces.append(&mut content);
-    if needs_newline {
-        pieces.push(Piece::ascii("\n"));
-    }
-    pieces.extend([mark, Piece::ascii("\n")]);
-    let size = pieces.iter().map(Piece::len).sum();
-    Fenced { pieces, size, shown, is_cut }
-}
-
-/// `source` in a fence of at most `room` characters in all; `None` where too little would be shown.
-#[must_use]
-pub fn fence_into<'a>(source: &Source<'a>, limit: usize, room: usize) -> Option<Fenced<'a>> {
+/// Add `source` to `out` in a fence of at most `room` characters in all; `None`, and nothing is added, where too
+/// little would be shown.
+pub fn fence_into<'a>(source: &Source<'a>, limit: usize, room: usize, out: &mut Vec<Piece<'a>>) -> Option<Fenced> {
+    let start = out.len();
     let overhead = source.language.len() + 9; // two fences of three, three newlines
-    let mut fenced = fence(source, limit.min(room.saturating_sub(overhead)));
+    let mut fenced = fence(source, limit.min(room.saturating_sub(overhead)), out);
     if fenced.size > room {
         let limit = limit.min(room.saturating_sub(overhead + marker(source, room).len() + 2));
-        fenced = fence(source, limit);
+        out.truncate(start);
+        fenced = fence(source, limit, out);
         if fenced.size > room {
             let excess = fenced.size - room;
-            fenced = fence(source, limit.saturating_sub(excess).max((limit / 2).saturating_sub(16)));
+            out.truncate(start);
+            fenced = fence(source, limit.saturating_sub(excess).max((limit / 2).saturating_sub(16)), out);
         }
     }
-    (fenced.size <= room && (!fenced.is_cut || fenced.shown >= LEAST_SHOWN)).then_some(fenced)
+    let is_enough = fenced.size <= room && (!fenced.is_cut || fenced.shown >= LEAST_SHOWN);
+    if !is_enough {
+        out.truncate(start);
+    }
+    is_enough.then_some(fenced)
 }
 
-/// The clean text within `limit`, with a marker where it was cut.
-fn cut_to<'a>(source: &Source<'a>, limit: usize) -> Shown<'a> {
+/// Add the clean text within `limit`, with a marker where it was cut; how much is shown, and whether it was cut.
+fn cut_to<'a>(source: &Source<'a>, limit: usize, out: &mut Vec<Piece<'a>>) -> (usize, bool) {
     let mut text = source.text.clone();
     if text.len() <= limit || !has_clean_window(text.text(), limit, source.side) {
         text = clean(&text);
         if text.len() <= limit {
-            return Shown { count: text.len(), pieces: vec![text], is_cut: false };
+            let shown = text.len();
+            out.push(text);
+            return (shown, false);
         }
     }
     let (head, tail) = cut_text(text.text(), limit, source.side);
     let shown = head + text.len() - tail;
-    let mut pieces = Vec::with_capacity(5);
     if head > 0 {
         let start = text.slice(0, head);
         let needs_newline = !start.text().ends_with("\n");
-        pieces.push(start);
+        out.push(start);
         if needs_newline {
-            pieces.push(Piece::ascii("\n"));
+            out.push(Piece::ascii("\n"));
         }
     }
-    pieces.push(marker(source, shown));
+    out.push(marker(source, shown));
     if source.side != Keep::Head {
-        pieces.push(Piece::ascii("\n"));
+        out.push(Piece::ascii("\n"));
         if tail < text.len() {
-            pieces.push(text.slice(tail, text.len()));
+            out.push(text.slice(tail, text.len()));
         }
     }
-    Shown { pieces, count: shown, is_cut: true }
+    (shown, true)
 }
 
 /// Whether what a cut of an over-long text would show is clean as it stands.

@@ -4,6 +4,8 @@
 //! total is cut, or left out; the blocks before it are left out, and the newest of them listed. The walk stops
 //! there. No context is ever longer than the total. The twin is `_pure/fill.py`.
 
+use std::ops::Range;
+
 use ahash::AHashMap;
 
 use crate::clean::{CLOSE_MARKER, OPEN_MARKER, cut_text};
@@ -13,7 +15,8 @@ use crate::fates::{Fate, Reasons, Trace, count_reason};
 use crate::fences::{Fenced, fence, fence_into};
 use crate::left_out::{MOST_LISTED, list_left_out};
 use crate::pieces::{Output, Piece};
-use crate::render::{Section, count_note, notes, sources, title};
+use crate::render::{Section, count_note, notes, sources, title, with_count};
+use crate::rules::Kind;
 use crate::settings::{NO_LIMIT, Settings};
 use crate::summary::clean_summary;
 use crate::text::OwnedText;
@@ -25,16 +28,55 @@ const SUMMARY_TITLE: &str = "## Summary\n";
 const TRUNCATED: &str = "... [truncated]";
 const FRAME: usize = OPEN_MARKER.len() + 2 + CLOSE_MARKER.len();
 
-/// A block that is offered: its heading's parts, and once it is shown, its texts and what its heading counts.
+/// A block that is offered: its heading's parts, and once it is shown, where its texts are and what its heading
+/// counts.
 #[derive(Debug)]
-struct Candidate<'a, V> {
-    entry: Entry<'a, V>,
+struct Candidate<'a> {
     section: Section,
+    kind: Kind,
+    age: usize,
+    order: usize,
     title: Piece<'a>,
     notes: String,
-    fenced: Vec<Fenced<'a>>,
+    texts: Range<usize>,
+    size: usize,
+    is_cut: bool,
     earlier: usize,
     count_size: usize,
+}
+
+impl<'a> Candidate<'a> {
+    fn new<V: Value<'a>>(entry: &Entry<'a, V>) -> Self {
+        Self {
+            section: Section::of(entry),
+            kind: entry.kind,
+            age: entry.age,
+            order: entry.order,
+            title: title(entry),
+            notes: notes(entry),
+            texts: 0..0,
+            size: 0,
+            is_cut: false,
+            earlier: 0,
+            count_size: 0,
+        }
+    }
+
+    /// Take a fenced text in.
+    fn add(&mut self, fenced: Fenced) {
+        self.size += fenced.size;
+        self.is_cut |= fenced.is_cut;
+    }
+
+    /// What the heading says behind its title.
+    fn heading_end(&self, is_open: bool) -> Piece<'a> {
+        if self.earlier == 0 && self.notes.is_empty() {
+            return Piece::ascii("\n");
+        }
+        let mut end = with_count(&self.notes, &count_note(self.kind, self.earlier, is_open));
+        end.push('\n');
+        Piece::own_ascii(end)
+    }
 }
 
 /// A context in the making. Blocks are offered newest first, until `is_done`.
@@ -59,12 +101,13 @@ pub struct Fill<'a, 's, V> {
     settings: &'s Settings,
     trace: Option<Trace>,
     left: isize,
-    candidates: Vec<Candidate<'a, V>>,
+    candidates: Vec<Candidate<'a>>,
+    texts: Vec<Piece<'a>>,
     opened: Vec<Section>,
     counted: AHashMap<usize, usize>,
     is_spent: bool,
     is_open: bool,
-    stopped_at: Option<Candidate<'a, V>>,
+    stopped_at: Option<(Entry<'a, V>, Candidate<'a>)>,
     listed: Vec<Entry<'a, V>>,
     summary: OwnedText,
 }
@@ -96,6 +139,7 @@ impl<'a, 's, V: Value<'a>> Fill<'a, 's, V> {
             trace: is_traced.then(Vec::new),
             left: signed(settings.total) - signed(FRAME),
             candidates: Vec::new(),
+            texts: Vec::new(),
             opened: Vec::new(),
             counted: AHashMap::new(),
             is_spent: false,
@@ -169,7 +213,7 @@ impl<'a, 's, V: Value<'a>> Fill<'a, 's, V> {
         }
         let shown = self.counted.get(&newest).and_then(|place| self.candidates.get_mut(*place));
         let Some(shown) = shown else { return };
-        let size = count_note(shown.entry.kind, shown.earlier + 1, true).len();
+        let size = count_note(shown.kind, shown.earlier + 1, true).len();
         let mut growth = size - shown.count_size;
         if shown.count_size == 0 {
             growth += if shown.notes.is_empty() { 3 } else { 2 };
@@ -203,21 +247,13 @@ impl<'a, 's, V: Value<'a>> Fill<'a, 's, V> {
 
     /// Show a block whole, or stop at it.
     fn try_whole(&mut self, entry: Entry<'a, V>) {
-        let mut candidate = Candidate {
-            section: Section::of(&entry),
-            title: title(&entry),
-            notes: notes(&entry, ""),
-            fenced: Vec::new(),
-            earlier: 0,
-            count_size: 0,
-            entry,
-        };
+        let mut candidate = Candidate::new(&entry);
         let room = self.left - signed(self.heading_size(&candidate));
-        if self.fit_whole(&mut candidate, room) {
+        if self.fit_whole(&mut candidate, &entry, room) {
             self.show(candidate, "limit");
         } else {
             self.is_spent = true;
-            self.stopped_at = Some(candidate);
+            self.stopped_at = Some((entry, candidate));
         }
     }
 
@@ -235,7 +271,7 @@ impl<'a, 's, V: Value<'a>> Fill<'a, 's, V> {
     }
 
     /// What a block takes beside its texts: its heading, and what it is the first to need.
-    fn heading_size(&self, candidate: &Candidate<'a, V>) -> usize {
+    fn heading_size(&self, candidate: &Candidate<'a>) -> usize {
         let mut size = candidate.title.len() + candidate.notes.len() + 6; // "### ", two newlines
         if !self.opened.contains(&candidate.section) {
             size += candidate.section.heading().len();
@@ -247,51 +283,59 @@ impl<'a, 's, V: Value<'a>> Fill<'a, 's, V> {
     }
 
     /// Fence the block's texts, each up to the limit on one result; whether there is room for that.
-    fn fit_whole(&self, candidate: &mut Candidate<'a, V>, room: isize) -> bool {
+    fn fit_whole(&mut self, candidate: &mut Candidate<'a>, entry: &Entry<'a, V>, room: isize) -> bool {
+        let start = self.texts.len();
         let mut left = room;
-        for source in sources(&candidate.entry, self.settings.keep) {
-            if left < 0 {
-                return false;
-            }
-            let room = room_of(left);
+        for source in sources(entry, self.settings.keep).into_iter().flatten() {
             let own = if source.is_exempt { NO_LIMIT } else { self.settings.limit };
-            let found = fence(&source, own.min(room));
-            if found.is_cut && room < own {
-                return false;
-            }
+            let room = room_of(left);
+            let found = (left >= 0).then(|| fence(&source, own.min(room), &mut self.texts));
+            let Some(found) = found.filter(|found| !(found.is_cut && room < own)) else {
+                left = -1;
+                break;
+            };
             left -= signed(found.size);
-            candidate.fenced.push(found);
+            candidate.add(found);
         }
-        left >= 0
+        self.settle(candidate, start, left >= 0)
     }
 
     /// Fence the block's texts, cut to the room; whether enough of them is shown.
-    fn fit_part(&self, candidate: &mut Candidate<'a, V>, room: isize) -> bool {
-        candidate.fenced.clear();
-        let found = sources(&candidate.entry, self.settings.keep);
+    fn fit_part(&mut self, candidate: &mut Candidate<'a>, entry: &Entry<'a, V>, room: isize) -> bool {
+        let start = self.texts.len();
+        let found = sources(entry, self.settings.keep);
+        let count = found.iter().flatten().count();
         let mut left = room;
-        for (number, source) in found.iter().enumerate() {
+        for (number, source) in found.iter().flatten().enumerate() {
             let own = if source.is_exempt { NO_LIMIT } else { self.settings.limit };
-            let share = if number + 1 == found.len() { left } else { left.div_euclid(2) };
-            let Some(part) = (share >= 0).then(|| fence_into(source, own, room_of(share))).flatten() else {
-                return false;
-            };
+            let share = if number + 1 == count { left } else { left.div_euclid(2) };
+            let part = (share >= 0).then(|| fence_into(source, own, room_of(share), &mut self.texts)).flatten();
+            let Some(part) = part else { return self.settle(candidate, start, false) };
             left -= signed(part.size);
-            candidate.fenced.push(part);
+            candidate.add(part);
         }
-        !found.is_empty()
+        self.settle(candidate, start, count > 0)
     }
 
-    fn show(&mut self, candidate: Candidate<'a, V>, by: &'static str) {
-        let size: usize = candidate.fenced.iter().map(|part| part.size).sum();
-        self.left -= signed(self.heading_size(&candidate) + size);
+    /// Keep the texts from `start` on as the candidate's, or drop them.
+    fn settle(&mut self, candidate: &mut Candidate<'a>, start: usize, fits: bool) -> bool {
+        if fits {
+            candidate.texts = start..self.texts.len();
+        } else {
+            self.texts.truncate(start);
+            (candidate.size, candidate.is_cut) = (0, false);
+        }
+        fits
+    }
+
+    fn show(&mut self, candidate: Candidate<'a>, by: &'static str) {
+        self.left -= signed(self.heading_size(&candidate) + candidate.size);
         self.shown += 1;
-        let is_cut = candidate.fenced.iter().any(|part| part.is_cut);
-        self.cut += usize::from(is_cut);
-        let (fate, by) = if is_cut { (Fate::Cut, by) } else { (Fate::Shown, "") };
-        self.note(candidate.entry.age, fate, by);
+        self.cut += usize::from(candidate.is_cut);
+        let (fate, by) = if candidate.is_cut { (Fate::Cut, by) } else { (Fate::Shown, "") };
+        self.note(candidate.age, fate, by);
         if candidate.section == Section::Commands || candidate.section == Section::Changes {
-            self.counted.insert(candidate.entry.order, self.candidates.len());
+            self.counted.insert(candidate.order, self.candidates.len());
         }
         if !self.opened.contains(&candidate.section) {
             self.opened.push(candidate.section);
@@ -307,7 +351,7 @@ impl<'a, 's, V: Value<'a>> Fill<'a, 's, V> {
     /// The finished context; empty where there is nothing to carry or no room to carry it in.
     pub fn finish(&mut self) -> Output<'a> {
         let left_out = self.settle_stop();
-        let mut output = Output::default();
+        let mut output = Output::with_room(self.texts.len() + 4 * self.candidates.len() + 16);
         if self.shown == 0 && self.summary.as_text().is_empty() {
             self.budget_too_small |= self.is_spent;
             return output;
@@ -323,10 +367,10 @@ impl<'a, 's, V: Value<'a>> Fill<'a, 's, V> {
                     is_first = false;
                 }
                 output.push(Piece::ascii("### "));
-                output.push(shown.title.clone());
-                output.push(heading_end(shown, self.is_open));
-                for part in shown.fenced.drain(..) {
-                    part.pieces.into_iter().for_each(|piece| output.push(piece));
+                output.push(std::mem::take(&mut shown.title));
+                output.push(shown.heading_end(self.is_open));
+                for piece in self.texts.get_mut(shown.texts.clone()).unwrap_or_default() {
+                    output.push(std::mem::take(piece));
                 }
                 output.push(Piece::ascii("\n"));
             }
@@ -350,25 +394,14 @@ impl<'a, 's, V: Value<'a>> Fill<'a, 's, V> {
         let listed = std::mem::take(&mut self.listed);
         let mut listed: Vec<&Entry<'a, V>> = listed.iter().collect();
         let listing = list_left_out(&listed, room, self.is_done);
-        let Some(mut candidate) = self.stopped_at.take() else { return listing };
+        let Some((entry, mut candidate)) = self.stopped_at.take() else { return listing };
         let left = self.left - signed(listing.as_text().len()) - signed(self.heading_size(&candidate));
-        if self.fit_part(&mut candidate, left) {
+        if self.fit_part(&mut candidate, &entry, left) {
             self.show(candidate, "total");
             return listing;
         }
-        self.leave_out(candidate.entry.age);
-        listed.insert(0, &candidate.entry);
+        self.leave_out(entry.age);
+        listed.insert(0, &entry);
         list_left_out(&listed, room, self.is_done)
     }
-}
-
-/// What a heading says behind its title.
-fn heading_end<'a, V: Value<'a>>(shown: &Candidate<'a, V>, is_open: bool) -> Piece<'a> {
-    let count = count_note(shown.entry.kind, shown.earlier, is_open);
-    if count.is_empty() && shown.notes.is_empty() {
-        return Piece::ascii("\n");
-    }
-    let mut end = if count.is_empty() { shown.notes.clone() } else { notes(&shown.entry, &count) };
-    end.push('\n');
-    Piece::own_ascii(end)
 }

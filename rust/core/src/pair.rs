@@ -16,7 +16,7 @@ use crate::entry::Entry;
 use crate::read::{Said, answered_id, call_id_of, result_name, result_text};
 use crate::session::Session;
 use crate::text::Text;
-use crate::value::{Value, names};
+use crate::value::{Value, names, text_or_empty};
 
 /// How texts begin that stand for a result that never came.
 const SYNTHETIC: [&str; 3] = ["[Request interrupted by user", "[Tool result missing", "[Tool use interrupted"];
@@ -42,19 +42,21 @@ struct Turn {
 /// What waits in one scope: results for their calls, by id and by turn.
 #[derive(Debug, Default)]
 struct Lane<'a> {
-    pending: AHashMap<Text<'a>, Vec<usize>>,
+    /// The place of the nearest held result for each id; those behind it hang on it as `behind`.
+    pending: AHashMap<Text<'a>, usize>,
     turn: Option<Turn>,
 }
 
 impl<'a> Lane<'a> {
     /// Take the nearest result behind a call, by the place of its entry.
-    fn nearest_result(&mut self, call_id: Text<'a>) -> Option<usize> {
+    fn nearest_result<V>(&mut self, call_id: Text<'a>, held: &[Entry<'a, V>]) -> Option<usize> {
         let Occupied(mut waiting) = self.pending.entry(call_id) else { return None };
-        let nearest = waiting.get_mut().pop();
-        if waiting.get().is_empty() {
-            waiting.remove();
-        }
-        nearest
+        let nearest = *waiting.get();
+        match held.get(nearest).and_then(|entry| entry.behind) {
+            Some(behind) => waiting.insert(behind),
+            None => waiting.remove(),
+        };
+        Some(nearest)
     }
 }
 
@@ -129,7 +131,8 @@ impl<'a, V: Value<'a>> Walk<'a, V> {
             return Err(NotAnObject { position, type_name: item.type_name() });
         };
         let mut place = (Text::ascii(""), true);
-        if message.has(names::UUID) || message.has(names::MESSAGE) {
+        let mut role = message.get(names::ROLE);
+        if role.is_none() && (message.has(names::UUID) || message.has(names::MESSAGE)) {
             let messages = self.messages;
             let session = self.session.get_or_insert_with(|| Session::new(messages, position + 1));
             if session.is_repeated(position) {
@@ -139,8 +142,9 @@ impl<'a, V: Value<'a>> Walk<'a, V> {
             place = (session.scope(position), session.is_active(position));
             let Some(inner) = message.get(names::MESSAGE).and_then(Value::object) else { return Ok(()) };
             message = inner;
+            role = message.get(names::ROLE);
         }
-        self.said.read(message);
+        self.said.read(message, text_or_empty(role));
         if self.said.calls.is_empty() && self.said.results.is_empty() {
             return Ok(());
         }
@@ -182,13 +186,16 @@ impl<'a, V: Value<'a>> Walk<'a, V> {
             self.order += 1;
             self.waiting += 1;
             let held = self.held.len();
+            let mut behind = None;
             let call_id = answered_id(result);
             if call_id.is_empty() {
                 lane.turn.get_or_insert_default().results.push(held);
             } else {
-                lane.pending.entry(call_id).or_default().push(held);
+                behind = lane.pending.insert(call_id, held);
             }
-            self.held.push(Entry::new(None, Some(result), call_id, (position, self.order), place));
+            let mut entry = Entry::new(None, Some(result), call_id, (position, self.order), place);
+            entry.behind = behind;
+            self.held.push(entry);
         }
     }
 
@@ -200,7 +207,7 @@ impl<'a, V: Value<'a>> Walk<'a, V> {
         for call in self.said.calls.drain(..).rev() {
             self.order += 1;
             let call_id = call_id_of(call);
-            let nearest = lane.nearest_result(call_id);
+            let nearest = lane.nearest_result(call_id, &self.held);
             if let Some(entry) = nearest.and_then(|held| self.held.get_mut(held)) {
                 self.waiting -= 1;
                 entry.call = Some(call);
@@ -250,11 +257,9 @@ impl<'a, V: Value<'a>> Walk<'a, V> {
                 open.pop_front();
             }
             let Some(held) = open.pop_front() else { continue };
-            if let Some(entry) = self.held.get_mut(held) {
-                entry.set_result(Some(result));
-            }
-            if let Some(entry) = self.held.get_mut(*waiting) {
-                entry.result = None;
+            if let Ok([entry, waiting]) = self.held.get_disjoint_mut([held, *waiting]) {
+                entry.take_over(waiting);
+                waiting.result = None;
             }
         }
     }
@@ -281,13 +286,11 @@ impl<'a, V: Value<'a>> Walk<'a, V> {
 
     fn settle_duplicate(&mut self, first: usize, second: usize) {
         self.duplicate_results += 1;
-        let late = self.held.get_mut(second).and_then(|entry| entry.result.take());
-        if let Some(entry) = self.held.get_mut(first)
-            && is_synthetic(entry.result)
-            && !is_synthetic(late)
-        {
-            entry.set_result(late);
+        let Ok([entry, late]) = self.held.get_disjoint_mut([first, second]) else { return };
+        if is_synthetic(entry.result) && !is_synthetic(late.result) {
+            entry.take_over(late);
         }
+        late.result = None;
     }
 
     /// Hand out what is held. An entry that holds nothing gave its result to a call.

@@ -3,7 +3,7 @@
 use std::hash::{Hash, Hasher};
 use std::rc::Rc;
 
-use crate::text::{OwnedText, Text, Unit, Width, on_units};
+use crate::text::{OwnedText, Text, Unit, Width};
 
 /// A piece of an output: borrowed from the input, or part of a text of our own.
 #[derive(Clone, Debug)]
@@ -70,6 +70,12 @@ impl<'a> Piece<'a> {
     }
 }
 
+impl Default for Piece<'_> {
+    fn default() -> Self {
+        Self::ascii("")
+    }
+}
+
 impl PartialEq for Piece<'_> {
     fn eq(&self, other: &Self) -> bool {
         self.text() == other.text()
@@ -91,6 +97,12 @@ pub struct Output<'a> {
 }
 
 impl<'a> Output<'a> {
+    /// An empty output with room for so many pieces.
+    #[must_use]
+    pub fn with_room(pieces: usize) -> Self {
+        Self { pieces: Vec::with_capacity(pieces) }
+    }
+
     /// Add a piece.
     pub fn push(&mut self, piece: Piece<'a>) {
         if !piece.is_empty() {
@@ -98,12 +110,25 @@ impl<'a> Output<'a> {
         }
     }
 
-    /// How many code points there are, and what the widest of them needs.
+    /// How many code points there are.
     #[must_use]
-    pub fn measure(&self) -> (usize, Width) {
-        self.pieces.iter().fold((0, Width::Ascii), |(size, width), piece| {
-            (size + piece.len(), if width == Width::Ucs4 { width } else { width.max(piece.text().width()) })
-        })
+    pub fn len(&self) -> usize {
+        self.pieces.iter().map(Piece::len).sum()
+    }
+
+    /// Whether there is no code point.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.pieces.is_empty()
+    }
+
+    /// What the widest code point needs.
+    #[must_use]
+    pub fn width(&self) -> Width {
+        let widen = |width: Width, piece: &Piece<'a>| {
+            if width == Width::Ucs4 { width } else { width.max(piece.text().width()) }
+        };
+        self.pieces.iter().fold(Width::Ascii, widen)
     }
 
     /// Write all code points into `room`, which holds exactly as many and is wide enough.
@@ -111,7 +136,7 @@ impl<'a> Output<'a> {
         let mut rest = room;
         for piece in &self.pieces {
             let Some((own, behind)) = rest.split_at_mut_checked(piece.len()) else { return };
-            on_units!(piece.text(), units => copy_units(units, own));
+            C::copy_text(piece.text(), own);
             rest = behind;
         }
     }
@@ -124,12 +149,5 @@ impl<'a> Output<'a> {
             text.push_str(&piece.text().to_utf8());
         }
         text
-    }
-}
-
-/// Copy units into units of another width, which all of them fit.
-fn copy_units<S: Unit, D: Unit>(from: &[S], to: &mut [D]) {
-    for (source, target) in from.iter().zip(to) {
-        *target = D::from_code_point(source.code_point());
     }
 }

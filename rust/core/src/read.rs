@@ -37,19 +37,19 @@ impl<'a, V: Value<'a>> Said<V> {
     }
 
     /// Read `message` in place of what was read before.
-    pub fn read(&mut self, message: V) {
+    pub fn read(&mut self, message: V, role: Text<'a>) {
         self.calls.clear();
         self.results.clear();
         if let Some(content) = message.get(names::CONTENT).and_then(Value::list) {
             self.read_content_blocks(content);
         }
-        if self.results.is_empty() {
-            let role = text_or_empty(message.get(names::ROLE));
-            if role.is("tool") || role.is("function") {
-                self.calls.clear();
-                self.results.push(message);
-                return;
-            }
+        if role.is("user") {
+            return;
+        }
+        if self.results.is_empty() && (role.is("tool") || role.is("function")) {
+            self.calls.clear();
+            self.results.push(message);
+            return;
         }
         let calls = message.get(names::TOOL_CALLS);
         let legacy = message.get(names::FUNCTION_CALL);

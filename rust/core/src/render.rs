@@ -140,15 +140,12 @@ fn argument<'a, V: Value<'a>>(value: V) -> OwnedText {
 }
 
 /// The heading's brackets, with a space before; empty where there is nothing to say.
-pub fn notes<'a, V: Value<'a>>(entry: &Entry<'a, V>, count: &str) -> String {
+pub fn notes<'a, V: Value<'a>>(entry: &Entry<'a, V>) -> String {
     let mut said = String::new();
     let mut say = |note: &str| {
         said.push_str(if said.is_empty() { " (" } else { "; " });
         said.push_str(note);
     };
-    if !count.is_empty() {
-        say(count);
-    }
     if let Some(given) = entry.given
         && entry.kind == Kind::Read
         && entry.value.is_some()
@@ -173,6 +170,16 @@ pub fn notes<'a, V: Value<'a>>(entry: &Entry<'a, V>, count: &str) -> String {
     said
 }
 
+/// The brackets with a count before all else in them.
+#[must_use]
+pub fn with_count(notes: &str, count: &str) -> String {
+    match notes.strip_prefix(" (") {
+        _ if count.is_empty() => notes.to_owned(),
+        Some(others) => format!(" ({count}; {others}"),
+        None => format!(" ({count})"),
+    }
+}
+
 fn lines_note(lines: Lines) -> String {
     let Lines { first, last } = lines;
     if last >= TO_THE_END { format!("lines {first}-end") } else { format!("lines {first}-{last}") }
@@ -192,34 +199,30 @@ pub fn count_note(kind: Kind, earlier: usize, is_open: bool) -> String {
     }
 }
 
-/// The texts of a block: the command where its heading can't hold it, the change, the output.
+/// The texts of a block, two at most: the command where its heading can't hold it, or the change; and the output.
 /// `keep` is `None` for what suits the kind of tool.
-pub fn sources<'a, V: Value<'a>>(entry: &Entry<'a, V>, keep: Option<Keep>) -> Vec<Source<'a>> {
-    let mut found = Vec::with_capacity(2);
-    let reference = entry.call_id;
-    let mut side = keep.unwrap_or(Keep::Head);
+pub fn sources<'a, V: Value<'a>>(entry: &Entry<'a, V>, keep: Option<Keep>) -> [Option<Source<'a>>; 2] {
     let section = Section::of(entry);
-    let source = |text, language, side| Source { text, language, side, reference, is_exempt: false };
+    let side = keep.unwrap_or(Keep::Head);
     let path = entry.value.as_ref().map_or(Text::ascii(""), Piece::text);
+    let source = |text, language, side| Source { text, language, side, reference: entry.call_id, is_exempt: false };
+    let mut first = None;
     if let (Section::Commands, Some(value)) = (section, &entry.value) {
         let command = trim_newlines(value);
         if value.len() > LONGEST_TITLE || command.text().find(b'\n').is_some() {
-            found.push(Source { is_exempt: true, ..source(command, "sh", side) });
+            first = Some(Source { is_exempt: true, ..source(command, "sh", side) });
         }
-        side = keep.unwrap_or(Keep::Ends);
     } else if let (Section::Changes, Some(given)) = (section, entry.given)
         && let Some((text, is_diff)) = change_of(given)
     {
-        found.push(source(text, if is_diff { "diff" } else { language_of(path) }, side));
+        first = Some(source(text, if is_diff { "diff" } else { language_of(path) }, side));
         if entry.result.is_some() && !entry.is_error() {
-            return found;
+            return [first, None];
         }
     }
-    if entry.result.is_some() {
-        let language = if section == Section::Files { language_of(path) } else { "" };
-        found.push(source(result_text(entry.content), language, side));
-    }
-    found
+    let side = if section == Section::Commands { keep.unwrap_or(Keep::Ends) } else { side };
+    let language = if section == Section::Files { language_of(path) } else { "" };
+    [first, entry.result.map(|_| source(result_text(entry.content), language, side))]
 }
 
 /// What an edit changed, as lines with `-` and `+` (true), or the whole that a write wrote (false).

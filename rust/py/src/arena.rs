@@ -30,7 +30,7 @@ impl<'py> Arena<'py> {
         Self {
             py,
             names: NAMES.get_or_init(py, intern),
-            kept: RefCell::new(Vec::with_capacity(256)),
+            kept: RefCell::new(Vec::with_capacity(1_024)),
             error: RefCell::new(None),
         }
     }

@@ -26,7 +26,7 @@ pub(crate) fn text_of<'a>(string: Borrowed<'a, '_, PyString>) -> Text<'a> {
 
 /// A new string of exactly the size and the width of `output`.
 pub(crate) fn new_string<'py>(py: Python<'py>, output: &Output<'_>) -> PyResult<Bound<'py, PyString>> {
-    let (size, width) = output.measure();
+    let (size, width) = (output.len(), output.width());
     let widest = match width {
         Width::Ascii => 0x7F,
         Width::Latin1 => 0xFF,
