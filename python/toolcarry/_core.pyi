@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from typing import Any
 
-from toolcarry._pure.carry import Counts, Rules
+from toolcarry._pure.carry import Rules
 from toolcarry.policy import Policy
-from toolcarry.types import CutSide, ToolBlock
+from toolcarry.types import Counts, CutSide, ToolBlock
 
 def carry(messages: Sequence[Any], summary: str, policy: Policy) -> tuple[str, Counts]: ...
 def deduplicate_tools(blocks: Sequence[ToolBlock], rules: Rules) -> list[ToolBlock]: ...

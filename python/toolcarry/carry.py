@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from toolcarry._backend import kernels
-from toolcarry._pure.carry import Counts
-from toolcarry._pure.read import as_list, as_object
 from toolcarry.errors import InputError
 from toolcarry.policy import Policy, check_arguments
 from toolcarry.read import Body, Messages, located, take
-from toolcarry.types import Report
+from toolcarry.types import Counts, Report
+from toolcarry.wire import as_list, as_object
 
 __all__ = ["Carried", "carry", "prepend_summary_to_user_message"]
 

@@ -5,9 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from toolcarry._backend import kernels
-from toolcarry._pure.carry import DEFAULT_RULE_SET, rule_set, to_entry
-from toolcarry._pure.dedupe import Judging
-from toolcarry._pure.render import notes, title
 from toolcarry.errors import InputError
 from toolcarry.policy import Policy, check_arguments
 from toolcarry.read import Body, Messages, located, take
@@ -71,6 +68,10 @@ def explain(
     >>> fates[0].fate, fates[0].setting
     ('excluded', 'include_interrupted')
     """
+    from toolcarry._pure.carry import DEFAULT_RULE_SET, rule_set, to_entry
+    from toolcarry._pure.dedupe import Judging
+    from toolcarry._pure.render import notes, title
+
     check_arguments(summary, policy)
     given = take(messages).messages
     blocks = kernels.extract_tool_blocks(given)

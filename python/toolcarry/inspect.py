@@ -6,11 +6,11 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from toolcarry._backend import kernels
-from toolcarry._pure.read import as_object, result_text
 from toolcarry.errors import InputError
 from toolcarry.read import Body, Messages, located, take
 from toolcarry.rules import DEFAULT_RULES
 from toolcarry.types import ToolBlock
+from toolcarry.wire import as_object
 
 __all__ = ["Inspection", "ToolSize", "inspect"]
 
@@ -101,6 +101,8 @@ def inspect(messages: Messages | Body) -> Inspection:
 
 def sizes(blocks: list[ToolBlock]) -> dict[str, ToolSize]:
     """The weight of each tool's results, the heaviest first."""
+    from toolcarry._pure.read import result_text
+
     totals: dict[str, list[int]] = {}
     for block in blocks:
         total = totals.setdefault(block.tool_name, [0, 0, 0, 0, 0])

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
-from toolcarry._pure.clean import clean
-from toolcarry._pure.read import as_list, as_object
-from toolcarry._pure.session import Session
 from toolcarry.decode import decode_messages, is_too_deep
 from toolcarry.errors import InputError
+from toolcarry.wire import as_list, as_object
 
 Messages: TypeAlias = Sequence[Mapping[str, Any]]
 Body: TypeAlias = bytes | bytearray | memoryview
@@ -59,6 +57,8 @@ def dialogue(messages: Messages | Body) -> str:
     Done.
     [/ASSISTANT]
     """
+    from toolcarry._pure.session import Session
+
     given = take(messages).messages
     session: Session | None = None
     turns: list[str] = []
@@ -98,6 +98,8 @@ def spoken_text(content: object) -> str:
 
 def safe_turn(text: str) -> str:
     """``text`` cleaned, and without a line that could end or open a turn."""
+    from toolcarry._pure.clean import clean
+
     text = clean(text).strip("\n")
     for name in ("USER", "ASSISTANT"):
         text = text.replace(f"[{name}]", f"[\\{name}]").replace(f"[/{name}]", f"[\\/{name}]")

@@ -157,3 +157,24 @@ class Report:
             values[name] = dict(values[name])
         values["skipped_lines"] = list(self.skipped_lines)
         return values
+
+
+Counts = tuple[
+    int,
+    bool,
+    int,
+    int,
+    int,
+    dict[str, int],
+    dict[str, int],
+    int,
+    int,
+    int,
+    int,
+    int,
+    int,
+    int,
+    bool,
+    bool,
+]
+"""The fields of a ``Report`` that come from the walk, in their order."""

@@ -10,33 +10,14 @@ from toolcarry._pure.dedupe import Judging
 from toolcarry._pure.entry import Entry
 from toolcarry._pure.fill import Fill, Trace
 from toolcarry._pure.pair import Walk
-from toolcarry._pure.read import answered_id, as_object, call_id_of, result_text
+from toolcarry._pure.read import answered_id, call_id_of, result_text
 from toolcarry._pure.rules import RuleSet
 from toolcarry.policy import Policy
 from toolcarry.rules import DEFAULT_RULES
-from toolcarry.types import Notes, Rule, ToolBlock
+from toolcarry.types import Counts, Notes, Rule, ToolBlock
+from toolcarry.wire import as_object
 
 DEFAULT_RULE_SET = RuleSet(DEFAULT_RULES)
-
-Counts = tuple[
-    int,
-    bool,
-    int,
-    int,
-    int,
-    dict[str, int],
-    dict[str, int],
-    int,
-    int,
-    int,
-    int,
-    int,
-    int,
-    int,
-    bool,
-    bool,
-]
-"""The fields of a ``Report`` that come from the walk, in their order."""
 
 Rules = tuple[Rule, ...] | Literal["careful"]
 

@@ -11,11 +11,12 @@ from functools import lru_cache
 
 from toolcarry._pure.entry import Entry
 from toolcarry._pure.lines import DEFAULT_READ, is_covered, line_range, remember_range
-from toolcarry._pure.read import Wire, call_input, call_name
+from toolcarry._pure.read import call_input, call_name
 from toolcarry._pure.rules import OTHER, RuleSet, key_value
 from toolcarry._pure.shell import has_side_effects
 from toolcarry.decode import compact_json
 from toolcarry.types import Kind, Rule
+from toolcarry.wire import Wire
 
 LONGEST_REMEMBERED = 200
 WHOLE_FILE_KEYS = ("content", "file_text", "contents")

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from toolcarry._pure.read import UNKNOWN, Wire, call_name, result_name
+from toolcarry._pure.read import UNKNOWN, call_name, result_name
 from toolcarry.types import Kind
+from toolcarry.wire import Wire
 
 
 class Entry:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, insort
 
-from toolcarry._pure.read import Wire
+from toolcarry.wire import Wire
 
 DEFAULT_READ = (1, 2_000)
 """The lines that a read without a range gives: what reading tools give by default."""

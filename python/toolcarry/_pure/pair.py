@@ -15,17 +15,10 @@ from operator import attrgetter
 from typing import Any
 
 from toolcarry._pure.entry import Entry
-from toolcarry._pure.read import (
-    Wire,
-    answered_id,
-    as_object,
-    call_id_of,
-    read_message,
-    result_name,
-    result_text,
-)
+from toolcarry._pure.read import answered_id, call_id_of, read_message, result_name, result_text
 from toolcarry._pure.session import Session
 from toolcarry.errors import InputError
+from toolcarry.wire import Wire, as_object
 
 SYNTHETIC = (
     "[Request interrupted by user",

@@ -10,12 +10,11 @@ a call is a ``tool_use`` block, a ``tool_calls`` entry or a legacy ``function_ca
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from toolcarry.decode import compact_json, loads_arguments
-
-Wire = Mapping[str, Any]
+from toolcarry.wire import Wire, as_list, as_object, text_or_empty
 
 UNKNOWN = "unknown"
 SERVER_CALLS = frozenset(("server_tool_use", "mcp_tool_use"))
@@ -29,25 +28,6 @@ OPAQUE = ("data", "source", "encrypted_content")
 """What tells, in a part of another kind, that it is no text either."""
 MAX_PARTS = 8
 """How deep parts may stand in parts: deeper ones are shown as JSON."""
-
-
-def as_object(value: object) -> Wire | None:
-    """``value`` as an object of the wire: a dict, another mapping, or a dumped SDK object; else None."""
-    if isinstance(value, dict):
-        return value
-    dump = getattr(value, "model_dump", None)
-    if dump is not None:
-        dumped = dump()
-        return dumped if isinstance(dumped, dict) else None
-    return dict(value) if isinstance(value, Mapping) else None
-
-
-def as_list(value: object) -> list[Any] | tuple[Any, ...] | None:
-    return value if isinstance(value, (list, tuple)) else None
-
-
-def text_or_empty(value: object) -> str:
-    return value if isinstance(value, str) else ""
 
 
 def read_message(message: Wire) -> tuple[Sequence[Wire], Sequence[Wire]]:

@@ -10,9 +10,10 @@ from toolcarry._pure.entry import Entry
 from toolcarry._pure.fences import Source
 from toolcarry._pure.languages import language_of
 from toolcarry._pure.lines import TO_THE_END, line_range
-from toolcarry._pure.read import Wire, as_list, as_object, result_text
+from toolcarry._pure.read import result_text
 from toolcarry.decode import compact_json
 from toolcarry.types import CutSide, KeepText
+from toolcarry.wire import Wire, as_list, as_object
 
 Section = Literal["files", "changes", "commands", "others"]
 

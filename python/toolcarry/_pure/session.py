@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from toolcarry._pure.read import Wire, as_object, text_or_empty
+from toolcarry.wire import Wire, as_object, text_or_empty
 
 
 class Session:

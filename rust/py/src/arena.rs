@@ -110,7 +110,7 @@ impl<'a, 'py: 'a> Value<'a> for Object<'a, 'py> {
         if self.object.is_none() || self.object.is_exact_instance_of::<PyString>() || self.list().is_some() {
             return None;
         }
-        let found = self.arena.call_shared("toolcarry._pure.read", "as_object", self.object)?;
+        let found = self.arena.call_shared("toolcarry.wire", "as_object", self.object)?;
         (!found.is_none()).then(|| self.arena.keep(found))
     }
 
