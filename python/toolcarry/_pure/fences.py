@@ -50,10 +50,10 @@ def fence(source: Source, limit: int) -> Fenced:
 
 def fence_into(source: Source, limit: int, room: int) -> Fenced | None:
     """``source`` in a fence of at most ``room`` characters in all; None where too little would be shown."""
-    overhead = len(source.language) + 9  # two fences of three, three newlines
+    overhead = len(source.language) + 8  # two fences of three, two newlines
     fenced = fence(source, min(limit, max(room - overhead, 0)))
     if len(fenced.text) > room:
-        limit = min(limit, max(room - overhead - len(marker(source, room)) - 2, 0))
+        limit = min(limit, max(room - overhead - len(marker(source, room)) - 3, 0))
         fenced = fence(source, limit)
         if len(fenced.text) > room:
             excess = len(fenced.text) - room

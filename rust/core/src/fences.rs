@@ -63,10 +63,10 @@ pub fn fence<'a>(source: &Source<'a>, limit: usize, out: &mut Vec<Piece<'a>>) ->
 /// little would be shown.
 pub fn fence_into<'a>(source: &Source<'a>, limit: usize, room: usize, out: &mut Vec<Piece<'a>>) -> Option<Fenced> {
     let start = out.len();
-    let overhead = source.language.len() + 9; // two fences of three, three newlines
+    let overhead = source.language.len() + 8; // two fences of three, two newlines
     let mut fenced = fence(source, limit.min(room.saturating_sub(overhead)), out);
     if fenced.size > room {
-        let limit = limit.min(room.saturating_sub(overhead + marker(source, room).len() + 2));
+        let limit = limit.min(room.saturating_sub(overhead + marker(source, room).len() + 3));
         out.truncate(start);
         fenced = fence(source, limit, out);
         if fenced.size > room {

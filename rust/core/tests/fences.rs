@@ -1,0 +1,255 @@
+//! Fences: marks that the content can't end, cuts, and the room that is left.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)] // a test fails by panicking
+
+mod wire;
+
+use toolcarry::clean::clean;
+use toolcarry::fences::{Fenced, Source, fence, fence_into};
+use toolcarry::pieces::Piece;
+use toolcarry::text::Text;
+use toolcarry::truncate::Keep;
+use wire::piece;
+
+const ALL: usize = 1_000_000;
+const SIDES: [Keep; 3] = [Keep::Head, Keep::Tail, Keep::Ends];
+
+fn source(text: &str, side: Keep) -> Source<'static> {
+    Source { text: piece(text), language: "", side, reference: Text::ascii("t1"), is_exempt: false }
+}
+
+/// A fenced text, and what is known of it.
+struct Block {
+    pieces: Vec<Piece<'static>>,
+    size: usize,
+    shown: usize,
+    is_cut: bool,
+}
+
+impl Block {
+    fn new(pieces: Vec<Piece<'static>>, fenced: Fenced) -> Self {
+        Self { pieces, size: fenced.size, shown: fenced.shown, is_cut: fenced.is_cut }
+    }
+
+    fn text(&self) -> String {
+        self.pieces.iter().map(|piece| piece.text().to_utf8()).collect()
+    }
+}
+
+fn cut_to(source: &Source<'static>, limit: usize) -> Block {
+    let mut pieces = Vec::new();
+    let fenced = fence(source, limit, &mut pieces);
+    Block::new(pieces, fenced)
+}
+
+fn fit_into(source: &Source<'static>, limit: usize, room: usize) -> Option<Block> {
+    let mut pieces = Vec::new();
+    let fenced = fence_into(source, limit, room, &mut pieces);
+    fenced.map(|fenced| Block::new(pieces, fenced))
+}
+
+fn fenced(text: &str, side: Keep, limit: usize) -> String {
+    cut_to(&source(text, side), limit).text()
+}
+
+/// What stands inside a fence, which must end at its last line and not before.
+fn inside(text: &str) -> &str {
+    let (first, rest) = text.split_once('\n').unwrap();
+    let mark = first.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
+    assert!(mark.len() >= 3, "{text:?}");
+    let content = rest.strip_suffix(&format!("{mark}\n")).unwrap();
+    assert!(content.ends_with('\n') && !content.contains(mark), "{text:?}");
+    content
+}
+
+// Marks
+
+#[test]
+fn the_mark_is_longer_than_any_run_inside() {
+    let cases = [
+        ("x", "```"),
+        ("``", "```"),
+        ("```", "~~~"),
+        ("~~~", "```"),
+        ("```\n~~~", "````"),
+        ("````\n~~~", "~~~~"),
+        ("a ````` b\n~~~~~~", "``````"),
+    ];
+    for (content, mark) in cases {
+        for suffix in ["", "\u{e9}", "\u{20ac}", "\u{1f600}"] {
+            assert_eq!(fenced(&format!("{content}\n{suffix}"), Keep::Head, ALL).split('\n').next(), Some(mark));
+        }
+    }
+}
+
+#[test]
+fn a_cut_that_hides_the_run_needs_no_long_mark() {
+    assert!(fenced(&("x".repeat(50) + "``````"), Keep::Head, 20).starts_with("```\nxxx"));
+}
+
+#[test]
+fn the_reference_can_not_end_the_fence() {
+    let hostile = Source { reference: Text::ascii("`````\n```"), ..source(&"x".repeat(100), Keep::Head) };
+    let text = cut_to(&hostile, 30).text();
+    assert!(inside(&text).contains("whole: `````\\n```]\n"));
+}
+
+// Contents
+
+#[test]
+fn the_content_is_the_text_but_for_one_newline() {
+    for (given, expected) in [("a", "a\n"), ("a\n", "a\n"), ("a\n\n", "a\n\n"), ("\n", "\n"), ("", "(no output)\n")] {
+        assert_eq!(inside(&fenced(given, Keep::Head, ALL)), expected);
+    }
+}
+
+#[test]
+fn what_cleaning_empties_is_no_output() {
+    assert_eq!(inside(&fenced("\u{1b}[0m\u{7}", Keep::Head, ALL)), "(no output)\n");
+}
+
+#[test]
+fn the_language_stands_behind_the_mark() {
+    let python = Source { language: "python", ..source("x = 1", Keep::Head) };
+    assert_eq!(cut_to(&python, ALL).text(), "```python\nx = 1\n```\n");
+}
+
+#[test]
+fn clean_text_is_borrowed() {
+    let plain = Source { text: Piece::ascii("a.py\n"), ..source("", Keep::Head) };
+    assert!(cut_to(&plain, ALL).pieces.iter().all(|piece| matches!(piece, Piece::Borrowed(_))));
+}
+
+// Cuts
+
+#[test]
+fn the_side_that_stays() {
+    let marker = "... [truncated: 4 of 12 characters shown; whole: t1]\n";
+    let expected = [format!("aaaa\n{marker}"), format!("{marker}cccc\n"), format!("aa\n{marker}cc\n")];
+    for (side, expected) in SIDES.into_iter().zip(expected) {
+        assert_eq!(inside(&fenced("aaaabbbbcccc", side, 4)), expected);
+    }
+}
+
+#[test]
+fn a_text_within_its_limit_is_whole() {
+    for side in SIDES {
+        let found = cut_to(&source("0123456789", side), 10);
+        assert_eq!((found.shown, found.is_cut), (10, false));
+    }
+}
+
+#[test]
+fn limit_zero_shows_the_marker_alone() {
+    for side in SIDES {
+        let expected = "... [truncated: 0 of 100 characters shown; whole: t1]\n";
+        assert_eq!(inside(&fenced(&"x".repeat(100), side, 0)), expected);
+    }
+}
+
+#[test]
+fn without_an_id_the_marker_names_none() {
+    let nameless = Source { reference: Text::ascii(""), ..source(&"x".repeat(54_321), Keep::Head) };
+    assert!(cut_to(&nameless, 12_345).text().contains("\n... [truncated: 12,345 of 54,321 characters shown]\n"));
+}
+
+#[test]
+fn the_limit_counts_cleaned_characters() {
+    let red = "\u{1b}[31mred\u{1b}[0m\r\n".repeat(100);
+    for side in SIDES {
+        let text = fenced(&red, side, 80);
+        assert_eq!(text.matches("red\n").count(), 20, "{text}");
+        assert!(text.contains("[truncated: 80 of 1,400 characters"), "{text}");
+    }
+    assert!(!cut_to(&source(&red, Keep::Head), 400).is_cut);
+}
+
+#[test]
+fn a_cut_splits_no_cluster() {
+    let family = "\u{1f468}\u{200d}\u{1f469}\u{200d}\u{1f467}";
+    let found = cut_to(&source(&family.repeat(10), Keep::Head), 12);
+    assert_eq!(found.shown, 10);
+    assert!(found.text().starts_with(&format!("```\n{family}{family}\n... [")));
+}
+
+#[test]
+fn every_limit_is_kept() {
+    let texts = ["0123456789\n".repeat(20), "e\u{301}\r\n".repeat(60), "```\n~~~~\n\u{1f600}".repeat(15)];
+    for text in &texts {
+        for side in SIDES {
+            for limit in 0..240 {
+                let found = cut_to(&source(text, side), limit);
+                assert!(found.shown <= limit);
+                assert_eq!(found.size, found.pieces.iter().map(Piece::len).sum::<usize>());
+                inside(&found.text());
+            }
+        }
+    }
+}
+
+/// Only what a cut may show is cleaned, where that can't be told from cleaning all of it.
+#[test]
+fn a_cut_shows_what_a_cut_of_the_cleaned_text_would() {
+    let without_marker = |text: &str| -> Vec<String> {
+        text.lines().filter(|line| !line.starts_with("... [truncated")).map(str::to_owned).collect()
+    };
+    let long_sequence = format!("\u{1b}[{}m", "1".repeat(64));
+    for dirt in ["\u{1b}[31m", "\u{1b}[31m\u{301}", "\r\n", "\u{9b}2K", &long_sequence] {
+        for place in 0..=150 {
+            let given = format!("{}{dirt}{}", "x".repeat(place), "y".repeat(150 - place));
+            let cleaned = clean(&piece(&given)).text().to_utf8();
+            for side in SIDES {
+                let (found, expected) = (fenced(&given, side, 40), fenced(&cleaned, side, 40));
+                assert_eq!(without_marker(&found), without_marker(&expected), "{given:?}");
+            }
+        }
+    }
+}
+
+// Room
+
+#[test]
+fn a_text_fits_into_its_size_exactly() {
+    for line in ["0123456789", "012345678\n"] {
+        let whole = source(&line.repeat(12), Keep::Ends);
+        let size = cut_to(&whole, ALL).size;
+        assert!(fit_into(&whole, ALL, size).is_some_and(|found| !found.is_cut), "{line:?}");
+        assert!(fit_into(&whole, ALL, size - 1).is_some_and(|found| found.is_cut), "{line:?}");
+    }
+}
+
+#[test]
+fn no_room_is_ever_overdrawn() {
+    let texts =
+        ["0123456789\n".repeat(30), "`".repeat(300), "e\u{301}\r\n".repeat(90), "\u{1b}[1m```x\n~~~y\n".repeat(25)];
+    for text in &texts {
+        for side in SIDES {
+            for room in 0..400 {
+                let Some(found) = fit_into(&source(text, side), ALL, room) else { continue };
+                assert!(found.size <= room, "{} > {room}", found.size);
+                assert!(!found.is_cut || found.shown >= 20, "{} shown", found.shown);
+                inside(&found.text());
+            }
+        }
+    }
+}
+
+#[test]
+fn a_cut_that_would_show_too_little_is_none() {
+    let long = source(&"x".repeat(1_000), Keep::Head);
+    assert!(fit_into(&long, 19, 500).is_none());
+    assert!(fit_into(&long, 20, 500).is_some_and(|found| found.shown == 20));
+    assert!(fit_into(&long, ALL, 60).is_none());
+    assert!(fit_into(&source("short", Keep::Head), ALL, 15).is_some());
+}
+
+#[test]
+fn what_stood_there_before_stays() {
+    let before = vec![Piece::ascii("before")];
+    let mut pieces = before.clone();
+    assert!(fence_into(&source(&"x".repeat(1_000), Keep::Head), ALL, 60, &mut pieces).is_none());
+    assert_eq!(pieces, before);
+    let size = fence(&source("x", Keep::Head), ALL, &mut pieces).size;
+    assert_eq!(pieces.iter().map(Piece::len).sum::<usize>(), 6 + size);
+    assert_eq!(pieces[0], before[0]);
+}

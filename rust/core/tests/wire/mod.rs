@@ -1,0 +1,93 @@
+//! Short ways to write messages, so that a test shows only what it is about. The twin of `tests/wire.py`.
+
+#![allow(dead_code)] // each test file uses some of them
+
+use serde_json::{Value, json};
+use toolcarry::carry::{Counts, carry as run};
+use toolcarry::json::Json;
+use toolcarry::pieces::Piece;
+use toolcarry::rules::RuleSet;
+use toolcarry::settings::Settings;
+use toolcarry::text::OwnedText;
+
+pub(crate) fn call(id: &str, name: &str, input: &Value) -> Value {
+    json!({"type": "tool_use", "id": id, "name": name, "input": input})
+}
+
+pub(crate) fn result(id: &str, content: &str) -> Value {
+    json!({"type": "tool_result", "tool_use_id": id, "content": content})
+}
+
+pub(crate) fn failure(id: &str, content: &str) -> Value {
+    json!({"type": "tool_result", "tool_use_id": id, "content": content, "is_error": true})
+}
+
+pub(crate) fn assistant(blocks: &[Value]) -> Value {
+    json!({"role": "assistant", "content": blocks})
+}
+
+pub(crate) fn user(blocks: &[Value]) -> Value {
+    json!({"role": "user", "content": blocks})
+}
+
+/// A call and its result.
+pub(crate) fn turn(id: &str, name: &str, input: &Value, content: &str) -> Vec<Value> {
+    vec![assistant(&[call(id, name, input)]), user(&[result(id, content)])]
+}
+
+/// A call and the result that says that it failed.
+pub(crate) fn failed_turn(id: &str, name: &str, input: &Value) -> Vec<Value> {
+    vec![assistant(&[call(id, name, input)]), user(&[failure(id, "no")])]
+}
+
+/// A call that never got its result.
+pub(crate) fn open_call(id: &str, name: &str, input: &Value) -> Vec<Value> {
+    vec![assistant(&[call(id, name, input)])]
+}
+
+pub(crate) fn bash(id: &str, command: &str, content: &str) -> Vec<Value> {
+    turn(id, "Bash", &json!({"command": command}), content)
+}
+
+pub(crate) fn failed_bash(id: &str, command: &str) -> Vec<Value> {
+    failed_turn(id, "Bash", &json!({"command": command}))
+}
+
+pub(crate) fn read(id: &str, path: &str, content: &str) -> Vec<Value> {
+    turn(id, "Read", &json!({"file_path": path}), content)
+}
+
+pub(crate) fn edit(id: &str, path: &str, old: &str, new: &str) -> Vec<Value> {
+    turn(id, "Edit", &json!({"file_path": path, "old_string": old, "new_string": new}), "done")
+}
+
+/// Messages as the core reads them.
+pub(crate) fn json_of(messages: &[Value]) -> Json {
+    Json::from(Value::from(messages.to_vec()))
+}
+
+pub(crate) fn piece(text: &str) -> Piece<'static> {
+    Piece::own(OwnedText::from_utf8(text))
+}
+
+/// The context of messages under the built-in rules, and what became of the blocks.
+pub(crate) fn carry(messages: &[Value], summary: &str, settings: &Settings) -> (String, Counts) {
+    let messages = json_of(messages);
+    let carried = run(&messages, &piece(summary), settings, RuleSet::built_in(), false).unwrap();
+    (carried.output.to_utf8(), carried.counts)
+}
+
+/// Numbers that look random and are the same in every run.
+pub(crate) struct Dice(pub(crate) u64);
+
+impl Dice {
+    /// A number below `end`.
+    pub(crate) fn below(&mut self, end: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from(self.0 >> 33).unwrap() % end
+    }
+
+    pub(crate) fn one_of<T: Copy>(&mut self, choices: &[T]) -> T {
+        choices[self.below(choices.len())]
+    }
+}
