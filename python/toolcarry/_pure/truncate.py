@@ -56,6 +56,8 @@ def cut(text: str, limit: int, keep: Keep) -> tuple[int, int]:
     if length <= limit:
         return length, length
     if keep == "head":
+        if text.isascii() and text[limit] != "\n":
+            return limit, length  # in ASCII only CR LF is more than one character
         return floor_boundary(text, limit), length
     if keep == "tail":
         return 0, ceil_boundary(text, length - limit)
