@@ -115,12 +115,16 @@ class Judging:
         else:
             lines = line_range(entry.given)
             is_superseded = is_read(lines, newer)
-            remember_read(lines, newer)
-            edits_key: tuple[Kind, str] = ("edit", entry.value or "")
-            edits = lane.get(edits_key)
-            entry.is_stale = edits is not None and edits.newest_success is not None
+            if lines is None:
+                newer.was_read_whole = True
+            else:
+                newer.ranges = newer.ranges or []
+                remember_range(lines, newer.ranges)
+            edits = lane.get(("edit", entry.value or ""))
+            if edits is not None and edits.newest_success is not None:
+                entry.is_stale = True
             if self._rules.is_careful and lines is None:
-                lane.setdefault(edits_key, Newer()).is_rewritten = True
+                lane.setdefault(("edit", entry.value or ""), Newer()).is_rewritten = True
         if newer.newest is None:
             newer.newest = entry
         return "later_read" if is_superseded else ""
@@ -184,13 +188,3 @@ def is_read(lines: tuple[int, int] | None, newer: Newer) -> bool:
     if newer.was_read_whole and wanted[1] <= DEFAULT_READ[1]:
         return True
     return newer.ranges is not None and is_covered(wanted, newer.ranges)
-
-
-def remember_read(lines: tuple[int, int] | None, newer: Newer) -> None:
-    """Note the lines that a read gave."""
-    if lines is None:
-        newer.was_read_whole = True
-        return
-    if newer.ranges is None:
-        newer.ranges = []
-    remember_range(lines, newer.ranges)

@@ -15,8 +15,8 @@ class Entry:
     """
 
     __slots__ = (
-        "age", "call", "call_id", "given", "is_active", "is_stale", "kind", "order", "position", "result",
-        "scope", "value",
+        "age", "call", "call_id", "given", "is_active", "is_error", "is_failure", "is_stale", "kind",
+        "order", "position", "result", "scope", "value",
     )  # fmt: skip
 
     age: int
@@ -37,6 +37,8 @@ class Entry:
     ) -> None:
         self.call = call
         self.result = result
+        self.is_error = is_error = result is not None and result.get("is_error") is True
+        self.is_failure = is_error or result is None
         self.call_id = call_id
         self.position = position
         self.order = order
@@ -50,12 +52,8 @@ class Entry:
             return call_name(self.call) or UNKNOWN
         return (self.result is not None and result_name(self.result)) or UNKNOWN
 
-    @property
-    def is_error(self) -> bool:
-        result = self.result
-        return result is not None and result.get("is_error") is True
-
-    @property
-    def is_failure(self) -> bool:
-        result = self.result
-        return result is None or result.get("is_error") is True
+    def take_over(self, other: Entry) -> None:
+        """Take over what came back for another entry."""
+        self.result = other.result
+        self.is_error = other.is_error
+        self.is_failure = other.is_failure

@@ -58,7 +58,7 @@ class Turn:
             while open_calls and open_calls[0].result is not None:
                 open_calls.popleft()
             if open_calls:
-                open_calls.popleft().result = result
+                open_calls.popleft().take_over(waiting)
                 waiting.result = None
 
 
@@ -99,12 +99,14 @@ class Walk:
                 if message is None:
                     continue  # a line that was skipped
                 message = object_at(position, message)
-            if message.get("role") is None and ("uuid" in message or "message" in message):
+            role = message.get("role")
+            if role is None and ("uuid" in message or "message" in message):
                 record = self._open_record(message, position)
                 if record is None:
                     continue
                 message, lane, scope, is_active = record
-            calls, results = read_message(message)
+                role = message.get("role")
+            calls, results = read_message(message, role)
             if results:
                 if answer is not None:
                     self._add_results((answer,), answered_at, self._main, "", was_active)
@@ -232,7 +234,7 @@ class Walk:
     def _settle_duplicate(self, answered: Entry, second: Entry) -> None:
         self.duplicate_results += 1
         if is_synthetic(answered.result) and not is_synthetic(second.result):
-            answered.result = second.result
+            answered.take_over(second)
         second.result = None
 
     def _flush(self) -> list[Entry]:

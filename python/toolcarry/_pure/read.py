@@ -11,7 +11,6 @@ a call is a ``tool_use`` block, a ``tool_calls`` entry or a legacy ``function_ca
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from toolcarry.decode import compact_json, loads_arguments
 from toolcarry.wire import Wire, as_list, as_object, text_or_empty
@@ -30,41 +29,32 @@ MAX_PARTS = 8
 """How deep parts may stand in parts: deeper ones are shown as JSON."""
 
 
-def read_message(message: Wire) -> tuple[Sequence[Wire], Sequence[Wire]]:
-    """The calls and the results of one message, each in their order."""
+def read_message(message: Wire, role: object) -> tuple[Sequence[Wire], Sequence[Wire]]:
+    """The calls and the results of one message of this role, each in their order."""
     content = message.get("content")
-    calls: Sequence[Wire] = NOTHING
-    results: Sequence[Wire] = NOTHING
-    if isinstance(content, (list, tuple)):
-        calls, results = read_content_blocks(content)
-    role = message.get("role")
+    calls: list[Wire] = []
+    results: list[Wire] = []
+    if isinstance(content, (list, tuple)):  # Anthropic: calls and results are blocks of the content
+        for item in content:
+            block = item if item.__class__ is dict else as_object(item)
+            if block is None:
+                continue
+            kind = block.get("type")
+            if kind == "tool_result":
+                results.append(block)
+            elif kind == "tool_use":
+                calls.append(block)
+            elif kind != "text" and isinstance(kind, str):
+                if kind.endswith("_tool_result"):
+                    results.append(block)
+                elif kind in SERVER_CALLS:
+                    calls.append(block)
     if role == "user":
         return calls, results
     if not results and (role == "tool" or role == "function"):
         return NOTHING, (message,)
     if "tool_calls" in message or "function_call" in message:
-        calls = [*calls, *read_tool_calls(message, calls)]
-    return calls, results
-
-
-def read_content_blocks(content: Sequence[Any]) -> tuple[list[Wire], list[Wire]]:
-    """Anthropic: calls and results are blocks of the content."""
-    calls: list[Wire] = []
-    results: list[Wire] = []
-    for item in content:
-        block = item if item.__class__ is dict else as_object(item)
-        if block is None:
-            continue
-        kind = block.get("type")
-        if kind == "tool_result":
-            results.append(block)
-        elif kind == "tool_use":
-            calls.append(block)
-        elif kind != "text" and isinstance(kind, str):
-            if kind.endswith("_tool_result"):
-                results.append(block)
-            elif kind in SERVER_CALLS:
-                calls.append(block)
+        calls.extend(read_tool_calls(message, calls))
     return calls, results
 
 
