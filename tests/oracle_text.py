@@ -22,9 +22,11 @@ def change(given: dict[str, Any]) -> str | None:
         return signed(said(edit, "old_string", "old_str"), "-") + signed(new, "+")
 
     if isinstance(given.get("edits"), list):
-        return "".join(replaced(edit) for edit in given["edits"] if isinstance(edit, dict))
+        changes = "".join(replaced(edit) for edit in given["edits"] if isinstance(edit, dict))
+        if changes:
+            return changes
     if said(given, "old_string", "old_str", "new_string", "new_str", "insert_text") is not None:
-        return replaced(given)
+        return replaced(given) or None
     return said(given, "diff", "patch", "content", "file_text", "contents", "new_source")
 
 

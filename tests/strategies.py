@@ -218,16 +218,16 @@ def record(
 
 
 @st.composite
-def sessions(draw: st.DrawFn) -> list[Message | None]:
+def sessions(draw: st.DrawFn) -> list[Message]:
     """The lines of a session file: mostly a chain, sometimes a branch, a side chain, a gap or a repetition."""
-    lines: list[Message | None] = []
+    lines: list[Message] = []
     written: list[str] = []
     for number in range(draw(st.integers(0, 12))):
         oddity = draw(
             st.sampled_from(("", "", "", "", "", "line", "again", "summary", "branch", "lost"))
         )
         if oddity == "line":
-            lines.append(None)
+            lines.append({})
         elif oddity == "summary":
             lines.append({"type": "summary", "summary": "S", "leafUuid": draw(uuids)})
         elif oddity == "again" and lines:

@@ -26,13 +26,13 @@ LINE = json.dumps(HI).encode()
 )
 def test_one_message(body: bytes) -> None:
     found = decode_messages(body)
-    assert [message for message in found.messages if message is not None] == [HI]
+    assert [message for message in found.messages if message] == [HI]
     assert found.skipped_lines == ()
 
 
 def test_lines() -> None:
     found = decode_messages(LINE + b"\n\n" + LINE + b"\n")
-    assert found.messages == [HI, None, HI]
+    assert found.messages == [HI, {}, HI]
     assert found.skipped_lines == ()
 
 
@@ -41,19 +41,19 @@ def test_lines() -> None:
 )
 def test_a_bad_line_is_skipped_and_counted(bad: bytes) -> None:
     found = decode_messages(LINE + b"\n" + bad + b"\n" + LINE + b"\n")
-    assert found.messages == [HI, None, HI]
+    assert found.messages == [HI, {}, HI]
     assert found.skipped_lines == (2,)
 
 
 def test_the_last_line_may_be_cut() -> None:
     found = decode_messages(LINE + b"\n" + LINE[:20])
-    assert found.messages == [HI, None]
+    assert found.messages == [HI, {}]
     assert found.skipped_lines == (2,)
 
 
 def test_the_first_line_may_be_bad() -> None:
     found = decode_messages(b'{"cut": "x\n' + LINE + b"\n" + LINE)
-    assert found.messages == [None, HI, HI]
+    assert found.messages == [{}, HI, HI]
     assert found.skipped_lines == (1,)
 
 
@@ -183,3 +183,13 @@ def test_arguments(raw: Any, given: dict[str, Any]) -> None:
 )
 def test_compact_json(value: Any, text: str) -> None:
     assert compact_json(value) == text
+
+
+def test_messages_that_are_no_array() -> None:
+    with pytest.raises(InputError, match="messages is not an array, but dict"):
+        decode_messages(b'{"messages": {"a": 1}}')
+
+
+def test_a_cut_first_line_is_a_bad_line() -> None:
+    found = decode_messages(b'{"role":"user",\n' + json.dumps(HI).encode())
+    assert (found.messages, found.skipped_lines) == ([{}, HI], (1,))

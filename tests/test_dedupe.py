@@ -4,7 +4,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from wire import bash, edit, join, open_call, read, turn, use, write
+from wire import assistant, bash, edit, join, open_call, read, result, turn, use, user, write
 
 from toolcarry import ToolBlock
 
@@ -244,3 +244,37 @@ def test_deduplicating_twice_changes_nothing_more(api: ModuleType) -> None:
     assert [block.call_id for block in api.deduplicate_tools(once)] == [
         block.call_id for block in once
     ]
+
+
+def test_a_result_that_never_came_supersedes_no_success(api: ModuleType) -> None:
+    messages = [
+        assistant(use("1", "Read", file_path="a")),
+        user(result("1", "CONTENT")),
+        assistant(use("2", "Read", file_path="a")),
+        user(result("2", "[Request interrupted by user for tool use]")),
+    ]
+    blocks = api.deduplicate_tools(api.extract_tool_blocks(messages))
+    assert [block.call_id for block in blocks] == ["1", "2"]
+
+
+@pytest.mark.parametrize(
+    ("older", "newer", "stays"),
+    [
+        ({"offset": "1", "limit": "100"}, {"offset": "101", "limit": "100"}, True),
+        ({"offset": "5", "limit": "9"}, {"offset": 1, "limit": 100}, False),
+        ({"pages": "1-5"}, {"pages": "6-10"}, True),
+        ({"offset": 1, "limit": 100}, {"offset": -50}, True),
+        ({"pages": "1-5"}, {}, True),
+    ],
+)
+def test_ranges_in_other_words(
+    api: ModuleType, older: dict[str, Any], newer: dict[str, Any], stays: bool
+) -> None:
+    messages = [
+        assistant(use("1", "Read", file_path="a", **older)),
+        user(result("1", "one")),
+        assistant(use("2", "Read", file_path="a", **newer)),
+        user(result("2", "two")),
+    ]
+    blocks = api.deduplicate_tools(api.extract_tool_blocks(messages))
+    assert [block.call_id for block in blocks] == (["1", "2"] if stays else ["2"])

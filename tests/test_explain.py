@@ -114,3 +114,19 @@ def test_the_title_has_its_notes(api: ModuleType) -> None:
 
 def test_nothing(api: ModuleType) -> None:
     assert api.explain([]) == []
+
+
+def test_an_error_says_where(api: ModuleType) -> None:
+    deep: Any = []
+    for _ in range(300):
+        deep = [deep]
+    messages = [
+        {"role": "user", "content": "x"},
+        {
+            "role": "assistant",
+            "content": [{"type": "tool_use", "id": "a", "name": "G", "input": {"a": deep}}],
+        },
+    ]
+    with pytest.raises(api.InputError) as caught:
+        api.explain(messages)
+    assert caught.value.position == 1

@@ -6,7 +6,7 @@ from typing import Any
 
 import markdown
 import pytest
-from wire import bash, edit, join, read, turn
+from wire import assistant, bash, edit, join, read, result, turn, use, user
 
 from toolcarry import NO_LIMIT, Policy, Rule
 
@@ -211,7 +211,7 @@ def test_the_walk_stops_when_the_budget_is_spent(api: ModuleType) -> None:
     report = api.carry(runs(5_000, 100), policy=within(2_000)).report
     assert not report.walked_all
     assert report.walked < 100
-    assert report.shown + report.left_out <= report.walked
+    assert report.shown + report.left_out == report.walked
 
 
 def test_the_sections_follow_each_other(api: ModuleType) -> None:
@@ -262,3 +262,24 @@ def test_keep_first_and_a_small_budget(api: ModuleType) -> None:
     carried = api.carry(messages, policy=policy)
     assert carried.report.superseded == {"earlier_call": 4}
     assert "0" * 300 in carried.text
+
+
+def test_every_walked_block_has_one_fate(api: ModuleType) -> None:
+    report = api.carry(runs(60, 500), policy=within(3_000)).report
+    assert not report.walked_all
+    assert report.walked == report.shown + report.left_out
+
+
+def test_a_count_is_exact_where_everything_was_walked(api: ModuleType) -> None:
+    def step(call_id: str, name: str, given: dict[str, str], text: str) -> list[Any]:
+        return [assistant(use(call_id, name, **given)), user(result(call_id, text))]
+
+    messages = [
+        *step("1", "Bash", {"command": "ls"}, "1"),
+        *step("2", "Grep", {"pattern": "x"}, "y" * 3_000),
+        *step("3", "Bash", {"command": "ls"}, "3"),
+        *step("4", "Bash", {"command": "ls"}, "4"),
+    ]
+    carried = api.carry(messages, policy=within(600))
+    assert carried.report.walked_all
+    assert "### ls (latest of 3 runs)" in carried.text

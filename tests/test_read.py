@@ -261,3 +261,23 @@ def test_is_error(api: ModuleType, given: Any, is_error: bool) -> None:
 def test_an_input_may_hold_what_is_no_json(api: ModuleType) -> None:
     text = api.carry(turn("f", {"a": {1}, "b": 1 << 70, "c": [float("nan")]}, object)).text
     assert "### f(a=" in text
+
+
+@pytest.mark.parametrize(
+    ("part", "line"),
+    [
+        (
+            {"type": "resource", "resource": {"blob": "QUFBQQ==", "mimeType": "image/png"}},
+            "[resource: image/png, 4 bytes]",
+        ),
+        (
+            {"type": "file", "file": {"file_data": "data:application/pdf;base64,QUFBQQ=="}},
+            "[file: application/pdf, 4 bytes]",
+        ),
+        ({"type": "resource", "resource": {"uri": "u", "text": "FOUND"}}, "FOUND"),
+    ],
+)
+def test_base64_is_never_text(api: ModuleType, part: dict[str, Any], line: str) -> None:
+    text = api.carry([{"role": "tool", "tool_call_id": "1", "content": [part]}]).text
+    assert f"\n{line}\n" in text
+    assert "QUFB" not in text

@@ -7,7 +7,7 @@ import pytest
 from markdown import lines_between, shown_blocks
 from wire import assistant, bash, edit, join, open_call, read, result, turn, use, user, write
 
-from toolcarry import NO_LIMIT, Policy
+from toolcarry import NO_LIMIT, Policy, ToolBlock
 
 ROOMY = Policy(max_tool_context_chars=NO_LIMIT)
 
@@ -246,3 +246,13 @@ def test_a_block_made_by_hand_is_rendered(api: ModuleType) -> None:
     block = api.ToolBlock(call, {"content": "x = 1"}, "Read")
     assert "### a.py\n```python\nx = 1\n```\n" in api.format_tool_context([block])
     assert api.format_tool_context([]) == ""
+
+
+def test_an_edit_of_nothing_shows_its_answer(api: ModuleType) -> None:
+    call = use("1", "MultiEdit", file_path="a.py", edits=[])
+    assert "\ndone\n" in api.carry([assistant(call), user(result("1", "done"))]).text
+
+
+def test_a_failure_that_only_the_block_knows(api: ModuleType) -> None:
+    block = ToolBlock(use("1", "Bash", command="ls"), {"content": "x"}, "Bash", is_error=True)
+    assert "### ls (failed)" in api.format_tool_context([block])

@@ -101,7 +101,7 @@ def test_a_broken_chain_goes_on_in_file_order(api: ModuleType) -> None:
     records: list[Any] = [
         record("1", None, run("before")),
         record("2", "1", out("before")),
-        None,
+        {},
         record("4", "lost", run("after")),
         record("5", "4", out("after")),
     ]

@@ -24,8 +24,12 @@ PASS_THROUGH = orjson.OPT_PASSTHROUGH_SUBCLASS | orjson.OPT_PASSTHROUGH_DATACLAS
 CONTAINERS = (dict, list, tuple)
 
 
+SKIPPED: dict[str, Any] = {}
+"""What stands in place of a line that holds no object: a message that says nothing."""
+
+
 class Decoded(NamedTuple):
-    """The messages of a body; ``None`` stands where a line was skipped, so that an index is a line."""
+    """The messages of a body; ``SKIPPED`` stands where a line was, so that an index is a line."""
 
     messages: list[Any]
     skipped_lines: tuple[int, ...]
@@ -46,26 +50,27 @@ def decode_messages(body: bytes | bytearray | memoryview) -> Decoded:
         return Decoded(document, ())
     if not isinstance(document, dict):
         raise InputError(f"neither an object nor an array, but {type(document).__name__}")
-    messages = document.get("messages")
+    messages = document.get("messages", SKIPPED)
     if isinstance(messages, list):
         return Decoded(messages, ())
+    if messages is not SKIPPED:
+        raise InputError(f"messages is not an array, but {type(messages).__name__}")
     return Decoded([document], ())
 
 
 def decode_lines(data: bytes, error: InputError) -> Decoded:
     """Read JSONL; raise ``error``, which the whole gave as one document, where it is no JSONL."""
     lines = data.removeprefix(codecs.BOM_UTF8).split(b"\n")
-    first = next((line for line in map(bytes.strip, lines) if line), b"")
-    if not first or first.endswith((b"{", b"[", b",")):
+    if is_pretty(lines):
         raise error
     records: list[Any] = []
     skipped: list[int] = []
     for number, line in enumerate(lines, 1):
         record = loads_line(line)
-        records.append(record)
+        records.append(SKIPPED if record is None else record)
         if record is None and line.strip():
             skipped.append(number)
-    readable = [index for index, record in enumerate(records) if record is not None]
+    readable = [index for index, record in enumerate(records) if record is not SKIPPED]
     if not readable:
         raise error
     for index in readable[1:]:
@@ -77,9 +82,18 @@ def decode_lines(data: bytes, error: InputError) -> Decoded:
                 f"line {readable[0] + 1} is a request of its own: many conversations", readable[0]
             )
         return Decoded(records[readable[0]]["messages"], tuple(skipped))
-    if not records[-1] and not lines[-1].strip():
+    if not lines[-1].strip():
         records.pop()
     return Decoded(records, tuple(skipped))
+
+
+def is_pretty(lines: list[bytes]) -> bool:
+    """Whether lines look like one document, printed over several of them."""
+    written = [line for line in lines[:64] if line.strip()][:2]
+    opening = written[0].strip() if written else b""
+    if opening in (b"{", b"["):
+        return True
+    return opening.endswith((b"{", b"[", b",")) and written[-1][:1] in (b" ", b"\t")
 
 
 def loads_line(line: bytes) -> dict[str, Any] | None:

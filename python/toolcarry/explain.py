@@ -68,34 +68,33 @@ def explain(
     >>> fates[0].fate, fates[0].setting
     ('excluded', 'include_interrupted')
     """
-    from toolcarry._pure.carry import DEFAULT_RULE_SET, rule_set, to_entry
+    from toolcarry._pure.carry import rule_set, to_entry
     from toolcarry._pure.dedupe import Judging
     from toolcarry._pure.render import notes, title
 
     check_arguments(summary, policy)
     given = take(messages).messages
-    blocks = kernels.extract_tool_blocks(given)
+    judging = Judging(rule_set(policy.rules))
+    fates: list[Fate] = []
     try:
-        fates_by_age = kernels.explain(given, summary, policy)
+        blocks = kernels.extract_tool_blocks(given)
+        walked = {age: found for age, *found in kernels.explain(given, summary, policy)}
+        for index, block in enumerate(blocks):
+            entry = to_entry(block, len(blocks) - 1 - index)
+            judging.prepare(entry)
+            fate, reason = walked.get(entry.order, ("left_out", "not_walked"))
+            fates.append(
+                Fate(
+                    position=block.position,
+                    call_id=block.call_id,
+                    tool_name=block.tool_name,
+                    title=title(entry) + notes(entry),
+                    scope=block.scope,
+                    fate=fate,
+                    reason=REASONS.get(reason, f"{reason} is off" if reason else ""),
+                    setting=SETTINGS.get(reason, reason),
+                )
+            )
     except InputError as error:
         raise located(error, given) from None
-    walked = {age: (fate, reason) for age, fate, reason in fates_by_age}
-    judging = Judging(rule_set(policy.rules) if policy.rules else DEFAULT_RULE_SET)
-    fates: list[Fate] = []
-    for index, block in enumerate(blocks):
-        entry = to_entry(block, len(blocks) - 1 - index)
-        judging.prepare(entry)
-        fate, reason = walked.get(entry.order, ("left_out", "not_walked"))
-        fates.append(
-            Fate(
-                position=block.position,
-                call_id=block.call_id,
-                tool_name=block.tool_name,
-                title=title(entry) + notes(entry),
-                scope=block.scope,
-                fate=fate,
-                reason=REASONS.get(reason, f"{reason} is off" if reason else ""),
-                setting=SETTINGS.get(reason, reason),
-            )
-        )
     return fates

@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from toolcarry._backend import kernels
+from toolcarry.decode import SKIPPED
 from toolcarry.errors import InputError
 from toolcarry.read import Body, Messages, located, take
 from toolcarry.rules import DEFAULT_RULES
@@ -80,7 +81,7 @@ def inspect(messages: Messages | Body) -> Inspection:
     away = [block for block in blocks if not block.notes.is_active]
     return Inspection(
         shape=shape_of(given.messages),
-        messages=sum(message is not None for message in given.messages),
+        messages=sum(message is not SKIPPED for message in given.messages),
         calls=len(calls),
         results=len(results) + duplicate_results,
         errors=sum(block.is_error for block in blocks),

@@ -65,8 +65,6 @@ def dialogue(messages: Messages | Body) -> str:
     for position, item in enumerate(given):
         message = as_object(item)
         if message is None:
-            if item is None:
-                continue
             raise InputError(
                 f"message {position} is not an object, but {type(item).__name__}", position
             )

@@ -219,4 +219,7 @@ def to_entry(block: ToolBlock, age: int) -> Entry:
     """A block as an entry of this age."""
     call, result = as_object(block.tool_use), as_object(block.tool_result)
     call_id = call_id_of(call) if call is not None else answered_id(result or {})
-    return Entry(call, result, call_id, block.position, age, block.scope, block.notes.is_active)
+    entry = Entry(call, result, call_id, block.position, age, block.scope, block.notes.is_active)
+    if block.is_error and not entry.is_error:
+        entry.is_error = entry.is_failure = True
+    return entry

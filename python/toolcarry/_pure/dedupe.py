@@ -10,7 +10,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from toolcarry._pure.entry import Entry
-from toolcarry._pure.lines import DEFAULT_READ, is_covered, line_range, remember_range
+from toolcarry._pure.lines import DEFAULT_READ, UNREADABLE, is_covered, line_range, remember_range
 from toolcarry._pure.read import call_input, call_name
 from toolcarry._pure.rules import OTHER, RuleSet, key_value
 from toolcarry._pure.shell import has_side_effects
@@ -117,7 +117,7 @@ class Judging:
             is_superseded = is_read(lines, newer)
             if lines is None:
                 newer.was_read_whole = True
-            else:
+            elif lines != UNREADABLE:
                 newer.ranges = newer.ranges or []
                 remember_range(lines, newer.ranges)
             edits = lane.get(("edit", entry.value or ""))
@@ -184,6 +184,8 @@ def writes_whole_file(given: Wire) -> bool:
 
 def is_read(lines: tuple[int, int] | None, newer: Newer) -> bool:
     """Whether one later read holds these lines."""
+    if lines == UNREADABLE:
+        return False
     wanted = lines or DEFAULT_READ
     if newer.was_read_whole and wanted[1] <= DEFAULT_READ[1]:
         return True

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from toolcarry._pure.read import UNKNOWN, call_name, result_name
+from toolcarry._pure.read import UNKNOWN, call_name, is_synthetic, result_name
 from toolcarry.types import Kind
 from toolcarry.wire import Wire
 
@@ -38,7 +38,7 @@ class Entry:
         self.call = call
         self.result = result
         self.is_error = is_error = result is not None and result.get("is_error") is True
-        self.is_failure = is_error or result is None
+        self.is_failure = is_error or result is None or is_synthetic(result)
         self.call_id = call_id
         self.position = position
         self.order = order

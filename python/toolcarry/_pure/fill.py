@@ -44,7 +44,7 @@ Trace = Callable[[Entry, str, str], None]
 class Candidate:
     """A block that is offered: its heading's parts, and once it is shown, its texts and what its heading counts."""
 
-    __slots__ = ("count_size", "earlier", "entry", "fenced", "notes", "section", "title")
+    __slots__ = ("count_size", "earlier", "entry", "fenced", "late", "notes", "section", "title")
 
     def __init__(self, entry: Entry) -> None:
         self.entry = entry
@@ -53,10 +53,15 @@ class Candidate:
         self.notes = notes(entry)
         self.fenced: list[Fenced] = []
         self.earlier = 0
+        self.late = 0
         self.count_size = 0
 
-    def heading(self, is_open: bool) -> str:
-        count = count_note(self.entry, self.earlier, is_open)
+    def heading(self, walked_all: bool) -> str:
+        """The heading. What came after the total was spent is counted where its number has room."""
+        count = count_note(self.entry, self.earlier, not walked_all or self.late > 0)
+        if walked_all and self.earlier:
+            exact = count_note(self.entry, self.earlier + self.late, False)
+            count = exact if len(exact) <= self.count_size else count
         return f"### {self.title}{with_count(self.notes, count)}\n"
 
 
@@ -74,7 +79,6 @@ class Fill:
         self._sections: dict[Section, list[Candidate]] = {name: [] for name in SECTIONS}
         self._counted: dict[int, Candidate] = {}
         self._is_spent = False
-        self._is_open = False
         self._stopped_at: Candidate | None = None
         self._listed: list[Entry] = []
         self.is_done = False
@@ -117,11 +121,11 @@ class Fill:
 
     def count(self, newest: Entry) -> None:
         """Let the heading of ``newest``, where it is shown, count one more older block."""
-        if self._is_spent:
-            self._is_open = True
-            return
         shown = self._counted.get(newest.order)
         if shown is None:
+            return
+        if self._is_spent:
+            shown.late += 1
             return
         size = len(count_note(newest, shown.earlier + 1, True))
         growth = size - shown.count_size
@@ -129,6 +133,7 @@ class Fill:
             growth += 2 if shown.notes else 3
         if growth > self._left:
             self._is_spent = True
+            shown.late += 1
             return
         shown.earlier += 1
         shown.count_size = size
@@ -137,8 +142,6 @@ class Fill:
     def offer(self, entry: Entry) -> None:
         """Show a block, or what fits of it, or leave it out."""
         reason = self._excluding_setting(entry)
-        if self._is_spent:
-            self._is_open = True
         if reason:
             self.exclude(entry, reason)
         elif not self._is_spent:
@@ -147,6 +150,7 @@ class Fill:
             self._listed.append(entry)
             self._leave_out(entry)
         else:
+            self._leave_out(entry)
             self.is_done = True
 
     def _try(self, candidate: Candidate) -> None:
@@ -236,7 +240,7 @@ class Fill:
             if blocks:
                 pieces.append(heading)
             for shown in reversed(blocks):
-                pieces.append(shown.heading(self._is_open))
+                pieces.append(shown.heading(not self.is_done))
                 pieces.extend([part.text for part in shown.fenced])
                 pieces.append("\n")
         pieces.append(left_out)

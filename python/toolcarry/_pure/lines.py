@@ -10,6 +10,10 @@ DEFAULT_READ = (1, 2_000)
 """The lines that a read without a range gives: what reading tools give by default."""
 
 TO_THE_END = 1 << 53
+RANGE_KEYS = ("view_range", "start_line", "end_line", "offset", "limit", "pages")
+MOST_DIGITS = 15
+UNREADABLE = (0, 0)
+"""A range that is asked for in words that nobody here knows: it neither holds another nor is held."""
 MAX_RANGES = 256
 """How many ranges of one file are remembered: a read that none of them covers stays, which is never wrong."""
 
@@ -28,15 +32,20 @@ def line_range(given: Wire) -> tuple[int, int] | None:
     if first is not None or last is not None:
         start = max(first or 1, 1)
         return start, start + DEFAULT_READ[1] - 1 if last is None else last
-    first, count = line_number(given.get("offset")), line_number(given.get("limit"))
+    offset, limit = given.get("offset"), given.get("limit")
+    first, count = line_number(offset), line_number(limit)
+    if (offset is not None and first is None) or (limit is not None and count is None):
+        return UNREADABLE
     if first is not None or count is not None:
         start = max(first or 1, 1)
         return start, start + (count or DEFAULT_READ[1]) - 1
-    return None
+    return UNREADABLE if any(given.get(name) is not None for name in RANGE_KEYS) else None
 
 
 def line_number(value: object) -> int | None:
     """``value`` where it is a whole number that may name a line."""
+    if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) <= MOST_DIGITS:
+        value = int(value)
     if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < TO_THE_END:
         return value
     return None

@@ -15,17 +15,10 @@ from operator import attrgetter
 from typing import Any
 
 from toolcarry._pure.entry import Entry
-from toolcarry._pure.read import answered_id, call_id_of, read_message, result_name, result_text
+from toolcarry._pure.read import answered_id, call_id_of, is_synthetic, read_message, result_name
 from toolcarry._pure.session import Session
 from toolcarry.errors import InputError
 from toolcarry.wire import Wire, as_object
-
-SYNTHETIC = (
-    "[Request interrupted by user",
-    "[Tool result missing",
-    "[Tool use interrupted",
-)
-"""How texts begin that stand for a result that never came."""
 
 
 class Turn:
@@ -96,8 +89,6 @@ class Walk:
             message = messages[position]
             lane, scope, is_active = self._main, "", True
             if message.__class__ is not dict:
-                if message is None:
-                    continue  # a line that was skipped
                 message = object_at(position, message)
             role = message.get("role")
             if role is None and ("uuid" in message or "message" in message):
@@ -257,8 +248,3 @@ def object_at(position: int, message: object) -> Any:
         kind = type(message).__name__
         raise InputError(f"message {position} is not an object, but {kind}", position)
     return found
-
-
-def is_synthetic(result: Wire | None) -> bool:
-    """Whether a result only stands for one that never came."""
-    return result is not None and result_text(result.get("content")).startswith(SYNTHETIC)

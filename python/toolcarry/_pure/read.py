@@ -19,11 +19,20 @@ UNKNOWN = "unknown"
 SERVER_CALLS = frozenset(("server_tool_use", "mcp_tool_use"))
 NOTHING: tuple[()] = ()
 
+SYNTHETIC = (
+    "[Request interrupted by user",
+    "[Tool result missing",
+    "[Tool use interrupted",
+)
+"""How texts begin that stand for a result that never came."""
+
 MEDIA = frozenset(
     ("image", "image_url", "input_image", "document", "audio", "input_audio", "video")
 )
 """The kinds of parts that are no text."""
-OPAQUE = ("data", "source", "encrypted_content")
+DATA_KEYS = ("data", "blob", "file_data")
+"""Where a part holds what is no text."""
+OPAQUE = (*DATA_KEYS, "source", "encrypted_content")
 """What tells, in a part of another kind, that it is no text either."""
 MAX_PARTS = 8
 """How deep parts may stand in parts: deeper ones are shown as JSON."""
@@ -79,6 +88,14 @@ def answered_id(result: Wire) -> str:
     if call_id is None:
         call_id = result.get("tool_call_id")
     return call_id if isinstance(call_id, str) else ""
+
+
+def is_synthetic(result: Wire | None) -> bool:
+    """Whether a result only stands for one that never came."""
+    content = result.get("content") if result is not None else None
+    if not isinstance(content, str):
+        content = result_text(content) if content else ""
+    return content[:1] == "[" and content.startswith(SYNTHETIC)
 
 
 def call_name(call: Wire) -> str:
@@ -140,11 +157,14 @@ def part_text(item: object, depth: int) -> str:
     kind = part.get("type")
     if not isinstance(kind, str):
         return compact_json(part)
-    inner = part.get("source") if kind == "document" else part
-    content = (as_object(inner) or part).get("content")
+    inner = as_object(part.get("source" if kind == "document" else kind)) or part
+    text = inner.get("text")
+    if isinstance(text, str):
+        return text
+    content = inner.get("content") or part.get("content")
     if isinstance(content, (str, list, tuple)) and depth < MAX_PARTS:
         return result_text(content, depth + 1)
-    if kind in MEDIA or any(key in part for key in OPAQUE):
+    if kind in MEDIA or any(key in part or key in inner for key in OPAQUE):
         return media_line(kind, part)
     return compact_json(part)
 
@@ -162,9 +182,12 @@ def media_line(kind: str, part: Wire) -> str:
             return f"[{label}: {url}]"
         media_type, _, encoded = url[5:].partition(",")
         return f"[{label}: {media_type.removesuffix(';base64')}, {base64_size(encoded):,} bytes]"
-    data = holder.get("data")
-    if not isinstance(data, str):
+    found = next((holder[key] for key in DATA_KEYS if isinstance(holder.get(key), str)), None)
+    data = text_or_empty(found)
+    if found is None:
         return f"[{label}]"
+    if data.startswith("data:"):
+        return media_line(kind, {"source": data})
     if holder.get("type") == "text":
         return data
     for key in ("media_type", "mimeType", "format"):

@@ -9,7 +9,7 @@ from toolcarry._pure.dedupe import WHOLE_FILE_KEYS
 from toolcarry._pure.entry import Entry
 from toolcarry._pure.fences import Source
 from toolcarry._pure.languages import language_of
-from toolcarry._pure.lines import TO_THE_END, line_range
+from toolcarry._pure.lines import TO_THE_END, UNREADABLE, line_range
 from toolcarry._pure.read import result_text
 from toolcarry.decode import compact_json
 from toolcarry.types import CutSide, KeepText
@@ -86,7 +86,7 @@ def notes(entry: Entry) -> str:
     said = []
     if entry.call is not None and entry.kind == "read" and entry.value is not None:
         lines = line_range(entry.given)
-        if lines is not None:
+        if lines is not None and lines != UNREADABLE:
             said.append(lines_note(lines))
     if entry.is_stale:
         said.append("edited after this read")
@@ -148,9 +148,11 @@ def change_of(given: Wire) -> tuple[str, str] | None:
     edits = as_list(given.get("edits"))
     if edits is not None:
         parts = [replaced(edit) for edit in map(as_object, edits) if edit is not None]
-        return "".join(parts), "diff"
+        if any(parts):
+            return "".join(parts), "diff"
     if first_text(given, OLD_KEYS) is not None or first_text(given, NEW_KEYS) is not None:
-        return replaced(given), "diff"
+        change = replaced(given)
+        return (change, "diff") if change else None
     diff = first_text(given, DIFF_KEYS)
     if diff is not None:
         return diff, "diff"

@@ -4,12 +4,12 @@ Guaranteed: what is kept is at most ``limit`` code points, stands at the start o
 text (or both) unchanged, and begins and ends at boundaries of the text's grapheme clusters; a text
 within the limit comes back as the same object.  Nothing raises, lone surrogates included.
 
-Left out: limits in tokens (``tokens``); making the marker fit a limit, since the marker comes on
-top; and the seam between marker and text, where a text that ends in a prepended mark, or begins
-with a combining one, joins the marker when displayed.
+Left out: limits in tokens; making the marker fit a limit, since the marker comes on top; and the
+seam between marker and text, where a text that ends in a prepended mark, or begins with a
+combining one, joins the marker when displayed.
 
-The twin is ``rust/core/src/truncate.rs``, which has `cut` alone: joining the pieces is the
-binding's work, on the caller's own ``str``.
+The twin is ``rust/core/src/truncate.rs``, which has `cut` alone: in Rust the binding joins the
+pieces, on the caller's own ``str``.
 """
 
 from typing import Literal, TypeAlias

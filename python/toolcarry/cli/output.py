@@ -50,10 +50,6 @@ class Output:
         else:
             self.is_terminal = is_terminal(sys.stdout)
 
-    @property
-    def is_file(self) -> bool:
-        return self._file is not None
-
     def _open(self, name: str, inputs: Sequence[str]) -> None:
         shown = f"-o {label(name)}"
         found = regular_file(name)

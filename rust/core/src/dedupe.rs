@@ -7,7 +7,7 @@
 use ahash::{AHashMap, AHashSet};
 
 use crate::entry::Entry;
-use crate::lines::{DEFAULT_READ, Lines, is_covered, line_range, remember_range};
+use crate::lines::{DEFAULT_READ, Lines, UNREADABLE, is_covered, line_range, remember_range};
 use crate::pieces::Piece;
 use crate::read::name_and_input;
 use crate::rules::{KeepBlock, Kind, OTHER, Rule, RuleSet, key_value};
@@ -166,11 +166,11 @@ impl<'a, 'r> Judging<'a, 'r> {
             newer.newest.is_some()
         } else {
             let by_whole = newer.was_read_whole && wanted.last <= DEFAULT_READ.last;
-            let is_superseded = by_whole || is_covered(wanted, &newer.ranges);
-            if lines.is_some() {
-                remember_range(wanted, &mut newer.ranges);
-            } else {
+            let is_superseded = wanted != UNREADABLE && (by_whole || is_covered(wanted, &newer.ranges));
+            if lines.is_none() {
                 newer.was_read_whole = true;
+            } else if wanted != UNREADABLE {
+                remember_range(wanted, &mut newer.ranges);
             }
             is_superseded
         };

@@ -1,7 +1,7 @@
 //! A block in the making, on its way through the steps. The twin is `_pure/entry.py`.
 
 use crate::pieces::Piece;
-use crate::read::{UNKNOWN, call_name, result_name};
+use crate::read::{UNKNOWN, call_name, is_synthetic, result_name};
 use crate::rules::Kind;
 use crate::text::Text;
 use crate::value::{Value, names};
@@ -32,6 +32,7 @@ pub struct Entry<'a, V> {
     /// Whether the file was edited after this read.
     pub is_stale: bool,
     is_error: bool,
+    is_failure: bool,
     /// While the entry waits for its call: the place of the next one behind it that waits for a call of this id.
     pub(crate) behind: Option<usize>,
     /// What kind of tool it is.
@@ -63,6 +64,7 @@ impl<'a, V: Value<'a>> Entry<'a, V> {
             is_active,
             is_stale: false,
             is_error: false,
+            is_failure: true,
             behind: None,
             kind: Kind::Other,
             value: None,
@@ -73,13 +75,21 @@ impl<'a, V: Value<'a>> Entry<'a, V> {
 
     /// Take over what came back for another entry.
     pub(crate) fn take_over(&mut self, other: &Self) {
-        (self.result, self.content, self.is_error) = (other.result, other.content, other.is_error);
+        (self.result, self.content) = (other.result, other.content);
+        (self.is_error, self.is_failure) = (other.is_error, other.is_failure);
     }
 
     fn set_result(&mut self, result: Option<V>) {
         self.result = result;
         self.content = result.and_then(|result| result.get(names::CONTENT));
         self.is_error = result.and_then(|result| result.get(names::IS_ERROR)).is_some_and(Value::is_true);
+        self.is_failure = self.is_error || result.is_none() || is_synthetic(self.content);
+    }
+
+    /// Let what is known of a block from elsewhere count.
+    pub fn set_error(&mut self, is_error: bool) {
+        self.is_error = is_error;
+        self.is_failure = is_error || self.result.is_none() || is_synthetic(self.content);
     }
 
     /// The tool's name, by the call, else by what the result says of itself.
@@ -102,6 +112,6 @@ impl<'a, V: Value<'a>> Entry<'a, V> {
     /// Whether the tool failed, or was interrupted.
     #[must_use]
     pub fn is_failure(&self) -> bool {
-        self.is_error || self.result.is_none()
+        self.is_failure
     }
 }

@@ -42,6 +42,7 @@ struct Candidate<'a> {
     size: usize,
     is_cut: bool,
     earlier: usize,
+    late: usize,
     count_size: usize,
 }
 
@@ -58,6 +59,7 @@ impl<'a> Candidate<'a> {
             size: 0,
             is_cut: false,
             earlier: 0,
+            late: 0,
             count_size: 0,
         }
     }
@@ -68,12 +70,18 @@ impl<'a> Candidate<'a> {
         self.is_cut |= fenced.is_cut;
     }
 
-    /// What the heading says behind its title.
-    fn heading_end(&self, is_open: bool) -> Piece<'a> {
+    /// What the heading says behind its title. What came after the total was spent is counted where its number
+    /// has room.
+    fn heading_end(&self, walked_all: bool) -> Piece<'a> {
         if self.earlier == 0 && self.notes.is_empty() {
             return Piece::ascii("\n");
         }
-        let mut end = with_count(&self.notes, &count_note(self.kind, self.earlier, is_open));
+        let mut count = count_note(self.kind, self.earlier, !walked_all || self.late > 0);
+        if walked_all && self.earlier > 0 {
+            let exact = count_note(self.kind, self.earlier + self.late, false);
+            count = if exact.len() <= self.count_size { exact } else { count };
+        }
+        let mut end = with_count(&self.notes, &count);
         end.push('\n');
         Piece::own_ascii(end)
     }
@@ -106,7 +114,6 @@ pub struct Fill<'a, 's, V> {
     opened: Vec<Section>,
     counted: AHashMap<usize, usize>,
     is_spent: bool,
-    is_open: bool,
     stopped_at: Option<(Entry<'a, V>, Candidate<'a>)>,
     listed: Vec<Entry<'a, V>>,
     summary: OwnedText,
@@ -143,7 +150,6 @@ impl<'a, 's, V: Value<'a>> Fill<'a, 's, V> {
             opened: Vec::new(),
             counted: AHashMap::new(),
             is_spent: false,
-            is_open: false,
             stopped_at: None,
             listed: Vec::new(),
             summary: OwnedText::default(),
@@ -207,12 +213,12 @@ impl<'a, 's, V: Value<'a>> Fill<'a, 's, V> {
 
     /// Let the heading of the block with this order, where it is shown, count one more older block.
     pub fn count(&mut self, newest: usize) {
-        if self.is_spent {
-            self.is_open = true;
-            return;
-        }
         let shown = self.counted.get(&newest).and_then(|place| self.candidates.get_mut(*place));
         let Some(shown) = shown else { return };
+        if self.is_spent {
+            shown.late += 1;
+            return;
+        }
         let size = count_note(shown.kind, shown.earlier + 1, true).len();
         let mut growth = size - shown.count_size;
         if shown.count_size == 0 {
@@ -220,6 +226,7 @@ impl<'a, 's, V: Value<'a>> Fill<'a, 's, V> {
         }
         if signed(growth) > self.left {
             self.is_spent = true;
+            shown.late += 1;
             return;
         }
         shown.earlier += 1;
@@ -230,9 +237,6 @@ impl<'a, 's, V: Value<'a>> Fill<'a, 's, V> {
     /// Show a block, or what fits of it, or leave it out.
     pub fn offer(&mut self, entry: Entry<'a, V>) {
         let reason = self.excluding_setting(&entry);
-        if self.is_spent {
-            self.is_open = true;
-        }
         if let Some(reason) = reason {
             self.exclude(entry.age, reason);
         } else if !self.is_spent {
@@ -241,6 +245,7 @@ impl<'a, 's, V: Value<'a>> Fill<'a, 's, V> {
             self.leave_out(entry.age);
             self.listed.push(entry);
         } else {
+            self.leave_out(entry.age);
             self.is_done = true;
         }
     }
@@ -368,7 +373,7 @@ impl<'a, 's, V: Value<'a>> Fill<'a, 's, V> {
                 }
                 output.push(Piece::ascii("### "));
                 output.push(std::mem::take(&mut shown.title));
-                output.push(shown.heading_end(self.is_open));
+                output.push(shown.heading_end(!self.is_done));
                 for piece in self.texts.get_mut(shown.texts.clone()).unwrap_or_default() {
                     output.push(std::mem::take(piece));
                 }

@@ -1,11 +1,18 @@
 //! Which lines of a file a read asks for, and whether later reads hold them. The twin is `_pure/lines.py`.
 
-use crate::value::{Value, names};
+use crate::text::Text;
+use crate::value::{Key, Value, names};
 
 /// The lines that a read without a range gives: what reading tools give by default.
 pub(crate) const DEFAULT_READ: Lines = Lines { first: 1, last: 2_000 };
 /// The last line of a read to the end of the file.
 pub const TO_THE_END: i64 = 1 << 53;
+/// The arguments by which a range may be asked for.
+const RANGE_KEYS: [Key<'static>; 6] =
+    [names::VIEW_RANGE, names::START_LINE, names::END_LINE, names::OFFSET, names::LIMIT, names::PAGES];
+const MOST_DIGITS: usize = 15;
+/// A range that is asked for in words that nobody here knows: it neither holds another nor is held.
+pub(crate) const UNREADABLE: Lines = Lines { first: 0, last: 0 };
 /// How many ranges of one file are remembered: a read that none of them covers stays, which is never wrong.
 const MAX_RANGES: usize = 256;
 
@@ -39,18 +46,28 @@ pub fn line_range<'a, V: Value<'a>>(input: V) -> Option<Lines> {
         let start = first.unwrap_or(1).max(1);
         return Some(Lines { first: start, last: last.unwrap_or(start + DEFAULT_READ.last - 1) });
     }
-    let (first, count) = (line_number(input.get(names::OFFSET)), line_number(input.get(names::LIMIT)));
+    let (offset, limit) = (input.get(names::OFFSET), input.get(names::LIMIT));
+    let (first, count) = (line_number(offset), line_number(limit));
+    if (offset.is_some() && first.is_none()) || (limit.is_some() && count.is_none()) {
+        return Some(UNREADABLE);
+    }
     if first.is_some() || count.is_some() {
         let start = first.unwrap_or(1).max(1);
         let count = count.filter(|count| *count > 0).unwrap_or(DEFAULT_READ.last);
         return Some(Lines { first: start, last: start + count - 1 });
     }
-    None
+    RANGE_KEYS.iter().any(|key| input.get(*key).is_some()).then_some(UNREADABLE)
 }
 
 /// A whole number that may name a line.
 fn line_number<'a, V: Value<'a>>(value: Option<V>) -> Option<i64> {
-    value.and_then(Value::integer).filter(|number| (0..TO_THE_END).contains(number))
+    let value = value?;
+    let digits = |text: Text<'a>| {
+        let digits = text.to_utf8();
+        let is_number = digits.len() <= MOST_DIGITS && digits.bytes().all(|byte| byte.is_ascii_digit());
+        is_number.then(|| digits.parse().ok()).flatten()
+    };
+    value.integer().or_else(|| value.text().and_then(digits)).filter(|number| (0..TO_THE_END).contains(number))
 }
 
 /// Whether one of the ranges holds `wanted`. They are sorted, and none holds another.

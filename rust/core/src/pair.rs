@@ -13,13 +13,10 @@ use std::collections::hash_map::Entry::Occupied;
 use ahash::AHashMap;
 
 use crate::entry::Entry;
-use crate::read::{Said, answered_id, call_id_of, result_name, result_text};
+use crate::read::{Said, answered_id, call_id_of, is_synthetic, result_name};
 use crate::session::Session;
 use crate::text::Text;
 use crate::value::{Value, names, text_or_empty};
-
-/// How texts begin that stand for a result that never came.
-const SYNTHETIC: [&str; 3] = ["[Request interrupted by user", "[Tool result missing", "[Tool use interrupted"];
 
 /// A message that is no object.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -124,9 +121,6 @@ impl<'a, V: Value<'a>> Walk<'a, V> {
 
     fn read(&mut self, position: usize) -> Result<(), NotAnObject> {
         let Some(item) = self.messages.item(position) else { return Ok(()) };
-        if item.is_null() {
-            return Ok(()); // a line that was skipped
-        }
         let Some(mut message) = item.object() else {
             return Err(NotAnObject { position, type_name: item.type_name() });
         };
@@ -287,7 +281,7 @@ impl<'a, V: Value<'a>> Walk<'a, V> {
     fn settle_duplicate(&mut self, first: usize, second: usize) {
         self.duplicate_results += 1;
         let Ok([entry, late]) = self.held.get_disjoint_mut([first, second]) else { return };
-        if is_synthetic(entry.result) && !is_synthetic(late.result) {
+        if is_synthetic(entry.content) && !is_synthetic(late.content) {
             entry.take_over(late);
         }
         late.result = None;
@@ -307,12 +301,4 @@ impl<'a, V: Value<'a>> Walk<'a, V> {
             self.ready.splice(0..0, held);
         }
     }
-}
-
-/// Whether a result only stands for one that never came.
-fn is_synthetic<'a, V: Value<'a>>(result: Option<V>) -> bool {
-    result.is_some_and(|result| {
-        let text = result_text(result.get(names::CONTENT));
-        SYNTHETIC.iter().any(|start| text.text().starts_with(start))
-    })
 }

@@ -13,10 +13,15 @@ use crate::value::{Key, Value, names, text_or_empty};
 /// The name of a tool that nothing names.
 pub const UNKNOWN: &str = "unknown";
 
+/// How texts begin that stand for a result that never came.
+const SYNTHETIC: [&str; 3] = ["[Request interrupted by user", "[Tool result missing", "[Tool use interrupted"];
+
 /// The kinds of parts that are no text.
 const MEDIA: [&str; 7] = ["image", "image_url", "input_image", "document", "audio", "input_audio", "video"];
 /// What tells, in a part of another kind, that it is no text either.
-const OPAQUE: [Key<'static>; 3] = [names::DATA, names::SOURCE, names::ENCRYPTED_CONTENT];
+const OPAQUE: [Key<'static>; 5] = [names::DATA, names::BLOB, names::FILE_DATA, names::SOURCE, names::ENCRYPTED_CONTENT];
+/// Where a part holds what is no text.
+const DATA_KEYS: [Key<'static>; 3] = [names::DATA, names::BLOB, names::FILE_DATA];
 /// How deep parts may stand in parts: deeper ones are shown as JSON.
 const MAX_PARTS: usize = 8;
 
@@ -164,18 +169,36 @@ fn part_text<'a, V: Value<'a>>(item: V, depth: usize) -> Piece<'a> {
         return Piece::Borrowed(text);
     }
     let Some(kind) = part.get(names::TYPE).and_then(Value::text) else { return Piece::own(part.json()) };
-    let source = || part.get(names::SOURCE).and_then(Value::object);
-    let holder = if kind.is("document") { source().unwrap_or(part) } else { part };
-    if let Some(content) = holder.get(names::CONTENT)
+    let kind_name = kind.to_utf8();
+    let inner_key = if kind_name == "document" { names::SOURCE } else { Key::named(&kind_name) };
+    let inner = part.get(inner_key).and_then(Value::object).unwrap_or(part);
+    if let Some(text) = inner.get(names::TEXT).and_then(Value::text) {
+        return Piece::Borrowed(text);
+    }
+    let content = inner.get(names::CONTENT).filter(|content| !is_empty(*content)).or_else(|| part.get(names::CONTENT));
+    if let Some(content) = content
         && (content.text().is_some() || content.list().is_some())
         && depth < MAX_PARTS
     {
         return content_text(content, depth + 1);
     }
-    if MEDIA.iter().any(|name| kind.is(name)) || OPAQUE.iter().any(|key| part.has(*key)) {
+    let is_opaque = |key: &Key<'_>| part.has(*key) || inner.has(*key);
+    if MEDIA.iter().any(|name| kind.is(name)) || OPAQUE.iter().any(is_opaque) {
         return media_line(kind, part);
     }
     Piece::own(part.json())
+}
+
+/// Whether a value holds nothing: an empty text or list.
+fn is_empty<'a, V: Value<'a>>(value: V) -> bool {
+    value.text().is_some_and(Text::is_empty) || value.list().is_some_and(|list| list.count() == 0)
+}
+
+/// Whether the content of a result only stands for one that never came.
+pub(crate) fn is_synthetic<'a, V: Value<'a>>(content: Option<V>) -> bool {
+    let Some(content) = content.filter(|content| !is_empty(*content)) else { return false };
+    let text = result_text(Some(content));
+    text.text().get(0) == Some(u32::from(b'[')) && SYNTHETIC.iter().any(|start| text.text().starts_with(start))
 }
 
 /// `[image: image/png, 34,211 bytes]` for an image, a document or a sound; never its base64.
@@ -185,16 +208,13 @@ fn media_line<'a, V: Value<'a>>(kind: Text<'a>, part: V) -> Piece<'a> {
     let holder = inner.and_then(Value::object).unwrap_or(part);
     let url = inner.and_then(Value::text).or_else(|| holder.get(names::URL).and_then(Value::text));
     if let Some(url) = url {
-        if !url.starts_with("data:") {
-            return line(label, &[Text::ascii(": "), url]);
-        }
-        let url = url.slice(5, url.len());
-        let comma = url.find(b',').unwrap_or(url.len());
-        let size = size_note(url.slice(comma + 1, url.len()));
-        let media_type = url.slice(0, comma).without_suffix(";base64");
-        return line(label, &[Text::ascii(": "), media_type, Text::ascii(", "), Text::ascii(&size)]);
+        return url_line(label, url);
     }
-    let Some(data) = holder.get(names::DATA).and_then(Value::text) else { return line(label, &[]) };
+    let data = DATA_KEYS.iter().find_map(|key| holder.get(*key).and_then(Value::text));
+    let Some(data) = data else { return line(label, &[]) };
+    if data.starts_with("data:") {
+        return url_line(label, data);
+    }
     if text_or_empty(holder.get(names::TYPE)).is("text") {
         return Piece::Borrowed(data);
     }
@@ -206,6 +226,17 @@ fn media_line<'a, V: Value<'a>>(kind: Text<'a>, part: V) -> Piece<'a> {
         Some(name) => line(label, &[Text::ascii(": "), name, Text::ascii(", "), Text::ascii(&size)]),
         None => line(label, &[Text::ascii(": "), Text::ascii(&size)]),
     }
+}
+
+fn url_line<'a>(label: Text<'_>, url: Text<'_>) -> Piece<'a> {
+    if !url.starts_with("data:") {
+        return line(label, &[Text::ascii(": "), url]);
+    }
+    let url = url.slice(5, url.len());
+    let comma = url.find(b',').unwrap_or(url.len());
+    let size = size_note(url.slice(comma + 1, url.len()));
+    let media_type = url.slice(0, comma).without_suffix(";base64");
+    line(label, &[Text::ascii(": "), media_type, Text::ascii(", "), Text::ascii(&size)])
 }
 
 fn line<'a>(label: Text<'_>, rest: &[Text<'_>]) -> Piece<'a> {

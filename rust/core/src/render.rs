@@ -5,7 +5,7 @@ use crate::dedupe::WHOLE_FILE_KEYS;
 use crate::entry::Entry;
 use crate::fences::Source;
 use crate::languages::language_of;
-use crate::lines::{Lines, TO_THE_END, line_range};
+use crate::lines::{Lines, TO_THE_END, UNREADABLE, line_range};
 use crate::pieces::Piece;
 use crate::read::{items, result_text};
 use crate::rules::Kind;
@@ -150,6 +150,7 @@ pub fn notes<'a, V: Value<'a>>(entry: &Entry<'a, V>) -> String {
         && entry.kind == Kind::Read
         && entry.value.is_some()
         && let Some(lines) = line_range(given)
+        && lines != UNREADABLE
     {
         say(&lines_note(lines));
     }
@@ -232,12 +233,14 @@ fn change_of<'a, V: Value<'a>>(input: V) -> Option<(Piece<'a>, bool)> {
         for edit in items(edits).filter_map(Value::object) {
             push_replaced(&mut text, edit);
         }
-        return Some((Piece::own(text), true));
+        if !text.as_text().is_empty() {
+            return Some((Piece::own(text), true));
+        }
     }
     if first_text(input, &OLD_KEYS).is_some() || first_text(input, &NEW_KEYS).is_some() {
         let mut text = OwnedText::default();
         push_replaced(&mut text, input);
-        return Some((Piece::own(text), true));
+        return (!text.as_text().is_empty()).then(|| (Piece::own(text), true));
     }
     if let Some(diff) = first_text(input, &DIFF_KEYS) {
         return Some((Piece::Borrowed(diff), true));

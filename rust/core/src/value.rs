@@ -98,6 +98,9 @@ known_keys! {
     MIME_TYPE "mimeType"
     FORMAT "format"
     ENCRYPTED_CONTENT "encrypted_content"
+    BLOB "blob"
+    FILE_DATA "file_data"
+    PAGES "pages"
 }
 
 /// A value of the input.

@@ -100,7 +100,10 @@ fn a_range_is_superseded_by_a_read_that_covers_it() {
         (json!({"start_line": 10, "end_line": 20}), json!({"start_line": 5, "end_line": 19}), false),
         (json!({"view_range": [10, -1]}), json!({"view_range": [9, -1]}), true),
         (json!({"view_range": [10, -1]}), json!({"view_range": [1, 5000]}), false),
-        (json!({"offset": i64::MAX, "limit": i64::MAX}), json!({"offset": -1, "limit": 0.5}), true),
+        (json!({"offset": i64::MAX, "limit": i64::MAX}), json!({"offset": -1, "limit": 0.5}), false),
+        (json!({"offset": "11", "limit": "5"}), json!({"offset": 10, "limit": 10}), true),
+        (json!({"pages": "1-5"}), json!({"pages": "6-10"}), false),
+        (json!({"pages": "1-5"}), json!({}), false),
     ];
     for (older, later, covers) in cases {
         let stay = kept(&[ranged("r1", &older), ranged("r2", &later)]);

@@ -39,7 +39,7 @@ impl<'py> Arena<'py> {
     pub(crate) fn keep(&self, object: Bound<'py, PyAny>) -> Object<'_, 'py> {
         let pointer = object.as_ptr();
         self.kept.borrow_mut().push(object.unbind());
-        // SAFETY: `kept` owns a reference until the arena is dropped, which the lifetime of `&self` outlives not.
+        // SAFETY: `kept` only grows, and owns a reference until the arena is dropped, which `&self` does not outlive.
         let object = unsafe { Borrowed::from_ptr(self.py, pointer) };
         Object { object, arena: self }
     }

@@ -104,6 +104,9 @@ pub(crate) fn entries_of<'a, 'py: 'a>(
         let age = if by_notes { notes.getattr(intern!(py, "age"))?.extract()? } else { entries.len() };
         let mut entry = Entry::new(call, result, call_id, (position, age), (scope, is_active));
         entry.age = age;
+        if member(intern!(py, "is_error"))?.is_truthy()? {
+            entry.set_error(true);
+        }
         if by_notes {
             entry.is_stale = notes.getattr(intern!(py, "is_stale"))?.is_truthy()?;
             earlier.push(notes.getattr(intern!(py, "earlier"))?.extract()?);

@@ -34,8 +34,9 @@ pub(crate) fn new_string<'py>(py: Python<'py>, output: &Output<'_>) -> PyResult<
         Width::Ucs4 => 0x10_FFFF,
     };
     let length = isize::try_from(size)?;
-    // SAFETY: the new string is ours alone until it is returned; its data holds `size` units of its kind, and all
-    // of them are written.
+    // SAFETY: a new string of some size is ours alone until it is returned, and its data holds `size` units of its
+    // kind, all of which are written: `len` and `write` count the same pieces. The empty string is shared, and is
+    // not written to.
     unsafe {
         let string = Bound::from_owned_ptr_or_err(py, ffi::PyUnicode_New(length, widest))?;
         let data = ffi::PyUnicode_DATA(string.as_ptr());
