@@ -280,7 +280,7 @@ fn a_block_is_handed_out_before_older_messages_are_read() {
 
 #[test]
 fn an_empty_object_is_a_line_that_was_skipped() {
-    let messages = [assistant(&[named("t1", "A")]), Value::Null, user(&[result("t1", "1")])];
+    let messages = [assistant(&[named("t1", "A")]), json!({}), user(&[result("t1", "1")])];
     check(&messages, &[("A", Some("1"))]);
 }
 
