@@ -81,12 +81,14 @@ class Notes:
     ``earlier`` holds the ages of the older blocks with the same key that the heading counts,
     ``is_stale`` says that the file was edited after this read, and ``is_active`` that the block
     stands on the conversation's active branch.
+    ``second_results`` are the wire's objects of further results for the same call, in their order.
     """
 
     age: int = 0
     earlier: tuple[int, ...] = ()
     is_stale: bool = False
     is_active: bool = True
+    second_results: tuple[Mapping[str, Any], ...] = ()
 
     def __post_init__(self) -> None:
         for age in (self.age, *self.earlier):

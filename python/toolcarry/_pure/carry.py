@@ -38,7 +38,9 @@ def survey(messages: Sequence[Any]) -> tuple[list[ToolBlock], int, int]:
     blocks = []
     for age, entry in enumerate(walk.entries()):
         judging.prepare(entry)
-        blocks.append(to_block(entry, Notes(age=age, is_active=entry.is_active)))
+        second = tuple(walk.second_results.get(entry.order, ()))
+        notes = Notes(age=age, is_active=entry.is_active, second_results=second)
+        blocks.append(to_block(entry, notes))
     blocks.reverse()
     return blocks, walk.duplicate_results, walk.repeated_records
 
@@ -63,7 +65,11 @@ def deduplicate_tools(blocks: Sequence[ToolBlock], rules: Rules) -> list[ToolBlo
             blocks[last - entry.order],
             dedup_key=dedup_key(entry),
             notes=Notes(
-                entry.order, tuple(earlier.get(entry.order, ())), entry.is_stale, entry.is_active
+                entry.order,
+                tuple(earlier.get(entry.order, ())),
+                entry.is_stale,
+                entry.is_active,
+                blocks[last - entry.order].notes.second_results,
             ),
         )
         for entry in kept

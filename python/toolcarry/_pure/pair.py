@@ -66,11 +66,15 @@ class Lane:
 
 
 class Walk:
-    """The backward walk. ``repeated_records`` and ``duplicate_results`` count what it passed by."""
+    """The backward walk. ``repeated_records`` and ``duplicate_results`` count what it passed by.
+
+    ``second_results`` keeps further results of a call, by the order of its entry.
+    """
 
     def __init__(self, messages: Sequence[Any]) -> None:
         self.repeated_records = 0
         self.duplicate_results = 0
+        self.second_results: dict[int, list[Wire]] = {}
         self._messages = messages
         self._session: Session | None = None
         self._main = Lane()
@@ -224,8 +228,12 @@ class Walk:
 
     def _settle_duplicate(self, answered: Entry, second: Entry) -> None:
         self.duplicate_results += 1
+        kept = second.result
         if is_synthetic(answered.result) and not is_synthetic(second.result):
+            kept = answered.result
             answered.take_over(second)
+        if kept is not None:
+            self.second_results.setdefault(answered.order, []).append(kept)
         second.result = None
 
     def _flush(self) -> list[Entry]:

@@ -64,6 +64,8 @@ pub struct Walk<'a, V> {
     pub repeated_records: usize,
     /// How many results came for a call that was answered.
     pub duplicate_results: usize,
+    /// Those results, by the order of the entry of their call.
+    pub second_results: AHashMap<usize, Vec<V>>,
     messages: V,
     position: usize,
     is_settled: bool,
@@ -83,6 +85,7 @@ impl<'a, V: Value<'a>> Walk<'a, V> {
         Self {
             repeated_records: 0,
             duplicate_results: 0,
+            second_results: AHashMap::new(),
             messages,
             position: messages.count(),
             is_settled: false,
@@ -281,9 +284,12 @@ impl<'a, V: Value<'a>> Walk<'a, V> {
     fn settle_duplicate(&mut self, first: usize, second: usize) {
         self.duplicate_results += 1;
         let Ok([entry, late]) = self.held.get_disjoint_mut([first, second]) else { return };
+        let mut kept = late.result;
         if is_synthetic(entry.content) && !is_synthetic(late.content) {
+            kept = entry.result;
             entry.take_over(late);
         }
+        self.second_results.entry(entry.order).or_default().extend(kept);
         late.result = None;
     }
 

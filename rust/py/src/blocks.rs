@@ -42,7 +42,8 @@ pub(crate) fn survey<'py>(messages: &Bound<'py, PyAny>) -> PyResult<(Blocks<'py>
         entry.age = blocks.len();
         judging.prepare(&mut entry);
         arena.check()?;
-        blocks.push(classes.block(py, &entry)?);
+        let second = walk.second_results.get(&entry.order).map_or(&[][..], Vec::as_slice);
+        blocks.push(classes.block(py, &entry, second)?);
     }
     blocks.reverse();
     Ok((blocks, walk.duplicate_results, walk.repeated_records))
@@ -129,8 +130,14 @@ impl<'py> Classes<'py> {
         Ok(Self { block: types.getattr(intern!(py, "ToolBlock"))?, notes: types.getattr(intern!(py, "Notes"))? })
     }
 
-    fn block(&self, py: Python<'py>, entry: &Entry<'_, Object<'_, 'py>>) -> PyResult<Bound<'py, PyAny>> {
-        let notes = self.notes.call1((entry.age, PyTuple::empty(py), false, entry.is_active))?;
+    fn block(
+        &self,
+        py: Python<'py>,
+        entry: &Entry<'_, Object<'_, 'py>>,
+        second: &[Object<'_, 'py>],
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let second = PyTuple::new(py, second.iter().map(|result| result.object))?;
+        let notes = self.notes.call1((entry.age, PyTuple::empty(py), false, entry.is_active, second))?;
         self.block.call1((
             entry.call.map(|call| call.object),
             entry.result.map(|result| result.object),
@@ -152,7 +159,8 @@ impl<'py> Classes<'py> {
         earlier: &[usize],
     ) -> PyResult<Bound<'py, PyAny>> {
         let py = block.py();
-        let notes = (entry.order, PyTuple::new(py, earlier)?, entry.is_stale, entry.is_active);
+        let second = block.getattr(intern!(py, "notes"))?.getattr(intern!(py, "second_results"))?;
+        let notes = (entry.order, PyTuple::new(py, earlier)?, entry.is_stale, entry.is_active, second);
         self.block.call1((
             block.getattr(intern!(py, "tool_use"))?,
             block.getattr(intern!(py, "tool_result"))?,
