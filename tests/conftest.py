@@ -28,7 +28,7 @@ USERS_OF_KERNELS = (
 settings.register_profile(
     "toolcarry",
     deadline=None,
-    max_examples=100,
+    max_examples=1_000 if os.environ.get("TOOLCARRY_LONG") == "1" else 100,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 settings.load_profile("toolcarry")

@@ -12,15 +12,13 @@ The twin is ``rust/core/src/truncate.rs``, which has `cut` alone: in Rust the bi
 pieces, on the caller's own ``str``.
 """
 
-from typing import Literal, TypeAlias
-
 from toolcarry._pure.graphemes import ceil_boundary, floor_boundary
-
-Keep: TypeAlias = Literal["head", "tail", "ends"]
-"""The part of a text that stays: its start, its end, or both."""
+from toolcarry.types import CutSide
 
 
-def truncate(text: str, limit: int, *, keep: Keep = "head", marker: str = "... [truncated]") -> str:
+def truncate(
+    text: str, limit: int, *, keep: CutSide = "head", marker: str = "... [truncated]"
+) -> str:
     """Return a text with at most so many code points of its own, and a marker where it was cut.
 
     Args:
@@ -43,7 +41,7 @@ def truncate(text: str, limit: int, *, keep: Keep = "head", marker: str = "... [
     return text[:head] + marker + text[tail:]
 
 
-def cut(text: str, limit: int, keep: Keep) -> tuple[int, int]:
+def cut(text: str, limit: int, keep: CutSide) -> tuple[int, int]:
     """Return the plan of a cut: where the head that stays ends, and where the tail begins.
 
     ``text[:head]`` and ``text[tail:]`` stay.  Both are ``len(text)`` where nothing is cut, and

@@ -81,7 +81,7 @@ fn under_arguments(value: Json) -> Json {
 
 impl<'a> Value<'a> for &'a Json {
     fn get(self, key: Key<'_>) -> Option<Self> {
-        self.member(key).filter(|value| !value.is_null())
+        self.member(key).filter(|value| !matches!(value, Json::Null))
     }
 
     fn has(self, key: Key<'_>) -> bool {
@@ -115,10 +115,6 @@ impl<'a> Value<'a> for &'a Json {
             Json::List(items) => items.get(index),
             _ => None,
         }
-    }
-
-    fn is_null(self) -> bool {
-        matches!(self, Json::Null)
     }
 
     fn is_true(self) -> bool {

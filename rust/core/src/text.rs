@@ -177,20 +177,6 @@ impl<'a> Text<'a> {
         }
     }
 
-    /// The text without this ASCII character around it.
-    #[must_use]
-    pub fn trim(self, character: u8) -> Self {
-        let is_it = |index: usize| self.get(index) == Some(u32::from(character));
-        let (mut start, mut end) = (0, self.len());
-        while start < end && is_it(start) {
-            start += 1;
-        }
-        while end > start && is_it(end - 1) {
-            end -= 1;
-        }
-        self.slice(start, end)
-    }
-
     /// What the widest code point needs.
     #[must_use]
     pub fn width(self) -> Width {

@@ -122,8 +122,6 @@ pub trait Value<'a>: Copy + 'a {
     fn count(self) -> usize;
     /// An item of a list.
     fn item(self, index: usize) -> Option<Self>;
-    /// Whether the value is null.
-    fn is_null(self) -> bool;
     /// Whether the value is true.
     fn is_true(self) -> bool;
     /// The value as a whole number.

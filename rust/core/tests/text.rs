@@ -131,15 +131,6 @@ fn beginnings_and_ends() {
 }
 
 #[test]
-fn trim_takes_one_character_from_both_sides() {
-    for (text, expected) in [("", ""), ("--", ""), ("--a-b-", "a-b"), ("ab", "ab"), (" -a", " -a")] {
-        for own in in_all_widths(text) {
-            assert_eq!(own.as_text().trim(b'-').to_utf8(), expected, "{text:?}");
-        }
-    }
-}
-
-#[test]
 fn a_text_is_a_literal_only_as_a_whole() {
     assert!(Text::ascii("tool").is("tool"));
     assert!(!Text::ascii("tools").is("tool"));

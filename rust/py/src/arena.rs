@@ -4,6 +4,8 @@
 //! out, so that nothing that runs in between (a collector, a `model_dump`) can free what is borrowed. Strings never
 //! change; containers are asked anew each time.
 
+#![allow(unsafe_code)] // what is borrowed is kept alive by hand
+
 use std::cell::RefCell;
 
 use pyo3::prelude::*;
@@ -131,10 +133,6 @@ impl<'a, 'py: 'a> Value<'a> for Object<'a, 'py> {
             Err(_) => self.object.cast::<PyTuple>().ok().and_then(|tuple| tuple.get_item(index).ok()),
         };
         found.map(|item| self.arena.keep(item))
-    }
-
-    fn is_null(self) -> bool {
-        self.object.is_none()
     }
 
     fn is_true(self) -> bool {

@@ -1,5 +1,7 @@
 //! Python's strings: borrowed as they are stored, and made by one exact allocation.
 
+#![allow(unsafe_code)] // strings are read and written as they are stored
+
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
