@@ -121,6 +121,43 @@ def test_nested_values(both: Both, levels: int, place: str) -> None:
     check_all(both, messages, "", Policy())
 
 
+CALL = {"type": "tool_use", "id": "t1", "name": "Bash", "input": {"command": "ls"}}
+RESULT = {"type": "tool_result", "tool_use_id": "t1", "content": "ok"}
+ALMOST_EXCHANGES = {
+    "no object before": (5, [RESULT | {"content": deep(200)}]),
+    "calls of a tool": ({"role": "tool", "content": [CALL]}, [RESULT]),
+    "one id twice": (
+        {"role": "assistant", "content": [CALL, CALL]},
+        [RESULT, RESULT | {"content": "second"}],
+    ),
+    "two results for one call": ({"role": "assistant", "content": [CALL]}, [RESULT, RESULT]),
+    "one result for two calls": (
+        {"role": "assistant", "content": [CALL, CALL | {"id": "t2"}]},
+        [RESULT],
+    ),
+    "another order": (
+        {"role": "assistant", "content": [CALL, CALL | {"id": "t2"}]},
+        [RESULT | {"tool_use_id": "t2"}, RESULT],
+    ),
+    "an id that is no text": (
+        {"role": "assistant", "content": [CALL | {"id": ["t1"]}]},
+        [RESULT | {"tool_use_id": ["t1"]}],
+    ),
+    "a result with the call": ({"role": "assistant", "content": [CALL, RESULT]}, [RESULT]),
+    "a call elsewhere too": (
+        {"role": "assistant", "content": [CALL], "tool_calls": [CALL | {"id": "t2"}]},
+        [RESULT],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ALMOST_EXCHANGES)
+def test_almost_an_exchange(both: Both, name: str) -> None:
+    """What the common case of the Python walk must leave to its general way."""
+    said, results = ALMOST_EXCHANGES[name]
+    check_all(both, [said, {"role": "user", "content": results}], "", Policy())
+
+
 class Dumped:
     """An SDK's object."""
 

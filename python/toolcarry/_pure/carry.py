@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, Literal
 
 from toolcarry._pure.dedupe import Judging
-from toolcarry._pure.entry import Entry
+from toolcarry._pure.entry import Entry, new_entry
 from toolcarry._pure.fill import Fill, Trace
 from toolcarry._pure.pair import Walk
 from toolcarry._pure.read import answered_id, call_id_of, result_text
@@ -225,7 +225,8 @@ def to_entry(block: ToolBlock, age: int) -> Entry:
     """A block as an entry of this age."""
     call, result = as_object(block.tool_use), as_object(block.tool_result)
     call_id = call_id_of(call) if call is not None else answered_id(result or {})
-    entry = Entry(call, result, call_id, block.position, age, block.scope, block.notes.is_active)
-    if block.is_error and not entry.is_error:
+    notes = block.notes
+    entry = new_entry(call, result, call_id, block.position, age, block.scope, notes.is_active)
+    if block.is_error:
         entry.is_error = entry.is_failure = True
     return entry

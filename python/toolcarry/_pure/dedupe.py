@@ -26,21 +26,27 @@ Judgement = tuple[str, Entry | None]
 """Why an entry is superseded (empty: it stays), and the entry whose heading counts it."""
 
 STAYS: Judgement = ("", None)
+LATER_READ: Judgement = ("later_read", None)
 
 
-class Newer:
-    """What is known of the newer blocks of one key."""
+class Lane:
+    """What is known of the newer blocks of one scope and branch, by the path, the command, or another key."""
 
-    newest: Entry | None = None
-    newest_success: Entry | None = None
-    was_read_whole = False
-    ranges: list[tuple[int, int]] | None = None
-    is_rewritten = False
-    writes: bool | None = None
+    __slots__ = ("commands", "edits", "failed", "others", "ranges", "reads", "rewritten", "writes")
 
-
-Lane = dict[tuple[Kind, str], Newer]
-"""What is known of the newer blocks of one scope and branch."""
+    def __init__(self) -> None:
+        self.reads: dict[str, bool] = {}
+        """Whether the file was read whole."""
+        self.ranges: dict[str, list[tuple[int, int]]] = {}
+        self.edits: dict[str, Entry] = {}
+        """The newest edit that succeeded."""
+        self.rewritten: set[str] = set()
+        self.commands: dict[str, Entry] = {}
+        """The newest run."""
+        self.others: dict[str, Entry] = {}
+        self.failed: set[tuple[Kind, str]] = set()
+        """What ran without any success."""
+        self.writes: dict[str, bool] = {}
 
 
 class Judging:
@@ -48,7 +54,9 @@ class Judging:
 
     def __init__(self, rules: RuleSet) -> None:
         self._rules = rules
-        self._main: Lane = {}
+        self._known = rules.known
+        self._is_careful = rules.is_careful
+        self._main = Lane()
         self._other_lanes: dict[tuple[str, bool], Lane] = {}
         self._firsts: set[int] = set()
 
@@ -63,19 +71,21 @@ class Judging:
             return STAYS
         if keep == "first":
             return ("" if entry.order in self._firsts else "earlier_call"), None
-        lane = self._main
-        if entry.scope or not entry.is_active:
-            lane = self._other_lanes.setdefault((entry.scope, entry.is_active), {})
-        key = (entry.kind, value)
-        newer = lane.get(key)
-        if newer is None:
-            newer = lane[key] = Newer()
-        if entry.kind == "read":
-            reason = self._judge_read(entry, newer, lane)
-            return STAYS if keep == "all" else (reason, None)
-        if entry.kind == "edit":
-            return self._judge_edit(entry, newer, keep == "all")
-        return STAYS if keep == "all" else judge_run(entry, newer)
+        lane = self._main if entry.is_active and not entry.scope else self._lane_of(entry)
+        kind = rule.kind
+        if kind == "read":
+            is_superseded = self._is_superseded_read(entry, value, lane)
+            return LATER_READ if is_superseded and keep == "last" else STAYS
+        if kind == "edit":
+            return self._judge_edit(entry, value, lane, keep == "all")
+        return STAYS if keep == "all" else judge_run(entry, kind, value, lane)
+
+    def _lane_of(self, entry: Entry) -> Lane:
+        key = entry.scope, entry.is_active
+        lane = self._other_lanes.get(key)
+        if lane is None:
+            lane = self._other_lanes[key] = Lane()
+        return lane
 
     def find_firsts(self, entries: list[Entry]) -> None:
         """Note the oldest successful block of each key, and the failures before it."""
@@ -98,10 +108,10 @@ class Judging:
             rule = self._rules.find(entry.name, {})
             return rule if rule.keep == "none" else OTHER
         name, given = call.get("name"), call.get("input")
-        if given.__class__ is not dict or name.__class__ is not str:
+        if type(given) is not dict or type(name) is not str:
             name, given = call_name(call), call_input(call)
         entry.given = given
-        rule = self._rules.find(name, given)
+        rule = self._known.get(name) or self._rules.find(name, given)
         entry.kind = kind = rule.kind
         if kind == "other":
             entry.value = None if rule.keep == "all" else other_key(rule, name, given)
@@ -109,57 +119,67 @@ class Judging:
             entry.value = key_value(rule, given)
         return rule
 
-    def _judge_read(self, entry: Entry, newer: Newer, lane: Lane) -> str:
+    def _is_superseded_read(self, entry: Entry, path: str, lane: Lane) -> bool:
+        was_whole = lane.reads.get(path)
         if entry.is_failure:
-            is_superseded = newer.newest is not None
-        else:
-            lines = line_range(entry.given)
-            is_superseded = is_read(lines, newer)
-            if lines is None:
-                newer.was_read_whole = True
-            elif lines != UNREADABLE:
-                newer.ranges = newer.ranges or []
-                remember_range(lines, newer.ranges)
-            edits = lane.get(("edit", entry.value or ""))
-            if edits is not None and edits.newest_success is not None:
-                entry.is_stale = True
-            if self._rules.is_careful and lines is None:
-                lane.setdefault(("edit", entry.value or ""), Newer()).is_rewritten = True
-        if newer.newest is None:
-            newer.newest = entry
-        return "later_read" if is_superseded else ""
+            lane.reads[path] = bool(was_whole)
+            return was_whole is not None
+        if path in lane.edits:
+            entry.is_stale = True
+        lines = line_range(entry.given)
+        if lines is not None:
+            lane.reads[path] = bool(was_whole)
+            return is_superseded_range(lines, path, lane)
+        lane.reads[path] = True
+        if self._is_careful:
+            lane.rewritten.add(path)
+        return was_whole or (path in lane.ranges and is_covered(DEFAULT_READ, lane.ranges[path]))
 
-    def _judge_edit(self, entry: Entry, newer: Newer, keeps_all: bool) -> Judgement:
-        newest = newer.newest_success
-        is_superseded = newer.is_rewritten if self._rules.is_careful else newest is not None
+    def _judge_edit(self, entry: Entry, path: str, lane: Lane, keeps_all: bool) -> Judgement:
+        newest = lane.edits.get(path)
+        is_careful = self._is_careful
+        is_superseded = path in lane.rewritten if is_careful else newest is not None
         reason = "later_edit" if is_superseded and not keeps_all else ""
         if entry.is_failure:
             return reason, None
         if newest is None:
-            newer.newest_success = entry
-        if self._rules.is_careful and writes_whole_file(entry.given):
-            newer.is_rewritten = True
-        return reason, newest if reason and not self._rules.is_careful else None
+            lane.edits[path] = entry
+        if is_careful and writes_whole_file(entry.given):
+            lane.rewritten.add(path)
+        return reason, newest if reason and not is_careful else None
 
 
-def judge_run(entry: Entry, newer: Newer) -> Judgement:
+def is_superseded_range(lines: tuple[int, int], path: str, lane: Lane) -> bool:
+    """Whether one later read holds these lines. Notes that they are read."""
+    if lines == UNREADABLE:
+        return False
+    ranges = lane.ranges.setdefault(path, [])
+    is_read_whole = lane.reads[path] and lines[1] <= DEFAULT_READ[1]
+    is_superseded = is_read_whole or is_covered(lines, ranges)
+    remember_range(lines, ranges)
+    return is_superseded
+
+
+def judge_run(entry: Entry, kind: Kind, value: str, lane: Lane) -> Judgement:
     """A command, or another tool under a rule that keeps the last of a key."""
-    newest = newer.newest
-    is_failure = entry.is_failure
-    if newest is None:
-        newer.newest = entry
-        newer.newest_success = None if is_failure else entry
+    is_command = kind == "command"
+    newest = (lane.commands if is_command else lane.others).setdefault(value, entry)
+    if newest is entry:
+        if entry.is_failure:
+            lane.failed.add((kind, value))
         return STAYS
-    if newer.writes is None:  # asked only where a command was run twice
-        newer.writes = entry.kind == "command" and writes(entry.value or "")
-    if newer.writes:
-        return STAYS
-    by = newest if is_failure else newer.newest_success
-    if by is None:
-        newer.newest_success = entry
-    if entry.kind == "command":
-        return ("" if by is None else "later_run"), newest
-    return ("" if by is None else "later_call"), None
+    if is_command:
+        is_writing = lane.writes.get(value)
+        if is_writing is None:  # asked only where a command was run twice
+            is_writing = lane.writes[value] = writes(value)
+        if is_writing:
+            return STAYS
+    is_superseded = entry.is_failure or (kind, value) not in lane.failed
+    if not is_superseded:
+        lane.failed.remove((kind, value))
+    if is_command:
+        return ("later_run" if is_superseded else ""), newest
+    return ("later_call" if is_superseded else ""), None
 
 
 @lru_cache(maxsize=1_024)
@@ -180,13 +200,3 @@ def other_key(rule: Rule, name: str, given: Wire) -> str:
 
 def writes_whole_file(given: Wire) -> bool:
     return any(isinstance(given.get(name), str) for name in WHOLE_FILE_KEYS)
-
-
-def is_read(lines: tuple[int, int] | None, newer: Newer) -> bool:
-    """Whether one later read holds these lines."""
-    if lines == UNREADABLE:
-        return False
-    wanted = lines or DEFAULT_READ
-    if newer.was_read_whole and wanted[1] <= DEFAULT_READ[1]:
-        return True
-    return newer.ranges is not None and is_covered(wanted, newer.ranges)

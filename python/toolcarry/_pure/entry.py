@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from toolcarry._pure.read import UNKNOWN, call_name, is_synthetic, result_name
+from toolcarry._pure.read import UNKNOWN, call_name, is_stand_in, result_name
 from toolcarry.types import Kind
 from toolcarry.wire import Wire
 
@@ -20,30 +20,19 @@ class Entry:
     )  # fmt: skip
 
     age: int
+    call: Wire | None
+    call_id: str
     given: Wire
+    is_active: bool
+    is_error: bool
+    is_failure: bool
     is_stale: bool
     kind: Kind
+    order: int
+    position: int
+    result: Wire | None
+    scope: str
     value: str | None
-
-    def __init__(
-        self,
-        call: Wire | None,
-        result: Wire | None,
-        call_id: str,
-        position: int,
-        order: int,
-        scope: str,
-        is_active: bool,
-    ) -> None:
-        self.call = call
-        self.result = result
-        self.is_error = is_error = result is not None and result.get("is_error") is True
-        self.is_failure = is_error or result is None or is_synthetic(result)
-        self.call_id = call_id
-        self.position = position
-        self.order = order
-        self.scope = scope
-        self.is_active = is_active
 
     @property
     def name(self) -> str:
@@ -57,3 +46,32 @@ class Entry:
         self.result = other.result
         self.is_error = other.is_error
         self.is_failure = other.is_failure
+
+
+def new_entry(
+    call: Wire | None,
+    result: Wire | None,
+    call_id: str,
+    position: int,
+    order: int,
+    scope: str,
+    is_active: bool,
+) -> Entry:
+    """An entry. A function, since it takes half the time of an ``__init__``."""
+    entry = Entry()
+    entry.call = call
+    entry.result = result
+    entry.call_id = call_id
+    entry.position = position
+    entry.order = order
+    entry.scope = scope
+    entry.is_active = is_active
+    if result is None:
+        entry.is_error = False
+        entry.is_failure = True
+    else:
+        entry.is_error = is_error = result.get("is_error") is True
+        content = result.get("content")
+        is_plain = type(content) is str and content != "" and content[0] != "["  # nearly always
+        entry.is_failure = is_error or (not is_plain and is_stand_in(content))
+    return entry

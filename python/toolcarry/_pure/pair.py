@@ -14,7 +14,8 @@ from collections.abc import Iterator, Sequence
 from operator import attrgetter
 from typing import Any
 
-from toolcarry._pure.entry import Entry
+from toolcarry._pure.entry import Entry, new_entry
+from toolcarry._pure.exchange import Said, exchange
 from toolcarry._pure.read import answered_id, call_id_of, is_synthetic, read_message, result_name
 from toolcarry._pure.session import Session
 from toolcarry.errors import InputError
@@ -86,13 +87,16 @@ class Walk:
     def entries(self) -> Iterator[Entry]:
         """Every block, newest first. An entry without call is a result whose call is missing, and so on."""
         messages = self._messages
-        # A call that the next result answers is most of what there is: it needs none of the waiting.
-        answer: Wire | None = None
-        answered_at, was_active = 0, True
+        main = self._main
+        # What may be the results of an exchange: it is read when the message before it is seen.
+        last: Said | None = None
         for position in range(len(messages) - 1, -1, -1):
             message = messages[position]
-            lane, scope, is_active = self._main, "", True
-            if message.__class__ is not dict:
+            lane, scope, is_active = main, "", True
+            if type(message) is not dict:
+                if last is not None:
+                    yield from self._read_said(last)
+                    last = None
                 message = object_at(position, message)
             role = message.get("role")
             if role is None and ("uuid" in message or "message" in message):
@@ -101,42 +105,53 @@ class Walk:
                     continue
                 message, lane, scope, is_active = record
                 role = message.get("role")
-            calls, results = read_message(message, role)
-            if results:
-                if answer is not None:
-                    self._add_results((answer,), answered_at, self._main, "", was_active)
-                    answer = None
-                if lane.turn is not None and lane.turn.has_calls:
-                    self._close_turn(lane)
-                    if not self._waiting:
-                        yield from self._flush()
-                if len(results) == 1 and not calls and not self._held and lane is self._main:
-                    answer, answered_at, was_active = results[0], position, is_active
-                    continue
-                self._add_results(results, position, lane, scope, is_active)
-            if calls:
-                if answer is not None:
-                    call_id = call_id_of(calls[0])
-                    if (
-                        len(calls) == 1
-                        and lane is self._main
-                        and call_id == answered_id(answer) != ""
-                    ):
-                        self._order = order = self._order + 1
-                        yield Entry(calls[0], answer, call_id, position, order, "", is_active)
-                        answer = None
+            if last is not None:
+                if role == "assistant" and lane is main:
+                    order = self._order
+                    entries = exchange(message, last[0], position, order, is_active)
+                    if entries:
+                        self._order = order + len(entries)
+                        yield from entries
+                        last = None
                         continue
-                    self._add_results((answer,), answered_at, self._main, "", was_active)
-                    answer = None
-                self._add_calls(calls, position, lane, scope, is_active)
+                yield from self._read_said(last)
+                last = None
+            if role == "user" and lane is main and not self._held:
+                content = message.get("content")
+                if type(content) is list:
+                    last = content, position, is_active
+                    continue
+            yield from self._read(message, role, position, lane, scope, is_active)
+        if last is not None:
+            yield from self._read_said(last)
+        if self._held:
+            for lane in (main, *self._side_lanes.values()):
+                self._close_turn(lane)
+            self._settle_rest()
+            yield from self._flush()
+
+    def _read(
+        self, message: Wire, role: object, position: int, lane: Lane, scope: str, is_active: bool
+    ) -> list[Entry]:
+        """Take in what a message says; the entries that are certain by it."""
+        calls, results = read_message(message, role)
+        ready: list[Entry] = []
+        if results:
+            if lane.turn is not None and lane.turn.has_calls:
+                self._close_turn(lane)
                 if not self._waiting:
-                    yield from self._flush()
-        if answer is not None:
-            self._add_results((answer,), answered_at, self._main, "", was_active)
-        for lane in (self._main, *self._side_lanes.values()):
-            self._close_turn(lane)
-        self._settle_rest()
-        yield from self._flush()
+                    ready = self._flush()
+            self._add_results(results, position, lane, scope, is_active)
+        if calls:
+            self._add_calls(calls, position, lane, scope, is_active)
+            if not self._waiting:
+                ready += self._flush()
+        return ready
+
+    def _read_said(self, said: Said) -> list[Entry]:
+        """Take in, in the general way, what a message of the user's said."""
+        content, position, is_active = said
+        return self._read({"content": content}, "user", position, self._main, "", is_active)
 
     def _open_record(self, record: Wire, position: int) -> tuple[Wire, Lane, str, bool] | None:
         """The message in a session's record, and where it belongs; None where there is none to read."""
@@ -159,7 +174,7 @@ class Walk:
         for result in reversed(results):
             self._order = order = self._order + 1
             call_id = answered_id(result)
-            entry = Entry(None, result, call_id, position, order, scope, is_active)
+            entry = new_entry(None, result, call_id, position, order, scope, is_active)
             self._held.append(entry)
             if not call_id:
                 if lane.turn is None:
@@ -190,7 +205,7 @@ class Walk:
                 entry.order = order
                 entry.is_active = is_active
                 continue
-            entry = Entry(call, None, call_id, position, order, scope, is_active)
+            entry = new_entry(call, None, call_id, position, order, scope, is_active)
             self._held.append(entry)
             self._wait_for_turn(entry, lane)
 

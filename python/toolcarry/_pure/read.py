@@ -45,7 +45,7 @@ def read_message(message: Wire, role: object) -> tuple[Sequence[Wire], Sequence[
     results: list[Wire] = []
     if isinstance(content, (list, tuple)):  # Anthropic: calls and results are blocks of the content
         for item in content:
-            block = item if item.__class__ is dict else as_object(item)
+            block = item if isinstance(item, dict) else as_object(item)
             if block is None:
                 continue
             kind = block.get("type")
@@ -92,15 +92,19 @@ def answered_id(result: Wire) -> str:
 
 def is_synthetic(result: Wire | None) -> bool:
     """Whether a result only stands for one that never came."""
-    content = result.get("content") if result is not None else None
-    if not isinstance(content, str):
-        content = result_text(content) if content else ""
-    return content[:1] == "[" and content.startswith(SYNTHETIC)
+    return result is not None and is_stand_in(result.get("content"))
+
+
+def is_stand_in(content: object) -> bool:
+    """Whether the content of a result only stands for one that never came."""
+    text = content if type(content) is str else result_text(content) if content else ""
+    return text[:1] == "[" and text.startswith(SYNTHETIC)
 
 
 def call_name(call: Wire) -> str:
     """The name of the tool that a call is for."""
-    return text_or_empty(call_source(call).get("name"))
+    name = (call_source(call) if "function" in call else call).get("name")
+    return name if isinstance(name, str) else ""
 
 
 def result_name(result: Wire) -> str:
@@ -132,25 +136,31 @@ def call_source(call: Wire) -> Wire:
 
 def result_text(content: object, depth: int = 0) -> str:
     """The text of a result: parts on lines of their own; what is no text becomes a line that names it."""
-    if isinstance(content, str):
-        return content
-    if content is None:
-        return ""
-    parts = as_list(content)
-    if parts is None:
-        return part_text(content, depth)
-    if len(parts) == 1:
-        return part_text(parts[0], depth)
-    return "\n".join([part_text(part, depth) for part in parts])
+    if type(content) is not list:
+        if isinstance(content, str):
+            return content
+        if content is None:
+            return ""
+        if not isinstance(content, (list, tuple)):
+            return part_text(content, depth)
+    if len(content) == 1:
+        part = content[0]
+        text = part.get("text") if type(part) is dict else None  # nearly always: spares a call
+        return text if isinstance(text, str) else part_text(part, depth)
+    return "\n".join([part_text(part, depth) for part in content])
 
 
 def part_text(item: object, depth: int) -> str:
     """The text of one part of a result; parts may hold parts."""
-    if isinstance(item, str):
+    if isinstance(item, dict):
+        part: Wire = item
+    elif isinstance(item, str):
         return item
-    part = as_object(item)
-    if part is None:
-        return compact_json(item)
+    else:
+        found = as_object(item)
+        if found is None:
+            return compact_json(item)
+        part = found
     text = part.get("text")
     if isinstance(text, str):
         return text

@@ -19,8 +19,8 @@ MAX_REMEMBERED_NAMES = 4_096
 
 ASCII_LOWER = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
 
-Decision = tuple[int, dict[str, int]]
-"""The number of the rule for a name, and of those for its sub-commands."""
+Decision = tuple[Rule, dict[str, Rule]]
+"""The rule for a name, and those for its sub-commands."""
 
 
 class RuleSet:
@@ -34,6 +34,8 @@ class RuleSet:
         self._exact: dict[str, int] = {}
         self._globs: list[tuple[str, int]] = []
         self._subcommands: dict[str, dict[str, int]] = {}
+        self.known: dict[str, Rule] = {}
+        """The rules of names that were met before, but of those that have sub-commands."""
         self._by_name: dict[str, Decision] = {}
         for number, rule in enumerate(self.rules):
             for pattern in rule.tools:
@@ -53,12 +55,12 @@ class RuleSet:
         decision = self._by_name.get(name)
         if decision is None:
             decision = self._decide(name)
-        number, commands = decision
+        rule, commands = decision
         if commands:
             command = given.get("command")
             if isinstance(command, str):
-                number = min(number, commands.get(command.translate(ASCII_LOWER), number))
-        return self.rules[number]
+                return commands.get(command.translate(ASCII_LOWER), rule)
+        return rule
 
     def _decide(self, name: str) -> Decision:
         number = len(self.rules) - 1
@@ -72,8 +74,13 @@ class RuleSet:
                 commands[command] = min(candidate, commands.get(command, candidate))
         if len(self._by_name) >= MAX_REMEMBERED_NAMES:
             self._by_name.clear()
-        self._by_name[name] = number, commands
-        return number, commands
+            self.known.clear()
+        rules = self.rules
+        first = {command: rules[min(found, number)] for command, found in commands.items()}
+        self._by_name[name] = decision = rules[number], first
+        if not commands:
+            self.known[name] = rules[number]
+        return decision
 
 
 def name_forms(name: str) -> list[str]:
