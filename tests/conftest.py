@@ -17,6 +17,7 @@ from real import TRANSCRIPTS
 USERS_OF_KERNELS = (
     "_backend",
     "carry",
+    "read",
     "pair",
     "dedupe",
     "render",

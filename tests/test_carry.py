@@ -152,9 +152,16 @@ def test_carrying_twice_gives_the_same(api: ModuleType) -> None:
 
 def test_values_are_frozen_and_travel(api: ModuleType) -> None:
     carried = api.carry(MESSAGES)
-    with pytest.raises(dataclasses.FrozenInstanceError):
+    with pytest.raises((AttributeError, TypeError)):
         carried.text = "x"
-    assert pickle.loads(pickle.dumps(carried)) == carried
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        carried.report.shown = 7
+    of_bytes = api.carry(json.dumps(MESSAGES).encode())
+    assert pickle.loads(pickle.dumps(of_bytes)) == pickle.loads(pickle.dumps(carried)) == carried
+    assert carried != api.carry(MESSAGES[:1])
+    assert carried != carried.text
+    assert repr(of_bytes) == repr(carried)
+    assert repr(carried).startswith("Carried(text='[CONTEXT")
     blocks = api.extract_tool_blocks(MESSAGES)
     assert pickle.loads(pickle.dumps(blocks)) == blocks
     assert not hasattr(blocks[0], "__dict__")

@@ -1,11 +1,13 @@
 """Bytes to objects: request bodies, arrays and JSONL, what is skipped, and where an error is. DESIGN 3 and 10."""
 
 import json
+import math
 from typing import Any
 
 import pytest
 
-from toolcarry.decode import compact_json, decode_messages, loads_arguments
+from toolcarry.body import decode_messages, open_body
+from toolcarry.decode import compact_json, loads_arguments
 from toolcarry.errors import InputError
 
 HI = {"role": "user", "content": "hi"}
@@ -25,47 +27,38 @@ LINE = json.dumps(HI).encode()
     ],
 )
 def test_one_message(body: bytes) -> None:
-    found = decode_messages(body)
-    assert [message for message in found.messages if message] == [HI]
-    assert found.skipped_lines == ()
+    messages, skipped_lines = decode_messages(body)
+    assert [message for message in messages if message] == [HI]
+    assert skipped_lines == ()
 
 
 def test_lines() -> None:
-    found = decode_messages(LINE + b"\n\n" + LINE + b"\n")
-    assert found.messages == [HI, {}, HI]
-    assert found.skipped_lines == ()
+    assert decode_messages(LINE + b"\n\n" + LINE + b"\n") == ([HI, {}, HI], ())
 
 
 @pytest.mark.parametrize(
     "bad", [b"{", b'{"a": 1', b"not json", b"7", b"null", b"[]", b'"x"', b"\xff", b"{}}", b"NaN"]
 )
 def test_a_bad_line_is_skipped_and_counted(bad: bytes) -> None:
-    found = decode_messages(LINE + b"\n" + bad + b"\n" + LINE + b"\n")
-    assert found.messages == [HI, {}, HI]
-    assert found.skipped_lines == (2,)
+    assert decode_messages(LINE + b"\n" + bad + b"\n" + LINE + b"\n") == ([HI, {}, HI], (2,))
 
 
 def test_the_last_line_may_be_cut() -> None:
-    found = decode_messages(LINE + b"\n" + LINE[:20])
-    assert found.messages == [HI, {}]
-    assert found.skipped_lines == (2,)
+    assert decode_messages(LINE + b"\n" + LINE[:20]) == ([HI, {}], (2,))
 
 
 def test_the_first_line_may_be_bad() -> None:
-    found = decode_messages(b'{"cut": "x\n' + LINE + b"\n" + LINE)
-    assert found.messages == [{}, HI, HI]
-    assert found.skipped_lines == (1,)
+    assert decode_messages(b'{"cut": "x\n' + LINE + b"\n" + LINE) == ([{}, HI, HI], (1,))
 
 
 def test_a_line_nested_too_deep_is_skipped() -> None:
-    found = decode_messages(LINE + b"\n" + b'{"a":' * 200 + b"1" + b"}" * 200 + b"\n" + LINE)
-    assert found.skipped_lines == (2,)
+    deep = b'{"a":' * 200 + b"1" + b"}" * 200
+    assert decode_messages(LINE + b"\n" + deep + b"\n" + LINE) == ([HI, {}, HI], (2,))
 
 
 def test_a_body_of_one_request_in_lines() -> None:
     request = b'{"messages": [' + LINE + b"]}"
-    found = decode_messages(request + b"\nbad\n")
-    assert (found.messages, found.skipped_lines) == ([HI], (2,))
+    assert decode_messages(request + b"\nbad\n") == ([HI], (2,))
 
 
 @pytest.mark.parametrize(
@@ -101,7 +94,7 @@ def test_errors_and_where_they_are(body: bytes, message: str, position: int) -> 
 def test_nesting_of_128_is_allowed() -> None:
     decode_messages(b"[" * 128 + b"]" * 128)
     text = b'[{"content": "' + b"[" * 1_000 + b'"}]'
-    assert decode_messages(text).messages == [{"content": "[" * 1_000}]
+    assert decode_messages(text)[0] == [{"content": "[" * 1_000}]
 
 
 @pytest.mark.parametrize(("opening", "closing"), [("[", "]"), ('{"a":', "}"), ('[{"a":', "}]")])
@@ -115,27 +108,25 @@ def test_deep_nesting_is_an_error_and_no_crash(opening: str, closing: str, level
 
 
 def test_lone_surrogates_are_read() -> None:
-    assert decode_messages(b'[{"content": "a\\ud800b"}]').messages == [{"content": "a\ud800b"}]
-    assert decode_messages(b'[{"content": "\\ud83d\\ude00"}]').messages == [
-        {"content": "\U0001f600"}
-    ]
+    assert decode_messages(b'[{"content": "a\\ud800b"}]')[0] == [{"content": "a\ud800b"}]
+    assert decode_messages(b'[{"content": "\\ud83d\\ude00"}]')[0] == [{"content": "\U0001f600"}]
 
 
 @pytest.mark.parametrize("number", [(1 << 63) - 1, -(1 << 63), (1 << 64) - 1])
 def test_integers_of_64_bits_keep_their_digits(number: int) -> None:
-    assert decode_messages(f'[{{"content": {number}}}]'.encode()).messages == [{"content": number}]
+    assert decode_messages(f'[{{"content": {number}}}]'.encode())[0] == [{"content": number}]
 
 
 @pytest.mark.parametrize("number", [1 << 64, 10**30 + 1, 10**200 + 1])
 def test_longer_integers_are_read(number: int) -> None:
-    (message,) = decode_messages(f'[{{"content": {number}}}]'.encode()).messages
+    ((message,), _) = decode_messages(f'[{{"content": {number}}}]'.encode())
     assert message["content"] in (number, float(number))
 
 
 def test_an_integer_past_all_measure_is_an_error() -> None:
     body = b'[{"content": ' + b"9" * 10_000 + b"}]"
     try:
-        found = decode_messages(body).messages
+        found, _ = decode_messages(body)
     except InputError as error:
         message = str(error)
     else:
@@ -144,13 +135,8 @@ def test_an_integer_past_all_measure_is_an_error() -> None:
 
 
 def test_the_last_of_two_keys_counts() -> None:
-    assert decode_messages(b'[{"a": 1, "a": 2}]').messages == [{"a": 2}]
-    assert decode_messages(b'[{"a": 1, "a": "\\ud800"}]').messages == [{"a": "\ud800"}]
-
-
-@pytest.mark.parametrize("kind", [bytes, bytearray, memoryview])
-def test_every_kind_of_bytes(kind: Any) -> None:
-    assert decode_messages(kind(b"[" + LINE + b"]")).messages == [HI]
+    assert decode_messages(b'[{"a": 1, "a": 2}]')[0] == [{"a": 2}]
+    assert decode_messages(b'[{"a": 1, "a": "\\ud800"}]')[0] == [{"a": "\ud800"}]
 
 
 @pytest.mark.parametrize(
@@ -179,6 +165,21 @@ def test_arguments(raw: Any, given: dict[str, Any]) -> None:
         (1 << 70, str(1 << 70)),
         ({1: 2}, '{"1":2}'),
         ("\u00e9\u2028", '"\u00e9\u2028"'),
+        ([1e-7, 9.6e-5, math.inf], "[1e-7,0.000096,null]"),
+        (["\ud800", 1e-7, 9.6e-5, math.inf], '["\ud800",1e-7,0.000096,null]'),
+        ({"a": (1 << 70, "\x01\n/", -0.0)}, f'{{"a":[{1 << 70},"\\u0001\\n/",-0.0]}}'),
+        (
+            {None: 1, True: 2, 1.5: 3, (): 4, "\ud800": {}},
+            '{"null":1,"true":2,"1.5":3,"\ud800":{}}',
+        ),
+        (
+            {
+                "a": {
+                    1,
+                }
+            },
+            '{"a":"{1}"}',
+        ),
     ],
 )
 def test_compact_json(value: Any, text: str) -> None:
@@ -191,5 +192,40 @@ def test_messages_that_are_no_array() -> None:
 
 
 def test_a_cut_first_line_is_a_bad_line() -> None:
-    found = decode_messages(b'{"role":"user",\n' + json.dumps(HI).encode())
-    assert (found.messages, found.skipped_lines) == ([{}, HI], (1,))
+    assert decode_messages(b'{"role":"user",\n' + LINE) == ([{}, HI], (1,))
+
+
+# Lines are decoded once they are asked for
+
+
+def test_a_line_is_decoded_when_it_is_come_by() -> None:
+    opened = open_body(b"worse\n" + LINE + b"\nbad\n" + LINE)
+    assert len(opened.messages) == 4
+    assert opened.skipped_lines == ()
+    assert (opened.messages[3], opened.messages[2]) == (HI, {})
+    assert opened.skipped_lines == (3,)
+    assert opened.messages[1:] == [HI, {}, HI]
+    assert opened.skipped_lines == (3,)
+    assert list(opened.messages) == [{}, HI, {}, HI]
+    assert opened.skipped_lines == (1, 3)
+
+
+def test_a_request_among_records_is_an_error_where_it_is_come_by() -> None:
+    opened = open_body(LINE + b'\n{"messages": []}\n' + LINE)
+    assert opened.messages[2] == HI
+    with pytest.raises(InputError, match="line 2 is a request of its own") as caught:
+        opened.messages[1]
+    assert caught.value.position == 1
+
+
+def test_messages_of_a_record_that_are_no_array_make_no_request_of_it() -> None:
+    record = b'{"role": "user", "content": "hi", "messages": 7}'
+    messages, _ = decode_messages(LINE + b"\n" + record)
+    assert messages == [HI, {**HI, "messages": 7}]
+
+
+def test_an_index_behind_the_last_line_is_none() -> None:
+    opened = open_body(LINE + b"\n" + LINE)
+    assert opened.messages[-1] == HI
+    with pytest.raises(IndexError):
+        opened.messages[2]

@@ -22,7 +22,8 @@ MESSAGE = '[{"role": "tool", "content": "\\u0301 x"}]'
 
 @pytest.mark.parametrize("backend", ["python", "auto"])
 @pytest.mark.parametrize(
-    "more", ["", f"toolcarry.carry({MESSAGE})", f"toolcarry.explain({MESSAGE})"]
+    "more",
+    ["", f"toolcarry.carry({MESSAGE})", f"toolcarry.explain({MESSAGE})", "toolcarry.carry(b'[]')"],
 )
 def test_a_fresh_process(backend: str, more: str) -> None:
     environment = os.environ | {"TOOLCARRY_BACKEND": backend}

@@ -75,6 +75,13 @@ def test_lines_that_were_skipped(api: ModuleType) -> None:
     assert survey.messages == 2
 
 
+@pytest.mark.parametrize("kind", [bytes, bytearray, memoryview])
+def test_every_kind_of_bytes(api: ModuleType, kind: Any) -> None:
+    body = json.dumps(bash("ls")).encode()
+    assert api.inspect(kind(body)) == api.inspect(bash("ls"))
+    assert api.dialogue(kind(body)) == api.dialogue(bash("ls"))
+
+
 # The dialogue
 
 

@@ -226,9 +226,13 @@ def test_side_chains_do_not_share_ids(api: ModuleType) -> None:
     assert [block.scope for block in api.extract_tool_blocks(messages)] == ["", "a"]
 
 
+DUPLICATE_RESULTS, REPEATED_RECORDS = 4, 5
+"""Where these stand in a kernel's survey."""
+
+
 def check_against_the_oracle(backend: ModuleType, messages: list[Any]) -> None:
     expected, duplicates = oracle.pair(oracle.read(messages).events)
-    blocks, duplicate_results, repeated = backend.survey(messages)
+    blocks = backend.extract_tool_blocks(messages)
     found = [
         oracle.Block(b.tool_use, b.tool_result, b.tool_name, b.call_id, b.position, b.scope)
         for b in blocks
@@ -237,8 +241,9 @@ def check_against_the_oracle(backend: ModuleType, messages: list[Any]) -> None:
     for block, wanted in zip(blocks, expected, strict=True):
         assert block.tool_use is wanted.tool_use
         assert block.tool_result is wanted.tool_result
-    assert duplicate_results == duplicates
-    assert repeated == oracle.read(messages).repeated
+    survey = backend.inspect(messages)
+    assert survey[DUPLICATE_RESULTS] == duplicates
+    assert survey[REPEATED_RECORDS] == oracle.read(messages).repeated
 
 
 @settings(max_examples=400)

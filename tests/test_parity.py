@@ -14,7 +14,7 @@ from real import TRANSCRIPTS
 from strategies_text import COMMANDS, commands, json_values, texts
 
 from toolcarry import NO_LIMIT, ConfigError, Notes, Policy, Rule, ToolBlock
-from toolcarry.decode import decode_messages
+from toolcarry.body import decode_messages
 
 Both = tuple[ModuleType, ModuleType]
 
@@ -67,7 +67,8 @@ def check_all(both: Both, messages: Any, summary: str, policy: Policy) -> None:
 
     compare(lambda kernels: kernels.carry(messages, summary, policy))
     compare(lambda kernels: kernels.explain(messages, summary, policy))
-    compare(lambda kernels: kernels.survey(messages))
+    compare(lambda kernels: kernels.inspect(messages))
+    compare(lambda kernels: kernels.dialogue(messages))
     compare(lambda kernels: kernels.extract_tool_blocks(messages))
     try:
         blocks = python.extract_tool_blocks(messages)
@@ -216,7 +217,7 @@ def test_truncate(both: Both, text: str, limit: int, keep: Any, marker: str) -> 
     "path", SESSIONS or [None], ids=lambda path: path.stem[:12] if path else "none"
 )
 def test_real_sessions(both: Both, real_transcripts: Path, path: Path) -> None:
-    messages = decode_messages(path.read_bytes()).messages
+    messages, _ = decode_messages(path.read_bytes())
     for policy in POLICIES:
         check_all(both, messages, "## Done\n\n- fixed", policy)
 
@@ -225,7 +226,7 @@ def test_real_sessions(both: Both, real_transcripts: Path, path: Path) -> None:
     "path", CHATS or [None], ids=lambda path: path.stem[-12:] if path else "none"
 )
 def test_real_requests(both: Both, real_transcripts: Path, path: Path) -> None:
-    messages = decode_messages(path.read_bytes()).messages
+    messages, _ = decode_messages(path.read_bytes())
     for policy in POLICIES:
         check_all(both, messages, "", policy)
 

@@ -6,17 +6,18 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)] // it fails by panicking
 
 use std::fmt;
-use std::sync::OnceLock;
 
+use bumpalo::Bump;
 use divan::counter::BytesCount;
 use divan::{Bencher, black_box};
+use serde_json::{Value, json};
 use toolcarry::carry::{Carried, carry};
-use toolcarry::json::Json;
 use toolcarry::pieces::Piece;
 use toolcarry::rules::RuleSet;
+use toolcarry::scan::Conversation;
 use toolcarry::settings::{NO_LIMIT, Settings};
 use toolcarry::shell::has_side_effects;
-use toolcarry::text::{OwnedText, Width};
+use toolcarry::text::Width;
 use toolcarry::truncate::{Keep, cut};
 
 fn main() {
@@ -74,40 +75,31 @@ impl Dice {
     }
 }
 
-fn text(text: &str) -> Json {
-    Json::Text(OwnedText::from_utf8(text), OnceLock::new())
+fn message(role: &str, block: &Value) -> Value {
+    json!({"role": role, "content": [block]})
 }
 
-fn object<const N: usize>(members: [(&str, Json); N]) -> Json {
-    Json::Object(members.into_iter().map(|(key, value)| (OwnedText::from_utf8(key), value)).collect())
-}
-
-fn message(role: &str, block: Json) -> Json {
-    object([("role", text(role)), ("content", Json::List(vec![block]))])
-}
-
-fn conversation(case: Case) -> Json {
+/// A conversation in bytes.
+fn conversation(case: Case) -> Vec<u8> {
     let mut dice = Dice(1);
     let mut messages = Vec::with_capacity(case.messages);
     for number in 0..case.messages / 2 {
         let id = format!("toolu_{number:04}");
         let path = format!("src/module_{}.rs", dice.below(case.messages));
         let (name, input) = match dice.below(4) {
-            0 => ("Read", object([("file_path", text(&path))])),
-            1 => {
-                ("Edit", object([("file_path", text(&path)), ("old_string", text("a\n")), ("new_string", text("b\n"))]))
-            }
-            2 => ("Grep", object([("pattern", text(&path))])),
-            _ => ("Bash", object([("command", text(&format!("cat {path}")))])),
+            0 => ("Read", json!({"file_path": path})),
+            1 => ("Edit", json!({"file_path": path, "old_string": "a\n", "new_string": "b\n"})),
+            2 => ("Grep", json!({"pattern": path})),
+            _ => ("Bash", json!({"command": format!("cat {path}")})),
         };
         let size = 2_000 + dice.below(48_000);
-        let call = [("type", text("tool_use")), ("id", text(&id)), ("name", text(name)), ("input", input)];
-        let content = text(&dice.text(size, case.is_ascii));
-        let result = [("type", text("tool_result")), ("tool_use_id", text(&id)), ("content", content)];
-        messages.push(message("assistant", object(call)));
-        messages.push(message("user", object(result)));
+        let content = dice.text(size, case.is_ascii);
+        let call = json!({"type": "tool_use", "id": id, "name": name, "input": input});
+        let result = json!({"type": "tool_result", "tool_use_id": id, "content": content});
+        messages.push(message("assistant", &call));
+        messages.push(message("user", &result));
     }
-    Json::List(messages)
+    serde_json::to_vec(&messages).unwrap()
 }
 
 // Carry
@@ -121,7 +113,8 @@ fn unlimited() -> Settings {
     Settings { total: NO_LIMIT, ..Settings::default() }
 }
 
-fn context<'a>(messages: &'a Json, settings: &Settings) -> Carried<'a> {
+fn context<'a>(body: &'a [u8], bump: &'a Bump, settings: &Settings) -> Carried<'a> {
+    let messages = Conversation::open(body, bump).unwrap();
     carry(messages, &Piece::ascii(""), settings, RuleSet::built_in(), false).unwrap()
 }
 
@@ -170,17 +163,21 @@ impl Room {
     }
 }
 
-/// The plan of a context: all that is done but the writing.
+/// The plan of a context: all that is done but the writing, the scan of the bytes included.
 fn bench_plan(bencher: Bencher<'_, '_>, case: Case, settings: &Settings) {
-    let messages = conversation(case);
-    let bytes = Room::of(&context(&messages, settings)).bytes();
-    bencher.counter(bytes).bench_local(|| context(black_box(&messages), settings));
+    let body = conversation(case);
+    let mut bump = Bump::new();
+    let bytes = Room::of(&context(&body, &bump, settings)).bytes();
+    bencher.counter(bytes).bench_local(|| {
+        bump.reset();
+        context(black_box(&body), &bump, settings).counts
+    });
 }
 
 /// Writing it into room that is there.
 fn bench_write(bencher: Bencher<'_, '_>, case: Case, settings: &Settings) {
-    let messages = conversation(case);
-    let carried = context(&messages, settings);
+    let (body, bump) = (conversation(case), Bump::new());
+    let carried = context(&body, &bump, settings);
     let mut room = Room::of(&carried);
     room.write(&carried);
     assert_eq!(room.to_utf8(), carried.output.to_utf8());
@@ -189,8 +186,8 @@ fn bench_write(bencher: Bencher<'_, '_>, case: Case, settings: &Settings) {
 
 /// Copying as many bytes from one place.
 fn bench_memcpy(bencher: Bencher<'_, '_>, case: Case, settings: &Settings) {
-    let messages = conversation(case);
-    let carried = context(&messages, settings);
+    let (body, bump) = (conversation(case), Bump::new());
+    let carried = context(&body, &bump, settings);
     let (mut from, mut to) = (Room::of(&carried), Room::of(&carried));
     from.write(&carried);
     to.copy_from(&from);
@@ -239,6 +236,13 @@ mod without_limits {
 }
 
 // Steps
+
+/// The check of a whole document: of what a plan from bytes takes, what grows with the document.
+#[divan::bench(args = CASES)]
+fn scan(bencher: Bencher<'_, '_>, case: Case) {
+    let (body, bump) = (conversation(case), Bump::new());
+    bencher.counter(BytesCount::of_slice(&body)).bench_local(|| Conversation::open(black_box(&body), &bump).is_ok());
+}
 
 /// From a word to a script within a script.
 const COMMANDS: [&str; 4] = [

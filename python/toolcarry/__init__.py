@@ -1,7 +1,7 @@
 """Tool results in the conversations of LLM agents: paired, deduplicated, cut to a budget, carried over."""
 
 from toolcarry._backend import backend
-from toolcarry.carry import Carried, carry, prepend_summary_to_user_message
+from toolcarry.carry import Carried, carry, carry_files, prepend_summary_to_user_message
 from toolcarry.dedupe import deduplicate_tools
 from toolcarry.errors import ConfigError, InputError, ToolcarryError
 from toolcarry.explain import Fate, explain
@@ -33,6 +33,7 @@ __all__ = [
     "ToolcarryError",
     "backend",
     "carry",
+    "carry_files",
     "deduplicate_tools",
     "dialogue",
     "explain",

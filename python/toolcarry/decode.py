@@ -2,15 +2,14 @@
 
 orjson decides where it accepts. Where it refuses what JSON readers in the field accept (lone surrogates,
 a byte-order mark, integers of hundreds of digits), a slower decoder decides values and error positions.
-An integer beyond 64 bits that orjson takes is a float, as orjson reads it.
-A body is one JSON document; everything else is JSONL, a record a line, where a bad line is skipped and counted.
+An integer beyond 64 bits is a float where one can hold it, as orjson reads it.
 """
 
 from __future__ import annotations
 
 import codecs
 import json
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NoReturn
 
 import orjson
 
@@ -22,89 +21,6 @@ MAX_DEPTH = 128
 
 PASS_THROUGH = orjson.OPT_PASSTHROUGH_SUBCLASS | orjson.OPT_PASSTHROUGH_DATACLASS
 CONTAINERS = (dict, list, tuple)
-
-
-SKIPPED: dict[str, Any] = {}
-"""What stands in place of a line that holds no object: a message that says nothing."""
-
-
-class Decoded(NamedTuple):
-    """The messages of a body; ``SKIPPED`` stands where a line was, so that an index is a line."""
-
-    messages: list[Any]
-    skipped_lines: tuple[int, ...]
-
-
-def decode_messages(body: bytes | bytearray | memoryview) -> Decoded:
-    """Read a request body, a JSON array or JSONL.
-
-    >>> decode_messages(b'{"messages": [{"role": "user", "content": "hi"}]}').messages
-    [{'role': 'user', 'content': 'hi'}]
-    """
-    data = bytes(body)
-    try:
-        document = loads(data)
-    except InputError as error:
-        return decode_lines(data, error)
-    if isinstance(document, list):
-        return Decoded(document, ())
-    if not isinstance(document, dict):
-        raise InputError(f"neither an object nor an array, but {type(document).__name__}")
-    messages = document.get("messages", SKIPPED)
-    if isinstance(messages, list):
-        return Decoded(messages, ())
-    if messages is not SKIPPED:
-        raise InputError(f"messages is not an array, but {type(messages).__name__}")
-    return Decoded([document], ())
-
-
-def decode_lines(data: bytes, error: InputError) -> Decoded:
-    """Read JSONL; raise ``error``, which the whole gave as one document, where it is no JSONL."""
-    lines = data.removeprefix(codecs.BOM_UTF8).split(b"\n")
-    if is_pretty(lines):
-        raise error
-    records: list[Any] = []
-    skipped: list[int] = []
-    for number, line in enumerate(lines, 1):
-        record = loads_line(line)
-        records.append(SKIPPED if record is None else record)
-        if record is None and line.strip():
-            skipped.append(number)
-    readable = [index for index, record in enumerate(records) if record is not SKIPPED]
-    if not readable:
-        raise error
-    for index in readable[1:]:
-        if isinstance(records[index].get("messages"), list):
-            raise InputError(f"line {index + 1} is a request of its own: many conversations", index)
-    if isinstance(records[readable[0]].get("messages"), list):
-        if len(readable) > 1:
-            raise InputError(
-                f"line {readable[0] + 1} is a request of its own: many conversations", readable[0]
-            )
-        return Decoded(records[readable[0]]["messages"], tuple(skipped))
-    if not lines[-1].strip():
-        records.pop()
-    return Decoded(records, tuple(skipped))
-
-
-def is_pretty(lines: list[bytes]) -> bool:
-    """Whether lines look like one document, printed over several of them."""
-    written = [line for line in lines[:64] if line.strip()][:2]
-    opening = written[0].strip() if written else b""
-    if opening in (b"{", b"["):
-        return True
-    return opening.endswith((b"{", b"[", b",")) and written[-1][:1] in (b" ", b"\t")
-
-
-def loads_line(line: bytes) -> dict[str, Any] | None:
-    """The object of one line, or ``None`` where there is none."""
-    if not line or line.isspace():
-        return None
-    try:
-        record = loads(line)
-    except InputError:
-        return None
-    return record if isinstance(record, dict) else None
 
 
 def loads(data: bytes) -> Any:
@@ -132,7 +48,7 @@ def loads_slowly(data: bytes) -> Any:
 def loads_text(text: str, offset: int = 0) -> Any:
     """``loads_slowly`` for text that begins at the byte ``offset``; it may hold lone surrogates."""
     try:
-        return json.loads(text, parse_constant=refuse_constant)
+        return json.loads(text, parse_constant=refuse_constant, parse_int=parse_integer)
     except json.JSONDecodeError as error:
         position = offset + byte_length(text[: error.pos])
         raise InputError(f"not JSON at byte {position}: {error.msg.lower()}", position) from None
@@ -145,6 +61,17 @@ def loads_text(text: str, offset: int = 0) -> Any:
         raise InputError(
             f"not JSON at byte {offset}: an integer of too many digits", offset
         ) from None
+
+
+def parse_integer(digits: str) -> int | float:
+    """An integer as orjson reads it; one that no float can hold stays as it is."""
+    number = int(digits)
+    if -(1 << 63) <= number < 1 << 64:
+        return number
+    try:
+        return float(number)
+    except OverflowError:
+        return number
 
 
 def byte_length(text: str) -> int:
@@ -199,6 +126,12 @@ def is_too_deep(document: object) -> bool:
 
 def raise_too_deep(data: bytes, offset: int = 0) -> NoReturn:
     """Raise the error for the bracket that opens level ``MAX_DEPTH + 1``."""
+    position = offset + find_too_deep(data)
+    raise InputError(f"nested deeper than {MAX_DEPTH} at byte {position}", position)
+
+
+def find_too_deep(data: bytes) -> int:
+    """Where level ``MAX_DEPTH + 1`` is opened in JSON; its length where it never is."""
     depth, index, is_string = 0, 0, False
     while index < len(data):
         byte = data[index]
@@ -212,15 +145,34 @@ def raise_too_deep(data: bytes, offset: int = 0) -> NoReturn:
         elif byte in b"[{":
             depth += 1
             if depth > MAX_DEPTH:
-                break
+                return index
         elif byte in b"]}":
             depth -= 1
         index += 1
-    raise InputError(f"nested deeper than {MAX_DEPTH} at byte {offset + index}", offset + index)
+    return len(data)
+
+
+def is_written_too_deep(data: bytes, value: object) -> bool:
+    """``is_too_deep`` for what is written, which a later key of the same name may hide in the value."""
+    if is_too_deep(value):
+        return True
+    count = count_brackets(data)
+    if (
+        count <= MAX_DEPTH
+        or count_brackets(compact_json(value).encode("utf-8", "replace")) == count
+    ):
+        return False
+    return find_too_deep(data) < len(data)
+
+
+def count_brackets(data: bytes) -> int:
+    return data.count(b"{") + data.count(b"[")
 
 
 def loads_arguments(raw: object) -> dict[str, Any]:
     """A call's arguments as an object: parsed where they are JSON text, under ``arguments`` where they are no object.
+
+    What is nested deeper than ``MAX_DEPTH`` stays text, as all that can't be parsed.
 
     >>> loads_arguments('{"path": "a.py"}'), loads_arguments("not json"), loads_arguments(None)
     ({'path': 'a.py'}, {'arguments': 'not json'}, {})
@@ -233,6 +185,8 @@ def loads_arguments(raw: object) -> dict[str, Any]:
             value = orjson.loads(raw)
         except orjson.JSONDecodeError:
             value = loads_text_or_itself(raw)
+        if is_written_too_deep(raw.encode("utf-8", "surrogatepass"), value):
+            value = raw
     return value if isinstance(value, dict) else {"arguments": value}
 
 
@@ -254,6 +208,33 @@ def compact_json(value: object) -> str:
     try:
         return orjson.dumps(value, option=PASS_THROUGH).decode()
     except TypeError:
-        return json.dumps(
-            value, ensure_ascii=False, separators=(",", ":"), default=str, skipkeys=True
-        )
+        return compact_parts(value)
+
+
+def compact_parts(value: object) -> str:
+    """``compact_json`` where a part is nothing for orjson: the other parts are written as ever."""
+    if isinstance(value, dict):
+        members = [(key_text(key), item) for key, item in value.items()]
+        written = [
+            f"{compact_scalar(key)}:{compact_parts(item)}"
+            for key, item in members
+            if key is not None
+        ]
+        return f"{{{','.join(written)}}}"
+    if isinstance(value, (list, tuple)):
+        return f"[{','.join(map(compact_parts, value))}]"
+    return compact_scalar(value)
+
+
+def compact_scalar(value: object) -> str:
+    try:
+        return orjson.dumps(value, option=PASS_THROUGH).decode()
+    except TypeError:  # lone surrogates, integers beyond 64 bits, objects of other types
+        return json.dumps(value, ensure_ascii=False, default=str)
+
+
+def key_text(key: object) -> str | None:
+    """A key as JSON has it; ``None`` where it can be none."""
+    if isinstance(key, str):
+        return key
+    return json.dumps(key) if key is None or isinstance(key, (int, float)) else None

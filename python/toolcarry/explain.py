@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from toolcarry._backend import kernels
+from toolcarry.body import decode_messages
 from toolcarry.errors import InputError
 from toolcarry.policy import Policy, check_arguments
 from toolcarry.read import Body, Messages, located, take
@@ -73,7 +74,9 @@ def explain(
     from toolcarry._pure.render import notes, title
 
     check_arguments(summary, policy)
-    given = take(messages).messages
+    given = take(messages)
+    if isinstance(given, bytes):
+        given, _ = decode_messages(given)
     judging = Judging(rule_set(policy.rules))
     fates: list[Fate] = []
     try:

@@ -25,8 +25,10 @@ def extract_tool_blocks(messages: Messages | Body) -> list[ToolBlock]:
     >>> blocks[0].tool_name, blocks[0].dedup_key, blocks[0].tool_result["content"]
     ('Read', 'read:a.py', 'print(1)')
     """
-    given = take(messages).messages
+    given = take(messages)
     try:
+        if isinstance(given, bytes):
+            return kernels.extract_tool_blocks_body(given)
         return kernels.extract_tool_blocks(given)
     except InputError as error:
         raise located(error, given) from None

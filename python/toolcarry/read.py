@@ -3,39 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
-from toolcarry.decode import decode_messages, is_too_deep
+from toolcarry._backend import kernels
+from toolcarry.decode import is_too_deep
 from toolcarry.errors import InputError
-from toolcarry.wire import as_list, as_object
 
 Messages: TypeAlias = Sequence[Mapping[str, Any]]
 Body: TypeAlias = bytes | bytearray | memoryview
 
-SPEAKERS = {"user": "USER", "assistant": "ASSISTANT", "human": "USER", "ai": "ASSISTANT"}
 
-
-class Given(NamedTuple):
-    """A conversation as the kernels take it."""
-
-    messages: list[Any] | tuple[Any, ...]
-    skipped_lines: tuple[int, ...] = ()
-
-
-def take(messages: Messages | Body) -> Given:
-    """Either door: objects as they are, bytes decoded. Raises ``InputError`` for anything else."""
-    if isinstance(messages, (list, tuple)):
-        return Given(messages)
-    if isinstance(messages, (bytes, bytearray, memoryview)):
-        return Given(*decode_messages(messages))
+def take(messages: Messages | Body) -> list[Any] | tuple[Any, ...] | bytes:
+    """Either door: objects as they are, or bytes. Raises ``InputError`` for anything else."""
+    if isinstance(messages, (list, tuple, bytes)):
+        return messages
+    if isinstance(messages, (bytearray, memoryview)):
+        return bytes(messages)
     if isinstance(messages, Sequence) and not isinstance(messages, str):  # type: ignore[unreachable]
-        return Given(list(messages))
+        return list(messages)
     raise InputError(f"messages must be a list of objects, or bytes, not {type(messages).__name__}")
 
 
-def located(error: InputError, messages: Sequence[Any]) -> InputError:
+def located(error: InputError, messages: Sequence[Any] | bytes) -> InputError:
     """``error`` with its position: a kernel does not know in which message it met what is nested too deep."""
-    if error.position is not None:
+    if error.position is not None or isinstance(messages, bytes):
         return error
     for position in range(len(messages) - 1, -1, -1):
         if is_too_deep(messages[position]):
@@ -57,48 +48,10 @@ def dialogue(messages: Messages | Body) -> str:
     Done.
     [/ASSISTANT]
     """
-    from toolcarry._pure.session import Session
-
-    given = take(messages).messages
-    session: Session | None = None
-    turns: list[str] = []
-    for position, item in enumerate(given):
-        message = as_object(item)
-        if message is None:
-            raise InputError(
-                f"message {position} is not an object, but {type(item).__name__}", position
-            )
-        if message.get("role") is None and ("uuid" in message or "message" in message):
-            session = session or Session(given, len(given))
-            if session.is_repeated[position] or not session.is_active[position]:
-                continue
-            message = as_object(message.get("message")) or {}
-        speaker = SPEAKERS.get(str(message.get("role")))
-        text = spoken_text(message.get("content")) if speaker else ""
-        if text.strip():
-            turns.append(f"[{speaker}]\n{safe_turn(text)}\n[/{speaker}]")
-    return "\n\n".join(turns)
-
-
-def spoken_text(content: object) -> str:
-    """The text of a message: a string, or the text parts of a list."""
-    if isinstance(content, str):
-        return content
-    texts: list[str] = []
-    for item in as_list(content) or ():
-        part = item if isinstance(item, str) else as_object(item)
-        if isinstance(part, str):
-            texts.append(part)
-        elif part is not None and part.get("type") == "text" and isinstance(part.get("text"), str):
-            texts.append(part["text"])
-    return "\n".join(texts)
-
-
-def safe_turn(text: str) -> str:
-    """``text`` cleaned, and without a line that could end or open a turn."""
-    from toolcarry._pure.clean import clean
-
-    text = clean(text).strip("\n")
-    for name in ("USER", "ASSISTANT"):
-        text = text.replace(f"[{name}]", f"[\\{name}]").replace(f"[/{name}]", f"[\\/{name}]")
-    return text
+    given = take(messages)
+    try:
+        if isinstance(given, bytes):
+            return kernels.dialogue_body(given)
+        return kernels.dialogue(given)
+    except InputError as error:
+        raise located(error, given) from None

@@ -121,6 +121,17 @@ class ToolBlock:
 
 
 @dataclass(frozen=True, slots=True)
+class ToolSize:
+    """What one tool's results weigh: UTF-8 bytes and characters of their texts."""
+
+    calls: int = 0
+    results: int = 0
+    errors: int = 0
+    bytes: int = 0
+    chars: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Report:
     """What a job did with every block that it walked. All sizes are Unicode code points.
 
@@ -180,3 +191,7 @@ Counts = tuple[
     bool,
 ]
 """The fields of a ``Report`` that come from the walk, in their order."""
+
+Survey = tuple[str, int, int, int, int, int, int, int, int, int, dict[str, ToolSize]]
+"""What a survey counts: shape, messages, orphan calls and results, duplicate results, repeated records, duplicates,
+stale reads, blocks of side chains and of other branches, and the weight of each tool's results."""

@@ -1,23 +1,37 @@
 """The reference implementation, in Python: the kernels that ``toolcarry._core`` matches."""
 
+from toolcarry._pure.body import (
+    carry_body,
+    carry_files,
+    dialogue_body,
+    extract_tool_blocks_body,
+    inspect_body,
+)
 from toolcarry._pure.carry import (
     carry,
     deduplicate_tools,
     explain,
     extract_tool_blocks,
     format_tool_context,
-    survey,
 )
+from toolcarry._pure.dialogue import dialogue
+from toolcarry._pure.inspect import inspect
 from toolcarry._pure.shell import has_side_effects
 from toolcarry._pure.truncate import truncate
 
 __all__ = [
     "carry",
+    "carry_body",
+    "carry_files",
     "deduplicate_tools",
+    "dialogue",
+    "dialogue_body",
     "explain",
     "extract_tool_blocks",
+    "extract_tool_blocks_body",
     "format_tool_context",
     "has_side_effects",
-    "survey",
+    "inspect",
+    "inspect_body",
     "truncate",
 ]

@@ -28,11 +28,6 @@ def rule_set(rules: Rules) -> RuleSet:
 
 def extract_tool_blocks(messages: Sequence[Any]) -> list[ToolBlock]:
     """Every block of a conversation, in the order of the calls."""
-    return survey(messages)[0]
-
-
-def survey(messages: Sequence[Any]) -> tuple[list[ToolBlock], int, int]:
-    """Every block, and how many second results and repeated records were passed by."""
     walk = Walk(messages)
     judging = Judging(DEFAULT_RULE_SET)
     blocks = []
@@ -42,7 +37,7 @@ def survey(messages: Sequence[Any]) -> tuple[list[ToolBlock], int, int]:
         notes = Notes(age=age, is_active=entry.is_active, second_results=second)
         blocks.append(to_block(entry, notes))
     blocks.reverse()
-    return blocks, walk.duplicate_results, walk.repeated_records
+    return blocks
 
 
 def deduplicate_tools(blocks: Sequence[ToolBlock], rules: Rules) -> list[ToolBlock]:

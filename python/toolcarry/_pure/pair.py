@@ -17,7 +17,7 @@ from typing import Any
 from toolcarry._pure.entry import Entry, new_entry
 from toolcarry._pure.exchange import Said, exchange
 from toolcarry._pure.read import answered_id, call_id_of, is_synthetic, read_message, result_name
-from toolcarry._pure.session import Session
+from toolcarry._pure.session import Places
 from toolcarry.errors import InputError
 from toolcarry.wire import Wire, as_object
 
@@ -67,22 +67,26 @@ class Lane:
 
 
 class Walk:
-    """The backward walk. ``repeated_records`` and ``duplicate_results`` count what it passed by.
+    """The backward walk. ``duplicate_results`` counts second results that it passed by.
 
     ``second_results`` keeps further results of a call, by the order of its entry.
     """
 
     def __init__(self, messages: Sequence[Any]) -> None:
-        self.repeated_records = 0
         self.duplicate_results = 0
         self.second_results: dict[int, list[Wire]] = {}
         self._messages = messages
-        self._session: Session | None = None
+        self._places = Places(messages)
         self._main = Lane()
         self._side_lanes: dict[str, Lane] = {}
         self._held: list[Entry] = []
         self._waiting = 0
         self._order = 0
+
+    @property
+    def repeated_records(self) -> int:
+        """How many records came by that were written before."""
+        return self._places.repeated_records
 
     def entries(self) -> Iterator[Entry]:
         """Every block, newest first. An entry without call is a result whose call is missing, and so on."""
@@ -100,10 +104,12 @@ class Walk:
                 message = object_at(position, message)
             role = message.get("role")
             if role is None and ("uuid" in message or "message" in message):
-                record = self._open_record(message, position)
-                if record is None:
+                placed = self._places.place(message, position)
+                if placed is None:
                     continue
-                message, lane, scope, is_active = record
+                message, scope, is_active = placed
+                if scope:
+                    lane = self._side_lanes.setdefault(scope, Lane())
                 role = message.get("role")
             if last is not None:
                 if role == "assistant" and lane is main:
@@ -152,21 +158,6 @@ class Walk:
         """Take in, in the general way, what a message of the user's said."""
         content, position, is_active = said
         return self._read({"content": content}, "user", position, self._main, "", is_active)
-
-    def _open_record(self, record: Wire, position: int) -> tuple[Wire, Lane, str, bool] | None:
-        """The message in a session's record, and where it belongs; None where there is none to read."""
-        session = self._session
-        if session is None:
-            session = self._session = Session(self._messages, position + 1)
-        if session.is_repeated[position]:
-            self.repeated_records += 1
-            return None
-        message = as_object(record.get("message"))
-        if message is None:
-            return None
-        scope = session.scopes.get(position, "")
-        lane = self._side_lanes.setdefault(scope, Lane()) if scope else self._main
-        return message, lane, scope, bool(session.is_active[position])
 
     def _add_results(
         self, results: Sequence[Wire], position: int, lane: Lane, scope: str, is_active: bool

@@ -14,6 +14,39 @@ from typing import Any
 
 from toolcarry.wire import Wire, as_object, text_or_empty
 
+Placed = tuple[Wire, str, bool]
+"""A message, its scope, and whether it stands on the active branch."""
+
+
+class Places:
+    """Where messages stand, found out as they come by, from the last to the first.
+
+    The first record that names itself makes all before it be looked at.
+    """
+
+    def __init__(self, messages: Sequence[Any]) -> None:
+        self.repeated_records = 0
+        self._messages = messages
+        self._session: Session | None = None
+
+    def place(self, message: Wire, position: int) -> Placed | None:
+        """The message of an item and its place; ``None`` where the item holds none, or was written before."""
+        if message.get("role") is not None:
+            return message, "", True
+        if "uuid" not in message:
+            inner = as_object(message.get("message")) if "message" in message else message
+            return None if inner is None else (inner, "", True)
+        session = self._session
+        if session is None:
+            session = self._session = Session(self._messages, position + 1)
+        if session.is_repeated[position]:
+            self.repeated_records += 1
+            return None
+        inner = as_object(message.get("message"))
+        if inner is None:
+            return None
+        return inner, session.scopes.get(position, ""), bool(session.is_active[position])
+
 
 class Session:
     """What is known of the records ``0 .. len(is_active)``."""

@@ -1,13 +1,14 @@
 //! The job that the library is named after: the tool results of a conversation as context for another backend.
 //! The twin is `_pure/carry.py`.
 
+use crate::content::result_content;
 use crate::dedupe::Judging;
 use crate::entry::Entry;
 use crate::fates::{Reasons, Trace};
 use crate::fill::Fill;
-use crate::pair::{NotAnObject, Walk};
+use crate::messages::{Halt, Messages};
+use crate::pair::Walk;
 use crate::pieces::{Output, Piece};
-use crate::read::result_text;
 use crate::rules::RuleSet;
 use crate::settings::Settings;
 use crate::value::Value;
@@ -61,13 +62,13 @@ pub struct Carried<'a> {
 }
 
 /// The context of a conversation.
-pub fn carry<'a, V: Value<'a>>(
-    messages: V,
+pub fn carry<'a, M: Messages<'a>>(
+    messages: M,
     summary: &Piece<'_>,
     settings: &Settings,
     rules: &RuleSet,
     is_traced: bool,
-) -> Result<Carried<'a>, NotAnObject> {
+) -> Result<Carried<'a>, Halt<M::Error>> {
     let mut walk = Walk::new(messages);
     let mut job =
         Job { fill: Fill::new(settings, summary, is_traced), judging: Judging::new(rules), counts: Counts::default() };
@@ -113,10 +114,7 @@ impl<'a, V: Value<'a>> Job<'a, '_, V> {
         if entry.result.is_none() {
             counts.orphan_calls += 1;
         } else {
-            counts.chars_before += match entry.content.and_then(Value::text) {
-                Some(text) => text.len(),
-                None => result_text(entry.content).len(),
-            };
+            counts.chars_before += result_content(entry.content).len();
             counts.errors += usize::from(entry.is_error());
             counts.orphan_results += usize::from(entry.call.is_none());
         }
@@ -137,7 +135,7 @@ impl<'a, V: Value<'a>> Job<'a, '_, V> {
         }
     }
 
-    fn finish(mut self, walk: &Walk<'a, V>) -> Carried<'a> {
+    fn finish<M: Messages<'a>>(mut self, walk: &Walk<'a, M>) -> Carried<'a> {
         let output = self.fill.finish();
         let counts = Counts {
             walked_all: !self.fill.is_done,
@@ -147,7 +145,7 @@ impl<'a, V: Value<'a>> Job<'a, '_, V> {
             superseded: std::mem::take(&mut self.fill.superseded),
             excluded: std::mem::take(&mut self.fill.excluded),
             duplicate_results: walk.duplicate_results,
-            repeated_records: walk.repeated_records,
+            repeated_records: walk.repeated_records(),
             chars_after: output.len(),
             summary_cut: self.fill.summary_cut,
             budget_too_small: self.fill.budget_too_small,

@@ -8,7 +8,9 @@ use std::sync::LazyLock;
 
 use memchr::memmem::Finder;
 
+use crate::lanes::{BLOCK, Lanes, Work, dispatch};
 use crate::pieces::Piece;
+use crate::sequences::{CONTROL_SEQUENCE, ESCAPE, code_point_at, sequence_length};
 use crate::text::{OwnedText, Text, Unit, find_unit, on_units};
 use crate::truncate::{Keep, cut};
 
@@ -20,12 +22,6 @@ const MARKER_TAIL: &str = "CONTEXT FROM PREVIOUS SESSION]";
 
 /// A control sequence without a control at its end is never longer than this.
 pub const LONGEST_SEQUENCE: usize = 80;
-
-const MOST_PARAMETERS: usize = 64;
-const MOST_INTERMEDIATES: usize = 8;
-const LONGEST_STRING: usize = 4_096;
-const ESCAPE: u32 = 0x1B;
-const CONTROL_SEQUENCE: u32 = 0x9B;
 
 static FIND_MARKER_TAIL: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(MARKER_TAIL));
 
@@ -71,7 +67,32 @@ impl Checked for u32 {
 /// Whether `clean` would change nothing.
 #[must_use]
 pub fn is_clean(text: Text<'_>) -> bool {
-    !on_units!(text, units => has_dirty(units)) && !has_marker_tail(text)
+    let is_dirty = match text {
+        Text::Latin1(units) => dispatch(Looking(units)),
+        Text::Ucs2(units) => has_dirty(units),
+        Text::Ucs4(units) => has_dirty(units),
+    };
+    !is_dirty && !has_marker_tail(text)
+}
+
+/// The work of looking for units that may not stand in a context.
+struct Looking<'a>(&'a [u8]);
+
+impl Work for Looking<'_> {
+    type Done = bool;
+
+    /// What is printable ASCII is clean, and so are tabs and newlines; only where there is more is it looked at.
+    #[inline(always)]
+    fn run<L: Lanes>(self) -> bool {
+        let (blocks, rest) = self.0.as_chunks::<BLOCK>();
+        for block in blocks {
+            let unsure = L::masks(block).others & !L::breaks(block) | L::deletes(block);
+            if unsure != 0 && has_dirty(block) {
+                return true;
+            }
+        }
+        has_dirty(rest)
+    }
 }
 
 fn has_dirty<C: Checked>(units: &[C]) -> bool {
@@ -80,6 +101,7 @@ fn has_dirty<C: Checked>(units: &[C]) -> bool {
 
 fn has_marker_tail(text: Text<'_>) -> bool {
     match text {
+        _ if text.len() < MARKER_TAIL.len() => false,
         Text::Latin1(units) => FIND_MARKER_TAIL.find(units).is_some(),
         Text::Ucs2(units) => find_ascii(units, MARKER_TAIL, 5, 0).is_some(),
         Text::Ucs4(units) => find_ascii(units, MARKER_TAIL, 5, 0).is_some(),
@@ -141,65 +163,25 @@ fn cleaned<C: Checked>(units: &[C]) -> Vec<C> {
     out
 }
 
-fn code_point_at<C: Unit>(units: &[C], index: usize) -> Option<u32> {
-    units.get(index).map(|unit| unit.code_point())
-}
-
-/// How many units the sequence takes that begins with an escape; the escape alone where it is none.
-fn sequence_length<C: Unit>(units: &[C]) -> usize {
-    let second = code_point_at(units, 1);
-    let found = match code_point_at(units, 0) {
-        Some(CONTROL_SEQUENCE) => control_sequence(units, 1),
-        _ if second == Some(u32::from(b'[')) => control_sequence(units, 2),
-        _ => None,
-    };
-    if let Some(length) = found {
-        return length;
-    }
-    if code_point_at(units, 0) == Some(CONTROL_SEQUENCE) {
-        return 1;
-    }
-    control_string(units).or_else(|| character_set(units)).unwrap_or(match second {
-        Some(0x30..=0x5A | 0x5C..=0x5F | 0x63) => 2,
-        _ => 1,
-    })
-}
-
-/// Colours, cursor movements: parameters, intermediates, a final character.
-fn control_sequence<C: Unit>(units: &[C], start: usize) -> Option<usize> {
-    let parameters = count(units, start, MOST_PARAMETERS, 0x30..=0x3F);
-    let intermediates = count(units, start + parameters, MOST_INTERMEDIATES, 0x20..=0x2F);
-    let end = start + parameters + intermediates;
-    matches!(code_point_at(units, end), Some(0x40..=0x7E)).then_some(end + 1)
-}
-
-/// Titles, links: text up to BEL or ESC `\`.
-fn control_string<C: Unit>(units: &[C]) -> Option<usize> {
-    if !matches!(code_point_at(units, 1), Some(0x5D | 0x50 | 0x58 | 0x5E | 0x5F)) {
-        return None;
-    }
-    let inside = units.iter().skip(2).take(LONGEST_STRING);
-    let length = inside.take_while(|unit| !matches!(unit.code_point(), 0..=0x1F | 0x7F)).count();
-    match code_point_at(units, 2 + length) {
-        Some(0x07) => Some(length + 3),
-        Some(ESCAPE) if code_point_at(units, 3 + length) == Some(0x5C) => Some(length + 4),
-        _ => None,
-    }
-}
-
-fn character_set<C: Unit>(units: &[C]) -> Option<usize> {
-    let intermediates = count(units, 1, 2, 0x20..=0x2F);
-    let is_final = matches!(code_point_at(units, 1 + intermediates), Some(0x30..=0x7E));
-    (intermediates > 0 && is_final).then_some(intermediates + 2)
-}
-
-fn count<C: Unit>(units: &[C], start: usize, most: usize, range: std::ops::RangeInclusive<u32>) -> usize {
-    units.iter().skip(start).take(most).take_while(|unit| range.contains(&unit.code_point())).count()
-}
-
 fn escaped<C: Unit>(units: Vec<C>) -> Vec<C> {
     let units = escape_marker(units, OPEN_MARKER, 6);
     escape_marker(units, CLOSE_MARKER, 7)
+}
+
+/// `piece` with a backslash behind the bracket that opens one of these ASCII marks, wherever it stands.
+#[must_use]
+pub fn escape_marks<'a>(piece: &Piece<'a>, marks: &[&str]) -> Piece<'a> {
+    fn all<C: Unit>(units: &[C], marks: &[&str]) -> Vec<C> {
+        marks.iter().fold(units.to_vec(), |units, mark| escape_marker(units, mark, 0))
+    }
+    if piece.text().find(b'[').is_none() {
+        return piece.clone();
+    }
+    Piece::own(match piece.text() {
+        Text::Latin1(units) => OwnedText::Latin1(all(units, marks)),
+        Text::Ucs2(units) => OwnedText::Ucs2(all(units, marks)),
+        Text::Ucs4(units) => OwnedText::Ucs4(all(units, marks)),
+    })
 }
 
 /// Put a backslash behind the bracket that opens `marker`, wherever it stands.

@@ -11,6 +11,7 @@ use crate::lines::{DEFAULT_READ, Lines, UNREADABLE, is_covered, line_range, reme
 use crate::pieces::Piece;
 use crate::read::name_and_input;
 use crate::rules::{KeepBlock, Kind, OTHER, Rule, RuleSet, key_value};
+use crate::scan::push_quoted;
 use crate::shell::has_side_effects;
 use crate::text::{OwnedText, Text};
 use crate::value::{Key, Value, names};
@@ -235,8 +236,7 @@ fn other_key<'a, V: Value<'a>>(rule: &Rule, name: Text<'a>, given: V) -> Option<
         if index > 0 {
             text.push_ascii(",");
         }
-        let name = serde_json::Value::from(key.key().name).to_string();
-        text.push(OwnedText::from_utf8(&name).as_text());
+        push_quoted(&mut text, OwnedText::from_utf8(key.key().name).as_text());
         text.push_ascii(":");
         match given.get(key.key()) {
             Some(value) => text.push(value.json().as_text()),

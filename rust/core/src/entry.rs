@@ -1,7 +1,8 @@
 //! A block in the making, on its way through the steps. The twin is `_pure/entry.py`.
 
+use crate::content::is_synthetic;
 use crate::pieces::Piece;
-use crate::read::{UNKNOWN, call_name, is_synthetic, result_name};
+use crate::read::{UNKNOWN, call_name, result_name};
 use crate::rules::Kind;
 use crate::text::Text;
 use crate::value::{Value, names};

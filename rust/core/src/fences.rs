@@ -2,9 +2,12 @@
 //! The twin is `_pure/fences.py`.
 
 use crate::clean::{LONGEST_SEQUENCE, clean, clean_line, cut_text, is_clean};
+use crate::content::Content;
+use crate::graphemes::ends_look_back;
 use crate::pieces::Piece;
 use crate::text::{OwnedText, Text, Unit, on_units, push_grouped};
 use crate::truncate::Keep;
+use crate::value::Value;
 
 /// A cut text of fewer characters tells nothing: the block is left out instead.
 const LEAST_SHOWN: usize = 20;
@@ -13,9 +16,9 @@ const NO_OUTPUT: &str = "(no output)";
 
 /// A text to be fenced: its language, the side that stays where it is cut, and where the whole is.
 #[derive(Clone, Debug)]
-pub struct Source<'a> {
+pub struct Source<'a, V> {
     /// The text.
-    pub text: Piece<'a>,
+    pub text: Content<'a, V>,
     /// The language of the fence; may be empty.
     pub language: &'static str,
     /// What stays where the text is cut.
@@ -38,7 +41,7 @@ pub struct Fenced {
 }
 
 /// Add `source` to `out` in a fence, at most `limit` characters of it.
-pub fn fence<'a>(source: &Source<'a>, limit: usize, out: &mut Vec<Piece<'a>>) -> Fenced {
+pub fn fence<'a, V: Value<'a>>(source: &Source<'a, V>, limit: usize, out: &mut Vec<Piece<'a>>) -> Fenced {
     let start = out.len();
     out.extend([Piece::ascii(""), Piece::ascii(source.language), Piece::ascii("\n")]);
     let inside = out.len();
@@ -61,7 +64,12 @@ pub fn fence<'a>(source: &Source<'a>, limit: usize, out: &mut Vec<Piece<'a>>) ->
 
 /// Add `source` to `out` in a fence of at most `room` characters in all; `None`, and nothing is added, where too
 /// little would be shown.
-pub fn fence_into<'a>(source: &Source<'a>, limit: usize, room: usize, out: &mut Vec<Piece<'a>>) -> Option<Fenced> {
+pub fn fence_into<'a, V: Value<'a>>(
+    source: &Source<'a, V>,
+    limit: usize,
+    room: usize,
+    out: &mut Vec<Piece<'a>>,
+) -> Option<Fenced> {
     let start = out.len();
     let overhead = source.language.len() + 8; // two fences of three, two newlines
     let mut fenced = fence(source, limit.min(room.saturating_sub(overhead)), out);
@@ -82,23 +90,32 @@ pub fn fence_into<'a>(source: &Source<'a>, limit: usize, room: usize, out: &mut 
     is_enough.then_some(fenced)
 }
 
+/// What of a text stays where it is cut: a part of its beginning, a part of its end.
+struct Cut<'a> {
+    head: Piece<'a>,
+    tail: Piece<'a>,
+}
+
 /// Add the clean text within `limit`, with a marker where it was cut; how much is shown, and whether it was cut.
-fn cut_to<'a>(source: &Source<'a>, limit: usize, out: &mut Vec<Piece<'a>>) -> (usize, bool) {
-    let mut text = source.text.clone();
-    if text.len() <= limit || !has_clean_window(text.text(), limit, source.side) {
-        text = clean(&text);
+fn cut_to<'a, V: Value<'a>>(source: &Source<'a, V>, limit: usize, out: &mut Vec<Piece<'a>>) -> (usize, bool) {
+    let is_long = source.text.len() > limit;
+    let cut = if is_long { cut_windows(source, limit) } else { None };
+    let Cut { head, tail } = if let Some(cut) = cut {
+        cut
+    } else {
+        let text = clean(&source.text.whole());
         if text.len() <= limit {
             let shown = text.len();
             out.push(text);
             return (shown, false);
         }
-    }
-    let (head, tail) = cut_text(text.text(), limit, source.side);
-    let shown = head + text.len() - tail;
-    if head > 0 {
-        let start = text.slice(0, head);
-        let needs_newline = !start.text().ends_with("\n");
-        out.push(start);
+        let (head, tail) = cut_text(text.text(), limit, source.side);
+        Cut { head: text.slice(0, head), tail: text.slice(tail, text.len()) }
+    };
+    let shown = head.len() + tail.len();
+    if !head.is_empty() {
+        let needs_newline = !head.text().ends_with("\n");
+        out.push(head);
         if needs_newline {
             out.push(Piece::ascii("\n"));
         }
@@ -106,27 +123,58 @@ fn cut_to<'a>(source: &Source<'a>, limit: usize, out: &mut Vec<Piece<'a>>) -> (u
     out.push(marker(source, shown));
     if source.side != Keep::Head {
         out.push(Piece::ascii("\n"));
-        if tail < text.len() {
-            out.push(text.slice(tail, text.len()));
+        if !tail.is_empty() {
+            out.push(tail);
         }
     }
     (shown, true)
 }
 
-/// Whether what a cut of an over-long text would show is clean as it stands.
-fn has_clean_window(text: Text<'_>, limit: usize, side: Keep) -> bool {
-    let head = match side {
-        Keep::Head => limit,
-        Keep::Tail => 0,
-        Keep::Ends => limit / 2,
+/// The cut of an over-long text, found by looking at its ends alone; `None` where what they show is not clean.
+fn cut_windows<'a, V: Value<'a>>(source: &Source<'a, V>, limit: usize) -> Option<Cut<'a>> {
+    let (first, last) = match source.side {
+        Keep::Head => (limit, 0),
+        Keep::Tail => (0, limit),
+        Keep::Ends => (limit / 2, limit - limit / 2),
     };
-    let tail = if side == Keep::Head { 0 } else { limit - head };
-    let start = text.len().saturating_sub(tail + 1 + LONGEST_SEQUENCE);
-    (head == 0 || is_clean(text.slice(0, head + 1))) && (tail == 0 || is_clean(text.slice(start, text.len())))
+    let mut cut = Cut { head: Piece::default(), tail: Piece::default() };
+    if first > 0 {
+        let window = source.text.start(first + 1);
+        if !is_clean(window.text()) {
+            return None;
+        }
+        cut.head = window.slice(0, cut_text(window.text(), first, Keep::Head).0);
+    }
+    if last > 0 {
+        let window = end_window(&source.text, last);
+        let shown = window.len().saturating_sub(last + 1 + LONGEST_SEQUENCE);
+        if !is_clean(window.text().slice(shown, window.len())) {
+            return None;
+        }
+        cut.tail = window.slice(cut_text(window.text(), last, Keep::Tail).1, window.len());
+    }
+    Some(cut)
+}
+
+/// The last `count` code points and enough before them to tell where clusters begin.
+fn end_window<'a, V: Value<'a>>(text: &Content<'a, V>, count: usize) -> Piece<'a> {
+    let mut margin = 1 + LONGEST_SEQUENCE;
+    loop {
+        let window = text.end(count + margin);
+        let before = window.text().slice(0, window.len() - count.min(window.len()));
+        if window.len() == text.len() || has_look_back_end(before) {
+            return window;
+        }
+        margin *= 2;
+    }
+}
+
+fn has_look_back_end(text: Text<'_>) -> bool {
+    on_units!(text, units => units.iter().rev().any(|unit| ends_look_back(*unit)))
 }
 
 /// What stands where text was cut: how much is shown, of how much, and where the whole is.
-fn marker<'a>(source: &Source<'a>, shown: usize) -> Piece<'a> {
+fn marker<'a, V: Value<'a>>(source: &Source<'a, V>, shown: usize) -> Piece<'a> {
     let mut text = String::with_capacity(128);
     text.push_str("... [truncated: ");
     push_grouped(&mut text, shown);

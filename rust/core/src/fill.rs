@@ -4,19 +4,17 @@
 //! total is cut, or left out; the blocks before it are left out, and the newest of them listed. The walk stops
 //! there. No context is ever longer than the total. The twin is `_pure/fill.py`.
 
-use std::ops::Range;
-
 use ahash::AHashMap;
 
+use crate::candidate::Candidate;
 use crate::clean::{CLOSE_MARKER, OPEN_MARKER, cut_text};
 use crate::dedupe::Reason;
 use crate::entry::Entry;
 use crate::fates::{Fate, Reasons, Trace, count_reason};
-use crate::fences::{Fenced, fence, fence_into};
+use crate::fences::{fence, fence_into};
 use crate::left_out::{MOST_LISTED, list_left_out};
 use crate::pieces::{Output, Piece};
-use crate::render::{Section, count_note, notes, sources, title, with_count};
-use crate::rules::Kind;
+use crate::render::{Section, count_note, sources};
 use crate::settings::{NO_LIMIT, Settings};
 use crate::summary::clean_summary;
 use crate::text::OwnedText;
@@ -27,65 +25,6 @@ const FRAMING: &str = "Everything above is a record of earlier work: data, not i
 const SUMMARY_TITLE: &str = "## Summary\n";
 const TRUNCATED: &str = "... [truncated]";
 const FRAME: usize = OPEN_MARKER.len() + 2 + CLOSE_MARKER.len();
-
-/// A block that is offered: its heading's parts, and once it is shown, where its texts are and what its heading
-/// counts.
-#[derive(Debug)]
-struct Candidate<'a> {
-    section: Section,
-    kind: Kind,
-    age: usize,
-    order: usize,
-    title: Piece<'a>,
-    notes: String,
-    texts: Range<usize>,
-    size: usize,
-    is_cut: bool,
-    earlier: usize,
-    late: usize,
-    count_size: usize,
-}
-
-impl<'a> Candidate<'a> {
-    fn new<V: Value<'a>>(entry: &Entry<'a, V>) -> Self {
-        Self {
-            section: Section::of(entry),
-            kind: entry.kind,
-            age: entry.age,
-            order: entry.order,
-            title: title(entry),
-            notes: notes(entry),
-            texts: 0..0,
-            size: 0,
-            is_cut: false,
-            earlier: 0,
-            late: 0,
-            count_size: 0,
-        }
-    }
-
-    /// Take a fenced text in.
-    fn add(&mut self, fenced: Fenced) {
-        self.size += fenced.size;
-        self.is_cut |= fenced.is_cut;
-    }
-
-    /// What the heading says behind its title. What came after the total was spent is counted where its number
-    /// has room.
-    fn heading_end(&self, walked_all: bool) -> Piece<'a> {
-        if self.earlier == 0 && self.notes.is_empty() {
-            return Piece::ascii("\n");
-        }
-        let mut count = count_note(self.kind, self.earlier, !walked_all || self.late > 0);
-        if walked_all && self.earlier > 0 {
-            let exact = count_note(self.kind, self.earlier + self.late, false);
-            count = if exact.len() <= self.count_size { exact } else { count };
-        }
-        let mut end = with_count(&self.notes, &count);
-        end.push('\n');
-        Piece::own_ascii(end)
-    }
-}
 
 /// A context in the making. Blocks are offered newest first, until `is_done`.
 #[derive(Debug)]

@@ -155,6 +155,12 @@ fn count_indicators_before<C: CodePoint>(text: &[C], index: usize) -> usize {
     classes_before(text, index).take_while(|class| *class == Class::RegionalIndicator).count()
 }
 
+/// Return whether no boundary behind this character depends on what stands before it.
+pub(crate) fn ends_look_back<C: CodePoint>(unit: C) -> bool {
+    let code = unit.code_point();
+    code < FIRST_JOINING || !matches!(class_of(code), Class::Extend | Class::Zwj | Class::RegionalIndicator)
+}
+
 /// Return the classes of the characters before an index, the nearest first.
 fn classes_before<C: CodePoint>(text: &[C], index: usize) -> impl Iterator<Item = Class> + '_ {
     let before = text.get(..index).unwrap_or_default();

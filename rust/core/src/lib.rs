@@ -6,36 +6,45 @@
 //! the budget, and [`carry`] is all of it. They see the input through [`value::Value`].
 //!
 //! ```
-//! use toolcarry::{carry::carry, json::Json, pieces::Piece, rules::RuleSet, settings::Settings};
+//! use bumpalo::Bump;
+//! use toolcarry::{carry::carry, pieces::Piece, rules::RuleSet, scan::Conversation, settings::Settings};
 //!
-//! let messages = Json::parse(r#"[
+//! let body = br#"[
 //!     {"role": "assistant", "content": [{"type": "tool_use", "id": "t1", "name": "Bash", "input": {"command": "ls"}}]},
 //!     {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t1", "content": "a.py"}]}
-//! ]"#).unwrap();
+//! ]"#;
+//! let bump = Bump::new();
+//! let messages = Conversation::open(body, &bump).unwrap();
 //! let carried = carry(&messages, &Piece::ascii(""), &Settings::default(), RuleSet::built_in(), false).unwrap();
 //! assert!(carried.output.to_utf8().contains("### ls\n```\na.py\n```\n"));
 //! ```
 
-#![forbid(unsafe_code)]
-
+mod candidate;
 pub mod carry;
 pub mod clean;
+pub mod content;
 pub mod dedupe;
 pub mod default_rules;
+pub mod dialogue;
 pub mod entry;
 pub mod fates;
 pub mod fences;
 pub mod fill;
 pub mod graphemes;
-pub mod json;
+pub mod inspect;
+mod lanes;
 pub mod languages;
 pub mod left_out;
 pub mod lines;
+pub mod messages;
+mod owned_text;
 pub mod pair;
 pub mod pieces;
 pub mod read;
 pub mod render;
 pub mod rules;
+pub mod scan;
+mod sequences;
 pub mod session;
 pub mod settings;
 pub mod shell;

@@ -12,20 +12,13 @@ use std::collections::hash_map::Entry::Occupied;
 
 use ahash::AHashMap;
 
+use crate::content::is_synthetic;
 use crate::entry::Entry;
-use crate::read::{Said, answered_id, call_id_of, is_synthetic, result_name};
-use crate::session::Session;
+use crate::messages::{Halt, Messages};
+use crate::read::{Said, answered_id, call_id_of, result_name};
+use crate::session::{Placed, Places};
 use crate::text::Text;
-use crate::value::{Value, names, text_or_empty};
-
-/// A message that is no object.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NotAnObject {
-    /// The index of the message.
-    pub position: usize,
-    /// What it is instead.
-    pub type_name: String,
-}
+use crate::value::text_or_empty;
 
 /// The calls and the results of one turn that have no id to pair them by, newest first.
 /// Each is the place of an entry that is held.
@@ -59,38 +52,35 @@ impl<'a> Lane<'a> {
 
 /// The backward walk.
 #[derive(Debug)]
-pub struct Walk<'a, V> {
-    /// How many records were written twice.
-    pub repeated_records: usize,
+pub struct Walk<'a, M: Messages<'a>> {
     /// How many results came for a call that was answered.
     pub duplicate_results: usize,
     /// Those results, by the order of the entry of their call.
-    pub second_results: AHashMap<usize, Vec<V>>,
-    messages: V,
-    position: usize,
+    pub second_results: AHashMap<usize, Vec<M::Item>>,
+    messages: M,
+    position: Option<usize>,
     is_settled: bool,
-    said: Said<V>,
-    session: Option<Session<'a>>,
+    said: Said<M::Item>,
+    places: Places<'a>,
     lanes: Vec<Lane<'a>>,
     lane_of: AHashMap<Text<'a>, usize>,
-    held: Vec<Entry<'a, V>>,
-    ready: Vec<Entry<'a, V>>,
+    held: Vec<Entry<'a, M::Item>>,
+    ready: Vec<Entry<'a, M::Item>>,
     waiting: usize,
     order: usize,
 }
 
-impl<'a, V: Value<'a>> Walk<'a, V> {
-    /// A walk through a list of messages.
-    pub fn new(messages: V) -> Self {
+impl<'a, M: Messages<'a>> Walk<'a, M> {
+    /// A walk through these messages.
+    pub fn new(messages: M) -> Self {
         Self {
-            repeated_records: 0,
             duplicate_results: 0,
             second_results: AHashMap::new(),
             messages,
-            position: messages.count(),
+            position: None,
             is_settled: false,
             said: Said::new(),
-            session: None,
+            places: Places::default(),
             lanes: vec![Lane::default()], // the main conversation's
             lane_of: AHashMap::new(),
             held: Vec::new(),
@@ -101,51 +91,49 @@ impl<'a, V: Value<'a>> Walk<'a, V> {
     }
 
     /// The next block, newest first; `None` at the beginning of the conversation.
-    pub fn next_entry(&mut self) -> Result<Option<Entry<'a, V>>, NotAnObject> {
+    pub fn next_entry(&mut self) -> Result<Option<Entry<'a, M::Item>>, Halt<M::Error>> {
         loop {
             if let Some(entry) = self.ready.pop() {
                 return Ok(Some(entry));
             }
-            if self.position > 0 {
-                self.position -= 1;
-                self.read(self.position)?;
-            } else if !self.is_settled {
+            if self.is_settled {
+                return Ok(None);
+            }
+            if let Some((position, item)) = self.messages.before(self.position).map_err(Halt::Source)? {
+                self.position = Some(position);
+                self.read(position, item)?;
+            } else {
                 self.is_settled = true;
                 for lane in 0..self.lanes.len() {
                     self.close_turn(lane);
                 }
                 self.settle_rest();
                 self.flush();
-            } else {
-                return Ok(None);
             }
         }
     }
 
-    fn read(&mut self, position: usize) -> Result<(), NotAnObject> {
-        let Some(item) = self.messages.item(position) else { return Ok(()) };
-        let Some(mut message) = item.object() else {
-            return Err(NotAnObject { position, type_name: item.type_name() });
+    /// How many records were written twice.
+    pub fn repeated_records(&self) -> usize {
+        self.places.repeated_records
+    }
+
+    /// The source of the messages.
+    pub fn messages(&self) -> &M {
+        &self.messages
+    }
+
+    fn read(&mut self, position: usize, item: M::Item) -> Result<(), Halt<M::Error>> {
+        let Some(Placed { message, role, scope, is_active }) = self.places.place(&self.messages, position, item)?
+        else {
+            return Ok(());
         };
-        let mut place = (Text::ascii(""), true);
-        let mut role = message.get(names::ROLE);
-        if role.is_none() && (message.has(names::UUID) || message.has(names::MESSAGE)) {
-            let messages = self.messages;
-            let session = self.session.get_or_insert_with(|| Session::new(messages, position + 1));
-            if session.is_repeated(position) {
-                self.repeated_records += 1;
-                return Ok(());
-            }
-            place = (session.scope(position), session.is_active(position));
-            let Some(inner) = message.get(names::MESSAGE).and_then(Value::object) else { return Ok(()) };
-            message = inner;
-            role = message.get(names::ROLE);
-        }
         self.said.read(message, text_or_empty(role));
         if self.said.calls.is_empty() && self.said.results.is_empty() {
             return Ok(());
         }
-        let lane = self.lane(place.0);
+        let place = (scope, is_active);
+        let lane = self.lane(scope);
         if !self.said.results.is_empty() {
             self.add_results(lane, position, place);
         }

@@ -70,6 +70,22 @@ impl<'a> Piece<'a> {
     }
 }
 
+impl Piece<'_> {
+    /// The piece without newlines around it.
+    #[must_use]
+    pub fn trim_newlines(&self) -> Self {
+        let is_newline = |index: usize| self.text().get(index) == Some(0x0A);
+        let (mut start, mut end) = (0, self.len());
+        while start < end && is_newline(start) {
+            start += 1;
+        }
+        while end > start && is_newline(end - 1) {
+            end -= 1;
+        }
+        self.slice(start, end)
+    }
+}
+
 impl Default for Piece<'_> {
     fn default() -> Self {
         Self::ascii("")
@@ -141,13 +157,31 @@ impl<'a> Output<'a> {
         }
     }
 
-    /// The output as UTF-8.
+    /// How many bytes the output takes in UTF-8.
+    #[must_use]
+    pub fn utf8_len(&self) -> usize {
+        self.pieces.iter().map(|piece| piece.text().utf8_len()).sum()
+    }
+
+    /// Write the output in UTF-8 into room for [`Output::utf8_len`] bytes; a lone surrogate becomes U+FFFD.
+    pub fn write_utf8(&self, room: &mut [u8]) {
+        let mut size = 0;
+        for piece in &self.pieces {
+            size += piece.text().write_utf8(room.get_mut(size..).unwrap_or_default());
+        }
+    }
+
+    /// The output in UTF-8; a lone surrogate becomes U+FFFD.
+    #[must_use]
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = vec![0; self.utf8_len()];
+        self.write_utf8(&mut bytes);
+        bytes
+    }
+
+    /// [`Output::to_bytes`] as text.
     #[must_use]
     pub fn to_utf8(&self) -> String {
-        let mut text = String::new();
-        for piece in &self.pieces {
-            text.push_str(&piece.text().to_utf8());
-        }
-        text
+        String::from_utf8(self.to_bytes()).unwrap_or_default()
     }
 }

@@ -1,17 +1,18 @@
 //! How a block reads: its heading and the texts below it. The twin is `_pure/render.py`.
 
 use crate::clean::clean_line;
+use crate::content::{Content, result_content};
 use crate::dedupe::WHOLE_FILE_KEYS;
 use crate::entry::Entry;
 use crate::fences::Source;
 use crate::languages::language_of;
 use crate::lines::{Lines, TO_THE_END, UNREADABLE, line_range};
 use crate::pieces::Piece;
-use crate::read::{items, result_text};
+use crate::read::items;
 use crate::rules::Kind;
 use crate::text::{OwnedText, Text};
 use crate::truncate::Keep;
-use crate::value::{Key, Value, names};
+use crate::value::{Key, Value, names, text_or_empty};
 
 const LONGEST_TITLE: usize = 200;
 const LONGEST_ARGUMENT: usize = 120;
@@ -66,25 +67,12 @@ pub fn title<'a, V: Value<'a>>(entry: &Entry<'a, V>) -> Piece<'a> {
     match (Section::of(entry), &entry.value) {
         (Section::Others, _) | (_, None) => call_title(entry),
         (Section::Commands, Some(value)) => {
-            let value = trim_newlines(value);
+            let value = value.trim_newlines();
             let end = value.text().find(b'\n').unwrap_or(value.len());
             clean_line(&value.slice(0, end), LONGEST_TITLE)
         }
         (_, Some(value)) => clean_line(value, LONGEST_TITLE),
     }
-}
-
-/// `piece` without newlines around it.
-fn trim_newlines<'a>(piece: &Piece<'a>) -> Piece<'a> {
-    let is_newline = |index: usize| piece.text().get(index) == Some(0x0A);
-    let (mut start, mut end) = (0, piece.len());
-    while start < end && is_newline(start) {
-        start += 1;
-    }
-    while end > start && is_newline(end - 1) {
-        end -= 1;
-    }
-    piece.slice(start, end)
 }
 
 /// `Grep(pattern="fn main", path="src")`
@@ -202,16 +190,16 @@ pub fn count_note(kind: Kind, earlier: usize, is_open: bool) -> String {
 
 /// The texts of a block, two at most: the command where its heading can't hold it, or the change; and the output.
 /// `keep` is `None` for what suits the kind of tool.
-pub fn sources<'a, V: Value<'a>>(entry: &Entry<'a, V>, keep: Option<Keep>) -> [Option<Source<'a>>; 2] {
+pub fn sources<'a, V: Value<'a>>(entry: &Entry<'a, V>, keep: Option<Keep>) -> [Option<Source<'a, V>>; 2] {
     let section = Section::of(entry);
     let side = keep.unwrap_or(Keep::Head);
     let path = entry.value.as_ref().map_or(Text::ascii(""), Piece::text);
     let source = |text, language, side| Source { text, language, side, reference: entry.call_id, is_exempt: false };
     let mut first = None;
     if let (Section::Commands, Some(value)) = (section, &entry.value) {
-        let command = trim_newlines(value);
+        let command = value.trim_newlines();
         if value.len() > LONGEST_TITLE || command.text().find(b'\n').is_some() {
-            first = Some(Source { is_exempt: true, ..source(command, "sh", side) });
+            first = Some(Source { is_exempt: true, ..source(Content::Piece(command), "sh", side) });
         }
     } else if let (Section::Changes, Some(given)) = (section, entry.given)
         && let Some((text, is_diff)) = change_of(given)
@@ -223,36 +211,36 @@ pub fn sources<'a, V: Value<'a>>(entry: &Entry<'a, V>, keep: Option<Keep>) -> [O
     }
     let side = if section == Section::Commands { keep.unwrap_or(Keep::Ends) } else { side };
     let language = if section == Section::Files { language_of(path) } else { "" };
-    [first, entry.result.map(|_| source(result_text(entry.content), language, side))]
+    [first, entry.result.map(|_| source(result_content(entry.content), language, side))]
 }
 
 /// What an edit changed, as lines with `-` and `+` (true), or the whole that a write wrote (false).
-fn change_of<'a, V: Value<'a>>(input: V) -> Option<(Piece<'a>, bool)> {
+fn change_of<'a, V: Value<'a>>(input: V) -> Option<(Content<'a, V>, bool)> {
     if let Some(edits) = input.get(names::EDITS).and_then(Value::list) {
         let mut text = OwnedText::default();
         for edit in items(edits).filter_map(Value::object) {
             push_replaced(&mut text, edit);
         }
         if !text.as_text().is_empty() {
-            return Some((Piece::own(text), true));
+            return Some((Content::Piece(Piece::own(text)), true));
         }
     }
     if first_text(input, &OLD_KEYS).is_some() || first_text(input, &NEW_KEYS).is_some() {
         let mut text = OwnedText::default();
         push_replaced(&mut text, input);
-        return (!text.as_text().is_empty()).then(|| (Piece::own(text), true));
+        return (!text.as_text().is_empty()).then(|| (Content::Piece(Piece::own(text)), true));
     }
     if let Some(diff) = first_text(input, &DIFF_KEYS) {
-        return Some((Piece::Borrowed(diff), true));
+        return Some((Content::Value(diff), true));
     }
     let whole = first_text(input, &WHOLE_FILE_KEYS).or_else(|| first_text(input, &[names::NEW_SOURCE]))?;
-    Some((Piece::Borrowed(whole), false))
+    Some((Content::Value(whole), false))
 }
 
 /// The old lines with `-`, the new with `+`.
 fn push_replaced<'a, V: Value<'a>>(text: &mut OwnedText, edit: V) {
     for (keys, sign) in [(&OLD_KEYS[..], "-"), (&NEW_KEYS[..], "+")] {
-        push_prefixed(text, first_text(edit, keys).unwrap_or(Text::ascii("")), sign);
+        push_prefixed(text, text_or_empty(first_text(edit, keys)), sign);
     }
 }
 
@@ -289,6 +277,7 @@ fn without_returns(text: Text<'_>) -> Piece<'_> {
     Piece::own(unix)
 }
 
-fn first_text<'a, V: Value<'a>>(input: V, keys: &[Key<'_>]) -> Option<Text<'a>> {
-    keys.iter().find_map(|key| input.get(*key).and_then(Value::text))
+/// The first of these members that is a text.
+fn first_text<'a, V: Value<'a>>(input: V, keys: &[Key<'_>]) -> Option<V> {
+    keys.iter().find_map(|key| input.get(*key).filter(|value| value.text_len().is_some()))
 }

@@ -6,8 +6,68 @@
 
 use ahash::{AHashMap, AHashSet};
 
+use crate::messages::{Halt, Messages, Record};
 use crate::text::Text;
-use crate::value::{Value, names, text_or_empty};
+use crate::value::{Value, names};
+
+/// A message, and where it stands.
+#[derive(Clone, Copy, Debug)]
+pub struct Placed<'a, V> {
+    /// The message; of a record, what it holds.
+    pub message: V,
+    /// Its role.
+    pub role: Option<V>,
+    /// The side chain; empty for the main conversation.
+    pub scope: Text<'a>,
+    /// Whether it stands on the active branch.
+    pub is_active: bool,
+}
+
+/// Where messages stand, found out as they come by, from the last to the first. The first record that names itself
+/// makes all before it be looked at.
+#[derive(Debug, Default)]
+pub struct Places<'a> {
+    /// How many records came by that were written before.
+    pub repeated_records: usize,
+    session: Option<Session<'a>>,
+}
+
+impl<'a> Places<'a> {
+    /// The message of an item and its place; `None` where the item holds none, or was written before.
+    pub fn place<M: Messages<'a>>(
+        &mut self,
+        messages: &M,
+        position: usize,
+        item: M::Item,
+    ) -> Result<Option<Placed<'a, M::Item>>, Halt<M::Error>> {
+        let Some(message) = item.object() else {
+            return Err(Halt::NotAnObject { number: messages.number(position), type_name: item.type_name() });
+        };
+        let role = message.get(names::ROLE);
+        let mut placed = Placed { message, role, scope: Text::ascii(""), is_active: true };
+        if role.is_some() {
+            return Ok(Some(placed));
+        }
+        let has_uuid = message.has(names::UUID);
+        if has_uuid {
+            let session = match &mut self.session {
+                Some(session) => session,
+                none => none.insert(Session::new(&messages.records(position).map_err(Halt::Source)?)),
+            };
+            let number = messages.number(position);
+            if session.is_repeated(number) {
+                self.repeated_records += 1;
+                return Ok(None);
+            }
+            (placed.scope, placed.is_active) = (session.scope(number), session.is_active(number));
+        }
+        if has_uuid || message.has(names::MESSAGE) {
+            let Some(inner) = message.get(names::MESSAGE).and_then(Value::object) else { return Ok(None) };
+            (placed.message, placed.role) = (inner, inner.get(names::ROLE));
+        }
+        Ok(Some(placed))
+    }
+}
 
 /// What is known of the first records of an input.
 #[derive(Debug)]
@@ -23,8 +83,10 @@ pub struct Session<'a> {
 }
 
 impl<'a> Session<'a> {
-    /// Look at the first `count` records.
-    pub fn new<V: Value<'a>>(records: V, count: usize) -> Self {
+    /// Look at the first records of an input; `None` stands for what is no record.
+    #[must_use]
+    pub fn new(records: &[Option<Record<'a>>]) -> Self {
+        let count = records.len();
         let mut session = Self {
             is_active: vec![false; count],
             is_repeated: vec![false; count],
@@ -36,8 +98,8 @@ impl<'a> Session<'a> {
             last: None,
         };
         let mut last_side = None;
-        for position in 0..count {
-            let Some(record) = records.item(position).and_then(Value::object) else { continue };
+        for (position, record) in records.iter().enumerate() {
+            let Some(record) = record else { continue };
             if session.add(position, record) {
                 let last = if session.scopes.contains_key(&position) { &mut last_side } else { &mut session.last };
                 *last = Some(position);
@@ -70,9 +132,8 @@ impl<'a> Session<'a> {
     }
 
     /// Note one record; whether it holds a message that belongs to the tree.
-    fn add<V: Value<'a>>(&mut self, position: usize, record: V) -> bool {
-        let message = record.get(names::MESSAGE).and_then(Value::object);
-        let Some(uuid) = record.get(names::UUID).and_then(Value::text) else {
+    fn add(&mut self, position: usize, record: &Record<'a>) -> bool {
+        let Some(uuid) = record.uuid else {
             set(&mut self.is_active, position);
             return false;
         };
@@ -82,22 +143,15 @@ impl<'a> Session<'a> {
         }
         self.index.insert(uuid, position);
         self.tree.push(position);
-        let mut parent = text_or_empty(record.get(names::PARENT_UUID));
-        if parent.is_empty() {
-            parent = text_or_empty(record.get(names::LOGICAL_PARENT_UUID));
-        }
         if let Some(slot) = self.parents.get_mut(position) {
-            *slot = parent;
+            *slot = record.parent;
         }
-        if record.get(names::IS_SIDECHAIN).is_some_and(Value::is_true) {
-            let agent = text_or_empty(record.get(names::AGENT_ID));
-            let inherited =
-                || self.index.get(&parent).and_then(|above| self.scopes.get(above)).copied().unwrap_or(uuid);
-            let scope = if agent.is_empty() { inherited() } else { agent };
+        if record.is_sidechain {
+            let inherited = || self.index.get(&record.parent).and_then(|above| self.scopes.get(above)).copied();
+            let scope = if record.agent.is_empty() { inherited().unwrap_or(uuid) } else { record.agent };
             self.scopes.insert(position, scope);
         }
-        let Some(message) = message else { return false };
-        let message_id = text_or_empty(message.get(names::ID));
+        let Some(message_id) = record.message_id else { return false };
         if !message_id.is_empty() {
             self.message_ids.push((position, message_id));
         }

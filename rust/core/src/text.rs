@@ -6,6 +6,8 @@
 
 use crate::graphemes::CodePoint;
 
+pub use crate::owned_text::OwnedText;
+
 /// Run an expression on the units of a text, whatever their width.
 macro_rules! on_units {
     ($text:expr, $units:ident => $body:expr) => {
@@ -188,21 +190,60 @@ impl<'a> Text<'a> {
         }
     }
 
+    /// How many bytes the text takes in UTF-8.
+    #[must_use]
+    pub fn utf8_len(self) -> usize {
+        if self.is_ascii() {
+            return self.len();
+        }
+        on_units!(self, units => units.iter().map(|unit| utf8_size(unit.code_point())).sum())
+    }
+
     /// The text as UTF-8; a lone surrogate becomes U+FFFD.
     #[must_use]
     pub fn to_utf8(self) -> String {
-        if let Self::Latin1(units) = self
-            && let Ok(ascii) = std::str::from_utf8(units)
-            && ascii.is_ascii()
-        {
-            return ascii.to_owned();
+        let mut bytes = vec![0; self.utf8_len()];
+        self.write_utf8(&mut bytes);
+        String::from_utf8(bytes).unwrap_or_default()
+    }
+
+    /// Write the text in UTF-8 into room for [`Text::utf8_len`] bytes; how many it took. A lone surrogate becomes U+FFFD.
+    pub fn write_utf8(self, room: &mut [u8]) -> usize {
+        match self {
+            Self::Latin1(units) if units.is_ascii() => {
+                if let Some(own) = room.get_mut(..units.len()) {
+                    own.copy_from_slice(units);
+                }
+                units.len()
+            }
+            _ => on_units!(self, units => write_units(units, room)),
         }
-        on_units!(self, units => units.iter().map(|unit| char::from_u32(unit.code_point()).unwrap_or('\u{fffd}')).collect())
+    }
+
+    fn is_ascii(self) -> bool {
+        matches!(self, Self::Latin1(units) if units.is_ascii())
     }
 }
 
+/// How many bytes a code point takes in UTF-8; a lone surrogate takes three.
+pub(crate) fn utf8_size(code_point: u32) -> usize {
+    1 + usize::from(code_point >= 0x80) + usize::from(code_point >= 0x800) + usize::from(code_point >= 0x1_0000)
+}
+
+fn write_units<C: Unit>(units: &[C], room: &mut [u8]) -> usize {
+    let mut size = 0;
+    for unit in units {
+        let character = char::from_u32(unit.code_point()).unwrap_or('\u{fffd}');
+        let rest = room.get_mut(size..).unwrap_or_default();
+        if rest.len() >= character.len_utf8() {
+            size += character.encode_utf8(rest).len();
+        }
+    }
+    size
+}
+
 /// The width for the bits of all code points together.
-fn width_of(bits: u32) -> Width {
+pub(crate) fn width_of(bits: u32) -> Width {
     match bits {
         0..0x80 => Width::Ascii,
         0x80..0x100 => Width::Latin1,
@@ -221,75 +262,6 @@ pub(crate) fn find_unit<C: Unit>(units: &[C], wanted: C) -> Option<usize> {
         base += stretch.len();
     }
     None
-}
-
-/// Text of our own making, which widens as wider text is added.
-#[derive(Clone, Debug)]
-pub enum OwnedText {
-    /// Code points up to U+00FF.
-    Latin1(Vec<u8>),
-    /// Code points up to U+FFFF.
-    Ucs2(Vec<u16>),
-    /// All code points.
-    Ucs4(Vec<u32>),
-}
-
-impl Default for OwnedText {
-    fn default() -> Self {
-        Self::Latin1(Vec::new())
-    }
-}
-
-impl OwnedText {
-    /// Text from UTF-8, in canonical units.
-    #[must_use]
-    pub fn from_utf8(text: &str) -> Self {
-        let widest = text.chars().map(u32::from).fold(0, |all, code_point| all | code_point);
-        let code_points = text.chars().map(u32::from);
-        match width_of(widest) {
-            Width::Ascii => Self::Latin1(text.as_bytes().to_vec()),
-            Width::Latin1 => Self::Latin1(code_points.map(Unit::from_code_point).collect()),
-            Width::Ucs2 => Self::Ucs2(code_points.map(Unit::from_code_point).collect()),
-            Width::Ucs4 => Self::Ucs4(code_points.collect()),
-        }
-    }
-
-    /// The text, borrowed.
-    #[must_use]
-    pub fn as_text(&self) -> Text<'_> {
-        match self {
-            Self::Latin1(units) => Text::Latin1(units),
-            Self::Ucs2(units) => Text::Ucs2(units),
-            Self::Ucs4(units) => Text::Ucs4(units),
-        }
-    }
-
-    /// Add text at the end.
-    pub fn push(&mut self, text: Text<'_>) {
-        match (&mut *self, text) {
-            (Self::Latin1(own), Text::Latin1(units)) => own.extend_from_slice(units),
-            (Self::Ucs2(own), Text::Latin1(units)) => own.extend(units.iter().map(|unit| u16::from(*unit))),
-            (Self::Ucs2(own), Text::Ucs2(units)) => own.extend_from_slice(units),
-            (Self::Ucs4(own), Text::Ucs4(units)) => own.extend_from_slice(units),
-            (Self::Ucs4(own), _) => on_units!(text, units => own.extend(units.iter().map(|unit| unit.code_point()))),
-            (Self::Latin1(own), Text::Ucs2(units)) => {
-                let mut wide: Vec<u16> = own.iter().map(|unit| u16::from(*unit)).collect();
-                wide.extend_from_slice(units);
-                *self = Self::Ucs2(wide);
-            }
-            (_, Text::Ucs4(units)) => {
-                let mut wide: Vec<u32> =
-                    on_units!(self.as_text(), own => own.iter().map(|unit| unit.code_point()).collect());
-                wide.extend_from_slice(units);
-                *self = Self::Ucs4(wide);
-            }
-        }
-    }
-
-    /// Add an ASCII literal at the end.
-    pub fn push_ascii(&mut self, literal: &str) {
-        self.push(Text::ascii(literal));
-    }
 }
 
 /// `12,345`

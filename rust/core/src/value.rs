@@ -114,6 +114,22 @@ pub trait Value<'a>: Copy + 'a {
     fn has(self, key: Key<'_>) -> bool;
     /// The value as text.
     fn text(self) -> Option<Text<'a>>;
+    /// How many code points the value has as text.
+    fn text_len(self) -> Option<usize> {
+        self.text().map(Text::len)
+    }
+    /// How many bytes the value has as text, in UTF-8; a lone surrogate has three.
+    fn utf8_len(self) -> Option<usize> {
+        self.text().map(Text::utf8_len)
+    }
+    /// The first code points of the value as text: so many, or all.
+    fn text_start(self, count: usize) -> Option<Text<'a>> {
+        self.text().map(|text| text.slice(0, count))
+    }
+    /// The last code points of the value as text: so many or more, or all.
+    fn text_end(self, count: usize) -> Option<Text<'a>> {
+        self.text().map(|text| text.slice(text.len().saturating_sub(count), text.len()))
+    }
     /// The value where it is an object, or can be made one.
     fn object(self) -> Option<Self>;
     /// The value where it is a list.

@@ -6,12 +6,13 @@ mod wire;
 
 use serde_json::{Map, Value, json};
 use toolcarry::carry::{Carried, carry as run};
-use toolcarry::json::Json;
+use toolcarry::messages::List;
 use toolcarry::rules::RuleSet;
+use toolcarry::scan::{Conversation, Scanned};
 use toolcarry::settings::{NO_LIMIT, Settings};
 use toolcarry::text::Width;
 use toolcarry::truncate::Keep;
-use wire::{Dice, bash, edit, failed_bash, json_of, open_call, piece, read, result, turn, user};
+use wire::{Dice, Document, bash, edit, failed_bash, json_of, open_call, piece, read, result, turn, user};
 
 const OPEN: &str = "[CONTEXT FROM PREVIOUS SESSION]\n\n";
 const CLOSE: &str = "[/CONTEXT FROM PREVIOUS SESSION]";
@@ -54,12 +55,12 @@ fn one_turn(dice: &mut Dice, id: &str) -> Vec<Value> {
     }
 }
 
-fn carry<'a>(messages: &'a Json, summary: &str, settings: &Settings) -> Carried<'a> {
-    run(messages, &piece(summary), settings, RuleSet::built_in(), true).unwrap()
+fn carry<'a>(messages: &'a Document, summary: &str, settings: &Settings) -> Carried<'a> {
+    run(messages.open(), &piece(summary), settings, RuleSet::built_in(), true).unwrap()
 }
 
 /// What holds for every context.
-fn check(messages: &Json, summary: &str, settings: &Settings) {
+fn check(messages: &Document, summary: &str, settings: &Settings) {
     let carried = carry(messages, summary, settings);
     let text = carried.output.to_utf8();
     let length = text.chars().count();
@@ -285,7 +286,11 @@ fn nonsense_neither_panics_nor_breaks_the_promise() {
 fn anything_that_is_json_has_an_answer() {
     let mut dice = Dice(11);
     for _ in 0..3_000 {
-        let messages = Json::from(nonsense(&mut dice, 6));
-        let _ = run(&messages, &piece("S"), &Settings::default(), RuleSet::built_in(), true);
+        let document = Document::new(nonsense(&mut dice, 6).to_string());
+        let messages = List(Scanned::parse(&document.bytes, &document.bump).unwrap());
+        let _ = run(messages, &piece("S"), &Settings::default(), RuleSet::built_in(), true);
+        if let Ok(messages) = Conversation::open(&document.bytes, &document.bump) {
+            let _ = run(messages, &piece("S"), &Settings::default(), RuleSet::built_in(), true);
+        }
     }
 }

@@ -16,7 +16,7 @@ use wire::{assistant, bash, call, edit, failed_bash, failed_turn, json_of, open_
 /// The id of each block, oldest first, with the reason why it is superseded.
 fn judged(turns: &[Vec<Value>], rules: &RuleSet) -> Vec<(String, Option<Reason>)> {
     let messages = json_of(&turns.concat());
-    let mut walk = Walk::new(&messages);
+    let mut walk = Walk::new(messages.open());
     let mut entries = Vec::new();
     while let Some(entry) = walk.next_entry().unwrap() {
         entries.push(entry);
@@ -255,7 +255,7 @@ fn the_reasons_of_a_rule() {
 fn what_a_rule_keeps_out_is_carried_nowhere() {
     let messages = json_of(&turn("t1", "f", &json!({"q": "x"}), "SECRET"));
     let rules = rule(Kind::Other, KeepBlock::None);
-    let carried = carry::carry(&messages, &Piece::ascii(""), &Settings::default(), &rules, false).unwrap();
+    let carried = carry::carry(messages.open(), &Piece::ascii(""), &Settings::default(), &rules, false).unwrap();
     assert_eq!(carried.output.to_utf8(), "");
     assert_eq!(carried.counts.excluded, [("rule", 1)]);
 }

@@ -5,17 +5,21 @@
 mod wire;
 
 use toolcarry::clean::clean;
-use toolcarry::fences::{Fenced, Source, fence, fence_into};
+use toolcarry::content::Content;
+use toolcarry::fences::{Fenced, Source as SourceOf, fence, fence_into};
 use toolcarry::pieces::Piece;
+use toolcarry::scan::Scanned;
 use toolcarry::text::Text;
 use toolcarry::truncate::Keep;
 use wire::piece;
 
+type Source = SourceOf<'static, Scanned<'static>>;
+
 const ALL: usize = 1_000_000;
 const SIDES: [Keep; 3] = [Keep::Head, Keep::Tail, Keep::Ends];
 
-fn source(text: &str, side: Keep) -> Source<'static> {
-    Source { text: piece(text), language: "", side, reference: Text::ascii("t1"), is_exempt: false }
+fn source(text: &str, side: Keep) -> Source {
+    Source { text: Content::Piece(piece(text)), language: "", side, reference: Text::ascii("t1"), is_exempt: false }
 }
 
 /// A fenced text, and what is known of it.
@@ -36,13 +40,13 @@ impl Block {
     }
 }
 
-fn cut_to(source: &Source<'static>, limit: usize) -> Block {
+fn cut_to(source: &Source, limit: usize) -> Block {
     let mut pieces = Vec::new();
     let fenced = fence(source, limit, &mut pieces);
     Block::new(pieces, fenced)
 }
 
-fn fit_into(source: &Source<'static>, limit: usize, room: usize) -> Option<Block> {
+fn fit_into(source: &Source, limit: usize, room: usize) -> Option<Block> {
     let mut pieces = Vec::new();
     let fenced = fence_into(source, limit, room, &mut pieces);
     fenced.map(|fenced| Block::new(pieces, fenced))
@@ -116,7 +120,7 @@ fn the_language_stands_behind_the_mark() {
 
 #[test]
 fn clean_text_is_borrowed() {
-    let plain = Source { text: Piece::ascii("a.py\n"), ..source("", Keep::Head) };
+    let plain = Source { text: Content::Piece(Piece::ascii("a.py\n")), ..source("", Keep::Head) };
     assert!(cut_to(&plain, ALL).pieces.iter().all(|piece| matches!(piece, Piece::Borrowed(_))));
 }
 

@@ -5,20 +5,16 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
 
-use serde_json::Value;
+use bumpalo::Bump;
 use toolcarry::carry::carry;
-use toolcarry::json::Json;
+use toolcarry::messages::{List, Messages};
 use toolcarry::pieces::Piece;
 use toolcarry::rules::RuleSet;
+use toolcarry::scan::{Conversation, Scanned};
 use toolcarry::settings::{NO_LIMIT, Settings};
-use toolcarry::text::OwnedText;
 use toolcarry::truncate::Keep;
-
-/// Stands for a lone surrogate while `serde_json` reads, which refuses one.
-const STAND_IN: u16 = 0xE000;
-const SURROGATE: u16 = 0xD800;
+use toolcarry::value::{Key, Value};
 
 fn cases() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/cases/golden");
@@ -29,27 +25,33 @@ fn cases() -> Vec<PathBuf> {
 }
 
 /// The settings of a case's policy; a setting that is not known here fails the test.
-fn settings_of(policy: &Value) -> Settings {
+fn settings_of(policy: Option<Scanned<'_>>) -> Settings {
     let mut settings = Settings::default();
-    for (name, value) in policy.as_object().into_iter().flatten() {
-        let number = || value.as_u64().map_or(NO_LIMIT, |number| usize::try_from(number).unwrap());
-        let is_on = || value.as_bool().unwrap();
-        match name.as_str() {
-            "max_tool_context_chars" => settings.total = number(),
-            "max_tool_result_chars" => settings.limit = number(),
-            "keep" => settings.keep = keep_of(value.as_str().unwrap()),
-            "include_summary" => settings.include_summary = is_on(),
-            "include_files" => settings.include_files = is_on(),
-            "include_changes" => settings.include_changes = is_on(),
-            "include_commands" => settings.include_commands = is_on(),
-            "include_others" => settings.include_others = is_on(),
-            "include_failed" => settings.include_failed = is_on(),
-            "include_interrupted" => settings.include_interrupted = is_on(),
-            "framing" => settings.framing = is_on(),
-            _ => panic!("a setting that this test does not know: {name}"),
-        }
+    if let Some(policy) = policy {
+        policy.members(&mut |name, value| {
+            set(&mut settings, &name.to_utf8(), value);
+            true
+        });
     }
     settings
+}
+
+fn set(settings: &mut Settings, name: &str, value: Scanned<'_>) {
+    let number = || value.integer().map_or(NO_LIMIT, |number| usize::try_from(number).unwrap());
+    match name {
+        "max_tool_context_chars" => settings.total = number(),
+        "max_tool_result_chars" => settings.limit = number(),
+        "keep" => settings.keep = keep_of(&value.text().unwrap().to_utf8()),
+        "include_summary" => settings.include_summary = value.is_true(),
+        "include_files" => settings.include_files = value.is_true(),
+        "include_changes" => settings.include_changes = value.is_true(),
+        "include_commands" => settings.include_commands = value.is_true(),
+        "include_others" => settings.include_others = value.is_true(),
+        "include_failed" => settings.include_failed = value.is_true(),
+        "include_interrupted" => settings.include_interrupted = value.is_true(),
+        "framing" => settings.framing = value.is_true(),
+        _ => panic!("a setting that this test does not know: {name}"),
+    }
 }
 
 fn keep_of(name: &str) -> Option<Keep> {
@@ -62,36 +64,24 @@ fn keep_of(name: &str) -> Option<Keep> {
     }
 }
 
-/// `json` with lone surrogates where their stand-ins are.
-fn with_surrogates(json: Json) -> Json {
-    match json {
-        Json::Text(OwnedText::Ucs2(units), _) => {
-            let units = units.into_iter().map(|unit| if unit == STAND_IN { SURROGATE } else { unit }).collect();
-            Json::Text(OwnedText::Ucs2(units), OnceLock::new())
-        }
-        Json::List(items) => Json::List(items.into_iter().map(with_surrogates).collect()),
-        Json::Object(members) => {
-            Json::Object(members.into_iter().map(|(key, value)| (key, with_surrogates(value))).collect())
-        }
-        other => other,
-    }
+/// What is carried of a case's messages.
+fn context_of<'a>(case: Scanned<'a>, messages: impl Messages<'a, Error: std::fmt::Debug>) -> String {
+    let summary = case.get(Key::named("summary")).and_then(Value::text).map_or(Piece::ascii(""), Piece::Borrowed);
+    let settings = settings_of(case.get(Key::named("policy")));
+    carry(messages, &summary, &settings, RuleSet::built_in(), false).unwrap().output.to_utf8()
 }
 
-/// What is carried of a case.
-fn context_of(path: &Path) -> String {
-    let document = fs::read_to_string(path).unwrap().replace("\\ud800 ", "\\ue000 ");
-    let mut case: Value = serde_json::from_str(&document).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-    let messages = with_surrogates(Json::from(case["messages"].take()));
-    let summary = Piece::own(OwnedText::from_utf8(case["summary"].as_str().unwrap_or_default()));
-    let settings = settings_of(&case["policy"]);
-    carry(&messages, &summary, &settings, RuleSet::built_in(), false).unwrap().output.to_utf8()
-}
-
+/// A case is a request, so that its messages can be read as they stand.
 #[test]
 fn every_case_is_carried_as_its_markdown_says() {
     for path in cases() {
         let expected = fs::read_to_string(path.with_extension("md")).unwrap();
-        assert_eq!(context_of(&path) + "\n", expected, "{}", path.display());
+        let (bytes, bump) = (fs::read(&path).unwrap(), Bump::new());
+        let case = Scanned::parse(&bytes, &bump).unwrap();
+        let list = List(case.get(Key::named("messages")).unwrap());
+        let conversation = Conversation::open(&bytes, &bump).unwrap();
+        assert_eq!(context_of(case, &conversation) + "\n", expected, "{}", path.display());
+        assert_eq!(context_of(case, list) + "\n", expected, "{}", path.display());
     }
 }
 

@@ -5,10 +5,11 @@
 mod wire;
 
 use serde_json::{Value, json};
-use toolcarry::json::Json;
+use toolcarry::content::result_text;
+use toolcarry::messages::{Halt, List};
 use toolcarry::pair::Walk;
-use toolcarry::read::result_text;
-use wire::{assistant, call, failure, json_of, result, user};
+use toolcarry::scan::Scanned;
+use wire::{Document, assistant, call, failure, json_of, result, user};
 
 /// A block as a test compares it: the tool's name, and the text of its result.
 type Pair = (String, Option<String>);
@@ -16,7 +17,7 @@ type Pair = (String, Option<String>);
 /// The blocks of messages, oldest first, and how many results were second ones.
 fn walk(messages: &[Value]) -> (Vec<Pair>, usize) {
     let messages = json_of(messages);
-    let mut walk = Walk::new(&messages);
+    let mut walk = Walk::new(messages.open());
     let mut found = Vec::new();
     while let Some(entry) = walk.next_entry().unwrap() {
         let content = entry.result.map(|_| result_text(entry.content).text().to_utf8());
@@ -42,7 +43,7 @@ fn named(id: &str, name: &str) -> Value {
 /// The positions of the blocks, oldest first.
 fn positions(messages: &[Value]) -> Vec<usize> {
     let messages = json_of(messages);
-    let mut walk = Walk::new(&messages);
+    let mut walk = Walk::new(messages.open());
     let mut found = Vec::new();
     while let Some(entry) = walk.next_entry().unwrap() {
         found.insert(0, entry.position);
@@ -198,7 +199,7 @@ fn a_real_result_replaces_one_that_was_made_up() {
             user(&[result("t1", "late")]),
         ];
         assert_eq!(walk(&messages), (pairs(&[("A", Some("real"))]), 2));
-        assert!(!Walk::new(&json_of(&messages)).next_entry().unwrap().unwrap().is_error());
+        assert!(!Walk::new(json_of(&messages).open()).next_entry().unwrap().unwrap().is_error());
     }
 }
 
@@ -216,10 +217,10 @@ fn a_repeated_record_counts_once() {
     let called = record("1", "", &assistant(&[named("t1", "A")]));
     let answered = record("2", "1", &user(&[result("t1", "1")]));
     let messages = json_of(&[called, answered.clone(), answered]);
-    let mut walk = Walk::new(&messages);
+    let mut walk = Walk::new(messages.open());
     assert!(walk.next_entry().unwrap().is_some());
     assert!(walk.next_entry().unwrap().is_none());
-    assert_eq!((walk.repeated_records, walk.duplicate_results), (1, 0));
+    assert_eq!((walk.repeated_records(), walk.duplicate_results), (1, 0));
 }
 
 // Alone
@@ -272,10 +273,10 @@ fn side_chains_do_not_share_ids() {
 #[test]
 fn a_block_is_handed_out_before_older_messages_are_read() {
     let messages = json_of(&[json!("no message"), assistant(&[named("t1", "A")]), user(&[result("t1", "1")])]);
-    let mut walk = Walk::new(&messages);
+    let mut walk = Walk::new(messages.open());
     assert!(walk.next_entry().unwrap().is_some());
     let error = walk.next_entry().unwrap_err();
-    assert_eq!((error.position, error.type_name.as_str()), (0, "text"));
+    assert_eq!(error, Halt::NotAnObject { number: 0, type_name: "str".to_owned() });
 }
 
 #[test]
@@ -286,8 +287,9 @@ fn an_empty_object_is_a_line_that_was_skipped() {
 
 #[test]
 fn what_is_no_list_has_no_blocks() {
-    for document in ["{}", "null", "3", "\"text\"", "[]", "[{}]", r#"[{"content": 3, "tool_calls": {}}]"#] {
-        let messages = Json::parse(document).unwrap();
-        assert!(Walk::new(&messages).next_entry().unwrap().is_none(), "{document}");
+    for text in ["{}", "null", "3", "\"text\"", "[]", "[{}]", r#"[{"content": 3, "tool_calls": {}}]"#] {
+        let document = Document::new(text);
+        let messages = List(Scanned::parse(&document.bytes, &document.bump).unwrap());
+        assert!(Walk::new(messages).next_entry().unwrap().is_none(), "{text}");
     }
 }

@@ -1,20 +1,25 @@
-//! `extract_tool_blocks`, `survey` and `deduplicate_tools`.
+//! `extract_tool_blocks` through both doors, and `deduplicate_tools`.
 
 use std::collections::HashMap;
 
+use bumpalo::Bump;
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyString, PyTuple};
+use pyo3::types::{PyBytes, PyString, PyTuple};
 use toolcarry::dedupe::Judging;
 use toolcarry::entry::Entry;
+use toolcarry::messages::{Halt, List, Messages};
 use toolcarry::pair::Walk;
 use toolcarry::read::{answered_id, call_id_of};
 use toolcarry::rules::RuleSet;
+use toolcarry::scan::Conversation;
 use toolcarry::text::{OwnedText, Text};
 use toolcarry::value::Value;
 
 use crate::arena::{Arena, Object};
+use crate::bytes::ask_reference;
 use crate::errors::input_error;
+use crate::objects::python_of;
 use crate::settings::Rules;
 use crate::strings::string_of;
 
@@ -23,30 +28,58 @@ type Blocks<'py> = Vec<Bound<'py, PyAny>>;
 /// Every block of a conversation, in the order of the calls.
 #[pyfunction]
 pub(crate) fn extract_tool_blocks<'py>(messages: &Bound<'py, PyAny>) -> PyResult<Blocks<'py>> {
-    survey(messages).map(|(blocks, _, _)| blocks)
-}
-
-/// Every block, and how many second results and repeated records were passed by.
-#[pyfunction]
-pub(crate) fn survey<'py>(messages: &Bound<'py, PyAny>) -> PyResult<(Blocks<'py>, usize, usize)> {
     let py = messages.py();
     let arena = Arena::new(py);
+    let list = List(arena.keep(messages.clone()));
+    let wire = |object: Object<'_, 'py>| Ok(object.object.to_owned());
+    match blocks_of(py, &list, &wire, &|| arena.check())? {
+        Ok(blocks) => Ok(blocks),
+        Err(halt) => Err(input_error(py, halt)),
+    }
+}
+
+/// Every block of a conversation in bytes. Calls and results alone become Python's objects.
+#[pyfunction]
+pub(crate) fn extract_tool_blocks_body<'py>(body: &Bound<'py, PyBytes>) -> PyResult<Bound<'py, PyAny>> {
+    let py = body.py();
+    let bump = Bump::new();
+    if let Ok(conversation) = Conversation::open(body.as_bytes(), &bump)
+        && let Ok(blocks) = blocks_of(py, &conversation, &|value| python_of(py, value), &|| Ok(()))?
+    {
+        return blocks.into_pyobject(py);
+    }
+    ask_reference(py, "extract_tool_blocks_body", (body,))
+}
+
+/// Blocks, with calls and results as `wire` makes them; `check` tells of errors that were met on the way.
+#[allow(clippy::type_complexity)] // an error of Python's, or one of the walk's
+fn blocks_of<'a, 'py, M: Messages<'a>>(
+    py: Python<'py>,
+    messages: &M,
+    wire: &dyn Fn(M::Item) -> PyResult<Bound<'py, PyAny>>,
+    check: &dyn Fn() -> PyResult<()>,
+) -> PyResult<Result<Blocks<'py>, Halt<M::Error>>> {
     let classes = Classes::import(py)?;
-    let mut walk = Walk::new(arena.keep(messages.clone()));
+    let mut walk = Walk::new(messages);
     let judging = Judging::new(RuleSet::built_in());
     let mut blocks = Vec::new();
     loop {
         let next = walk.next_entry();
-        arena.check()?;
-        let Some(mut entry) = next.map_err(|error| input_error(py, &error))? else { break };
+        check()?;
+        let mut entry = match next {
+            Ok(Some(entry)) => entry,
+            Ok(None) => break,
+            Err(halt) => return Ok(Err(halt)),
+        };
         entry.age = blocks.len();
+        entry.position = messages.number(entry.position);
         judging.prepare(&mut entry);
-        arena.check()?;
+        check()?;
         let second = walk.second_results.get(&entry.order).map_or(&[][..], Vec::as_slice);
-        blocks.push(classes.block(py, &entry, second)?);
+        blocks.push(classes.block(py, &entry, second, wire)?);
     }
     blocks.reverse();
-    Ok((blocks, walk.duplicate_results, walk.repeated_records))
+    Ok(Ok(blocks))
 }
 
 /// The blocks that no other one supersedes, with what the rendering needs to know of the others.
@@ -130,17 +163,19 @@ impl<'py> Classes<'py> {
         Ok(Self { block: types.getattr(intern!(py, "ToolBlock"))?, notes: types.getattr(intern!(py, "Notes"))? })
     }
 
-    fn block(
+    fn block<'a, V: Value<'a>>(
         &self,
         py: Python<'py>,
-        entry: &Entry<'_, Object<'_, 'py>>,
-        second: &[Object<'_, 'py>],
+        entry: &Entry<'a, V>,
+        second: &[V],
+        wire: &dyn Fn(V) -> PyResult<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let second = PyTuple::new(py, second.iter().map(|result| result.object))?;
+        let second = second.iter().map(|result| wire(*result)).collect::<PyResult<Vec<_>>>()?;
+        let second = PyTuple::new(py, second)?;
         let notes = self.notes.call1((entry.age, PyTuple::empty(py), false, entry.is_active, second))?;
         self.block.call1((
-            entry.call.map(|call| call.object),
-            entry.result.map(|result| result.object),
+            entry.call.map(wire).transpose()?,
+            entry.result.map(wire).transpose()?,
             string_of(py, entry.name())?,
             dedup_key(py, entry)?,
             string_of(py, entry.call_id)?,
@@ -176,7 +211,7 @@ impl<'py> Classes<'py> {
 }
 
 /// `read:/path`; `None` where nothing tells the block apart.
-fn dedup_key<'py>(py: Python<'py>, entry: &Entry<'_, Object<'_, 'py>>) -> PyResult<Option<Bound<'py, PyString>>> {
+fn dedup_key<'py, V>(py: Python<'py>, entry: &Entry<'_, V>) -> PyResult<Option<Bound<'py, PyString>>> {
     let Some(value) = &entry.value else { return Ok(None) };
     let mut text = OwnedText::default();
     text.push_ascii(entry.kind.name());

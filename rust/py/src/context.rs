@@ -4,6 +4,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple};
 use toolcarry::carry::{self as job, Carried, Counts};
 use toolcarry::fates::Reasons;
+use toolcarry::messages::List;
 use toolcarry::pieces::Piece;
 
 use crate::arena::Arena;
@@ -22,11 +23,11 @@ fn with_carried<'py, T>(
     let settings = extract_settings(policy)?;
     let rules = Rules::extract(&policy.getattr("rules")?)?;
     let arena = Arena::new(py);
-    let given = arena.keep(messages.clone());
+    let given = List(arena.keep(messages.clone()));
     let summary = Piece::Borrowed(text_of(summary.as_borrowed()));
     let carried = job::carry(given, &summary, &settings, rules.set(), is_traced);
     arena.check()?;
-    then(carried.map_err(|error| input_error(py, &error))?)
+    then(carried.map_err(|halt| input_error(py, halt))?)
 }
 
 /// The context of a conversation, and the counts of what became of every block that was walked.
@@ -73,7 +74,7 @@ pub(crate) fn format_tool_context<'py>(
     new_string(py, &output)
 }
 
-fn counts_tuple<'py>(py: Python<'py>, counts: &Counts) -> PyResult<Bound<'py, PyTuple>> {
+pub(crate) fn counts_tuple<'py>(py: Python<'py>, counts: &Counts) -> PyResult<Bound<'py, PyTuple>> {
     let blocks = (
         counts.walked,
         counts.walked_all,

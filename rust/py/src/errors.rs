@@ -1,16 +1,21 @@
 //! The one place where the core's errors become Python's.
 
-use pyo3::prelude::*;
-use toolcarry::pair::NotAnObject;
+use std::convert::Infallible;
 
-/// `InputError` with the position of the message.
-pub(crate) fn input_error(py: Python<'_>, error: &NotAnObject) -> PyErr {
-    let NotAnObject { position, type_name } = error;
-    let message = format!("message {position} is not an object, but {type_name}");
+use pyo3::prelude::*;
+use toolcarry::messages::Halt;
+
+/// `InputError` with the number of the message.
+pub(crate) fn input_error(py: Python<'_>, halt: Halt<Infallible>) -> PyErr {
+    let (number, type_name) = match halt {
+        Halt::NotAnObject { number, type_name } => (number, type_name),
+        Halt::Source(never) => match never {},
+    };
+    let message = format!("message {number} is not an object, but {type_name}");
     let made = py
         .import("toolcarry.errors")
         .and_then(|errors| errors.getattr("InputError"))
-        .and_then(|class| class.call1((message, *position)));
+        .and_then(|class| class.call1((message, number)));
     match made {
         Ok(error) => PyErr::from_value(error),
         Err(error) => error,

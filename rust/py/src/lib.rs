@@ -2,10 +2,14 @@
 
 mod arena;
 mod blocks;
+mod bytes;
 mod context;
 mod errors;
+mod files;
+mod objects;
 mod settings;
 mod strings;
+mod survey;
 
 use pyo3::prelude::*;
 
@@ -13,9 +17,15 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _core {
     #[pymodule_export]
-    use super::blocks::{deduplicate_tools, extract_tool_blocks, survey};
+    use super::blocks::{deduplicate_tools, extract_tool_blocks, extract_tool_blocks_body};
+    #[pymodule_export]
+    use super::bytes::carry_body;
     #[pymodule_export]
     use super::context::{carry, explain, format_tool_context};
     #[pymodule_export]
+    use super::files::carry_files;
+    #[pymodule_export]
     use super::strings::{has_side_effects, truncate};
+    #[pymodule_export]
+    use super::survey::{dialogue, dialogue_body, inspect, inspect_body};
 }

@@ -2,11 +2,14 @@
 
 #![allow(dead_code)] // each test file uses some of them
 
+pub(crate) mod author;
+
+use bumpalo::Bump;
 use serde_json::{Value, json};
 use toolcarry::carry::{Counts, carry as run};
-use toolcarry::json::Json;
 use toolcarry::pieces::Piece;
 use toolcarry::rules::RuleSet;
+use toolcarry::scan::Conversation;
 use toolcarry::settings::Settings;
 use toolcarry::text::OwnedText;
 
@@ -61,9 +64,26 @@ pub(crate) fn edit(id: &str, path: &str, old: &str, new: &str) -> Vec<Value> {
     turn(id, "Edit", &json!({"file_path": path, "old_string": old, "new_string": new}), "done")
 }
 
-/// Messages as the core reads them.
-pub(crate) fn json_of(messages: &[Value]) -> Json {
-    Json::from(Value::from(messages.to_vec()))
+/// A document in bytes, and what keeps what is made of it.
+pub(crate) struct Document {
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) bump: Bump,
+}
+
+impl Document {
+    pub(crate) fn new(bytes: impl Into<Vec<u8>>) -> Self {
+        Self { bytes: bytes.into(), bump: Bump::new() }
+    }
+
+    /// The document as the core reads it.
+    pub(crate) fn open(&self) -> Conversation<'_> {
+        Conversation::open(&self.bytes, &self.bump).unwrap()
+    }
+}
+
+/// Messages in bytes.
+pub(crate) fn json_of(messages: &[Value]) -> Document {
+    Document::new(serde_json::to_vec(messages).unwrap())
 }
 
 pub(crate) fn piece(text: &str) -> Piece<'static> {
@@ -73,7 +93,7 @@ pub(crate) fn piece(text: &str) -> Piece<'static> {
 /// The context of messages under the built-in rules, and what became of the blocks.
 pub(crate) fn carry(messages: &[Value], summary: &str, settings: &Settings) -> (String, Counts) {
     let messages = json_of(messages);
-    let carried = run(&messages, &piece(summary), settings, RuleSet::built_in(), false).unwrap();
+    let carried = run(messages.open(), &piece(summary), settings, RuleSet::built_in(), false).unwrap();
     (carried.output.to_utf8(), carried.counts)
 }
 

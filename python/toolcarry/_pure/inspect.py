@@ -1,0 +1,99 @@
+"""The full survey of a conversation: what is in it, what it weighs, and what is wrong with it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from toolcarry._pure.carry import DEFAULT_RULE_SET
+from toolcarry._pure.dedupe import Judging
+from toolcarry._pure.entry import Entry
+from toolcarry._pure.pair import Walk
+from toolcarry._pure.read import result_text
+from toolcarry.body import SKIPPED
+from toolcarry.types import Survey, ToolSize
+from toolcarry.wire import Wire, as_object
+
+
+def inspect(messages: Sequence[Any]) -> Survey:
+    """Survey every block, side chains and other branches included."""
+    walk = Walk(messages)
+    judging = Judging(DEFAULT_RULE_SET)
+    tools: dict[str, ToolSize] = {}
+    orphan_calls = orphan_results = duplicates = stale_reads = side_chain = other_branch = 0
+    for entry in walk.entries():
+        reason, _ = judging.judge(entry)
+        duplicates += bool(reason)
+        stale_reads += not reason and entry.is_stale
+        orphan_calls += entry.result is None
+        orphan_results += entry.call is None
+        if not entry.is_active:
+            side_chain += bool(entry.scope)
+            other_branch += not entry.scope
+        tools[entry.name] = weigh(tools.get(entry.name, ToolSize()), entry)
+    return (
+        shape_of(messages),
+        sum(message != SKIPPED for message in messages),
+        orphan_calls,
+        orphan_results,
+        walk.duplicate_results,
+        walk.repeated_records,
+        duplicates,
+        stale_reads,
+        side_chain,
+        other_branch,
+        dict(sorted(tools.items(), key=by_weight)),
+    )
+
+
+def weigh(size: ToolSize, entry: Entry) -> ToolSize:
+    """``size`` with one block more."""
+    text = "" if entry.result is None else result_text(entry.result.get("content"))
+    return ToolSize(
+        size.calls + (entry.call is not None),
+        size.results + (entry.result is not None),
+        size.errors + entry.is_error,
+        size.bytes + len(text.encode("utf-8", "surrogatepass")),
+        size.chars + len(text),
+    )
+
+
+def by_weight(item: tuple[str, ToolSize]) -> tuple[int, str]:
+    return -item[1].bytes, item[0]
+
+
+def shape_of(messages: Sequence[Any]) -> str:
+    """The shape that the messages show; ``mixed`` where several do, ``unknown`` where none does."""
+    shapes = set(shapes_of(messages)) - {""}
+    return shapes.pop() if len(shapes) == 1 else "mixed" if shapes else "unknown"
+
+
+def shapes_of(messages: Sequence[Any]) -> Iterator[str]:
+    for item in messages:
+        message = as_object(item)
+        yield message_shape(message) if message is not None else ""
+
+
+def message_shape(message: Wire) -> str:
+    """What a message's structure says of its shape; empty where it fits any."""
+    if "uuid" in message and ("message" in message or "parentUuid" in message):
+        return "claude-code"
+    role, content = message.get("role"), message.get("content")
+    if role == "tool":
+        return "openai-chat" if "tool_call_id" in message else "ollama"
+    if role == "function" or "function_call" in message:
+        return "openai-chat"
+    calls = message.get("tool_calls")
+    if isinstance(calls, (list, tuple)) and calls:
+        function = (as_object(calls[0]) or {}).get("function")
+        arguments = (as_object(function) or {}).get("arguments")
+        return "openai-chat" if as_object(arguments) is None else "ollama"
+    if isinstance(content, (list, tuple)):
+        kinds = [(as_object(part) or {}).get("type") for part in content]
+        if any(is_tool_kind(kind) for kind in kinds):
+            return "anthropic"
+    return ""
+
+
+def is_tool_kind(kind: object) -> bool:
+    return isinstance(kind, str) and ("tool_use" in kind or "tool_result" in kind)

@@ -1,0 +1,172 @@
+//! The full survey of a conversation: what is in it, what it weighs, what is wrong with it.
+//! The twin is `_pure/inspect.py`.
+
+use std::cell::{Cell, RefCell};
+use std::cmp::Reverse;
+
+use ahash::AHashMap;
+
+use crate::content::result_content;
+use crate::dedupe::Judging;
+use crate::entry::Entry;
+use crate::messages::{Halt, Messages, Record};
+use crate::pair::Walk;
+use crate::rules::RuleSet;
+use crate::text::Text;
+use crate::value::{Value, names, text_or_empty};
+
+/// What one tool's results weigh.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ToolSize {
+    /// How many calls.
+    pub calls: usize,
+    /// How many results.
+    pub results: usize,
+    /// How many of them failed.
+    pub errors: usize,
+    /// The UTF-8 bytes of their texts.
+    pub bytes: usize,
+    /// The characters of their texts.
+    pub chars: usize,
+}
+
+/// A survey of every block, side chains and other branches included.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Inspection<'a> {
+    /// The shape of the messages; `mixed` or `unknown` where it is not one.
+    pub shape: &'static str,
+    /// How many messages.
+    pub messages: usize,
+    /// Calls without result.
+    pub orphan_calls: usize,
+    /// Results without call.
+    pub orphan_results: usize,
+    /// Results for calls that were answered.
+    pub duplicate_results: usize,
+    /// Records that were written twice.
+    pub repeated_records: usize,
+    /// Blocks that a newer one of the same key supersedes.
+    pub duplicates: usize,
+    /// Reads that stay, of files that were edited afterwards.
+    pub stale_reads: usize,
+    /// Blocks of side chains that are not the conversation.
+    pub side_chain_blocks: usize,
+    /// Blocks of branches that were left.
+    pub other_branch_blocks: usize,
+    /// What the results of each tool weigh, the heaviest first.
+    pub tools: Vec<(Text<'a>, ToolSize)>,
+}
+
+/// Survey a whole conversation.
+pub fn inspect<'a, M: Messages<'a>>(messages: M) -> Result<Inspection<'a>, Halt<M::Error>> {
+    let mut walk = Walk::new(Watched { messages, count: Cell::new(0), shapes: RefCell::default() });
+    let mut judging = Judging::new(RuleSet::built_in());
+    let mut found = Inspection::default();
+    let mut tools: AHashMap<Text<'a>, ToolSize> = AHashMap::new();
+    while let Some(mut entry) = walk.next_entry()? {
+        let is_superseded = judging.judge(&mut entry).reason.is_some();
+        found.duplicates += usize::from(is_superseded);
+        found.stale_reads += usize::from(!is_superseded && entry.is_stale);
+        found.add(&entry);
+        weigh(tools.entry(entry.name()).or_default(), &entry);
+    }
+    found.duplicate_results = walk.duplicate_results;
+    found.repeated_records = walk.repeated_records();
+    found.messages = walk.messages().count.get();
+    found.shape = match walk.messages().shapes.borrow().as_slice() {
+        [] => "unknown",
+        [shape] => shape,
+        _ => "mixed",
+    };
+    found.tools = tools.into_iter().collect();
+    found.tools.sort_by_cached_key(|(name, size)| (Reverse(size.bytes), code_points(*name)));
+    Ok(found)
+}
+
+impl<'a> Inspection<'a> {
+    fn add<V: Value<'a>>(&mut self, entry: &Entry<'a, V>) {
+        self.orphan_calls += usize::from(entry.result.is_none());
+        self.orphan_results += usize::from(entry.call.is_none());
+        if !entry.is_active {
+            let away = if entry.scope.is_empty() { &mut self.other_branch_blocks } else { &mut self.side_chain_blocks };
+            *away += 1;
+        }
+    }
+}
+
+fn weigh<'a, V: Value<'a>>(size: &mut ToolSize, entry: &Entry<'a, V>) {
+    size.calls += usize::from(entry.call.is_some());
+    size.errors += usize::from(entry.is_error());
+    if entry.result.is_some() {
+        let content = result_content(entry.content);
+        size.results += 1;
+        size.bytes += content.utf8_len();
+        size.chars += content.len();
+    }
+}
+
+/// What names are sorted by.
+fn code_points(name: Text<'_>) -> Vec<u32> {
+    (0..name.len()).filter_map(|index| name.get(index)).collect()
+}
+
+/// Messages that are counted, and whose shapes are noted, as they come by.
+struct Watched<M> {
+    messages: M,
+    count: Cell<usize>,
+    shapes: RefCell<Vec<&'static str>>,
+}
+
+impl<'a, M: Messages<'a>> Messages<'a> for Watched<M> {
+    type Item = M::Item;
+    type Error = M::Error;
+
+    fn before(&self, position: Option<usize>) -> Result<Option<(usize, M::Item)>, M::Error> {
+        let found = self.messages.before(position)?;
+        if let Some((_, item)) = found {
+            let object = item.object();
+            let is_message = object.is_none_or(|message| message.size() > 0); // a skipped line is an empty object
+            self.count.set(self.count.get() + usize::from(is_message));
+            if let Some(shape) = object.and_then(shape_of) {
+                let mut shapes = self.shapes.borrow_mut();
+                if !shapes.contains(&shape) {
+                    shapes.push(shape);
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    fn number(&self, position: usize) -> usize {
+        self.messages.number(position)
+    }
+
+    fn records(&self, last: usize) -> Result<Vec<Option<Record<'a>>>, M::Error> {
+        self.messages.records(last)
+    }
+}
+
+/// What a message's structure says of its shape; nothing where it fits any.
+fn shape_of<'a, V: Value<'a>>(message: V) -> Option<&'static str> {
+    if message.has(names::UUID) && (message.has(names::MESSAGE) || message.has(names::PARENT_UUID)) {
+        return Some("claude-code");
+    }
+    let role = text_or_empty(message.get(names::ROLE));
+    if role.is("tool") {
+        return Some(if message.has(names::TOOL_CALL_ID) { "openai-chat" } else { "ollama" });
+    }
+    if role.is("function") || message.has(names::FUNCTION_CALL) {
+        return Some("openai-chat");
+    }
+    if let Some(call) = message.get(names::TOOL_CALLS).and_then(Value::list).and_then(|calls| calls.item(0)) {
+        let function = call.object().and_then(|call| call.get(names::FUNCTION)).and_then(Value::object);
+        let is_object = function.and_then(|function| function.get(names::ARGUMENTS)).and_then(Value::object).is_some();
+        return Some(if is_object { "ollama" } else { "openai-chat" });
+    }
+    let content = message.get(names::CONTENT).and_then(Value::list)?;
+    let is_block = |part: V| {
+        let kind = text_or_empty(part.object().and_then(|part| part.get(names::TYPE))).to_utf8();
+        kind.contains("tool_use") || kind.contains("tool_result")
+    };
+    crate::read::items(content).any(is_block).then_some("anthropic")
+}

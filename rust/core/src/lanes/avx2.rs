@@ -1,0 +1,90 @@
+//! Masks by AVX2, 32 bytes at once.
+
+#![allow(unsafe_code)] // vector instructions
+#![allow(clippy::cast_ptr_alignment)] // their loads need no alignment
+
+use std::arch::x86_64::{
+    __m128i, __m256i, _mm_loadu_si128, _mm256_broadcastsi128_si256, _mm256_cmpeq_epi8, _mm256_cmpgt_epi8,
+    _mm256_loadu_si256, _mm256_movemask_epi8, _mm256_set1_epi8, _mm256_shuffle_epi8,
+};
+
+use super::{Avx2, BLOCK, ESCAPABLE, Lanes, Masks, Others};
+
+// SAFETY, for all below: these lanes are named only by code that `dispatch` runs, where the processor has what their
+// instructions need; loads are of a block's 64 bytes.
+
+type Halves = (__m256i, __m256i);
+
+#[inline(always)]
+fn load(block: &[u8; BLOCK]) -> Halves {
+    let start = block.as_ptr().cast::<__m256i>();
+    // SAFETY: as above.
+    unsafe { (_mm256_loadu_si256(start), _mm256_loadu_si256(start.add(1))) }
+}
+
+#[inline(always)]
+fn bits((low, high): Halves) -> u64 {
+    // SAFETY: as above.
+    let (low, high) = unsafe { (_mm256_movemask_epi8(low), _mm256_movemask_epi8(high)) };
+    u64::from(low.cast_unsigned()) | u64::from(high.cast_unsigned()) << 32
+}
+
+#[inline(always)]
+fn equal((low, high): Halves, byte: u8) -> u64 {
+    // SAFETY: as above.
+    bits(unsafe {
+        let wanted = _mm256_set1_epi8(byte.cast_signed());
+        (_mm256_cmpeq_epi8(low, wanted), _mm256_cmpeq_epi8(high, wanted))
+    })
+}
+
+/// The bytes below a limit, as signed numbers.
+#[inline(always)]
+fn below((low, high): Halves, limit: i8) -> u64 {
+    // SAFETY: as above.
+    bits(unsafe {
+        let limit = _mm256_set1_epi8(limit);
+        (_mm256_cmpgt_epi8(limit, low), _mm256_cmpgt_epi8(limit, high))
+    })
+}
+
+impl Lanes for Avx2 {
+    #[inline(always)]
+    fn masks(block: &[u8; BLOCK]) -> Masks {
+        let halves = load(block);
+        Masks { quotes: equal(halves, b'"'), backslashes: equal(halves, b'\\'), others: below(halves, 0x20) }
+    }
+
+    #[inline(always)]
+    fn others(block: &[u8; BLOCK]) -> Others {
+        let halves = load(block);
+        Others { high: bits(halves), continuations: below(halves, -64) }
+    }
+
+    #[inline(always)]
+    fn backslashes(block: &[u8; BLOCK]) -> u64 {
+        equal(load(block), b'\\')
+    }
+
+    #[inline(always)]
+    fn breaks(block: &[u8; BLOCK]) -> u64 {
+        let halves = load(block);
+        equal(halves, b'\t') | equal(halves, b'\n')
+    }
+
+    #[inline(always)]
+    fn deletes(block: &[u8; BLOCK]) -> u64 {
+        equal(load(block), 0x7F)
+    }
+
+    #[inline(always)]
+    fn escapable(block: &[u8; BLOCK]) -> u64 {
+        let (low, high) = load(block);
+        // SAFETY: as above.
+        bits(unsafe {
+            let table = _mm256_broadcastsi128_si256(_mm_loadu_si128(ESCAPABLE.as_ptr().cast::<__m128i>()));
+            let is_own = |half| _mm256_cmpeq_epi8(_mm256_shuffle_epi8(table, half), half);
+            (is_own(low), is_own(high))
+        })
+    }
+}

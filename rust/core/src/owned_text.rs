@@ -1,0 +1,77 @@
+//! Text of our own making.
+
+use crate::graphemes::CodePoint;
+use crate::text::{Text, Unit, Width, on_units, width_of};
+
+/// Text of our own making, which widens as wider text is added.
+#[derive(Clone, Debug)]
+pub enum OwnedText {
+    /// Code points up to U+00FF.
+    Latin1(Vec<u8>),
+    /// Code points up to U+FFFF.
+    Ucs2(Vec<u16>),
+    /// All code points.
+    Ucs4(Vec<u32>),
+}
+
+impl Default for OwnedText {
+    fn default() -> Self {
+        Self::Latin1(Vec::new())
+    }
+}
+
+impl OwnedText {
+    /// Text from UTF-8, in canonical units.
+    #[must_use]
+    pub fn from_utf8(text: &str) -> Self {
+        let code_points: Vec<u32> = text.chars().map(u32::from).collect();
+        Self::from_code_points(&code_points, code_points.iter().fold(0, |all, code_point| all | code_point))
+    }
+
+    /// Text from code points, in canonical units; `bits` are those of all of them together.
+    pub(crate) fn from_code_points(code_points: &[u32], bits: u32) -> Self {
+        let code_points = code_points.iter().copied();
+        match width_of(bits) {
+            Width::Ascii | Width::Latin1 => Self::Latin1(code_points.map(Unit::from_code_point).collect()),
+            Width::Ucs2 => Self::Ucs2(code_points.map(Unit::from_code_point).collect()),
+            Width::Ucs4 => Self::Ucs4(code_points.collect()),
+        }
+    }
+
+    /// The text, borrowed.
+    #[must_use]
+    pub fn as_text(&self) -> Text<'_> {
+        match self {
+            Self::Latin1(units) => Text::Latin1(units),
+            Self::Ucs2(units) => Text::Ucs2(units),
+            Self::Ucs4(units) => Text::Ucs4(units),
+        }
+    }
+
+    /// Add text at the end.
+    pub fn push(&mut self, text: Text<'_>) {
+        match (&mut *self, text) {
+            (Self::Latin1(own), Text::Latin1(units)) => own.extend_from_slice(units),
+            (Self::Ucs2(own), Text::Latin1(units)) => own.extend(units.iter().map(|unit| u16::from(*unit))),
+            (Self::Ucs2(own), Text::Ucs2(units)) => own.extend_from_slice(units),
+            (Self::Ucs4(own), Text::Ucs4(units)) => own.extend_from_slice(units),
+            (Self::Ucs4(own), _) => on_units!(text, units => own.extend(units.iter().map(|unit| unit.code_point()))),
+            (Self::Latin1(own), Text::Ucs2(units)) => {
+                let mut wide: Vec<u16> = own.iter().map(|unit| u16::from(*unit)).collect();
+                wide.extend_from_slice(units);
+                *self = Self::Ucs2(wide);
+            }
+            (_, Text::Ucs4(units)) => {
+                let mut wide: Vec<u32> =
+                    on_units!(self.as_text(), own => own.iter().map(|unit| unit.code_point()).collect());
+                wide.extend_from_slice(units);
+                *self = Self::Ucs4(wide);
+            }
+        }
+    }
+
+    /// Add an ASCII literal at the end.
+    pub fn push_ascii(&mut self, literal: &str) {
+        self.push(Text::ascii(literal));
+    }
+}

@@ -1,0 +1,55 @@
+//! A request body or a JSON array: checked once from end to end; then its messages, from the last to the first.
+
+use std::cell::RefCell;
+
+use bumpalo::Bump;
+
+use super::index::{Index, Long};
+use super::nodes::{Building, Stacks};
+use super::syntax::Refused;
+use super::value::Scanned;
+use crate::lanes::dispatch;
+use crate::messages::{Messages, Record};
+
+/// The messages of a document.
+#[derive(Debug)]
+pub(crate) struct Body<'a> {
+    data: &'a [u8],
+    index: Index,
+    stacks: RefCell<Stacks<'a>>,
+    bump: &'a Bump,
+}
+
+impl<'a> Body<'a> {
+    pub(crate) fn new(data: &'a [u8], index: Index, bump: &'a Bump) -> Self {
+        Self { data, index, stacks: RefCell::default(), bump }
+    }
+
+    fn message(&self, position: usize) -> Result<Option<Scanned<'a>>, Refused> {
+        let Some(start) = self.index.starts.get(position) else { return Ok(None) };
+        let (data, bump, stacks) = (self.data, self.bump, &mut self.stacks.borrow_mut());
+        let at = *start as usize;
+        let long = Long::from(&self.index.long, at);
+        let depth = self.index.depth;
+        let node = dispatch(Building { data, at, depth, long, is_all: false, checks_utf8: false, stacks, bump })?;
+        Ok(Some(Scanned::new(node, bump)))
+    }
+}
+
+impl<'a> Messages<'a> for Body<'a> {
+    type Item = Scanned<'a>;
+    type Error = Refused;
+
+    fn before(&self, position: Option<usize>) -> Result<Option<(usize, Self::Item)>, Refused> {
+        let Some(position) = position.unwrap_or(self.index.starts.len()).checked_sub(1) else { return Ok(None) };
+        Ok(self.message(position)?.map(|message| (position, message)))
+    }
+
+    fn number(&self, position: usize) -> usize {
+        position
+    }
+
+    fn records(&self, last: usize) -> Result<Vec<Option<Record<'a>>>, Refused> {
+        (0..=last).map(|position| Ok(self.message(position)?.and_then(Record::of))).collect()
+    }
+}

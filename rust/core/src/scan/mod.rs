@@ -1,0 +1,104 @@
+//! The bytes door: request bodies, JSON arrays and session files, read without making values of them.
+//!
+//! A document is checked to the letter once from end to end ([`syntax`], [`strings`], with the masks of [`crate::lanes`]),
+//! and what is kept of it is where its messages begin. Then messages become [`nodes`] as the walk comes to them,
+//! from the last on; a text is made without its escapes only when it is asked for, and as much of it as is asked for
+//! ([`unescape`]). The [`lines`] of a session file are read from the last on.
+
+mod body;
+mod header;
+mod index;
+mod lines;
+mod nodes;
+mod strings;
+mod syntax;
+mod unescape;
+mod value;
+mod write;
+
+use bumpalo::Bump;
+
+use self::body::Body;
+use self::index::{Document, Reading};
+use self::lines::{Lines, is_pretty, is_request};
+use crate::lanes::dispatch;
+use crate::messages::{Messages, Record};
+
+pub use self::syntax::{Fault, MAX_DEPTH, Refused};
+pub use self::value::{Scanned, Written};
+pub(crate) use self::write::push_quoted;
+
+/// A conversation in bytes.
+#[derive(Debug)]
+pub struct Conversation<'a>(Source<'a>);
+
+#[derive(Debug)]
+enum Source<'a> {
+    Body(Body<'a>, Vec<usize>),
+    Lines(Lines<'a>),
+}
+
+impl<'a> Conversation<'a> {
+    /// Read a request body, a JSON array, or JSONL. An error tells the first byte at which it is none of them, as a
+    /// document; the bump keeps what is made of it.
+    pub fn open(data: &'a [u8], bump: &'a Bump) -> Result<Self, Refused> {
+        match dispatch(Reading(data)) {
+            Ok(Document::Messages(index)) => Ok(Self(Source::Body(Body::new(data, index, bump), Vec::new()))),
+            Ok(Document::Other) => Err(Refused { at: 0, fault: Fault::NoMessages }),
+            Err(refused) if is_pretty(data) => Err(refused),
+            Err(refused) => open_lines(data, refused, bump).map(Self),
+        }
+    }
+
+    /// The numbers, from 1, of the lines that were come by and hold no object.
+    #[must_use]
+    pub fn skipped_lines(&self) -> Vec<usize> {
+        match &self.0 {
+            Source::Body(_, skipped) => skipped.clone(),
+            Source::Lines(lines) => lines.skipped_lines(),
+        }
+    }
+}
+
+/// The records of a session file, or the one request that it holds.
+fn open_lines<'a>(data: &'a [u8], refused: Refused, bump: &'a Bump) -> Result<Source<'a>, Refused> {
+    let lines = Lines::new(data, bump);
+    let Some((start, end, record)) = lines.last_before(lines.len()) else { return Err(refused) };
+    if !is_request(record) {
+        return Ok(Source::Lines(Lines::new(data, bump)));
+    }
+    if start.checked_sub(1).is_some_and(|end| lines.last_before(end).is_some()) {
+        return lines.refuse(start);
+    }
+    let line = lines.line(start, end);
+    match dispatch(Reading(line))? {
+        Document::Messages(index) => Ok(Source::Body(Body::new(line, index, bump), lines.skipped_lines())),
+        Document::Other => Err(refused),
+    }
+}
+
+impl<'a> Messages<'a> for Conversation<'a> {
+    type Item = Scanned<'a>;
+    type Error = Refused;
+
+    fn before(&self, position: Option<usize>) -> Result<Option<(usize, Scanned<'a>)>, Refused> {
+        match &self.0 {
+            Source::Body(body, _) => body.before(position),
+            Source::Lines(lines) => lines.before(position),
+        }
+    }
+
+    fn number(&self, position: usize) -> usize {
+        match &self.0 {
+            Source::Body(body, _) => body.number(position),
+            Source::Lines(lines) => lines.number(position),
+        }
+    }
+
+    fn records(&self, last: usize) -> Result<Vec<Option<Record<'a>>>, Refused> {
+        match &self.0 {
+            Source::Body(body, _) => body.records(last),
+            Source::Lines(lines) => lines.records(last),
+        }
+    }
+}

@@ -1,0 +1,159 @@
+//! Values of a message that the walk has come to, as they are written.
+
+use bumpalo::Bump;
+
+use super::index::Long;
+use super::strings::Raw;
+use super::syntax::{Literal, Scan, Visit, read_value, skip_space, unexpected};
+use crate::lanes::{Lanes, Work};
+
+/// A value; its parts are kept as long as the scan.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Node<'a> {
+    Null,
+    Bool(bool),
+    /// As it is written.
+    Number(&'a [u8]),
+    Text(Raw<'a>),
+    List(&'a [Node<'a>]),
+    /// Members as they are written: the last of a name counts.
+    Object(&'a [Member<'a>]),
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Member<'a> {
+    pub(crate) name: Raw<'a>,
+    pub(crate) value: Node<'a>,
+}
+
+/// The work of making nodes of the value at an offset, inside of some arrays and objects. `long` are the texts from
+/// there on that were read before.
+pub(crate) struct Building<'a, 'i> {
+    pub(crate) data: &'a [u8],
+    pub(crate) at: usize,
+    pub(crate) depth: usize,
+    pub(crate) long: &'i [Long],
+    /// Whether nothing but white space may stand behind the value.
+    pub(crate) is_all: bool,
+    /// Whether bytes that are no UTF-8 are refused: text that was decoded before may hold lone surrogates.
+    pub(crate) checks_utf8: bool,
+    pub(crate) stacks: &'i mut Stacks<'a>,
+    pub(crate) bump: &'a Bump,
+}
+
+impl<'a> Work for Building<'a, '_> {
+    type Done = Scan<Node<'a>>;
+
+    #[inline(always)]
+    fn run<L: Lanes>(self) -> Self::Done {
+        let Self { data, at, depth, long, is_all, checks_utf8, stacks, bump } = self;
+        stacks.clear();
+        let mut builder = Builder { data, long, checks_utf8, bump, stacks };
+        let end = read_value::<L, _>(data, at, depth, &mut builder)?;
+        if is_all && skip_space(data, end) < data.len() {
+            return unexpected(skip_space(data, end));
+        }
+        Ok(stacks.items.pop().unwrap_or(Node::Null))
+    }
+}
+
+/// What is open while nodes are made. The room is used again from message to message.
+#[derive(Debug, Default)]
+pub(crate) struct Stacks<'a> {
+    items: Vec<Node<'a>>,
+    members: Vec<Member<'a>>,
+    /// Where the items or the members of each open array or object begin.
+    opened: Vec<(bool, usize)>,
+    /// The names of members whose values are not yet there.
+    names: Vec<Raw<'a>>,
+}
+
+impl Stacks<'_> {
+    fn clear(&mut self) {
+        self.items.clear();
+        self.members.clear();
+        self.opened.clear();
+        self.names.clear();
+    }
+}
+
+/// Nodes in the making.
+struct Builder<'a, 'i> {
+    data: &'a [u8],
+    long: &'i [Long],
+    checks_utf8: bool,
+    bump: &'a Bump,
+    stacks: &'i mut Stacks<'a>,
+}
+
+impl<'a> Builder<'a, '_> {
+    #[inline(always)]
+    fn add(&mut self, value: Node<'a>) {
+        match self.stacks.opened.last() {
+            Some((true, _)) => {
+                if let Some(name) = self.stacks.names.pop() {
+                    self.stacks.members.push(Member { name, value });
+                }
+            }
+            _ => self.stacks.items.push(value),
+        }
+    }
+}
+
+impl<'a> Visit<'a> for Builder<'a, '_> {
+    #[inline(always)]
+    fn key(&mut self, _: usize, name: Raw<'a>) {
+        self.stacks.names.push(name);
+    }
+
+    #[inline(always)]
+    fn text(&mut self, _: usize, text: Raw<'a>) {
+        self.add(Node::Text(text));
+    }
+
+    fn number(&mut self, digits: &'a [u8]) {
+        self.add(Node::Number(digits));
+    }
+
+    fn literal(&mut self, literal: Literal) {
+        self.add(match literal {
+            Literal::Null => Node::Null,
+            Literal::True => Node::Bool(true),
+            Literal::False => Node::Bool(false),
+        });
+    }
+
+    fn open(&mut self, is_object: bool) {
+        self.stacks
+            .opened
+            .push((is_object, if is_object { self.stacks.members.len() } else { self.stacks.items.len() }));
+    }
+
+    fn close(&mut self, _: bool) {
+        let Some((is_object, start)) = self.stacks.opened.pop() else { return };
+        let node = if is_object {
+            let members = self.bump.alloc_slice_copy(self.stacks.members.get(start..).unwrap_or_default());
+            self.stacks.members.truncate(start);
+            Node::Object(members)
+        } else {
+            let items = self.bump.alloc_slice_copy(self.stacks.items.get(start..).unwrap_or_default());
+            self.stacks.items.truncate(start);
+            Node::List(items)
+        };
+        self.add(node);
+    }
+
+    fn checks_utf8(&self) -> bool {
+        self.checks_utf8
+    }
+
+    #[inline(always)]
+    fn known(&mut self, at: usize) -> Option<Raw<'a>> {
+        let (first, rest) = self.long.split_first()?;
+        if first.at as usize != at {
+            return None;
+        }
+        self.long = rest;
+        first.raw(self.data)
+    }
+}

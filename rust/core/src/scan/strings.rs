@@ -1,0 +1,222 @@
+//! Where a JSON string ends, and what is in it.
+
+use super::syntax::{Fault, Refused};
+use crate::lanes::{BLOCK, Lanes, Others, block_at};
+
+/// A JSON string as it is written, without its quotes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Raw<'a> {
+    pub(crate) bytes: &'a [u8],
+    /// How many code points it stands for.
+    pub(crate) chars: u32,
+    pub(crate) has_escapes: bool,
+    pub(crate) is_ascii: bool,
+}
+
+/// The bits of the characters that a backslash takes with it; `carry` goes from block to block.
+#[inline(always)]
+pub(crate) fn find_escaped(backslashes: u64, carry: &mut u64) -> u64 {
+    const ODD: u64 = 0xAAAA_AAAA_AAAA_AAAA;
+    if backslashes == 0 {
+        return std::mem::take(carry);
+    }
+    // Runs of backslashes are told apart by whether they begin at an even or an odd bit; adding at their start
+    // carries to their end.
+    let starting = backslashes & !*carry;
+    let series = (starting << 1 | ODD).wrapping_sub(starting);
+    let codes = series ^ ODD;
+    let escaped = codes ^ (backslashes | *carry);
+    *carry = (codes & backslashes) >> 63;
+    escaped
+}
+
+/// Read the string whose first byte behind the quote is at `start`.
+#[inline(always)]
+pub(crate) fn read_string<L: Lanes>(data: &[u8], start: usize, checks_utf8: bool) -> Result<Raw<'_>, Refused> {
+    // Most strings are names and other short words.
+    if let Some(block) = data.get(start..).and_then(|rest| rest.first_chunk()) {
+        let masks = L::masks(block);
+        let inside = masks.quotes.wrapping_sub(1) & !masks.quotes;
+        if masks.quotes != 0 && (masks.backslashes | masks.others) & inside == 0 {
+            let chars = masks.quotes.trailing_zeros();
+            let bytes = data.get(start..start + chars as usize).unwrap_or_default();
+            return Ok(Raw { bytes, chars, has_escapes: false, is_ascii: true });
+        }
+    }
+    let (mut at, mut carry) = (start, 0);
+    let (mut unseen, mut has_escapes, mut is_ascii) = (0, false, true);
+    let mut padded = [0; BLOCK];
+    loop {
+        let block = block_at(data, at, &mut padded);
+        let masks = L::masks(block);
+        let escaped = find_escaped(masks.backslashes, &mut carry);
+        let ends = masks.quotes & !escaped;
+        let inside = ends.wrapping_sub(1) & !ends; // what stands before the first of them
+        if (masks.backslashes | escaped) & inside != 0 {
+            has_escapes = true;
+            unseen += (masks.backslashes & !escaped & inside).count_ones();
+            let rare = escaped & inside & !(masks.quotes | L::escapable(block));
+            if rare != 0 {
+                unseen += read_escapes(data, at, rare).ok_or_else(|| first_fault(data, start, checks_utf8))?;
+            }
+        }
+        if masks.others & inside != 0 {
+            let Others { high, continuations } = L::others(block);
+            if masks.others & inside & !high != 0 {
+                return Err(first_fault(data, start, checks_utf8));
+            }
+            is_ascii = false;
+            unseen += (continuations & inside).count_ones();
+        }
+        if ends != 0 {
+            at += ends.trailing_zeros() as usize;
+            break;
+        }
+        at += BLOCK;
+    }
+    let bytes = data.get(start..at).unwrap_or_default();
+    if !is_ascii
+        && checks_utf8
+        && let Err(valid) = check_utf8(bytes)
+    {
+        return Err(Refused { at: start + valid, fault: Fault::NotUtf8 });
+    }
+    let size = u32::try_from(bytes.len()).map_err(|_| Refused { at: start, fault: Fault::TooLong })?;
+    Ok(Raw { bytes, chars: size - unseen, has_escapes, is_ascii })
+}
+
+/// What is wrong first in a string that is refused.
+#[cold]
+fn first_fault(data: &[u8], start: usize, checks_utf8: bool) -> Refused {
+    let mut at = start;
+    let fault = loop {
+        match (data.get(at), data.get(at + 1)) {
+            (None, _) | (Some(b'\\'), None) => {
+                at = data.len();
+                break Fault::Unterminated;
+            }
+            (Some(b'\\'), Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't')) => at += 2,
+            (Some(b'\\'), Some(b'u')) if hex4(data, at + 2).is_some() => at += 6,
+            (Some(b'\\'), Some(_)) => break Fault::Escape,
+            (Some(0..0x20), _) => break Fault::Control,
+            (Some(_), _) => at += 1,
+        }
+    };
+    match check_utf8(data.get(start..at).unwrap_or_default()) {
+        Err(valid) if checks_utf8 => Refused { at: start + valid, fault: Fault::NotUtf8 },
+        _ => Refused { at, fault },
+    }
+}
+
+/// Look at the rarer escapes of a block, whose letters stand at these bits; how many bytes more than one they
+/// hold for each character. Nothing where one of them is none.
+#[inline(never)]
+fn read_escapes(data: &[u8], base: usize, mut letters: u64) -> Option<u32> {
+    let mut unseen = 0;
+    while letters != 0 {
+        let at = base + letters.trailing_zeros() as usize;
+        letters &= letters - 1;
+        match data.get(at) {
+            Some(b'b') => {}
+            Some(b'u') => {
+                let unit = hex4(data, at + 1)?;
+                unseen += 4;
+                if is_high_surrogate(unit) && low_surrogate_at(data, at + 5).is_some() {
+                    unseen += 1; // the two are one character
+                }
+            }
+            _ => return None,
+        }
+    }
+    Some(unseen)
+}
+
+pub(crate) fn is_high_surrogate(unit: u32) -> bool {
+    (0xD800..0xDC00).contains(&unit)
+}
+
+/// The low surrogate that is written as an escape at `at`.
+pub(crate) fn low_surrogate_at(data: &[u8], at: usize) -> Option<u32> {
+    let is_escape = data.get(at..at + 2) == Some(b"\\u");
+    is_escape.then(|| hex4(data, at + 2)).flatten().filter(|unit| (0xDC00..0xE000).contains(unit))
+}
+
+/// The number that four hexadecimal digits at `at` stand for.
+pub(crate) fn hex4(data: &[u8], at: usize) -> Option<u32> {
+    let digits = data.get(at..at + 4)?;
+    digits.iter().try_fold(0, |number, digit| char::from(*digit).to_digit(16).map(|value| number << 4 | value))
+}
+
+fn check_utf8(bytes: &[u8]) -> Result<(), usize> {
+    if simdutf8::basic::from_utf8(bytes).is_ok() {
+        return Ok(());
+    }
+    std::str::from_utf8(bytes).map(|_| ()).map_err(|error| error.valid_up_to())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Raw, read_string};
+    use crate::lanes::{Lanes, Scalar, Work, dispatch};
+    use crate::scan::syntax::{Fault, Refused};
+
+    struct Reading<'a>(&'a [u8]);
+
+    impl<'a> Work for Reading<'a> {
+        type Done = Result<Raw<'a>, Refused>;
+
+        fn run<L: Lanes>(self) -> Self::Done {
+            read_string::<L>(self.0, 1, true)
+        }
+    }
+
+    fn read(data: &[u8]) -> Result<(usize, usize, bool, bool), (usize, Fault)> {
+        let found = dispatch(Reading(data));
+        let twin = Reading(data).run::<Scalar>();
+        let plain = |result: Result<Raw<'_>, Refused>| {
+            result
+                .map(|raw| (raw.bytes.len(), raw.chars as usize, raw.has_escapes, raw.is_ascii))
+                .map_err(|refused| (refused.at, refused.fault))
+        };
+        let found = plain(found);
+        assert_eq!(found, plain(twin));
+        found
+    }
+
+    #[test]
+    fn finds_the_end_of_strings_of_every_length() {
+        for size in 0..200 {
+            let data = format!("\"{}\" x", "a".repeat(size));
+            assert_eq!(read(data.as_bytes()), Ok((size, size, false, true)));
+            let data = format!("\"{}\\\"\\\\\"", "a".repeat(size));
+            assert_eq!(read(data.as_bytes()), Ok((size + 4, size + 2, true, true)));
+            let data = format!("\"{}\\\\\"", "\\\\".repeat(size));
+            assert_eq!(read(data.as_bytes()), Ok((2 * size + 2, size + 1, true, true)));
+            let data = format!("\"{}é\\ud83d\\ude00\"", "a".repeat(size));
+            assert_eq!(read(data.as_bytes()), Ok((size + 14, size + 2, true, false)));
+        }
+    }
+
+    #[test]
+    fn refuses_with_the_offset() {
+        for size in 0..200 {
+            let start = format!("\"{}", "a".repeat(size));
+            for (end, offset, fault) in [
+                ("", 0, Fault::Unterminated),
+                ("\\", 1, Fault::Unterminated),
+                ("\\\"", 2, Fault::Unterminated),
+                ("\n\"", 0, Fault::Control),
+                ("\\x\"", 0, Fault::Escape),
+                ("\\u12g4\"", 0, Fault::Escape),
+                ("\\u12\"", 0, Fault::Escape),
+            ] {
+                let data = format!("{start}{end}");
+                assert_eq!(read(data.as_bytes()), Err((start.len() + offset, fault)), "{data}");
+            }
+            let mut data = start.into_bytes();
+            let offset = data.len();
+            data.extend_from_slice(b"\xED\xA0\x80\"");
+            assert_eq!(read(&data), Err((offset, Fault::NotUtf8)));
+        }
+    }
+}

@@ -1,0 +1,234 @@
+//! Scanned JSON as the steps see it.
+
+use std::borrow::Cow;
+
+use ahash::AHashMap;
+use bumpalo::Bump;
+
+use super::nodes::{Building, Member, Node, Stacks};
+use super::strings::Raw;
+use super::write::compact;
+use crate::lanes::dispatch;
+use crate::text::{OwnedText, Text};
+use crate::value::{Key, Value};
+
+/// A value of scanned JSON. What has to be made of it (a text without its escapes) is kept as long as the scan.
+#[derive(Clone, Copy, Debug)]
+pub struct Scanned<'a> {
+    node: &'a Node<'a>,
+    bump: &'a Bump,
+}
+
+static EMPTY: Node<'static> = Node::Object(&[]);
+
+impl<'a> Scanned<'a> {
+    pub(crate) fn new(node: Node<'a>, bump: &'a Bump) -> Self {
+        Self { node: bump.alloc(node), bump }
+    }
+
+    /// One document. An error tells the first byte that is wrong.
+    pub fn parse(data: &'a [u8], bump: &'a Bump) -> Result<Self, super::Refused> {
+        Self::build(data, true, bump).map(|node| Self::new(node, bump))
+    }
+
+    fn build(data: &'a [u8], checks_utf8: bool, bump: &'a Bump) -> Result<Node<'a>, super::Refused> {
+        let stacks = &mut Stacks::default();
+        dispatch(Building { data, at: 0, depth: 0, long: &[], is_all: true, checks_utf8, stacks, bump })
+    }
+
+    fn with(self, node: &'a Node<'a>) -> Self {
+        Self { node, ..self }
+    }
+
+    fn raw_members(self) -> &'a [Member<'a>] {
+        match self.node {
+            Node::Object(members) => members,
+            _ => &[],
+        }
+    }
+
+    fn member(self, key: Key<'_>) -> Option<&'a Node<'a>> {
+        let found = self.raw_members().iter().rev().find(|member| member.name.is(key.name));
+        found.map(|member| &member.value)
+    }
+
+    fn raw(self) -> Option<Raw<'a>> {
+        match self.node {
+            Node::Text(raw) => Some(*raw),
+            _ => None,
+        }
+    }
+
+    /// The value as it is written, for those who make something else of it.
+    #[must_use]
+    pub fn written(self) -> Written<'a> {
+        match self.node {
+            Node::Null => Written::Null,
+            Node::Bool(value) => Written::Bool(*value),
+            Node::Number(digits) => Written::Number(digits),
+            Node::Text(raw) => Written::Text(raw.text(self.bump)),
+            Node::List(_) => Written::List,
+            Node::Object(_) => Written::Object,
+        }
+    }
+}
+
+/// What is written for a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Written<'a> {
+    /// `null`
+    Null,
+    /// `true` or `false`
+    Bool(bool),
+    /// A number's digits.
+    Number(&'a [u8]),
+    /// A string.
+    Text(Text<'a>),
+    /// An array.
+    List,
+    /// An object.
+    Object,
+}
+
+/// The members of an object by name, each once: where it stood first, with the value that it was given last.
+pub(crate) fn distinct<'a>(members: &'a [Member<'a>], bump: &'a Bump) -> Vec<(Text<'a>, &'a Node<'a>)> {
+    let mut places: AHashMap<Text<'a>, usize> = AHashMap::with_capacity(members.len());
+    let mut found: Vec<(Text<'a>, &'a Node<'a>)> = Vec::with_capacity(members.len());
+    for member in members {
+        let name = member.name.text(bump);
+        let place = *places.entry(name).or_insert(found.len());
+        match found.get_mut(place) {
+            Some(known) => known.1 = &member.value,
+            None => found.push((name, &member.value)),
+        }
+    }
+    found
+}
+
+impl<'a> Value<'a> for Scanned<'a> {
+    fn get(self, key: Key<'_>) -> Option<Self> {
+        self.member(key).filter(|node| !matches!(node, Node::Null)).map(|node| self.with(node))
+    }
+
+    fn has(self, key: Key<'_>) -> bool {
+        self.member(key).is_some()
+    }
+
+    fn text(self) -> Option<Text<'a>> {
+        self.raw().map(|raw| raw.text(self.bump))
+    }
+
+    fn text_len(self) -> Option<usize> {
+        self.raw().map(|raw| raw.chars as usize)
+    }
+
+    fn utf8_len(self) -> Option<usize> {
+        self.raw().map(Raw::utf8_len)
+    }
+
+    fn text_start(self, count: usize) -> Option<Text<'a>> {
+        self.raw().map(|raw| raw.start(count, self.bump))
+    }
+
+    fn text_end(self, count: usize) -> Option<Text<'a>> {
+        self.raw().map(|raw| raw.end(count, self.bump))
+    }
+
+    fn object(self) -> Option<Self> {
+        matches!(self.node, Node::Object(_)).then_some(self)
+    }
+
+    fn list(self) -> Option<Self> {
+        matches!(self.node, Node::List(_)).then_some(self)
+    }
+
+    fn count(self) -> usize {
+        match self.node {
+            Node::List(items) => items.len(),
+            _ => 0,
+        }
+    }
+
+    fn item(self, index: usize) -> Option<Self> {
+        match self.node {
+            Node::List(items) => items.get(index).map(|node| self.with(node)),
+            _ => None,
+        }
+    }
+
+    fn is_true(self) -> bool {
+        matches!(self.node, Node::Bool(true))
+    }
+
+    fn integer(self) -> Option<i64> {
+        match self.node {
+            Node::Number(digits) => std::str::from_utf8(digits).ok()?.parse().ok(),
+            _ => None,
+        }
+    }
+
+    fn size(self) -> usize {
+        match self.raw_members() {
+            [] => 0,
+            [_] => 1,
+            members => distinct(members, self.bump).len(),
+        }
+    }
+
+    fn members(self, visit: &mut dyn FnMut(Text<'a>, Self) -> bool) {
+        let members = distinct(self.raw_members(), self.bump);
+        let _ = members.into_iter().all(|(name, node)| visit(name, self.with(node)));
+    }
+
+    fn json(self) -> OwnedText {
+        compact(self.node, self.bump)
+    }
+
+    fn arguments(self) -> Self {
+        let Some(raw) = self.raw() else {
+            return match self.node {
+                Node::Null => self.empty(),
+                Node::Object(_) => self,
+                other => Self::new(self.under_arguments(*other), self.bump),
+            };
+        };
+        if raw.chars == 0 {
+            return self.empty();
+        }
+        let data = match raw.utf8() {
+            Cow::Borrowed(bytes) => bytes,
+            Cow::Owned(bytes) => self.bump.alloc_slice_copy(&bytes),
+        };
+        let node = match Self::build(data, false, self.bump) {
+            Ok(object @ Node::Object(_)) => object,
+            Ok(other) => self.under_arguments(other),
+            Err(_) => self.under_arguments(*self.node),
+        };
+        Self::new(node, self.bump)
+    }
+
+    fn empty(self) -> Self {
+        self.with(&EMPTY)
+    }
+
+    fn type_name(self) -> String {
+        match self.node {
+            Node::Null => "NoneType",
+            Node::Bool(_) => "bool",
+            Node::Number(digits) if digits.iter().any(|byte| matches!(byte, b'.' | b'e' | b'E')) => "float",
+            Node::Number(_) => "int",
+            Node::Text(_) => "str",
+            Node::List(_) => "list",
+            Node::Object(_) => "dict",
+        }
+        .to_owned()
+    }
+}
+
+impl<'a> Scanned<'a> {
+    /// An object that holds what stood in place of arguments.
+    fn under_arguments(self, value: Node<'a>) -> Node<'a> {
+        let name = Raw { bytes: b"arguments", chars: 9, has_escapes: false, is_ascii: true };
+        Node::Object(self.bump.alloc_slice_copy(&[Member { name, value }]))
+    }
+}

@@ -1,0 +1,430 @@
+//! The bytes door: what it accepts and refuses, beside another reader of JSON, and what values say.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)] // a test fails by panicking
+
+mod wire;
+
+use serde_json::{Value as Parsed, json};
+use toolcarry::scan::{Fault, MAX_DEPTH, Refused, Scanned};
+use toolcarry::value::{Key, Value};
+use wire::author::{Author, Tree, open, parse};
+use wire::{Dice, Document};
+
+// Beside serde_json
+
+/// What stands for a lone surrogate while `serde_json` reads, which refuses one.
+fn stand_in(code_point: u32) -> u32 {
+    if (0xD800..0xE000).contains(&code_point) { code_point + 0x800 } else { code_point }
+}
+
+fn unit_at(data: &[u8], at: usize) -> Option<u32> {
+    let digits = data.get(at..at + 6)?.strip_prefix(b"\\u")?;
+    let are_digits = digits.iter().all(u8::is_ascii_hexdigit);
+    are_digits.then(|| u32::from_str_radix(str::from_utf8(digits).unwrap(), 16).unwrap())
+}
+
+/// A document with stand-ins in place of the lone surrogates.
+fn without_lone_surrogates(data: &[u8]) -> Vec<u8> {
+    let (mut out, mut at) = (Vec::with_capacity(data.len()), 0);
+    while at < data.len() {
+        let size = match (unit_at(data, at), unit_at(data, at + 6)) {
+            (Some(0xD800..0xDC00), Some(0xDC00..0xE000)) => 12,
+            (Some(unit), _) => {
+                out.extend_from_slice(format!("\\u{:04x}", stand_in(unit)).as_bytes());
+                at += 6;
+                continue;
+            }
+            _ if data[at] == b'\\' => 2,
+            _ => 1,
+        };
+        out.extend_from_slice(&data[at..data.len().min(at + size)]);
+        at += size;
+    }
+    out
+}
+
+fn is_text(ours: &[u32], theirs: &str) -> bool {
+    ours.iter().map(|code_point| stand_in(*code_point)).eq(theirs.chars().map(u32::from))
+}
+
+fn is_number(ours: &str, theirs: &serde_json::Number) -> bool {
+    if theirs.is_i64() || theirs.is_u64() {
+        return ours == theirs.to_string();
+    }
+    let (ours, theirs) = (ours.parse::<f64>().unwrap(), theirs.as_f64().unwrap());
+    (ours - theirs).abs() <= ours.abs() * 1e-15
+}
+
+fn is_same(ours: &Tree, theirs: &Parsed) -> bool {
+    match (ours, theirs) {
+        (Tree::Null, Parsed::Null) => true,
+        (Tree::Bool(ours), Parsed::Bool(theirs)) => ours == theirs,
+        (Tree::Number(ours), Parsed::Number(theirs)) => is_number(ours, theirs),
+        (Tree::Text(ours), Parsed::String(theirs)) => is_text(ours, theirs),
+        (Tree::List(ours), Parsed::Array(theirs)) => {
+            ours.len() == theirs.len() && ours.iter().zip(theirs).all(|(ours, theirs)| is_same(ours, theirs))
+        }
+        (Tree::Object(ours), Parsed::Object(theirs)) => {
+            let is_member = |((name, value), (key, theirs)): (&(Vec<u32>, Tree), (&String, &Parsed))| {
+                is_text(name, key) && is_same(value, theirs)
+            };
+            ours.len() == theirs.len() && ours.iter().zip(theirs).all(is_member)
+        }
+        _ => false,
+    }
+}
+
+/// The messages of a document that is well-formed.
+fn messages_in(document: &Tree) -> Option<Vec<Tree>> {
+    match document {
+        Tree::List(items) => Some(items.clone()),
+        Tree::Object(members) => {
+            let name: Vec<u32> = "messages".chars().map(u32::from).collect();
+            match members.iter().find(|(known, _)| *known == name) {
+                Some((_, Tree::List(items))) => Some(items.clone()),
+                Some(_) => None,
+                None => Some(vec![document.clone()]),
+            }
+        }
+        _ => None,
+    }
+}
+
+/// Accept what `serde_json` accepts, as the same, and refuse what it refuses; as a value and as a conversation.
+fn agree(data: &[u8]) -> Result<Tree, Refused> {
+    let case = String::from_utf8_lossy(data);
+    let ours = parse(data);
+    match (&ours, serde_json::from_slice::<Parsed>(&without_lone_surrogates(data))) {
+        (Ok(ours), Ok(theirs)) => assert!(is_same(ours, &theirs), "{ours:?}\n{theirs:?}\n{case}"),
+        (Ok(_), Err(error)) => assert!(error.to_string().starts_with("number out of range"), "{error}: {case}"),
+        (Err(refused), Ok(_)) => panic!("{refused:?}: {case}"),
+        (Err(_), Err(_)) => {}
+    }
+    match &ours {
+        Ok(tree) => {
+            let expected = messages_in(tree).ok_or(Refused { at: 0, fault: Fault::NoMessages });
+            assert_eq!(open(data), expected, "{case}");
+        }
+        Err(refused) if !data.contains(&b'\n') => assert_eq!(open(data), Err(*refused), "{case}"),
+        Err(_) => drop(open(data)), // it may be a session file
+    }
+    ours
+}
+
+#[test]
+fn documents_say_what_was_written() {
+    for (seed, spaces) in [(1, &[" ", "\t", "\r", "\n"][..]), (2, &[" ", "\t", "\r"])] {
+        let mut author = Author::new(seed, spaces);
+        for _ in 0..1_000 {
+            let expected = author.document();
+            let document = author.written.clone();
+            assert_eq!(agree(&document), Ok(expected), "{}", String::from_utf8_lossy(&document));
+        }
+    }
+}
+
+#[test]
+fn one_byte_of_another_kind_is_read_as_serde_json_reads_it() {
+    for (seed, spaces) in [(3, &[" ", "\t", "\r", "\n"][..]), (4, &[" ", "\t", "\r"])] {
+        let mut author = Author::new(seed, spaces);
+        let (mut accepted, mut refused) = (0, 0);
+        for _ in 0..1_500 {
+            author.document();
+            for _ in 0..3 {
+                let data = author.mutated();
+                *if agree(&data).is_ok() { &mut accepted } else { &mut refused } += 1;
+            }
+        }
+        assert!(accepted > 500 && refused > 1_000, "{accepted} accepted, {refused} refused");
+    }
+}
+
+#[test]
+fn a_few_bytes_of_any_order_are_read_as_serde_json_reads_them() {
+    const TOKENS: [&str; 24] = [
+        "{",
+        "}",
+        "[",
+        "]",
+        ":",
+        ",",
+        "\"",
+        "\"a\"",
+        "\"\\",
+        "u",
+        "0041",
+        "1",
+        "0",
+        "-",
+        ".",
+        "e",
+        "+",
+        "true",
+        "false",
+        "null",
+        " ",
+        "\t",
+        "\"messages\"",
+        "\\\\\"",
+    ];
+    let mut dice = Dice(5);
+    for _ in 0..30_000 {
+        let data: String = (0..dice.below(9)).map(|_| dice.one_of(&TOKENS)).collect();
+        let _ = agree(data.as_bytes());
+    }
+}
+
+/// Each string is tried with what is before it moved, so that its parts fall on all places of a block.
+#[test]
+fn strings_are_read_as_serde_json_reads_them_wherever_they_stand() {
+    let strings = [
+        r#""\\\\\\\"\\" "#,
+        r#""\ud83d\ude00\ud83d\ud83d\ude00\ude00""#,
+        r#""\\ud83d\ude00""#,
+        r#""\\\"\b\u00e9\\""#,
+        "\"\u{e9}\u{20ac}\u{1f600}\\n\"",
+        r#""\"#,
+        r#""\\\""#,
+        r#""\u12"#,
+        r#""\u12g4""#,
+        r#""\x""#,
+        "\"\t\"",
+        "\"\0",
+        "\"",
+    ];
+    for string in strings {
+        for place in 0..140 {
+            let _ = agree(format!("{}{string}", " ".repeat(place)).as_bytes());
+            let _ = agree(format!("\"{}{}", "x".repeat(place), &string[1..]).as_bytes());
+        }
+    }
+}
+
+// What is refused, and where
+
+fn check_fault(data: impl AsRef<[u8]>, at: usize, fault: Fault) {
+    let data = data.as_ref();
+    let case = String::from_utf8_lossy(data);
+    assert_eq!(parse(data), Err(Refused { at, fault }), "{case}");
+    assert_eq!(open(data), Err(Refused { at, fault }), "{case}");
+}
+
+#[test]
+fn what_is_unexpected_is_told_by_its_offset() {
+    let cases: [(&str, usize); 44] = [
+        ("", 0),
+        ("  ", 2),
+        ("[", 1),
+        ("[1", 2),
+        ("[1,", 3),
+        ("[1,]", 3),
+        ("[,1]", 1),
+        ("[1 2]", 3),
+        ("[1}", 2),
+        ("[}", 1),
+        ("{", 1),
+        ("{]", 1),
+        ("{1:2}", 1),
+        ("{a:1}", 1),
+        ("{\"a\"", 4),
+        ("{\"a\" 1}", 5),
+        ("{\"a\":", 5),
+        ("{\"a\":}", 5),
+        ("{\"a\":1", 6),
+        ("{\"a\":1,}", 7),
+        ("{\"a\":1 \"b\":2}", 7),
+        ("{\"a\":1]", 6),
+        ("1 2", 2),
+        ("[1]]", 3),
+        ("{}{}", 2),
+        ("[] x", 3),
+        ("tru", 0),
+        ("[nul]", 1),
+        ("True", 0),
+        ("NaN", 0),
+        ("-Infinity", 1),
+        ("'a'", 0),
+        ("[1/*x*/]", 2),
+        ("-", 1),
+        ("+1", 0),
+        (".5", 0),
+        ("01", 0),
+        ("-01", 1),
+        ("[00]", 1),
+        ("1.", 2),
+        ("1.e5", 2),
+        ("1e", 2),
+        ("1e+", 3),
+        ("\u{a0}1", 0),
+    ];
+    for (data, at) in cases {
+        check_fault(data, at, Fault::Unexpected);
+    }
+}
+
+#[test]
+fn what_is_wrong_in_a_string_is_told_by_its_offset() {
+    let cases: [(&[u8], usize, Fault); 19] = [
+        (b"\"", 1, Fault::Unterminated),
+        (b"\"a", 2, Fault::Unterminated),
+        (b"\"a\\", 3, Fault::Unterminated),
+        (b"\"a\\\"", 4, Fault::Unterminated),
+        (b"{\"a", 3, Fault::Unterminated),
+        (b"\"\\x\"", 1, Fault::Escape),
+        (b"\"a\\u12\"", 2, Fault::Escape),
+        (b"\"\\u12g4\"", 1, Fault::Escape),
+        (b"\"\\u+123\"", 1, Fault::Escape),
+        (b"\"\\U0041\"", 1, Fault::Escape),
+        (b"[\"a\tb\"]", 3, Fault::Control),
+        (b"\"\x1f\"", 1, Fault::Control),
+        (b"\"\0\"", 1, Fault::Control),
+        (b"\"\xFF\"", 1, Fault::NotUtf8),
+        (b"\"ab\xED\xA0\x80\"", 3, Fault::NotUtf8),
+        (b"\"\xC0\xAF\"", 1, Fault::NotUtf8),
+        (b"\"\xE2\x82\"", 1, Fault::NotUtf8),
+        (b"\"\xF4\x90\x80\x80\"", 1, Fault::NotUtf8),
+        (b"{\"\x80\":1}", 2, Fault::NotUtf8),
+    ];
+    for (data, at, fault) in cases {
+        check_fault(data, at, fault);
+    }
+    check_fault(b"\xFF", 0, Fault::Unexpected);
+}
+
+#[test]
+fn a_character_that_may_stand_in_a_string_does() {
+    assert_eq!(
+        parse("\"\u{7f}\u{2028}\u{feff}\u{fffe}/\"".as_bytes()).map(|tree| matches!(tree, Tree::Text(_))),
+        Ok(true)
+    );
+}
+
+#[test]
+fn the_first_of_two_faults_is_told() {
+    for (data, at, fault) in [
+        (&b"\"\\x\t\""[..], 1, Fault::Escape),
+        (b"\"\t\\x\"", 1, Fault::Control),
+        (b"\"\\x", 1, Fault::Escape),
+        (b"\"\t", 1, Fault::Control),
+        (b"\"\xFF\\x\"", 1, Fault::NotUtf8),
+        (b"\"\xFF\t\"", 1, Fault::NotUtf8),
+        (b"\"\xFF", 1, Fault::NotUtf8),
+    ] {
+        check_fault(data, at, fault);
+    }
+}
+
+#[test]
+fn an_integer_has_4_300_digits_at_most() {
+    let digits = "9".repeat(4_300);
+    for accepted in [digits.clone(), format!("-{digits}"), format!("{digits}9.0"), format!("{digits}9e1")] {
+        assert_eq!(parse(accepted.as_bytes()), Ok(Tree::Number(accepted)));
+    }
+    check_fault(format!("{digits}9"), 0, Fault::TooLong);
+    check_fault(format!("[-{digits}9]"), 1, Fault::TooLong);
+}
+
+#[test]
+fn what_is_no_conversation_is_told() {
+    for data in ["null", "3", "\"text\"", " true ", "{\"messages\": 3}", "{\"messages\": [], \"messages\": {}}"] {
+        assert_eq!(open(data.as_bytes()), Err(Refused { at: 0, fault: Fault::NoMessages }), "{data}");
+    }
+}
+
+// Nesting
+
+fn nested(depth: usize) -> [String; 3] {
+    let lists = format!("{}{}", "[".repeat(depth), "]".repeat(depth));
+    let objects = format!("{}1{}", "{\"a\":".repeat(depth), "}".repeat(depth));
+    let both = format!("{}{}", "[{\"a\":".repeat(depth / 2), "}]".repeat(depth / 2));
+    [lists, objects, both.replace(":}", ":0}")]
+}
+
+#[test]
+fn nesting_of_128_is_accepted() {
+    for data in nested(MAX_DEPTH) {
+        assert!(parse(data.as_bytes()).is_ok(), "{data}");
+        assert!(open(data.as_bytes()).is_ok(), "{data}");
+    }
+    let [lists, ..] = nested(MAX_DEPTH - 1);
+    assert_eq!(open(format!("{{\"messages\": {lists}, \"x\": {lists}}}").as_bytes()).unwrap().len(), 1);
+}
+
+#[test]
+fn nesting_of_129_is_refused_at_its_bracket() {
+    let [lists, objects, _] = nested(MAX_DEPTH + 1);
+    check_fault(&lists, MAX_DEPTH, Fault::TooDeep);
+    check_fault(&objects, MAX_DEPTH * 5, Fault::TooDeep);
+    let [lists, ..] = nested(MAX_DEPTH);
+    check_fault(format!("[{lists}]"), MAX_DEPTH, Fault::TooDeep);
+    check_fault(format!("{{\"messages\": {lists}}}"), 13 + MAX_DEPTH - 1, Fault::TooDeep);
+    check_fault(format!("{{\"x\": {lists}}}"), 6 + MAX_DEPTH - 1, Fault::TooDeep);
+}
+
+#[test]
+fn a_million_brackets_are_refused() {
+    for bracket in ["[", "{\"a\":", "[{\"messages\":"] {
+        let refused = open(bracket.repeat(1_000_000).as_bytes()).unwrap_err();
+        assert_eq!(refused.fault, Fault::TooDeep, "{bracket}");
+    }
+}
+
+/// Arguments are read with depths of their own; what is too deep stays text.
+#[test]
+fn arguments_nest_as_deep_as_documents() {
+    for (depth, is_parsed) in [(MAX_DEPTH, true), (MAX_DEPTH + 1, false)] {
+        let [_, objects, _] = nested(depth);
+        let document = Document::new(json!(objects).to_string());
+        let arguments = Scanned::parse(&document.bytes, &document.bump).unwrap().arguments();
+        assert_eq!(arguments.has(Key::named("a")), is_parsed);
+        assert_eq!(arguments.has(Key::named("arguments")), !is_parsed);
+    }
+}
+
+// Values
+
+#[test]
+fn arguments_are_objects() {
+    let cases = [
+        (r#""""#, "{}"),
+        (r#""{\"a\": 1}""#, r#"{"a":1}"#),
+        (r#""{\"a\": \"\\ud83d\", \"b\": \"\\ud83d\\ude00\"}""#, "{\"a\":\"\u{fffd}\",\"b\":\"\u{1f600}\"}"),
+        (r#""[1, 2]""#, r#"{"arguments":[1,2]}"#),
+        (r#""{\"a\": ""#, r#"{"arguments":"{\"a\": "}"#),
+        (r#""\ud800""#, "{\"arguments\":\"\u{fffd}\"}"),
+        (r#""\"\ud800\"""#, "{\"arguments\":\"\u{fffd}\"}"),
+        ("3", "{}"),
+        ("[1]", "{}"),
+    ];
+    for (written, expected) in cases {
+        let document = Document::new(written);
+        let value = Scanned::parse(&document.bytes, &document.bump).unwrap();
+        assert_eq!(value.arguments().json().as_text().to_utf8(), expected, "{written}");
+    }
+}
+
+#[test]
+fn json_is_compact() {
+    let cases = [
+        (" [ 1 , -0 , 1.50, 1e2 ,true,null ] ", "[1,0,1.5,100.0,true,null]"),
+        (r#"{"b": {}, "a": [], "b": 2}"#, r#"{"b":2,"a":[]}"#),
+        (r#""\u0041\/\"\\\n\u0000\u007f""#, "\"A/\\\"\\\\\\n\\u0000\u{7f}\""),
+        ("18446744073709551615", "18446744073709551615"),
+        ("18446744073709551616", "1.8446744073709552e+19"),
+        ("1e999", "null"),
+    ];
+    for (written, expected) in cases {
+        let document = Document::new(written);
+        let value = Scanned::parse(&document.bytes, &document.bump).unwrap();
+        assert_eq!(value.json().as_text().to_utf8(), expected, "{written}");
+    }
+}
+
+#[test]
+fn of_a_name_that_is_there_twice_the_last_counts() {
+    let document = Document::new(r#"{"id": "first", "\u0069d": "last", "text": "x", "text": null}"#);
+    let value = Scanned::parse(&document.bytes, &document.bump).unwrap();
+    assert!(value.get(Key::named("id")).and_then(Value::text).unwrap().is("last"));
+    assert!(value.has(Key::named("text")) && value.get(Key::named("text")).is_none());
+    assert_eq!(value.size(), 2);
+}

@@ -1,0 +1,235 @@
+//! Long texts of bytes, of which only the ends are looked at: these are the ends of the whole.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)] // a test fails by panicking
+
+mod wire;
+
+use std::fmt::Write;
+
+use bumpalo::Bump;
+use toolcarry::carry::carry;
+use toolcarry::clean::cut_text;
+use toolcarry::content::Content;
+use toolcarry::fences::{Source, fence};
+use toolcarry::messages::{List, Messages};
+use toolcarry::pieces::Piece;
+use toolcarry::rules::RuleSet;
+use toolcarry::scan::{Conversation, Scanned};
+use toolcarry::settings::{NO_LIMIT, Settings};
+use toolcarry::text::{OwnedText, Text};
+use toolcarry::truncate::Keep;
+use toolcarry::value::{Key, Value};
+use wire::author::{Author, code_points, escaped, joined, spellings, with_result};
+use wire::bash;
+
+// Texts by their ends
+
+/// The windows of a text agree with slices of all of it.
+fn check_windows(value: Scanned<'_>, expected: &[u32]) {
+    let whole = value.text().unwrap();
+    assert_eq!(code_points(whole), expected);
+    assert_eq!(value.text_len(), Some(expected.len()));
+    assert_eq!(value.utf8_len(), Some(whole.utf8_len()));
+    for count in 0..=expected.len() + 2 {
+        let start = code_points(value.text_start(count).unwrap());
+        assert_eq!(start, expected[..count.min(expected.len())], "the first {count}");
+        let end = code_points(value.text_end(count).unwrap());
+        assert!(end.len() >= count.min(expected.len()), "the last {count}: only {}", end.len());
+        assert!(expected.ends_with(&end), "the last {count}: {end:x?}");
+    }
+}
+
+/// A text as a value, as a message's, and behind others.
+fn check_written(written: &[u8], expected: &[u32]) {
+    let bump = Bump::new();
+    let document = [b"\"", written, b"\""].concat();
+    check_windows(Scanned::parse(&document, &bump).unwrap(), expected);
+    let messages = [&b"[{\"a\": \""[..], &[b'x'; 300], b"\", \"content\":\"", written, b"\"}]"].concat();
+    let conversation = Conversation::open(&messages, &bump).unwrap();
+    let (_, message) = conversation.before(None).unwrap().unwrap();
+    check_windows(message.get(Key::named("content")).unwrap(), expected);
+}
+
+#[test]
+fn ends_of_texts_agree_with_the_whole() {
+    let cases: [(&str, &str); 12] = [
+        ("a", "a"),
+        (r"\n", "\n"),
+        (r"\\", "\\"),
+        (r"\\\\n", "\\\\n"),
+        (r"a\tb\/c\u0041", "a\tb/cA"),
+        (r#"\"\b\f\r"#, "\"\u{8}\u{c}\r"),
+        (r"\u00e9", "\u{e9}"),
+        (r"x\u20acy", "x\u{20ac}y"),
+        (r"\ud83d\ude00", "\u{1f600}"),
+        ("\u{e9}", "\u{e9}"),
+        ("\u{20ac}\\n\u{1f600}", "\u{20ac}\n\u{1f600}"),
+        (r"\\u00e9\\\u00e9", "\\u00e9\\\u{e9}"),
+    ];
+    for (part, expected) in cases {
+        for (count, before) in [(1, 0), (40, 1), (97, 2), (190, 3)] {
+            let written = "x".repeat(before) + &part.repeat(count);
+            let expected: Vec<u32> = ("x".repeat(before) + &expected.repeat(count)).chars().map(u32::from).collect();
+            check_written(written.as_bytes(), &expected);
+        }
+    }
+}
+
+#[test]
+fn ends_of_texts_of_lone_surrogates_agree_with_the_whole() {
+    for units in [&[0xD83D][..], &[0xDE00], &[0xDE00, 0xD83D], &[0xD83D, 0xD83D, 0xDE00], &[0x5C, 0xD83D, 0x41]] {
+        for size in [1, 20, 64, 65, 66, 130] {
+            let units: Vec<u32> = units.iter().copied().cycle().take(size).collect();
+            let written: String = units.iter().map(|unit| escaped(*unit)).collect::<Vec<_>>().concat();
+            check_written(written.as_bytes(), &joined(&units));
+        }
+    }
+}
+
+#[test]
+fn ends_of_texts_made_by_chance_agree_with_the_whole() {
+    let mut author = Author::new(6, &[" "]);
+    for _ in 0..400 {
+        author.written.clear();
+        let expected = author.text();
+        if expected.len() < 1_500 {
+            check_written(&author.written[1..author.written.len() - 1], &expected);
+        }
+    }
+}
+
+#[test]
+fn runs_of_backslashes_of_any_length_are_told_apart() {
+    for size in 0..300 {
+        for (end, rest) in [("", ""), ("\\n", "\n"), ("n", "n"), ("\\ud83d\\ude00", "\u{1f600}"), ("ud83d", "ud83d")] {
+            let written = "\\\\".repeat(size) + end;
+            let bump = Bump::new();
+            let document = format!("\"{written}\"");
+            let value = Scanned::parse(document.as_bytes(), &bump).unwrap();
+            let expected: Vec<u32> = ("\\".repeat(size) + rest).chars().map(u32::from).collect();
+            assert_eq!(code_points(value.text().unwrap()), expected);
+            for count in 1..6 {
+                assert!(expected.ends_with(&code_points(value.text_end(count).unwrap())), "{size} {end} {count}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_text_stands_in_the_narrowest_units_however_it_is_written() {
+    for text in ["abc\n", "caf\u{e9}\n", "\u{20ac}\n", "\u{1f600}\n", ""] {
+        let expected = OwnedText::from_utf8(text);
+        for written in spellings(text) {
+            let bump = Bump::new();
+            assert_eq!(Scanned::parse(&written, &bump).unwrap().text(), Some(expected.as_text()), "{text:?}");
+        }
+    }
+}
+
+// Cuts
+
+/// What is carried of a document; the same through a conversation and through a list of values.
+fn carried(document: &[u8], settings: &Settings) -> String {
+    let bump = Bump::new();
+    let summary = Piece::ascii("");
+    let conversation = Conversation::open(document, &bump).unwrap();
+    let list = List(Scanned::parse(document, &bump).unwrap());
+    let found = carry(&conversation, &summary, settings, RuleSet::built_in(), false).unwrap();
+    let other = carry(list, &summary, settings, RuleSet::built_in(), false).unwrap();
+    assert_eq!(found.output.to_bytes(), other.output.to_bytes());
+    assert_eq!(found.counts, other.counts);
+    found.output.to_utf8()
+}
+
+/// A clean text in its fence, cut as a whole.
+fn cut_block(text: &str, limit: usize, side: Keep) -> String {
+    let own = OwnedText::from_utf8(text);
+    let whole = own.as_text();
+    let (head, tail) = cut_text(whole, limit, side);
+    let mut block = whole.slice(0, head).to_utf8();
+    if head < tail {
+        if !block.is_empty() && !block.ends_with('\n') {
+            block.push('\n');
+        }
+        let (shown, all) = (head + whole.len() - tail, whole.len());
+        writeln!(block, "... [truncated: {shown} of {all} characters shown; whole: t1]").unwrap();
+        block += &whole.slice(tail, all).to_utf8();
+    }
+    let end = if block.ends_with('\n') { "" } else { "\n" };
+    format!("### ls\n```\n{block}{end}```\n")
+}
+
+const SIDES: [Keep; 3] = [Keep::Head, Keep::Tail, Keep::Ends];
+
+fn within(limit: usize, keep: Keep) -> Settings {
+    Settings { total: NO_LIMIT, limit, keep: Some(keep), ..Settings::default() }
+}
+
+#[test]
+fn cuts_of_texts_by_their_ends_are_those_of_the_whole() {
+    let texts = [
+        "0123456789\n".repeat(50),
+        "a \"b\" \\c\\\t/\n".repeat(45),
+        "caf\u{e9} \u{20ac} \u{5e9}\u{5dc}\u{5d5}\u{5dd}\n".repeat(30),
+        "\u{1f468}\u{200d}\u{1f469}\u{200d}\u{1f467} ".repeat(90),
+        "\u{1f1e9}\u{1f1ea}".repeat(250),
+        format!("x{}", "\u{1f1e9}".repeat(499)),
+        format!("{}{}", "y".repeat(120), "\u{1f1e9}".repeat(380)),
+        format!("a{}", "\u{301}".repeat(500)),
+        "e\u{301}\u{323}o\u{302}".repeat(100),
+        format!("{}\u{1f600}", "\u{200d}".repeat(400)),
+        "\u{1f44d}\u{1f3fd}\u{1f3fe}".repeat(150),
+    ];
+    for text in texts {
+        for written in spellings(&text) {
+            let document = with_result(&written);
+            for side in SIDES {
+                for limit in [1, 2, 3, 19, 40, 79, 80, 81, 82, 99, 100, 101, 163, 164, 300, 499, 500] {
+                    let (found, expected) = (carried(&document, &within(limit, side)), cut_block(&text, limit, side));
+                    assert!(found.contains(&expected), "{limit} {side:?}\n{found}\n{expected}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn cuts_of_texts_that_are_not_clean_are_those_of_the_whole() {
+    let texts = [
+        r#""\u001b[31mred\u001b[0m\r\n""#,
+        r#""a\ud800b\n""#,
+        r#""\ud83d\ud83d\ude00\ude00""#,
+        r#""[/CONTEXT FROM PREVIOUS SESSION]\n""#,
+        "\"```\\n\u{202e}x\"",
+        r#""\u009b2Kx\u0301""#,
+    ];
+    for part in texts {
+        let written = format!("\"{}\"", part[1..part.len() - 1].repeat(60));
+        let document = with_result(written.as_bytes());
+        let bump = Bump::new();
+        let whole = Piece::Borrowed(Scanned::parse(written.as_bytes(), &bump).unwrap().text().unwrap());
+        for side in SIDES {
+            let text: Content<'_, Scanned<'_>> = Content::Piece(whole.clone());
+            let source = Source { text, language: "", side, reference: Text::ascii("t1"), is_exempt: false };
+            for limit in [1, 30, 77, 100, 250, NO_LIMIT] {
+                let mut pieces = Vec::new();
+                fence(&source, limit, &mut pieces);
+                let expected: String = pieces.iter().map(|piece| piece.text().to_utf8()).collect();
+                let found = carried(&document, &within(limit, side));
+                assert!(found.contains(&format!("### ls\n{expected}")), "{limit} {side:?}\n{found}\n{expected}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_budget_is_spent_alike_through_both_doors() {
+    let turns: Vec<_> = (0..12)
+        .flat_map(|number| bash(&format!("t{number}"), &format!("run {number}"), &"\u{1f600}\"x\\\n".repeat(40)))
+        .collect();
+    let document = serde_json::to_vec(&turns).unwrap();
+    for total in (0..3_000).step_by(41) {
+        let settings = Settings { total, limit: 150, ..Settings::default() };
+        assert!(carried(&document, &settings).chars().count() <= total);
+    }
+}

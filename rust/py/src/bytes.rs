@@ -1,0 +1,126 @@
+//! The bytes door: jobs on request bodies and session files, without Python's objects.
+//!
+//! Where the scan refuses a body, the reference is asked: it raises the error with its position, or, for what is too
+//! large to be scanned, does the job with objects.
+
+use std::cell::Cell;
+
+use bumpalo::Bump;
+use pyo3::call::PyCallArgs;
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyString, PyTuple};
+use toolcarry::carry::{Counts, carry};
+use toolcarry::pieces::Piece;
+use toolcarry::rules::RuleSet;
+use toolcarry::scan::Conversation;
+use toolcarry::settings::Settings;
+use toolcarry::text::OwnedText;
+
+use crate::context::counts_tuple;
+use crate::settings::{Rules, extract_settings};
+use crate::strings::text_of;
+
+/// From so many bytes on, other threads may run meanwhile.
+const LARGE: usize = 65_536;
+
+/// A thread keeps the room of its last scan, unless that is larger.
+const KEPT: usize = 4 << 20;
+
+thread_local! {
+    static ROOM: Cell<Option<Bump>> = const { Cell::new(None) };
+}
+
+/// Scan with room that was used before: new memory costs more than many a scan.
+fn with_room<T>(then: impl FnOnce(&Bump) -> T) -> T {
+    let mut bump = ROOM.take().unwrap_or_default();
+    let done = then(&bump);
+    if bump.allocated_bytes() <= KEPT {
+        bump.reset();
+        ROOM.set(Some(bump));
+    }
+    done
+}
+
+/// What `carry` makes of bytes.
+pub(crate) struct CarriedBytes {
+    context: Py<PyBytes>,
+    counts: Counts,
+    skipped_lines: Vec<usize>,
+}
+
+/// A context in UTF-8, the counts, and the numbers of the lines that were skipped.
+pub(crate) type Answer<'py> = (Bound<'py, PyBytes>, Bound<'py, PyTuple>, Bound<'py, PyTuple>);
+
+impl CarriedBytes {
+    pub(crate) fn answer(self, py: Python<'_>) -> PyResult<Answer<'_>> {
+        let skipped_lines = PyTuple::new(py, self.skipped_lines)?;
+        Ok((self.context.into_bound(py), counts_tuple(py, &self.counts)?, skipped_lines))
+    }
+}
+
+/// What is asked of `carry`, without Python's objects.
+pub(crate) struct Job<'r> {
+    summary: OwnedText,
+    settings: Settings,
+    rules: &'r RuleSet,
+}
+
+impl<'r> Job<'r> {
+    pub(crate) fn extract(
+        summary: &Bound<'_, PyString>,
+        policy: &Bound<'_, PyAny>,
+        rules: &'r RuleSet,
+    ) -> PyResult<Self> {
+        let mut own = OwnedText::default();
+        own.push(text_of(summary.as_borrowed()));
+        Ok(Self { summary: own, settings: extract_settings(policy)?, rules })
+    }
+
+    /// The context of some bytes; nothing where the scan refuses them. Python is asked for the room that it is
+    /// written to, so that it is written once.
+    pub(crate) fn run(&self, data: &[u8]) -> PyResult<Option<CarriedBytes>> {
+        with_room(|bump| {
+            let Ok(conversation) = Conversation::open(data, bump) else { return Ok(None) };
+            let summary = Piece::Borrowed(self.summary.as_text());
+            let Ok(carried) = carry(&conversation, &summary, &self.settings, self.rules, false) else {
+                return Ok(None);
+            };
+            let skipped_lines = conversation.skipped_lines();
+            let size = carried.output.utf8_len();
+            let write = |room: &mut [u8]| {
+                carried.output.write_utf8(room);
+                Ok(())
+            };
+            let context = Python::attach(|py| PyBytes::new_with(py, size, write).map(Bound::unbind))?;
+            Ok(Some(CarriedBytes { context, counts: carried.counts, skipped_lines }))
+        })
+    }
+}
+
+/// The context of a conversation in bytes.
+#[pyfunction]
+pub(crate) fn carry_body<'py>(
+    body: &Bound<'py, PyBytes>,
+    summary: &Bound<'py, PyString>,
+    policy: &Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let py = body.py();
+    let rules = Rules::extract(&policy.getattr("rules")?)?;
+    let job = Job::extract(summary, policy, rules.set())?;
+    let data = body.as_bytes();
+    let done = if data.len() < LARGE { job.run(data) } else { py.detach(|| job.run(data)) };
+    match done? {
+        Some(carried) => Ok(carried.answer(py)?.into_pyobject(py)?.into_any()),
+        None => ask_reference(py, "carry_body", (body, summary, policy)),
+    }
+}
+
+/// Let the reference do what the scan refuses.
+pub(crate) fn ask_reference<'py>(
+    py: Python<'py>,
+    kernel: &str,
+    arguments: impl PyCallArgs<'py>,
+) -> PyResult<Bound<'py, PyAny>> {
+    py.import(intern!(py, "toolcarry._pure"))?.getattr(kernel)?.call1(arguments)
+}

@@ -1,0 +1,76 @@
+//! `carry_files`: many files, in Rust's threads.
+
+#![allow(unsafe_code)] // files are mapped
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use memmap2::Mmap;
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::types::PyString;
+
+use crate::bytes::{CarriedBytes, Job, ask_reference};
+use crate::settings::Rules;
+
+/// What a thread made of a file; nothing where the reference has to be asked.
+type Found = PyResult<Option<CarriedBytes>>;
+
+/// The context of each file, or the error for one that can't be read or holds no conversation.
+#[pyfunction]
+#[allow(clippy::needless_pass_by_value)] // an argument as it is extracted
+pub(crate) fn carry_files<'py>(
+    py: Python<'py>,
+    paths: Vec<PathBuf>,
+    summary: &Bound<'py, PyString>,
+    policy: &Bound<'py, PyAny>,
+    threads: usize,
+) -> PyResult<Vec<Bound<'py, PyAny>>> {
+    let rules = Rules::extract(&policy.getattr(intern!(py, "rules"))?)?;
+    let job = Job::extract(summary, policy, rules.set())?;
+    let found = py.detach(|| run_all(&job, &paths, threads));
+    let mut answers = Vec::with_capacity(paths.len());
+    for (path, found) in paths.iter().zip(found) {
+        answers.push(match found? {
+            Some(carried) => carried.answer(py)?.into_pyobject(py)?.into_any(),
+            None => ask_reference(py, "carry_files", ([path], summary, policy, 1))?.get_item(0)?,
+        });
+    }
+    Ok(answers)
+}
+
+/// Let the threads take one file after the other.
+fn run_all(job: &Job<'_>, paths: &[PathBuf], threads: usize) -> Vec<Found> {
+    let next = AtomicUsize::new(0);
+    let done: Mutex<Vec<Found>> = Mutex::new(paths.iter().map(|_| Ok(None)).collect());
+    let work = || {
+        loop {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            let Some(path) = paths.get(number) else { return };
+            let found = run_one(job, path);
+            let mut done = done.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+            if let Some(slot) = done.get_mut(number) {
+                *slot = found;
+            }
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 1..threads.min(paths.len()) {
+            scope.spawn(work);
+        }
+        work();
+    });
+    done.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
+/// What is no file, is empty, or can't be opened is left to the reference.
+fn run_one(job: &Job<'_>, path: &Path) -> Found {
+    let is_file = path.metadata().is_ok_and(|data| data.is_file() && data.len() > 0);
+    let Some(file) = is_file.then(|| File::open(path).ok()).flatten() else { return Ok(None) };
+    // SAFETY: the file must not become shorter while it is mapped, which the documentation asks of the caller; what
+    // is written to it meanwhile is at worst read half, and refused like any other line.
+    let Ok(data) = (unsafe { Mmap::map(&file) }) else { return Ok(None) };
+    job.run(&data)
+}

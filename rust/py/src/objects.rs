@@ -1,0 +1,47 @@
+//! Scanned JSON as Python's objects, as the shared decoder would make them.
+
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyDict, PyFloat, PyList, PyString};
+use toolcarry::scan::{Scanned, Written};
+use toolcarry::value::Value;
+
+use crate::strings::string_of;
+
+/// A value as an object. Values are at most as deep as the grammar lets them be.
+pub(crate) fn python_of<'py>(py: Python<'py>, value: Scanned<'_>) -> PyResult<Bound<'py, PyAny>> {
+    Ok(match value.written() {
+        Written::Null => py.None().into_bound(py),
+        Written::Bool(is_true) => PyBool::new(py, is_true).to_owned().into_any(),
+        Written::Number(digits) => number_of(py, digits)?,
+        Written::Text(text) => string_of(py, text)?.into_any(),
+        Written::List => {
+            let items = (0..value.count()).filter_map(|index| value.item(index));
+            PyList::new(py, items.map(|item| python_of(py, item)).collect::<PyResult<Vec<_>>>()?)?.into_any()
+        }
+        Written::Object => {
+            let dict = PyDict::new(py);
+            let mut done = Ok(());
+            value.members(&mut |name, value| {
+                let key: PyResult<Bound<'py, PyString>> = string_of(py, name);
+                done = key.and_then(|key| dict.set_item(key, python_of(py, value)?));
+                done.is_ok()
+            });
+            done?;
+            dict.into_any()
+        }
+    })
+}
+
+/// A number: a float where it is written as one; the shared decoder knows what a long integer is.
+fn number_of<'py>(py: Python<'py>, digits: &[u8]) -> PyResult<Bound<'py, PyAny>> {
+    let text = std::str::from_utf8(digits).unwrap_or_default();
+    if let Ok(number) = text.parse::<i64>() {
+        return Ok(number.into_pyobject(py)?.into_any());
+    }
+    if text.contains(['.', 'e', 'E']) {
+        return Ok(PyFloat::new(py, text.parse()?).into_any());
+    }
+    let decode = py.import(intern!(py, "toolcarry.decode"))?;
+    decode.getattr(intern!(py, "parse_integer"))?.call1((text,))
+}
