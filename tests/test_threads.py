@@ -1,6 +1,7 @@
 """Large bodies let other threads of Python run, and threads may share what they are given."""
 
 import json
+import signal
 import sys
 import threading
 import time
@@ -100,3 +101,17 @@ def test_threads_share_a_body_and_a_policy(backend: ModuleType) -> None:
     with ThreadPoolExecutor(8) as pool:
         found = pool.map(lambda _: backend.carry_body(body, "S", ROOMY), range(40))
     assert all(item == expected for item in found)
+
+
+def test_an_interrupt_stops_the_files(
+    backend: ModuleType, large_body: bytes, tmp_path: Path
+) -> None:
+    path = tmp_path / "large.json"
+    path.write_bytes(large_body)
+    timer = threading.Timer(0.2, signal.raise_signal, [signal.SIGINT])
+    timer.start()
+    start = time.perf_counter()
+    with pytest.raises(KeyboardInterrupt):
+        backend.carry_files([path] * 100_000, "", ROOMY, 2)
+    timer.join()
+    assert time.perf_counter() - start < 60

@@ -4,8 +4,8 @@
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use memmap2::Mmap;
 use pyo3::intern;
@@ -30,7 +30,7 @@ pub(crate) fn carry_files<'py>(
 ) -> PyResult<Vec<Bound<'py, PyAny>>> {
     let rules = Rules::extract(&policy.getattr(intern!(py, "rules"))?)?;
     let job = Job::extract(summary, policy, rules.set())?;
-    let found = py.detach(|| run_all(&job, &paths, threads));
+    let found = py.detach(|| run_all(&job, &paths, threads))?;
     let mut answers = Vec::with_capacity(paths.len());
     for (path, found) in paths.iter().zip(found) {
         answers.push(match found? {
@@ -41,28 +41,30 @@ pub(crate) fn carry_files<'py>(
     Ok(answers)
 }
 
-/// Let the threads take one file after the other.
-fn run_all(job: &Job<'_>, paths: &[PathBuf], threads: usize) -> Vec<Found> {
+/// Let the threads take one file after the other. Between its own, this thread looks whether it was interrupted.
+fn run_all(job: &Job<'_>, paths: &[PathBuf], threads: usize) -> PyResult<Vec<Found>> {
     let next = AtomicUsize::new(0);
     let done: Mutex<Vec<Found>> = Mutex::new(paths.iter().map(|_| Ok(None)).collect());
-    let work = || {
-        loop {
-            let number = next.fetch_add(1, Ordering::Relaxed);
-            let Some(path) = paths.get(number) else { return };
-            let found = run_one(job, path);
-            let mut done = done.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-            if let Some(slot) = done.get_mut(number) {
-                *slot = found;
-            }
+    let take_one = || {
+        let number = next.fetch_add(1, Ordering::Relaxed);
+        let Some(path) = paths.get(number) else { return false };
+        let found = run_one(job, path);
+        let mut done = done.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(slot) = done.get_mut(number) {
+            *slot = found;
         }
+        true
     };
     std::thread::scope(|scope| {
         for _ in 1..threads.min(paths.len()) {
-            scope.spawn(work);
+            scope.spawn(|| while take_one() {});
         }
-        work();
-    });
-    done.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner)
+        while take_one() {
+            Python::attach(|py| py.check_signals()).inspect_err(|_| next.store(paths.len(), Ordering::Relaxed))?;
+        }
+        Ok::<_, PyErr>(())
+    })?;
+    Ok(done.into_inner().unwrap_or_else(PoisonError::into_inner))
 }
 
 /// What is no file, is empty, or can't be opened is left to the reference.
