@@ -6,8 +6,7 @@ import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from os import PathLike
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from toolcarry._backend import kernels
 from toolcarry.errors import ConfigError, InputError
@@ -15,6 +14,9 @@ from toolcarry.policy import Policy, check_arguments
 from toolcarry.read import Body, Messages, located, take
 from toolcarry.types import Counts, Report
 from toolcarry.wire import as_list, as_object
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 __all__ = ["Carried", "carry", "carry_files", "prepend_summary_to_user_message"]
 
@@ -116,6 +118,8 @@ def carry_files(
 
 def as_paths(paths: object) -> list[Path]:
     """Paths, each a ``Path``; a single one is none, nor are the letters of its name."""
+    from pathlib import Path  # noqa: PLC0415 - slow
+
     if isinstance(paths, (str, bytes)) or not isinstance(paths, Iterable):
         raise InputError(f"paths must be a list of paths, not {type(paths).__name__}")
     found: list[Path] = []

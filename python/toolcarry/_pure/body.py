@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from toolcarry._pure.carry import carry, extract_tool_blocks
 from toolcarry._pure.dialogue import dialogue
@@ -12,6 +12,9 @@ from toolcarry.body import open_body
 from toolcarry.errors import InputError
 from toolcarry.policy import Policy
 from toolcarry.types import Counts, Survey, ToolBlock
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 CarriedBytes = tuple[bytes, Counts, tuple[int, ...]]
 """A context in UTF-8, the counts, and the numbers of the lines that were come by and hold no object."""
