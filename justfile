@@ -38,3 +38,7 @@ bench-smoke:
 # What takes long: linear time at a million characters, and the tests with many examples
 long:
     .ci/check long
+
+# Fuzz for so many seconds: scan_serde, doors, or doors.py (fuzz/README.md)
+fuzz target seconds:
+    .ci/check fuzz {{target}} {{seconds}}

@@ -1,0 +1,84 @@
+"""Bodies that nobody wrote, through both backends: the same answer, or the same error at the same place.
+
+    python fuzz/doors.py SECONDS [--seed 0] [--start 0]
+
+The bodies are those of ``seeds.py``, with what ``just fuzz doors`` found beside them, each changed: bytes flipped, taken
+out, put in and said again, two bodies joined, hostile fragments put in, values put in place of others. A case is made
+from the seed and its number alone. Every difference is saved in ``fuzz/found``; one of them is enough to exit with 1.
+"""
+
+import argparse
+import hashlib
+import sys
+from collections import Counter
+from collections.abc import Callable
+from itertools import count
+from time import monotonic
+from types import ModuleType
+from typing import Any
+
+import seeds
+
+from toolcarry import _core, _pure
+
+sys.path.insert(0, str(seeds.ROOT / "tests"))
+
+from bodies import body_kernels
+from mutator import Mutator
+
+FOUND = seeds.FUZZ / "found"
+
+
+def corpus() -> list[bytes]:
+    """What to begin with, the same in the same order for the same files."""
+    found = [path.read_bytes() for path in sorted((seeds.FUZZ / "corpus" / "doors").glob("*"))]
+    bodies = {*seeds.bodies(), *(data.rpartition(b"\xff")[0] or data for data in found)}
+    return sorted(bodies, key=lambda body: (len(body), body))
+
+
+def outcome(job: Callable[[ModuleType], Any], backend: ModuleType) -> Any:
+    """What a job gives, to the order of keys and the type of numbers; or its error's type, text and position."""
+    try:
+        return repr(job(backend))
+    except BaseException as error:  # a panic is no Exception
+        if isinstance(error, KeyboardInterrupt):
+            raise
+        return type(error), str(error), getattr(error, "position", None)
+
+
+def save(number: int, job: str, body: bytes, what: str) -> None:
+    name = f"{job}-{hashlib.sha1(body, usedforsecurity=False).hexdigest()[:12]}"
+    FOUND.mkdir(exist_ok=True)
+    (FOUND / f"{name}.body").write_bytes(body)
+    (FOUND / f"{name}.txt").write_text(what, "utf-8", "backslashreplace")
+    print(f"case {number}: {job} differs, fuzz/found/{name}.body", flush=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("seconds", type=float)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--start", type=int, default=0, help="the number of the first case")
+    given = parser.parse_args()
+    mutator = Mutator(corpus())
+    counts: Counter[str] = Counter()
+    end = monotonic() + given.seconds
+    for number in count(given.start):
+        if monotonic() > end:
+            break
+        body, summary, policy = mutator.case(given.seed, number)
+        for job, run in body_kernels(body, summary, policy).items():
+            found, expected = outcome(run, _core), outcome(run, _pure)
+            counts[f"{job}, {'an answer' if isinstance(expected, str) else 'an error'}"] += 1
+            if found != expected:
+                counts["differences"] += 1
+                what = f"{policy!r}\n{summary!r}\n\nRust:   {found}\n\nPython: {expected}\n"
+                save(number, job, body, what)
+    print(f"{number - given.start:,} cases of seed {given.seed}, from {given.start:,} on")
+    for name, times in sorted(counts.items()):
+        print(f"{times:>12,}  {name}")
+    sys.exit(1 if counts["differences"] else 0)
+
+
+if __name__ == "__main__":
+    main()
