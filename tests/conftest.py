@@ -26,10 +26,13 @@ USERS_OF_KERNELS = (
     "inspect",
 )
 
+IS_LONG = os.environ.get("TOOLCARRY_LONG") == "1"
+
 settings.register_profile(
     "toolcarry",
     deadline=None,
-    max_examples=1_000 if os.environ.get("TOOLCARRY_LONG") == "1" else 100,
+    max_examples=1_000 if IS_LONG else 100,
+    derandomize=not IS_LONG,  # a check of a change says something of the change; the long runs look further
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 settings.load_profile("toolcarry")

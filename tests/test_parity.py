@@ -169,6 +169,10 @@ class Dumped:
         return self._value
 
 
+def test_an_object_that_dumps_to_nothing_is_no_message(both: Both) -> None:
+    check_all(both, [Dumped({}), Dumped({"role": "user", "content": "hi"})], "", Policy())
+
+
 @settings(max_examples=50)
 @given(messages=strategies.transcripts)
 def test_objects_of_an_sdk(both: Both, messages: list[Any]) -> None:

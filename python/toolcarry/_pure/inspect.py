@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from toolcarry._pure.carry import DEFAULT_RULE_SET
@@ -31,9 +31,10 @@ def inspect(messages: Sequence[Any]) -> Survey:
             side_chain += bool(entry.scope)
             other_branch += not entry.scope
         tools[entry.name] = weigh(tools.get(entry.name, ToolSize()), entry)
+    objects = [as_object(message) or SKIPPED for message in messages]
     return (
-        shape_of(messages),
-        sum(message != SKIPPED for message in messages),
+        shape_of(objects),
+        sum(message != SKIPPED for message in objects),
         orphan_calls,
         orphan_results,
         walk.duplicate_results,
@@ -62,16 +63,10 @@ def by_weight(item: tuple[str, ToolSize]) -> tuple[int, str]:
     return -item[1].bytes, item[0]
 
 
-def shape_of(messages: Sequence[Any]) -> str:
+def shape_of(messages: Sequence[Wire]) -> str:
     """The shape that the messages show; ``mixed`` where several do, ``unknown`` where none does."""
-    shapes = set(shapes_of(messages)) - {""}
+    shapes = {message_shape(message) for message in messages} - {""}
     return shapes.pop() if len(shapes) == 1 else "mixed" if shapes else "unknown"
-
-
-def shapes_of(messages: Sequence[Any]) -> Iterator[str]:
-    for item in messages:
-        message = as_object(item)
-        yield message_shape(message) if message is not None else ""
 
 
 def message_shape(message: Wire) -> str:

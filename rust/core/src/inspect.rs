@@ -12,7 +12,7 @@ use crate::entry::Entry;
 use crate::messages::{Halt, Messages, Record};
 use crate::pair::Walk;
 use crate::rules::RuleSet;
-use crate::text::Text;
+use crate::text::{OwnedText, Text};
 use crate::value::{Value, names, text_or_empty};
 
 /// What one tool's results weigh.
@@ -31,8 +31,8 @@ pub struct ToolSize {
 }
 
 /// A survey of every block, side chains and other branches included.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Inspection<'a> {
+#[derive(Clone, Debug, Default)]
+pub struct Inspection {
     /// The shape of the messages; `mixed` or `unknown` where it is not one.
     pub shape: &'static str,
     /// How many messages.
@@ -54,11 +54,11 @@ pub struct Inspection<'a> {
     /// Blocks of branches that were left.
     pub other_branch_blocks: usize,
     /// What the results of each tool weigh, the heaviest first.
-    pub tools: Vec<(Text<'a>, ToolSize)>,
+    pub tools: Vec<(OwnedText, ToolSize)>,
 }
 
 /// Survey a whole conversation.
-pub fn inspect<'a, M: Messages<'a>>(messages: M) -> Result<Inspection<'a>, Halt<M::Error>> {
+pub fn inspect<'a, M: Messages<'a>>(messages: M) -> Result<Inspection, Halt<M::Error>> {
     let mut walk = Walk::new(Watched { messages, count: Cell::new(0), shapes: RefCell::default() });
     let mut judging = Judging::new(RuleSet::built_in());
     let mut found = Inspection::default();
@@ -78,13 +78,14 @@ pub fn inspect<'a, M: Messages<'a>>(messages: M) -> Result<Inspection<'a>, Halt<
         [shape] => shape,
         _ => "mixed",
     };
-    found.tools = tools.into_iter().collect();
-    found.tools.sort_by_cached_key(|(name, size)| (Reverse(size.bytes), code_points(*name)));
+    let mut tools: Vec<(Text<'a>, ToolSize)> = tools.into_iter().collect();
+    tools.sort_by_cached_key(|(name, size)| (Reverse(size.bytes), code_points(*name)));
+    found.tools = tools.into_iter().map(|(name, size)| (OwnedText::from(name), size)).collect();
     Ok(found)
 }
 
-impl<'a> Inspection<'a> {
-    fn add<V: Value<'a>>(&mut self, entry: &Entry<'a, V>) {
+impl Inspection {
+    fn add<'a, V: Value<'a>>(&mut self, entry: &Entry<'a, V>) {
         self.orphan_calls += usize::from(entry.result.is_none());
         self.orphan_results += usize::from(entry.call.is_none());
         if !entry.is_active {

@@ -20,6 +20,14 @@ impl Default for OwnedText {
     }
 }
 
+impl From<Text<'_>> for OwnedText {
+    fn from(text: Text<'_>) -> Self {
+        let mut own = Self::default();
+        own.push(text);
+        own
+    }
+}
+
 impl OwnedText {
     /// Text from UTF-8, in canonical units.
     #[must_use]

@@ -32,7 +32,7 @@ thread_local! {
 }
 
 /// Scan with room that was used before: new memory costs more than many a scan.
-fn with_room<T>(then: impl FnOnce(&Bump) -> T) -> T {
+pub(crate) fn with_room<T>(then: impl FnOnce(&Bump) -> T) -> T {
     let mut bump = ROOM.take().unwrap_or_default();
     let done = then(&bump);
     if bump.allocated_bytes() <= KEPT {
@@ -40,6 +40,11 @@ fn with_room<T>(then: impl FnOnce(&Bump) -> T) -> T {
         ROOM.set(Some(bump));
     }
     done
+}
+
+/// Work on some data; other threads may run meanwhile where it is large.
+pub(crate) fn released<T: Send>(py: Python<'_>, data: &[u8], work: impl FnOnce() -> T + Send) -> T {
+    if data.len() < LARGE { work() } else { py.detach(work) }
 }
 
 /// What `carry` makes of bytes.
@@ -72,9 +77,8 @@ impl<'r> Job<'r> {
         policy: &Bound<'_, PyAny>,
         rules: &'r RuleSet,
     ) -> PyResult<Self> {
-        let mut own = OwnedText::default();
-        own.push(text_of(summary.as_borrowed()));
-        Ok(Self { summary: own, settings: extract_settings(policy)?, rules })
+        let summary = OwnedText::from(text_of(summary.as_borrowed()));
+        Ok(Self { summary, settings: extract_settings(policy)?, rules })
     }
 
     /// The context of some bytes; nothing where the scan refuses them. Python is asked for the room that it is
@@ -109,8 +113,7 @@ pub(crate) fn carry_body<'py>(
     let rules = Rules::extract(&policy.getattr("rules")?)?;
     let job = Job::extract(summary, policy, rules.set())?;
     let data = body.as_bytes();
-    let done = if data.len() < LARGE { job.run(data) } else { py.detach(|| job.run(data)) };
-    match done? {
+    match released(py, data, || job.run(data))? {
         Some(carried) => Ok(carried.answer(py)?.into_pyobject(py)?.into_any()),
         None => ask_reference(py, "carry_body", (body, summary, policy)),
     }

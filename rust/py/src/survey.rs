@@ -12,7 +12,7 @@ use toolcarry::messages::{Halt, List};
 use toolcarry::scan::Conversation;
 
 use crate::arena::Arena;
-use crate::bytes::ask_reference;
+use crate::bytes::{ask_reference, released, with_room};
 use crate::errors::input_error;
 use crate::strings::{new_string, string_of};
 
@@ -30,14 +30,16 @@ pub(crate) fn inspect<'py>(messages: &Bound<'py, PyAny>) -> PyResult<Bound<'py, 
 #[pyfunction]
 pub(crate) fn inspect_body<'py>(body: &Bound<'py, PyBytes>) -> PyResult<Bound<'py, PyAny>> {
     let py = body.py();
-    let bump = Bump::new();
-    if let Ok(conversation) = Conversation::open(body.as_bytes(), &bump)
-        && let Ok(found) = job::inspect(&conversation)
-    {
-        let skipped_lines = PyTuple::new(py, conversation.skipped_lines())?;
-        return Ok((survey_tuple(py, &found)?, skipped_lines).into_pyobject(py)?.into_any());
+    let data = body.as_bytes();
+    let survey = |bump: &Bump| {
+        let conversation = Conversation::open(data, bump).ok()?;
+        let found = job::inspect(&conversation).ok()?;
+        Some((found, conversation.skipped_lines()))
+    };
+    match released(py, data, || with_room(survey)) {
+        Some((found, lines)) => Ok((survey_tuple(py, &found)?, PyTuple::new(py, lines)?).into_pyobject(py)?.into_any()),
+        None => ask_reference(py, "inspect_body", (body,)),
     }
-    ask_reference(py, "inspect_body", (body,))
 }
 
 /// What was said in a conversation.
@@ -53,21 +55,24 @@ pub(crate) fn dialogue<'py>(messages: &Bound<'py, PyAny>) -> PyResult<Bound<'py,
 /// What was said in a conversation in bytes.
 #[pyfunction]
 pub(crate) fn dialogue_body<'py>(body: &Bound<'py, PyBytes>) -> PyResult<Bound<'py, PyAny>> {
-    let bump = Bump::new();
-    if let Ok(conversation) = Conversation::open(body.as_bytes(), &bump)
-        && let Ok(output) = saying::dialogue(&conversation)
-    {
-        return Ok(new_string(body.py(), &output)?.into_any());
+    let py = body.py();
+    let data = body.as_bytes();
+    let say = |bump: &Bump| {
+        let conversation = Conversation::open(data, bump).ok()?;
+        saying::dialogue(&conversation).ok().map(|output| output.to_utf8())
+    };
+    match released(py, data, || with_room(say)) {
+        Some(said) => Ok(PyString::new(py, &said).into_any()),
+        None => ask_reference(py, "dialogue_body", (body,)),
     }
-    ask_reference(body.py(), "dialogue_body", (body,))
 }
 
-fn survey_tuple<'py>(py: Python<'py>, found: &Inspection<'_>) -> PyResult<Bound<'py, PyTuple>> {
+fn survey_tuple<'py>(py: Python<'py>, found: &Inspection) -> PyResult<Bound<'py, PyTuple>> {
     let class = py.import(intern!(py, "toolcarry.types"))?.getattr(intern!(py, "ToolSize"))?;
     let tools = PyDict::new(py);
     for (name, size) in &found.tools {
         let size = class.call1((size.calls, size.results, size.errors, size.bytes, size.chars))?;
-        tools.set_item(string_of(py, *name)?, size)?;
+        tools.set_item(string_of(py, name.as_text())?, size)?;
     }
     let counts = (
         found.shape,
