@@ -31,7 +31,7 @@ pub struct ToolSize {
 }
 
 /// A survey of every block, side chains and other branches included.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Inspection {
     /// The shape of the messages; `mixed` or `unknown` where it is not one.
     pub shape: &'static str,

@@ -4,7 +4,7 @@ use crate::graphemes::CodePoint;
 use crate::text::{Text, Unit, Width, on_units, width_of};
 
 /// Text of our own making, which widens as wider text is added.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum OwnedText {
     /// Code points up to U+00FF.
     Latin1(Vec<u8>),

@@ -327,7 +327,7 @@ fn inspect_surveys_a_session() {
         repeated_records: 1,
         duplicates: 1,
         other_branch_blocks: 1,
-        tools: vec![(Text::ascii("Read"), read), (Text::ascii("Bash"), bash)],
+        tools: vec![(Text::ascii("Read").into(), read), (Text::ascii("Bash").into(), bash)],
         ..Inspection::default()
     };
     assert_eq!(found, expected);
@@ -362,7 +362,7 @@ fn inspect_weighs_texts_by_their_bytes() {
         let document = Document::new(with_result(&written));
         let found = inspect(document.open()).unwrap();
         let size = ToolSize { calls: 1, results: 1, errors: 0, bytes: text.len(), chars: 500 };
-        assert_eq!(found.tools, [(Text::ascii("Bash"), size)]);
+        assert_eq!(found.tools, [(Text::ascii("Bash").into(), size)]);
     }
 }
 
