@@ -393,8 +393,9 @@ fn arguments_are_objects() {
         (r#""{\"a\": ""#, r#"{"arguments":"{\"a\": "}"#),
         (r#""\ud800""#, "{\"arguments\":\"\u{fffd}\"}"),
         (r#""\"\ud800\"""#, "{\"arguments\":\"\u{fffd}\"}"),
-        ("3", "{}"),
-        ("[1]", "{}"),
+        ("3", r#"{"arguments":3}"#),
+        ("[1]", r#"{"arguments":[1]}"#),
+        ("null", "{}"),
     ];
     for (written, expected) in cases {
         let document = Document::new(written);

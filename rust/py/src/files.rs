@@ -42,6 +42,7 @@ pub(crate) fn carry_files<'py>(
 }
 
 /// Let the threads take one file after the other. Between its own, this thread looks whether it was interrupted.
+#[allow(clippy::redundant_closure_for_method_calls)] // the method by itself is not general enough
 fn run_all(job: &Job<'_>, paths: &[PathBuf], threads: usize) -> PyResult<Vec<Found>> {
     let next = AtomicUsize::new(0);
     let done: Mutex<Vec<Found>> = Mutex::new(paths.iter().map(|_| Ok(None)).collect());
