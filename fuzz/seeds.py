@@ -1,4 +1,4 @@
-"""Bodies to begin with: the golden conversations, the JSON cases and the example session, written in several ways.
+"""Bodies to begin with: what the tests and the examples hold, written in several ways.
 
 python fuzz/seeds.py        # writes fuzz/corpus/scan_serde and fuzz/corpus/doors
 """
@@ -23,6 +23,43 @@ SETTINGS = (
 )
 """What may stand behind a body in ``fuzz_targets/doors.rs``."""
 
+ODD_RECORDS = rb"""
+{"type":"summary","uuid":null,"message":null}
+{"uuid":"u1","parentUuid":null,"message":{"id":"m1","role":"assistant","content":[{"type":"tool_use","id":"t1","name":"Bash","input":{"command":"ls"}}]}}
+{"uuid":"u2","parentUuid":"u1","message":{"id":"m1","role":"assistant","content":[{"type":"tool_use","id":"t2","name":"f"}]},"more":{"id":"m9","uuid":"u9","message":{"id":"m8"}}}
+{"uuid":"s1","parentUuid":"u2","isSidechain":true,"message":{"role":"assistant","tool_calls":[{"id":"t3","function":{"name":"f"}}]}}
+{"uuid":"u0","\u0075uid":"u3","parentUuid":"","logicalParentUuid":"u1","isSidechain":[true],"message":[],"message":{"role":"user","id":{"id":"m7"},"content":[{"type":"tool_result","tool_use_id":"t1","content":"a\u00e9"}]}}
+{"uuid":"u4","parentUuid":"u3","logicalParentUuid":"s1","message":{"content":[{"type":"tool_result","tool_use_id":"t2"}],"role":"user"}}
+""".lstrip()
+"""A session of which every record says something that must not be misread."""
+
+MEDIA = rb"""[{"role":"tool","content":[
+{"type":"image","source":{"type":"base64","media_type":"image/png","data":"aGk="}},
+{"type":"image_url","image_url":{"url":"data:image/png;base64,aGk="}},
+{"type":"input_image","image_url":"https://example.com/a.png"},
+{"type":"document","source":{"type":"text","media_type":"text/plain","data":"a\nb"}},
+{"type":"document","title":"t","source":{"type":"content","content":[{"type":"text","text":"x"}]}},
+{"type":"resource","resource":{"mimeType":"text/plain","blob":"aGk"}},
+{"type":"input_audio","input_audio":{"data":"aGk=","format":"wav"}},
+{"type":"web_search_result","title":"t","encrypted_content":"aGk="},
+{"type":"search_result","content":[{"type":"text","text":"x"}]},
+{"type":"other","a":[1.50,1e2,null]},7,null,"x"]}]
+"""
+"""Parts of a result that are no text."""
+
+
+def commands() -> Iterator[bytes]:
+    """The shell commands of the tests, each run twice."""
+    lines = (CASES / "shell.txt").read_text("utf-8").splitlines()
+    given = [json.loads(line[2:]) for line in lines if line.startswith(("R ", "W "))]
+    for start in range(0, len(given), 8):
+        calls = [
+            {"id": f"t{number}", "function": {"name": "Bash", "arguments": {"command": command}}}
+            for number, command in enumerate(given[start : start + 8] * 2)
+        ]
+        results = [{"role": "tool", "tool_call_id": call["id"], "content": "x"} for call in calls]
+        yield json.dumps([{"role": "assistant", "tool_calls": calls}, *results]).encode()
+
 
 def bodies() -> Iterator[bytes]:
     """Conversations."""
@@ -34,6 +71,7 @@ def bodies() -> Iterator[bytes]:
         yield as_lines(messages)
         yield b'{"type":"summary"}\nno record\n\n' + as_lines(messages)
         yield MARK + not_ascii({"messages": messages}) + b"\r\n"
+    yield from (ODD_RECORDS, MEDIA, *commands())
     lines = SESSION.read_bytes().splitlines(keepends=True)
     for start in range(0, len(lines), 4):
         yield b"".join(lines[start : start + 8])
