@@ -22,17 +22,16 @@ use toolcarry::scan::{Conversation, Fault, Refused, Scanned};
 use toolcarry::settings::Settings;
 use toolcarry::text::{OwnedText, Text};
 use toolcarry::truncate::Keep;
-use toolcarry::value::{Key, Value};
+use toolcarry::value::{Value, names};
 
 const MARK: &[u8] = b"\xEF\xBB\xBF";
-const MESSAGES: &str = "messages";
 
 static CAREFUL: LazyLock<RuleSet> = LazyLock::new(|| RuleSet::new(Vec::new(), true));
 static FIRST: LazyLock<RuleSet> = LazyLock::new(|| {
     let rule = |tools: &str, key: &[&str], keep| Rule {
         tools: vec![tools.to_owned()],
         kind: Kind::Other,
-        key: key.iter().map(|name| RuleKey::new(name)).collect(),
+        key: key.iter().map(|name| RuleKey::new(OwnedText::from_utf8(name).as_text())).collect(),
         keep,
     };
     let rules = vec![rule("Bash", &["command"], KeepBlock::First), rule("g*", &["value", "é"], KeepBlock::All)];
@@ -59,9 +58,8 @@ fuzz_target!(|data: &[u8]| {
 
 /// The messages of a document that is one: a list, or the document itself.
 fn messages_of(document: Scanned<'_>) -> Option<Option<Scanned<'_>>> {
-    let key = Key::named(MESSAGES);
     match document.object() {
-        Some(request) if request.has(key) => request.get(key).and_then(Value::list).map(Some),
+        Some(request) if request.has(names::MESSAGES) => request.get(names::MESSAGES).and_then(Value::list).map(Some),
         Some(_) => Some(None),
         None => document.list().map(Some),
     }
@@ -199,7 +197,7 @@ fn check_lines<'a>(
     let lines: Vec<&[u8]> = data.split(|byte| *byte == b'\n').collect();
     let objects: Vec<Option<Scanned<'_>>> = lines.iter().map(|line| object_in(line, bump)).collect();
     let records: Vec<Scanned<'_>> = objects.iter().copied().flatten().collect();
-    let request_of = |record: &Scanned<'a>| record.get(Key::named(MESSAGES)).and_then(Value::list);
+    let request_of = |record: &Scanned<'a>| record.get(names::MESSAGES).and_then(Value::list);
     let Some(last) = records.last() else {
         assert_eq!(opened.err(), Some(refused));
         return;

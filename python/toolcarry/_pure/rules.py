@@ -1,7 +1,7 @@
 """Which rule a tool's name falls under.
 
-A name is matched without regard to ASCII case, whole and behind ``mcp__server__``.
-The first rule that matches decides; a user's rules come before the built-in ones.
+A name is matched without regard to ASCII case, whole and behind ``mcp__server__``; what UTF-8 cannot hold
+matches as U+FFFD. The first rule that matches decides; a user's rules come before the built-in ones.
 """
 
 from __future__ import annotations
@@ -17,7 +17,10 @@ OTHER = Rule((), kind="other", keep="all")
 
 MAX_REMEMBERED_NAMES = 4_096
 
-ASCII_LOWER = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
+FOLDED = dict.fromkeys(range(0xD800, 0xE000), 0xFFFD) | {
+    upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)
+}
+"""How names are compared: in lower case, and as UTF-8 shows them."""
 
 Decision = tuple[Rule, dict[str, Rule]]
 """The rule for a name, and those for its sub-commands."""
@@ -39,7 +42,7 @@ class RuleSet:
         self._by_name: dict[str, Decision] = {}
         for number, rule in enumerate(self.rules):
             for pattern in rule.tools:
-                self._add(pattern.translate(ASCII_LOWER), number)
+                self._add(pattern.translate(FOLDED), number)
 
     def _add(self, pattern: str, number: int) -> None:
         name, colon, command = pattern.partition(":")
@@ -59,7 +62,7 @@ class RuleSet:
         if commands:
             command = given.get("command")
             if isinstance(command, str):
-                return commands.get(command.translate(ASCII_LOWER), rule)
+                return commands.get(command.translate(FOLDED), rule)
         return rule
 
     def _decide(self, name: str) -> Decision:
@@ -85,7 +88,7 @@ class RuleSet:
 
 def name_forms(name: str) -> list[str]:
     """The name in lower case, and what stands behind ``mcp__server__``."""
-    lower = name.translate(ASCII_LOWER)
+    lower = name.translate(FOLDED)
     if lower.startswith("mcp__"):
         _, found, tool = lower[5:].partition("__")
         if found and tool:

@@ -115,8 +115,7 @@ fn part_text<'a, V: Value<'a>>(item: V, depth: usize) -> Piece<'a> {
         return Piece::Borrowed(text);
     }
     let Some(kind) = part.get(names::TYPE).and_then(Value::text) else { return Piece::own(part.json()) };
-    let kind_name = kind.to_utf8();
-    let inner_key = if kind_name == "document" { names::SOURCE } else { Key::named(&kind_name) };
+    let inner_key = if kind.is("document") { names::SOURCE } else { Key::named(kind) };
     let inner = part.get(inner_key).and_then(Value::object).unwrap_or(part);
     if let Some(text) = inner.get(names::TEXT).and_then(Value::text) {
         return Piece::Borrowed(text);
@@ -150,7 +149,7 @@ pub(crate) fn is_synthetic<'a, V: Value<'a>>(content: Option<V>) -> bool {
 /// `[image: image/png, 34,211 bytes]` for an image, a document or a sound; never its base64.
 fn media_line<'a, V: Value<'a>>(kind: Text<'a>, part: V) -> Piece<'a> {
     let label = kind.without_suffix("_url").without_prefix("input_");
-    let inner = part.get(names::SOURCE).or_else(|| part.get(Key::named(&kind.to_utf8())));
+    let inner = part.get(names::SOURCE).or_else(|| part.get(Key::named(kind)));
     let holder = inner.and_then(Value::object).unwrap_or(part);
     let url = inner.and_then(Value::text).or_else(|| holder.get(names::URL).and_then(Value::text));
     if let Some(url) = url {

@@ -236,7 +236,7 @@ fn other_key<'a, V: Value<'a>>(rule: &Rule, name: Text<'a>, given: V) -> Option<
         if index > 0 {
             text.push_ascii(",");
         }
-        push_quoted(&mut text, OwnedText::from_utf8(key.key().name).as_text());
+        push_quoted(&mut text, key.key().name);
         text.push_ascii(":");
         match given.get(key.key()) {
             Some(value) => text.push(value.json().as_text()),

@@ -2,6 +2,7 @@
 //! The twin is `toolcarry/rules.py`.
 
 use crate::rules::{KeepBlock, Kind, Rule, RuleKey};
+use crate::text::Text;
 
 const READ_TOOLS: [&str; 9] = [
     "read",
@@ -50,7 +51,7 @@ pub fn default_rules() -> Vec<Rule> {
     let rule = |tools: &[&str], kind, key: &[&str]| Rule {
         tools: tools.iter().map(|tool| (*tool).to_owned()).collect(),
         kind,
-        key: key.iter().map(|name| RuleKey::new(name)).collect(),
+        key: key.iter().map(|name| RuleKey::new(Text::ascii(name))).collect(),
         keep: KeepBlock::Last,
     };
     let path = ["file_path", "path", "filePath", "target_file", "notebook_path", "filename"];

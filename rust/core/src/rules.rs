@@ -1,7 +1,7 @@
 //! Which rule a tool's name falls under.
 //!
-//! A name is matched without regard to ASCII case, whole and behind `mcp__server__`. The first rule that matches
-//! decides; a user's rules come before the built-in ones. The twin is `_pure/rules.py`, with the data of `rules.py`.
+//! A name is matched without regard to ASCII case, whole and behind `mcp__server__`; what UTF-8 cannot hold matches
+//! as U+FFFD. The first rule that matches decides; a user's rules come before the built-in ones. The twin is `_pure/rules.py`, with the data of `rules.py`.
 
 use std::sync::LazyLock;
 
@@ -55,21 +55,21 @@ pub enum KeepBlock {
 /// The name of a key argument, looked up once.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RuleKey {
-    name: String,
+    name: OwnedText,
     number: Option<usize>,
 }
 
 impl RuleKey {
     /// The key argument of this name.
     #[must_use]
-    pub fn new(name: &str) -> Self {
-        Self { name: name.to_owned(), number: Key::named(name).number }
+    pub fn new(name: Text<'_>) -> Self {
+        Self { name: name.into(), number: Key::named(name).number }
     }
 
     /// The key as a door takes it.
     #[must_use]
     pub fn key(&self) -> Key<'_> {
-        Key { name: &self.name, number: self.number }
+        Key { name: self.name.as_text(), number: self.number }
     }
 }
 

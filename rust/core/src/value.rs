@@ -8,19 +8,19 @@ use crate::text::{OwnedText, Text};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Key<'k> {
     /// The member's name.
-    pub name: &'k str,
+    pub name: Text<'k>,
     /// The key's place in [`KNOWN`].
     pub number: Option<usize>,
 }
 
 impl<'k> Key<'k> {
     const fn known(name: &'k str, number: usize) -> Self {
-        Self { name, number: Some(number) }
+        Self { name: Text::ascii(name), number: Some(number) }
     }
 
     /// The key of this name.
     #[must_use]
-    pub fn named(name: &'k str) -> Self {
+    pub fn named(name: Text<'k>) -> Self {
         let number = KNOWN.iter().position(|key| key.name == name);
         Self { name, number }
     }
@@ -61,6 +61,7 @@ known_keys! {
     ARGUMENTS "arguments"
     TOOL_CALL_ID "tool_call_id"
     TOOL_NAME "tool_name"
+    MESSAGES "messages"
     MESSAGE "message"
     UUID "uuid"
     PARENT_UUID "parentUuid"

@@ -11,6 +11,7 @@ use toolcarry::pair::Walk;
 use toolcarry::pieces::Piece;
 use toolcarry::rules::{KeepBlock, Kind, Rule, RuleKey, RuleSet};
 use toolcarry::settings::Settings;
+use toolcarry::text::Text;
 use wire::{assistant, bash, call, edit, failed_bash, failed_turn, json_of, open_call, read, result, turn, user};
 
 /// The id of each block, oldest first, with the reason why it is superseded.
@@ -224,7 +225,7 @@ fn side_chains_supersede_nothing_outside() {
 
 fn rule(kind: Kind, keep: KeepBlock) -> RuleSet {
     let tools = vec!["f".to_owned()];
-    RuleSet::new(vec![Rule { tools, kind, key: vec![RuleKey::new("q")], keep }], false)
+    RuleSet::new(vec![Rule { tools, kind, key: vec![RuleKey::new(Text::ascii("q"))], keep }], false)
 }
 
 #[test]

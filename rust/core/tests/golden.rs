@@ -13,8 +13,9 @@ use toolcarry::pieces::Piece;
 use toolcarry::rules::RuleSet;
 use toolcarry::scan::{Conversation, Scanned};
 use toolcarry::settings::{NO_LIMIT, Settings};
+use toolcarry::text::Text;
 use toolcarry::truncate::Keep;
-use toolcarry::value::{Key, Value};
+use toolcarry::value::{Key, Value, names};
 
 fn cases() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/cases/golden");
@@ -66,8 +67,9 @@ fn keep_of(name: &str) -> Option<Keep> {
 
 /// What is carried of a case's messages.
 fn context_of<'a>(case: Scanned<'a>, messages: impl Messages<'a, Error: std::fmt::Debug>) -> String {
-    let summary = case.get(Key::named("summary")).and_then(Value::text).map_or(Piece::ascii(""), Piece::Borrowed);
-    let settings = settings_of(case.get(Key::named("policy")));
+    let summary =
+        case.get(Key::named(Text::ascii("summary"))).and_then(Value::text).map_or(Piece::ascii(""), Piece::Borrowed);
+    let settings = settings_of(case.get(Key::named(Text::ascii("policy"))));
     carry(messages, &summary, &settings, RuleSet::built_in(), false).unwrap().output.to_utf8()
 }
 
@@ -78,7 +80,7 @@ fn every_case_is_carried_as_its_markdown_says() {
         let expected = fs::read_to_string(path.with_extension("md")).unwrap();
         let (bytes, bump) = (fs::read(&path).unwrap(), Bump::new());
         let case = Scanned::parse(&bytes, &bump).unwrap();
-        let list = List(case.get(Key::named("messages")).unwrap());
+        let list = List(case.get(names::MESSAGES).unwrap());
         let conversation = Conversation::open(&bytes, &bump).unwrap();
         assert_eq!(context_of(case, &conversation) + "\n", expected, "{}", path.display());
         assert_eq!(context_of(case, list) + "\n", expected, "{}", path.display());

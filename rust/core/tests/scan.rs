@@ -4,44 +4,16 @@
 
 mod wire;
 
+use bumpalo::Bump;
 use serde_json::{Value as Parsed, json};
 use toolcarry::scan::{Fault, MAX_DEPTH, Refused, Scanned};
-use toolcarry::value::{Key, Value};
+use toolcarry::text::{OwnedText, Text};
+use toolcarry::value::{Key, Value, names};
 use wire::author::{Author, Tree, open, parse};
+use wire::surrogates::{stand_in, without_lone_surrogates};
 use wire::{Dice, Document};
 
 // Beside serde_json
-
-/// What stands for a lone surrogate while `serde_json` reads, which refuses one.
-fn stand_in(code_point: u32) -> u32 {
-    if (0xD800..0xE000).contains(&code_point) { code_point + 0x800 } else { code_point }
-}
-
-fn unit_at(data: &[u8], at: usize) -> Option<u32> {
-    let digits = data.get(at..at + 6)?.strip_prefix(b"\\u")?;
-    let are_digits = digits.iter().all(u8::is_ascii_hexdigit);
-    are_digits.then(|| u32::from_str_radix(str::from_utf8(digits).unwrap(), 16).unwrap())
-}
-
-/// A document with stand-ins in place of the lone surrogates.
-fn without_lone_surrogates(data: &[u8]) -> Vec<u8> {
-    let (mut out, mut at) = (Vec::with_capacity(data.len()), 0);
-    while at < data.len() {
-        let size = match (unit_at(data, at), unit_at(data, at + 6)) {
-            (Some(0xD800..0xDC00), Some(0xDC00..0xE000)) => 12,
-            (Some(unit), _) => {
-                out.extend_from_slice(format!("\\u{:04x}", stand_in(unit)).as_bytes());
-                at += 6;
-                continue;
-            }
-            _ if data[at] == b'\\' => 2,
-            _ => 1,
-        };
-        out.extend_from_slice(&data[at..data.len().min(at + size)]);
-        at += size;
-    }
-    out
-}
 
 fn is_text(ours: &[u32], theirs: &str) -> bool {
     ours.iter().map(|code_point| stand_in(*code_point)).eq(theirs.chars().map(u32::from))
@@ -376,8 +348,8 @@ fn arguments_nest_as_deep_as_documents() {
         let [_, objects, _] = nested(depth);
         let document = Document::new(json!(objects).to_string());
         let arguments = Scanned::parse(&document.bytes, &document.bump).unwrap().arguments();
-        assert_eq!(arguments.has(Key::named("a")), is_parsed);
-        assert_eq!(arguments.has(Key::named("arguments")), !is_parsed);
+        assert_eq!(arguments.has(Key::named(Text::ascii("a"))), is_parsed);
+        assert_eq!(arguments.has(names::ARGUMENTS), !is_parsed);
     }
 }
 
@@ -425,7 +397,27 @@ fn json_is_compact() {
 fn of_a_name_that_is_there_twice_the_last_counts() {
     let document = Document::new(r#"{"id": "first", "\u0069d": "last", "text": "x", "text": null}"#);
     let value = Scanned::parse(&document.bytes, &document.bump).unwrap();
-    assert!(value.get(Key::named("id")).and_then(Value::text).unwrap().is("last"));
-    assert!(value.has(Key::named("text")) && value.get(Key::named("text")).is_none());
+    assert!(value.get(names::ID).and_then(Value::text).unwrap().is("last"));
+    assert!(value.has(names::TEXT) && value.get(names::TEXT).is_none());
     assert_eq!(value.size(), 2);
+}
+
+#[test]
+fn members_are_found_by_their_names_however_these_are_written() {
+    for (written, name) in [
+        (r#"{"\u00e9":1}"#, "é"),
+        (r#"{"é":1}"#, "é"),
+        (r#"{"\u20ac":1}"#, "€"),
+        (r#"{"\ud83d\ude00":1}"#, "😀"),
+        (r#"{"a\u00e9":1,"e\u0301":1,"\u00e9a":2}"#, "éa"),
+        (r#"{"\u0061":1}"#, "a"),
+    ] {
+        let bump = Bump::new();
+        let object = Scanned::parse(written.as_bytes(), &bump).unwrap();
+        let found = |name: &str| object.has(Key::named(OwnedText::from_utf8(name).as_text()));
+        assert!(found(name) && !found("\u{fffd}") && !found(&format!("{name}{name}")), "{written}");
+    }
+    let bump = Bump::new();
+    let object = Scanned::parse(br#"{"\ud800":1}"#, &bump).unwrap();
+    assert!(object.has(Key::named(Text::Ucs2(&[0xD800]))) && !object.has(Key::named(Text::Ucs2(&[0xFFFD]))));
 }

@@ -15,7 +15,7 @@ use toolcarry::rules::RuleSet;
 use toolcarry::scan::{Conversation, Fault, Refused, Scanned};
 use toolcarry::settings::Settings;
 use toolcarry::text::Text;
-use toolcarry::value::{Key, Value};
+use toolcarry::value::{Key, Value, names};
 use wire::author::{Author, Tree, code_points, messages_of, open, parse, spellings, tree_of, with_result};
 use wire::{Document, assistant, bash, call, failure, json_of, result, user};
 
@@ -25,7 +25,7 @@ use wire::{Document, assistant, bash, call, failure, json_of, result, user};
 fn lines_of(data: &str) -> (Vec<(usize, String)>, Vec<usize>) {
     let document = Document::new(data);
     let messages = document.open();
-    let text = |record: Scanned<'_>| record.get(Key::named("n")).and_then(Value::text).unwrap().to_utf8();
+    let text = |record: Scanned<'_>| record.get(Key::named(Text::ascii("n"))).and_then(Value::text).unwrap().to_utf8();
     let records = messages_of(&messages).unwrap();
     let found = records.into_iter().map(|(place, record)| (messages.number(place), text(record))).collect();
     (found, messages.skipped_lines())
@@ -188,7 +188,7 @@ fn lines_say_as_records_what_their_values_say() {
         let bump = Bump::new();
         let value = Scanned::parse(&line, &bump).unwrap();
         let messages = Conversation::open(&data, &bump).unwrap();
-        let is_request = value.get(Key::named("messages")).and_then(Value::list).is_some();
+        let is_request = value.get(names::MESSAGES).and_then(Value::list).is_some();
         let case = String::from_utf8_lossy(&line);
         match messages.records(A.len() + 1) {
             Ok(records) => {

@@ -18,7 +18,7 @@ use toolcarry::scan::{Conversation, Scanned};
 use toolcarry::settings::{NO_LIMIT, Settings};
 use toolcarry::text::{OwnedText, Text};
 use toolcarry::truncate::Keep;
-use toolcarry::value::{Key, Value};
+use toolcarry::value::{Value, names};
 use wire::author::{Author, code_points, escaped, joined, spellings, with_result};
 use wire::bash;
 
@@ -47,7 +47,7 @@ fn check_written(written: &[u8], expected: &[u32]) {
     let messages = [&b"[{\"a\": \""[..], &[b'x'; 300], b"\", \"content\":\"", written, b"\"}]"].concat();
     let conversation = Conversation::open(&messages, &bump).unwrap();
     let (_, message) = conversation.before(None).unwrap().unwrap();
-    check_windows(message.get(Key::named("content")).unwrap(), expected);
+    check_windows(message.get(names::CONTENT).unwrap(), expected);
 }
 
 #[test]

@@ -14,7 +14,7 @@ use pyo3::types::{PyBool, PyDict, PyInt, PyList, PyString, PyTuple};
 use toolcarry::text::{OwnedText, Text};
 use toolcarry::value::{KNOWN, Key, Value};
 
-use crate::strings::text_of;
+use crate::strings::{string_of, text_of};
 
 static NAMES: PyOnceLock<Vec<Py<PyString>>> = PyOnceLock::new();
 
@@ -28,7 +28,7 @@ pub(crate) struct Arena<'py> {
 
 impl<'py> Arena<'py> {
     pub(crate) fn new(py: Python<'py>) -> Self {
-        let intern = || KNOWN.iter().map(|key| PyString::intern(py, key.name).unbind()).collect();
+        let intern = || KNOWN.iter().map(|key| PyString::intern(py, &key.name.to_utf8()).unbind()).collect();
         Self {
             py,
             names: NAMES.get_or_init(py, intern),
@@ -81,7 +81,7 @@ impl<'a, 'py> Object<'a, 'py> {
         let dict = self.object.cast::<PyDict>().ok()?;
         let found = match key.number.and_then(|number| self.arena.names.get(number)) {
             Some(name) => dict.get_item(name),
-            None => dict.get_item(key.name),
+            None => string_of(self.arena.py, key.name).and_then(|name| dict.get_item(name)),
         };
         self.arena.settle(found)?
     }

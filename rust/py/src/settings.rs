@@ -9,7 +9,10 @@ use pyo3::types::PyString;
 
 use toolcarry::rules::{KeepBlock, Kind, Rule, RuleKey, RuleSet};
 use toolcarry::settings::{NO_LIMIT, Settings};
+use toolcarry::text::OwnedText;
 use toolcarry::truncate::Keep;
+
+use crate::strings::text_of;
 
 static DEFAULT_RULES: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
 static CAREFUL: LazyLock<RuleSet> = LazyLock::new(|| RuleSet::new(Vec::new(), true));
@@ -48,16 +51,17 @@ fn extract_rule(rule: &Bound<'_, PyAny>) -> PyResult<Rule> {
     let py = rule.py();
     let kind: String = rule.getattr(intern!(py, "kind"))?.extract()?;
     let keep: String = rule.getattr(intern!(py, "keep"))?.extract()?;
-    let key: Vec<String> = rule.getattr(intern!(py, "key"))?.extract()?;
+    let tools = extract_names(&rule.getattr(intern!(py, "tools"))?)?;
+    let key = extract_names(&rule.getattr(intern!(py, "key"))?)?;
     Ok(Rule {
-        tools: rule.getattr(intern!(py, "tools"))?.extract()?,
+        tools: tools.iter().map(|name| name.as_text().to_utf8()).collect(),
         kind: match kind.as_str() {
             "read" => Kind::Read,
             "edit" => Kind::Edit,
             "command" => Kind::Command,
             _ => Kind::Other,
         },
-        key: key.iter().map(|name| RuleKey::new(name)).collect(),
+        key: key.iter().map(|name| RuleKey::new(name.as_text())).collect(),
         keep: match keep.as_str() {
             "all" => KeepBlock::All,
             "first" => KeepBlock::First,
@@ -65,6 +69,11 @@ fn extract_rule(rule: &Bound<'_, PyAny>) -> PyResult<Rule> {
             _ => KeepBlock::Last,
         },
     })
+}
+
+/// From a tuple of names.
+fn extract_names(names: &Bound<'_, PyAny>) -> PyResult<Vec<OwnedText>> {
+    names.try_iter()?.map(|name| Ok(text_of(name?.cast::<PyString>()?.as_borrowed()).into())).collect()
 }
 
 /// From the name of a side; `None` for `"auto"`.

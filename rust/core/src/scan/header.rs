@@ -9,6 +9,7 @@ use super::syntax::{Literal, Visit, read_value, skip_blanks};
 use crate::lanes::{Lanes, Work};
 use crate::messages::Record;
 use crate::text::Text;
+use crate::value::names;
 
 /// The work of looking at all lines.
 pub(crate) struct Looking<'a> {
@@ -171,7 +172,7 @@ impl<'a> Visit<'a> for Fields<'a> {
     fn key(&mut self, _: usize, name: Raw<'a>) {
         self.field = match self.depth {
             1 => Field::of_record(name),
-            2 if self.is_in_message && name.is("id") => Field::MessageId,
+            2 if self.is_in_message && name.is(names::ID.name) => Field::MessageId,
             _ => Field::Unknown,
         };
     }

@@ -6,6 +6,7 @@
 use super::strings::Raw;
 use super::syntax::{Fault, Literal, Refused, Scan, Visit, read_key, read_value, skip_space, unexpected};
 use crate::lanes::{Lanes, Work};
+use crate::value::names;
 
 /// Texts of so many bytes are remembered.
 const LONG: usize = 256;
@@ -152,7 +153,7 @@ fn read_request<L: Lanes>(data: &[u8], start: usize, index: &mut Index) -> Scan<
         loop {
             at = read_key::<L, _>(data, at, &mut members)?;
             at = skip_space(data, at);
-            let is_messages = members.key.is_some_and(|key| key.is("messages"));
+            let is_messages = members.key.is_some_and(|key| key.is(names::MESSAGES.name));
             if is_messages {
                 messages = Some(data.get(at) == Some(&b'['));
             }

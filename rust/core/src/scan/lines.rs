@@ -14,7 +14,7 @@ use super::syntax::{Fault, Refused};
 use super::value::Scanned;
 use crate::lanes::dispatch;
 use crate::messages::{Messages, Record};
-use crate::value::{Key, Value};
+use crate::value::{Value, names};
 
 /// A byte-order mark, with which a file or a line may begin.
 pub(crate) const MARK: &[u8] = b"\xEF\xBB\xBF";
@@ -103,7 +103,7 @@ impl<'a> Lines<'a> {
 
 /// Whether a record is a whole request.
 pub(crate) fn is_request(record: Scanned<'_>) -> bool {
-    record.get(Key::named("messages")).and_then(Value::list).is_some()
+    record.get(names::MESSAGES).and_then(Value::list).is_some()
 }
 
 /// `line` without white space around it.

@@ -10,13 +10,18 @@ use crate::lanes::{BLOCK, Lanes, Work, dispatch};
 use crate::text::{OwnedText, Text, on_units, utf8_size};
 
 impl<'a> Raw<'a> {
-    /// Whether the text is this ASCII literal.
-    pub(crate) fn is(self, literal: &str) -> bool {
-        if self.has_escapes {
-            self.chars as usize == literal.len() && decode(self.bytes, usize::MAX).as_text().is(literal)
-        } else {
-            self.bytes == literal.as_bytes()
+    /// Whether the text is this one.
+    #[inline(always)]
+    pub(crate) fn is(self, text: Text<'_>) -> bool {
+        match text {
+            Text::Latin1(units) if self.is_ascii && !self.has_escapes => self.bytes == units,
+            _ => self.decodes_to(text),
         }
+    }
+
+    #[inline(never)]
+    fn decodes_to(self, text: Text<'_>) -> bool {
+        self.chars as usize == text.len() && decode(self.bytes, usize::MAX).as_text() == text
     }
 
     /// The whole text.

@@ -3,6 +3,7 @@
 #![allow(dead_code)] // each test file uses some of them
 
 pub(crate) mod author;
+pub(crate) mod surrogates;
 
 use bumpalo::Bump;
 use serde_json::{Value, json};
