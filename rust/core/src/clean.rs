@@ -86,7 +86,8 @@ impl Work for Looking<'_> {
     fn run<L: Lanes>(self) -> bool {
         let (blocks, rest) = self.0.as_chunks::<BLOCK>();
         for block in blocks {
-            let unsure = L::masks(block).others & !L::breaks(block) | L::deletes(block);
+            let unsure =
+                L::masks(block).others & !(L::equal(block, b'\t') | L::equal(block, b'\n')) | L::equal(block, 0x7F);
             if unsure != 0 && has_dirty(block) {
                 return true;
             }

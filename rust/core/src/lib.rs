@@ -51,4 +51,5 @@ pub mod shell;
 pub mod summary;
 pub mod text;
 pub mod truncate;
+mod utf8;
 pub mod value;

@@ -1,7 +1,8 @@
 //! Text of our own making.
 
 use crate::graphemes::CodePoint;
-use crate::text::{Text, Unit, Width, on_units, width_of};
+use crate::text::{Text, Unit, Width, on_units};
+use crate::utf8;
 
 /// Text of our own making, which widens as wider text is added.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,17 +33,20 @@ impl OwnedText {
     /// Text from UTF-8, in canonical units.
     #[must_use]
     pub fn from_utf8(text: &str) -> Self {
-        let code_points: Vec<u32> = text.chars().map(u32::from).collect();
-        Self::from_code_points(&code_points, code_points.iter().fold(0, |all, code_point| all | code_point))
+        Self::from_bytes(text.as_bytes())
     }
 
-    /// Text from code points, in canonical units; `bits` are those of all of them together.
-    pub(crate) fn from_code_points(code_points: &[u32], bits: u32) -> Self {
-        let code_points = code_points.iter().copied();
-        match width_of(bits) {
-            Width::Ascii | Width::Latin1 => Self::Latin1(code_points.map(Unit::from_code_point).collect()),
-            Width::Ucs2 => Self::Ucs2(code_points.map(Unit::from_code_point).collect()),
-            Width::Ucs4 => Self::Ucs4(code_points.collect()),
+    /// Text from UTF-8 that may hold lone surrogates, in canonical units.
+    pub(crate) fn from_bytes(bytes: &[u8]) -> Self {
+        fn decoded<C: Unit>(bytes: &[u8]) -> Vec<C> {
+            let mut units = vec![C::from_code_point(0); utf8::count(bytes)];
+            utf8::decode(bytes, &mut units);
+            units
+        }
+        match utf8::width(bytes) {
+            Width::Ascii | Width::Latin1 => Self::Latin1(decoded(bytes)),
+            Width::Ucs2 => Self::Ucs2(decoded(bytes)),
+            Width::Ucs4 => Self::Ucs4(decoded(bytes)),
         }
     }
 

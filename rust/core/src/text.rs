@@ -5,6 +5,7 @@
 //! Lone surrogates are ordinary code points here.
 
 use crate::graphemes::CodePoint;
+use crate::utf8;
 
 pub use crate::owned_text::OwnedText;
 
@@ -196,7 +197,7 @@ impl<'a> Text<'a> {
         if self.is_ascii() {
             return self.len();
         }
-        on_units!(self, units => units.iter().map(|unit| utf8_size(unit.code_point())).sum())
+        on_units!(self, units => units.iter().map(|unit| utf8::size(unit.code_point())).sum())
     }
 
     /// The text as UTF-8; a lone surrogate becomes U+FFFD.
@@ -216,30 +217,13 @@ impl<'a> Text<'a> {
                 }
                 units.len()
             }
-            _ => on_units!(self, units => write_units(units, room)),
+            _ => on_units!(self, units => utf8::encode(units, room)),
         }
     }
 
     fn is_ascii(self) -> bool {
         matches!(self, Self::Latin1(units) if units.is_ascii())
     }
-}
-
-/// How many bytes a code point takes in UTF-8; a lone surrogate takes three.
-pub(crate) fn utf8_size(code_point: u32) -> usize {
-    1 + usize::from(code_point >= 0x80) + usize::from(code_point >= 0x800) + usize::from(code_point >= 0x1_0000)
-}
-
-fn write_units<C: Unit>(units: &[C], room: &mut [u8]) -> usize {
-    let mut size = 0;
-    for unit in units {
-        let character = char::from_u32(unit.code_point()).unwrap_or('\u{fffd}');
-        let rest = room.get_mut(size..).unwrap_or_default();
-        if rest.len() >= character.len_utf8() {
-            size += character.encode_utf8(rest).len();
-        }
-    }
-    size
 }
 
 /// The width for the bits of all code points together.

@@ -8,7 +8,8 @@ use std::arch::x86_64::{
     _mm256_loadu_si256, _mm256_movemask_epi8, _mm256_set1_epi8, _mm256_shuffle_epi8,
 };
 
-use super::{Avx2, BLOCK, ESCAPABLE, Lanes, Masks, Others};
+use super::escapes::copy_between;
+use super::{Avx2, BLOCK, ESCAPABLE, Lanes, Masks, Others, prefetch};
 
 // SAFETY, for all below: these lanes are named only by code that `dispatch` runs, where the processor has what their
 // instructions need; loads are of a block's 64 bytes.
@@ -50,6 +51,11 @@ fn below((low, high): Halves, limit: i8) -> u64 {
 
 impl Lanes for Avx2 {
     #[inline(always)]
+    fn fetch(data: &[u8], at: usize) {
+        prefetch(data, at);
+    }
+
+    #[inline(always)]
     fn masks(block: &[u8; BLOCK]) -> Masks {
         let halves = load(block);
         Masks { quotes: equal(halves, b'"'), backslashes: equal(halves, b'\\'), others: below(halves, 0x20) }
@@ -62,19 +68,8 @@ impl Lanes for Avx2 {
     }
 
     #[inline(always)]
-    fn backslashes(block: &[u8; BLOCK]) -> u64 {
-        equal(load(block), b'\\')
-    }
-
-    #[inline(always)]
-    fn breaks(block: &[u8; BLOCK]) -> u64 {
-        let halves = load(block);
-        equal(halves, b'\t') | equal(halves, b'\n')
-    }
-
-    #[inline(always)]
-    fn deletes(block: &[u8; BLOCK]) -> u64 {
-        equal(load(block), 0x7F)
+    fn equal(block: &[u8; BLOCK], byte: u8) -> u64 {
+        equal(load(block), byte)
     }
 
     #[inline(always)]
@@ -86,5 +81,10 @@ impl Lanes for Avx2 {
             let is_own = |half| _mm256_cmpeq_epi8(_mm256_shuffle_epi8(table, half), half);
             (is_own(low), is_own(high))
         })
+    }
+
+    #[inline(always)]
+    fn unescape(from: (&[u8], usize), escapes: (u64, u64), to: (&mut [u8], usize)) -> usize {
+        copy_between(from, escapes, to)
     }
 }

@@ -5,10 +5,11 @@
 
 use std::arch::x86_64::{
     __m128i, __m512i, _mm_loadu_si128, _mm512_broadcast_i32x4, _mm512_cmpeq_epi8_mask, _mm512_cmplt_epi8_mask,
-    _mm512_loadu_si512, _mm512_movepi8_mask, _mm512_set1_epi8, _mm512_shuffle_epi8,
+    _mm512_loadu_si512, _mm512_mask_mov_epi8, _mm512_maskz_compress_epi8, _mm512_movepi8_mask,
+    _mm512_permutex2var_epi8, _mm512_set1_epi8, _mm512_shuffle_epi8, _mm512_storeu_si512,
 };
 
-use super::{Avx512, BLOCK, ESCAPABLE, Lanes, Masks, Others};
+use super::{Avx512, BLOCK, ESCAPABLE, ESCAPES, Lanes, Masks, Others, prefetch};
 
 // SAFETY, for all below: these lanes are named only by code that `dispatch` runs, where the processor has what their
 // instructions need; loads are of a block's 64 bytes.
@@ -34,6 +35,11 @@ fn below(bytes: __m512i, limit: i8) -> u64 {
 
 impl Lanes for Avx512 {
     #[inline(always)]
+    fn fetch(data: &[u8], at: usize) {
+        prefetch(data, at);
+    }
+
+    #[inline(always)]
     fn masks(block: &[u8; BLOCK]) -> Masks {
         let bytes = load(block);
         Masks { quotes: equal(bytes, b'"'), backslashes: equal(bytes, b'\\'), others: below(bytes, 0x20) }
@@ -47,19 +53,8 @@ impl Lanes for Avx512 {
     }
 
     #[inline(always)]
-    fn backslashes(block: &[u8; BLOCK]) -> u64 {
-        equal(load(block), b'\\')
-    }
-
-    #[inline(always)]
-    fn breaks(block: &[u8; BLOCK]) -> u64 {
-        let bytes = load(block);
-        equal(bytes, b'\t') | equal(bytes, b'\n')
-    }
-
-    #[inline(always)]
-    fn deletes(block: &[u8; BLOCK]) -> u64 {
-        equal(load(block), 0x7F)
+    fn equal(block: &[u8; BLOCK], byte: u8) -> u64 {
+        equal(load(block), byte)
     }
 
     #[inline(always)]
@@ -70,5 +65,22 @@ impl Lanes for Avx512 {
             let table = _mm512_broadcast_i32x4(_mm_loadu_si128(ESCAPABLE.as_ptr().cast::<__m128i>()));
             _mm512_cmpeq_epi8_mask(_mm512_shuffle_epi8(table, bytes), bytes)
         }
+    }
+
+    #[inline(always)]
+    fn unescape((from, at): (&[u8], usize), (removed, letters): (u64, u64), (to, place): (&mut [u8], usize)) -> usize {
+        let block = from.get(at..).and_then(|rest| rest.first_chunk::<BLOCK>());
+        let room = to.get_mut(place..).and_then(|rest| rest.first_chunk_mut::<BLOCK>());
+        let (Some(block), Some(room)) = (block, room) else { return 0 };
+        let bytes = load(block);
+        let start = ESCAPES.as_ptr().cast::<__m512i>();
+        // SAFETY: as above; the table has 256 bytes, of which the letters of escapes, being ASCII, need 128.
+        unsafe {
+            let meant = _mm512_permutex2var_epi8(_mm512_loadu_si512(start), bytes, _mm512_loadu_si512(start.add(1)));
+            let unescaped = _mm512_mask_mov_epi8(bytes, letters, meant);
+            let kept = _mm512_maskz_compress_epi8(!removed, unescaped);
+            _mm512_storeu_si512(room.as_mut_ptr().cast::<__m512i>(), kept);
+        }
+        BLOCK - removed.count_ones() as usize
     }
 }

@@ -5,6 +5,19 @@
 
 #![allow(unsafe_code)] // vector instructions
 
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+mod escapes;
+mod scalar;
+
+pub(crate) use self::escapes::{ESCAPES, copy_block, find_escaped};
+pub(crate) use self::scalar::Scalar;
+
+#[cfg(target_arch = "x86_64")]
+use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+
 pub(crate) const BLOCK: usize = 64;
 
 /// What the end of a string, and what is wrong with it, is found by.
@@ -28,57 +41,22 @@ pub(crate) struct Others {
 
 /// A way to make masks of a block.
 pub(crate) trait Lanes {
+    /// Ask for the memory at an offset, which may lie behind the end, to be there soon.
+    fn fetch(data: &[u8], at: usize);
     fn masks(block: &[u8; BLOCK]) -> Masks;
     fn others(block: &[u8; BLOCK]) -> Others;
-    /// The backslashes alone.
-    fn backslashes(block: &[u8; BLOCK]) -> u64;
-    /// Tabs and newlines.
-    fn breaks(block: &[u8; BLOCK]) -> u64;
-    /// The control U+007F.
-    fn deletes(block: &[u8; BLOCK]) -> u64;
+    /// The bytes that are this one.
+    fn equal(block: &[u8; BLOCK], byte: u8) -> u64;
     /// What may stand behind a backslash, but for a quote, and for `b` and `u`, which are rare.
     fn escapable(block: &[u8; BLOCK]) -> u64;
+    /// Write the block at an offset of some data to a place in some room, without the backslashes that are removed, and
+    /// with what they mean in place of the letters behind them; how many bytes. Behind those, up to a block more may be
+    /// overwritten.
+    fn unescape(from: (&[u8], usize), escapes: (u64, u64), to: (&mut [u8], usize)) -> usize;
 }
 
 /// For each low half of a byte, the one byte that [`Lanes::escapable`] finds.
 const ESCAPABLE: [u8; 16] = [0xFF, 0, b'r', 0, b't', 0, b'f', 0, 0, 0, 0, 0, b'\\', 0, b'n', b'/'];
-
-/// One byte after the other.
-pub(crate) struct Scalar;
-
-fn mask_of(block: &[u8; BLOCK], is_wanted: impl Fn(u8) -> bool) -> u64 {
-    block.iter().rev().fold(0, |mask, byte| mask << 1 | u64::from(is_wanted(*byte)))
-}
-
-impl Lanes for Scalar {
-    fn masks(block: &[u8; BLOCK]) -> Masks {
-        Masks {
-            quotes: mask_of(block, |byte| byte == b'"'),
-            backslashes: Self::backslashes(block),
-            others: mask_of(block, |byte| !(0x20..0x80).contains(&byte)),
-        }
-    }
-
-    fn others(block: &[u8; BLOCK]) -> Others {
-        Others { high: mask_of(block, |byte| byte >= 0x80), continuations: mask_of(block, |byte| byte & 0xC0 == 0x80) }
-    }
-
-    fn backslashes(block: &[u8; BLOCK]) -> u64 {
-        mask_of(block, |byte| byte == b'\\')
-    }
-
-    fn breaks(block: &[u8; BLOCK]) -> u64 {
-        mask_of(block, |byte| matches!(byte, b'\t' | b'\n'))
-    }
-
-    fn deletes(block: &[u8; BLOCK]) -> u64 {
-        mask_of(block, |byte| byte == 0x7F)
-    }
-
-    fn escapable(block: &[u8; BLOCK]) -> u64 {
-        mask_of(block, |byte| matches!(byte, b'r' | b't' | b'f' | b'\\' | b'n' | b'/'))
-    }
-}
 
 /// 32 bytes at once.
 #[cfg(target_arch = "x86_64")]
@@ -89,9 +67,11 @@ pub(crate) struct Avx2;
 pub(crate) struct Avx512;
 
 #[cfg(target_arch = "x86_64")]
-mod avx2;
-#[cfg(target_arch = "x86_64")]
-mod avx512;
+#[inline(always)]
+fn prefetch(data: &[u8], at: usize) {
+    // SAFETY: an instruction of every x86-64; it is a hint, which no address makes fail.
+    unsafe { _mm_prefetch::<_MM_HINT_T0>(data.as_ptr().wrapping_add(at).cast()) };
+}
 
 /// The block at an offset; at the end it is a copy, filled up with zeros, which no string may hold.
 #[inline(always)]
@@ -122,7 +102,7 @@ pub(crate) trait Work {
 pub(crate) fn dispatch<W: Work>(work: W) -> W::Done {
     #[cfg(target_arch = "x86_64")]
     {
-        #[target_feature(enable = "avx512f,avx512bw,bmi1,bmi2,lzcnt,popcnt")]
+        #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt")]
         fn run_avx512<W: Work>(work: W) -> W::Done {
             work.run::<Avx512>()
         }
@@ -153,12 +133,16 @@ fn has_avx2() -> bool {
 
 #[cfg(target_arch = "x86_64")]
 fn has_avx512() -> bool {
-    has_avx2() && is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512bw")
+    has_avx2()
+        && is_x86_feature_detected!("avx512f")
+        && is_x86_feature_detected!("avx512bw")
+        && is_x86_feature_detected!("avx512vbmi")
+        && is_x86_feature_detected!("avx512vbmi2")
 }
 
 #[cfg(all(test, target_arch = "x86_64"))]
 mod tests {
-    use super::{Avx2, Avx512, BLOCK, Lanes, Scalar, has_avx2, has_avx512};
+    use super::{Avx2, Avx512, BLOCK, Lanes, Scalar, find_escaped, has_avx2, has_avx512};
 
     /// Blocks of seeded noise, and of every byte alone.
     fn blocks() -> impl Iterator<Item = [u8; BLOCK]> {
@@ -172,13 +156,46 @@ mod tests {
         noise.chain((0..=255).map(|byte| [byte; BLOCK]))
     }
 
+    /// Data of two blocks, of which the first is unescaped, with its masks; many of its bytes belong to escapes.
+    fn escapes() -> impl Iterator<Item = (Vec<u8>, u64, u64)> {
+        blocks().flat_map(|noise| {
+            [0, 1].map(|carry| {
+                let mut block = noise.map(|byte| if byte % 4 == 0 { b'\\' } else { byte });
+                let backslashes = Scalar::equal(&block, b'\\');
+                let letters = find_escaped(backslashes, &mut { carry });
+                for (index, byte) in block.iter_mut().enumerate().filter(|(index, _)| letters >> index & 1 == 1) {
+                    *byte = b"nrtbf/\"\\".iter().copied().cycle().nth(index + usize::from(*byte)).unwrap_or(b'n');
+                }
+                ([block, noise].concat(), backslashes & !letters, letters)
+            })
+        })
+    }
+
+    fn unescaped<L: Lanes>(data: &[u8], removed: u64, letters: u64) -> Vec<u8> {
+        let mut room = vec![0; 3 * BLOCK];
+        let size = L::unescape((data, 0), (removed, letters), (&mut room, 7));
+        room.drain(7..7 + size).collect()
+    }
+
+    #[test]
+    fn letters_of_escapes_are_what_they_mean() {
+        let mut block = [b'n'; BLOCK];
+        block[..22].copy_from_slice(br#"a\nb\\nc\"d\t\r\b\f\/e"#);
+        let backslashes = Scalar::equal(&block, b'\\');
+        let letters = find_escaped(backslashes, &mut 0);
+        let mut expected = b"a\nb\\nc\"d\t\r\x08\x0C/e".to_vec();
+        expected.resize(BLOCK - 8, b'n');
+        assert_eq!(unescaped::<Scalar>(&block, backslashes & !letters, letters), expected);
+    }
+
     fn check<L: Lanes>() {
+        for (data, removed, letters) in escapes() {
+            assert_eq!(unescaped::<L>(&data, removed, letters), unescaped::<Scalar>(&data, removed, letters));
+        }
         for block in blocks() {
             assert_eq!(L::masks(&block), Scalar::masks(&block));
             assert_eq!(L::others(&block), Scalar::others(&block));
-            assert_eq!(L::backslashes(&block), Scalar::backslashes(&block));
-            assert_eq!(L::breaks(&block), Scalar::breaks(&block));
-            assert_eq!(L::deletes(&block), Scalar::deletes(&block));
+            assert_eq!(L::equal(&block, b'\\'), Scalar::equal(&block, b'\\'));
             assert_eq!(L::escapable(&block), Scalar::escapable(&block));
         }
     }

@@ -1,7 +1,11 @@
 //! Where a JSON string ends, and what is in it.
 
 use super::syntax::{Fault, Refused};
-use crate::lanes::{BLOCK, Lanes, Others, block_at};
+use crate::lanes::{BLOCK, Lanes, Others, block_at, find_escaped};
+
+/// How far ahead of a long string's blocks memory is asked for what comes. The processor does so by itself, but no
+/// further than to the end of a page: half a page ahead or more is measured to be the fastest, by up to a third.
+const AHEAD: usize = 4_096;
 
 /// A JSON string as it is written, without its quotes.
 #[derive(Clone, Copy, Debug)]
@@ -11,23 +15,6 @@ pub(crate) struct Raw<'a> {
     pub(crate) chars: u32,
     pub(crate) has_escapes: bool,
     pub(crate) is_ascii: bool,
-}
-
-/// The bits of the characters that a backslash takes with it; `carry` goes from block to block.
-#[inline(always)]
-pub(crate) fn find_escaped(backslashes: u64, carry: &mut u64) -> u64 {
-    const ODD: u64 = 0xAAAA_AAAA_AAAA_AAAA;
-    if backslashes == 0 {
-        return std::mem::take(carry);
-    }
-    // Runs of backslashes are told apart by whether they begin at an even or an odd bit; adding at their start
-    // carries to their end.
-    let starting = backslashes & !*carry;
-    let series = (starting << 1 | ODD).wrapping_sub(starting);
-    let codes = series ^ ODD;
-    let escaped = codes ^ (backslashes | *carry);
-    *carry = (codes & backslashes) >> 63;
-    escaped
 }
 
 /// Read the string whose first byte behind the quote is at `start`.
@@ -47,6 +34,7 @@ pub(crate) fn read_string<L: Lanes>(data: &[u8], start: usize, checks_utf8: bool
     let (mut unseen, mut has_escapes, mut is_ascii) = (0, false, true);
     let mut padded = [0; BLOCK];
     loop {
+        L::fetch(data, at + AHEAD);
         let block = block_at(data, at, &mut padded);
         let masks = L::masks(block);
         let escaped = find_escaped(masks.backslashes, &mut carry);

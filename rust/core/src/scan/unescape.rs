@@ -4,10 +4,10 @@ use std::borrow::Cow;
 
 use bumpalo::Bump;
 
-use super::strings::{Raw, find_escaped, hex4, is_high_surrogate, low_surrogate_at};
-use crate::graphemes::CodePoint;
-use crate::lanes::{BLOCK, Lanes, Work, dispatch};
-use crate::text::{OwnedText, Text, on_units, utf8_size};
+use super::strings::{Raw, hex4, is_high_surrogate, low_surrogate_at};
+use crate::lanes::{BLOCK, ESCAPES, Lanes, Work, copy_block, dispatch, find_escaped};
+use crate::text::{OwnedText, Text, Unit, Width};
+use crate::utf8;
 
 impl<'a> Raw<'a> {
     /// Whether the text is this one.
@@ -21,7 +21,7 @@ impl<'a> Raw<'a> {
 
     #[inline(never)]
     fn decodes_to(self, text: Text<'_>) -> bool {
-        self.chars as usize == text.len() && decode(self.bytes, usize::MAX).as_text() == text
+        self.chars as usize == text.len() && OwnedText::from_bytes(&self.utf8()).as_text() == text
     }
 
     /// The whole text.
@@ -31,13 +31,18 @@ impl<'a> Raw<'a> {
 
     /// The first code points of the text, so many or all.
     pub(crate) fn start(self, count: usize, bump: &'a Bump) -> Text<'a> {
-        if !self.is_ascii {
-            return keep(decode(self.bytes, count), bump);
+        match (self.is_ascii, self.has_escapes) {
+            (true, false) => Text::Latin1(self.bytes.get(..count).unwrap_or(self.bytes)),
+            (false, false) => keep(utf8::prefix(self.bytes, count), bump),
+            (true, true) => {
+                let room = bump.alloc_slice_fill_copy(self.bytes.len().min(count) + 2 * BLOCK, 0);
+                match self.unescape(count, room).filter(|bytes| bytes.is_ascii()) {
+                    Some(bytes) => Text::Latin1(bytes.get(..count).unwrap_or(bytes)),
+                    None => keep(&self.utf8_start(count), bump),
+                }
+            }
+            (false, true) => keep(&self.utf8_start(count), bump),
         }
-        if !self.has_escapes {
-            return Text::Latin1(self.bytes.get(..count).unwrap_or(self.bytes));
-        }
-        ascii_start(self.bytes, count.min(self.chars as usize), bump)
     }
 
     /// The last code points of the text, so many or more.
@@ -55,9 +60,7 @@ impl<'a> Raw<'a> {
             taken = taken.saturating_mul(2);
         }
     }
-}
 
-impl<'a> Raw<'a> {
     /// How many bytes the text takes in UTF-8; a lone surrogate takes three.
     pub(crate) fn utf8_len(self) -> usize {
         let (mut size, mut at) = (self.bytes.len(), 0);
@@ -65,7 +68,7 @@ impl<'a> Raw<'a> {
             && let Some(found) = memchr::memchr(b'\\', self.bytes.get(at..).unwrap_or_default())
         {
             let (code_point, written) = escape_at(self.bytes, at + found);
-            size = size - written + utf8_size(code_point);
+            size = size - written + utf8::size(code_point);
             at += found + written;
         }
         size
@@ -73,129 +76,115 @@ impl<'a> Raw<'a> {
 
     /// The text in UTF-8; lone surrogates are written as if they were characters.
     pub(crate) fn utf8(self) -> Cow<'a, [u8]> {
-        if !self.has_escapes {
-            return Cow::Borrowed(self.bytes);
-        }
-        let mut out = Vec::with_capacity(self.bytes.len());
-        let text = decode(self.bytes, usize::MAX);
-        on_units!(text.as_text(), units => units.iter().for_each(|unit| push_utf8(&mut out, unit.code_point())));
-        Cow::Owned(out)
+        if self.has_escapes { Cow::Owned(self.utf8_start(usize::MAX)) } else { Cow::Borrowed(self.bytes) }
+    }
+
+    /// The first code points of the text in UTF-8, so many or all.
+    fn utf8_start(self, count: usize) -> Vec<u8> {
+        let mut room = vec![0; self.bytes.len().min(count.saturating_mul(4)) + 2 * BLOCK];
+        let size = self.unescape(count, &mut room).map_or(0, |bytes| utf8::prefix(bytes, count).len());
+        room.truncate(size);
+        room
+    }
+
+    /// The first code points of the text in UTF-8, so many or a few more, or all, in room for two blocks more; nothing
+    /// where the room is too small.
+    fn unescape(self, count: usize, room: &mut [u8]) -> Option<&[u8]> {
+        let Self { bytes, is_ascii, .. } = self;
+        let done = dispatch(Unescaping { bytes, is_ascii, count, room: &mut *room });
+        room.get(..done)
     }
 }
 
-/// Add a code point in UTF-8, whatever it is.
-fn push_utf8(out: &mut Vec<u8>, code_point: u32) {
-    let mut buffer = [0; 4];
-    if let Some(character) = char::from_u32(code_point) {
-        out.extend_from_slice(character.encode_utf8(&mut buffer).as_bytes());
-    } else {
-        let bits = |shift: u32| u8::try_from(code_point >> shift & 0x3F).unwrap_or_default();
-        out.extend_from_slice(&[0xE0 | bits(12), 0x80 | bits(6), 0x80 | bits(0)]);
-    }
-}
-
-/// The text of ASCII with escapes, up to `count` code points.
-fn ascii_start<'a>(bytes: &'a [u8], count: usize, bump: &'a Bump) -> Text<'a> {
-    let room = bump.alloc_slice_fill_copy(bytes.len().min(count) + 2 * BLOCK, 0);
-    match dispatch(Unescaping { bytes, count, room }) {
-        Some(text) => Text::Latin1(text),
-        None => keep(decode(bytes, count), bump),
-    }
-}
-
-/// The work of copying ASCII without its escapes into room for as much and two blocks more. There is nothing to be had
-/// where an escape stands for something else than ASCII.
+/// The work of writing a string without its escapes, in UTF-8, into room for it; how many bytes it took. At least so
+/// many code points are written, or all.
 struct Unescaping<'b, 'o> {
     bytes: &'b [u8],
+    is_ascii: bool,
     count: usize,
     room: &'o mut [u8],
 }
 
-impl<'o> Work for Unescaping<'_, 'o> {
-    type Done = Option<&'o [u8]>;
+impl Work for Unescaping<'_, '_> {
+    type Done = usize;
 
-    /// What stands between escapes is copied by whole blocks, of which the next one overwrites what is too much.
     #[inline(always)]
-    fn run<L: Lanes>(self) -> Self::Done {
-        let Self { bytes, count, room } = self;
-        let (mut at, mut done, mut carry) = (0, 0, 0);
-        let mut taken = 0; // bytes of the block that the last escape took
-        while done < count
-            && let Some(block) = bytes.get(at..).and_then(|rest| rest.first_chunk::<BLOCK>())
-            && at + 2 * BLOCK <= bytes.len()
+    fn run<L: Lanes>(self) -> usize {
+        let Self { bytes, is_ascii, count, room } = self;
+        let mut writer = Writer { bytes, room, at: 0, done: 0, unseen: 0 };
+        let mut carry = 0;
+        while writer.chars() < count
+            && let Some(block) = bytes.get(writer.at..).and_then(|rest| rest.first_chunk::<BLOCK>())
         {
-            let backslashes = L::backslashes(block);
-            let mut escapes = backslashes & !find_escaped(backslashes, &mut carry);
-            while escapes != 0 {
-                let escape = escapes.trailing_zeros() as usize;
-                if escape >= taken {
-                    copy_block(bytes, at + taken, room, done)?;
-                    done += escape - taken;
-                    let (byte, size) = ascii_at(bytes, at + escape)?;
-                    *room.get_mut(done)? = byte;
-                    done += 1;
-                    taken = escape + size;
+            let backslashes = L::equal(block, b'\\');
+            if backslashes | carry == 0 {
+                copy_block(bytes, writer.at, writer.room, writer.done);
+                writer.done += BLOCK;
+            } else {
+                let pending = usize::from(carry == 1);
+                let letters = find_escaped(backslashes, &mut carry);
+                if letters & L::equal(block, b'u') != 0 {
+                    let end = writer.at + BLOCK;
+                    writer.at -= pending;
+                    writer.by_characters(end, usize::MAX);
+                    carry = 0;
+                    continue;
                 }
-                escapes &= escapes - 1;
+                let removed = backslashes & !letters;
+                writer.done += L::unescape((bytes, writer.at), (removed, letters), (writer.room, writer.done));
             }
-            if taken < BLOCK {
-                copy_block(bytes, at + taken, room, done)?;
-                done += BLOCK - taken;
-                taken = BLOCK;
+            if !is_ascii {
+                writer.unseen += L::others(block).continuations.count_ones() as usize;
             }
-            taken -= BLOCK;
-            at += BLOCK;
+            writer.at += BLOCK;
         }
-        at += taken;
-        while done < count
-            && let Some(byte) = bytes.get(at)
+        writer.at -= usize::from(carry == 1);
+        writer.by_characters(bytes.len(), count);
+        writer.done
+    }
+}
+
+/// What was read and what was written.
+struct Writer<'b, 'o> {
+    bytes: &'b [u8],
+    room: &'o mut [u8],
+    at: usize,
+    done: usize,
+    /// How many bytes were written that go on with a character.
+    unseen: usize,
+}
+
+impl Writer<'_, '_> {
+    #[inline(always)]
+    fn chars(&self) -> usize {
+        self.done - self.unseen
+    }
+
+    /// One character or escape after the other, up to an offset or until there are so many code points.
+    fn by_characters(&mut self, end: usize, count: usize) {
+        while self.at < end
+            && let Some(byte) = self.bytes.get(self.at)
+            && (self.chars() < count || utf8::is_continuation(*byte))
         {
-            let (byte, size) = if *byte == b'\\' { ascii_at(bytes, at)? } else { (*byte, 1) };
-            *room.get_mut(done)? = byte;
-            done += 1;
-            at += size;
+            let rest = self.room.get_mut(self.done..).unwrap_or_default();
+            if *byte == b'\\' {
+                let (code_point, size) = escape_at(self.bytes, self.at);
+                let (four, written) = utf8::bytes_of(code_point);
+                rest.iter_mut().zip(four).take(written).for_each(|(own, byte)| *own = byte);
+                self.unseen += written.saturating_sub(1);
+                self.done += written;
+                self.at += size;
+            } else {
+                if let Some(own) = rest.first_mut() {
+                    *own = *byte;
+                }
+                self.unseen += usize::from(utf8::is_continuation(*byte));
+                self.done += 1;
+                self.at += 1;
+            }
         }
-        room.get(..done.min(count))
     }
 }
-
-#[inline(always)]
-fn copy_block(from: &[u8], at: usize, to: &mut [u8], done: usize) -> Option<()> {
-    let block: &[u8; BLOCK] = from.get(at..)?.first_chunk()?;
-    *to.get_mut(done..)?.first_chunk_mut()? = *block;
-    Some(())
-}
-
-/// The ASCII character that is written as an escape at `at`, if it is one, and how many bytes it takes.
-#[inline(always)]
-fn ascii_at(bytes: &[u8], at: usize) -> Option<(u8, usize)> {
-    let letter = bytes.get(at + 1).copied().unwrap_or_default();
-    if letter == b'u' {
-        let (unit, size) = unit_at(bytes, at);
-        return Some((u8::try_from(unit).ok().filter(u8::is_ascii)?, size));
-    }
-    Some((ESCAPES.get(usize::from(letter)).copied().unwrap_or_default(), 2))
-}
-
-/// What a backslash and each byte stand for; nothing for `u` and for what may not stand there.
-#[allow(clippy::indexing_slicing, clippy::cast_possible_truncation)] // in a constant, a wrong index doesn't compile
-static ESCAPES: [u8; 256] = {
-    let mut table = [0; 256];
-    let mut index = 0;
-    while index < table.len() {
-        table[index] = match index as u8 {
-            b'n' => b'\n',
-            b't' => b'\t',
-            b'r' => b'\r',
-            b'b' => 0x08,
-            b'f' => 0x0C,
-            letter @ (b'"' | b'\\' | b'/') => letter,
-            _ => 0,
-        };
-        index += 1;
-    }
-    table
-};
 
 /// The code point that is written as an escape at `at`, and how many bytes it takes.
 #[inline]
@@ -213,40 +202,6 @@ fn unit_at(bytes: &[u8], at: usize) -> (u32, usize) {
     match low_surrogate_at(bytes, at + 6).filter(|_| is_high_surrogate(unit)) {
         Some(low) => (0x1_0000 + ((unit - 0xD800) << 10) + (low - 0xDC00), 12),
         None => (unit, 6),
-    }
-}
-
-/// Up to `count` code points of any string, in the narrowest units that hold them.
-fn decode(bytes: &[u8], count: usize) -> OwnedText {
-    let mut out = Vec::with_capacity(bytes.len().min(count));
-    let mut widest = 0;
-    let mut at = 0;
-    while out.len() < count
-        && let Some(byte) = bytes.get(at)
-    {
-        let (code_point, size) = match byte {
-            b'\\' => escape_at(bytes, at),
-            0..0x80 => (u32::from(*byte), 1),
-            _ => character_at(bytes.get(at..).unwrap_or_default()),
-        };
-        widest |= code_point;
-        out.push(code_point);
-        at += size;
-    }
-    OwnedText::from_code_points(&out, widest)
-}
-
-/// The code point of several bytes with which these begin, and how many they are.
-#[inline]
-fn character_at(bytes: &[u8]) -> (u32, usize) {
-    let tail = |byte: u8| u32::from(byte & 0x3F);
-    match *bytes {
-        [one @ 0xF0..=0xFF, two, three, four, ..] => {
-            (u32::from(one & 0x07) << 18 | tail(two) << 12 | tail(three) << 6 | tail(four), 4)
-        }
-        [one @ 0xE0..=0xEF, two, three, ..] => (u32::from(one & 0x0F) << 12 | tail(two) << 6 | tail(three), 3),
-        [one, two, ..] => (u32::from(one & 0x1F) << 6 | tail(two), 2),
-        _ => (0xFFFD, 1),
     }
 }
 
@@ -277,11 +232,16 @@ fn is_escape(bytes: &[u8], at: usize) -> bool {
     before.iter().rev().take_while(|byte| **byte == b'\\').count() % 2 == 0
 }
 
-/// Text of our own, kept as long as the scan.
-pub(crate) fn keep(text: OwnedText, bump: &Bump) -> Text<'_> {
-    match text {
-        OwnedText::Latin1(units) => Text::Latin1(bump.alloc_slice_copy(&units)),
-        OwnedText::Ucs2(units) => Text::Ucs2(bump.alloc_slice_copy(&units)),
-        OwnedText::Ucs4(units) => Text::Ucs4(bump.alloc_slice_copy(&units)),
+/// Text in the narrowest units that hold it, kept as long as the scan.
+fn keep<'a>(bytes: &[u8], bump: &'a Bump) -> Text<'a> {
+    fn decoded<'a, C: Unit>(bytes: &[u8], bump: &'a Bump) -> &'a [C] {
+        let room = bump.alloc_slice_fill_copy(utf8::count(bytes), C::from_code_point(0));
+        utf8::decode(bytes, room);
+        room
+    }
+    match utf8::width(bytes) {
+        Width::Ascii | Width::Latin1 => Text::Latin1(decoded(bytes, bump)),
+        Width::Ucs2 => Text::Ucs2(decoded(bytes, bump)),
+        Width::Ucs4 => Text::Ucs4(decoded(bytes, bump)),
     }
 }

@@ -1,0 +1,85 @@
+//! Backslashes and what they take with them.
+
+use super::BLOCK;
+
+/// The bits of the characters that a backslash takes with it; `carry` goes from block to block.
+#[inline(always)]
+pub(crate) fn find_escaped(backslashes: u64, carry: &mut u64) -> u64 {
+    const ODD: u64 = 0xAAAA_AAAA_AAAA_AAAA;
+    if backslashes == 0 {
+        return std::mem::take(carry);
+    }
+    // Runs of backslashes are told apart by whether they begin at an even or an odd bit; adding at their start
+    // carries to their end.
+    let starting = backslashes & !*carry;
+    let series = (starting << 1 | ODD).wrapping_sub(starting);
+    let codes = series ^ ODD;
+    let escaped = codes ^ (backslashes | *carry);
+    *carry = (codes & backslashes) >> 63;
+    escaped
+}
+
+/// What a backslash and each byte stand for; nothing for `u` and for what may not stand there.
+#[allow(clippy::indexing_slicing, clippy::cast_possible_truncation)] // in a constant, a wrong index doesn't compile
+pub(crate) static ESCAPES: [u8; 256] = {
+    let mut table = [0; 256];
+    let mut index = 0;
+    while index < table.len() {
+        table[index] = match index as u8 {
+            b'n' => b'\n',
+            b't' => b'\t',
+            b'r' => b'\r',
+            b'b' => 0x08,
+            b'f' => 0x0C,
+            letter @ (b'"' | b'\\' | b'/') => letter,
+            _ => 0,
+        };
+        index += 1;
+    }
+    table
+};
+
+/// What stands between escapes is copied by whole blocks, of which the next one overwrites what is too much.
+#[inline(always)]
+pub(super) fn copy_between(
+    (from, at): (&[u8], usize),
+    (removed, letters): (u64, u64),
+    (to, place): (&mut [u8], usize),
+) -> usize {
+    let meant = |at: usize| ESCAPES.get(from.get(at).map_or(0, |byte| usize::from(*byte))).copied().unwrap_or_default();
+    let (mut taken, mut done) = (0, place);
+    let write = |letter: usize, done: &mut usize, to: &mut [u8]| {
+        if let Some(byte) = to.get_mut(*done) {
+            *byte = meant(at + letter);
+        }
+        *done += 1;
+    };
+    if letters & 1 == 1 {
+        write(0, &mut done, to);
+        taken = 1;
+    }
+    let mut removed = removed;
+    while removed != 0 {
+        let backslash = removed.trailing_zeros() as usize;
+        removed &= removed - 1;
+        copy_block(from, at + taken, to, done);
+        done += backslash - taken;
+        taken = backslash + 1;
+        if taken < BLOCK {
+            write(taken, &mut done, to);
+            taken += 1;
+        }
+    }
+    copy_block(from, at + taken, to, done);
+    done + BLOCK.saturating_sub(taken) - place
+}
+
+/// Copy a block, or what is left of it.
+#[inline(always)]
+pub(crate) fn copy_block(from: &[u8], at: usize, to: &mut [u8], place: usize) {
+    let (from, to) = (from.get(at..).unwrap_or_default(), to.get_mut(place..).unwrap_or_default());
+    match (from.first_chunk::<BLOCK>(), to.first_chunk_mut::<BLOCK>()) {
+        (Some(block), Some(room)) => *room = *block,
+        _ => from.iter().zip(to).for_each(|(byte, own)| *own = *byte),
+    }
+}

@@ -1,0 +1,39 @@
+//! Masks without vector instructions.
+
+use super::escapes::copy_between;
+use super::{BLOCK, Lanes, Masks, Others};
+
+/// One byte after the other.
+pub(crate) struct Scalar;
+
+fn mask_of(block: &[u8; BLOCK], is_wanted: impl Fn(u8) -> bool) -> u64 {
+    block.iter().rev().fold(0, |mask, byte| mask << 1 | u64::from(is_wanted(*byte)))
+}
+
+impl Lanes for Scalar {
+    fn fetch(_: &[u8], _: usize) {}
+
+    fn masks(block: &[u8; BLOCK]) -> Masks {
+        Masks {
+            quotes: mask_of(block, |byte| byte == b'"'),
+            backslashes: Self::equal(block, b'\\'),
+            others: mask_of(block, |byte| !(0x20..0x80).contains(&byte)),
+        }
+    }
+
+    fn others(block: &[u8; BLOCK]) -> Others {
+        Others { high: mask_of(block, |byte| byte >= 0x80), continuations: mask_of(block, |byte| byte & 0xC0 == 0x80) }
+    }
+
+    fn equal(block: &[u8; BLOCK], byte: u8) -> u64 {
+        mask_of(block, |own| own == byte)
+    }
+
+    fn escapable(block: &[u8; BLOCK]) -> u64 {
+        mask_of(block, |byte| matches!(byte, b'r' | b't' | b'f' | b'\\' | b'n' | b'/'))
+    }
+
+    fn unescape(from: (&[u8], usize), escapes: (u64, u64), to: (&mut [u8], usize)) -> usize {
+        copy_between(from, escapes, to)
+    }
+}
