@@ -64,6 +64,11 @@ def read(messages: list[Any]) -> Read:
     scopes: dict[str, str] = {}
     turns: dict[str, list[Any]] = {}
     repeated = 0
+    last = {
+        item.get("uuid"): position
+        for position, item in enumerate(messages)
+        if item and item.get("role") is None
+    }
     for position, item in enumerate(messages):
         if item is None:
             continue
@@ -72,7 +77,7 @@ def read(messages: list[Any]) -> Read:
             message = item.get("message")
             uuid = item.get("uuid")
             if isinstance(uuid, str):
-                if uuid in scopes:
+                if position != last[uuid]:
                     repeated += 1
                     continue
                 scope = scope_of(item, scopes)

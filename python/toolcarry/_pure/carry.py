@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
+from toolcarry._pure.branch import Branch, LostBranch
 from toolcarry._pure.dedupe import Judging
 from toolcarry._pure.entry import Entry, new_entry
 from toolcarry._pure.fill import Fill, Trace
@@ -112,7 +113,21 @@ def carry(
     messages: Sequence[Any], summary: str, policy: Policy, trace: Trace | None = None
 ) -> tuple[str, Counts]:
     """The context of a conversation, and the counts of what became of every block that was walked."""
-    walk = Walk(messages)
+    branch = Branch()
+    try:
+        found = carry_walked(Walk(messages, branch), summary, policy, trace)
+        branch.check()
+    except LostBranch:
+        if trace is not None:
+            trace.clear()
+        found = carry_walked(Walk(messages), summary, policy, trace)
+    return found
+
+
+def carry_walked(
+    walk: Walk, summary: str, policy: Policy, trace: Trace | None
+) -> tuple[str, Counts]:
+    """What ``carry`` makes of a walk."""
     fill = Fill(policy, summary, trace)
     tally = Tally()
     rules = rule_set(policy.rules)
@@ -185,13 +200,9 @@ class Tally:
 
 def explain(messages: Sequence[Any], summary: str, policy: Policy) -> list[tuple[int, str, str]]:
     """The age, the fate and the reason of every block that ``carry`` walks."""
-    fates: list[tuple[int, str, str]] = []
-
-    def trace(entry: Entry, fate: str, reason: str) -> None:
-        fates.append((entry.age, fate, reason))
-
+    trace: Trace = []
     carry(messages, summary, policy, trace)
-    return fates
+    return trace
 
 
 def inactive_reason(entry: Entry) -> str:

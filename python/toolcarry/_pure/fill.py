@@ -7,8 +7,6 @@ No context is ever longer than the total.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from toolcarry._pure.clean import CLOSE_MARKER, OPEN_MARKER
 from toolcarry._pure.entry import Entry
 from toolcarry._pure.fences import Fenced, fence, fence_into
@@ -38,7 +36,7 @@ INCLUDE: dict[Section, str] = {
     "others": "include_others",
 }
 
-Trace = Callable[[Entry, str, str], None]
+Trace = list[tuple[int, str, str]]
 
 
 class Candidate:
@@ -108,7 +106,7 @@ class Fill:
         """A block that a setting, its branch or its scope keeps out."""
         self.excluded[reason] = self.excluded.get(reason, 0) + 1
         if self._trace is not None:
-            self._trace(entry, "excluded", reason)
+            self._trace.append((entry.age, "excluded", reason))
 
     def supersede(self, entry: Entry, reason: str) -> None:
         """A block that another one says better."""
@@ -117,7 +115,7 @@ class Fill:
             return
         self.superseded[reason] = self.superseded.get(reason, 0) + 1
         if self._trace is not None:
-            self._trace(entry, "superseded", reason)
+            self._trace.append((entry.age, "superseded", reason))
 
     def count(self, newest: Entry) -> None:
         """Let the heading of ``newest``, where it is shown, count one more older block."""
@@ -221,12 +219,12 @@ class Fill:
         if is_cut:
             self.cut += 1
         if self._trace is not None:
-            self._trace(entry, "cut" if is_cut else "shown", by if is_cut else "")
+            self._trace.append((entry.age, "cut" if is_cut else "shown", by if is_cut else ""))
 
     def _leave_out(self, entry: Entry) -> None:
         self.left_out += 1
         if self._trace is not None:
-            self._trace(entry, "left_out", "budget")
+            self._trace.append((entry.age, "left_out", "budget"))
 
     def text(self) -> str:
         """The finished context; empty where there is nothing to carry or no room to carry it in."""

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from operator import attrgetter
 from typing import Any
 
+from toolcarry._pure.branch import Branch
 from toolcarry._pure.entry import Entry, new_entry
 from toolcarry._pure.exchange import Said, exchange
 from toolcarry._pure.read import answered_id, call_id_of, is_synthetic, read_message, result_name
@@ -70,13 +71,14 @@ class Walk:
     """The backward walk. ``duplicate_results`` counts second results that it passed by.
 
     ``second_results`` keeps further results of a call, by the order of its entry.
+    Where it follows a branch, ``entries`` may raise ``LostBranch``.
     """
 
-    def __init__(self, messages: Sequence[Any]) -> None:
+    def __init__(self, messages: Sequence[Any], branch: Branch | None = None) -> None:
         self.duplicate_results = 0
         self.second_results: dict[int, list[Wire]] = {}
         self._messages = messages
-        self._places = Places(messages)
+        self._places = Places(messages, branch)
         self._main = Lane()
         self._side_lanes: dict[str, Lane] = {}
         self._held: list[Entry] = []
@@ -85,7 +87,7 @@ class Walk:
 
     @property
     def repeated_records(self) -> int:
-        """How many records came by that were written before."""
+        """How many records came by that are written again later."""
         return self._places.repeated_records
 
     def entries(self) -> Iterator[Entry]:

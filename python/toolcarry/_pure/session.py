@@ -3,8 +3,8 @@
 A Claude Code record names itself (``uuid``) and its parent (``parentUuid``). The active branch is the last
 message with its ancestors. Where the chain breaks (a lost or malformed record) file order stands in, so that
 nothing before the gap is lost. One assistant message may be split over several records with one ``message.id``,
-on sibling branches too; a record may be written twice, and then the first one counts.
-A file of one side chain alone is read as that conversation.
+on sibling branches too; a record may be written twice, and then the last one counts.
+A file of one side chain alone is read as that conversation. An item with a role is a message, and no record.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from toolcarry._pure.branch import Branch, parent_of
 from toolcarry.wire import Wire, as_object, text_or_empty
 
 Placed = tuple[Wire, str, bool]
@@ -21,80 +22,89 @@ Placed = tuple[Wire, str, bool]
 class Places:
     """Where messages stand, found out as they come by, from the last to the first.
 
-    The first record that names itself makes all before it be looked at.
+    Without a branch to follow, the first record that names itself makes all before it be looked at.
     """
 
-    def __init__(self, messages: Sequence[Any]) -> None:
+    def __init__(self, messages: Sequence[Any], branch: Branch | None = None) -> None:
         self.repeated_records = 0
         self._messages = messages
+        self._branch = branch
         self._session: Session | None = None
 
     def place(self, message: Wire, position: int) -> Placed | None:
-        """The message of an item and its place; ``None`` where the item holds none, or was written before."""
+        """The message of an item and its place; ``None`` where the item holds none, or is written again later.
+
+        Raises ``LostBranch`` where a branch is followed and only a look at all records would tell.
+        """
         if message.get("role") is not None:
             return message, "", True
-        if "uuid" not in message:
-            inner = as_object(message.get("message")) if "message" in message else message
+        if "uuid" not in message and "message" not in message:
+            return message, "", True
+        inner = as_object(message.get("message"))
+        uuid = message.get("uuid")
+        if not isinstance(uuid, str):
             return None if inner is None else (inner, "", True)
-        session = self._session
-        if session is None:
-            session = self._session = Session(self._messages, position + 1)
-        if session.is_repeated[position]:
+        if self._branch is not None:
+            place = self._branch.place(uuid, message, inner)
+        else:
+            if self._session is None:
+                self._session = Session(self._messages, position + 1)
+            place = self._session.place(position)
+        if place is None:
             self.repeated_records += 1
             return None
-        inner = as_object(message.get("message"))
-        if inner is None:
-            return None
-        return inner, session.scopes.get(position, ""), bool(session.is_active[position])
+        return None if inner is None else (inner, *place)
 
 
 class Session:
-    """What is known of the records ``0 .. len(is_active)``."""
+    """What is known of the first records, so many of them."""
 
     def __init__(self, records: Sequence[Any], count: int) -> None:
-        self.is_active = bytearray(count)
-        self.is_repeated = bytearray(count)
-        self.scopes: dict[int, str] = {}
+        self._is_active = bytearray(count)
+        self._scopes: dict[int, str] = {}
         self._parents: list[str] = [""] * count
         self._message_ids: dict[int, str] = {}
         self._index: dict[str, int] = {}
         self._tree: list[int] = []
         self._last = -1
         last_side = -1
+        named: list[tuple[int, str, Wire]] = []
         for position in range(count):
-            record = as_object(records[position])
-            if record is None:
+            record = as_object(records[position]) or {}
+            uuid = record.get("uuid")
+            if isinstance(uuid, str) and record.get("role") is None:
+                named.append((position, uuid, record))
+                self._index[uuid] = position
+        for position, uuid, record in named:
+            if self._index[uuid] != position:
                 continue
-            is_message = self._add(position, record)
-            if is_message and position in self.scopes:
+            is_message = self._add(position, uuid, record)
+            if is_message and position in self._scopes:
                 last_side = position
             elif is_message:
                 self._last = position
-        if self._last < 0 and last_side >= 0 and len(set(self.scopes.values())) == 1:
+        if self._last < 0 and last_side >= 0 and len(set(self._scopes.values())) == 1:
             self._last = last_side
+        self._counted = frozenset(self._tree)
         self._mark_ancestors()
         self._mark_split_messages()
 
-    def _add(self, position: int, record: Wire) -> bool:
+    def place(self, position: int) -> tuple[str, bool] | None:
+        """The scope of a record, and whether it stands on the active branch; ``None`` where it is written again."""
+        if position not in self._counted:
+            return None
+        return self._scopes.get(position, ""), bool(self._is_active[position])
+
+    def _add(self, position: int, uuid: str, record: Wire) -> bool:
         """Note one record; whether it holds a message that belongs to the tree."""
-        uuid = record.get("uuid")
         message = as_object(record.get("message"))
-        if not isinstance(uuid, str):
-            self.is_active[position] = 1
-            return False
-        if uuid in self._index:
-            self.is_repeated[position] = 1
-            return False
-        self._index[uuid] = position
         self._tree.append(position)
-        parent = text_or_empty(record.get("parentUuid")) or text_or_empty(
-            record.get("logicalParentUuid")
-        )
+        parent = parent_of(record)
         self._parents[position] = parent
         if record.get("isSidechain") is True:
             above = self._index.get(parent, -1)
-            inherited = self.scopes.get(above, uuid)
-            self.scopes[position] = text_or_empty(record.get("agentId")) or inherited
+            inherited = self._scopes.get(above, uuid)
+            self._scopes[position] = text_or_empty(record.get("agentId")) or inherited
         if message is None:
             return False
         message_id = message.get("id")
@@ -104,28 +114,28 @@ class Session:
 
     def _mark_ancestors(self) -> None:
         """Walk from the last message to its root; where the way is lost, go on in file order."""
-        lane = self.scopes.get(self._last, "")
-        order = [position for position in self._tree if self.scopes.get(position, "") == lane]
+        lane = self._scopes.get(self._last, "")
+        order = [position for position in self._tree if self._scopes.get(position, "") == lane]
         place = {position: number for number, position in enumerate(order)}
         position, lowest = self._last, len(order)
         while position >= 0:
-            self.is_active[position] = 1
+            self._is_active[position] = 1
             number = place.get(position, lowest)
             lowest = min(lowest, number)
             parent = self._parents[position]
             if not parent:
                 return
             above = self._index.get(parent, -1)
-            if above < 0 or self.is_active[above] or above not in place:
+            if above < 0 or self._is_active[above] or above not in place:
                 above = order[lowest - 1] if lowest > 0 else -1
             position = above
 
     def _mark_split_messages(self) -> None:
         """Take in the other records of an active message, where their parent is active too."""
-        active = {name for position, name in self._message_ids.items() if self.is_active[position]}
+        active = {name for position, name in self._message_ids.items() if self._is_active[position]}
         for position, name in self._message_ids.items():
-            if name in active and not self.is_active[position]:
+            if name in active and not self._is_active[position]:
                 above = self._index.get(self._parents[position], -1)
-                same_lane = self.scopes.get(position, "") == self.scopes.get(self._last, "")
-                if above >= 0 and self.is_active[above] and same_lane:
-                    self.is_active[position] = 1
+                same_lane = self._scopes.get(position, "") == self._scopes.get(self._last, "")
+                if above >= 0 and self._is_active[above] and same_lane:
+                    self._is_active[position] = 1

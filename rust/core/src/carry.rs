@@ -69,7 +69,22 @@ pub fn carry<'a, M: Messages<'a>>(
     rules: &RuleSet,
     is_traced: bool,
 ) -> Result<Carried<'a>, Halt<M::Error>> {
-    let mut walk = Walk::new(messages);
+    let mut following = Walk::following(&messages);
+    let carried = carry_walked(&mut following, summary, settings, rules, is_traced)?;
+    if following.is_sure() {
+        return Ok(carried);
+    }
+    carry_walked(&mut Walk::new(&messages), summary, settings, rules, is_traced)
+}
+
+/// What [`carry`] makes of a walk.
+fn carry_walked<'a, M: Messages<'a>>(
+    walk: &mut Walk<'a, M>,
+    summary: &Piece<'_>,
+    settings: &Settings,
+    rules: &RuleSet,
+    is_traced: bool,
+) -> Result<Carried<'a>, Halt<M::Error>> {
     let mut job =
         Job { fill: Fill::new(settings, summary, is_traced), judging: Judging::new(rules), counts: Counts::default() };
     if rules.keeps_first {
@@ -96,7 +111,7 @@ pub fn carry<'a, M: Messages<'a>>(
             }
         }
     }
-    Ok(job.finish(&walk))
+    Ok(job.finish(walk))
 }
 
 struct Job<'a, 's, V> {

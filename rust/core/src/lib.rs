@@ -19,6 +19,7 @@
 //! assert!(carried.output.to_utf8().contains("### ls\n```\na.py\n```\n"));
 //! ```
 
+pub mod branch;
 mod candidate;
 pub mod carry;
 pub mod clean;

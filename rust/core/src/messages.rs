@@ -37,7 +37,7 @@ pub enum Halt<E> {
 /// What a record of a session says of its place.
 #[derive(Clone, Copy, Debug)]
 pub struct Record<'a> {
-    /// Its own name.
+    /// Its own name; none where the item is a message by itself, with a role.
     pub uuid: Option<Text<'a>>,
     /// The name of its parent; empty where it has none.
     pub parent: Text<'a>,
@@ -58,8 +58,9 @@ impl<'a> Record<'a> {
             parent = text_or_empty(record.get(names::LOGICAL_PARENT_UUID));
         }
         let message = record.get(names::MESSAGE).and_then(Value::object);
+        let is_message = record.get(names::ROLE).is_some();
         Some(Self {
-            uuid: record.get(names::UUID).and_then(Value::text),
+            uuid: record.get(names::UUID).and_then(Value::text).filter(|_| !is_message),
             parent,
             is_sidechain: record.get(names::IS_SIDECHAIN).is_some_and(Value::is_true),
             agent: text_or_empty(record.get(names::AGENT_ID)),

@@ -12,6 +12,7 @@ use std::collections::hash_map::Entry::Occupied;
 
 use ahash::AHashMap;
 
+use crate::branch::Branch;
 use crate::content::is_synthetic;
 use crate::entry::Entry;
 use crate::messages::{Halt, Messages};
@@ -73,6 +74,15 @@ pub struct Walk<'a, M: Messages<'a>> {
 impl<'a, M: Messages<'a>> Walk<'a, M> {
     /// A walk through these messages.
     pub fn new(messages: M) -> Self {
+        Self::with(messages, Places::default())
+    }
+
+    /// A walk that follows the active branch upward; it ends where the branch is lost, see [`Walk::is_sure`].
+    pub fn following(messages: M) -> Self {
+        Self::with(messages, Places::following())
+    }
+
+    fn with(messages: M, places: Places<'a>) -> Self {
         Self {
             duplicate_results: 0,
             second_results: AHashMap::new(),
@@ -80,7 +90,7 @@ impl<'a, M: Messages<'a>> Walk<'a, M> {
             position: None,
             is_settled: false,
             said: Said::new(),
-            places: Places::default(),
+            places,
             lanes: vec![Lane::default()], // the main conversation's
             lane_of: AHashMap::new(),
             held: Vec::new(),
@@ -96,7 +106,7 @@ impl<'a, M: Messages<'a>> Walk<'a, M> {
             if let Some(entry) = self.ready.pop() {
                 return Ok(Some(entry));
             }
-            if self.is_settled {
+            if self.is_settled || self.places.branch().is_some_and(Branch::is_lost) {
                 return Ok(None);
             }
             if let Some((position, item)) = self.messages.before(self.position).map_err(Halt::Source)? {
@@ -113,7 +123,12 @@ impl<'a, M: Messages<'a>> Walk<'a, M> {
         }
     }
 
-    /// How many records were written twice.
+    /// Whether all places that were told are right, however the records before go on.
+    pub fn is_sure(&self) -> bool {
+        self.places.branch().is_none_or(Branch::is_sure)
+    }
+
+    /// How many records came by that are written again later.
     pub fn repeated_records(&self) -> usize {
         self.places.repeated_records
     }

@@ -2,10 +2,11 @@
 //!
 //! A Claude Code record names itself (`uuid`) and its parent (`parentUuid`). The active branch is the last message
 //! with its ancestors. Where the chain breaks (a lost or malformed record) file order stands in, so that nothing
-//! before the gap is lost. The twin is `_pure/session.py`.
+//! before the gap is lost. A record that is written twice counts where it was written last. The twin is `_pure/session.py`.
 
 use ahash::{AHashMap, AHashSet};
 
+use crate::branch::{Branch, Place};
 use crate::messages::{Halt, Messages, Record};
 use crate::text::Text;
 use crate::value::{Value, names};
@@ -23,17 +24,31 @@ pub struct Placed<'a, V> {
     pub is_active: bool,
 }
 
-/// Where messages stand, found out as they come by, from the last to the first. The first record that names itself
-/// makes all before it be looked at.
+/// Where messages stand, found out as they come by, from the last to the first. Without a branch to follow, the first
+/// record that names itself makes all before it be looked at.
 #[derive(Debug, Default)]
 pub struct Places<'a> {
-    /// How many records came by that were written before.
+    /// How many records came by that are written again later.
     pub repeated_records: usize,
+    branch: Option<Branch<'a>>,
     session: Option<Session<'a>>,
 }
 
 impl<'a> Places<'a> {
-    /// The message of an item and its place; `None` where the item holds none, or was written before.
+    /// Places by the active branch, which is followed upward.
+    #[must_use]
+    pub fn following() -> Self {
+        Self { branch: Some(Branch::default()), ..Self::default() }
+    }
+
+    /// The branch that is followed, if one is.
+    #[must_use]
+    pub fn branch(&self) -> Option<&Branch<'a>> {
+        self.branch.as_ref()
+    }
+
+    /// The message of an item and its place; `None` where the item holds none, is written again later, or where the
+    /// branch is lost.
     pub fn place<M: Messages<'a>>(
         &mut self,
         messages: &M,
@@ -48,24 +63,37 @@ impl<'a> Places<'a> {
         if role.is_some() {
             return Ok(Some(placed));
         }
-        let has_uuid = message.has(names::UUID);
-        if has_uuid {
-            let session = match &mut self.session {
-                Some(session) => session,
-                none => none.insert(Session::new(&messages.records(position).map_err(Halt::Source)?)),
-            };
-            let number = messages.number(position);
-            if session.is_repeated(number) {
-                self.repeated_records += 1;
-                return Ok(None);
+        if !message.has(names::UUID) && !message.has(names::MESSAGE) {
+            return Ok(Some(placed));
+        }
+        let inner = message.get(names::MESSAGE).and_then(Value::object);
+        if let Some(uuid) = message.get(names::UUID).and_then(Value::text) {
+            match self.place_record(messages, position, (uuid, message))? {
+                Place::At(scope, is_active) => (placed.scope, placed.is_active) = (scope, is_active),
+                Place::Repeated => {
+                    self.repeated_records += 1;
+                    return Ok(None);
+                }
+                Place::Unknown => return Ok(None),
             }
-            (placed.scope, placed.is_active) = (session.scope(number), session.is_active(number));
         }
-        if has_uuid || message.has(names::MESSAGE) {
-            let Some(inner) = message.get(names::MESSAGE).and_then(Value::object) else { return Ok(None) };
-            (placed.message, placed.role) = (inner, inner.get(names::ROLE));
+        Ok(inner.map(|inner| Placed { message: inner, role: inner.get(names::ROLE), ..placed }))
+    }
+
+    fn place_record<M: Messages<'a>>(
+        &mut self,
+        messages: &M,
+        position: usize,
+        (uuid, record): (Text<'a>, M::Item),
+    ) -> Result<Place<'a>, Halt<M::Error>> {
+        if let Some(branch) = &mut self.branch {
+            return Ok(Record::of(record).map_or(Place::Unknown, |record| branch.place(uuid, &record)));
         }
-        Ok(Some(placed))
+        let session = match &mut self.session {
+            Some(session) => session,
+            none => none.insert(Session::new(&messages.records(position).map_err(Halt::Source)?)),
+        };
+        Ok(session.place(messages.number(position)))
     }
 }
 
@@ -97,10 +125,18 @@ impl<'a> Session<'a> {
             tree: Vec::new(),
             last: None,
         };
+        let named = || {
+            let records = records.iter().enumerate();
+            records.filter_map(|(position, record)| record.as_ref().and_then(|it| Some((position, it.uuid?, it))))
+        };
+        for (position, uuid, _) in named() {
+            if let Some(earlier) = session.index.insert(uuid, position) {
+                set(&mut session.is_repeated, earlier);
+            }
+        }
         let mut last_side = None;
-        for (position, record) in records.iter().enumerate() {
-            let Some(record) = record else { continue };
-            if session.add(position, record) {
+        for (position, uuid, record) in named() {
+            if session.add(position, uuid, record) {
                 let last = if session.scopes.contains_key(&position) { &mut last_side } else { &mut session.last };
                 *last = Some(position);
             }
@@ -113,35 +149,29 @@ impl<'a> Session<'a> {
         session
     }
 
-    /// Whether a record stands on the active branch.
+    /// Where the record of a number stands.
     #[must_use]
-    pub fn is_active(&self, position: usize) -> bool {
+    pub fn place(&self, position: usize) -> Place<'a> {
+        match self.is_repeated.get(position) {
+            Some(true) => Place::Repeated,
+            _ => Place::At(self.scope(position), self.is_active(position)),
+        }
+    }
+
+    fn is_active(&self, position: usize) -> bool {
         self.is_active.get(position).copied().unwrap_or(true)
     }
 
-    /// Whether a record was written before.
-    #[must_use]
-    pub fn is_repeated(&self, position: usize) -> bool {
-        self.is_repeated.get(position).copied().unwrap_or(false)
-    }
-
     /// The side chain that a record belongs to; empty for the main conversation.
-    #[must_use]
-    pub fn scope(&self, position: usize) -> Text<'a> {
+    fn scope(&self, position: usize) -> Text<'a> {
         self.scopes.get(&position).copied().unwrap_or(Text::ascii(""))
     }
 
     /// Note one record; whether it holds a message that belongs to the tree.
-    fn add(&mut self, position: usize, record: &Record<'a>) -> bool {
-        let Some(uuid) = record.uuid else {
-            set(&mut self.is_active, position);
-            return false;
-        };
-        if self.index.contains_key(&uuid) {
-            set(&mut self.is_repeated, position);
+    fn add(&mut self, position: usize, uuid: Text<'a>, record: &Record<'a>) -> bool {
+        if self.is_repeated.get(position) == Some(&true) {
             return false;
         }
-        self.index.insert(uuid, position);
         self.tree.push(position);
         if let Some(slot) = self.parents.get_mut(position) {
             *slot = record.parent;

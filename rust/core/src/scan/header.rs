@@ -93,6 +93,7 @@ enum Field {
     Agent,
     Message,
     Messages,
+    Role,
     MessageId,
 }
 
@@ -106,6 +107,7 @@ impl Field {
             b"agentId" => Self::Agent,
             b"message" => Self::Message,
             b"messages" => Self::Messages,
+            b"role" => Self::Role,
             _ => Self::Unknown,
         }
     }
@@ -118,6 +120,7 @@ struct Fields<'a> {
     is_object: bool,
     is_request: bool,
     is_sidechain: bool,
+    has_role: bool,
     has_message: bool,
     is_in_message: bool,
     uuid: Option<Raw<'a>>,
@@ -140,6 +143,7 @@ impl<'a> Fields<'a> {
             Field::Agent => self.agent = text,
             Field::Message => (self.has_message, self.message_id) = (false, None),
             Field::Messages => self.is_request = false,
+            Field::Role => self.has_role = true,
             Field::MessageId => self.message_id = text,
         }
         self.field = Field::Unknown;
@@ -156,7 +160,7 @@ impl<'a> Fields<'a> {
         let text = |raw: Option<Raw<'a>>| raw.map_or(Text::ascii(""), |raw| raw.text(bump));
         let parent = self.parent.filter(|raw| raw.chars > 0).or(self.logical_parent);
         let record = Record {
-            uuid: self.uuid.map(|raw| raw.text(bump)),
+            uuid: self.uuid.filter(|_| !self.has_role).map(|raw| raw.text(bump)),
             parent: text(parent),
             is_sidechain: self.is_sidechain,
             agent: text(self.agent),
@@ -188,6 +192,9 @@ impl<'a> Visit<'a> for Fields<'a> {
     }
 
     fn literal(&mut self, literal: Literal) {
+        if self.field == Field::Role && literal == Literal::Null {
+            (self.field, self.has_role) = (Field::Unknown, false);
+        }
         self.set(None, literal == Literal::True);
     }
 

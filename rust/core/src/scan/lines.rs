@@ -1,7 +1,7 @@
 //! JSONL, a record a line: read from its end, as far as the walk goes.
 //!
-//! A line that holds no object is passed by and noted. Where the records name their parents, one look at all of them
-//! tells the branches apart.
+//! A line that holds no object is passed by and noted. One look at all lines tells what they say as records, where
+//! somebody asks for that.
 
 use std::cell::{OnceCell, RefCell};
 
