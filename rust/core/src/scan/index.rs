@@ -1,7 +1,7 @@
 //! A whole document, checked, and where its messages stand.
 //!
-//! What is kept beside the body is small: four bytes a message, and sixteen for each long text, so that those need
-//! not be scanned again when the walk comes to them.
+//! What is kept beside the body is small: four bytes a message, and a few numbers for each of the last long texts, so
+//! that those need not be scanned again when the walk comes to them.
 
 use super::strings::Raw;
 use super::syntax::{Fault, Literal, Refused, Scan, Visit, read_key, read_value, skip_space, unexpected};
@@ -10,6 +10,8 @@ use crate::value::names;
 
 /// Texts of so many bytes are remembered.
 const LONG: usize = 256;
+/// At least so many of the last of them are, and at most twice as many.
+const LAST: usize = 2_048;
 
 /// A long text: where its quote stands, and what is known of it.
 #[derive(Clone, Copy, Debug)]
@@ -67,7 +69,12 @@ impl<'a> Visit<'a> for Index {
 
     #[inline(always)]
     fn text(&mut self, at: usize, text: Raw<'a>) {
-        self.long.extend(Long::of(at, text));
+        if let Some(long) = Long::of(at, text) {
+            if self.long.len() == 2 * LAST {
+                self.long.drain(..LAST);
+            }
+            self.long.push(long);
+        }
     }
 
     fn number(&mut self, _: &'a [u8]) {}
