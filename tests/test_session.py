@@ -1,48 +1,10 @@
 """Session files: branches, side chains, split messages, gaps. DESIGN 3, and the hard cases A 7 to 9."""
 
-import json
 from types import ModuleType
 from typing import Any
 
-import pytest
-import strategies
-from hypothesis import given, settings
-from markdown import shown_blocks
+from records import carried, out, record, run, said
 from wire import assistant, bash, result, use, user
-
-from toolcarry import Policy
-from toolcarry._pure.carry import carry, carry_walked
-from toolcarry._pure.pair import Walk
-
-Record = dict[str, Any]
-
-
-def record(uuid: str, parent: str | None, message: Any, **more: Any) -> Record:
-    return {
-        "type": message.get("role"),
-        "uuid": uuid,
-        "parentUuid": parent,
-        "message": message,
-        **more,
-    }
-
-
-def run(name: str) -> dict[str, Any]:
-    """A call of a command that tells where it stands."""
-    return assistant(use(f"id_{name}", command=name))
-
-
-def out(name: str) -> dict[str, Any]:
-    return user(result(f"id_{name}", f"out of {name}"))
-
-
-def said(text: str) -> dict[str, Any]:
-    return {"role": "user", "content": text}
-
-
-def carried(api: ModuleType, records: list[Any]) -> list[str]:
-    """The commands that a context shows."""
-    return [shown.heading for shown in shown_blocks(api.carry(records).text)]
 
 
 def test_a_chain_is_one_conversation(api: ModuleType) -> None:
@@ -248,80 +210,3 @@ def test_plain_messages_before_a_session_are_active(api: ModuleType) -> None:
 
 def test_inspect_names_the_shape(api: ModuleType) -> None:
     assert api.inspect([record("1", None, run("a"))]).shape == "claude-code"
-
-
-# The branch that is followed upward
-
-
-def lines(records: list[Any]) -> bytes:
-    return b"".join(json.dumps(each).encode() + b"\n" for each in records)
-
-
-def long_session(turns: int) -> list[Record]:
-    """Calls with their results, each record the child of the one before it."""
-    said = [
-        message for number in range(turns) for message in (run(f"c{number}"), out(f"c{number}"))
-    ]
-    return [
-        record(f"r{number}", f"r{number - 1}" if number else None, message)
-        for number, message in enumerate(said)
-    ]
-
-
-SMALL = Policy(max_tool_context_chars=600)
-
-
-def test_the_beginning_of_a_session_stays_unread_where_the_total_is_spent(api: ModuleType) -> None:
-    carried = api.carry(b"no record\n" + lines(long_session(200)), policy=SMALL)
-    assert not carried.report.walked_all
-    assert carried.report.skipped_lines == ()
-    assert "c199" in carried.text
-
-
-def test_a_lost_branch_is_found_by_a_look_at_all_records(api: ModuleType) -> None:
-    """A record whose parent is missing stands behind those before it: what was passed by is taken in again."""
-    records = long_session(60)
-    del records[100:102]
-    shown = [f"c{number}" for number in range(60) if number != 50]
-    assert carried(api, records) == shown
-
-
-@pytest.mark.parametrize(
-    "odd",
-    [
-        pytest.param(
-            record("r9", "r8", run("c4"), isSidechain=True), id="a side chain without agent"
-        ),
-        pytest.param(
-            record("x", "r391", assistant(use("x")) | {"id": "m"}), id="a part of a message"
-        ),
-        pytest.param(record("r395", "r398", run("c4")), id="a parent behind its child"),
-        pytest.param({"role": "user", "uuid": "r396", "content": "hi"}, id="a name with a role"),
-    ],
-)
-def test_what_does_not_tell_its_place_makes_all_be_looked_at(api: ModuleType, odd: Record) -> None:
-    records = [*long_session(200)[:396], odd, *long_session(200)[397:]]
-    given = b"no record\n" + lines(records)
-    assert api.carry(given, policy=SMALL).report.skipped_lines == (1,)
-
-
-@settings(max_examples=400)
-@given(
-    records=strategies.sessions() | strategies.tangles | strategies.transcripts,
-    policy=strategies.policies,
-)
-def test_following_the_branch_finds_what_a_look_at_all_records_finds(
-    records: list[Any], policy: Policy
-) -> None:
-    assert carry(records, "", policy) == carry_walked(Walk(records), "", policy, None)
-
-
-def test_a_record_that_is_written_again_counts_where_it_was_written_last(api: ModuleType) -> None:
-    records = [*long_session(3), *long_session(2)]
-    assert carried(api, records) == ["c0", "c1"]
-    blocks = api.extract_tool_blocks(records)
-    assert [(block.tool_use["input"]["command"], block.position) for block in blocks] == [
-        ("c2", 4),
-        ("c0", 6),
-        ("c1", 8),
-    ]
