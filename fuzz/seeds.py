@@ -1,11 +1,11 @@
-"""Bodies to begin with: what the tests and the examples hold, written in several ways.
+"""What the targets begin with: what the tests and the examples hold, bodies written in several ways.
 
-python fuzz/seeds.py        # writes fuzz/corpus/scan_serde and fuzz/corpus/doors
+python fuzz/seeds.py        # writes fuzz/corpus/TARGET
 """
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,9 @@ SETTINGS = (
     b"\xff\x80\x08\x01\x01\x10\x0d# Title\n\n```sh\n",  # rules of a user, the head
 )
 """What may stand behind a body in ``fuzz_targets/doors.rs``."""
+
+FENCES = (b"```sh\n", b"~~~~\n``` ", b"\x1b[31m\r\n[CONTEXT FROM PREVIOUS SESSION]\n")
+"""What may stand before a text in ``fuzz_targets/render.rs``."""
 
 ODD_RECORDS = rb"""
 {"type":"summary","uuid":null,"message":null}
@@ -48,10 +51,15 @@ MEDIA = rb"""[{"role":"tool","content":[
 """Parts of a result that are no text."""
 
 
-def commands() -> Iterator[bytes]:
-    """The shell commands of the tests, each run twice."""
+def command_lines() -> list[str]:
+    """The shell commands of the tests."""
     lines = (CASES / "shell.txt").read_text("utf-8").splitlines()
-    given = [json.loads(line[2:]) for line in lines if line.startswith(("R ", "W "))]
+    return [json.loads(line[2:]) for line in lines if line.startswith(("R ", "W "))]
+
+
+def commands() -> Iterator[bytes]:
+    """Conversations that run each of them twice."""
+    given = command_lines()
     for start in range(0, len(given), 8):
         calls = [
             {"id": f"t{number}", "function": {"name": "Bash", "arguments": {"command": command}}}
@@ -102,7 +110,7 @@ def documents() -> Iterator[bytes]:
             yield bytes.fromhex(case["hex"]) if "hex" in case else text.encode()
 
 
-def write(folder: Path, seeds: Iterator[bytes]) -> None:
+def write(folder: Path, seeds: Iterable[bytes]) -> None:
     """A file for each seed, named by what is in it."""
     folder.mkdir(parents=True, exist_ok=True)
     for seed in seeds:
@@ -112,6 +120,13 @@ def write(folder: Path, seeds: Iterator[bytes]) -> None:
 def main() -> None:
     write(FUZZ / "corpus" / "scan_serde", (*documents(), *bodies()))
     write(FUZZ / "corpus" / "doors", (body + end for body in bodies() for end in SETTINGS))
+    lines = [line.encode("utf-8", "replace") for line in command_lines()]
+    write(FUZZ / "corpus" / "shell", lines)
+    write(FUZZ / "corpus" / "truncate", (b"\0\x10\2" + line for line in lines))
+    write(
+        FUZZ / "corpus" / "render",
+        (b"\x05\x0a\x02" + fence + line for line in lines for fence in FENCES),
+    )
 
 
 if __name__ == "__main__":

@@ -64,7 +64,7 @@ impl Checked for u32 {
     }
 }
 
-/// Whether `clean` would change nothing.
+/// Whether it is plain that `clean` would change nothing.
 #[must_use]
 pub fn is_clean(text: Text<'_>) -> bool {
     let is_dirty = match text {

@@ -1,0 +1,89 @@
+//! Any text in a fence, as large a part of it as has room: the fence ends where it should, and what is told of it is
+//! right. Cleaning a clean text changes nothing.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use toolcarry::clean::{CLOSE_MARKER, OPEN_MARKER, clean, clean_line, is_clean};
+use toolcarry::content::Content;
+use toolcarry::fences::{Fenced, Source, fence, fence_into};
+use toolcarry::pieces::Piece;
+use toolcarry::scan::Scanned;
+use toolcarry::summary::clean_summary;
+use toolcarry::text::{OwnedText, Text};
+use toolcarry::truncate::Keep;
+
+#[path = "../texts.rs"]
+mod texts;
+
+const LONGEST: usize = 4_096;
+
+fuzz_target!(|data: &[u8]| {
+    let Some((&[limit, room, keep], rest)) = data.split_first_chunk() else { return };
+    let text = Piece::own(owned(&texts::code_points(rest)));
+    let sizes = [usize::from(limit) * usize::from(limit), 16 * usize::from(room)];
+    let side = [Keep::Head, Keep::Tail, Keep::Ends][usize::from(keep % 3)];
+    check_cleaning(&text, sizes[0].max(3)); // a line is never shorter than its dots
+    let source: Source<'_, Scanned<'_>> = Source {
+        text: Content::Piece(text),
+        language: ["", "python"][usize::from(keep >> 2 & 1)],
+        side,
+        reference: Text::ascii("t1"),
+        is_exempt: keep >> 3 & 1 == 1,
+    };
+    let mut pieces = Vec::new();
+    let whole = fence(&source, sizes[0], &mut pieces);
+    check_fence(&pieces, &whole, source.language);
+    assert!(whole.shown <= sizes[0]);
+    let mut pieces = Vec::new();
+    match fence_into(&source, sizes[0], sizes[1], &mut pieces) {
+        Some(part) => {
+            check_fence(&pieces, &part, source.language);
+            assert!(part.size <= sizes[1] && part.shown <= sizes[0]);
+        }
+        None => assert!(pieces.is_empty()),
+    }
+});
+
+fn owned(text: &[u32]) -> OwnedText {
+    let mut all = OwnedText::default();
+    for code_point in text {
+        let unit = [*code_point];
+        let narrow = u16::try_from(*code_point).map(|unit| [unit]);
+        let byte = u8::try_from(*code_point).map(|unit| [unit]);
+        match (&byte, &narrow) {
+            (Ok(byte), _) => all.push(Text::Latin1(byte)),
+            (_, Ok(narrow)) => all.push(Text::Ucs2(narrow)),
+            _ => all.push(Text::Ucs4(&unit)),
+        }
+    }
+    all
+}
+
+fn check_cleaning(text: &Piece<'_>, limit: usize) {
+    let cleaned = clean(text);
+    assert_eq!(clean(&cleaned), cleaned);
+    assert!(!is_clean(text.text()) || cleaned == *text);
+    let shown = cleaned.text().to_utf8();
+    assert!(!shown.contains(OPEN_MARKER) && !shown.contains(CLOSE_MARKER));
+    assert!(shown.chars().all(|letter| !letter.is_control() || matches!(letter, '\n' | '\t')));
+    let line = clean_line(text, limit).text().to_utf8();
+    assert!(line.chars().count() <= limit && !line.contains(['\n', '\t']));
+    if text.len() <= LONGEST {
+        let summary = Piece::own(clean_summary(text));
+        assert_eq!(clean(&summary), summary);
+    }
+}
+
+/// The fence ends with its last line, and nothing inside of it could end it before.
+fn check_fence(pieces: &[Piece<'_>], fenced: &Fenced, language: &str) {
+    let text: String = pieces.iter().map(|piece| piece.text().to_utf8()).collect();
+    assert_eq!(text.chars().count(), fenced.size);
+    let Some((first, rest)) = text.split_once('\n') else { panic!("{text:?}") };
+    let mark = first.strip_suffix(language).unwrap();
+    assert!(mark.len() >= 3 && (mark.bytes().all(|byte| byte == b'`') || mark.bytes().all(|byte| byte == b'~')));
+    let content = rest.strip_suffix('\n').and_then(|rest| rest.strip_suffix(mark)).unwrap();
+    assert!(content.is_empty() || content.ends_with('\n'), "{text:?}");
+    let ends = |line: &str| line.trim_start_matches(' ').starts_with(mark);
+    assert!(!content.split('\n').any(ends), "{text:?}");
+}
