@@ -6,6 +6,7 @@ Rust half is skipped, unless ``TOOLCARRY_REQUIRE_RUST=1`` says that it must be t
 
 import importlib
 import os
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
@@ -27,6 +28,9 @@ USERS_OF_KERNELS = (
 )
 
 IS_LONG = os.environ.get("TOOLCARRY_LONG") == "1"
+
+# A shell lets what it starts in the background ignore interrupts, and so do the processes that this one starts.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 settings.register_profile(
     "toolcarry",

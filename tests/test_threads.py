@@ -117,12 +117,15 @@ def test_an_interrupt_stops_the_files(
     command = [sys.executable, "-c", script, str(path)]
     name = "rust" if backend.__name__.endswith("_core") else "python"
     environment = {**os.environ, "TOOLCARRY_BACKEND": name}
-    process = subprocess.Popen(
+    with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
-    )
-    assert process.stdout is not None
-    assert process.stdout.readline() == "begun\n"
-    time.sleep(0.3)
-    process.send_signal(signal.SIGINT)
-    _, said = process.communicate(timeout=20)
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "begun\n"
+        time.sleep(0.3)
+        process.send_signal(signal.SIGINT)
+        try:
+            _, said = process.communicate(timeout=20)
+        finally:
+            process.kill()
     assert said.splitlines()[-1] == "KeyboardInterrupt"
