@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 from toolcarry._pure.clean import clean
-from toolcarry._pure.read import result_text
+from toolcarry._pure.content import result_text
 
 
 def change(given: dict[str, Any]) -> str | None:

@@ -13,6 +13,11 @@ SKIPPED: dict[str, Any] = {}
 """What stands in place of a line that holds no object: a message that says nothing."""
 
 
+LISTS = ("contents", "input", "gen_ai.input.messages", "history", "trajectory", "steps")
+"""Where the messages of a document stand that has no ``messages``, the first that is there."""
+MESSAGE_KEYS = frozenset(("role", "type", "kind", "uuid"))
+
+
 class Lines(Sequence[Any]):
     """The records of a session file. ``SKIPPED`` stands where a line holds no object, so that an index is a line."""
 
@@ -37,7 +42,7 @@ class Lines(Sequence[Any]):
         if isinstance(index, slice):
             return [self[number] for number in range(*index.indices(len(self)))]
         record = self.read(index)
-        if is_request(record):
+        if messages_of(record) is not None:
             raise many_conversations(index)
         return record
 
@@ -86,11 +91,15 @@ def open_body(body: bytes) -> Opened:
         return Opened(document)
     if not isinstance(document, dict):
         raise InputError(f"neither an object nor an array, but {type(document).__name__}")
-    messages = document.get("messages", SKIPPED)
-    if isinstance(messages, list):
+    messages = messages_of(document)
+    if messages is not None:
         return Opened(messages)
-    if messages is not SKIPPED:
-        raise InputError(f"messages is not an array, but {type(messages).__name__}")
+    if "messages" in document:
+        kind = type(document["messages"]).__name__
+        raise InputError(f"messages is not an array, but {kind}")
+    prompt = document.get("input")
+    if isinstance(prompt, str) and not is_message(document):
+        return Opened([{"role": "user", "content": prompt}])
     return Opened([document])
 
 
@@ -104,15 +113,35 @@ def open_lines(data: bytes, error: InputError) -> Opened:
     if last is None:
         raise error
     record = lines.read(last)
-    if not is_request(record):
+    messages = messages_of(record)
+    if messages is None:
         return Opened(lines, lines)
     if lines.last_before(last) is not None:
         raise many_conversations(last)
-    return Opened(record["messages"], lines)
+    return Opened(messages, lines)
 
 
-def is_request(record: dict[str, Any]) -> bool:
-    return isinstance(record.get("messages"), list)
+def messages_of(document: dict[str, Any]) -> list[Any] | None:
+    """The messages of a document that holds a conversation; ``None`` where it is a message by itself.
+
+    SWE-agent keeps two lists: ``history`` counts where it knows of calls, else the ``trajectory``.
+    """
+    messages = document.get("messages")
+    if isinstance(messages, list):
+        return messages
+    if is_message(document):
+        return None
+    lists = [found for key in LISTS if isinstance(found := document.get(key), list)]
+    if len(lists) > 1 and lists[0] is document.get("history"):
+        has_calls = any(isinstance(item, dict) and "tool_calls" in item for item in lists[0])
+        trajectory = document.get("trajectory")
+        return lists[0] if has_calls or not isinstance(trajectory, list) else trajectory
+    return lists[0] if lists else None
+
+
+def is_message(document: dict[str, Any]) -> bool:
+    """Whether a document says of itself that it is one message, or one record."""
+    return not MESSAGE_KEYS.isdisjoint(document)
 
 
 def many_conversations(index: int) -> InputError:

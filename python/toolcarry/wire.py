@@ -25,3 +25,12 @@ def as_list(value: object) -> list[Any] | tuple[Any, ...] | None:
 
 def text_or_empty(value: object) -> str:
     return value if isinstance(value, str) else ""
+
+
+def first_given(wire: Wire, *names: str) -> object:
+    """The first member of these names that is there and not null."""
+    for name in names:
+        value = wire.get(name)
+        if value is not None:
+            return value
+    return None

@@ -7,11 +7,12 @@ from dataclasses import replace
 from typing import Any, Literal
 
 from toolcarry._pure.branch import Branch, LostBranch
+from toolcarry._pure.content import result_text
 from toolcarry._pure.dedupe import Judging
 from toolcarry._pure.entry import Entry, new_entry
 from toolcarry._pure.fill import Fill, Trace
 from toolcarry._pure.pair import Walk
-from toolcarry._pure.read import answered_id, call_id_of, result_text
+from toolcarry._pure.read import read_call, read_result
 from toolcarry._pure.rules import RuleSet
 from toolcarry.policy import Policy
 from toolcarry.rules import DEFAULT_RULES
@@ -162,11 +163,10 @@ class Tally:
         for entry in entries:
             entry.age = self.walked
             self.walked += 1
-            result = entry.result
-            if result is None:
+            if entry.result is None:
                 self.calls_alone += 1
             else:
-                content = result.get("content")
+                content = entry.content
                 self.chars += len(content if content.__class__ is str else result_text(content))
                 if entry.is_error:
                     self.errors += 1
@@ -229,10 +229,20 @@ def to_block(entry: Entry, notes: Notes) -> ToolBlock:
 
 def to_entry(block: ToolBlock, age: int) -> Entry:
     """A block as an entry of this age."""
-    call, result = as_object(block.tool_use), as_object(block.tool_result)
-    call_id = call_id_of(call) if call is not None else answered_id(result or {})
-    notes = block.notes
-    entry = new_entry(call, result, call_id, block.position, age, block.scope, notes.is_active)
-    if block.is_error:
-        entry.is_error = entry.is_failure = True
-    return entry
+    wire, result = as_object(block.tool_use), as_object(block.tool_result)
+    call = None if wire is None else read_call(wire)
+    answer = None if result is None else read_result(result)
+    said = call or answer
+    return new_entry(
+        wire,
+        result,
+        "" if said is None else said.call_id,
+        "" if said is None else said.name,
+        None if call is None else call.arguments,
+        None if answer is None else answer.content,
+        block.is_error or (answer is not None and answer.is_error),
+        block.position,
+        age,
+        block.scope,
+        block.notes.is_active,
+    )

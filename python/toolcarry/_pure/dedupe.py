@@ -11,12 +11,11 @@ from functools import lru_cache
 
 from toolcarry._pure.entry import Entry
 from toolcarry._pure.lines import DEFAULT_READ, UNREADABLE, is_covered, line_range, remember_range
-from toolcarry._pure.read import call_input, call_name
 from toolcarry._pure.rules import OTHER, RuleSet, key_value
 from toolcarry._pure.shell import has_side_effects
-from toolcarry.decode import compact_json
+from toolcarry.decode import compact_json, loads_arguments
 from toolcarry.types import Kind, Rule
-from toolcarry.wire import Wire
+from toolcarry.wire import Wire, as_object
 
 LONGEST_REMEMBERED = 200
 WHOLE_FILE_KEYS = ("content", "file_text", "contents")
@@ -102,14 +101,12 @@ class Judging:
     def prepare(self, entry: Entry) -> Rule:
         """Find the entry's rule, and by it the kind and the value of its key."""
         entry.is_stale = False
-        call = entry.call
-        if call is None:
+        name, arguments = entry.tool_name, entry.arguments
+        if entry.call is None:
             entry.kind, entry.value = "other", None
             rule = self._rules.find(entry.name, {})
             return rule if rule.keep == "none" else OTHER
-        name, given = call.get("name"), call.get("input")
-        if type(given) is not dict or type(name) is not str:
-            name, given = call_name(call), call_input(call)
+        given = arguments if type(arguments) is dict else call_input(arguments)
         entry.given = given
         rule = self._known.get(name) or self._rules.find(name, given)
         entry.kind = kind = rule.kind
@@ -147,6 +144,12 @@ class Judging:
         if is_careful and writes_whole_file(entry.given):
             lane.rewritten.add(path)
         return reason, newest if reason and not is_careful else None
+
+
+def call_input(arguments: object) -> Wire:
+    """The arguments of a call, as an object."""
+    found = as_object(arguments)
+    return loads_arguments(arguments) if found is None else found
 
 
 def is_superseded_range(lines: tuple[int, int], path: str, lane: Lane) -> bool:

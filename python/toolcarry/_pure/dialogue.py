@@ -7,10 +7,20 @@ from typing import Any
 
 from toolcarry._pure.clean import clean
 from toolcarry._pure.pair import object_at
+from toolcarry._pure.read import read_spoken
 from toolcarry._pure.session import Places
-from toolcarry.wire import as_list, as_object
+from toolcarry.wire import Wire, as_list, as_object
 
-SPEAKERS = {"user": "USER", "assistant": "ASSISTANT", "human": "USER", "ai": "ASSISTANT"}
+SPEAKERS = {
+    "user": "USER",
+    "human": "USER",
+    "assistant": "ASSISTANT",
+    "ai": "ASSISTANT",
+    "model": "ASSISTANT",
+    "agent": "ASSISTANT",
+}
+"""Who speaks, by what the shapes call them."""
+TEXT_KINDS = ("text", "input_text", "output_text")
 SPACE = " \t\r\n"
 
 
@@ -22,10 +32,9 @@ def dialogue(messages: Sequence[Any]) -> str:
         placed = places.place(object_at(position, messages[position]), position)
         if placed is None or not placed[2]:
             continue
-        message = placed[0]
-        role = message.get("role")
-        speaker = SPEAKERS.get(role) if isinstance(role, str) else None
-        text = spoken_text(message.get("content")) if speaker else ""
+        said = read_spoken(placed[0])
+        speaker = SPEAKERS.get(said.speaker) if isinstance(said.speaker, str) else None
+        text = spoken_text(said.content) if speaker else ""
         if text.strip(SPACE):
             turns.append(f"[{speaker}]\n{safe_turn(text)}\n[/{speaker}]")
     turns.reverse()
@@ -38,12 +47,21 @@ def spoken_text(content: object) -> str:
         return content
     texts: list[str] = []
     for item in as_list(content) or ():
-        part = item if isinstance(item, str) else as_object(item)
-        if isinstance(part, str):
-            texts.append(part)
-        elif part is not None and part.get("type") == "text" and isinstance(part.get("text"), str):
-            texts.append(part["text"])
+        text = item if isinstance(item, str) else part_text(as_object(item) or {})
+        if text is not None:
+            texts.append(text)
     return "\n".join(texts)
+
+
+def part_text(part: Wire) -> str | None:
+    """What a part of a message says aloud; ``None`` where it is no text, or a thought."""
+    kind = part.get("type")
+    if (kind is not None and kind not in TEXT_KINDS) or part.get("thought") is True:
+        return None
+    text = part.get("text")
+    if text is None and kind == "text":
+        text = part.get("content")  # OpenTelemetry
+    return text if isinstance(text, str) else None
 
 
 def safe_turn(text: str) -> str:

@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
-from toolcarry._pure.read import UNKNOWN, call_name, is_stand_in, result_name
+from toolcarry._pure.content import is_stand_in
+from toolcarry._pure.read import UNKNOWN
+from toolcarry._pure.said import ToolCall, ToolResult
 from toolcarry.types import Kind
 from toolcarry.wire import Wire
 
 
 class Entry:
-    """A block in the making: a call, a result, or both, as the wire's own objects.
+    """A block in the making: a call, a result, or both, as the wire's own objects, and what was read of them.
 
     ``order`` numbers entries in the order of the walk. What judging finds out is set by it:
-    ``kind``, ``value`` (what tells blocks of the kind apart), ``given`` (the arguments) and ``is_stale``.
+    ``kind``, ``value`` (what tells blocks of the kind apart), ``given`` (the arguments as an object) and ``is_stale``.
     """
 
     __slots__ = (
-        "age", "call", "call_id", "given", "is_active", "is_error", "is_failure", "is_stale", "kind",
-        "order", "position", "result", "scope", "value",
+        "age", "arguments", "call", "call_id", "content", "given", "is_active", "is_error", "is_failure", "is_stale",
+        "kind", "order", "position", "result", "scope", "tool_name", "value",
     )  # fmt: skip
 
     age: int
+    arguments: object
     call: Wire | None
     call_id: str
+    content: object
     given: Wire
     is_active: bool
     is_error: bool
@@ -32,18 +36,27 @@ class Entry:
     position: int
     result: Wire | None
     scope: str
+    tool_name: str
     value: str | None
 
     @property
     def name(self) -> str:
         """The tool's name, by the call, else by what the result says of itself."""
-        if self.call is not None:
-            return call_name(self.call) or UNKNOWN
-        return (self.result is not None and result_name(self.result)) or UNKNOWN
+        return self.tool_name or UNKNOWN
+
+    def add_call(self, call: ToolCall, position: int, order: int, is_active: bool) -> None:
+        """Take in the call that this result answers."""
+        self.call = call.wire
+        self.tool_name = call.name
+        self.arguments = call.arguments
+        self.position = position
+        self.order = order
+        self.is_active = is_active
 
     def take_over(self, other: Entry) -> None:
         """Take over what came back for another entry."""
         self.result = other.result
+        self.content = other.content
         self.is_error = other.is_error
         self.is_failure = other.is_failure
 
@@ -52,6 +65,10 @@ def new_entry(
     call: Wire | None,
     result: Wire | None,
     call_id: str,
+    tool_name: str,
+    arguments: object,
+    content: object,
+    is_error: bool,
     position: int,
     order: int,
     scope: str,
@@ -62,16 +79,35 @@ def new_entry(
     entry.call = call
     entry.result = result
     entry.call_id = call_id
+    entry.tool_name = tool_name
+    entry.arguments = arguments
+    entry.content = content
+    entry.is_error = is_error
     entry.position = position
     entry.order = order
     entry.scope = scope
     entry.is_active = is_active
-    if result is None:
-        entry.is_error = False
+    if is_error or result is None:
         entry.is_failure = True
     else:
-        entry.is_error = is_error = result.get("is_error") is True
-        content = result.get("content")
         is_plain = type(content) is str and content != "" and content[0] != "["  # nearly always
-        entry.is_failure = is_error or (not is_plain and is_stand_in(content))
+        entry.is_failure = not is_plain and is_stand_in(content)
     return entry
+
+
+def call_entry(call: ToolCall, position: int, order: int, scope: str, is_active: bool) -> Entry:
+    """The entry of a call that nothing answered yet."""
+    wire, call_id, name, arguments = call
+    return new_entry(
+        wire, None, call_id, name, arguments, None, False, position, order, scope, is_active
+    )
+
+
+def result_entry(
+    result: ToolResult, position: int, order: int, scope: str, is_active: bool
+) -> Entry:
+    """The entry of a result whose call was not yet come by."""
+    wire, call_id, name, content, is_error = result
+    return new_entry(
+        None, wire, call_id, name, None, content, is_error, position, order, scope, is_active
+    )

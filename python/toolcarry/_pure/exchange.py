@@ -11,7 +11,7 @@ from typing import Any
 from toolcarry._pure.entry import Entry, new_entry
 from toolcarry.wire import Wire
 
-Said = tuple[list[Any], int, bool]
+Blocks = tuple[list[Any], int, bool]
 """The blocks of a message of the user's, its position, and whether it is on the active branch."""
 
 
@@ -42,7 +42,15 @@ def exchange(
             if type(call_id) is not str or not call_id or result.get("tool_use_id") != call_id:
                 return []
             order += 1
-            entries.append(new_entry(block, result, call_id, position, order, "", is_active))
+            name, answer = block.get("name"), result.get("content")
+            if type(name) is not str or type(answer) is dict:
+                return []
+            entries.append(
+                new_entry(
+                    block, result, call_id, name, block.get("input"), answer,
+                    result.get("is_error") is True, position, order, "", is_active,
+                )
+            )  # fmt: skip
         elif kind != "text" and kind != "thinking":
             return []
     if place or (len(entries) > 1 and len({entry.call_id for entry in entries}) < len(entries)):

@@ -6,10 +6,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from toolcarry._pure.carry import DEFAULT_RULE_SET
+from toolcarry._pure.content import result_text
 from toolcarry._pure.dedupe import Judging
 from toolcarry._pure.entry import Entry
 from toolcarry._pure.pair import Walk
-from toolcarry._pure.read import result_text
+from toolcarry._pure.read import read_message
+from toolcarry._pure.said import Said
 from toolcarry.body import SKIPPED
 from toolcarry.types import Survey, ToolSize
 from toolcarry.wire import Wire, as_object
@@ -49,7 +51,7 @@ def inspect(messages: Sequence[Any]) -> Survey:
 
 def weigh(size: ToolSize, entry: Entry) -> ToolSize:
     """``size`` with one block more."""
-    text = "" if entry.result is None else result_text(entry.result.get("content"))
+    text = "" if entry.result is None else result_text(entry.content)
     return ToolSize(
         size.calls + (entry.call is not None),
         size.results + (entry.result is not None),
@@ -73,22 +75,4 @@ def message_shape(message: Wire) -> str:
     """What a message's structure says of its shape; empty where it fits any."""
     if "uuid" in message and ("message" in message or "parentUuid" in message):
         return "claude-code"
-    role, content = message.get("role"), message.get("content")
-    if role == "tool":
-        return "openai-chat" if "tool_call_id" in message else "ollama"
-    if role == "function" or "function_call" in message:
-        return "openai-chat"
-    calls = message.get("tool_calls")
-    if isinstance(calls, (list, tuple)) and calls:
-        function = (as_object(calls[0]) or {}).get("function")
-        arguments = (as_object(function) or {}).get("arguments")
-        return "openai-chat" if as_object(arguments) is None else "ollama"
-    if isinstance(content, (list, tuple)):
-        kinds = [(as_object(part) or {}).get("type") for part in content]
-        if any(is_tool_kind(kind) for kind in kinds):
-            return "anthropic"
-    return ""
-
-
-def is_tool_kind(kind: object) -> bool:
-    return isinstance(kind, str) and ("tool_use" in kind or "tool_result" in kind)
+    return read_message(message, message.get("role"), Said())

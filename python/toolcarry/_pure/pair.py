@@ -15,9 +15,11 @@ from operator import attrgetter
 from typing import Any
 
 from toolcarry._pure.branch import Branch
-from toolcarry._pure.entry import Entry, new_entry
-from toolcarry._pure.exchange import Said, exchange
-from toolcarry._pure.read import answered_id, call_id_of, is_synthetic, read_message, result_name
+from toolcarry._pure.content import is_stand_in
+from toolcarry._pure.entry import Entry, call_entry, result_entry
+from toolcarry._pure.exchange import Blocks, exchange
+from toolcarry._pure.read import read_message
+from toolcarry._pure.said import Said, ToolCall, ToolResult
 from toolcarry._pure.session import Places
 from toolcarry.errors import InputError
 from toolcarry.wire import Wire, as_object
@@ -45,10 +47,9 @@ class Turn:
         for entry in calls:
             by_name.setdefault(entry.name, deque()).append(entry)
         for waiting in reversed(self.results):
-            result = waiting.result
-            if result is None:
+            if waiting.result is None:
                 continue
-            name = result_name(result)
+            name = waiting.tool_name
             open_calls = by_name.get(name, deque()) if name else in_order
             while open_calls and open_calls[0].result is not None:
                 open_calls.popleft()
@@ -95,13 +96,13 @@ class Walk:
         messages = self._messages
         main = self._main
         # What may be the results of an exchange: it is read when the message before it is seen.
-        last: Said | None = None
+        last: Blocks | None = None
         for position in range(len(messages) - 1, -1, -1):
             message = messages[position]
             lane, scope, is_active = main, "", True
             if type(message) is not dict:
                 if last is not None:
-                    yield from self._read_said(last)
+                    yield from self._read_blocks(last)
                     last = None
                 message = object_at(position, message)
             role = message.get("role")
@@ -122,7 +123,7 @@ class Walk:
                         yield from entries
                         last = None
                         continue
-                yield from self._read_said(last)
+                yield from self._read_blocks(last)
                 last = None
             if role == "user" and lane is main and not self._held:
                 content = message.get("content")
@@ -131,7 +132,7 @@ class Walk:
                     continue
             yield from self._read(message, role, position, lane, scope, is_active)
         if last is not None:
-            yield from self._read_said(last)
+            yield from self._read_blocks(last)
         if self._held:
             for lane in (main, *self._side_lanes.values()):
                 self._close_turn(lane)
@@ -142,7 +143,9 @@ class Walk:
         self, message: Wire, role: object, position: int, lane: Lane, scope: str, is_active: bool
     ) -> list[Entry]:
         """Take in what a message says; the entries that are certain by it."""
-        calls, results = read_message(message, role)
+        said = Said()
+        read_message(message, role, said)
+        calls, results = said.calls, said.results
         ready: list[Entry] = []
         if results:
             if lane.turn is not None and lane.turn.has_calls:
@@ -156,18 +159,18 @@ class Walk:
                 ready += self._flush()
         return ready
 
-    def _read_said(self, said: Said) -> list[Entry]:
+    def _read_blocks(self, blocks: Blocks) -> list[Entry]:
         """Take in, in the general way, what a message of the user's said."""
-        content, position, is_active = said
+        content, position, is_active = blocks
         return self._read({"content": content}, "user", position, self._main, "", is_active)
 
     def _add_results(
-        self, results: Sequence[Wire], position: int, lane: Lane, scope: str, is_active: bool
+        self, results: list[ToolResult], position: int, lane: Lane, scope: str, is_active: bool
     ) -> None:
         for result in reversed(results):
             self._order = order = self._order + 1
-            call_id = answered_id(result)
-            entry = new_entry(None, result, call_id, position, order, scope, is_active)
+            call_id = result.call_id
+            entry = result_entry(result, position, order, scope, is_active)
             self._held.append(entry)
             if not call_id:
                 if lane.turn is None:
@@ -180,25 +183,21 @@ class Walk:
         self._waiting += len(results)
 
     def _add_calls(
-        self, calls: Sequence[Wire], position: int, lane: Lane, scope: str, is_active: bool
+        self, calls: list[ToolCall], position: int, lane: Lane, scope: str, is_active: bool
     ) -> None:
         if lane.turn is not None:
             lane.turn.has_calls = True
         for call in reversed(calls):
             self._order = order = self._order + 1
-            call_id = call_id_of(call)
-            stack = lane.pending.get(call_id)
+            stack = lane.pending.get(call.call_id)
             if stack is not None:
                 entry = stack.pop()  # the nearest result behind the call
                 if not stack:
-                    del lane.pending[call_id]
+                    del lane.pending[call.call_id]
                 self._waiting -= 1
-                entry.call = call
-                entry.position = position
-                entry.order = order
-                entry.is_active = is_active
+                entry.add_call(call, position, order, is_active)
                 continue
-            entry = new_entry(call, None, call_id, position, order, scope, is_active)
+            entry = call_entry(call, position, order, scope, is_active)
             self._held.append(entry)
             self._wait_for_turn(entry, lane)
 
@@ -237,7 +236,7 @@ class Walk:
     def _settle_duplicate(self, answered: Entry, second: Entry) -> None:
         self.duplicate_results += 1
         kept = second.result
-        if is_synthetic(answered.result) and not is_synthetic(second.result):
+        if is_stand_in(answered.content) and not is_stand_in(second.content):
             kept = answered.result
             answered.take_over(second)
         if kept is not None:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Literal
 
 from toolcarry._pure.clean import clean_line
+from toolcarry._pure.content import result_text
 from toolcarry._pure.dedupe import WHOLE_FILE_KEYS
 from toolcarry._pure.entry import Entry
 from toolcarry._pure.fences import Source
 from toolcarry._pure.languages import language_of
 from toolcarry._pure.lines import TO_THE_END, UNREADABLE, line_range
-from toolcarry._pure.read import result_text
 from toolcarry.decode import compact_json
 from toolcarry.types import CutSide, KeepText
 from toolcarry.wire import Wire, as_list, as_object
@@ -139,7 +139,7 @@ def sources(entry: Entry, keep: KeepText) -> list[Source]:
                 return found
     if entry.result is not None:
         language = language_of(entry.value or "") if section == "files" else ""
-        found.append(Source(result_text(entry.result.get("content")), language, side, reference))
+        found.append(Source(result_text(entry.content), language, side, reference))
     return found
 
 

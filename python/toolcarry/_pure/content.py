@@ -1,0 +1,164 @@
+"""The text of a result, whatever kind of thing came back, and what stands for what is no text."""
+
+from __future__ import annotations
+
+from toolcarry.decode import compact_json
+from toolcarry.wire import Wire, as_list, as_object, first_given
+
+SYNTHETIC = (
+    "[Request interrupted by user",
+    "[Tool result missing",
+    "[Tool use interrupted",
+)
+"""How texts begin that stand for a result that never came."""
+
+MEDIA = frozenset(
+    ("image", "image_url", "input_image", "document", "audio", "input_audio", "video")
+)
+"""The kinds of parts that are no text."""
+UNTYPED_MEDIA = ("image", "document", "video", "audio", "inlineData", "inline_data", "fileData")
+"""The keys of parts without a type (Gemini's, Bedrock's) that are no text."""
+DATA_KEYS = ("data", "blob", "file_data", "bytes")
+"""Where a part holds what is no text."""
+OPAQUE = (*DATA_KEYS, "source", "encrypted_content")
+"""What tells, in a part of another kind, that it is no text either."""
+URL_KEYS = ("url", "uri", "fileUri", "file_uri")
+MEDIA_TYPE_KEYS = ("media_type", "mimeType", "mime_type", "format")
+MAX_PARTS = 8
+"""How deep parts may stand in parts: deeper ones are shown as JSON."""
+
+
+def is_stand_in(content: object) -> bool:
+    """Whether the content of a result only stands for one that never came."""
+    text = content if type(content) is str else result_text(content) if content else ""
+    return text[:1] == "[" and text.startswith(SYNTHETIC)
+
+
+def result_text(content: object, depth: int = 0) -> str:
+    """The text of a result: parts on lines of their own; what is no text becomes a line that names it."""
+    if type(content) is not list:
+        if isinstance(content, str):
+            return content
+        if content is None:
+            return ""
+        if not isinstance(content, (list, tuple)):
+            return part_text(content, depth)
+    if len(content) == 1:
+        part = content[0]
+        text = part.get("text") if type(part) is dict else None  # nearly always: spares a call
+        return text if isinstance(text, str) else part_text(part, depth)
+    return "\n".join([part_text(part, depth) for part in content])
+
+
+def part_text(item: object, depth: int) -> str:
+    """The text of one part of a result; parts may hold parts."""
+    if isinstance(item, dict):
+        part: Wire = item
+    elif isinstance(item, str):
+        return item
+    else:
+        found = as_object(item)
+        if found is None:
+            return compact_json(item)
+        part = found
+    text = part.get("text")
+    if isinstance(text, str):
+        return text
+    kind = part.get("type")
+    if not isinstance(kind, str):
+        return untyped_text(part, depth)
+    inner = as_object(part.get("source" if kind == "document" else kind)) or part
+    text = inner.get("text")
+    if isinstance(text, str):
+        return text
+    content = inner.get("content") or part.get("content")
+    if isinstance(content, (str, list, tuple)) and depth < MAX_PARTS:
+        text = result_text(content, depth + 1)
+        return f"{found_line(part)}\n{text}" if kind == "search_result" else text
+    if kind in MEDIA or any(key in part or key in inner for key in OPAQUE):
+        return media_line(kind, part)
+    return compact_json(part)
+
+
+def untyped_text(part: Wire, depth: int) -> str:
+    """The text of a part that doesn't say its type: of Gemini's and Bedrock's the only key tells it."""
+    for kind in UNTYPED_MEDIA:
+        if kind in part and as_object(part[kind]) is not None:
+            return untyped_media(kind, part, depth)
+    if len(part) == 1 and "json" in part:
+        return compact_json(part["json"])
+    parts = as_list(part.get("parts"))
+    if parts and "response" in part and depth < MAX_PARTS:  # Gemini: an answer with media
+        return result_text([part["response"], *parts], depth + 1)
+    content = as_list(part.get("content"))
+    first = as_object(content[0]) if content else None
+    if first is not None and isinstance(first.get("type"), str) and depth < MAX_PARTS:
+        return result_text(content, depth + 1)  # an answer as the Model Context Protocol has it
+    return compact_json(part)
+
+
+def untyped_media(kind: str, part: Wire, depth: int) -> str:
+    """A part that holds media under their kind: a document may be text all the same."""
+    holder = as_object(part[kind]) or part
+    source = as_object(holder.get("source")) or holder
+    if kind == "document":
+        text = source.get("text")
+        if isinstance(text, str):
+            return text
+        content = as_list(source.get("content"))
+        if content and depth < MAX_PARTS:
+            return result_text(content, depth + 1)
+    return media_line(kind, part)
+
+
+def found_line(part: Wire) -> str:
+    """``[search_result: the title, https://...]``"""
+    said = [name for name in map(part.get, ("title", "source")) if isinstance(name, str) and name]
+    return f"[search_result: {', '.join(said)}]" if said else "[search_result]"
+
+
+def media_line(kind: str, part: Wire) -> str:
+    """``[image: image/png, 34,211 bytes]`` for an image, a document or a sound; never its base64."""
+    inner = first_given(part, "source", kind)
+    holder = as_object(inner) or part
+    source = as_object(holder.get("source")) or holder
+    named = first_text(source, MEDIA_TYPE_KEYS) or first_text(holder, MEDIA_TYPE_KEYS)
+    label = label_of(kind, named)
+    url = inner if isinstance(inner, str) else first_text(source, URL_KEYS)
+    if url is not None:
+        return url_line(label, url)
+    data = first_text(source, DATA_KEYS)
+    if data is None:
+        return f"[{label}: {named}]" if named else f"[{label}]"
+    if data.startswith("data:"):
+        return url_line(label, data)
+    if source.get("type") == "text":
+        return data
+    size = f"{base64_size(data):,} bytes"
+    return f"[{label}: {named}, {size}]" if named else f"[{label}: {size}]"
+
+
+def label_of(kind: str, media_type: str | None) -> str:
+    """What a line about media calls them."""
+    if kind in ("inlineData", "inline_data", "fileData"):
+        family = (media_type or "").partition("/")[0]
+        return family if family in MEDIA else "document"
+    return kind.removesuffix("_url").removeprefix("input_")
+
+
+def url_line(label: str, url: str) -> str:
+    if not url.startswith("data:"):
+        return f"[{label}: {url}]"
+    media_type, _, encoded = url[5:].partition(",")
+    return f"[{label}: {media_type.removesuffix(';base64')}, {base64_size(encoded):,} bytes]"
+
+
+def first_text(holder: Wire, keys: tuple[str, ...]) -> str | None:
+    """The first member of these names that is a text."""
+    return next((holder[key] for key in keys if isinstance(holder.get(key), str)), None)
+
+
+def base64_size(data: str) -> int:
+    """How many bytes base64 text stands for, by its length."""
+    padding = 2 if data.endswith("==") else 1 if data.endswith("=") else 0
+    return max(len(data) * 3 // 4 - padding, 0)

@@ -1,0 +1,67 @@
+"""OpenAI Chat (``tool_calls``, role ``tool``, the legacy ``function_call`` and role ``function``), and Ollama's dialect
+of it (arguments as objects, ``tool_name``, no ids).
+
+It is asked last of all for a call or a result that stands by itself, and takes any for its own.
+"""
+
+from __future__ import annotations
+
+from toolcarry._pure.said import Said, Spoken, ToolCall, ToolResult
+from toolcarry._pure.shapes import anthropic
+from toolcarry.wire import Wire, as_list, as_object, first_given, text_or_empty
+
+NAME = "openai-chat"
+OLLAMA = "ollama"
+
+
+def read(message: Wire, role: object, said: Said) -> str:
+    is_answer = role == "tool" or role == "function"
+    if not is_answer and (
+        role == "user" or not ("tool_calls" in message or "function_call" in message)
+    ):
+        return ""
+    found = anthropic.read(message, role, said)  # the content may hold blocks all the same
+    if is_answer and not said.results:
+        said.calls.clear()
+        said.results.append(to_result(message))
+        return NAME if role == "function" or "tool_call_id" in message else OLLAMA
+    return read_calls(message, said) or found
+
+
+def read_calls(message: Wire, said: Said) -> str:
+    """Take in the calls of a message. A call that stands in the content too is one call."""
+    known = {known.call_id for known in said.calls} - {""}
+    entries = [as_object(item) for item in as_list(message.get("tool_calls")) or ()]
+    found = [to_call(entry) for entry in entries if entry is not None]
+    said.calls.extend(call for call in found if call.call_id not in known)
+    legacy = as_object(message.get("function_call"))
+    if legacy is not None:
+        said.calls.append(to_call(legacy))
+    elif found:
+        return NAME if as_object(found[0].arguments) is None else OLLAMA
+    return NAME if legacy is not None else ""
+
+
+def call(wire: Wire) -> ToolCall | None:
+    return to_call(wire)
+
+
+def result(wire: Wire) -> ToolResult | None:
+    return to_result(wire)
+
+
+def spoken(message: Wire) -> Spoken | None:
+    return Spoken(message.get("role"), message.get("content"))
+
+
+def to_call(wire: Wire) -> ToolCall:
+    source = as_object(first_given(wire, "function", "custom")) or wire
+    name = text_or_empty(source.get("name"))
+    given = first_given(source, "input", "arguments")
+    return ToolCall(wire, text_or_empty(wire.get("id")), name, given)
+
+
+def to_result(wire: Wire) -> ToolResult:
+    call_id = text_or_empty(first_given(wire, "tool_use_id", "tool_call_id"))
+    name = text_or_empty(first_given(wire, "tool_name", "name"))
+    return ToolResult(wire, call_id, name, wire.get("content"), wire.get("is_error") is True)

@@ -1,0 +1,37 @@
+"""Codex rollouts: records that hold an item of OpenAI Responses as their ``payload``.
+
+The other kinds of records (``event_msg`` and its mirror of outputs, ``turn_context``, ``compacted``) say nothing that
+the items don't. The older flat form, in which the records are the items, is read as Responses.
+"""
+
+from __future__ import annotations
+
+from toolcarry._pure.said import Said, Spoken, ToolCall, ToolResult
+from toolcarry._pure.shapes import responses
+from toolcarry.wire import Wire, as_object
+
+NAME = "codex"
+
+
+def read(message: Wire, _role: object, said: Said) -> str:
+    payload = as_object(message.get("payload"))
+    if payload is None:
+        return ""
+    if message.get("type") == "response_item":
+        responses.read(payload, None, said)
+    return NAME
+
+
+def call(_wire: Wire) -> ToolCall | None:
+    return None
+
+
+def result(_wire: Wire) -> ToolResult | None:
+    return None
+
+
+def spoken(message: Wire) -> Spoken | None:
+    payload = as_object(message.get("payload"))
+    if payload is None or message.get("type") != "response_item":
+        return None
+    return Spoken(payload.get("role"), payload.get("content"))

@@ -1,0 +1,100 @@
+"""OpenAI Responses: calls and results are items of their own, named by their type.
+
+A tool that runs on the server (``web_search_call``, ``mcp_call``) has its call and its result in one item.
+A ``reasoning`` item says nothing here; it stays with its call where items are moved.
+"""
+
+from __future__ import annotations
+
+from toolcarry._pure.said import Said, Spoken, ToolCall, ToolResult
+from toolcarry.decode import loads_arguments
+from toolcarry.wire import Wire, as_object, first_given, text_or_empty
+
+NAME = "openai-responses"
+NO_CALLS = frozenset(("reasoning", "item_reference", "mcp_list_tools"))
+
+ON_SERVER = {
+    "web_search_call": ("action", "results"),
+    "file_search_call": ("queries", "results"),
+    "code_interpreter_call": ("code", "outputs"),
+    "image_generation_call": ("prompt", "result"),
+    "mcp_call": ("arguments", "output"),
+}
+"""The calls that hold their results: where the arguments stand, and what came back."""
+WRAPPED = frozenset(("queries", "code", "prompt"))
+"""Arguments that are no object: one is made of them, under their own name."""
+
+
+def read(message: Wire, role: object, said: Said) -> str:
+    kind = message.get("type")
+    if role is not None or not isinstance(kind, str):
+        return ""
+    if kind in NO_CALLS:
+        return NAME
+    found = call(message)
+    if found is not None:
+        said.calls.append(found)
+    answer = result(message)
+    if answer is not None:
+        said.results.append(answer)
+    return NAME if found is not None or answer is not None else ""
+
+
+def call(wire: Wire) -> ToolCall | None:
+    kind = text_or_empty(wire.get("type"))
+    if not kind.endswith("_call") or kind == "tool_call":
+        return None
+    name = text_or_empty(wire.get("name")) or kind.removesuffix("_call")
+    return ToolCall(wire, item_id(wire), name, arguments(wire, kind))
+
+
+def arguments(wire: Wire, kind: str) -> object:
+    """What a call was given."""
+    if kind in ON_SERVER:
+        key = ON_SERVER[kind][0]
+        given = wire.get(key)
+        return {key: given} if key in WRAPPED and given is not None else given
+    if kind == "custom_tool_call":  # free text, which is no JSON even where it looks like it
+        return {"input": wire.get("input")}
+    return first_given(wire, "arguments", "action", "operation", "input")
+
+
+def result(wire: Wire) -> ToolResult | None:
+    kind = text_or_empty(wire.get("type"))
+    if kind in ON_SERVER:
+        return server_result(wire, kind)
+    if not kind.endswith(("_call_output", "tool_search_output")):
+        return None
+    output = wire.get("output")
+    content, is_error = unpacked(output) if isinstance(output, str) else (output, False)
+    return ToolResult(wire, item_id(wire), text_or_empty(wire.get("name")), content, is_error)
+
+
+def server_result(wire: Wire, kind: str) -> ToolResult:
+    error = wire.get("error")
+    content = error if error is not None else wire.get(ON_SERVER[kind][1])
+    if kind == "image_generation_call" and isinstance(content, str):
+        content = {"image": {"data": content}}
+    is_error = error is not None or wire.get("status") in ("failed", "incomplete")
+    return ToolResult(wire, item_id(wire), "", content, is_error)
+
+
+def unpacked(output: str) -> tuple[object, bool]:
+    """What Codex writes as JSON, ``{"output": ..., "metadata": {"exit_code": ...}}``, and whether that failed."""
+    if not output.startswith("{"):
+        return output, False
+    held = loads_arguments(output)
+    text = held.get("output")
+    exit_code = (as_object(held.get("metadata")) or {}).get("exit_code")
+    if not isinstance(text, str) or not isinstance(exit_code, int):
+        return output, False
+    return text, exit_code != 0
+
+
+def item_id(wire: Wire) -> str:
+    """The id by which a call and its result are paired: ``call_id``, where there is one."""
+    return text_or_empty(first_given(wire, "call_id", "id"))
+
+
+def spoken(_message: Wire) -> Spoken | None:
+    return None
