@@ -22,7 +22,7 @@ DATA_KEYS = ("data", "blob", "file_data", "bytes")
 """Where a part holds what is no text."""
 OPAQUE = (*DATA_KEYS, "source", "encrypted_content")
 """What tells, in a part of another kind, that it is no text either."""
-URL_KEYS = ("url", "uri", "fileUri", "file_uri")
+URL_KEYS = ("url", "image_url", "uri", "fileUri", "file_uri")
 MEDIA_TYPE_KEYS = ("media_type", "mimeType", "mime_type", "format")
 MAX_PARTS = 8
 """How deep parts may stand in parts: deeper ones are shown as JSON."""
@@ -88,7 +88,7 @@ def untyped_text(part: Wire, depth: int) -> str:
     if len(part) == 1 and "json" in part:
         return compact_json(part["json"])
     parts = as_list(part.get("parts"))
-    if parts and "response" in part and depth < MAX_PARTS:  # Gemini: an answer with media
+    if parts and part.get("response") is not None and depth < MAX_PARTS:  # Gemini: an answer with media
         return result_text([part["response"], *parts], depth + 1)
     content = as_list(part.get("content"))
     first = as_object(content[0]) if content else None

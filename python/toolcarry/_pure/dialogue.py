@@ -33,7 +33,7 @@ def dialogue(messages: Sequence[Any]) -> str:
         if placed is None or not placed[2]:
             continue
         said = read_spoken(placed[0])
-        speaker = SPEAKERS.get(said.speaker) if isinstance(said.speaker, str) else None
+        speaker = SPEAKERS.get(said.speaker)
         text = spoken_text(said.content) if speaker else ""
         if text.strip(SPACE):
             turns.append(f"[{speaker}]\n{safe_turn(text)}\n[/{speaker}]")

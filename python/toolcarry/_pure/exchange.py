@@ -43,7 +43,7 @@ def exchange(
                 return []
             order += 1
             name, answer = block.get("name"), result.get("content")
-            if type(name) is not str or type(answer) is dict:
+            if type(name) is not str or (answer is not None and type(answer) not in (str, list)):
                 return []
             entries.append(
                 new_entry(

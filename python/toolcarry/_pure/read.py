@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from toolcarry._pure.said import Said, Spoken, ToolCall, ToolResult
 from toolcarry._pure.shapes import SHAPES, WITH_CONTENT
-from toolcarry.wire import Wire
+from toolcarry.wire import Wire, text_or_empty
 
 UNKNOWN = "unknown"
 """The name of a tool that nothing names."""
@@ -40,6 +40,6 @@ def read_result(wire: Wire) -> ToolResult:
 def read_spoken(message: Wire) -> Spoken:
     """Who speaks in a message, and what is said."""
     if message.get("role") is not None and message.get("content") is not None:
-        return Spoken(message["role"], message["content"])
+        return Spoken(text_or_empty(message["role"]), message["content"])
     found = (shape.spoken(message) for shape in SHAPES)
     return next(spoken for spoken in found if spoken is not None)

@@ -45,7 +45,7 @@ class Said:
 class Spoken(NamedTuple):
     """Who speaks in a message, by the wire's own word for it, and what is said: a text, or a list of parts."""
 
-    speaker: object
+    speaker: str
     content: object
 
 

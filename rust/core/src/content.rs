@@ -1,6 +1,8 @@
-//! The text of a result, whole or in part, and what stands for what is no text. The twin is in `_pure/read.py`.
+//! The text of a result, whole or in part, and what stands for what is no text. The twin is
+//! `_pure/content.py`.
 
 use crate::pieces::Piece;
+use crate::read::items;
 use crate::text::{OwnedText, Text, grouped};
 use crate::value::{Key, Value, names, text_or_empty};
 
@@ -11,9 +13,22 @@ const LONGEST_SYNTHETIC: usize = 32;
 /// The kinds of parts that are no text.
 const MEDIA: [&str; 7] = ["image", "image_url", "input_image", "document", "audio", "input_audio", "video"];
 /// What tells, in a part of another kind, that it is no text either.
-const OPAQUE: [Key<'static>; 5] = [names::DATA, names::BLOB, names::FILE_DATA, names::SOURCE, names::ENCRYPTED_CONTENT];
+const OPAQUE: [Key<'static>; 6] =
+    [names::DATA, names::BLOB, names::FILE_DATA, names::BYTES, names::SOURCE, names::ENCRYPTED_CONTENT];
 /// Where a part holds what is no text.
-const DATA_KEYS: [Key<'static>; 3] = [names::DATA, names::BLOB, names::FILE_DATA];
+const DATA_KEYS: [Key<'static>; 4] = [names::DATA, names::BLOB, names::FILE_DATA, names::BYTES];
+const URL_KEYS: [Key<'static>; 5] = [names::URL, names::IMAGE_URL, names::URI, names::FILE_URI_CAMEL, names::FILE_URI];
+const MEDIA_TYPE_KEYS: [Key<'static>; 4] = [names::MEDIA_TYPE, names::MIME_TYPE, names::MIME_TYPE_SNAKE, names::FORMAT];
+/// The keys of parts without a type (Gemini's, Bedrock's) that are no text.
+const UNTYPED_MEDIA: [Key<'static>; 7] = [
+    names::IMAGE,
+    names::DOCUMENT,
+    names::VIDEO,
+    names::AUDIO,
+    names::INLINE_DATA_CAMEL,
+    names::INLINE_DATA,
+    names::FILE_DATA_CAMEL,
+];
 /// How deep parts may stand in parts: deeper ones are shown as JSON.
 const MAX_PARTS: usize = 8;
 
@@ -91,18 +106,8 @@ fn content_text<'a, V: Value<'a>>(content: V, depth: usize) -> Piece<'a> {
         return Piece::Borrowed(text);
     }
     let Some(parts) = content.list() else { return part_text(content, depth) };
-    let text_at = |index: usize| parts.item(index).map_or(Piece::ascii(""), |part| part_text(part, depth));
-    if parts.count() == 1 {
-        return text_at(0);
-    }
-    let mut joined = OwnedText::default();
-    for index in 0..parts.count() {
-        if index > 0 {
-            joined.push_ascii("\n");
-        }
-        joined.push(text_at(index).text());
-    }
-    Piece::own(joined)
+    let mut texts = items(parts).map(|part| part_text(part, depth));
+    if parts.count() == 1 { texts.next().unwrap_or_default() } else { joined(texts) }
 }
 
 /// The text of one part of a result; parts may hold parts.
@@ -114,7 +119,7 @@ fn part_text<'a, V: Value<'a>>(item: V, depth: usize) -> Piece<'a> {
     if let Some(text) = part.get(names::TEXT).and_then(Value::text) {
         return Piece::Borrowed(text);
     }
-    let Some(kind) = part.get(names::TYPE).and_then(Value::text) else { return Piece::own(part.json()) };
+    let Some(kind) = part.get(names::TYPE).and_then(Value::text) else { return untyped_text(part, depth) };
     let inner_key = if kind.is("document") { names::SOURCE } else { Key::named(kind) };
     let inner = part.get(inner_key).and_then(Value::object).unwrap_or(part);
     if let Some(text) = inner.get(names::TEXT).and_then(Value::text) {
@@ -125,13 +130,79 @@ fn part_text<'a, V: Value<'a>>(item: V, depth: usize) -> Piece<'a> {
         && (content.text().is_some() || content.list().is_some())
         && depth < MAX_PARTS
     {
-        return content_text(content, depth + 1);
+        let text = content_text(content, depth + 1);
+        return if kind.is("search_result") { joined([found_line(part), text].into_iter()) } else { text };
     }
     let is_opaque = |key: &Key<'_>| part.has(*key) || inner.has(*key);
     if MEDIA.iter().any(|name| kind.is(name)) || OPAQUE.iter().any(is_opaque) {
-        return media_line(kind, part);
+        return media_line(Key::named(kind), part);
     }
     Piece::own(part.json())
+}
+
+/// The text of a part that doesn't say its type: of Gemini's and Bedrock's the only key tells it.
+fn untyped_text<'a, V: Value<'a>>(part: V, depth: usize) -> Piece<'a> {
+    for kind in UNTYPED_MEDIA {
+        if let Some(holder) = part.get(kind).and_then(Value::object) {
+            return untyped_media(kind, part, holder, depth);
+        }
+    }
+    if part.size() == 1
+        && let Some(value) = part.get(names::JSON)
+    {
+        return Piece::own(value.json());
+    }
+    let list = |key| part.get(key).and_then(Value::list).filter(|list| list.count() > 0 && depth < MAX_PARTS);
+    if let (Some(parts), Some(response)) = (list(names::PARTS), part.get(names::RESPONSE)) {
+        // Gemini: an answer with media.
+        return joined(std::iter::once(response).chain(items(parts)).map(|part| part_text(part, depth + 1)));
+    }
+    if let Some(content) = list(names::CONTENT) {
+        let first = content.item(0).and_then(Value::object);
+        if first.and_then(|first| first.get(names::TYPE)).and_then(Value::text).is_some() {
+            return content_text(content, depth + 1); // an answer as the Model Context Protocol has it
+        }
+    }
+    Piece::own(part.json())
+}
+
+/// A part that holds media under their kind: a document may be text all the same.
+fn untyped_media<'a, V: Value<'a>>(kind: Key<'static>, part: V, holder: V, depth: usize) -> Piece<'a> {
+    if kind == names::DOCUMENT {
+        let source = holder.get(names::SOURCE).and_then(Value::object).unwrap_or(holder);
+        if let Some(text) = source.get(names::TEXT).and_then(Value::text) {
+            return Piece::Borrowed(text);
+        }
+        let content = source.get(names::CONTENT).and_then(Value::list);
+        if let Some(content) = content.filter(|content| content.count() > 0 && depth < MAX_PARTS) {
+            return content_text(content, depth + 1);
+        }
+    }
+    media_line(kind, part)
+}
+
+/// `[search_result: the title, https://...]`
+fn found_line<'a, V: Value<'a>>(part: V) -> Piece<'a> {
+    let said = [names::TITLE, names::SOURCE].map(|key| text_or_empty(part.get(key)));
+    let label = Text::ascii("search_result");
+    let [title, source] = said;
+    match (title.is_empty(), source.is_empty()) {
+        (false, false) => line(label, &[Text::ascii(": "), title, Text::ascii(", "), source]),
+        (true, true) => line(label, &[]),
+        (is_untitled, _) => line(label, &[Text::ascii(": "), if is_untitled { source } else { title }]),
+    }
+}
+
+/// Texts on lines of their own.
+fn joined<'a>(texts: impl Iterator<Item = Piece<'a>>) -> Piece<'a> {
+    let mut joined = OwnedText::default();
+    for (index, text) in texts.enumerate() {
+        if index > 0 {
+            joined.push_ascii("\n");
+        }
+        joined.push(text.text());
+    }
+    Piece::own(joined)
 }
 
 /// Whether a value holds nothing: an empty text or list.
@@ -147,30 +218,47 @@ pub(crate) fn is_synthetic<'a, V: Value<'a>>(content: Option<V>) -> bool {
 }
 
 /// `[image: image/png, 34,211 bytes]` for an image, a document or a sound; never its base64.
-fn media_line<'a, V: Value<'a>>(kind: Text<'a>, part: V) -> Piece<'a> {
-    let label = kind.without_suffix("_url").without_prefix("input_");
-    let inner = part.get(names::SOURCE).or_else(|| part.get(Key::named(kind)));
+fn media_line<'a, V: Value<'a>>(kind: Key<'a>, part: V) -> Piece<'a> {
+    let inner = part.get(names::SOURCE).or_else(|| part.get(kind));
     let holder = inner.and_then(Value::object).unwrap_or(part);
-    let url = inner.and_then(Value::text).or_else(|| holder.get(names::URL).and_then(Value::text));
-    if let Some(url) = url {
+    let source = holder.get(names::SOURCE).and_then(Value::object).unwrap_or(holder);
+    let named_in = |holder: V| first_text(holder, &MEDIA_TYPE_KEYS).filter(|name| !name.is_empty());
+    let named = named_in(source).or_else(|| named_in(holder));
+    let label = label_of(kind, named);
+    if let Some(url) = inner.and_then(Value::text).or_else(|| first_text(source, &URL_KEYS)) {
         return url_line(label, url);
     }
-    let data = DATA_KEYS.iter().find_map(|key| holder.get(*key).and_then(Value::text));
-    let Some(data) = data else { return line(label, &[]) };
+    let Some(data) = first_text(source, &DATA_KEYS) else {
+        return match named {
+            Some(name) => line(label, &[Text::ascii(": "), name]),
+            None => line(label, &[]),
+        };
+    };
     if data.starts_with("data:") {
         return url_line(label, data);
     }
-    if text_or_empty(holder.get(names::TYPE)).is("text") {
+    if text_or_empty(source.get(names::TYPE)).is("text") {
         return Piece::Borrowed(data);
     }
     let size = size_note(data);
-    let media_type = [names::MEDIA_TYPE, names::MIME_TYPE, names::FORMAT]
-        .iter()
-        .find_map(|key| holder.get(*key).and_then(Value::text));
-    match media_type {
+    match named {
         Some(name) => line(label, &[Text::ascii(": "), name, Text::ascii(", "), Text::ascii(&size)]),
         None => line(label, &[Text::ascii(": "), Text::ascii(&size)]),
     }
+}
+
+/// What a line about media calls them.
+fn label_of<'a>(kind: Key<'a>, media_type: Option<Text<'a>>) -> Text<'a> {
+    if [names::INLINE_DATA_CAMEL, names::INLINE_DATA, names::FILE_DATA_CAMEL].contains(&kind) {
+        let family = media_type.map_or(Text::ascii(""), |name| name.slice(0, name.find(b'/').unwrap_or(name.len())));
+        return if MEDIA.iter().any(|name| family.is(name)) { family } else { Text::ascii("document") };
+    }
+    kind.name.without_suffix("_url").without_prefix("input_")
+}
+
+/// The first member of these names that is a text.
+fn first_text<'a, V: Value<'a>>(holder: V, keys: &[Key<'static>]) -> Option<Text<'a>> {
+    keys.iter().find_map(|key| holder.get(*key).and_then(Value::text))
 }
 
 fn url_line<'a>(label: Text<'_>, url: Text<'_>) -> Piece<'a> {

@@ -9,7 +9,6 @@ use ahash::{AHashMap, AHashSet};
 use crate::entry::Entry;
 use crate::lines::{DEFAULT_READ, Lines, UNREADABLE, is_covered, line_range, remember_range};
 use crate::pieces::Piece;
-use crate::read::name_and_input;
 use crate::rules::{KeepBlock, Kind, OTHER, Rule, RuleSet, key_value};
 use crate::scan::push_quoted;
 use crate::shell::has_side_effects;
@@ -141,8 +140,12 @@ impl<'a, 'r> Judging<'a, 'r> {
             let rule = self.rules.find(entry.name(), None::<V>);
             return if rule.keep == KeepBlock::None { rule } else { &OTHER };
         };
-        let (name, given) = name_and_input(call);
+        let given = match entry.arguments {
+            None => call.empty(),
+            Some(arguments) => arguments.object().unwrap_or_else(|| arguments.arguments()),
+        };
         entry.given = Some(given);
+        let name = entry.tool_name;
         let rule = self.rules.find(name, Some(given));
         entry.kind = rule.kind;
         entry.value = if rule.kind == Kind::Other { other_key(rule, name, given) } else { key_value(rule, given) };

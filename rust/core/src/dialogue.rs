@@ -3,11 +3,13 @@
 use crate::clean::{clean, escape_marks};
 use crate::messages::{Halt, Messages};
 use crate::pieces::{Output, Piece};
-use crate::read::items;
+use crate::read::{items, read_spoken};
 use crate::session::{Placed, Places};
 use crate::text::{OwnedText, Text};
 use crate::value::{Value, names, text_or_empty};
 
+/// The parts of a message that are said aloud; those without a type are, too.
+const TEXT_KINDS: [&str; 3] = ["text", "input_text", "output_text"];
 const MARKS: [&str; 4] = ["[USER]", "[/USER]", "[ASSISTANT]", "[/ASSISTANT]"];
 
 /// The turns of the active branch, each between lines that open and close it.
@@ -17,9 +19,10 @@ pub fn dialogue<'a, M: Messages<'a>>(messages: &M) -> Result<Output<'a>, Halt<M:
     let mut position = None;
     while let Some((found, item)) = messages.before(position).map_err(Halt::Source)? {
         position = Some(found);
-        let Some(Placed { message, role, is_active, .. }) = places.place(messages, found, item)? else { continue };
-        if is_active && let Some(speaker) = speaker_of(text_or_empty(role)) {
-            let said = spoken_text(message.get(names::CONTENT));
+        let Some(Placed { message, is_active: true, .. }) = places.place(messages, found, item)? else { continue };
+        let spoken = read_spoken(message);
+        if let Some(speaker) = speaker_of(spoken.speaker) {
+            let said = spoken_text(spoken.content);
             if has_words(said.text()) {
                 turns.push((speaker, safe_turn(&said)));
             }
@@ -42,8 +45,8 @@ pub fn dialogue<'a, M: Messages<'a>>(messages: &M) -> Result<Output<'a>, Halt<M:
 /// Who speaks in a message of this role.
 fn speaker_of(role: Text<'_>) -> Option<&'static str> {
     match () {
-        () if role.is("user") || role.is("human") => Some("USER"),
-        () if role.is("assistant") || role.is("ai") => Some("ASSISTANT"),
+        () if ["user", "human"].iter().any(|name| role.is(name)) => Some("USER"),
+        () if ["assistant", "ai", "model", "agent"].iter().any(|name| role.is(name)) => Some("ASSISTANT"),
         () => None,
     }
 }
@@ -72,8 +75,15 @@ fn part_text<'a, V: Value<'a>>(part: V) -> Option<Text<'a>> {
         return Some(text);
     }
     let part = part.object()?;
-    let is_text = text_or_empty(part.get(names::TYPE)).is("text");
-    part.get(names::TEXT).filter(|_| is_text).and_then(Value::text)
+    let is_thought = part.get(names::THOUGHT).is_some_and(Value::is_true);
+    let kind = part.get(names::TYPE);
+    let name = text_or_empty(kind);
+    let is_text = kind.is_none() || TEXT_KINDS.iter().any(|text| name.is(text));
+    if is_thought || !is_text {
+        return None;
+    }
+    let held_elsewhere = || part.get(names::CONTENT).filter(|_| name.is("text")); // OpenTelemetry
+    part.get(names::TEXT).or_else(held_elsewhere)?.text()
 }
 
 /// Whether there is anything but white space.

@@ -2,10 +2,11 @@
 
 use crate::content::is_synthetic;
 use crate::pieces::Piece;
-use crate::read::{UNKNOWN, call_name, result_name};
+use crate::read::UNKNOWN;
 use crate::rules::Kind;
+use crate::said::{ToolCall, ToolResult};
 use crate::text::Text;
-use crate::value::{Value, names};
+use crate::value::Value;
 
 /// A block in the making: a call, a result, or both, as the wire's own objects.
 #[derive(Clone, Debug)]
@@ -14,12 +15,16 @@ pub struct Entry<'a, V> {
     pub call: Option<V>,
     /// The result, unless it is missing.
     pub result: Option<V>,
+    /// The arguments as they stand.
+    pub arguments: Option<V>,
     /// What came back.
     pub content: Option<V>,
-    /// The arguments, an object; known once the entry was judged.
+    /// The arguments as an object; known once the entry was judged.
     pub given: Option<V>,
     /// The id of the call; may be empty.
     pub call_id: Text<'a>,
+    /// The tool's name, by the call, else by what the result says of itself; may be empty.
+    pub tool_name: Text<'a>,
     /// The index of the message.
     pub position: usize,
     /// Entries in the order of the walk; unique.
@@ -46,32 +51,42 @@ impl<'a, V: Value<'a>> Entry<'a, V> {
     /// An entry that nothing is known of but what it holds.
     #[must_use]
     pub fn new(
-        call: Option<V>,
-        result: Option<V>,
-        call_id: Text<'a>,
+        call: Option<ToolCall<'a, V>>,
+        result: Option<ToolResult<'a, V>>,
         (position, order): (usize, usize),
         (scope, is_active): (Text<'a>, bool),
     ) -> Self {
-        let mut entry = Self {
-            call,
-            result: None,
-            content: None,
+        let by_call = call.map(|call| (call.call_id, call.name));
+        let by_result = || result.map(|result| (result.call_id, result.name));
+        let (call_id, tool_name) = by_call.or_else(by_result).unwrap_or((Text::ascii(""), Text::ascii("")));
+        let content = result.and_then(|result| result.content);
+        let is_error = result.is_some_and(|result| result.is_error);
+        Self {
+            call: call.map(|call| call.wire),
+            result: result.map(|result| result.wire),
+            arguments: call.and_then(|call| call.arguments),
+            content,
             given: None,
             call_id,
+            tool_name,
             position,
             order,
             age: 0,
             scope,
             is_active,
             is_stale: false,
-            is_error: false,
-            is_failure: true,
+            is_error,
+            is_failure: is_error || result.is_none() || is_synthetic(content),
             behind: None,
             kind: Kind::Other,
             value: None,
-        };
-        entry.set_result(result);
-        entry
+        }
+    }
+
+    /// Take in the call that this result answers.
+    pub(crate) fn add_call(&mut self, call: ToolCall<'a, V>, (position, order): (usize, usize), is_active: bool) {
+        (self.call, self.arguments, self.tool_name) = (Some(call.wire), call.arguments, call.name);
+        (self.position, self.order, self.is_active) = (position, order, is_active);
     }
 
     /// Take over what came back for another entry.
@@ -80,28 +95,15 @@ impl<'a, V: Value<'a>> Entry<'a, V> {
         (self.is_error, self.is_failure) = (other.is_error, other.is_failure);
     }
 
-    fn set_result(&mut self, result: Option<V>) {
-        self.result = result;
-        self.content = result.and_then(|result| result.get(names::CONTENT));
-        self.is_error = result.and_then(|result| result.get(names::IS_ERROR)).is_some_and(Value::is_true);
-        self.is_failure = self.is_error || result.is_none() || is_synthetic(self.content);
-    }
-
-    /// Let what is known of a block from elsewhere count.
-    pub fn set_error(&mut self, is_error: bool) {
-        self.is_error = is_error;
-        self.is_failure = is_error || self.result.is_none() || is_synthetic(self.content);
+    /// Let it be known from elsewhere that the tool failed.
+    pub fn set_error(&mut self) {
+        (self.is_error, self.is_failure) = (true, true);
     }
 
     /// The tool's name, by the call, else by what the result says of itself.
     #[must_use]
     pub fn name(&self) -> Text<'a> {
-        let name = match (self.call, self.result) {
-            (Some(call), _) => call_name(call),
-            (None, Some(result)) => result_name(result),
-            (None, None) => Text::ascii(""),
-        };
-        if name.is_empty() { Text::ascii(UNKNOWN) } else { name }
+        if self.tool_name.is_empty() { Text::ascii(UNKNOWN) } else { self.tool_name }
     }
 
     /// Whether the tool failed.

@@ -11,9 +11,11 @@ use crate::dedupe::Judging;
 use crate::entry::Entry;
 use crate::messages::{Halt, Messages, Record};
 use crate::pair::Walk;
+use crate::read::read_message;
 use crate::rules::RuleSet;
+use crate::said::Said;
 use crate::text::{OwnedText, Text};
-use crate::value::{Value, names, text_or_empty};
+use crate::value::{Value, names};
 
 /// What one tool's results weigh.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -152,22 +154,5 @@ fn shape_of<'a, V: Value<'a>>(message: V) -> Option<&'static str> {
     if message.has(names::UUID) && (message.has(names::MESSAGE) || message.has(names::PARENT_UUID)) {
         return Some("claude-code");
     }
-    let role = text_or_empty(message.get(names::ROLE));
-    if role.is("tool") {
-        return Some(if message.has(names::TOOL_CALL_ID) { "openai-chat" } else { "ollama" });
-    }
-    if role.is("function") || message.has(names::FUNCTION_CALL) {
-        return Some("openai-chat");
-    }
-    if let Some(call) = message.get(names::TOOL_CALLS).and_then(Value::list).and_then(|calls| calls.item(0)) {
-        let function = call.object().and_then(|call| call.get(names::FUNCTION)).and_then(Value::object);
-        let is_object = function.and_then(|function| function.get(names::ARGUMENTS)).and_then(Value::object).is_some();
-        return Some(if is_object { "ollama" } else { "openai-chat" });
-    }
-    let content = message.get(names::CONTENT).and_then(Value::list)?;
-    let is_block = |part: V| {
-        let kind = text_or_empty(part.object().and_then(|part| part.get(names::TYPE))).to_utf8();
-        kind.contains("tool_use") || kind.contains("tool_result")
-    };
-    crate::read::items(content).any(is_block).then_some("anthropic")
+    read_message(message, message.get(names::ROLE), &mut Said::default())
 }

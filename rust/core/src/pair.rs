@@ -16,10 +16,10 @@ use crate::branch::Branch;
 use crate::content::is_synthetic;
 use crate::entry::Entry;
 use crate::messages::{Halt, Messages};
-use crate::read::{Said, answered_id, call_id_of, result_name};
+use crate::read::read_message;
+use crate::said::Said;
 use crate::session::{Placed, Places};
 use crate::text::Text;
-use crate::value::text_or_empty;
 
 /// The calls and the results of one turn that have no id to pair them by, newest first.
 /// Each is the place of an entry that is held.
@@ -61,7 +61,7 @@ pub struct Walk<'a, M: Messages<'a>> {
     messages: M,
     position: Option<usize>,
     is_settled: bool,
-    said: Said<M::Item>,
+    said: Said<'a, M::Item>,
     places: Places<'a>,
     lanes: Vec<Lane<'a>>,
     lane_of: AHashMap<Text<'a>, usize>,
@@ -89,7 +89,7 @@ impl<'a, M: Messages<'a>> Walk<'a, M> {
             messages,
             position: None,
             is_settled: false,
-            said: Said::new(),
+            said: Said::default(),
             places,
             lanes: vec![Lane::default()], // the main conversation's
             lane_of: AHashMap::new(),
@@ -143,8 +143,9 @@ impl<'a, M: Messages<'a>> Walk<'a, M> {
         else {
             return Ok(());
         };
-        self.said.read(message, text_or_empty(role));
-        if self.said.calls.is_empty() && self.said.results.is_empty() {
+        self.said.clear();
+        read_message(message, role, &mut self.said);
+        if self.said.is_empty() {
             return Ok(());
         }
         let place = (scope, is_active);
@@ -187,13 +188,13 @@ impl<'a, M: Messages<'a>> Walk<'a, M> {
             self.waiting += 1;
             let held = self.held.len();
             let mut behind = None;
-            let call_id = answered_id(result);
+            let call_id = result.call_id;
             if call_id.is_empty() {
                 lane.turn.get_or_insert_default().results.push(held);
             } else {
                 behind = lane.pending.insert(call_id, held);
             }
-            let mut entry = Entry::new(None, Some(result), call_id, (position, self.order), place);
+            let mut entry = Entry::new(None, Some(result), (position, self.order), place);
             entry.behind = behind;
             self.held.push(entry);
         }
@@ -206,15 +207,13 @@ impl<'a, M: Messages<'a>> Walk<'a, M> {
         }
         for call in self.said.calls.drain(..).rev() {
             self.order += 1;
-            let call_id = call_id_of(call);
-            let nearest = lane.nearest_result(call_id, &self.held);
+            let nearest = lane.nearest_result(call.call_id, &self.held);
             if let Some(entry) = nearest.and_then(|held| self.held.get_mut(held)) {
                 self.waiting -= 1;
-                entry.call = Some(call);
-                (entry.position, entry.order, entry.is_active) = (position, self.order, is_active);
+                entry.add_call(call, (position, self.order), is_active);
                 continue;
             }
-            let has_id = !call_id.is_empty();
+            let has_id = !call.call_id.is_empty();
             if lane.turn.is_none() && !has_id {
                 lane.turn = Some(Turn { has_calls: true, ..Turn::default() });
             }
@@ -224,7 +223,7 @@ impl<'a, M: Messages<'a>> Walk<'a, M> {
                 turn.calls.push(self.held.len());
                 self.waiting += 1;
             }
-            self.held.push(Entry::new(Some(call), None, call_id, (position, self.order), (scope, is_active)));
+            self.held.push(Entry::new(Some(call), None, (position, self.order), (scope, is_active)));
         }
     }
 
@@ -249,8 +248,8 @@ impl<'a, M: Messages<'a>> Walk<'a, M> {
             }
         }
         for waiting in results.iter().rev() {
-            let Some(result) = self.held.get(*waiting).and_then(|entry| entry.result) else { continue };
-            let name = result_name(result);
+            let Some(entry) = self.held.get(*waiting).filter(|entry| entry.result.is_some()) else { continue };
+            let name = entry.tool_name;
             let open = if name.is_empty() { Some(&mut in_order) } else { by_name.get_mut(&name) };
             let Some(open) = open else { continue };
             while open.front().is_some_and(|held| self.held.get(*held).is_some_and(|entry| entry.result.is_some())) {

@@ -1,88 +1,46 @@
-//! What a message says: its tool calls, its tool results, and the text of a result.
+//! What a message says: its tool calls, its tool results, and what was spoken.
 //!
-//! Every message is recognised by its own structure: Anthropic Messages (content blocks), `OpenAI` Chat
-//! (`tool_calls`, role `tool`, the legacy `function_call` and role `function`) and Ollama (arguments as objects,
-//! `tool_name`, no ids). The twin is `_pure/read.py`.
+//! Every message is recognised by its own structure, so that a conversation may mix shapes; [`crate::shapes`] has a
+//! reader for each family. A structure that nobody knows has no calls and no results. The twin is `_pure/read.py`.
 
-use ahash::AHashSet;
-
+use crate::said::{Said, Shape, Spoken, ToolCall, ToolResult};
+use crate::shapes::{
+    Anthropic, Atif, Bedrock, Chat, Codex, Gemini, LangChain, OpenHands, OpenTelemetry, Responses, SweAgent,
+    all_shapes, first_of, with_content,
+};
 use crate::text::Text;
 use crate::value::{Value, names, text_or_empty};
 
 /// The name of a tool that nothing names.
 pub const UNKNOWN: &str = "unknown";
 
-/// The calls and the results of one message, each in their order, as the wire's own objects.
-#[derive(Debug)]
-pub struct Said<V> {
-    /// `tool_use` blocks, `tool_calls` entries, a legacy `function_call`.
-    pub calls: Vec<V>,
-    /// `tool_result` blocks, or the message itself where its role is `tool` or `function`.
-    pub results: Vec<V>,
-}
-
-impl<'a, V: Value<'a>> Said<V> {
-    /// Room for what messages say.
-    #[must_use]
-    pub fn new() -> Self {
-        Self { calls: Vec::new(), results: Vec::new() }
-    }
-
-    /// Read `message` in place of what was read before.
-    pub fn read(&mut self, message: V, role: Text<'a>) {
-        self.calls.clear();
-        self.results.clear();
-        if let Some(content) = message.get(names::CONTENT).and_then(Value::list) {
-            self.read_content_blocks(content);
-        }
-        if role.is("user") {
-            return;
-        }
-        if self.results.is_empty() && (role.is("tool") || role.is("function")) {
-            self.calls.clear();
-            self.results.push(message);
-            return;
-        }
-        let calls = message.get(names::TOOL_CALLS);
-        let legacy = message.get(names::FUNCTION_CALL);
-        if calls.is_some() || legacy.is_some() {
-            self.read_tool_calls(calls, legacy);
-        }
-    }
-
-    /// Anthropic: calls and results are blocks of the content.
-    fn read_content_blocks(&mut self, content: V) {
-        for block in items(content).filter_map(Value::object) {
-            let kind = text_or_empty(block.get(names::TYPE));
-            if kind.is("tool_result") {
-                self.results.push(block);
-            } else if kind.is("tool_use") {
-                self.calls.push(block);
-            } else if kind.ends_with("_tool_result") {
-                self.results.push(block);
-            } else if kind.is("server_tool_use") || kind.is("mcp_tool_use") {
-                self.calls.push(block);
-            }
-        }
-    }
-
-    /// `OpenAI` Chat and Ollama. A call that stands in the content too is one call.
-    fn read_tool_calls(&mut self, calls: Option<V>, legacy: Option<V>) {
-        let known: AHashSet<Text<'a>> =
-            self.calls.iter().map(|call| call_id_of(*call)).filter(|id| !id.is_empty()).collect();
-        for wire in calls.and_then(Value::list).into_iter().flat_map(items).filter_map(Value::object) {
-            if known.is_empty() || !known.contains(&call_id_of(wire)) {
-                self.calls.push(wire);
-            }
-        }
-        self.calls.extend(legacy.and_then(Value::object));
+/// Take in what a message of this role says; the name of its shape, nothing where it fits any.
+pub fn read_message<'a, V: Value<'a>>(message: V, role: Option<V>, said: &mut Said<'a, V>) -> Option<&'static str> {
+    if role.is_some() && message.get(names::CONTENT).is_some() {
+        with_content!(first_of read(message, role, said))
+    } else {
+        all_shapes!(first_of read(message, role, said))
     }
 }
 
-impl<'a, V: Value<'a>> Default for Said<V> {
-    fn default() -> Self {
-        Self::new()
+/// What a call says that stands by itself.
+pub fn read_call<'a, V: Value<'a>>(wire: V) -> ToolCall<'a, V> {
+    all_shapes!(first_of call(wire)).unwrap_or_else(|| Chat::to_call(wire))
+}
+
+/// What a result says that stands by itself.
+pub fn read_result<'a, V: Value<'a>>(wire: V) -> ToolResult<'a, V> {
+    all_shapes!(first_of result(wire)).unwrap_or_else(|| Chat::to_result(wire))
+}
+
+/// Who speaks in a message, and what is said.
+pub fn read_spoken<'a, V: Value<'a>>(message: V) -> Spoken<'a, V> {
+    let (role, content) = (message.get(names::ROLE), message.get(names::CONTENT));
+    let plain = Spoken { speaker: text_or_empty(role), content };
+    if role.is_some() && content.is_some() {
+        return plain;
     }
+    all_shapes!(first_of spoken(message)).unwrap_or(plain)
 }
 
 /// The items of a list.
@@ -90,34 +48,12 @@ pub(crate) fn items<'a, V: Value<'a>>(list: V) -> impl Iterator<Item = V> {
     (0..list.count()).filter_map(move |index| list.item(index))
 }
 
-/// The id of a call; empty where it has none.
-pub fn call_id_of<'a, V: Value<'a>>(call: V) -> Text<'a> {
-    text_or_empty(call.get(names::ID))
+/// The objects of a list that a member is.
+pub(crate) fn objects<'a, V: Value<'a>>(list: Option<V>) -> impl Iterator<Item = V> {
+    list.and_then(Value::list).into_iter().flat_map(items).filter_map(Value::object)
 }
 
-/// The id of the call that a result answers; empty where it names none.
-pub fn answered_id<'a, V: Value<'a>>(result: V) -> Text<'a> {
-    text_or_empty(result.get(names::TOOL_USE_ID).or_else(|| result.get(names::TOOL_CALL_ID)))
-}
-
-/// The name of the tool that a call is for, and its arguments, as an object.
-pub fn name_and_input<'a, V: Value<'a>>(call: V) -> (Text<'a>, V) {
-    let source = call.get(names::FUNCTION).and_then(Value::object).unwrap_or(call);
-    let raw = source.get(names::INPUT).or_else(|| source.get(names::ARGUMENTS));
-    let input = match raw {
-        None => call.empty(),
-        Some(raw) => raw.object().unwrap_or_else(|| raw.arguments()),
-    };
-    (text_or_empty(source.get(names::NAME)), input)
-}
-
-/// The name of the tool that a call is for.
-pub fn call_name<'a, V: Value<'a>>(call: V) -> Text<'a> {
-    let source = call.get(names::FUNCTION).and_then(Value::object).unwrap_or(call);
-    text_or_empty(source.get(names::NAME))
-}
-
-/// The tool's name as a result says it of itself; empty where it does not.
-pub fn result_name<'a, V: Value<'a>>(result: V) -> Text<'a> {
-    text_or_empty(result.get(names::TOOL_NAME).or_else(|| result.get(names::NAME)))
+/// The text of the first of two members that is there.
+pub(crate) fn first_text<'a, V: Value<'a>>(first: Option<V>, second: Option<V>) -> Text<'a> {
+    text_or_empty(first.or(second))
 }

@@ -181,6 +181,13 @@ impl<'a, 'py: 'a> Value<'a> for Object<'a, 'py> {
         self.arena.keep(PyDict::new(self.arena.py).into_any())
     }
 
+    fn under(self, key: Key<'static>) -> Self {
+        let dict = PyDict::new(self.arena.py);
+        let done = string_of(self.arena.py, key.name).and_then(|name| dict.set_item(name, self.object));
+        self.arena.settle(done);
+        self.arena.keep(dict.into_any())
+    }
+
     fn type_name(self) -> String {
         self.object.get_type().name().map_or_else(|_| "object".to_owned(), |name| name.to_string())
     }

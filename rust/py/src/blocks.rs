@@ -10,7 +10,7 @@ use toolcarry::dedupe::Judging;
 use toolcarry::entry::Entry;
 use toolcarry::messages::{Halt, List, Messages};
 use toolcarry::pair::Walk;
-use toolcarry::read::{answered_id, call_id_of};
+use toolcarry::read::{read_call, read_result};
 use toolcarry::rules::RuleSet;
 use toolcarry::scan::Conversation;
 use toolcarry::text::{OwnedText, Text};
@@ -131,15 +131,14 @@ pub(crate) fn entries_of<'a, 'py: 'a>(
         let notes = member(intern!(py, "notes"))?;
         let wire = |name| Ok::<_, PyErr>(arena.keep(member(name)?).object());
         let (call, result) = (wire(intern!(py, "tool_use"))?, wire(intern!(py, "tool_result"))?);
-        let call_id = call.map(call_id_of).or_else(|| result.map(answered_id)).unwrap_or(Text::ascii(""));
         let scope = arena.keep(member(intern!(py, "scope"))?).text().unwrap_or(Text::ascii(""));
         let position = member(intern!(py, "position"))?.extract()?;
         let is_active = notes.getattr(intern!(py, "is_active"))?.is_truthy()?;
         let age = if by_notes { notes.getattr(intern!(py, "age"))?.extract()? } else { entries.len() };
-        let mut entry = Entry::new(call, result, call_id, (position, age), (scope, is_active));
+        let mut entry = Entry::new(call.map(read_call), result.map(read_result), (position, age), (scope, is_active));
         entry.age = age;
         if member(intern!(py, "is_error"))?.is_truthy()? {
-            entry.set_error(true);
+            entry.set_error();
         }
         if by_notes {
             entry.is_stale = notes.getattr(intern!(py, "is_stale"))?.is_truthy()?;

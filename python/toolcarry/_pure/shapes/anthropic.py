@@ -6,7 +6,7 @@ What a server's tool gave (``web_search_tool_result`` and others) is a result as
 from __future__ import annotations
 
 from toolcarry._pure.said import Said, Spoken, ToolCall, ToolResult
-from toolcarry.wire import Wire, as_list, as_object, first_given, text_or_empty
+from toolcarry.wire import Wire, as_object, first_given, text_or_empty
 
 NAME = "anthropic"
 CALLS = frozenset(("tool_use", "server_tool_use", "mcp_tool_use"))
@@ -44,12 +44,8 @@ def result(wire: Wire) -> ToolResult | None:
     return to_result(wire) if is_result else None
 
 
-def spoken(message: Wire) -> Spoken | None:
-    return (
-        None
-        if as_list(message.get("content")) is None
-        else Spoken(message.get("role"), message["content"])
-    )
+def spoken(_message: Wire) -> Spoken | None:
+    return None
 
 
 def to_call(block: Wire) -> ToolCall:
@@ -67,5 +63,5 @@ def to_result(block: Wire) -> ToolResult:
 
 def is_server_error(content: object) -> bool:
     """Whether a server's tool gave the error that stands in place of its results."""
-    kind = content.get("type") if isinstance(content, dict) else None
-    return isinstance(kind, str) and kind.endswith("_tool_result_error")
+    error = None if isinstance(content, (str, list, tuple)) else as_object(content)
+    return error is not None and text_or_empty(error.get("type")).endswith("_tool_result_error")

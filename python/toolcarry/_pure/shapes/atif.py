@@ -29,7 +29,7 @@ def result(wire: Wire) -> ToolResult | None:
 
 def spoken(message: Wire) -> Spoken | None:
     is_step = "step_id" in message and "source" in message
-    return Spoken(message["source"], message.get("message")) if is_step else None
+    return Spoken(text_or_empty(message["source"]), message.get("message")) if is_step else None
 
 
 def to_call(entry: Wire) -> ToolCall:

@@ -51,7 +51,7 @@ def result(wire: Wire) -> ToolResult | None:
 
 
 def spoken(message: Wire) -> Spoken | None:
-    return Spoken(message.get("role"), message.get("content"))
+    return Spoken(text_or_empty(message.get("role")), message.get("content"))
 
 
 def to_call(wire: Wire) -> ToolCall:

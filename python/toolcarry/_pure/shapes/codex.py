@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from toolcarry._pure.said import Said, Spoken, ToolCall, ToolResult
 from toolcarry._pure.shapes import responses
-from toolcarry.wire import Wire, as_object
+from toolcarry.wire import Wire, as_object, text_or_empty
 
 NAME = "codex"
 
@@ -34,4 +34,4 @@ def spoken(message: Wire) -> Spoken | None:
     payload = as_object(message.get("payload"))
     if payload is None or message.get("type") != "response_item":
         return None
-    return Spoken(payload.get("role"), payload.get("content"))
+    return Spoken(text_or_empty(payload.get("role")), payload.get("content"))

@@ -55,9 +55,9 @@ def answer_of(given: Wire) -> tuple[object, bool]:
     """What a function gave back, and whether that is an error."""
     if as_list(given.get("parts")):
         return given, False  # media beside the answer
-    response = given.get("response")
-    if not isinstance(response, dict):
-        return response, False
+    response = as_object(given.get("response"))
+    if response is None:
+        return given.get("response"), False
     is_error = response.get("error") is not None
     if len(response) == 1:
         only = first_given(response, "output", "result", "error")
@@ -67,4 +67,4 @@ def answer_of(given: Wire) -> tuple[object, bool]:
 
 def spoken(message: Wire) -> Spoken | None:
     parts = as_list(message.get("parts"))
-    return None if parts is None else Spoken(message.get("role"), parts)
+    return None if parts is None else Spoken(text_or_empty(message.get("role")), parts)

@@ -45,7 +45,7 @@ def result(wire: Wire) -> ToolResult | None:
 
 def spoken(message: Wire) -> Spoken | None:
     data = data_of(message)
-    return None if data is None else Spoken(message.get("type"), data.get("content"))
+    return None if data is None else Spoken(text_or_empty(message.get("type")), data.get("content"))
 
 
 def data_of(message: Wire) -> Wire | None:

@@ -53,8 +53,8 @@ def result(wire: Wire) -> ToolResult | None:
 
 def spoken(message: Wire) -> Spoken | None:
     said = as_object(message.get("llm_message")) if message.get("kind") == "MessageEvent" else None
-    return (
-        None
-        if said is None
-        else Spoken(first_given(said, "role") or message.get("source"), said.get("content"))
-    )
+    if said is None:
+        return None
+    role = said.get("role")
+    speaker = message.get("source") if role is None else role
+    return Spoken(text_or_empty(speaker), said.get("content"))

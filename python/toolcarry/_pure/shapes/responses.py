@@ -23,6 +23,7 @@ ON_SERVER = {
 """The calls that hold their results: where the arguments stand, and what came back."""
 WRAPPED = frozenset(("queries", "code", "prompt"))
 """Arguments that are no object: one is made of them, under their own name."""
+MOST_EXIT_CODE = 1 << 32
 
 
 def read(message: Wire, role: object, said: Said) -> str:
@@ -55,7 +56,8 @@ def arguments(wire: Wire, kind: str) -> object:
         given = wire.get(key)
         return {key: given} if key in WRAPPED and given is not None else given
     if kind == "custom_tool_call":  # free text, which is no JSON even where it looks like it
-        return {"input": wire.get("input")}
+        text = wire.get("input")
+        return None if text is None else {"input": text}
     return first_given(wire, "arguments", "action", "operation", "input")
 
 
@@ -71,10 +73,11 @@ def result(wire: Wire) -> ToolResult | None:
 
 
 def server_result(wire: Wire, kind: str) -> ToolResult:
-    error = wire.get("error")
-    content = error if error is not None else wire.get(ON_SERVER[kind][1])
+    error, content = wire.get("error"), wire.get(ON_SERVER[kind][1])
     if kind == "image_generation_call" and isinstance(content, str):
         content = {"image": {"data": content}}
+    if error is not None:
+        content = error
     is_error = error is not None or wire.get("status") in ("failed", "incomplete")
     return ToolResult(wire, item_id(wire), "", content, is_error)
 
@@ -86,7 +89,7 @@ def unpacked(output: str) -> tuple[object, bool]:
     held = loads_arguments(output)
     text = held.get("output")
     exit_code = (as_object(held.get("metadata")) or {}).get("exit_code")
-    if not isinstance(text, str) or not isinstance(exit_code, int):
+    if not isinstance(text, str) or type(exit_code) is not int or abs(exit_code) > MOST_EXIT_CODE:
         return output, False
     return text, exit_code != 0
 

@@ -4,12 +4,13 @@ use std::cell::RefCell;
 
 use bumpalo::Bump;
 
-use super::index::{Index, Long};
+use super::index::{Document, Index, Long};
 use super::nodes::{Building, Stacks};
 use super::syntax::Refused;
 use super::value::Scanned;
 use crate::lanes::dispatch;
 use crate::messages::{Messages, Record};
+use crate::value::{Value, names};
 
 /// The messages of a document.
 #[derive(Debug)]
@@ -21,8 +22,27 @@ pub(crate) struct Body<'a> {
 }
 
 impl<'a> Body<'a> {
-    pub(crate) fn new(data: &'a [u8], index: Index, bump: &'a Bump) -> Self {
-        Self { data, index, stacks: RefCell::default(), bump }
+    /// The messages of a document, if it has any.
+    pub(crate) fn of(document: Document, data: &'a [u8], bump: &'a Bump) -> Result<Option<Self>, Refused> {
+        let with = |index| Self { data, index, stacks: RefCell::default(), bump };
+        match document {
+            Document::Messages(index) => Ok(Some(with(index))),
+            Document::Other => Ok(None),
+            Document::Either { history, trajectory } => {
+                let history = with(history);
+                Ok(Some(if history.has_calls()? { history } else { with(trajectory) }))
+            }
+        }
+    }
+
+    /// Whether a message says that it may have calls.
+    fn has_calls(&self) -> Result<bool, Refused> {
+        for position in 0..self.index.starts.len() {
+            if self.message(position)?.is_some_and(|message| message.has(names::TOOL_CALLS)) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     fn message(&self, position: usize) -> Result<Option<Scanned<'a>>, Refused> {

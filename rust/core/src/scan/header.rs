@@ -4,6 +4,7 @@ use bumpalo::Bump;
 
 use super::index::Long;
 use super::lines::{MARK, is_blank};
+use super::request::Part;
 use super::strings::Raw;
 use super::syntax::{Literal, Visit, read_value, skip_blanks};
 use crate::lanes::{Lanes, Work};
@@ -92,7 +93,7 @@ enum Field {
     IsSidechain,
     Agent,
     Message,
-    Messages,
+    Part(Part),
     Role,
     MessageId,
 }
@@ -106,9 +107,8 @@ impl Field {
             b"isSidechain" => Self::IsSidechain,
             b"agentId" => Self::Agent,
             b"message" => Self::Message,
-            b"messages" => Self::Messages,
             b"role" => Self::Role,
-            _ => Self::Unknown,
+            _ => Self::Part(Part::of(name)),
         }
     }
 }
@@ -118,7 +118,12 @@ struct Fields<'a> {
     depth: usize,
     field: Field,
     is_object: bool,
-    is_request: bool,
+    /// Whether `messages` is a list.
+    has_messages: bool,
+    /// A bit for each other member that may be the messages: whether it is a list.
+    lists: u8,
+    /// Whether the record says of itself that it is one message.
+    is_message: bool,
     is_sidechain: bool,
     has_role: bool,
     has_message: bool,
@@ -142,7 +147,9 @@ impl<'a> Fields<'a> {
             Field::IsSidechain => self.is_sidechain = is_true,
             Field::Agent => self.agent = text,
             Field::Message => (self.has_message, self.message_id) = (false, None),
-            Field::Messages => self.is_request = false,
+            Field::Part(Part::Messages) => self.has_messages = false,
+            Field::Part(Part::List(rank)) => self.lists &= !(1 << rank),
+            Field::Part(_) => {}
             Field::Role => self.has_role = true,
             Field::MessageId => self.message_id = text,
         }
@@ -166,7 +173,8 @@ impl<'a> Fields<'a> {
             agent: text(self.agent),
             message_id: self.has_message.then(|| text(self.message_id)),
         };
-        Found { record: self.is_object.then_some(record), is_request: self.is_request }
+        let is_request = self.has_messages || (self.lists != 0 && !self.is_message);
+        Found { record: self.is_object.then_some(record), is_request }
     }
 }
 
@@ -179,6 +187,7 @@ impl<'a> Visit<'a> for Fields<'a> {
             2 if self.is_in_message && name.is(names::ID.name) => Field::MessageId,
             _ => Field::Unknown,
         };
+        self.is_message |= matches!(self.field, Field::Uuid | Field::Role | Field::Part(Part::OfMessage));
     }
 
     #[inline(always)]
@@ -204,7 +213,11 @@ impl<'a> Visit<'a> for Fields<'a> {
         match self.depth {
             0 => self.is_object = is_object,
             1 if field == Field::Message => (self.has_message, self.is_in_message) = (is_object, is_object),
-            1 if field == Field::Messages => self.is_request = !is_object,
+            1 => match field {
+                Field::Part(Part::Messages) => self.has_messages = !is_object,
+                Field::Part(Part::List(rank)) if !is_object => self.lists |= 1 << rank,
+                _ => {}
+            },
             _ => {}
         }
         self.depth += 1;

@@ -3,10 +3,10 @@
 //! What is kept beside the body is small: four bytes a message, and a few numbers for each of the last long texts, so
 //! that those need not be scanned again when the walk comes to them.
 
+use super::request::read_request;
 use super::strings::Raw;
-use super::syntax::{Fault, Literal, Refused, Scan, Visit, read_key, read_value, skip_space, unexpected};
+use super::syntax::{Fault, Literal, Refused, Scan, Visit, read_value, skip_space, unexpected};
 use crate::lanes::{Lanes, Work};
-use crate::value::names;
 
 /// Texts of so many bytes are remembered.
 const LONG: usize = 256;
@@ -60,6 +60,11 @@ pub(crate) struct Index {
 #[derive(Debug)]
 pub(crate) enum Document {
     Messages(Index),
+    /// SWE-agent's two lists: the history counts where it knows of calls, else the trajectory.
+    Either {
+        history: Index,
+        trajectory: Index,
+    },
     /// Well-formed, but neither a request nor a list of messages nor a message.
     Other,
 }
@@ -86,7 +91,7 @@ impl<'a> Visit<'a> for Index {
 impl Index {
     /// Read an array's items, as messages; `at` is behind its bracket.
     #[inline(always)]
-    fn read_items<L: Lanes>(&mut self, data: &[u8], at: usize, depth: usize) -> Scan<usize> {
+    pub(super) fn read_items<L: Lanes>(&mut self, data: &[u8], at: usize, depth: usize) -> Scan<usize> {
         self.starts.clear();
         self.long.clear();
         self.depth = depth;
@@ -107,24 +112,6 @@ impl Index {
     }
 }
 
-/// The members of a request that are no messages: nothing of them is kept.
-#[derive(Default)]
-struct Members<'a> {
-    key: Option<Raw<'a>>,
-}
-
-impl<'a> Visit<'a> for Members<'a> {
-    fn key(&mut self, _: usize, name: Raw<'a>) {
-        self.key = Some(name);
-    }
-
-    fn text(&mut self, _: usize, _: Raw<'a>) {}
-    fn number(&mut self, _: &'a [u8]) {}
-    fn literal(&mut self, _: Literal) {}
-    fn open(&mut self, _: bool) {}
-    fn close(&mut self, _: bool) {}
-}
-
 /// The work of checking a document from its first byte to its last.
 pub(crate) struct Reading<'a>(pub(crate) &'a [u8]);
 
@@ -136,48 +123,12 @@ impl Work for Reading<'_> {
         let data = self.0;
         let start = skip_space(data, if data.starts_with(b"\xEF\xBB\xBF") { 3 } else { 0 });
         let mut index = Index::default();
-        let (end, is_list) = match data.get(start) {
-            Some(b'[') => (index.read_items::<L>(data, start + 1, 1)?, true),
-            Some(b'{') => read_request::<L>(data, start, &mut index)?,
-            _ => (read_value::<L, _>(data, start, 0, &mut index)?, false),
+        let (end, document) = match data.get(start) {
+            Some(b'[') => (index.read_items::<L>(data, start + 1, 1)?, Document::Messages(index)),
+            Some(b'{') => read_request::<L>(data, start)?,
+            _ => (read_value::<L, _>(data, start, 0, &mut index)?, Document::Other),
         };
         let end = skip_space(data, end);
-        if end < data.len() {
-            return unexpected(end);
-        }
-        Ok(if is_list { Document::Messages(index) } else { Document::Other })
+        if end < data.len() { unexpected(end) } else { Ok(document) }
     }
-}
-
-/// Read an object; the offset behind it, and whether it holds messages or may be one. Of keys that are there twice,
-/// the last counts.
-#[inline(always)]
-fn read_request<L: Lanes>(data: &[u8], start: usize, index: &mut Index) -> Scan<(usize, bool)> {
-    let mut members = Members::default();
-    let mut messages = None;
-    let mut at = skip_space(data, start + 1);
-    if data.get(at) != Some(&b'}') {
-        loop {
-            at = read_key::<L, _>(data, at, &mut members)?;
-            at = skip_space(data, at);
-            let is_messages = members.key.is_some_and(|key| key.is(names::MESSAGES.name));
-            if is_messages {
-                messages = Some(data.get(at) == Some(&b'['));
-            }
-            at = match (is_messages, messages) {
-                (true, Some(true)) => index.read_items::<L>(data, at + 1, 2)?,
-                _ => read_value::<L, _>(data, at, 1, &mut members)?,
-            };
-            at = skip_space(data, at);
-            match data.get(at) {
-                Some(b',') => at = skip_space(data, at + 1),
-                Some(b'}') => break,
-                _ => return unexpected(at),
-            }
-        }
-    }
-    if messages.is_none() {
-        *index = Index { starts: vec![u32::try_from(start).unwrap_or(0)], ..Index::default() };
-    }
-    Ok((at + 1, messages.unwrap_or(true)))
 }

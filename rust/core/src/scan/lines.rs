@@ -10,11 +10,12 @@ use bumpalo::Bump;
 use super::header::{Looking, Seen};
 use super::index::Long;
 use super::nodes::{Building, Stacks};
+use super::request::is_request;
 use super::syntax::{Fault, Refused};
 use super::value::Scanned;
 use crate::lanes::dispatch;
 use crate::messages::{Messages, Record};
-use crate::value::{Value, names};
+use crate::value::Value;
 
 /// A byte-order mark, with which a file or a line may begin.
 pub(crate) const MARK: &[u8] = b"\xEF\xBB\xBF";
@@ -99,11 +100,6 @@ impl<'a> Lines<'a> {
     pub(crate) fn line(&self, start: usize, end: usize) -> &'a [u8] {
         self.data.get(start..end).unwrap_or_default()
     }
-}
-
-/// Whether a record is a whole request.
-pub(crate) fn is_request(record: Scanned<'_>) -> bool {
-    record.get(names::MESSAGES).and_then(Value::list).is_some()
 }
 
 /// `line` without white space around it.

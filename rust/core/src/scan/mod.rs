@@ -10,6 +10,7 @@ mod header;
 mod index;
 mod lines;
 mod nodes;
+mod request;
 mod strings;
 mod syntax;
 mod unescape;
@@ -19,8 +20,9 @@ mod write;
 use bumpalo::Bump;
 
 use self::body::Body;
-use self::index::{Document, Reading};
-use self::lines::{Lines, is_pretty, is_request};
+use self::index::Reading;
+use self::lines::{Lines, is_pretty};
+use self::request::is_request;
 use crate::lanes::dispatch;
 use crate::messages::{Messages, Record};
 
@@ -43,8 +45,10 @@ impl<'a> Conversation<'a> {
     /// document; the bump keeps what is made of it.
     pub fn open(data: &'a [u8], bump: &'a Bump) -> Result<Self, Refused> {
         match dispatch(Reading(data)) {
-            Ok(Document::Messages(index)) => Ok(Self(Source::Body(Body::new(data, index, bump), Vec::new()))),
-            Ok(Document::Other) => Err(Refused { at: 0, fault: Fault::NoMessages }),
+            Ok(document) => match Body::of(document, data, bump)? {
+                Some(body) => Ok(Self(Source::Body(body, Vec::new()))),
+                None => Err(Refused { at: 0, fault: Fault::NoMessages }),
+            },
             Err(refused) if is_pretty(data) => Err(refused),
             Err(refused) => open_lines(data, refused, bump).map(Self),
         }
@@ -71,10 +75,8 @@ fn open_lines<'a>(data: &'a [u8], refused: Refused, bump: &'a Bump) -> Result<So
         return lines.refuse(start);
     }
     let line = lines.line(start, end);
-    match dispatch(Reading(line))? {
-        Document::Messages(index) => Ok(Source::Body(Body::new(line, index, bump), lines.skipped_lines())),
-        Document::Other => Err(refused),
-    }
+    let body = Body::of(dispatch(Reading(line))?, line, bump)?.ok_or(refused)?;
+    Ok(Source::Body(body, lines.skipped_lines()))
 }
 
 impl<'a> Messages<'a> for Conversation<'a> {

@@ -10,7 +10,7 @@ use super::strings::Raw;
 use super::write::compact;
 use crate::lanes::dispatch;
 use crate::text::{OwnedText, Text};
-use crate::value::{Key, Value};
+use crate::value::{Key, Value, names};
 
 /// A value of scanned JSON. What has to be made of it (a text without its escapes) is kept as long as the scan.
 #[derive(Clone, Copy, Debug)]
@@ -189,7 +189,7 @@ impl<'a> Value<'a> for Scanned<'a> {
             return match self.node {
                 Node::Null => self.empty(),
                 Node::Object(_) => self,
-                other => Self::new(self.under_arguments(*other), self.bump),
+                other => Self::new(self.object_of(names::ARGUMENTS, *other), self.bump),
             };
         };
         if raw.chars == 0 {
@@ -201,14 +201,18 @@ impl<'a> Value<'a> for Scanned<'a> {
         };
         let node = match Self::build(data, false, self.bump) {
             Ok(object @ Node::Object(_)) => object,
-            Ok(other) => self.under_arguments(other),
-            Err(_) => self.under_arguments(*self.node),
+            Ok(other) => self.object_of(names::ARGUMENTS, other),
+            Err(_) => self.object_of(names::ARGUMENTS, *self.node),
         };
         Self::new(node, self.bump)
     }
 
     fn empty(self) -> Self {
         self.with(&EMPTY)
+    }
+
+    fn under(self, key: Key<'static>) -> Self {
+        Self::new(self.object_of(key, *self.node), self.bump)
     }
 
     fn type_name(self) -> String {
@@ -226,9 +230,11 @@ impl<'a> Value<'a> for Scanned<'a> {
 }
 
 impl<'a> Scanned<'a> {
-    /// An object that holds what stood in place of arguments.
-    fn under_arguments(self, value: Node<'a>) -> Node<'a> {
-        let name = Raw { bytes: b"arguments", chars: 9, has_escapes: false, is_ascii: true };
+    /// An object that holds a value under a known name.
+    fn object_of(self, key: Key<'static>, value: Node<'a>) -> Node<'a> {
+        let bytes = self.bump.alloc_str(&key.name.to_utf8()).as_bytes();
+        let chars = u32::try_from(bytes.len()).unwrap_or(0);
+        let name = Raw { bytes, chars, has_escapes: false, is_ascii: true };
         Node::Object(self.bump.alloc_slice_copy(&[Member { name, value }]))
     }
 }

@@ -1,0 +1,87 @@
+//! `OpenAI` Chat (`tool_calls`, role `tool`, the legacy `function_call` and role `function`), and Ollama's dialect of it
+//! (arguments as objects, `tool_name`, no ids).
+//!
+//! It is asked last of all for a call or a result that stands by itself, and takes any for its own.
+//! The twin is `_pure/shapes/chat.py`.
+
+use ahash::AHashSet;
+
+use super::anthropic::Anthropic;
+use crate::read::{first_text, objects};
+use crate::said::{Said, Shape, ToolCall, ToolResult};
+use crate::text::Text;
+use crate::value::{Value, names, text_or_empty};
+
+const NAME: &str = "openai-chat";
+const OLLAMA: &str = "ollama";
+
+pub(crate) struct Chat;
+
+impl Shape for Chat {
+    fn read<'a, V: Value<'a>>(message: V, role: Option<V>, said: &mut Said<'a, V>) -> Option<&'static str> {
+        let role_name = text_or_empty(role);
+        let is_answer = role_name.is("tool") || role_name.is("function");
+        let has_calls = || message.has(names::TOOL_CALLS) || message.has(names::FUNCTION_CALL);
+        if !is_answer && (role_name.is("user") || !has_calls()) {
+            return None;
+        }
+        let found = Anthropic::read(message, role, said); // the content may hold blocks all the same
+        if is_answer && said.results.is_empty() {
+            said.calls.clear();
+            said.results.push(Self::to_result(message));
+            let has_id = role_name.is("function") || message.has(names::TOOL_CALL_ID);
+            return Some(if has_id { NAME } else { OLLAMA });
+        }
+        Self::read_calls(message, said).or(found)
+    }
+
+    fn call<'a, V: Value<'a>>(wire: V) -> Option<ToolCall<'a, V>> {
+        Some(Self::to_call(wire))
+    }
+
+    fn result<'a, V: Value<'a>>(wire: V) -> Option<ToolResult<'a, V>> {
+        Some(Self::to_result(wire))
+    }
+}
+
+impl Chat {
+    /// Take in the calls of a message. A call that stands in the content too is one call.
+    pub(super) fn read_calls<'a, V: Value<'a>>(message: V, said: &mut Said<'a, V>) -> Option<&'static str> {
+        let known: AHashSet<Text<'a>> =
+            said.calls.iter().map(|call| call.call_id).filter(|call_id| !call_id.is_empty()).collect();
+        let mut shape = None;
+        for call in objects(message.get(names::TOOL_CALLS)).map(Self::to_call) {
+            let is_object = || call.arguments.and_then(Value::object).is_some();
+            shape = shape.or_else(|| Some(if is_object() { OLLAMA } else { NAME }));
+            if known.is_empty() || !known.contains(&call.call_id) {
+                said.calls.push(call);
+            }
+        }
+        if let Some(legacy) = message.get(names::FUNCTION_CALL).and_then(Value::object) {
+            said.calls.push(Self::to_call(legacy));
+            shape = Some(NAME);
+        }
+        shape
+    }
+
+    pub(crate) fn to_call<'a, V: Value<'a>>(wire: V) -> ToolCall<'a, V> {
+        let inner = wire.get(names::FUNCTION).or_else(|| wire.get(names::CUSTOM));
+        let source = inner.and_then(Value::object).unwrap_or(wire);
+        ToolCall {
+            wire,
+            call_id: text_or_empty(wire.get(names::ID)),
+            name: text_or_empty(source.get(names::NAME)),
+            arguments: source.get(names::INPUT).or_else(|| source.get(names::ARGUMENTS)),
+        }
+    }
+
+    pub(crate) fn to_result<'a, V: Value<'a>>(wire: V) -> ToolResult<'a, V> {
+        ToolResult {
+            wire,
+            call_id: first_text(wire.get(names::TOOL_USE_ID), wire.get(names::TOOL_CALL_ID)),
+            name: first_text(wire.get(names::TOOL_NAME), wire.get(names::NAME)),
+            content: wire.get(names::CONTENT),
+            is_error: wire.get(names::IS_ERROR).is_some_and(Value::is_true),
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! `OpenAI` Responses: calls and results are items of their own, named by their type.
+//!
+//! A tool that runs on the server (`web_search_call`, `mcp_call`) has its call and its result in one item.
+//! A `reasoning` item says nothing here; it stays with its call where items are moved.
+//! The twin is `_pure/shapes/responses.py`.
+
+use crate::read::first_text;
+use crate::said::{Said, Shape, ToolCall, ToolResult};
+use crate::text::Text;
+use crate::value::{Key, Value, names, text_or_empty};
+
+const NAME: &str = "openai-responses";
+const NO_CALLS: [&str; 3] = ["reasoning", "item_reference", "mcp_list_tools"];
+/// The calls that hold their results: where the arguments stand, and what came back.
+const ON_SERVER: [(&str, Key<'static>, Key<'static>); 5] = [
+    ("web_search_call", names::ACTION, names::RESULTS),
+    ("file_search_call", names::QUERIES, names::RESULTS),
+    ("code_interpreter_call", names::CODE, names::OUTPUTS),
+    ("image_generation_call", names::PROMPT, names::RESULT),
+    ("mcp_call", names::ARGUMENTS, names::OUTPUT),
+];
+/// Arguments that are no object: one is made of them, under their own name.
+const WRAPPED: [Key<'static>; 3] = [names::QUERIES, names::CODE, names::PROMPT];
+
+const MOST_EXIT_CODE: i64 = 1 << 32;
+
+pub(crate) struct Responses;
+
+impl Shape for Responses {
+    fn read<'a, V: Value<'a>>(message: V, role: Option<V>, said: &mut Said<'a, V>) -> Option<&'static str> {
+        if role.is_some() {
+            return None;
+        }
+        let kind = message.get(names::TYPE).and_then(Value::text)?;
+        if NO_CALLS.iter().any(|name| kind.is(name)) {
+            return Some(NAME);
+        }
+        said.calls.extend(Self::call(message));
+        said.results.extend(Self::result(message));
+        (!said.is_empty()).then_some(NAME)
+    }
+
+    fn call<'a, V: Value<'a>>(wire: V) -> Option<ToolCall<'a, V>> {
+        let kind = text_or_empty(wire.get(names::TYPE));
+        if !kind.ends_with("_call") || kind.is("tool_call") {
+            return None;
+        }
+        let name = text_or_empty(wire.get(names::NAME));
+        let name = if name.is_empty() { kind.without_suffix("_call") } else { name };
+        Some(ToolCall { wire, call_id: item_id(wire), name, arguments: arguments(wire, kind) })
+    }
+
+    fn result<'a, V: Value<'a>>(wire: V) -> Option<ToolResult<'a, V>> {
+        let kind = text_or_empty(wire.get(names::TYPE));
+        if let Some((_, _, key)) = on_server(kind) {
+            return Some(server_result(wire, kind, *key));
+        }
+        if !kind.ends_with("_call_output") && !kind.ends_with("tool_search_output") {
+            return None;
+        }
+        let output = wire.get(names::OUTPUT);
+        let (content, is_error) = output.and_then(unpacked).unwrap_or((output, false));
+        let name = text_or_empty(wire.get(names::NAME));
+        Some(ToolResult { wire, call_id: item_id(wire), name, content, is_error })
+    }
+}
+
+fn on_server(kind: Text<'_>) -> Option<&'static (&'static str, Key<'static>, Key<'static>)> {
+    ON_SERVER.iter().find(|(name, ..)| kind.is(name))
+}
+
+/// What a call was given.
+fn arguments<'a, V: Value<'a>>(wire: V, kind: Text<'a>) -> Option<V> {
+    if let Some((_, key, _)) = on_server(kind) {
+        let given = wire.get(*key)?;
+        return Some(if WRAPPED.contains(key) { given.under(*key) } else { given });
+    }
+    if kind.is("custom_tool_call") {
+        return Some(wire.get(names::INPUT)?.under(names::INPUT)); // no JSON, even where it looks like it
+    }
+    [names::ARGUMENTS, names::ACTION, names::OPERATION, names::INPUT].iter().find_map(|key| wire.get(*key))
+}
+
+fn server_result<'a, V: Value<'a>>(wire: V, kind: Text<'a>, key: Key<'static>) -> ToolResult<'a, V> {
+    let error = wire.get(names::ERROR);
+    let found = wire.get(key).map(|found| {
+        let is_image = kind.is("image_generation_call") && found.text_len().is_some();
+        if is_image { found.under(names::DATA).under(names::IMAGE) } else { found }
+    });
+    let status = text_or_empty(wire.get(names::STATUS));
+    let is_error = error.is_some() || status.is("failed") || status.is("incomplete");
+    ToolResult { wire, call_id: item_id(wire), name: Text::ascii(""), content: error.or(found), is_error }
+}
+
+/// What Codex writes as JSON, `{"output": ..., "metadata": {"exit_code": ...}}`, and whether that failed.
+fn unpacked<'a, V: Value<'a>>(output: V) -> Option<(Option<V>, bool)> {
+    if !output.text_start(1)?.is("{") {
+        return None;
+    }
+    let held = output.arguments();
+    let text = held.get(names::OUTPUT).filter(|text| text.text_len().is_some())?;
+    let exit_code = held.get(names::METADATA)?.object()?.get(names::EXIT_CODE)?.integer()?;
+    if exit_code.abs() > MOST_EXIT_CODE {
+        return None;
+    }
+    Some((Some(text), exit_code != 0))
+}
+
+/// The id by which a call and its result are paired: `call_id`, where there is one.
+fn item_id<'a, V: Value<'a>>(wire: V) -> Text<'a> {
+    first_text(wire.get(names::CALL_ID), wire.get(names::ID))
+}
