@@ -83,7 +83,10 @@ def test_files_that_cannot_be_read(run, tmp_path, write):
     good = write("good.json", READ)
     (tmp_path / "folder").mkdir()
     done = run("carry", "folder", good)
-    assert (done.returncode, done.stderr.splitlines()[0]) == (1, b"folder: is a directory")
+    assert (done.returncode, done.stderr.splitlines()[0]) == (
+        1,
+        b"folder: is a directory without events",
+    )
     assert b"x = 1" in done.stdout
     absent = run("carry", "absent", "folder", good, "good.json/below", "")
     assert absent.returncode == 3

@@ -12,6 +12,7 @@ from toolcarry.body import open_body
 from toolcarry.errors import InputError
 from toolcarry.policy import Policy
 from toolcarry.types import Counts, Survey, ToolBlock
+from toolcarry.unpack import read_file
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -34,7 +35,7 @@ def carry_files(
     found: list[CarriedBytes | InputError | OSError] = []
     for path in paths:
         try:
-            found.append(carry_body(path.read_bytes(), summary, policy))
+            found.append(carry_body(read_file(path), summary, policy))
         except (InputError, OSError) as error:
             found.append(error)
     return found

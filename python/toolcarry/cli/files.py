@@ -15,6 +15,7 @@ from typing import Final
 from toolcarry.cli.codes import FAILED, NOT_FOUND, USAGE
 from toolcarry.cli.screen import Screen, label, one_line
 from toolcarry.errors import InputError
+from toolcarry.unpack import read_file, unpack
 
 STDIN: Final = "-"
 
@@ -28,19 +29,19 @@ class FileError(Exception):
 
 
 def read(name: str) -> bytes:
-    """All bytes of a file, or of stdin."""
+    """All bytes of a file, of a folder of events, or of stdin; unpacked where they are packed."""
     try:
         if name == STDIN:
             if sys.stdin is None:
                 raise FileError("is closed", FAILED)
-            return sys.stdin.buffer.read()
+            return unpack(sys.stdin.buffer.read())
         if not name or "\0" in name:
             raise FileError("no such file", NOT_FOUND)
-        return Path(name).read_bytes()
+        return read_file(Path(name))
     except (FileNotFoundError, NotADirectoryError):
         raise FileError("no such file", NOT_FOUND) from None
     except IsADirectoryError:
-        raise FileError("is a directory", FAILED) from None
+        raise FileError("is a directory without events", FAILED) from None
     except OSError as error:
         raise FileError(f"cannot read: {error.strerror or error}", FAILED) from None
 

@@ -10,9 +10,9 @@ use std::sync::{Mutex, PoisonError};
 use memmap2::Mmap;
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::PyString;
+use pyo3::types::{PyBytes, PyString};
 
-use crate::bytes::{CarriedBytes, Job, ask_reference};
+use crate::bytes::{CarriedBytes, Job, ask_reference, released};
 use crate::settings::Rules;
 
 /// What a thread made of a file; nothing where the reference has to be asked.
@@ -35,7 +35,10 @@ pub(crate) fn carry_files<'py>(
     for (path, found) in paths.iter().zip(found) {
         answers.push(match found? {
             Some(carried) => carried.answer(py)?.into_pyobject(py)?.into_any(),
-            None => ask_reference(py, "carry_files", ([path], summary, policy, 1))?.get_item(0)?,
+            None => match run_packed(py, &job, path)? {
+                Some(carried) => carried.answer(py)?.into_pyobject(py)?.into_any(),
+                None => ask_reference(py, "carry_files", ([path], summary, policy, 1))?.get_item(0)?,
+            },
         });
     }
     Ok(answers)
@@ -66,6 +69,15 @@ fn run_all(job: &Job<'_>, paths: &[PathBuf], threads: usize) -> PyResult<Vec<Fou
         Ok::<_, PyErr>(())
     })?;
     Ok(done.into_inner().unwrap_or_else(PoisonError::into_inner))
+}
+
+/// What is packed, or a folder of events; nothing where it is neither, or can't be read.
+fn run_packed(py: Python<'_>, job: &Job<'_>, path: &Path) -> Found {
+    let unpack = py.import(intern!(py, "toolcarry.unpack"))?;
+    let read = unpack.getattr(intern!(py, "read_packed"))?.call1((path,))?;
+    let Ok(data) = read.cast::<PyBytes>() else { return Ok(None) };
+    let data = data.as_bytes();
+    released(py, data, || job.run(data))
 }
 
 /// What is no file, is empty, or can't be opened is left to the reference.

@@ -1,0 +1,151 @@
+"""The bytes of a conversation that is not one plain file: packed with gzip or Zstandard, or a folder of events.
+
+What is packed is told by its first bytes, whatever its name. It is unpacked up to a cap, so that a few bytes can't
+fill the memory; where its end is missing, as in a file that is still written to, what is there counts.
+Shared by both backends.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import sys
+import zlib
+from pathlib import Path
+from typing import Any, Final
+
+from toolcarry.errors import InputError
+
+MAX_UNPACKED: Final = 1 << 30
+"""Of so many bytes, at most, is what a file unpacks to."""
+GZIP: Final = b"\x1f\x8b"
+ZSTANDARD: Final = b"\x28\xb5\x2f\xfd"
+STEP: Final = 1 << 20
+
+
+def read_file(path: Path, *, limit: int = MAX_UNPACKED) -> bytes:
+    """All bytes of a file, unpacked where they are packed; of a folder of OpenHands events, a line for each.
+
+    Raises ``OSError``, and ``InputError`` where it unpacks to more than ``limit`` bytes, or is damaged.
+    """
+    if path.is_dir():
+        return join_events(path)
+    return unpack(path.read_bytes(), limit=limit)
+
+
+def read_packed(path: Path) -> bytes | None:
+    """``read_file`` of what is no plain file; ``None`` where it is one, or can't be read."""
+    try:
+        if path.is_dir():
+            return read_file(path)
+        if not path.is_file():  # what a pipe gives can be read once only
+            return None
+        with path.open("rb") as file:
+            is_packed = file.read(4).startswith((GZIP, ZSTANDARD))
+        return read_file(path) if is_packed else None
+    except (InputError, OSError):
+        return None
+
+
+def unpack(data: bytes, *, limit: int = MAX_UNPACKED) -> bytes:
+    """``data`` unpacked, where it is packed; else as it is.
+
+    >>> import gzip
+    >>> unpack(gzip.compress(b"{}")), unpack(b"[]")
+    (b'{}', b'[]')
+    """
+    if data.startswith(GZIP):
+        return unpack_gzip(data, limit)
+    if data.startswith(ZSTANDARD):
+        return unpack_zstandard(data, limit)
+    return data
+
+
+def unpack_gzip(data: bytes, limit: int) -> bytes:
+    """All members of a gzip file."""
+    found = Unpacked(limit)
+    while data.startswith(GZIP):
+        member = zlib.decompressobj(wbits=31)
+        try:
+            found.add(member.decompress(data, found.room))
+            while member.unconsumed_tail:
+                found.add(member.decompress(member.unconsumed_tail, found.room))
+        except zlib.error as error:
+            raise damaged("gzip", len(found), error) from None
+        data = member.unused_data
+    return found.joined("gzip")
+
+
+def unpack_zstandard(data: bytes, limit: int) -> bytes:
+    """All frames of a Zstandard file."""
+    zstd = zstandard()
+    found = Unpacked(limit)
+    while data:
+        frame = zstd.ZstdDecompressor()
+        try:
+            found.add(frame.decompress(data, found.room))
+            while not frame.eof and not frame.needs_input:
+                found.add(frame.decompress(b"", found.room))
+        except zstd.ZstdError as error:
+            raise damaged("Zstandard", len(found), error) from None
+        if not frame.eof:
+            break  # the end is missing
+        data = frame.unused_data
+    return found.joined("Zstandard")
+
+
+def zstandard() -> Any:
+    """Zstandard as the standard library has it from 3.14 on."""
+    if sys.version_info >= (3, 14):
+        from compression import zstd  # noqa: PLC0415 - slow
+    else:
+        from backports import zstd  # noqa: PLC0415 - slow
+    return zstd
+
+
+class Unpacked:
+    """What was unpacked so far, up to a limit."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._size = 0
+        self._parts: list[bytes] = []
+
+    def __len__(self) -> int:
+        return self._size
+
+    @property
+    def room(self) -> int:
+        """How much the next step may add: one byte more than is allowed, so that it shows."""
+        return min(STEP, self._limit - self._size + 1)
+
+    def add(self, part: bytes) -> None:
+        self._size += len(part)
+        self._parts.append(part)
+        if self._size > self._limit:
+            raise InputError(f"unpacks to more than {self._limit:,} bytes")
+
+    def joined(self, kind: str) -> bytes:
+        if not self._size:
+            raise damaged(kind, 0, "nothing is in it")
+        return b"".join(self._parts)
+
+
+def damaged(kind: str, size: int, reason: object) -> InputError:
+    return InputError(f"damaged {kind} behind {size:,} unpacked bytes: {reason}", size)
+
+
+def join_events(folder: Path) -> bytes:
+    """The events of a folder as JSONL, in their order: a file by file, a line by line."""
+    inner = folder / "events"
+    events = sorted((inner if inner.is_dir() else folder).glob("event-*.json"), key=event_order)
+    if not events:
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(folder))
+    # A line break can't stand inside of a JSON string, so that none of them is needed.
+    return b"\n".join(b" ".join(event.read_bytes().splitlines()) for event in events)
+
+
+def event_order(path: Path) -> tuple[int, str]:
+    """``event-00012-...`` by its number."""
+    number = path.name.removeprefix("event-").partition("-")[0]
+    return (int(number) if number.isascii() and number.isdigit() else sys.maxsize), path.name
