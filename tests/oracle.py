@@ -6,32 +6,37 @@ gives ids their results first, and then pairs what has no id turn by turn.
 
 from typing import Any, NamedTuple
 
+from oracle_shapes import Found, Told, shaped, speaks_as_user
+
 Wire = dict[str, Any]
 
-SYNTHETIC = ("[Request interrupted by user", "[Tool result missing", "[Tool use interrupted")
+STAND_INS = (
+    "[Request interrupted by user",
+    "[Tool result missing",
+    "[Tool use interrupted",
+    "[Old tool result content cleared",
+    "Wasted call",
+    "File unchanged since",
+)
 CALL_TYPES = ("tool_use", "server_tool_use", "mcp_tool_use")
 
 
 class Call:
-    def __init__(self, wire: Wire, position: int, scope: str, turn: tuple[str, int]) -> None:
-        function = wire.get("function")
-        source = function if isinstance(function, dict) else wire
-        self.wire, self.position, self.scope, self.turn = wire, position, scope, turn
-        self.call_id = text(wire.get("id"))
-        self.name = text(source.get("name"))
+    def __init__(self, told: Told, position: int, scope: str, turn: tuple[str, int]) -> None:
+        self.wire, self.position, self.scope, self.turn = told.wire, position, scope, turn
+        self.part = 0  # how often the user had spoken before
+        self.call_id, self.name = told.call_id, told.name
         self.results: list[Result] = []
 
 
 class Result:
-    def __init__(self, wire: Wire, position: int, scope: str, turn: tuple[str, int]) -> None:
-        self.wire, self.position, self.scope, self.turn = wire, position, scope, turn
-        self.call_id = text(first(wire, "tool_use_id", "tool_call_id"))
-        self.name = text(first(wire, "tool_name", "name"))
+    def __init__(self, told: Told, position: int, scope: str, turn: tuple[str, int]) -> None:
+        self.wire, self.position, self.scope, self.turn = told.wire, position, scope, turn
+        self.call_id, self.name, self.content = told.call_id, told.name, told.value
 
     @property
     def is_synthetic(self) -> bool:
-        content = self.wire.get("content")
-        return isinstance(content, str) and content.startswith(SYNTHETIC)
+        return isinstance(self.content, str) and self.content.startswith(STAND_INS)
 
 
 class Block(NamedTuple):
@@ -73,7 +78,8 @@ def read(messages: list[Any]) -> Read:
         if item is None:
             continue
         scope, message = "", item
-        if "uuid" in item or "message" in item:
+        is_step = "step_id" in item and "source" in item  # ATIF calls what is said its message
+        if "uuid" in item or ("message" in item and not is_step):
             message = item.get("message")
             uuid = item.get("uuid")
             if isinstance(uuid, str):
@@ -84,15 +90,20 @@ def read(messages: list[Any]) -> Read:
                 scopes[uuid] = scope
         if not isinstance(message, dict):
             continue
-        state = turns.setdefault(scope, [0, "call"])
-        calls, results = call_wires(message), result_wires(message)
+        state = turns.setdefault(scope, [0, "call", 0])
+        calls, results = shaped(message) or told_by(message)
         if calls:
             state[0] += state[1] == "result"
             state[1] = "call"
-            events += [Call(wire, position, scope, (scope, state[0])) for wire in calls]
+            found = [Call(told, position, scope, (scope, state[0])) for told in calls]
+            for call in found:
+                call.part = state[2]
+            events += found
         if results:
             state[1] = "result"
-            events += [Result(wire, position, scope, (scope, state[0])) for wire in results]
+            events += [Result(told, position, scope, (scope, state[0])) for told in results]
+        if not calls and not results and speaks_as_user(message):
+            state[2] += 1
     return Read(events, repeated)
 
 
@@ -101,6 +112,24 @@ def scope_of(record: Wire, scopes: dict[str, str]) -> str:
         return ""
     above = scopes.get(record.get("parentUuid") or "", "")
     return record.get("agentId") or above or record["uuid"]
+
+
+def told_by(message: Wire) -> Found:
+    """The calls and the results of a message of Anthropic's or Chat's."""
+    calls = [told_call(wire) for wire in call_wires(message)]
+    return calls, [told_result(wire) for wire in result_wires(message)]
+
+
+def told_call(wire: Wire) -> Told:
+    function = wire.get("function")
+    source = function if isinstance(function, dict) else wire
+    given = source.get("input", source.get("arguments"))
+    return Told(wire, text(wire.get("id")), text(source.get("name")), given)
+
+
+def told_result(wire: Wire) -> Told:
+    call_id, name = first(wire, "tool_use_id", "tool_call_id"), first(wire, "tool_name", "name")
+    return Told(wire, text(call_id), text(name), wire.get("content"))
 
 
 def blocks_in(message: Wire) -> list[Wire]:
@@ -139,12 +168,13 @@ def pair(events: list[Call | Result]) -> tuple[list[Block], int]:
             before = [call for call in events[:index] if isinstance(call, Call)]
             if not (event.call_id and answer(event, before)):
                 orphans.append(event)
-    for with_id in (False, True):  # what has no id goes first to calls without one
+    parts = sorted({call.part for call in calls}, reverse=True)
+    # What has no id goes to calls behind the user's last words first, and among them to calls without one.
+    for part, with_id in [(part, with_id) for part in parts for with_id in (False, True)]:
+        group = [call for call in calls if call.part == part and bool(call.call_id) is with_id]
         for result in [result for result in orphans if not result.call_id]:
-            for call in calls:
-                is_open = (
-                    not call.results and bool(call.call_id) is with_id and call.turn == result.turn
-                )
+            for call in group:
+                is_open = not call.results and call.turn == result.turn
                 if is_open and result.name in ("", call.name or "unknown"):
                     call.results.append(result)
                     orphans.remove(result)
@@ -154,9 +184,14 @@ def pair(events: list[Call | Result]) -> tuple[list[Block], int]:
 
 
 def answer(result: Result, before: list[Call]) -> bool:
-    """Give a result to the nearest earlier unanswered call with its id, else to the nearest earlier one."""
+    """Give a result to the nearest earlier unanswered call with its id, else to the nearest earlier one.
+
+    Unanswered calls of one message are equally near: their order decides.
+    """
     known = [c for c in reversed(before) if c.call_id == result.call_id and c.scope == result.scope]
-    for call in [call for call in known if not call.results] or known:
+    open_calls = [call for call in known if not call.results]
+    nearest = [call for call in open_calls if call.position == open_calls[0].position]
+    for call in nearest[-1:] or known[:1]:
         call.results.append(result)
         return True
     return False

@@ -24,9 +24,9 @@ from reference_walk import CUT_END, END, reference_walk
 
 from toolcarry import NO_LIMIT, Policy
 from toolcarry._pure.carry import DEFAULT_RULE_SET
+from toolcarry._pure.content import result_text
 from toolcarry._pure.dedupe import Judging
 from toolcarry._pure.pair import Walk
-from toolcarry._pure.content import result_text
 from toolcarry._pure.truncate import cut
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "data"))

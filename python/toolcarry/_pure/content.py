@@ -3,35 +3,50 @@
 from __future__ import annotations
 
 from toolcarry.decode import compact_json
-from toolcarry.wire import Wire, as_list, as_object, first_given
+from toolcarry.wire import Wire, as_list, as_object, first_given, text_or_empty
 
-SYNTHETIC = (
+STAND_INS = (
     "[Request interrupted by user",
     "[Tool result missing",
     "[Tool use interrupted",
+    "[Old tool result content cleared",
+    "Wasted call",
+    "File unchanged since",
 )
-"""How texts begin that stand for a result that never came."""
+"""How texts begin that stand for a result: for one that never came, was cleared, or was given before."""
+INITIALS = frozenset(text[0] for text in STAND_INS)
 
 MEDIA = frozenset(
-    ("image", "image_url", "input_image", "document", "audio", "input_audio", "video")
+    (
+        "image",
+        "image_url",
+        "input_image",
+        "computer_screenshot",
+        "document",
+        "audio",
+        "input_audio",
+        "video",
+    )
 )
 """The kinds of parts that are no text."""
 UNTYPED_MEDIA = ("image", "document", "video", "audio", "inlineData", "inline_data", "fileData")
 """The keys of parts without a type (Gemini's, Bedrock's) that are no text."""
 DATA_KEYS = ("data", "blob", "file_data", "bytes")
 """Where a part holds what is no text."""
-OPAQUE = (*DATA_KEYS, "source", "encrypted_content")
+OPAQUE = ("blob", "file_data", "bytes", "source", "encrypted_content")
 """What tells, in a part of another kind, that it is no text either."""
+SHORTEST_DATA = 64
+"""From so many characters on, data in a part of another kind is taken for base64."""
 URL_KEYS = ("url", "image_url", "uri", "fileUri", "file_uri")
-MEDIA_TYPE_KEYS = ("media_type", "mimeType", "mime_type", "format")
+MEDIA_TYPE_KEYS = ("media_type", "mimeType", "mime_type", "mediaType", "format")
 MAX_PARTS = 8
 """How deep parts may stand in parts: deeper ones are shown as JSON."""
 
 
 def is_stand_in(content: object) -> bool:
-    """Whether the content of a result only stands for one that never came."""
+    """Whether the content of a result only stands for one that is not here."""
     text = content if type(content) is str else result_text(content) if content else ""
-    return text[:1] == "[" and text.startswith(SYNTHETIC)
+    return text[:1] in INITIALS and text.startswith(STAND_INS)
 
 
 def result_text(content: object, depth: int = 0) -> str:
@@ -42,12 +57,20 @@ def result_text(content: object, depth: int = 0) -> str:
         if content is None:
             return ""
         if not isinstance(content, (list, tuple)):
-            return part_text(content, depth)
+            return object_text(content, depth)
     if len(content) == 1:
         part = content[0]
         text = part.get("text") if type(part) is dict else None  # nearly always: spares a call
         return text if isinstance(text, str) else part_text(part, depth)
     return "\n".join([part_text(part, depth) for part in content])
+
+
+def object_text(content: object, depth: int) -> str:
+    """The text of what is no list of parts: a part by itself, or any other value, which is JSON."""
+    part = as_object(content)
+    if part is not None and "type" not in part and len(part) > 1 and "text" in part:
+        return compact_json(content)
+    return part_text(content, depth)
 
 
 def part_text(item: object, depth: int) -> str:
@@ -67,17 +90,28 @@ def part_text(item: object, depth: int) -> str:
     kind = part.get("type")
     if not isinstance(kind, str):
         return untyped_text(part, depth)
+    if kind == "blob" and isinstance(part.get("content"), str):  # OpenTelemetry
+        return blob_line(part, part["content"])
     inner = as_object(part.get("source" if kind == "document" else kind)) or part
     text = inner.get("text")
     if isinstance(text, str):
         return text
     content = inner.get("content") or part.get("content")
-    if isinstance(content, (str, list, tuple)) and depth < MAX_PARTS:
+    is_typed = "type" in (as_object(content) or {})  # what was fetched, for one
+    if (isinstance(content, (str, list, tuple)) or is_typed) and depth < MAX_PARTS:
         text = result_text(content, depth + 1)
         return f"{found_line(part)}\n{text}" if kind == "search_result" else text
-    if kind in MEDIA or any(key in part or key in inner for key in OPAQUE):
+    if kind in MEDIA or is_opaque(part) or is_opaque(inner):
         return media_line(kind, part)
-    return compact_json(part)
+    named = part.get(kind)
+    return named if isinstance(named, str) else compact_json(part)
+
+
+def is_opaque(part: Wire) -> bool:
+    """Whether a part of a kind that nobody here knows holds what is no text."""
+    return any(key in part for key in OPAQUE) or (
+        len(text_or_empty(part.get("data"))) >= SHORTEST_DATA
+    )
 
 
 def untyped_text(part: Wire, depth: int) -> str:
@@ -88,7 +122,9 @@ def untyped_text(part: Wire, depth: int) -> str:
     if len(part) == 1 and "json" in part:
         return compact_json(part["json"])
     parts = as_list(part.get("parts"))
-    if parts and part.get("response") is not None and depth < MAX_PARTS:  # Gemini: an answer with media
+    if (
+        parts and part.get("response") is not None and depth < MAX_PARTS
+    ):  # Gemini: an answer with media
         return result_text([part["response"], *parts], depth + 1)
     content = as_list(part.get("content"))
     first = as_object(content[0]) if content else None
@@ -134,6 +170,16 @@ def media_line(kind: str, part: Wire) -> str:
         return url_line(label, data)
     if source.get("type") == "text":
         return data
+    return sized_line(label, named, data)
+
+
+def blob_line(part: Wire, data: str) -> str:
+    """The line of what OpenTelemetry calls a blob."""
+    label = text_or_empty(part.get("modality")) or "blob"
+    return sized_line(label, first_text(part, MEDIA_TYPE_KEYS), data)
+
+
+def sized_line(label: str, named: str | None, data: str) -> str:
     size = f"{base64_size(data):,} bytes"
     return f"[{label}: {named}, {size}]" if named else f"[{label}: {size}]"
 
@@ -143,6 +189,8 @@ def label_of(kind: str, media_type: str | None) -> str:
     if kind in ("inlineData", "inline_data", "fileData"):
         family = (media_type or "").partition("/")[0]
         return family if family in MEDIA else "document"
+    if kind == "computer_screenshot":
+        return "image"
     return kind.removesuffix("_url").removeprefix("input_")
 
 

@@ -7,19 +7,10 @@ from typing import Any
 
 from toolcarry._pure.clean import clean
 from toolcarry._pure.pair import object_at
-from toolcarry._pure.read import read_spoken
+from toolcarry._pure.read import SPEAKERS, read_spoken
 from toolcarry._pure.session import Places
 from toolcarry.wire import Wire, as_list, as_object
 
-SPEAKERS = {
-    "user": "USER",
-    "human": "USER",
-    "assistant": "ASSISTANT",
-    "ai": "ASSISTANT",
-    "model": "ASSISTANT",
-    "agent": "ASSISTANT",
-}
-"""Who speaks, by what the shapes call them."""
 TEXT_KINDS = ("text", "input_text", "output_text")
 SPACE = " \t\r\n"
 

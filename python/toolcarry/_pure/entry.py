@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from toolcarry._pure.content import is_stand_in
+from toolcarry._pure.content import INITIALS, is_stand_in
 from toolcarry._pure.read import UNKNOWN
 from toolcarry._pure.said import ToolCall, ToolResult
 from toolcarry.types import Kind
@@ -90,7 +90,7 @@ def new_entry(
     if is_error or result is None:
         entry.is_failure = True
     else:
-        is_plain = type(content) is str and content != "" and content[0] != "["  # nearly always
+        is_plain = type(content) is str and content[:1] not in INITIALS  # nearly always
         entry.is_failure = not is_plain and is_stand_in(content)
     return entry
 

@@ -18,7 +18,7 @@ from toolcarry._pure.branch import Branch
 from toolcarry._pure.content import is_stand_in
 from toolcarry._pure.entry import Entry, call_entry, result_entry
 from toolcarry._pure.exchange import Blocks, exchange
-from toolcarry._pure.read import read_message
+from toolcarry._pure.read import SPEAKERS, read_message, read_spoken
 from toolcarry._pure.said import Said, ToolCall, ToolResult
 from toolcarry._pure.session import Places
 from toolcarry.errors import InputError
@@ -66,6 +66,16 @@ class Lane:
     def __init__(self) -> None:
         self.pending: dict[str, list[Entry]] = {}
         self.turn: Turn | None = None
+
+    def nearest_result(self, call_id: str) -> Entry | None:
+        """Take the nearest result behind a call."""
+        stack = self.pending.get(call_id)
+        if stack is None:
+            return None
+        nearest = stack.pop()
+        if not stack:
+            del self.pending[call_id]
+        return nearest
 
 
 class Walk:
@@ -147,6 +157,9 @@ class Walk:
         read_message(message, role, said)
         calls, results = said.calls, said.results
         ready: list[Entry] = []
+        if lane.turn is not None and not calls and not results and is_users(message):
+            self._part_turn(lane)
+            return [] if self._waiting else self._flush()
         if results:
             if lane.turn is not None and lane.turn.has_calls:
                 self._close_turn(lane)
@@ -187,15 +200,13 @@ class Walk:
     ) -> None:
         if lane.turn is not None:
             lane.turn.has_calls = True
-        for call in reversed(calls):
+        # Calls of one message are equally near to their results: where an id repeats in it, their order decides.
+        nearest = [lane.nearest_result(call.call_id) for call in calls]
+        for call, answered in zip(reversed(calls), reversed(nearest), strict=True):
             self._order = order = self._order + 1
-            stack = lane.pending.get(call.call_id)
-            if stack is not None:
-                entry = stack.pop()  # the nearest result behind the call
-                if not stack:
-                    del lane.pending[call.call_id]
+            if answered is not None:
                 self._waiting -= 1
-                entry.add_call(call, position, order, is_active)
+                answered.add_call(call, position, order, is_active)
                 continue
             entry = call_entry(call, position, order, scope, is_active)
             self._held.append(entry)
@@ -219,6 +230,19 @@ class Walk:
             self._waiting -= len(turn.calls) + len(turn.results)
             turn.pair()
             lane.turn = None
+
+    def _part_turn(self, lane: Lane) -> None:
+        """What the user said parts a turn: the calls behind it come first, those before it get what they left."""
+        turn = lane.turn
+        if turn is None or not turn.has_calls:
+            return
+        self._close_turn(lane)
+        left = [entry for entry in turn.results if entry.result is not None]
+        if left:
+            lane.turn = Turn()
+            lane.turn.results = left
+            lane.turn.has_calls = True  # so that no results of an earlier turn join them
+            self._waiting += len(left)
 
     def _settle_rest(self) -> None:
         """At the beginning of the conversation: a result that still waits is a second one, or has no call."""
@@ -254,6 +278,11 @@ class Walk:
 
 
 by_order = attrgetter("order")
+
+
+def is_users(message: Wire) -> bool:
+    """Whether the user speaks in a message."""
+    return SPEAKERS.get(read_spoken(message).speaker) == "USER"
 
 
 def object_at(position: int, message: object) -> Any:

@@ -14,6 +14,17 @@ from toolcarry.wire import Wire, text_or_empty
 UNKNOWN = "unknown"
 """The name of a tool that nothing names."""
 
+SPEAKERS = {
+    "user": "USER",
+    "human": "USER",
+    "assistant": "ASSISTANT",
+    "ai": "ASSISTANT",
+    "AIMessageChunk": "ASSISTANT",
+    "model": "ASSISTANT",
+    "agent": "ASSISTANT",
+}
+"""Who speaks, by what the shapes call them."""
+
 
 def read_message(message: Wire, role: object, said: Said) -> str:
     """Take in what a message of this role says; the name of its shape, empty where it fits any."""

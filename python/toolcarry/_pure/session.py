@@ -43,7 +43,7 @@ class Places:
         inner = as_object(message.get("message"))
         uuid = message.get("uuid")
         if not isinstance(uuid, str):
-            return None if inner is None else (inner, "", True)
+            return message if inner is None else inner, "", True
         if self._branch is not None:
             place = self._branch.place(uuid, message, inner)
         else:

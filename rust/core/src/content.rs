@@ -6,19 +6,30 @@ use crate::read::items;
 use crate::text::{OwnedText, Text, grouped};
 use crate::value::{Key, Value, names, text_or_empty};
 
-/// How texts begin that stand for a result that never came.
-const SYNTHETIC: [&str; 3] = ["[Request interrupted by user", "[Tool result missing", "[Tool use interrupted"];
+/// How texts begin that stand for a result: for one that never came, was cleared, or was given before.
+const STAND_INS: [&str; 6] = [
+    "[Request interrupted by user",
+    "[Tool result missing",
+    "[Tool use interrupted",
+    "[Old tool result content cleared",
+    "Wasted call",
+    "File unchanged since",
+];
 /// Of so many characters, at most, is such a beginning.
-const LONGEST_SYNTHETIC: usize = 32;
+const LONGEST_STAND_IN: usize = 40;
 /// The kinds of parts that are no text.
-const MEDIA: [&str; 7] = ["image", "image_url", "input_image", "document", "audio", "input_audio", "video"];
+const MEDIA: [&str; 8] =
+    ["image", "image_url", "input_image", "computer_screenshot", "document", "audio", "input_audio", "video"];
 /// What tells, in a part of another kind, that it is no text either.
-const OPAQUE: [Key<'static>; 6] =
-    [names::DATA, names::BLOB, names::FILE_DATA, names::BYTES, names::SOURCE, names::ENCRYPTED_CONTENT];
+const OPAQUE: [Key<'static>; 5] =
+    [names::BLOB, names::FILE_DATA, names::BYTES, names::SOURCE, names::ENCRYPTED_CONTENT];
+/// From so many characters on, data in a part of another kind is taken for base64.
+const SHORTEST_DATA: usize = 64;
 /// Where a part holds what is no text.
 const DATA_KEYS: [Key<'static>; 4] = [names::DATA, names::BLOB, names::FILE_DATA, names::BYTES];
 const URL_KEYS: [Key<'static>; 5] = [names::URL, names::IMAGE_URL, names::URI, names::FILE_URI_CAMEL, names::FILE_URI];
-const MEDIA_TYPE_KEYS: [Key<'static>; 4] = [names::MEDIA_TYPE, names::MIME_TYPE, names::MIME_TYPE_SNAKE, names::FORMAT];
+const MEDIA_TYPE_KEYS: [Key<'static>; 5] =
+    [names::MEDIA_TYPE, names::MIME_TYPE, names::MIME_TYPE_SNAKE, names::MEDIA_TYPE_CAMEL, names::FORMAT];
 /// The keys of parts without a type (Gemini's, Bedrock's) that are no text.
 const UNTYPED_MEDIA: [Key<'static>; 7] = [
     names::IMAGE,
@@ -91,8 +102,8 @@ impl<'a, V: Value<'a>> Content<'a, V> {
 /// What came back, as text; one text alone stays where it is.
 pub fn result_content<'a, V: Value<'a>>(content: Option<V>) -> Content<'a, V> {
     let Some(content) = content else { return Content::Piece(Piece::ascii("")) };
-    let only = content.list().filter(|parts| parts.count() == 1).and_then(|parts| parts.item(0)).unwrap_or(content);
-    let text = only.object().and_then(|part| part.get(names::TEXT)).unwrap_or(only);
+    let only = content.list().filter(|parts| parts.count() == 1).and_then(|parts| parts.item(0));
+    let text = only.and_then(Value::object).and_then(|part| part.get(names::TEXT)).or(only).unwrap_or(content);
     if text.text_len().is_some() { Content::Value(text) } else { Content::Piece(content_text(content, 0)) }
 }
 
@@ -105,9 +116,15 @@ fn content_text<'a, V: Value<'a>>(content: V, depth: usize) -> Piece<'a> {
     if let Some(text) = content.text() {
         return Piece::Borrowed(text);
     }
-    let Some(parts) = content.list() else { return part_text(content, depth) };
+    let Some(parts) = content.list() else { return object_text(content, depth) };
     let mut texts = items(parts).map(|part| part_text(part, depth));
     if parts.count() == 1 { texts.next().unwrap_or_default() } else { joined(texts) }
+}
+
+/// The text of what is no list of parts: a part by itself, or any other value, which is JSON.
+fn object_text<'a, V: Value<'a>>(content: V, depth: usize) -> Piece<'a> {
+    let is_json = |part: V| !part.has(names::TYPE) && part.size() > 1 && part.has(names::TEXT);
+    if content.object().is_some_and(is_json) { Piece::own(content.json()) } else { part_text(content, depth) }
 }
 
 /// The text of one part of a result; parts may hold parts.
@@ -120,24 +137,39 @@ fn part_text<'a, V: Value<'a>>(item: V, depth: usize) -> Piece<'a> {
         return Piece::Borrowed(text);
     }
     let Some(kind) = part.get(names::TYPE).and_then(Value::text) else { return untyped_text(part, depth) };
+    if kind.is("blob")
+        && let Some(data) = part.get(names::CONTENT).and_then(Value::text)
+    {
+        return blob_line(part, data); // OpenTelemetry
+    }
     let inner_key = if kind.is("document") { names::SOURCE } else { Key::named(kind) };
     let inner = part.get(inner_key).and_then(Value::object).unwrap_or(part);
     if let Some(text) = inner.get(names::TEXT).and_then(Value::text) {
         return Piece::Borrowed(text);
     }
     let content = inner.get(names::CONTENT).filter(|content| !is_empty(*content)).or_else(|| part.get(names::CONTENT));
-    if let Some(content) = content
-        && (content.text().is_some() || content.list().is_some())
-        && depth < MAX_PARTS
-    {
+    // An object with a type is what was fetched, for one.
+    let is_followed = |content: V| {
+        let is_typed = || content.object().is_some_and(|part| part.has(names::TYPE));
+        content.text_len().is_some() || content.list().is_some() || is_typed()
+    };
+    if let Some(content) = content.filter(|content| depth < MAX_PARTS && is_followed(*content)) {
         let text = content_text(content, depth + 1);
         return if kind.is("search_result") { joined([found_line(part), text].into_iter()) } else { text };
     }
-    let is_opaque = |key: &Key<'_>| part.has(*key) || inner.has(*key);
-    if MEDIA.iter().any(|name| kind.is(name)) || OPAQUE.iter().any(is_opaque) {
+    if MEDIA.iter().any(|name| kind.is(name)) || is_opaque(part) || is_opaque(inner) {
         return media_line(Key::named(kind), part);
     }
-    Piece::own(part.json())
+    match part.get(Key::named(kind)).and_then(Value::text) {
+        Some(named) => Piece::Borrowed(named),
+        None => Piece::own(part.json()),
+    }
+}
+
+/// Whether a part of a kind that nobody here knows holds what is no text.
+fn is_opaque<'a, V: Value<'a>>(part: V) -> bool {
+    let has_data = || part.get(names::DATA).and_then(Value::text_len).is_some_and(|size| size >= SHORTEST_DATA);
+    OPAQUE.iter().any(|key| part.has(*key)) || has_data()
 }
 
 /// The text of a part that doesn't say its type: of Gemini's and Bedrock's the only key tells it.
@@ -210,11 +242,11 @@ fn is_empty<'a, V: Value<'a>>(value: V) -> bool {
     value.text_len() == Some(0) || value.list().is_some_and(|list| list.count() == 0)
 }
 
-/// Whether the content of a result only stands for one that never came.
-pub(crate) fn is_synthetic<'a, V: Value<'a>>(content: Option<V>) -> bool {
+/// Whether the content of a result only stands for one that is not here.
+pub(crate) fn is_stand_in<'a, V: Value<'a>>(content: Option<V>) -> bool {
     let Some(content) = content.filter(|content| !is_empty(*content)) else { return false };
-    let text = result_content(Some(content)).start(LONGEST_SYNTHETIC);
-    text.text().get(0) == Some(u32::from(b'[')) && SYNTHETIC.iter().any(|start| text.text().starts_with(start))
+    let text = result_content(Some(content)).start(LONGEST_STAND_IN);
+    STAND_INS.iter().any(|start| text.text().starts_with(start))
 }
 
 /// `[image: image/png, 34,211 bytes]` for an image, a document or a sound; never its base64.
@@ -240,6 +272,17 @@ fn media_line<'a, V: Value<'a>>(kind: Key<'a>, part: V) -> Piece<'a> {
     if text_or_empty(source.get(names::TYPE)).is("text") {
         return Piece::Borrowed(data);
     }
+    sized_line(label, named, data)
+}
+
+/// The line of what `OpenTelemetry` calls a blob.
+fn blob_line<'a, V: Value<'a>>(part: V, data: Text<'a>) -> Piece<'a> {
+    let modality = text_or_empty(part.get(names::MODALITY));
+    let label = if modality.is_empty() { Text::ascii("blob") } else { modality };
+    sized_line(label, first_text(part, &MEDIA_TYPE_KEYS).filter(|name| !name.is_empty()), data)
+}
+
+fn sized_line<'a>(label: Text<'a>, named: Option<Text<'a>>, data: Text<'a>) -> Piece<'a> {
     let size = size_note(data);
     match named {
         Some(name) => line(label, &[Text::ascii(": "), name, Text::ascii(", "), Text::ascii(&size)]),
@@ -252,6 +295,9 @@ fn label_of<'a>(kind: Key<'a>, media_type: Option<Text<'a>>) -> Text<'a> {
     if [names::INLINE_DATA_CAMEL, names::INLINE_DATA, names::FILE_DATA_CAMEL].contains(&kind) {
         let family = media_type.map_or(Text::ascii(""), |name| name.slice(0, name.find(b'/').unwrap_or(name.len())));
         return if MEDIA.iter().any(|name| family.is(name)) { family } else { Text::ascii("document") };
+    }
+    if kind.name.is("computer_screenshot") {
+        return Text::ascii("image");
     }
     kind.name.without_suffix("_url").without_prefix("input_")
 }

@@ -3,7 +3,7 @@
 use crate::clean::{clean, escape_marks};
 use crate::messages::{Halt, Messages};
 use crate::pieces::{Output, Piece};
-use crate::read::{items, read_spoken};
+use crate::read::{items, read_spoken, speaker_of};
 use crate::session::{Placed, Places};
 use crate::text::{OwnedText, Text};
 use crate::value::{Value, names, text_or_empty};
@@ -40,15 +40,6 @@ pub fn dialogue<'a, M: Messages<'a>>(messages: &M) -> Result<Output<'a>, Halt<M:
         }
     }
     Ok(output)
-}
-
-/// Who speaks in a message of this role.
-fn speaker_of(role: Text<'_>) -> Option<&'static str> {
-    match () {
-        () if ["user", "human"].iter().any(|name| role.is(name)) => Some("USER"),
-        () if ["assistant", "ai", "model", "agent"].iter().any(|name| role.is(name)) => Some("ASSISTANT"),
-        () => None,
-    }
 }
 
 /// The text of a message: a string, or the text parts of a list.

@@ -1,6 +1,6 @@
 //! A block in the making, on its way through the steps. The twin is `_pure/entry.py`.
 
-use crate::content::is_synthetic;
+use crate::content::is_stand_in;
 use crate::pieces::Piece;
 use crate::read::UNKNOWN;
 use crate::rules::Kind;
@@ -76,7 +76,7 @@ impl<'a, V: Value<'a>> Entry<'a, V> {
             is_active,
             is_stale: false,
             is_error,
-            is_failure: is_error || result.is_none() || is_synthetic(content),
+            is_failure: is_error || result.is_none() || is_stand_in(content),
             behind: None,
             kind: Kind::Other,
             value: None,

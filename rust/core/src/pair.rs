@@ -13,10 +13,10 @@ use std::collections::hash_map::Entry::Occupied;
 use ahash::AHashMap;
 
 use crate::branch::Branch;
-use crate::content::is_synthetic;
+use crate::content::is_stand_in;
 use crate::entry::Entry;
 use crate::messages::{Halt, Messages};
-use crate::read::read_message;
+use crate::read::{USER, read_message, read_spoken, speaker_of};
 use crate::said::Said;
 use crate::session::{Placed, Places};
 use crate::text::Text;
@@ -62,6 +62,8 @@ pub struct Walk<'a, M: Messages<'a>> {
     position: Option<usize>,
     is_settled: bool,
     said: Said<'a, M::Item>,
+    /// The results of the calls that are added; empty else.
+    nearest: Vec<Option<usize>>,
     places: Places<'a>,
     lanes: Vec<Lane<'a>>,
     lane_of: AHashMap<Text<'a>, usize>,
@@ -90,6 +92,7 @@ impl<'a, M: Messages<'a>> Walk<'a, M> {
             position: None,
             is_settled: false,
             said: Said::default(),
+            nearest: Vec::new(),
             places,
             lanes: vec![Lane::default()], // the main conversation's
             lane_of: AHashMap::new(),
@@ -145,11 +148,18 @@ impl<'a, M: Messages<'a>> Walk<'a, M> {
         };
         self.said.clear();
         read_message(message, role, &mut self.said);
+        let lane = self.lane(scope);
         if self.said.is_empty() {
+            let has_turn = self.lanes.get(lane).is_some_and(|lane| lane.turn.is_some());
+            if has_turn && speaker_of(read_spoken(message).speaker) == Some(USER) {
+                self.part_turn(lane);
+                if self.waiting == 0 {
+                    self.flush();
+                }
+            }
             return Ok(());
         }
         let place = (scope, is_active);
-        let lane = self.lane(scope);
         if !self.said.results.is_empty() {
             self.add_results(lane, position, place);
         }
@@ -205,9 +215,11 @@ impl<'a, M: Messages<'a>> Walk<'a, M> {
         if let Some(turn) = &mut lane.turn {
             turn.has_calls = true;
         }
-        for call in self.said.calls.drain(..).rev() {
+        // Calls of one message are equally near to their results: where an id repeats in it, their order decides.
+        let nearest = self.said.calls.iter().map(|call| lane.nearest_result(call.call_id, &self.held));
+        self.nearest.extend(nearest);
+        for (call, nearest) in self.said.calls.drain(..).rev().zip(self.nearest.drain(..).rev()) {
             self.order += 1;
-            let nearest = lane.nearest_result(call.call_id, &self.held);
             if let Some(entry) = nearest.and_then(|held| self.held.get_mut(held)) {
                 self.waiting -= 1;
                 entry.add_call(call, (position, self.order), is_active);
@@ -236,6 +248,19 @@ impl<'a, M: Messages<'a>> Walk<'a, M> {
             let has_id = |held: &usize| self.held.get(*held).is_some_and(|entry| !entry.call_id.is_empty());
             let calls: Vec<usize> = turn.calls.iter().rev().copied().filter(|held| has_id(held) == with_id).collect();
             self.pair_turn(&turn.results, &calls);
+        }
+    }
+
+    /// What the user said parts a turn: the calls behind it come first, those before it get what they left.
+    fn part_turn(&mut self, lane: usize) {
+        let turn = self.lanes.get(lane).and_then(|lane| lane.turn.as_ref());
+        let Some(mut results) = turn.filter(|turn| turn.has_calls).map(|turn| turn.results.clone()) else { return };
+        self.close_turn(lane);
+        results.retain(|held| self.held.get(*held).is_some_and(|entry| entry.result.is_some()));
+        if let Some(lane) = self.lanes.get_mut(lane).filter(|_| !results.is_empty()) {
+            self.waiting += results.len();
+            // Marked as a turn with calls, so that no results of an earlier turn join them.
+            lane.turn = Some(Turn { results, has_calls: true, ..Turn::default() });
         }
     }
 
@@ -287,7 +312,7 @@ impl<'a, M: Messages<'a>> Walk<'a, M> {
         self.duplicate_results += 1;
         let Ok([entry, late]) = self.held.get_disjoint_mut([first, second]) else { return };
         let mut kept = late.result;
-        if is_synthetic(entry.content) && !is_synthetic(late.content) {
+        if is_stand_in(entry.content) && !is_stand_in(late.content) {
             kept = entry.result;
             entry.take_over(late);
         }

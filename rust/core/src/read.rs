@@ -14,6 +14,20 @@ use crate::value::{Value, names, text_or_empty};
 /// The name of a tool that nothing names.
 pub const UNKNOWN: &str = "unknown";
 
+/// Who speaks where a person does.
+pub(crate) const USER: &str = "USER";
+
+/// Who speaks, by what the shapes call them.
+pub(crate) fn speaker_of(role: Text<'_>) -> Option<&'static str> {
+    match () {
+        () if ["user", "human"].iter().any(|name| role.is(name)) => Some(USER),
+        () if ["assistant", "ai", "AIMessageChunk", "model", "agent"].iter().any(|name| role.is(name)) => {
+            Some("ASSISTANT")
+        }
+        () => None,
+    }
+}
+
 /// Take in what a message of this role says; the name of its shape, nothing where it fits any.
 pub fn read_message<'a, V: Value<'a>>(message: V, role: Option<V>, said: &mut Said<'a, V>) -> Option<&'static str> {
     if role.is_some() && message.get(names::CONTENT).is_some() {

@@ -77,7 +77,12 @@ impl<'a> Places<'a> {
                 Place::Unknown => return Ok(None),
             }
         }
-        Ok(inner.map(|inner| Placed { message: inner, role: inner.get(names::ROLE), ..placed }))
+        let is_record = message.get(names::UUID).is_some_and(|uuid| uuid.text_len().is_some());
+        match inner {
+            Some(inner) => Ok(Some(Placed { message: inner, role: inner.get(names::ROLE), ..placed })),
+            None if is_record => Ok(None),
+            None => Ok(Some(placed)),
+        }
     }
 
     fn place_record<M: Messages<'a>>(

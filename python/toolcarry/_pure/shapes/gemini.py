@@ -53,12 +53,12 @@ def result(wire: Wire) -> ToolResult | None:
 
 def answer_of(given: Wire) -> tuple[object, bool]:
     """What a function gave back, and whether that is an error."""
-    if as_list(given.get("parts")):
-        return given, False  # media beside the answer
     response = as_object(given.get("response"))
+    is_error = response is not None and response.get("error") is not None
+    if as_list(given.get("parts")):
+        return given, is_error  # media beside the answer
     if response is None:
         return given.get("response"), False
-    is_error = response.get("error") is not None
     if len(response) == 1:
         only = first_given(response, "output", "result", "error")
         return (response if only is None else only), is_error

@@ -28,7 +28,7 @@ def read(message: Wire, role: object, said: Said) -> str:
 
 
 def call(wire: Wire) -> ToolCall | None:
-    is_call = wire.get("type") in ("tool_call", "invalid_tool_call") and "args" in wire
+    is_call = wire.get("type") in (None, "tool_call", "invalid_tool_call") and "args" in wire
     return to_call(wire) if is_call else None
 
 

@@ -13,6 +13,9 @@ from toolcarry.wire import Wire, as_object, first_given, text_or_empty
 NAME = "openai-responses"
 NO_CALLS = frozenset(("reasoning", "item_reference", "mcp_list_tools"))
 
+ELSEWHERE = frozenset(("tool_call", "server_tool_call", "invalid_tool_call"))
+"""Calls of other shapes."""
+
 ON_SERVER = {
     "web_search_call": ("action", "results"),
     "file_search_call": ("queries", "results"),
@@ -43,10 +46,14 @@ def read(message: Wire, role: object, said: Said) -> str:
 
 def call(wire: Wire) -> ToolCall | None:
     kind = text_or_empty(wire.get("type"))
-    if not kind.endswith("_call") or kind == "tool_call":
+    if not kind.endswith("_call") or kind in ELSEWHERE:
         return None
-    name = text_or_empty(wire.get("name")) or kind.removesuffix("_call")
-    return ToolCall(wire, item_id(wire), name, arguments(wire, kind))
+    return ToolCall(wire, item_id(wire), tool_name(wire, kind), arguments(wire, kind))
+
+
+def tool_name(wire: Wire, kind: str) -> str:
+    """The name of the tool; of one that has none, its type says it."""
+    return text_or_empty(wire.get("name")) or kind.removesuffix("_call")
 
 
 def arguments(wire: Wire, kind: str) -> object:
@@ -67,8 +74,9 @@ def result(wire: Wire) -> ToolResult | None:
         return server_result(wire, kind)
     if not kind.endswith(("_call_output", "tool_search_output")):
         return None
-    output = wire.get("output")
-    content, is_error = unpacked(output) if isinstance(output, str) else (output, False)
+    output = first_given(wire, "output", "tools")
+    content, has_failed = unpacked(output) if isinstance(output, str) else (output, False)
+    is_error = has_failed or wire.get("status") == "failed"
     return ToolResult(wire, item_id(wire), text_or_empty(wire.get("name")), content, is_error)
 
 
@@ -79,7 +87,7 @@ def server_result(wire: Wire, kind: str) -> ToolResult:
     if error is not None:
         content = error
     is_error = error is not None or wire.get("status") in ("failed", "incomplete")
-    return ToolResult(wire, item_id(wire), "", content, is_error)
+    return ToolResult(wire, item_id(wire), tool_name(wire, kind), content, is_error)
 
 
 def unpacked(output: str) -> tuple[object, bool]:

@@ -77,12 +77,13 @@ fn tool_name<'a, V: Value<'a>>(held: V) -> Text<'a> {
 
 /// What a function gave back, and whether that is an error.
 fn answer_of<'a, V: Value<'a>>(given: V) -> (Option<V>, bool) {
-    if given.get(names::PARTS).and_then(Value::list).is_some_and(|parts| parts.count() > 0) {
-        return (Some(given), false); // media beside the answer
-    }
     let response = given.get(names::RESPONSE);
-    let Some(held) = response.and_then(Value::object) else { return (response, false) };
-    let is_error = held.get(names::ERROR).is_some();
+    let held = response.and_then(Value::object);
+    let is_error = held.is_some_and(|held| held.get(names::ERROR).is_some());
+    if given.get(names::PARTS).and_then(Value::list).is_some_and(|parts| parts.count() > 0) {
+        return (Some(given), is_error); // media beside the answer
+    }
+    let Some(held) = held else { return (response, false) };
     let only = [names::OUTPUT, names::RESULT, names::ERROR].iter().find_map(|key| held.get(*key));
     (only.filter(|_| held.size() == 1).or(Some(held)), is_error)
 }

@@ -33,8 +33,9 @@ impl Shape for LangChain {
     }
 
     fn call<'a, V: Value<'a>>(wire: V) -> Option<ToolCall<'a, V>> {
-        let kind = text_or_empty(wire.get(names::TYPE));
-        let is_call = (kind.is("tool_call") || kind.is("invalid_tool_call")) && wire.has(names::ARGS);
+        let is_typed =
+            |kind: V| ["tool_call", "invalid_tool_call"].iter().any(|name| text_or_empty(Some(kind)).is(name));
+        let is_call = wire.has(names::ARGS) && wire.get(names::TYPE).is_none_or(is_typed);
         is_call.then(|| to_call(wire))
     }
 

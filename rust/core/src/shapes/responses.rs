@@ -10,6 +10,8 @@ use crate::text::Text;
 use crate::value::{Key, Value, names, text_or_empty};
 
 const NAME: &str = "openai-responses";
+/// Calls of other shapes.
+const ELSEWHERE: [&str; 3] = ["tool_call", "server_tool_call", "invalid_tool_call"];
 const NO_CALLS: [&str; 3] = ["reasoning", "item_reference", "mcp_list_tools"];
 /// The calls that hold their results: where the arguments stand, and what came back.
 const ON_SERVER: [(&str, Key<'static>, Key<'static>); 5] = [
@@ -42,11 +44,10 @@ impl Shape for Responses {
 
     fn call<'a, V: Value<'a>>(wire: V) -> Option<ToolCall<'a, V>> {
         let kind = text_or_empty(wire.get(names::TYPE));
-        if !kind.ends_with("_call") || kind.is("tool_call") {
+        if !kind.ends_with("_call") || ELSEWHERE.iter().any(|name| kind.is(name)) {
             return None;
         }
-        let name = text_or_empty(wire.get(names::NAME));
-        let name = if name.is_empty() { kind.without_suffix("_call") } else { name };
+        let name = tool_name(wire, kind);
         Some(ToolCall { wire, call_id: item_id(wire), name, arguments: arguments(wire, kind) })
     }
 
@@ -58,11 +59,18 @@ impl Shape for Responses {
         if !kind.ends_with("_call_output") && !kind.ends_with("tool_search_output") {
             return None;
         }
-        let output = wire.get(names::OUTPUT);
-        let (content, is_error) = output.and_then(unpacked).unwrap_or((output, false));
+        let output = wire.get(names::OUTPUT).or_else(|| wire.get(names::TOOLS));
+        let (content, has_failed) = output.and_then(unpacked).unwrap_or((output, false));
+        let is_error = has_failed || text_or_empty(wire.get(names::STATUS)).is("failed");
         let name = text_or_empty(wire.get(names::NAME));
         Some(ToolResult { wire, call_id: item_id(wire), name, content, is_error })
     }
+}
+
+/// The name of the tool; of one that has none, its type says it.
+fn tool_name<'a, V: Value<'a>>(wire: V, kind: Text<'a>) -> Text<'a> {
+    let name = text_or_empty(wire.get(names::NAME));
+    if name.is_empty() { kind.without_suffix("_call") } else { name }
 }
 
 fn on_server(kind: Text<'_>) -> Option<&'static (&'static str, Key<'static>, Key<'static>)> {
@@ -89,7 +97,7 @@ fn server_result<'a, V: Value<'a>>(wire: V, kind: Text<'a>, key: Key<'static>) -
     });
     let status = text_or_empty(wire.get(names::STATUS));
     let is_error = error.is_some() || status.is("failed") || status.is("incomplete");
-    ToolResult { wire, call_id: item_id(wire), name: Text::ascii(""), content: error.or(found), is_error }
+    ToolResult { wire, call_id: item_id(wire), name: tool_name(wire, kind), content: error.or(found), is_error }
 }
 
 /// What Codex writes as JSON, `{"output": ..., "metadata": {"exit_code": ...}}`, and whether that failed.
