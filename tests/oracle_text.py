@@ -3,6 +3,8 @@
 import json
 from typing import Any
 
+from oracle_shapes import told_of
+
 from toolcarry._pure.clean import clean
 from toolcarry._pure.content import result_text
 
@@ -40,14 +42,20 @@ def texts_of(block: Any) -> list[str]:
     if changed is not None:
         found.append(changed)
     if block.tool_result is not None and (changed is None or block.is_error):
-        found.append(result_text(block.tool_result.get("content")))
+        found.append(result_text(content_of(block)))
     return [clean(text) for text in found]
 
 
 def input_of(block: Any) -> dict[str, Any]:
     source = block.tool_use.get("function", block.tool_use)
-    given = source.get("input", source.get("arguments"))
+    shaped, _ = told_of(block.tool_use)
+    given = shaped[0].value if shaped else source.get("input", source.get("arguments"))
     return json.loads(given) if isinstance(given, str) else given or {}
+
+
+def content_of(block: Any) -> Any:
+    _, shaped = told_of(block.tool_result)
+    return shaped[0].value if shaped else block.tool_result.get("content")
 
 
 def as_fenced(text: str) -> str:

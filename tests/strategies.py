@@ -1,13 +1,13 @@
 """Generated conversations: in every shape, in good order and in none, and policies to carry them by.
 
-``transcripts`` is any of them. Ids repeat, are missing, or lead nowhere; results come twice, before their calls, or
-never; a session file has side chains, branches, records that come twice, and gaps.
-"""
+``transcripts`` is any of them. Ids repeat or lead nowhere; results come twice, before their calls, or never; a session
+file has side chains, branches, records that come twice, and gaps."""
 
 import json
 from typing import Any
 
 from hypothesis import strategies as st
+from strategies_shapes import conversations, shaped
 from strategies_text import hostile, markdown_lines, texts
 from strategies_tools import calls, contents, synthetic
 
@@ -260,8 +260,8 @@ transcripts: st.SearchStrategy[list[Any]] = st.one_of(
     list_of(anthropic),
     list_of(openai_chat | legacy),
     list_of(ollama),
-    sessions(),
-    list_of(message),
+    sessions() | conversations,
+    list_of(message | shaped),
 )
 summaries = st.one_of(
     st.just(""), texts, markdown_lines, st.lists(hostile, max_size=5).map("\n".join)

@@ -29,11 +29,13 @@ MEDIA = frozenset(
     )
 )
 """The kinds of parts that are no text."""
-UNTYPED_MEDIA = ("image", "document", "video", "audio", "inlineData", "inline_data", "fileData")
+FILES = ("inlineData", "inline_data", "fileData", "file_data")
+"""What Gemini calls files, whatever is in them."""
+UNTYPED_MEDIA = ("image", "document", "video", "audio", *FILES)
 """The keys of parts without a type (Gemini's, Bedrock's) that are no text."""
-DATA_KEYS = ("data", "blob", "file_data", "bytes")
+DATA_KEYS = ("data", "blob", "file_data", "bytes", "base64")
 """Where a part holds what is no text."""
-OPAQUE = ("blob", "file_data", "bytes", "source", "encrypted_content")
+OPAQUE = ("blob", "file_data", "bytes", "base64", "source", "encrypted_content")
 """What tells, in a part of another kind, that it is no text either."""
 SHORTEST_DATA = 64
 """From so many characters on, data in a part of another kind is taken for base64."""
@@ -96,6 +98,11 @@ def part_text(item: object, depth: int) -> str:
     text = inner.get("text")
     if isinstance(text, str):
         return text
+    printed = part.get("stdout")
+    if isinstance(printed, str) and depth < MAX_PARTS:  # code that ran on the server
+        errors = [part["stderr"]] if text_or_empty(part.get("stderr")) else []
+        files = as_list(part.get("content")) or ()
+        return "\n".join([part_text(each, depth + 1) for each in (printed, *errors, *files)])
     content = inner.get("content") or part.get("content")
     is_typed = "type" in (as_object(content) or {})  # what was fetched, for one
     if (isinstance(content, (str, list, tuple)) or is_typed) and depth < MAX_PARTS:
@@ -121,11 +128,11 @@ def untyped_text(part: Wire, depth: int) -> str:
             return untyped_media(kind, part, depth)
     if len(part) == 1 and "json" in part:
         return compact_json(part["json"])
-    parts = as_list(part.get("parts"))
-    if (
-        parts and part.get("response") is not None and depth < MAX_PARTS
-    ):  # Gemini: an answer with media
-        return result_text([part["response"], *parts], depth + 1)
+    answer = as_object(part.get("functionResponse")) if len(part) == 1 else None
+    if answer is not None and depth < MAX_PARTS:  # Gemini: media, and an answer beside them
+        response = [] if answer.get("response") is None else [answer["response"]]
+        parts = as_list(answer.get("parts")) or ()
+        return "\n".join([part_text(each, depth + 1) for each in (*response, *parts)])
     content = as_list(part.get("content"))
     first = as_object(content[0]) if content else None
     if first is not None and isinstance(first.get("type"), str) and depth < MAX_PARTS:
@@ -186,7 +193,7 @@ def sized_line(label: str, named: str | None, data: str) -> str:
 
 def label_of(kind: str, media_type: str | None) -> str:
     """What a line about media calls them."""
-    if kind in ("inlineData", "inline_data", "fileData"):
+    if kind in FILES:
         family = (media_type or "").partition("/")[0]
         return family if family in MEDIA else "document"
     if kind == "computer_screenshot":

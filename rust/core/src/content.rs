@@ -21,17 +21,17 @@ const LONGEST_STAND_IN: usize = 40;
 const MEDIA: [&str; 8] =
     ["image", "image_url", "input_image", "computer_screenshot", "document", "audio", "input_audio", "video"];
 /// What tells, in a part of another kind, that it is no text either.
-const OPAQUE: [Key<'static>; 5] =
-    [names::BLOB, names::FILE_DATA, names::BYTES, names::SOURCE, names::ENCRYPTED_CONTENT];
+const OPAQUE: [Key<'static>; 6] =
+    [names::BLOB, names::FILE_DATA, names::BYTES, names::BASE64, names::SOURCE, names::ENCRYPTED_CONTENT];
 /// From so many characters on, data in a part of another kind is taken for base64.
 const SHORTEST_DATA: usize = 64;
 /// Where a part holds what is no text.
-const DATA_KEYS: [Key<'static>; 4] = [names::DATA, names::BLOB, names::FILE_DATA, names::BYTES];
+const DATA_KEYS: [Key<'static>; 5] = [names::DATA, names::BLOB, names::FILE_DATA, names::BYTES, names::BASE64];
 const URL_KEYS: [Key<'static>; 5] = [names::URL, names::IMAGE_URL, names::URI, names::FILE_URI_CAMEL, names::FILE_URI];
 const MEDIA_TYPE_KEYS: [Key<'static>; 5] =
     [names::MEDIA_TYPE, names::MIME_TYPE, names::MIME_TYPE_SNAKE, names::MEDIA_TYPE_CAMEL, names::FORMAT];
 /// The keys of parts without a type (Gemini's, Bedrock's) that are no text.
-const UNTYPED_MEDIA: [Key<'static>; 7] = [
+const UNTYPED_MEDIA: [Key<'static>; 8] = [
     names::IMAGE,
     names::DOCUMENT,
     names::VIDEO,
@@ -39,7 +39,11 @@ const UNTYPED_MEDIA: [Key<'static>; 7] = [
     names::INLINE_DATA_CAMEL,
     names::INLINE_DATA,
     names::FILE_DATA_CAMEL,
+    names::FILE_DATA,
 ];
+/// What Gemini calls files, whatever is in them.
+const FILES: [Key<'static>; 4] =
+    [names::INLINE_DATA_CAMEL, names::INLINE_DATA, names::FILE_DATA_CAMEL, names::FILE_DATA];
 /// How deep parts may stand in parts: deeper ones are shown as JSON.
 const MAX_PARTS: usize = 8;
 
@@ -147,6 +151,14 @@ fn part_text<'a, V: Value<'a>>(item: V, depth: usize) -> Piece<'a> {
     if let Some(text) = inner.get(names::TEXT).and_then(Value::text) {
         return Piece::Borrowed(text);
     }
+    let printed = part.get(names::STDOUT).filter(|printed| printed.text_len().is_some() && depth < MAX_PARTS);
+    if let Some(printed) = printed {
+        // Code that ran on the server.
+        let errors = part.get(names::STDERR).filter(|errors| errors.text_len().is_some_and(|size| size > 0));
+        let files = part.get(names::CONTENT).and_then(Value::list);
+        let texts = std::iter::once(printed).chain(errors).chain(files.into_iter().flat_map(items));
+        return joined(texts.map(|text| part_text(text, depth + 1)));
+    }
     let content = inner.get(names::CONTENT).filter(|content| !is_empty(*content)).or_else(|| part.get(names::CONTENT));
     // An object with a type is what was fetched, for one.
     let is_followed = |content: V| {
@@ -184,12 +196,14 @@ fn untyped_text<'a, V: Value<'a>>(part: V, depth: usize) -> Piece<'a> {
     {
         return Piece::own(value.json());
     }
-    let list = |key| part.get(key).and_then(Value::list).filter(|list| list.count() > 0 && depth < MAX_PARTS);
-    if let (Some(parts), Some(response)) = (list(names::PARTS), part.get(names::RESPONSE)) {
-        // Gemini: an answer with media.
-        return joined(std::iter::once(response).chain(items(parts)).map(|part| part_text(part, depth + 1)));
+    let answer = part.get(names::FUNCTION_RESPONSE_CAMEL).filter(|_| part.size() == 1).and_then(Value::object);
+    if let Some(answer) = answer.filter(|_| depth < MAX_PARTS) {
+        // Gemini: media, and an answer beside them.
+        let parts = answer.get(names::PARTS).and_then(Value::list).into_iter().flat_map(items);
+        return joined(answer.get(names::RESPONSE).into_iter().chain(parts).map(|part| part_text(part, depth + 1)));
     }
-    if let Some(content) = list(names::CONTENT) {
+    let content = part.get(names::CONTENT).and_then(Value::list);
+    if let Some(content) = content.filter(|content| content.count() > 0 && depth < MAX_PARTS) {
         let first = content.item(0).and_then(Value::object);
         if first.and_then(|first| first.get(names::TYPE)).and_then(Value::text).is_some() {
             return content_text(content, depth + 1); // an answer as the Model Context Protocol has it
@@ -292,7 +306,7 @@ fn sized_line<'a>(label: Text<'a>, named: Option<Text<'a>>, data: Text<'a>) -> P
 
 /// What a line about media calls them.
 fn label_of<'a>(kind: Key<'a>, media_type: Option<Text<'a>>) -> Text<'a> {
-    if [names::INLINE_DATA_CAMEL, names::INLINE_DATA, names::FILE_DATA_CAMEL].contains(&kind) {
+    if FILES.contains(&kind) {
         let family = media_type.map_or(Text::ascii(""), |name| name.slice(0, name.find(b'/').unwrap_or(name.len())));
         return if MEDIA.iter().any(|name| family.is(name)) { family } else { Text::ascii("document") };
     }

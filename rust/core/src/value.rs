@@ -27,20 +27,21 @@ impl<'k> Key<'k> {
 }
 
 macro_rules! known_keys {
-    (@each $number:expr; ) => {};
-    (@each $number:expr; $constant:ident $name:literal $($rest:tt)*) => {
-        #[doc = concat!("`", $name, "`")]
-        pub const $constant: Key<'static> = Key::known($name, $number);
-        known_keys!(@each $number + 1; $($rest)*);
-    };
     ($($constant:ident $name:literal)*) => {
+        /// The keys' numbers.
+        #[allow(non_camel_case_types, clippy::upper_case_acronyms)] // they are named as their keys are
+        enum Number { $($constant),* }
+
         /// The keys that the readers know, by their numbers.
         pub static KNOWN: &[Key<'static>] = &[$(names::$constant),*];
 
         /// The keys that the readers know.
         pub mod names {
-            use super::Key;
-            known_keys!(@each 0; $($constant $name)*);
+            use super::{Key, Number};
+            $(
+                #[doc = concat!("`", $name, "`")]
+                pub const $constant: Key<'static> = Key::known($name, Number::$constant as usize);
+            )*
         }
     };
 }
@@ -155,6 +156,10 @@ known_keys! {
     STEPS "steps"
     THOUGHT "thought"
     TOOLS "tools"
+    STDOUT "stdout"
+    STDERR "stderr"
+    RETURN_CODE "return_code"
+    BASE64 "base64"
     TITLE "title"
     JSON "json"
     BYTES "bytes"

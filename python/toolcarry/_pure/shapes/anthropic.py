@@ -62,6 +62,10 @@ def to_result(block: Wire) -> ToolResult:
 
 
 def is_server_error(content: object) -> bool:
-    """Whether a server's tool gave the error that stands in place of its results."""
+    """Whether a server's tool gave an error in place of its results, or code that it ran failed."""
     error = None if isinstance(content, (str, list, tuple)) else as_object(content)
-    return error is not None and text_or_empty(error.get("type")).endswith("_tool_result_error")
+    if error is None:
+        return False
+    code = error.get("return_code")
+    has_failed = type(code) is int and code != 0
+    return has_failed or text_or_empty(error.get("type")).endswith("_tool_result_error")

@@ -56,7 +56,7 @@ def answer_of(given: Wire) -> tuple[object, bool]:
     response = as_object(given.get("response"))
     is_error = response is not None and response.get("error") is not None
     if as_list(given.get("parts")):
-        return given, is_error  # media beside the answer
+        return {"functionResponse": given}, is_error  # media beside the answer
     if response is None:
         return given.get("response"), False
     if len(response) == 1:
@@ -67,4 +67,7 @@ def answer_of(given: Wire) -> tuple[object, bool]:
 
 def spoken(message: Wire) -> Spoken | None:
     parts = as_list(message.get("parts"))
-    return None if parts is None else Spoken(text_or_empty(message.get("role")), parts)
+    if parts is None:
+        return None
+    role = message.get("role")
+    return Spoken("user" if role is None else text_or_empty(role), parts)

@@ -45,7 +45,11 @@ def result(wire: Wire) -> ToolResult | None:
 
 def spoken(message: Wire) -> Spoken | None:
     data = data_of(message)
-    return None if data is None else Spoken(text_or_empty(message.get("type")), data.get("content"))
+    if data is None:
+        return None
+    kind = message["type"]
+    speaker = text_or_empty(data.get("role")) if kind == "chat" else kind
+    return Spoken(speaker, data.get("content"))
 
 
 def data_of(message: Wire) -> Wire | None:

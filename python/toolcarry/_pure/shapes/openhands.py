@@ -52,6 +52,8 @@ def result(wire: Wire) -> ToolResult | None:
 
 
 def spoken(message: Wire) -> Spoken | None:
+    if message.get("kind") == ACTION:
+        return Spoken("assistant", message.get("thought"))
     said = as_object(message.get("llm_message")) if message.get("kind") == "MessageEvent" else None
     if said is None:
         return None

@@ -15,6 +15,8 @@ NO_CALLS = frozenset(("reasoning", "item_reference", "mcp_list_tools"))
 
 ELSEWHERE = frozenset(("tool_call", "server_tool_call", "invalid_tool_call"))
 """Calls of other shapes."""
+NAMED = frozenset(("function_call", "custom_tool_call"))
+"""Calls whose type says nothing of their tool."""
 
 ON_SERVER = {
     "web_search_call": ("action", "results"),
@@ -53,7 +55,8 @@ def call(wire: Wire) -> ToolCall | None:
 
 def tool_name(wire: Wire, kind: str) -> str:
     """The name of the tool; of one that has none, its type says it."""
-    return text_or_empty(wire.get("name")) or kind.removesuffix("_call")
+    name = text_or_empty(wire.get("name"))
+    return name if name or kind in NAMED else kind.removesuffix("_call")
 
 
 def arguments(wire: Wire, kind: str) -> object:

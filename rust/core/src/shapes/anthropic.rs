@@ -64,10 +64,12 @@ fn is_result(kind: Text<'_>) -> bool {
     kind.is("tool_result") || kind.ends_with("_tool_result")
 }
 
-/// Whether a server's tool gave the error that stands in place of its results.
+/// Whether a server's tool gave an error in place of its results, or code that it ran failed.
 fn is_server_error<'a, V: Value<'a>>(content: Option<V>) -> bool {
     let Some(content) = content.filter(|content| content.text_len().is_none() && content.list().is_none()) else {
         return false;
     };
-    text_or_empty(content.object().and_then(|error| error.get(names::TYPE))).ends_with("_tool_result_error")
+    let Some(error) = content.object() else { return false };
+    let has_failed = error.get(names::RETURN_CODE).and_then(Value::integer).is_some_and(|code| code != 0);
+    has_failed || text_or_empty(error.get(names::TYPE)).ends_with("_tool_result_error")
 }

@@ -62,7 +62,9 @@ impl Shape for Gemini {
 
     fn spoken<'a, V: Value<'a>>(message: V) -> Option<Spoken<'a, V>> {
         let parts = message.get(names::PARTS)?.list()?;
-        Some(Spoken { speaker: text_or_empty(message.get(names::ROLE)), content: Some(parts) })
+        let role = message.get(names::ROLE);
+        let speaker = if role.is_none() { Text::ascii("user") } else { text_or_empty(role) };
+        Some(Spoken { speaker, content: Some(parts) })
     }
 }
 
@@ -81,7 +83,7 @@ fn answer_of<'a, V: Value<'a>>(given: V) -> (Option<V>, bool) {
     let held = response.and_then(Value::object);
     let is_error = held.is_some_and(|held| held.get(names::ERROR).is_some());
     if given.get(names::PARTS).and_then(Value::list).is_some_and(|parts| parts.count() > 0) {
-        return (Some(given), is_error); // media beside the answer
+        return (Some(given.under(names::FUNCTION_RESPONSE_CAMEL)), is_error); // media beside the answer
     }
     let Some(held) = held else { return (response, false) };
     let only = [names::OUTPUT, names::RESULT, names::ERROR].iter().find_map(|key| held.get(*key));

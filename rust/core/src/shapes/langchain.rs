@@ -53,7 +53,9 @@ impl Shape for LangChain {
 
     fn spoken<'a, V: Value<'a>>(message: V) -> Option<Spoken<'a, V>> {
         let data = data_of(message)?;
-        Some(Spoken { speaker: text_or_empty(message.get(names::TYPE)), content: data.get(names::CONTENT) })
+        let kind = text_or_empty(message.get(names::TYPE));
+        let speaker = if kind.is("chat") { text_or_empty(data.get(names::ROLE)) } else { kind };
+        Some(Spoken { speaker, content: data.get(names::CONTENT) })
     }
 }
 

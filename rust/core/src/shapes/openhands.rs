@@ -60,6 +60,9 @@ impl Shape for OpenHands {
     }
 
     fn spoken<'a, V: Value<'a>>(message: V) -> Option<Spoken<'a, V>> {
+        if kind_of(message).is("ActionEvent") {
+            return Some(Spoken { speaker: Text::ascii("assistant"), content: message.get(names::THOUGHT) });
+        }
         let said = message.get(names::LLM_MESSAGE).filter(|_| kind_of(message).is("MessageEvent"))?.object()?;
         let speaker = said.get(names::ROLE).or_else(|| message.get(names::SOURCE));
         Some(Spoken { speaker: text_or_empty(speaker), content: said.get(names::CONTENT) })

@@ -12,6 +12,8 @@ use crate::value::{Key, Value, names, text_or_empty};
 const NAME: &str = "openai-responses";
 /// Calls of other shapes.
 const ELSEWHERE: [&str; 3] = ["tool_call", "server_tool_call", "invalid_tool_call"];
+/// Calls whose type says nothing of their tool.
+const NAMED: [&str; 2] = ["function_call", "custom_tool_call"];
 const NO_CALLS: [&str; 3] = ["reasoning", "item_reference", "mcp_list_tools"];
 /// The calls that hold their results: where the arguments stand, and what came back.
 const ON_SERVER: [(&str, Key<'static>, Key<'static>); 5] = [
@@ -70,7 +72,8 @@ impl Shape for Responses {
 /// The name of the tool; of one that has none, its type says it.
 fn tool_name<'a, V: Value<'a>>(wire: V, kind: Text<'a>) -> Text<'a> {
     let name = text_or_empty(wire.get(names::NAME));
-    if name.is_empty() { kind.without_suffix("_call") } else { name }
+    let is_named = !name.is_empty() || NAMED.iter().any(|name| kind.is(name));
+    if is_named { name } else { kind.without_suffix("_call") }
 }
 
 fn on_server(kind: Text<'_>) -> Option<&'static (&'static str, Key<'static>, Key<'static>)> {
