@@ -39,6 +39,6 @@ bench-smoke:
 long:
     .ci/check long
 
-# Fuzz for so many seconds: scan_serde, doors, truncate, render, shell, or doors.py (fuzz/README.md)
+# Fuzz for so many seconds: scan_serde, doors, readers, truncate, render, shell, or doors.py (fuzz/README.md)
 fuzz target seconds:
     .ci/check fuzz {{target}} {{seconds}}

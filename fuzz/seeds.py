@@ -79,10 +79,51 @@ def bodies() -> Iterator[bytes]:
         yield as_lines(messages)
         yield b'{"type":"summary"}\nno record\n\n' + as_lines(messages)
         yield MARK + not_ascii({"messages": messages}) + b"\r\n"
-    yield from (ODD_RECORDS, MEDIA, *commands())
+    yield from (ODD_RECORDS, MEDIA, *commands(), *hard_cases())
     lines = SESSION.read_bytes().splitlines(keepends=True)
     for start in range(0, len(lines), 4):
         yield b"".join(lines[start : start + 8])
+
+
+def hard_cases() -> Iterator[bytes]:
+    """The conversations of the corpus, as they are given."""
+    for path in sorted((CASES / "hard").glob("*.json")):
+        case = json.loads(path.read_bytes())
+        if "lines" in case:
+            lines = (line if isinstance(line, str) else json.dumps(line) for line in case["lines"])
+            yield "\n".join(lines).encode("utf-8", "replace")
+        else:
+            yield json.dumps(case.get("input", case.get("body"))).encode()
+
+
+def conversations() -> Iterator[list[Any]]:
+    """The conversations of the corpus and of the golden cases, as messages."""
+    for path in sorted(CASES.glob("*/*.json")):
+        case = json.loads(path.read_bytes())
+        found = case.get("input", case.get("messages")) if isinstance(case, dict) else None
+        if isinstance(found, list):
+            yield found
+
+
+WORDS = {word: number for number, word in enumerate((FUZZ / "words.txt").read_text().splitlines())}
+
+
+def planned(value: Any) -> bytes:
+    """A value as ``fuzz_targets/readers.rs`` reads it. Members of other names are left out, long texts cut."""
+    if value is None or isinstance(value, bool):
+        return {None: b"\0", True: b"\1", False: b"\2"}[value]
+    if isinstance(value, (int, float)):
+        return bytes((3, int(value) % 256))
+    if isinstance(value, str):
+        if value in WORDS:
+            return bytes((4, WORDS[value]))
+        text = value.encode("utf-8", "replace")[:63]
+        return bytes((5, len(text))) + text
+    if isinstance(value, list):
+        return bytes((6, len(value[:15]))) + b"".join(map(planned, value[:15]))
+    members = [(WORDS[key], item) for key, item in value.items() if key in WORDS][:15]
+    written = b"".join(bytes((number,)) + planned(item) for number, item in members)
+    return bytes((7, len(members))) + written
 
 
 def not_ascii(value: Any) -> bytes:
@@ -120,6 +161,8 @@ def write(folder: Path, seeds: Iterable[bytes]) -> None:
 def main() -> None:
     write(FUZZ / "corpus" / "scan_serde", (*documents(), *bodies()))
     write(FUZZ / "corpus" / "doors", (body + end for body in bodies() for end in SETTINGS))
+    plans = (b"".join(map(planned, messages)) for messages in conversations())
+    write(FUZZ / "corpus" / "readers", plans)
     lines = [line.encode("utf-8", "replace") for line in command_lines()]
     write(FUZZ / "corpus" / "shell", lines)
     write(FUZZ / "corpus" / "truncate", (b"\0\x10\2" + line for line in lines))

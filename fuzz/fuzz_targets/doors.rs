@@ -58,10 +58,40 @@ fuzz_target!(|data: &[u8]| {
 
 /// The messages of a document that is one: a list, or the document itself.
 fn messages_of(document: Scanned<'_>) -> Option<Option<Scanned<'_>>> {
-    match document.object() {
-        Some(request) if request.has(names::MESSAGES) => request.get(names::MESSAGES).and_then(Value::list).map(Some),
-        Some(_) => Some(None),
-        None => document.list().map(Some),
+    let Some(request) = document.object() else { return document.list().map(Some) };
+    let found = request_list(request);
+    let is_prompt = !is_message(request) && request.get(names::INPUT).and_then(Value::text).is_some();
+    match found {
+        None if request.has(names::MESSAGES) || is_prompt => None,
+        Some(_) if request.has(names::MESSAGES) && request.get(names::MESSAGES).and_then(Value::list).is_none() => None,
+        found => Some(found),
+    }
+}
+
+fn is_message(request: Scanned<'_>) -> bool {
+    [names::ROLE, names::TYPE, names::KIND, names::UUID].iter().any(|key| request.has(*key))
+}
+
+/// The list that a document keeps its messages in.
+fn request_list(request: Scanned<'_>) -> Option<Scanned<'_>> {
+    let list = |key| request.get(key).and_then(Value::list);
+    if let Some(messages) = list(names::MESSAGES) {
+        return Some(messages);
+    }
+    if is_message(request) {
+        return None;
+    }
+    if let Some(found) = list(names::CONTENTS).or_else(|| list(names::INPUT)).or_else(|| list(names::OTEL_MESSAGES)) {
+        return Some(found);
+    }
+    let (history, trajectory) = (list(names::HISTORY), list(names::TRAJECTORY));
+    let has_calls = |list: &Scanned<'_>| {
+        let mut items = (0..list.count()).filter_map(|index| list.item(index));
+        items.any(|item| item.has(names::TOOL_CALLS))
+    };
+    match (history, trajectory) {
+        (Some(history), Some(trajectory)) => Some(if has_calls(&history) { history } else { trajectory }),
+        (history, trajectory) => history.or(trajectory).or_else(|| list(names::STEPS)),
     }
 }
 
@@ -197,7 +227,7 @@ fn check_lines<'a>(
     let lines: Vec<&[u8]> = data.split(|byte| *byte == b'\n').collect();
     let objects: Vec<Option<Scanned<'_>>> = lines.iter().map(|line| object_in(line, bump)).collect();
     let records: Vec<Scanned<'_>> = objects.iter().copied().flatten().collect();
-    let request_of = |record: &Scanned<'a>| record.get(names::MESSAGES).and_then(Value::list);
+    let request_of = |record: &Scanned<'a>| request_list(*record);
     let Some(last) = records.last() else {
         assert_eq!(opened.err(), Some(refused));
         return;
