@@ -2,6 +2,7 @@
 
 from toolcarry._backend import backend
 from toolcarry.carry import Carried, carry, carry_files, prepend_summary_to_user_message
+from toolcarry.convert import Converted, Loss, convert
 from toolcarry.dedupe import deduplicate_tools
 from toolcarry.errors import ConfigError, InputError, ToolcarryError
 from toolcarry.explain import Fate, explain
@@ -21,9 +22,11 @@ __all__ = [
     "NO_LIMIT",
     "Carried",
     "ConfigError",
+    "Converted",
     "Fate",
     "InputError",
     "Inspection",
+    "Loss",
     "Notes",
     "Policy",
     "Report",
@@ -34,6 +37,7 @@ __all__ = [
     "backend",
     "carry",
     "carry_files",
+    "convert",
     "deduplicate_tools",
     "dialogue",
     "explain",

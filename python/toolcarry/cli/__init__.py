@@ -1,4 +1,4 @@
-"""The command line: ``toolcarry carry`` and ``toolcarry inspect``. Wiring only; the jobs are the library's.
+"""The command line: ``toolcarry carry``, ``inspect`` and ``convert``. Wiring only; the jobs are the library's.
 
 Data goes to stdout as UTF-8, everything else to stderr. ``main`` turns whatever ends a command into an
 exit code, and nothing but a bug of ours into a traceback.

@@ -9,6 +9,7 @@ import typer
 from toolcarry import __version__
 from toolcarry.cli.carry import carry_files
 from toolcarry.cli.codes import USAGE
+from toolcarry.cli.convert import convert_file
 from toolcarry.cli.inspect import inspect_files
 
 EXIT_CODES = (
@@ -31,6 +32,16 @@ Files = Annotated[
     typer.Argument(
         metavar="FILE",
         help="Request bodies, JSON arrays or session files (JSONL); - is stdin.",
+        show_default=False,
+    ),
+]
+OutputFile = Annotated[
+    str | None,
+    typer.Option(
+        "--output",
+        "-o",
+        metavar="OUT",
+        help="Write to this file instead of stdout: all at once, and never over an input.",
         show_default=False,
     ),
 ]
@@ -100,16 +111,7 @@ def carry(
             "with --json it stands in the object, under explain.",
         ),
     ] = False,
-    output: Annotated[
-        str | None,
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="OUT",
-            help="Write to this file instead of stdout: all at once, and never over an input.",
-            show_default=False,
-        ),
-    ] = None,
+    output: OutputFile = None,
     as_json: Annotated[
         bool,
         typer.Option("--json", help="One JSON object a line for each file: file, context, report."),
@@ -144,3 +146,37 @@ def inspect(
 ) -> None:
     """Survey conversations: calls and results, what each tool weighs, duplicates, and what is wrong."""
     raise typer.Exit(inspect_files(files, is_json=as_json, is_strict=strict))
+
+
+@app.command(epilog=EXIT_CODES)
+def convert(
+    file: Annotated[
+        str,
+        typer.Argument(
+            metavar="FILE",
+            help="A request body, a JSON array or a session file (JSONL); - is stdin.",
+            show_default=False,
+        ),
+    ],
+    to: Annotated[
+        str,
+        typer.Option(
+            "--to",
+            metavar="SHAPE",
+            help="Whose request to write: anthropic, openai, responses or ollama.",
+            show_default=False,
+        ),
+    ],
+    output: OutputFile = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="One JSON object: file, to, request, losses.")
+    ] = False,
+    strict: Strict = False,
+) -> None:
+    """Write a conversation as another provider's request, each call with its result.
+
+    What the other shape cannot hold is told on stderr.
+    """
+    raise typer.Exit(
+        convert_file(file, target=to, output=output, is_json=as_json, is_strict=strict)
+    )

@@ -1,0 +1,82 @@
+"""A conversation in another provider's shape: ``convert``, and what it tells of what was lost.
+
+Messages of any shape become turns (``turns``), of which each target holds what it can (``fit``), with ids that it
+takes (``ids``), as its own writer writes them. What is there stays there, in its order, pairs intact: to mend what a
+provider refuses is the work of others. The steps are imported when they are called for.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+from toolcarry.convert.losses import KINDS, Loss, Losses
+from toolcarry.read import Body, Messages, take
+from toolcarry.types import check_choice
+
+__all__ = ["KINDS", "TARGETS", "Converted", "Loss", "Target", "convert"]
+
+Target: TypeAlias = Literal["anthropic", "openai", "responses", "ollama"]
+TARGETS: tuple[Target, ...] = ("anthropic", "openai", "responses", "ollama")
+
+
+@dataclass(frozen=True, slots=True)
+class Converted:
+    """A conversation in the shape ``target``, and the ``losses``: what it cannot hold, or what was changed for it.
+
+    ``messages`` are those of the request (of Responses, the items of ``input``); ``system`` is the system prompt
+    where it stands beside them (Anthropic, Responses), else empty.
+    """
+
+    target: Target
+    messages: list[dict[str, Any]]
+    system: str = ""
+    losses: tuple[Loss, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """The conversation as it stands in a request.
+
+        >>> convert([{"role": "user", "content": "Go on."}], to="responses").to_dict()
+        {'input': [{'role': 'user', 'content': 'Go on.'}]}
+        """
+        is_responses = self.target == "responses"
+        system = {"instructions" if is_responses else "system": self.system} if self.system else {}
+        return {**system, "input" if is_responses else "messages": self.messages}
+
+
+def convert(messages: Messages | Body, *, to: Target) -> Converted:
+    """A conversation in the shape of another provider's requests, each call with its result.
+
+    ``messages`` is a list of messages in any of the known shapes, or bytes: a request body, a JSON array or
+    JSONL. Of a session file the active branch is taken, without side chains. Calls and results keep their order,
+    and their ids where the target takes them; nothing is made up but missing ids, and nothing is repaired.
+    Raises ``InputError`` as ``carry`` does, and ``ConfigError`` for a target that is none.
+
+    >>> converted = convert([
+    ...     {"role": "assistant", "content": [
+    ...         {"type": "tool_use", "id": "t1", "name": "Bash", "input": {"command": "ls"}}]},
+    ...     {"role": "user", "content": [
+    ...         {"type": "tool_result", "tool_use_id": "t1", "content": "denied", "is_error": True}]},
+    ... ], to="openai")
+    >>> converted.messages[1]
+    {'role': 'tool', 'tool_call_id': 't1', 'content': 'denied'}
+    >>> converted.losses
+    (Loss(position=1, kind='is_error', detail='Bash t1'),)
+    """
+    check_choice("to", to, TARGETS)
+    from toolcarry.convert import anthropic, fit, ollama, openai, responses  # noqa: PLC0415 - slow
+    from toolcarry.convert.ids import give_ids  # noqa: PLC0415
+    from toolcarry.convert.request import open_request  # noqa: PLC0415
+    from toolcarry.convert.turns import read_turns  # noqa: PLC0415
+
+    holds, writer = {
+        "anthropic": (fit.ANTHROPIC, anthropic),
+        "openai": (fit.OPENAI, openai),
+        "responses": (fit.RESPONSES, responses),
+        "ollama": (fit.OLLAMA, ollama),
+    }[to]
+    losses = Losses()
+    given = open_request(take(messages), losses)
+    turns = [*given.system, *read_turns(given.messages, to, losses)]
+    system, written = writer.write(give_ids(fit.fit(turns, holds, losses), to, losses), losses)
+    return Converted(to, written, system, losses.in_order())

@@ -1,0 +1,66 @@
+"""What records and messages say of themselves beside what is said in them: told in one line, since nobody takes it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Final
+
+from toolcarry.convert.losses import Losses, counted, listed
+from toolcarry.convert.said import holder_of
+from toolcarry.wire import Wire, as_object, text_or_empty
+
+SAID: Final = frozenset(
+    (
+        "role", "type", "kind", "content", "parts", "message", "payload", "data", "llm_message",
+        "tool_calls", "invalid_tool_calls", "function_call", "tool_call_id", "tool_call_ids", "tool_use_id",
+        "tool_name", "name", "is_error", "status", "tool_call", "action", "observation", "thought", "response",
+        "images", "thinking", "reasoning", "reasoning_content", "thinking_blocks", "additional_kwargs", "refusal",
+        "system_prompt", "source", "cache_control",
+    )
+)  # fmt: skip
+"""The members of messages that hold what is said, or that are told of elsewhere."""
+
+
+class Fields:
+    """The names of what is left behind, and how many records hold no message."""
+
+    def __init__(self) -> None:
+        self._names: set[str] = set()
+        self._messages = 0
+        self._passed: Counter[str] = Counter()
+
+    def note(self, record: Wire, message: Wire) -> None:
+        """Note what a record, and the message in it, say of themselves."""
+        holder = holder_of(message)
+        levels = [holder, *([message] if message is not holder else [])]
+        levels += [record] if record is not message else []
+        if is_item(holder):
+            del levels[0]
+        found = {
+            str(key)
+            for level in levels
+            for key, value in level.items()
+            if value not in (None, [], {})
+        }
+        self._messages += bool(found - SAID)
+        self._names |= found - SAID
+
+    def note_passed(self, record: Wire) -> None:
+        """Note a record that holds no message; one that is written again later is no loss."""
+        if record and as_object(record.get("message")) is None:
+            self._passed[text_or_empty(record.get("type") or record.get("kind")) or "no type"] += 1
+
+    def tell(self, losses: Losses) -> None:
+        if self._passed:
+            kinds = listed(sorted(self._passed))
+            held = counted(self._passed.total(), "record")
+            losses.add(None, "metadata", f"{held} without message: {kinds}")
+        if self._names:
+            held = counted(self._messages, "message")
+            losses.add(None, "metadata", f"fields of {held}: {listed(sorted(self._names))}")
+
+
+def is_item(wire: Wire) -> bool:
+    """Whether an object is an item of Responses: its members are its own."""
+    kind = text_or_empty(wire.get("type"))
+    return wire.get("role") is None and kind.endswith(("_call", "_output", "reasoning"))

@@ -1,0 +1,81 @@
+"""What a conversion could not take along, or had to change: told, never silent."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """One thing that the target cannot hold, or that was changed for it.
+
+    ``position`` is the index of the message, or of the line, from 0; ``None`` for what concerns the whole.
+    ``kind`` is one of ``KINDS``, ``detail`` a few words on what and where.
+    """
+
+    position: int | None
+    kind: str
+    detail: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """The loss as plain values that ``json.dumps`` takes.
+
+        >>> Loss(3, "is_error", "t1").to_dict()
+        {'position': 3, 'kind': 'is_error', 'detail': 't1'}
+        """
+        return {"position": self.position, "kind": self.kind, "detail": self.detail}
+
+
+KINDS = {
+    "orphan_call": "a call without result, which providers refuse",
+    "orphan_result": "a result without call, which providers refuse",
+    "second_result": "a further result for a call that has one, which providers refuse",
+    "made_up_ids": "calls or results had no id, and were given one",
+    "changed_id": "an id that the target refuses was changed",
+    "no_ids": "the target has no ids; the order keeps the pairs",
+    "arguments": "arguments that are no object became one",
+    "is_error": "the target cannot mark a result as failed; its text stays",
+    "server_tool": "a call that ran on the provider's server became an ordinary one",
+    "custom_tool": "a call with free text became one with the argument input",
+    "thinking": "thinking that the target does not take left",
+    "media": "what is no text became a line that names it, or the text in it",
+    "cache_control": "the target has no cache marks",
+    "citations": "the target has no citations",
+    "moved_system": "a system message in the conversation moved to the system prompt",
+    "unknown": "a part or a message that nobody knows left",
+    "side_chain": "messages of sub-agents left",
+    "other_branch": "messages of branches that were left stayed behind",
+    "skipped_lines": "lines that hold no JSON object were skipped",
+    "metadata": "what records say beside their message left",
+    "settings": "members of the request that are no conversation left",
+}
+"""What each kind of loss means."""
+
+
+class Losses:
+    """The losses so far."""
+
+    def __init__(self) -> None:
+        self._found: list[Loss] = []
+
+    def add(self, position: int | None, kind: str, detail: str) -> None:
+        self._found.append(Loss(position, kind, detail))
+
+    def in_order(self) -> tuple[Loss, ...]:
+        """All of them: what concerns the whole first, then by position."""
+        return tuple(
+            sorted(self._found, key=lambda loss: -1 if loss.position is None else loss.position)
+        )
+
+
+def counted(number: int, noun: str) -> str:
+    """``1 call``, ``2 calls``."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def listed(names: Sequence[object], most: int = 20) -> str:
+    """Names parted by commas, the first of them where they are many."""
+    more = [f"and {len(names) - most:,} more"] if len(names) > most else []
+    return ", ".join([*map(str, names[:most]), *more])

@@ -1,0 +1,58 @@
+"""Ollama: arguments are objects, results name their tool, and the order keeps the pairs.
+
+Where the order can't, at an open call, a second result and a result without call, the ids stand in the members that
+the server takes for them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from toolcarry.convert.fit import arguments_of
+from toolcarry.convert.losses import Losses
+from toolcarry.convert.parts import Call, Media, Orphan, Part, Result, Text, Thought, Turn
+
+Message = dict[str, Any]
+
+
+def write(turns: Sequence[Turn], _losses: Losses) -> tuple[str, list[Message]]:
+    """The messages; the system prompt is the first of them."""
+    messages: list[Message] = []
+    for turn in turns:
+        if turn.role != "tool":
+            messages.append(message_of(turn))
+        messages += [message for part in turn.parts for message in result_messages(part)]
+    return "", messages
+
+
+def message_of(turn: Turn) -> Message:
+    """What one side says, without results: its texts as one."""
+    texts = [part.text for part in turn.parts if isinstance(part, Text)]
+    thoughts = [part.text for part in turn.parts if isinstance(part, Thought)]
+    images = [part.data for part in turn.parts if isinstance(part, Media)]
+    calls = [call_of(part) for part in turn.parts if isinstance(part, Call)]
+    message: Message = {"role": turn.role, "content": "\n".join(texts)}
+    for key, value in (
+        ("thinking", "\n".join(thoughts)),
+        ("images", images),
+        ("tool_calls", calls),
+    ):
+        if value:
+            message[key] = value
+    return message
+
+
+def call_of(call: Call) -> Message:
+    function = {"name": call.name, "arguments": arguments_of(call)}
+    return {**({"id": call.call_id} if call.call_id else {}), "function": function}
+
+
+def result_messages(part: Part) -> Iterable[Message]:
+    """What came back."""
+    if isinstance(part, (Call, Orphan)):
+        results: tuple[Result, ...] = part.results if isinstance(part, Call) else (part.result,)
+        named = {"tool_call_id": part.call_id} if part.call_id else {}
+        for result in results:
+            message = {"role": "tool", "tool_name": part.name, **named}
+            yield {**message, "content": result.content}

@@ -1,0 +1,82 @@
+"""OpenAI Chat: calls stand in the assistant's message, and each result is a message of its own right behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from toolcarry.convert.fit import arguments_of
+from toolcarry.convert.losses import Losses
+from toolcarry.convert.media import data_url
+from toolcarry.convert.parts import Call, Media, Orphan, Part, Result, Text, Thought, Turn
+from toolcarry.decode import compact_json
+
+Message = dict[str, Any]
+
+
+def write(turns: Sequence[Turn], _losses: Losses) -> tuple[str, list[Message]]:
+    """The messages; the system prompt is the first of them."""
+    messages: list[Message] = []
+    for turn in turns:
+        if turn.role != "tool":
+            messages.append(message_of(turn))
+        messages += [message for part in turn.parts for message in result_messages(part)]
+    return "", messages
+
+
+def message_of(turn: Turn) -> Message:
+    """What one side says, without results."""
+    parts = [part_of(part) for part in turn.parts if isinstance(part, (Text, Media))]
+    calls = [call_of(part) for part in turn.parts if isinstance(part, Call)]
+    thoughts = [part.text for part in turn.parts if isinstance(part, Thought)]
+    message: Message = {
+        "role": turn.role,
+        "content": simple(parts) if parts else None if calls else "",
+    }
+    if thoughts:
+        message["reasoning_content"] = "\n".join(thoughts)
+    if calls:
+        message["tool_calls"] = calls
+    return message
+
+
+def simple(parts: list[Message]) -> str | list[Message]:
+    """A text alone needs no part."""
+    return parts[0]["text"] if len(parts) == 1 and parts[0]["type"] == "text" else parts
+
+
+def part_of(part: Text | Media) -> Message:
+    """A text, an image, a document or a sound; one of OpenAI's own as it is."""
+    if isinstance(part, Text):
+        return {"type": "text", "text": part.text}
+    if part.family == "openai":
+        return dict(part.wire)
+    if part.kind == "image":
+        return {"type": "image_url", "image_url": {"url": data_url(part)}}
+    if part.kind == "audio":
+        sound = {"data": part.data, "format": part.media_type.partition("/")[2]}
+        return {"type": "input_audio", "input_audio": sound}
+    name = part.name or f"document.{part.media_type.partition('/')[2]}"
+    return {"type": "file", "file": {"filename": name, "file_data": data_url(part)}}
+
+
+def call_of(call: Call) -> Message:
+    """A call; a custom one of OpenAI's own stays one."""
+    if call.wire.get("type") == "custom":
+        return {**call.wire, "id": call.call_id}
+    function = {"name": call.name, "arguments": arguments_text(call)}
+    return {"id": call.call_id, "type": "function", "function": function}
+
+
+def arguments_text(call: Call) -> str:
+    """The arguments as JSON: as they were written, where they were."""
+    given = call.arguments
+    return given if isinstance(given, str) and given else compact_json(arguments_of(call))
+
+
+def result_messages(part: Part) -> Iterable[Message]:
+    """What came back."""
+    if isinstance(part, (Call, Orphan)):
+        results: tuple[Result, ...] = part.results if isinstance(part, Call) else (part.result,)
+        for result in results:
+            yield {"role": "tool", "tool_call_id": part.call_id, "content": result.content}

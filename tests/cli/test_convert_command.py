@@ -1,0 +1,122 @@
+"""``toolcarry convert``: the request on stdout, what was lost on stderr."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import toolcarry
+
+READ = ("Read", {"file_path": "/a.py"}, "x = 'é'")
+OPEN = ("Bash", {"command": "sleep 9"}, None)
+TARGETS = ("anthropic", "openai", "responses", "ollama")
+
+
+@pytest.mark.parametrize("to", TARGETS)
+def test_the_request_is_what_the_library_converts(run, example, to):
+    done = run("convert", example, "--to", to)
+    converted = toolcarry.convert(example.read_bytes(), to=to)
+    assert done.returncode == 0
+    assert json.loads(done.stdout) == converted.to_dict()
+    assert done.stdout.count(b"\n") == 1
+
+
+def test_losses_are_lines(run, example):
+    lines = run("convert", example, "--to", "openai").stderr.decode().splitlines()
+    assert all(line.startswith(f"{example}: ") for line in lines)
+    told = [line.removeprefix(f"{example}: ") for line in lines]
+    assert told[0] == "lines that hold no JSON object were skipped: 20"
+    assert told[1] == "messages of sub-agents left: 4 messages with 1 call"
+    assert "a call without result, which providers refuse: 29 (Bash toolu_01d2974c96dc96b3)" in told
+    failed = next(line for line in told if "mark a result as failed" in line)
+    assert failed.endswith(
+        ": 6 (Bash toolu_01b7f86a38be91c3); 17 (Edit toolu_013c4a359ade745c); 28 (Bash toolu_01a5e1a5d93ff242)"
+    )
+
+
+def test_many_losses_of_a_kind_are_counted(run, write):
+    path = write("a.json", *[OPEN] * 9)
+    line = run("convert", path, "--to", "openai").stderr.decode()
+    assert line.endswith(": 1 (Bash t0); 2 (Bash t1); 3 (Bash t2); 6 more\n")
+
+
+def test_json(run, example):
+    done = run("convert", example, "--to", "ollama", "--json")
+    found = json.loads(done.stdout)
+    converted = toolcarry.convert(example.read_bytes(), to="ollama")
+    assert done.stderr == b""
+    assert found == {
+        "file": str(example),
+        "to": "ollama",
+        "request": converted.to_dict(),
+        "losses": [loss.to_dict() for loss in converted.losses],
+    }
+
+
+def test_there_and_back_through_pipes(run, write):
+    path = write("a.json", READ, READ)
+    there = run("convert", path, "--to", "openai")
+    assert there.stderr == b""
+    back = run("convert", "-", "--to", "anthropic", stdin=there.stdout)
+    assert json.loads(back.stdout) == json.loads(path.read_text())
+
+
+def test_output(run, write, tmp_path):
+    path = write("a.json", READ)
+    done = run("convert", path, "--to", "openai", "-o", "out.json")
+    assert (done.returncode, done.stdout) == (0, b"")
+    assert (tmp_path / "out.json").read_bytes() == run("convert", path, "--to", "openai").stdout
+    assert run("convert", path, "--to", "openai", "-o", path).returncode == 2
+
+
+def test_strict(run, write, example):
+    assert run("convert", "--strict", write("good.json", READ), "--to", "openai").returncode == 0
+    lone = write("open.json", READ, OPEN)
+    assert run("convert", lone, "--to", "openai").returncode == 0
+    done = run("convert", "--strict", lone, "--to", "openai", "--json")
+    assert done.returncode == 1
+    assert done.stderr.endswith(
+        b"open.json: a call without result, which providers refuse: 3 (Bash t1)\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("args", "reason"),
+    [
+        (
+            ["--to", "opnai"],
+            b"'opnai' is not allowed; allowed: anthropic, openai, responses, ollama",
+        ),
+        ([], b"--to"),
+        (["--to", "openai", "b.json"], b"b.json"),
+    ],
+)
+def test_usage(run, write, args, reason):
+    done = run("convert", write("a.json", READ), *args)
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert reason in done.stderr
+
+
+def test_what_cannot_be_read(run, tmp_path):
+    assert run("convert", "absent", "--to", "openai").returncode == 3
+    (tmp_path / "bad").write_bytes(b"{")
+    done = run("convert", "bad", "--to", "openai")
+    assert (done.returncode, done.stdout) == (1, b"")
+    assert (
+        done.stderr
+        == b"bad: not JSON at byte 1: expecting property name enclosed in double quotes\n"
+    )
+    assert run("convert", "-", "--to", "openai").stderr == b"stdin: is empty\n"
+
+
+def test_what_a_transcript_says_is_no_escape(run, tmp_path):
+    call = {"id": "\x1b[31m", "function": {"name": "\x9b1m", "arguments": "{}"}}
+    path = tmp_path / "a.json"
+    path.write_text(
+        json.dumps([{"role": "assistant", "content": "\x1b]0;t\x07", "tool_calls": [call]}])
+    )
+    done = run("convert", path, "--to", "openai")
+    for output in (done.stdout, done.stderr):
+        assert b"\x1b" not in output
+        assert b"\xc2\x9b" not in output

@@ -1,0 +1,168 @@
+"""What a conversation's calls and results are, whatever shape it stands in, and what providers want of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+from toolcarry._pure.content import result_text
+from toolcarry._pure.pair import Walk
+from toolcarry._pure.read import read_result
+from toolcarry.convert import Converted
+from toolcarry.decode import compact_json, loads_arguments
+
+TARGETS = ("anthropic", "openai", "responses", "ollama")
+Message = dict[str, Any]
+
+
+class Held(NamedTuple):
+    """A call with what came back for it; ``texts`` is empty where nothing did."""
+
+    call_id: str
+    name: str
+    arguments: dict[str, Any]
+    texts: tuple[str, ...]
+    is_error: bool
+
+
+def held(messages: Sequence[Any]) -> list[Held]:
+    """The blocks of the active branch, in the order of their calls."""
+    walk = Walk(messages)
+    entries = [entry for entry in walk.entries() if entry.is_active]
+    found = []
+    for entry in reversed(entries):
+        texts = [] if entry.result is None else [result_text(entry.content)]
+        seconds = walk.second_results.get(entry.order, ())
+        texts += [result_text(read_result(second).content) for second in seconds]
+        given = entry.arguments
+        if entry.call is not None and entry.call.get("type") == "custom":
+            given = {"input": given}
+        name = entry.name if entry.call is not None else "a result"
+        arguments = loads_arguments(
+            compact_json(loads_arguments(given))
+        )  # as they are read of JSON
+        found.append(Held(entry.call_id, name, arguments, tuple(map(told, texts)), entry.is_error))
+    return found
+
+
+def told(text: str) -> str:
+    """A text without blank lines, which cannot stand beside an image, and without a medium's size and type."""
+    lines = ["[medium]" if line.startswith(MEDIA) else line for line in text.split("\n")]
+    return "\n".join(line for line in lines if line.strip())
+
+
+MEDIA = ("[image", "[document", "[audio", "[file", "[video", "[medium")
+"""How lines begin that stand for a medium."""
+
+
+def without_ids(blocks: list[Held]) -> list[Held]:
+    return [block._replace(call_id="", is_error=False) for block in blocks]
+
+
+def kinds(converted: Converted) -> set[str]:
+    return {loss.kind for loss in converted.losses}
+
+
+def check_shape(converted: Converted) -> None:
+    """The rules of the target, as far as its API refuses a request that breaks them; orphans are told apart."""
+    {
+        "anthropic": check_anthropic,
+        "openai": check_openai,
+        "responses": check_responses,
+        "ollama": check_ollama,
+    }[converted.target](converted.messages, has_orphans(converted))
+
+
+def has_orphans(converted: Converted) -> bool:
+    return bool(kinds(converted) & {"orphan_call", "orphan_result", "second_result"})
+
+
+def check_anthropic(messages: list[Message], is_loose: bool) -> None:
+    roles = [message["role"] for message in messages]
+    assert set(roles) <= {"user", "assistant"}
+    assert all(one != other for one, other in pairwise(roles))
+    seen: set[str] = set()
+    asked: list[str] = []
+    for message in messages:
+        blocks = message["content"]
+        if isinstance(blocks, str):
+            assert blocks.strip()
+            blocks = [{"type": "text", "text": blocks}]
+        assert blocks
+        types = [block["type"] for block in blocks]
+        answers = [block["tool_use_id"] for block in blocks if block["type"] == "tool_result"]
+        assert "tool_result" not in types[len(answers) :]
+        assert is_loose or answers == asked
+        asked = [block["id"] for block in blocks if block["type"] == "tool_use"]
+        assert not asked or message["role"] == "assistant"
+        assert len(set(asked)) == len(asked)
+        assert not seen & set(asked)
+        seen |= set(asked)
+        for block in blocks:
+            if block["type"] == "text":
+                assert block["text"].strip()
+            elif block["type"] == "tool_use":
+                assert block["id"].replace("_", "a").replace("-", "a").isalnum()
+                assert block["name"]
+                assert isinstance(block["input"], dict)
+    assert is_loose or not asked
+
+
+def check_openai(messages: list[Message], is_loose: bool) -> None:
+    asked: list[str] = []
+    for message in messages:
+        if message["role"] == "tool":
+            assert message.keys() == {"role", "tool_call_id", "content"}
+            assert isinstance(message["content"], str)
+            if not is_loose:
+                assert message["tool_call_id"] == asked.pop(0)
+            continue
+        assert is_loose or not asked
+        assert message["role"] in ("system", "user", "assistant")
+        calls = message.get("tool_calls", [])
+        assert not calls or message["role"] == "assistant"
+        assert isinstance(message["content"], (str, list)) or calls
+        asked = [call["id"] for call in calls]
+        assert len(set(asked)) == len(asked)
+        for call in calls:
+            assert 1 <= len(call["id"]) <= 40
+            if call["type"] == "function":
+                assert call["function"]["name"]
+                assert isinstance(call["function"]["arguments"], str)
+    assert is_loose or not asked
+
+
+def check_responses(items: list[Message], is_loose: bool) -> None:
+    asked: list[str] = []
+    for item in items:
+        kind = item.get("type", "message")
+        if kind.endswith("_call") and "call_id" in item:
+            assert is_loose or item["call_id"] not in asked
+            assert 1 <= len(item["call_id"]) <= 64
+            asked.append(item["call_id"])
+        elif kind.endswith("_call_output"):
+            assert isinstance(item["output"], (str, list))
+            if not is_loose:
+                assert item["call_id"] == asked.pop(0)
+        elif "role" in item:
+            assert item["role"] in ("system", "user", "assistant")
+            assert isinstance(item["content"], (str, list))
+    assert is_loose or not asked
+
+
+def check_ollama(messages: list[Message], is_loose: bool) -> None:
+    asked: list[str] = []
+    for message in messages:
+        assert isinstance(message["content"], str)
+        assert all(isinstance(image, str) for image in message.get("images", []))
+        if message["role"] == "tool":
+            if not is_loose:
+                assert message["tool_name"] == asked.pop(0)
+            continue
+        assert is_loose or not asked
+        asked = [call["function"]["name"] for call in message.get("tool_calls", [])]
+        for call in message.get("tool_calls", []):
+            assert isinstance(call["function"]["arguments"], dict)
+            assert is_loose or call.keys() == {"function"}
+    assert is_loose or not asked
