@@ -20,6 +20,7 @@ from strategies_text import hostile
 from wire import assistant, result, use, user
 
 from toolcarry import InputError, _pure
+from toolcarry.body import messages_of
 from toolcarry.decode import is_too_deep
 
 Both = tuple[ModuleType, ModuleType]
@@ -91,7 +92,8 @@ def given_messages(document: Any) -> Any:
     if isinstance(document, dict) and "messages" in document:
         document = document["messages"]
     elif isinstance(document, dict):
-        document = [document]
+        found = messages_of(document)
+        document = [document] if found is None else found
     return document if isinstance(document, list) and not is_too_deep(document) else None
 
 

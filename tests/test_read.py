@@ -281,3 +281,12 @@ def test_base64_is_never_text(api: ModuleType, part: dict[str, Any], line: str) 
     text = api.carry([{"role": "tool", "tool_call_id": "1", "content": [part]}]).text
     assert f"\n{line}\n" in text
     assert "QUFB" not in text
+
+
+def test_a_custom_call_of_chat_is_free_text(api: ModuleType) -> None:
+    call = {"id": "c1", "type": "custom", "custom": {"name": "patch", "input": '{"a": 1}'}}
+    messages = [
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "c1", "content": "done"},
+    ]
+    assert r'### patch(input="{\"a\": 1}")' in api.carry(messages).text

@@ -189,3 +189,17 @@ def test_an_action_that_calls_nothing(api: ModuleType) -> None:
 def test_no_result_is_an_error(api: ModuleType) -> None:
     """The format has no place to say so."""
     assert not only_block(api, *HISTORY).is_error
+
+
+def test_blocks_in_an_observation_are_results(api: ModuleType) -> None:
+    """Whatever comes after: a late orphan sends the same message another way through the walk."""
+    call = {"type": "tool_use", "id": "t1", "name": "f", "input": {}}
+    result = {"type": "tool_result", "tool_use_id": "t1", "content": "x"}
+    messages = [
+        {"role": "assistant", "content": [call]},
+        {"role": "user", "message_type": "observation", "content": [result]},
+    ]
+    late = {"role": "tool", "tool_call_id": "zz", "content": "late"}
+    for rest in ([], [late]):
+        found = api.extract_tool_blocks([*messages, *rest])
+        assert (found[0].tool_use, found[0].tool_result) == (call, result)

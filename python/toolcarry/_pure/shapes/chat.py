@@ -55,10 +55,12 @@ def spoken(message: Wire) -> Spoken | None:
 
 
 def to_call(wire: Wire) -> ToolCall:
-    source = as_object(first_given(wire, "function", "custom")) or wire
-    name = text_or_empty(source.get("name"))
+    custom = as_object(wire.get("custom"))
+    source = custom or as_object(wire.get("function")) or wire
     given = first_given(source, "input", "arguments")
-    return ToolCall(wire, text_or_empty(wire.get("id")), name, given)
+    if custom and given is not None:  # free text, which is no JSON even where it looks like it
+        given = {"input": given}
+    return ToolCall(wire, text_or_empty(wire.get("id")), text_or_empty(source.get("name")), given)
 
 
 def to_result(wire: Wire) -> ToolResult:

@@ -5,7 +5,7 @@ steps, each a command and what was observed.
 from __future__ import annotations
 
 from toolcarry._pure.said import Said, Spoken, ToolCall, ToolResult
-from toolcarry._pure.shapes import chat
+from toolcarry._pure.shapes import anthropic, chat
 from toolcarry.wire import Wire, as_list, text_or_empty
 
 NAME = "swe-agent"
@@ -26,8 +26,8 @@ def read(message: Wire, role: object, said: Said) -> str:
     answer = result(message)
     if answer is not None:
         said.results.append(answer)
-    else:
-        chat.read(message, role, said)
+    elif not chat.read(message, role, said):
+        anthropic.read(message, role, said)
     return NAME
 
 

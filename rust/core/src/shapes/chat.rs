@@ -65,13 +65,16 @@ impl Chat {
     }
 
     pub(crate) fn to_call<'a, V: Value<'a>>(wire: V) -> ToolCall<'a, V> {
-        let inner = wire.get(names::FUNCTION).or_else(|| wire.get(names::CUSTOM));
-        let source = inner.and_then(Value::object).unwrap_or(wire);
+        let custom = wire.get(names::CUSTOM).and_then(Value::object).filter(|custom| custom.size() > 0);
+        let function = || wire.get(names::FUNCTION).and_then(Value::object).filter(|function| function.size() > 0);
+        let source = custom.or_else(function).unwrap_or(wire);
+        let given = source.get(names::INPUT).or_else(|| source.get(names::ARGUMENTS));
         ToolCall {
             wire,
             call_id: text_or_empty(wire.get(names::ID)),
             name: text_or_empty(source.get(names::NAME)),
-            arguments: source.get(names::INPUT).or_else(|| source.get(names::ARGUMENTS)),
+            // Free text is no JSON, even where it looks like it.
+            arguments: if custom.is_some() { given.map(|text| text.under(names::INPUT)) } else { given },
         }
     }
 

@@ -1,6 +1,7 @@
 //! SWE-agent's `.traj`: a history as `OpenAI` Chat has it, with `tool_call_ids`; or, in older files, a trajectory of
 //! steps, each a command and what was observed. The twin is `_pure/shapes/swe_agent.py`.
 
+use super::anthropic::Anthropic;
 use super::chat::Chat;
 use crate::said::{Said, Shape, Spoken, ToolCall, ToolResult};
 use crate::text::Text;
@@ -25,7 +26,7 @@ impl Shape for SweAgent {
         }
         match Self::result(message) {
             Some(result) => said.results.push(result),
-            None => _ = Chat::read(message, role, said),
+            None => _ = Chat::read(message, role, said).or_else(|| Anthropic::read(message, role, said)),
         }
         Some(NAME)
     }
