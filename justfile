@@ -39,6 +39,10 @@ bench-smoke:
 long:
     .ci/check long
 
+# Every fuzz target for a few seconds
+fuzz-smoke:
+    .ci/check fuzz_smoke
+
 # Fuzz for so many seconds: scan_serde, doors, readers, truncate, render, shell, or doors.py (fuzz/README.md)
 fuzz target seconds:
     .ci/check fuzz {{target}} {{seconds}}
