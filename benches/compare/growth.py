@@ -119,6 +119,32 @@ def one_turn_without_ids(count: int) -> list[Message]:
     return [calls, *[answer] * half]
 
 
+def parted_turn(count: int) -> list[Message]:
+    """Calls that the user spoke over, one by one, and then as many results of another tool."""
+    function = {"name": "read_file", "arguments": {"path": "a.py"}}
+    calls = {"role": "assistant", "content": "", "tool_calls": [{"function": function}]}
+    third = count // 3
+    answer = {"role": "tool", "tool_name": "grep", "content": "output"}
+    return [calls, {"role": "user", "content": "No."}] * third + [answer] * third
+
+
+def items(count: int) -> list[Message]:
+    """OpenAI Responses: every call and every result is an item of its own."""
+    found: list[Message] = []
+    for number in range(count // 2):
+        arguments = f'{{"command": "head -{number} a.py"}}'
+        held = {"call_id": f"c{number}", "name": "shell", "arguments": arguments}
+        answer = {"call_id": f"c{number}", "output": f"output {number}"}
+        found += [{"type": "function_call", **held}, {"type": "function_call_output", **answer}]
+    return found
+
+
+def one_turn_of_one_id(count: int) -> list[Message]:
+    given = {"pattern": "x"}
+    answers = [result("g", f"output {number}") for number in range(count // 2)]
+    return [assistant(*[call("g", "Grep", given)] * (count // 2)), user(*answers)]
+
+
 def one_turn(count: int) -> list[Message]:
     """All calls in one message, all results in the next, in the same order."""
     given = {"pattern": "x"}
@@ -180,6 +206,9 @@ MESSAGES: dict[str, Callable[[int], list[Message]]] = {
     "pairs without ids": without_ids,
     "one turn": lambda count: one_turn(count // 2),
     "one turn without ids": one_turn_without_ids,
+    "one turn of one id": one_turn_of_one_id,
+    "a turn that the user parts": parted_turn,
+    "items of their own": items,
     "calls alone": calls_alone,
     "results alone": results_alone,
     "second results": second_results,

@@ -1,9 +1,17 @@
-"""The text of a result, whatever kind of thing came back, and what stands for what is no text."""
+"""The text of a result, whatever kind of thing came back."""
 
 from __future__ import annotations
 
+from toolcarry._pure.media import (
+    MEDIA,
+    UNTYPED_MEDIA,
+    blob_line,
+    found_line,
+    is_opaque,
+    media_line,
+)
 from toolcarry.decode import compact_json
-from toolcarry.wire import Wire, as_list, as_object, first_given, text_or_empty
+from toolcarry.wire import Wire, as_list, as_object, text_or_empty
 
 STAND_INS = (
     "[Request interrupted by user",
@@ -16,31 +24,6 @@ STAND_INS = (
 """How texts begin that stand for a result: for one that never came, was cleared, or was given before."""
 INITIALS = frozenset(text[0] for text in STAND_INS)
 
-MEDIA = frozenset(
-    (
-        "image",
-        "image_url",
-        "input_image",
-        "computer_screenshot",
-        "document",
-        "audio",
-        "input_audio",
-        "video",
-    )
-)
-"""The kinds of parts that are no text."""
-FILES = ("inlineData", "inline_data", "fileData", "file_data")
-"""What Gemini calls files, whatever is in them."""
-UNTYPED_MEDIA = ("image", "document", "video", "audio", *FILES)
-"""The keys of parts without a type (Gemini's, Bedrock's) that are no text."""
-DATA_KEYS = ("data", "blob", "file_data", "bytes", "base64")
-"""Where a part holds what is no text."""
-OPAQUE = ("blob", "file_data", "bytes", "base64", "source", "encrypted_content")
-"""What tells, in a part of another kind, that it is no text either."""
-SHORTEST_DATA = 64
-"""From so many characters on, data in a part of another kind is taken for base64."""
-URL_KEYS = ("url", "image_url", "uri", "fileUri", "file_uri")
-MEDIA_TYPE_KEYS = ("media_type", "mimeType", "mime_type", "mediaType", "format")
 MAX_PARTS = 8
 """How deep parts may stand in parts: deeper ones are shown as JSON."""
 
@@ -114,13 +97,6 @@ def part_text(item: object, depth: int) -> str:
     return named if isinstance(named, str) else compact_json(part)
 
 
-def is_opaque(part: Wire) -> bool:
-    """Whether a part of a kind that nobody here knows holds what is no text."""
-    return any(key in part for key in OPAQUE) or (
-        len(text_or_empty(part.get("data"))) >= SHORTEST_DATA
-    )
-
-
 def untyped_text(part: Wire, depth: int) -> str:
     """The text of a part that doesn't say its type: of Gemini's and Bedrock's the only key tells it."""
     for kind in UNTYPED_MEDIA:
@@ -152,68 +128,3 @@ def untyped_media(kind: str, part: Wire, depth: int) -> str:
         if content and depth < MAX_PARTS:
             return result_text(content, depth + 1)
     return media_line(kind, part)
-
-
-def found_line(part: Wire) -> str:
-    """``[search_result: the title, https://...]``"""
-    said = [name for name in map(part.get, ("title", "source")) if isinstance(name, str) and name]
-    return f"[search_result: {', '.join(said)}]" if said else "[search_result]"
-
-
-def media_line(kind: str, part: Wire) -> str:
-    """``[image: image/png, 34,211 bytes]`` for an image, a document or a sound; never its base64."""
-    inner = first_given(part, "source", kind)
-    holder = as_object(inner) or part
-    source = as_object(holder.get("source")) or holder
-    named = first_text(source, MEDIA_TYPE_KEYS) or first_text(holder, MEDIA_TYPE_KEYS)
-    label = label_of(kind, named)
-    url = inner if isinstance(inner, str) else first_text(source, URL_KEYS)
-    if url is not None:
-        return url_line(label, url)
-    data = first_text(source, DATA_KEYS)
-    if data is None:
-        return f"[{label}: {named}]" if named else f"[{label}]"
-    if data.startswith("data:"):
-        return url_line(label, data)
-    if source.get("type") == "text":
-        return data
-    return sized_line(label, named, data)
-
-
-def blob_line(part: Wire, data: str) -> str:
-    """The line of what OpenTelemetry calls a blob."""
-    label = text_or_empty(part.get("modality")) or "blob"
-    return sized_line(label, first_text(part, MEDIA_TYPE_KEYS), data)
-
-
-def sized_line(label: str, named: str | None, data: str) -> str:
-    size = f"{base64_size(data):,} bytes"
-    return f"[{label}: {named}, {size}]" if named else f"[{label}: {size}]"
-
-
-def label_of(kind: str, media_type: str | None) -> str:
-    """What a line about media calls them."""
-    if kind in FILES:
-        family = (media_type or "").partition("/")[0]
-        return family if family in MEDIA else "document"
-    if kind == "computer_screenshot":
-        return "image"
-    return kind.removesuffix("_url").removeprefix("input_")
-
-
-def url_line(label: str, url: str) -> str:
-    if not url.startswith("data:"):
-        return f"[{label}: {url}]"
-    media_type, _, encoded = url[5:].partition(",")
-    return f"[{label}: {media_type.removesuffix(';base64')}, {base64_size(encoded):,} bytes]"
-
-
-def first_text(holder: Wire, keys: tuple[str, ...]) -> str | None:
-    """The first member of these names that is a text."""
-    return next((holder[key] for key in keys if isinstance(holder.get(key), str)), None)
-
-
-def base64_size(data: str) -> int:
-    """How many bytes base64 text stands for, by its length."""
-    padding = 2 if data.endswith("==") else 1 if data.endswith("=") else 0
-    return max(len(data) * 3 // 4 - padding, 0)

@@ -9,7 +9,6 @@ made up for an interrupted call. Within one message, calls come before results.
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterator, Sequence
 from operator import attrgetter
 from typing import Any
@@ -21,61 +20,9 @@ from toolcarry._pure.exchange import Blocks, exchange
 from toolcarry._pure.read import SPEAKERS, read_message, read_spoken
 from toolcarry._pure.said import Said, ToolCall, ToolResult
 from toolcarry._pure.session import Places
+from toolcarry._pure.turns import Lane, Turn
 from toolcarry.errors import InputError
 from toolcarry.wire import Wire, as_object
-
-
-class Turn:
-    """The calls and the results of one turn that have no id to pair them by, newest first."""
-
-    __slots__ = ("calls", "has_calls", "results")
-
-    def __init__(self) -> None:
-        self.calls: list[Entry] = []
-        self.results: list[Entry] = []
-        self.has_calls = False
-
-    def pair(self) -> None:
-        """Give each result, in order, the first call of its name that is still open; one without a name, any."""
-        for with_id in (False, True):
-            calls = [entry for entry in reversed(self.calls) if bool(entry.call_id) is with_id]
-            self._pair_with(calls)
-
-    def _pair_with(self, calls: list[Entry]) -> None:
-        by_name: dict[str, deque[Entry]] = {}
-        in_order = deque(calls)
-        for entry in calls:
-            by_name.setdefault(entry.name, deque()).append(entry)
-        for waiting in reversed(self.results):
-            if waiting.result is None:
-                continue
-            name = waiting.tool_name
-            open_calls = by_name.get(name, deque()) if name else in_order
-            while open_calls and open_calls[0].result is not None:
-                open_calls.popleft()
-            if open_calls:
-                open_calls.popleft().take_over(waiting)
-                waiting.result = None
-
-
-class Lane:
-    """What waits in one scope: results for their calls, by id and by turn."""
-
-    __slots__ = ("pending", "turn")
-
-    def __init__(self) -> None:
-        self.pending: dict[str, list[Entry]] = {}
-        self.turn: Turn | None = None
-
-    def nearest_result(self, call_id: str) -> Entry | None:
-        """Take the nearest result behind a call."""
-        stack = self.pending.get(call_id)
-        if stack is None:
-            return None
-        nearest = stack.pop()
-        if not stack:
-            del self.pending[call_id]
-        return nearest
 
 
 class Walk:
@@ -234,15 +181,12 @@ class Walk:
     def _part_turn(self, lane: Lane) -> None:
         """What the user said parts a turn: the calls behind it come first, those before it get what they left."""
         turn = lane.turn
-        if turn is None or not turn.has_calls:
+        if turn is None or not turn.calls:
             return
         self._close_turn(lane)
-        left = [entry for entry in turn.results if entry.result is not None]
-        if left:
-            lane.turn = Turn()
-            lane.turn.results = left
-            lane.turn.has_calls = True  # so that no results of an earlier turn join them
-            self._waiting += len(left)
+        lane.turn = turn.rest()
+        if lane.turn is not None:
+            self._waiting += len(lane.turn.results)
 
     def _settle_rest(self) -> None:
         """At the beginning of the conversation: a result that still waits is a second one, or has no call."""

@@ -5,13 +5,13 @@ from __future__ import annotations
 from base64 import b64encode
 from typing import Final, Literal, TypeAlias
 
-from toolcarry._pure.content import (
+from toolcarry._pure.content import part_text
+from toolcarry._pure.media import (
     DATA_KEYS,
     MEDIA_TYPE_KEYS,
     UNTYPED_MEDIA,
     URL_KEYS,
     first_text,
-    part_text,
 )
 from toolcarry.convert.parts import Family, Media
 from toolcarry.wire import Wire, as_list, as_object, first_given

@@ -7,8 +7,6 @@
 //! made up for an interrupted call. Within one message, calls come before results. The twin is `_pure/pair.py`.
 
 use std::cmp::Reverse;
-use std::collections::VecDeque;
-use std::collections::hash_map::Entry::Occupied;
 
 use ahash::AHashMap;
 
@@ -20,36 +18,7 @@ use crate::read::{USER, read_message, read_spoken, speaker_of};
 use crate::said::Said;
 use crate::session::{Placed, Places};
 use crate::text::Text;
-
-/// The calls and the results of one turn that have no id to pair them by, newest first.
-/// Each is the place of an entry that is held.
-#[derive(Debug, Default)]
-struct Turn {
-    calls: Vec<usize>,
-    results: Vec<usize>,
-    has_calls: bool,
-}
-
-/// What waits in one scope: results for their calls, by id and by turn.
-#[derive(Debug, Default)]
-struct Lane<'a> {
-    /// The place of the nearest held result for each id; those behind it hang on it as `behind`.
-    pending: AHashMap<Text<'a>, usize>,
-    turn: Option<Turn>,
-}
-
-impl<'a> Lane<'a> {
-    /// Take the nearest result behind a call, by the place of its entry.
-    fn nearest_result<V>(&mut self, call_id: Text<'a>, held: &[Entry<'a, V>]) -> Option<usize> {
-        let Occupied(mut waiting) = self.pending.entry(call_id) else { return None };
-        let nearest = *waiting.get();
-        match held.get(nearest).and_then(|entry| entry.behind) {
-            Some(behind) => waiting.insert(behind),
-            None => waiting.remove(),
-        };
-        Some(nearest)
-    }
-}
+use crate::turns::{Lane, Turn};
 
 /// The backward walk.
 #[derive(Debug)]
@@ -239,52 +208,22 @@ impl<'a, M: Messages<'a>> Walk<'a, M> {
         }
     }
 
-    /// Give each result of the turn, in order, the first call of its name that is still open; one without a
-    /// name, any.
-    fn close_turn(&mut self, lane: usize) {
-        let Some(turn) = self.lanes.get_mut(lane).and_then(|lane| lane.turn.take()) else { return };
+    fn close_turn(&mut self, lane: usize) -> Option<Turn> {
+        let turn = self.lanes.get_mut(lane)?.turn.take()?;
         self.waiting -= turn.calls.len() + turn.results.len();
-        for with_id in [false, true] {
-            let has_id = |held: &usize| self.held.get(*held).is_some_and(|entry| !entry.call_id.is_empty());
-            let calls: Vec<usize> = turn.calls.iter().rev().copied().filter(|held| has_id(held) == with_id).collect();
-            self.pair_turn(&turn.results, &calls);
-        }
+        turn.pair(&mut self.held);
+        Some(turn)
     }
 
     /// What the user said parts a turn: the calls behind it come first, those before it get what they left.
     fn part_turn(&mut self, lane: usize) {
-        let turn = self.lanes.get(lane).and_then(|lane| lane.turn.as_ref());
-        let Some(mut results) = turn.filter(|turn| turn.has_calls).map(|turn| turn.results.clone()) else { return };
-        self.close_turn(lane);
-        results.retain(|held| self.held.get(*held).is_some_and(|entry| entry.result.is_some()));
-        if let Some(lane) = self.lanes.get_mut(lane).filter(|_| !results.is_empty()) {
-            self.waiting += results.len();
-            // Marked as a turn with calls, so that no results of an earlier turn join them.
-            lane.turn = Some(Turn { results, has_calls: true, ..Turn::default() });
+        if self.lanes.get(lane).and_then(|lane| lane.turn.as_ref()).is_none_or(|turn| turn.calls.is_empty()) {
+            return;
         }
-    }
-
-    fn pair_turn(&mut self, results: &[usize], calls: &[usize]) {
-        let mut by_name: AHashMap<Text<'a>, VecDeque<usize>> = AHashMap::new();
-        let mut in_order: VecDeque<usize> = calls.iter().copied().collect();
-        for held in calls {
-            if let Some(entry) = self.held.get(*held) {
-                by_name.entry(entry.name()).or_default().push_back(*held);
-            }
-        }
-        for waiting in results.iter().rev() {
-            let Some(entry) = self.held.get(*waiting).filter(|entry| entry.result.is_some()) else { continue };
-            let name = entry.tool_name;
-            let open = if name.is_empty() { Some(&mut in_order) } else { by_name.get_mut(&name) };
-            let Some(open) = open else { continue };
-            while open.front().is_some_and(|held| self.held.get(*held).is_some_and(|entry| entry.result.is_some())) {
-                open.pop_front();
-            }
-            let Some(held) = open.pop_front() else { continue };
-            if let Ok([entry, waiting]) = self.held.get_disjoint_mut([held, *waiting]) {
-                entry.take_over(waiting);
-                waiting.result = None;
-            }
+        let rest = self.close_turn(lane).and_then(|turn| turn.rest(&self.held));
+        self.waiting += rest.as_ref().map_or(0, |rest| rest.results.len());
+        if let Some(lane) = self.lanes.get_mut(lane) {
+            lane.turn = rest;
         }
     }
 

@@ -1,0 +1,138 @@
+//! The line that stands for what is no text: an image, a document, a sound; never its base64.
+//! The twin is `_pure/media.py`.
+
+use crate::pieces::Piece;
+use crate::text::{OwnedText, Text, grouped};
+use crate::value::{Key, Value, names, text_or_empty};
+
+/// The kinds of parts that are no text.
+pub(crate) const MEDIA: [&str; 8] =
+    ["image", "image_url", "input_image", "computer_screenshot", "document", "audio", "input_audio", "video"];
+/// What tells, in a part of another kind, that it is no text either.
+const OPAQUE: [Key<'static>; 6] =
+    [names::BLOB, names::FILE_DATA, names::BYTES, names::BASE64, names::SOURCE, names::ENCRYPTED_CONTENT];
+/// From so many characters on, data in a part of another kind is taken for base64.
+const SHORTEST_DATA: usize = 64;
+/// Where a part holds what is no text.
+const DATA_KEYS: [Key<'static>; 5] = [names::DATA, names::BLOB, names::FILE_DATA, names::BYTES, names::BASE64];
+const URL_KEYS: [Key<'static>; 5] = [names::URL, names::IMAGE_URL, names::URI, names::FILE_URI_CAMEL, names::FILE_URI];
+const MEDIA_TYPE_KEYS: [Key<'static>; 5] =
+    [names::MEDIA_TYPE, names::MIME_TYPE, names::MIME_TYPE_SNAKE, names::MEDIA_TYPE_CAMEL, names::FORMAT];
+/// The keys of parts without a type (Gemini's, Bedrock's) that are no text.
+pub(crate) const UNTYPED_MEDIA: [Key<'static>; 8] = [
+    names::IMAGE,
+    names::DOCUMENT,
+    names::VIDEO,
+    names::AUDIO,
+    names::INLINE_DATA_CAMEL,
+    names::INLINE_DATA,
+    names::FILE_DATA_CAMEL,
+    names::FILE_DATA,
+];
+/// What Gemini calls files, whatever is in them.
+const FILES: [Key<'static>; 4] =
+    [names::INLINE_DATA_CAMEL, names::INLINE_DATA, names::FILE_DATA_CAMEL, names::FILE_DATA];
+
+/// Whether a part of a kind that nobody here knows holds what is no text.
+pub(crate) fn is_opaque<'a, V: Value<'a>>(part: V) -> bool {
+    let has_data = || part.get(names::DATA).and_then(Value::text_len).is_some_and(|size| size >= SHORTEST_DATA);
+    OPAQUE.iter().any(|key| part.has(*key)) || has_data()
+}
+
+/// `[image: image/png, 34,211 bytes]` for an image, a document or a sound; never its base64.
+pub(crate) fn media_line<'a, V: Value<'a>>(kind: Key<'a>, part: V) -> Piece<'a> {
+    let inner = part.get(names::SOURCE).or_else(|| part.get(kind));
+    let holder = inner.and_then(Value::object).unwrap_or(part);
+    let source = holder.get(names::SOURCE).and_then(Value::object).unwrap_or(holder);
+    let named_in = |holder: V| first_text(holder, &MEDIA_TYPE_KEYS).filter(|name| !name.is_empty());
+    let named = named_in(source).or_else(|| named_in(holder));
+    let label = label_of(kind, named);
+    if let Some(url) = inner.and_then(Value::text).or_else(|| first_text(source, &URL_KEYS)) {
+        return url_line(label, url);
+    }
+    let Some(data) = first_text(source, &DATA_KEYS) else {
+        return match named {
+            Some(name) => line(label, &[Text::ascii(": "), name]),
+            None => line(label, &[]),
+        };
+    };
+    if data.starts_with("data:") {
+        return url_line(label, data);
+    }
+    if text_or_empty(source.get(names::TYPE)).is("text") {
+        return Piece::Borrowed(data);
+    }
+    sized_line(label, named, data)
+}
+
+/// The line of what `OpenTelemetry` calls a blob.
+pub(crate) fn blob_line<'a, V: Value<'a>>(part: V, data: Text<'a>) -> Piece<'a> {
+    let modality = text_or_empty(part.get(names::MODALITY));
+    let label = if modality.is_empty() { Text::ascii("blob") } else { modality };
+    sized_line(label, first_text(part, &MEDIA_TYPE_KEYS).filter(|name| !name.is_empty()), data)
+}
+
+fn sized_line<'a>(label: Text<'a>, named: Option<Text<'a>>, data: Text<'a>) -> Piece<'a> {
+    let size = size_note(data);
+    match named {
+        Some(name) => line(label, &[Text::ascii(": "), name, Text::ascii(", "), Text::ascii(&size)]),
+        None => line(label, &[Text::ascii(": "), Text::ascii(&size)]),
+    }
+}
+
+/// What a line about media calls them.
+fn label_of<'a>(kind: Key<'a>, media_type: Option<Text<'a>>) -> Text<'a> {
+    if FILES.contains(&kind) {
+        let family = media_type.map_or(Text::ascii(""), |name| name.slice(0, name.find(b'/').unwrap_or(name.len())));
+        return if MEDIA.iter().any(|name| family.is(name)) { family } else { Text::ascii("document") };
+    }
+    if kind.name.is("computer_screenshot") {
+        return Text::ascii("image");
+    }
+    kind.name.without_suffix("_url").without_prefix("input_")
+}
+
+/// The first member of these names that is a text.
+fn first_text<'a, V: Value<'a>>(holder: V, keys: &[Key<'static>]) -> Option<Text<'a>> {
+    keys.iter().find_map(|key| holder.get(*key).and_then(Value::text))
+}
+
+fn url_line<'a>(label: Text<'_>, url: Text<'_>) -> Piece<'a> {
+    if !url.starts_with("data:") {
+        return line(label, &[Text::ascii(": "), url]);
+    }
+    let url = url.slice(5, url.len());
+    let comma = url.find(b',').unwrap_or(url.len());
+    let size = size_note(url.slice(comma + 1, url.len()));
+    let media_type = url.slice(0, comma).without_suffix(";base64");
+    line(label, &[Text::ascii(": "), media_type, Text::ascii(", "), Text::ascii(&size)])
+}
+
+fn line<'a>(label: Text<'_>, rest: &[Text<'_>]) -> Piece<'a> {
+    let mut text = OwnedText::default();
+    text.push_ascii("[");
+    text.push(label);
+    for part in rest {
+        text.push(*part);
+    }
+    text.push_ascii("]");
+    Piece::own(text)
+}
+
+/// How many bytes base64 text stands for, by its length.
+fn size_note(data: Text<'_>) -> String {
+    let padding = if data.ends_with("==") { 2 } else { usize::from(data.ends_with("=")) };
+    format!("{} bytes", grouped((data.len() * 3 / 4).saturating_sub(padding)))
+}
+
+/// `[search_result: the title, https://...]`
+pub(crate) fn found_line<'a, V: Value<'a>>(part: V) -> Piece<'a> {
+    let said = [names::TITLE, names::SOURCE].map(|key| text_or_empty(part.get(key)));
+    let label = Text::ascii("search_result");
+    let [title, source] = said;
+    match (title.is_empty(), source.is_empty()) {
+        (false, false) => line(label, &[Text::ascii(": "), title, Text::ascii(", "), source]),
+        (true, true) => line(label, &[]),
+        (is_untitled, _) => line(label, &[Text::ascii(": "), if is_untitled { source } else { title }]),
+    }
+}
