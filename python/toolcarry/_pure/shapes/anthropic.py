@@ -55,7 +55,7 @@ def to_call(block: Wire) -> ToolCall:
 
 def to_result(block: Wire) -> ToolResult:
     call_id = text_or_empty(first_given(block, "tool_use_id", "tool_call_id"))
-    name = text_or_empty(first_given(block, "tool_name", "name"))
+    name = text_or_empty(block.get("name"))
     content = block.get("content")
     is_error = block.get("is_error") is True or is_server_error(content)
     return ToolResult(block, call_id, name, content, is_error)

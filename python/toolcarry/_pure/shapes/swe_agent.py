@@ -21,14 +21,17 @@ def read(message: Wire, role: object, said: Said) -> str:
             said.results.append(answer)
             return NAME
         return ""
-    if "message_type" not in message and "tool_call_ids" not in message:
-        return ""
-    answer = result(message)
-    if answer is not None:
+    if role == "tool":
+        answer = result(message)
+        if answer is None:
+            return ""
         said.results.append(answer)
-    elif not chat.read(message, role, said):
-        anthropic.read(message, role, said)
-    return NAME
+        return NAME
+    if role == "assistant" and "message_type" in message:
+        if not chat.read(message, role, said):
+            anthropic.read(message, role, said)
+        return NAME
+    return ""
 
 
 def call(wire: Wire) -> ToolCall | None:

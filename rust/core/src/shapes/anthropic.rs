@@ -49,7 +49,7 @@ impl Anthropic {
         ToolResult {
             wire,
             call_id: first_text(wire.get(names::TOOL_USE_ID), wire.get(names::TOOL_CALL_ID)),
-            name: first_text(wire.get(names::TOOL_NAME), wire.get(names::NAME)),
+            name: text_or_empty(wire.get(names::NAME)),
             content,
             is_error: wire.get(names::IS_ERROR).is_some_and(Value::is_true) || is_server_error(content),
         }

@@ -21,14 +21,16 @@ impl Shape for SweAgent {
             said.results.push(result);
             return Some(NAME);
         }
-        if !message.has(names::MESSAGE_TYPE) && !message.has(names::TOOL_CALL_IDS) {
-            return None;
+        let role_name = text_or_empty(role);
+        if role_name.is("tool") {
+            said.results.push(Self::result(message)?);
+            return Some(NAME);
         }
-        match Self::result(message) {
-            Some(result) => said.results.push(result),
-            None => _ = Chat::read(message, role, said).or_else(|| Anthropic::read(message, role, said)),
+        if role_name.is("assistant") && message.has(names::MESSAGE_TYPE) {
+            _ = Chat::read(message, role, said).or_else(|| Anthropic::read(message, role, said));
+            return Some(NAME);
         }
-        Some(NAME)
+        None
     }
 
     fn call<'a, V: Value<'a>>(wire: V) -> Option<ToolCall<'a, V>> {
