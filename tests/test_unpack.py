@@ -151,3 +151,27 @@ def test_a_folder_without_events_is_none(api: ModuleType, tmp_path: Path) -> Non
         join_events(tmp_path)
     (error,) = api.carry_files([tmp_path])
     assert isinstance(error, IsADirectoryError)
+
+
+def test_what_stands_between_and_behind_is_passed_over() -> None:
+    skipped = b"\x5a\x2a\x4d\x18\x03\0\0\0abc"
+    assert unpack(skipped + zstd(b"one") + skipped + zstd(b"two") + b"rest") == b"onetwo"
+    padded = gzip.compress(b"one") + bytes(512) + gzip.compress(b"two") + b"rest"
+    assert unpack(padded) == b"onetwo"
+
+
+@pytest.mark.parametrize("kind", PACKERS)
+def test_an_empty_file_is_empty(kind: str) -> None:
+    assert unpack(PACKERS[kind](b"")) == b""
+
+
+@pytest.mark.parametrize("kind", PACKERS)
+def test_many_small_frames(kind: str) -> None:
+    """Every line by itself, as a log is written: what is behind a frame is not copied for each of them."""
+    assert unpack(PACKERS[kind](b"line\n") * 20_000) == b"line\n" * 20_000
+
+
+def test_an_end_that_is_missing_at_once() -> None:
+    for packed in (gzip.compress(b"one")[:6], zstd(b"one")[:5]):
+        with pytest.raises(InputError, match="the end is missing"):
+            unpack(packed)

@@ -15,6 +15,7 @@ Kind = Literal["read", "edit", "command", "other"]
 KeepBlock = Literal["last", "all", "first", "none"]
 KeepText = Literal["auto", "head", "tail", "ends"]
 CutSide = Literal["head", "tail", "ends"]
+EncodingName = Literal["o200k_base", "cl100k_base"]
 
 OLDEST = 2**53
 """No conversation has as many blocks."""

@@ -20,7 +20,10 @@ MAX_UNPACKED: Final = 1 << 30
 """Of so many bytes, at most, is what a file unpacks to."""
 GZIP: Final = b"\x1f\x8b"
 ZSTANDARD: Final = b"\x28\xb5\x2f\xfd"
+SKIPPABLE: Final = b"\x2a\x4d\x18"
+"""Behind its first byte, a frame of Zstandard's that holds nothing of the file."""
 STEP: Final = 1 << 20
+CHUNK: Final = 1 << 16
 
 
 def read_file(path: Path, *, limit: int = MAX_UNPACKED) -> bytes:
@@ -41,14 +44,23 @@ def read_packed(path: Path) -> bytes | None:
         if not path.is_file():  # what a pipe gives can be read once only
             return None
         with path.open("rb") as file:
-            is_packed = file.read(4).startswith((GZIP, ZSTANDARD))
-        return read_file(path) if is_packed else None
+            start = file.read(4)
+        return read_file(path) if is_packed(start) else None
     except (InputError, OSError):
         return None
 
 
+def is_packed(data: bytes) -> bool:
+    """Whether bytes begin as gzip or Zstandard do; of the latter, with a frame that is to be skipped, too."""
+    return data.startswith((GZIP, ZSTANDARD)) or is_skippable(data)
+
+
+def is_skippable(data: bytes) -> bool:
+    return 0x50 <= (data or b"\0")[0] <= 0x5F and data[1:4] == SKIPPABLE
+
+
 def unpack(data: bytes, *, limit: int = MAX_UNPACKED) -> bytes:
-    """``data`` unpacked, where it is packed; else as it is.
+    """``data`` unpacked, where it is packed; else as it is. What is no more of it is passed over.
 
     >>> import gzip
     >>> unpack(gzip.compress(b"{}")), unpack(b"[]")
@@ -56,42 +68,51 @@ def unpack(data: bytes, *, limit: int = MAX_UNPACKED) -> bytes:
     """
     if data.startswith(GZIP):
         return unpack_gzip(data, limit)
-    if data.startswith(ZSTANDARD):
-        return unpack_zstandard(data, limit)
-    return data
+    return unpack_zstandard(data, limit) if is_packed(data) else data
 
 
 def unpack_gzip(data: bytes, limit: int) -> bytes:
-    """All members of a gzip file."""
-    found = Unpacked(limit)
-    while data.startswith(GZIP):
+    """All members of a gzip file. Zeros may stand between them."""
+    found = Unpacked("gzip", limit)
+    at = 0
+    while data.startswith(GZIP, at):
         member = zlib.decompressobj(wbits=31)
-        try:
-            found.add(member.decompress(data, found.room))
-            while member.unconsumed_tail:
-                found.add(member.decompress(member.unconsumed_tail, found.room))
-        except zlib.error as error:
-            raise damaged("gzip", len(found), error) from None
-        data = member.unused_data
-    return found.joined("gzip")
+        while not member.eof and at < len(data):
+            chunk = data[at : at + CHUNK]
+            try:
+                found.add(member.decompress(chunk, found.room))
+                while member.unconsumed_tail:
+                    found.add(member.decompress(member.unconsumed_tail, found.room))
+            except zlib.error as error:
+                raise found.damaged(error) from None
+            at += len(chunk) - len(member.unused_data)
+        found.is_whole = member.eof
+        while data[at : at + 1] == b"\0":
+            at += 1
+    return found.joined()
 
 
 def unpack_zstandard(data: bytes, limit: int) -> bytes:
     """All frames of a Zstandard file."""
     zstd = zstandard()
-    found = Unpacked(limit)
-    while data:
+    found = Unpacked("Zstandard", limit)
+    at = 0
+    while data.startswith(ZSTANDARD, at) or is_skippable(data[at : at + 4]):
+        if not data.startswith(ZSTANDARD, at):
+            at += 8 + int.from_bytes(data[at + 4 : at + 8], "little")
+            continue
         frame = zstd.ZstdDecompressor()
-        try:
-            found.add(frame.decompress(data, found.room))
-            while not frame.eof and not frame.needs_input:
-                found.add(frame.decompress(b"", found.room))
-        except zstd.ZstdError as error:
-            raise damaged("Zstandard", len(found), error) from None
-        if not frame.eof:
-            break  # the end is missing
-        data = frame.unused_data
-    return found.joined("Zstandard")
+        while not frame.eof and at < len(data):
+            chunk = data[at : at + CHUNK]
+            try:
+                found.add(frame.decompress(chunk, found.room))
+                while not frame.eof and not frame.needs_input:
+                    found.add(frame.decompress(b"", found.room))
+            except zstd.ZstdError as error:
+                raise found.damaged(error) from None
+            at += len(chunk) - len(frame.unused_data)
+        found.is_whole = frame.eof
+    return found.joined()
 
 
 def zstandard() -> Any:
@@ -106,13 +127,12 @@ def zstandard() -> Any:
 class Unpacked:
     """What was unpacked so far, up to a limit."""
 
-    def __init__(self, limit: int) -> None:
+    def __init__(self, kind: str, limit: int) -> None:
+        self._kind = kind
         self._limit = limit
         self._size = 0
         self._parts: list[bytes] = []
-
-    def __len__(self) -> int:
-        return self._size
+        self.is_whole = True
 
     @property
     def room(self) -> int:
@@ -125,14 +145,16 @@ class Unpacked:
         if self._size > self._limit:
             raise InputError(f"unpacks to more than {self._limit:,} bytes")
 
-    def joined(self, kind: str) -> bytes:
-        if not self._size:
-            raise damaged(kind, 0, "nothing is in it")
+    def joined(self) -> bytes:
+        """All of it. Nothing at all is an error where the end is missing."""
+        if not self._size and not self.is_whole:
+            raise self.damaged("the end is missing")
         return b"".join(self._parts)
 
-
-def damaged(kind: str, size: int, reason: object) -> InputError:
-    return InputError(f"damaged {kind} behind {size:,} unpacked bytes: {reason}", size)
+    def damaged(self, reason: object) -> InputError:
+        return InputError(
+            f"damaged {self._kind} behind {self._size:,} unpacked bytes: {reason}", self._size
+        )
 
 
 def join_events(folder: Path) -> bytes:

@@ -156,7 +156,10 @@ def test_arguments_that_are_no_json(api: ModuleType) -> None:
     ("item", "text"),
     [
         (BUILT_IN["ask"] | {"arguments": '{"q": "x"}', "output": "an answer"}, "an answer"),
-        (BUILT_IN["file_search"] | {"results": [{"file_id": "f", "text": "found"}]}, "found"),
+        (
+            BUILT_IN["file_search"] | {"results": [{"file_id": "f", "text": "found"}]},
+            '{"file_id":"f","text":"found"}',
+        ),
         (
             BUILT_IN["code_interpreter"]
             | {"outputs": [{"type": "image", "url": "https://x.org/a"}]},

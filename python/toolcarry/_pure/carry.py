@@ -167,7 +167,8 @@ class Tally:
                 self.calls_alone += 1
             else:
                 content = entry.content
-                self.chars += len(content if content.__class__ is str else result_text(content))
+                is_plain = isinstance(content, str) and content[:5] != "data:"
+                self.chars += len(str(content) if is_plain else result_text(content))
                 if entry.is_error:
                     self.errors += 1
                 if entry.call is None:

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 from toolcarry._pure.media import (
+    DATA_KEYS,
+    FILES,
     MEDIA,
+    MEDIA_TYPE_KEYS,
+    SHORTEST_DATA,
     UNTYPED_MEDIA,
     blob_line,
+    first_text,
     found_line,
+    holds_media,
     is_opaque,
     media_line,
+    url_line,
 )
 from toolcarry.decode import compact_json
 from toolcarry.wire import Wire, as_list, as_object, text_or_empty
@@ -26,6 +33,17 @@ INITIALS = frozenset(text[0] for text in STAND_INS)
 
 MAX_PARTS = 8
 """How deep parts may stand in parts: deeper ones are shown as JSON."""
+LONGEST_HEADER = 100
+TEXTS = ("text", "input_text", "output_text")
+"""The kinds of parts that are text, whatever else they say."""
+HOLDERS = ("resource",)
+"""The kinds of parts that hold text or data under their name."""
+NAMED = ("logs", "refusal")
+"""The kinds of parts that are text under their name."""
+ASIDE = ("type", "cache_control", "thought", "thoughtSignature")
+"""What a part may say beside what it is."""
+ANSWER = ("content", "isError", "structuredContent", "_meta")
+"""The members of an answer as the Model Context Protocol has it."""
 
 
 def is_stand_in(content: object) -> bool:
@@ -38,70 +56,96 @@ def result_text(content: object, depth: int = 0) -> str:
     """The text of a result: parts on lines of their own; what is no text becomes a line that names it."""
     if type(content) is not list:
         if isinstance(content, str):
-            return content
+            return plain_text(content)
         if content is None:
             return ""
         if not isinstance(content, (list, tuple)):
-            return object_text(content, depth)
+            return part_text(content, depth)
     if len(content) == 1:
         part = content[0]
-        text = part.get("text") if type(part) is dict else None  # nearly always: spares a call
-        return text if isinstance(text, str) else part_text(part, depth)
+        if type(part) is dict and part.get("type") == "text":  # nearly always: spares a call
+            text = part.get("text")
+            if isinstance(text, str):
+                return text
+        return part_text(part, depth)
     return "\n".join([part_text(part, depth) for part in content])
 
 
-def object_text(content: object, depth: int) -> str:
-    """The text of what is no list of parts: a part by itself, or any other value, which is JSON."""
-    part = as_object(content)
-    if part is not None and "type" not in part and len(part) > 1 and "text" in part:
-        return compact_json(content)
-    return part_text(content, depth)
+def plain_text(text: str) -> str:
+    """A text as it is, unless the whole of it is the address of data."""
+    is_data = text.startswith("data:") and ";base64," in text[:LONGEST_HEADER]
+    return url_line("data", text) if is_data else text
 
 
 def part_text(item: object, depth: int) -> str:
-    """The text of one part of a result; parts may hold parts."""
-    if isinstance(item, dict):
-        part: Wire = item
-    elif isinstance(item, str):
-        return item
-    else:
-        found = as_object(item)
-        if found is None:
-            return compact_json(item)
-        part = found
-    text = part.get("text")
-    if isinstance(text, str):
+    """The text of one part of a result; parts may hold parts. What no reader knows is JSON."""
+    if isinstance(item, str):
+        return plain_text(item)
+    part = as_object(item)
+    if part is None:
+        return compact_json(item)
+    kind, text = part.get("type"), part.get("text")
+    if isinstance(text, str) and (kind in TEXTS or is_bare(part, "text")):
         return text
-    kind = part.get("type")
-    if not isinstance(kind, str):
-        return untyped_text(part, depth)
+    is_typed = isinstance(kind, str)
+    found = typed_text(part, str(kind), depth) if is_typed else untyped_text(part, depth)
+    return compact_json(part) if found is None else found
+
+
+def is_bare(part: Wire, key: str) -> bool:
+    """Whether a part says nothing but what stands under a key, so that nothing is lost with the rest of it."""
+    return key in part and len(part) == 1 + sum(name in part for name in ASIDE)
+
+
+def typed_text(part: Wire, kind: str, depth: int) -> str | None:
+    """The text of a part that says its type; ``None`` where it is JSON."""
     if kind == "blob" and isinstance(part.get("content"), str):  # OpenTelemetry
         return blob_line(part, part["content"])
-    inner = as_object(part.get("source" if kind == "document" else kind)) or part
-    text = inner.get("text")
-    if isinstance(text, str):
-        return text
     printed = part.get("stdout")
-    if isinstance(printed, str) and depth < MAX_PARTS:  # code that ran on the server
+    if isinstance(printed, str) and kind.endswith("result") and depth < MAX_PARTS:
         errors = [part["stderr"]] if text_or_empty(part.get("stderr")) else []
         files = as_list(part.get("content")) or ()
         return "\n".join([part_text(each, depth + 1) for each in (printed, *errors, *files)])
-    content = inner.get("content") or part.get("content")
-    is_typed = "type" in (as_object(content) or {})  # what was fetched, for one
-    if (isinstance(content, (str, list, tuple)) or is_typed) and depth < MAX_PARTS:
-        text = result_text(content, depth + 1)
-        return f"{found_line(part)}\n{text}" if kind == "search_result" else text
+    held = as_object(part.get("source" if kind == "document" else kind))
+    inner = part if held is None else held
+    is_known = kind in MEDIA or kind in HOLDERS
+    is_text = is_known or (is_bare(part, kind) and is_bare(inner, "text"))
+    if is_text and isinstance(inner.get("text"), str):
+        text: str = inner["text"]
+        return text
+    if is_known or kind.endswith("result") or is_bare(part, "content"):
+        content = part.get("content") if is_empty(inner.get("content")) else inner["content"]
+        if is_followed(content) and depth < MAX_PARTS:
+            text = result_text(content, depth + 1)
+            return f"{found_line(part)}\n{text}" if kind == "search_result" else text
     if kind in MEDIA or is_opaque(part) or is_opaque(inner):
         return media_line(kind, part)
-    named = part.get(kind)
-    return named if isinstance(named, str) else compact_json(part)
+    named = part.get(kind) if kind in NAMED else None
+    return named if isinstance(named, str) else None
 
 
-def untyped_text(part: Wire, depth: int) -> str:
-    """The text of a part that doesn't say its type: of Gemini's and Bedrock's the only key tells it."""
+def is_empty(content: object) -> bool:
+    return content is None or content == "" or (isinstance(content, (list, tuple)) and not content)
+
+
+def is_followed(content: object) -> bool:
+    """Whether content is text or parts: a list, or an object with a type, as what was fetched."""
+    if isinstance(content, (str, list, tuple)):
+        return True
+    part = as_object(content)
+    return part is not None and "type" in part
+
+
+def untyped_text(part: Wire, depth: int) -> str | None:
+    """The text of a part that doesn't say its type; ``None`` where it is JSON.
+
+    Of Gemini's and Bedrock's parts the only key tells it.
+    """
     for kind in UNTYPED_MEDIA:
-        if kind in part and as_object(part[kind]) is not None:
-            return untyped_media(kind, part, depth)
+        holder = as_object(part.get(kind))
+        is_part = kind in FILES or is_bare(part, kind)
+        if holder is not None and is_part and holds_media(holder):
+            return untyped_media(kind, part, holder, depth)
     if len(part) == 1 and "json" in part:
         return compact_json(part["json"])
     answer = as_object(part.get("functionResponse")) if len(part) == 1 else None
@@ -110,16 +154,19 @@ def untyped_text(part: Wire, depth: int) -> str:
         parts = as_list(answer.get("parts")) or ()
         return "\n".join([part_text(each, depth + 1) for each in (*response, *parts)])
     content = as_list(part.get("content"))
-    first = as_object(content[0]) if content else None
-    if first is not None and isinstance(first.get("type"), str) and depth < MAX_PARTS:
-        return result_text(content, depth + 1)  # an answer as the Model Context Protocol has it
-    return compact_json(part)
+    if content and depth < MAX_PARTS and len(part) == sum(name in part for name in ANSWER):
+        first = as_object(content[0])
+        if first is not None and isinstance(first.get("type"), str):
+            return result_text(content, depth + 1)
+    named = first_text(part, MEDIA_TYPE_KEYS)
+    has_data = len(text_or_empty(first_text(part, DATA_KEYS))) >= SHORTEST_DATA
+    return media_line("inlineData", part) if named is not None and has_data else None
 
 
-def untyped_media(kind: str, part: Wire, depth: int) -> str:
+def untyped_media(kind: str, part: Wire, holder: Wire, depth: int) -> str:
     """A part that holds media under their kind: a document may be text all the same."""
-    holder = as_object(part[kind]) or part
-    source = as_object(holder.get("source")) or holder
+    held = as_object(holder.get("source"))
+    source = holder if held is None else held
     if kind == "document":
         text = source.get("text")
         if isinstance(text, str):

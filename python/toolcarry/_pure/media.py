@@ -23,7 +23,7 @@ UNTYPED_MEDIA = ("image", "document", "video", "audio", *FILES)
 """The keys of parts without a type (Gemini's, Bedrock's) that are no text."""
 DATA_KEYS = ("data", "blob", "file_data", "bytes", "base64")
 """Where a part holds what is no text."""
-OPAQUE = ("blob", "file_data", "bytes", "base64", "source", "encrypted_content")
+OPAQUE = ("blob", "file_data", "bytes", "base64", "encrypted_content")
 """What tells, in a part of another kind, that it is no text either."""
 SHORTEST_DATA = 64
 """From so many characters on, data in a part of another kind is taken for base64."""
@@ -33,9 +33,18 @@ MEDIA_TYPE_KEYS = ("media_type", "mimeType", "mime_type", "mediaType", "format")
 
 def is_opaque(part: Wire) -> bool:
     """Whether a part of a kind that nobody here knows holds what is no text."""
-    return any(key in part for key in OPAQUE) or (
-        len(text_or_empty(part.get("data"))) >= SHORTEST_DATA
+    source = as_object(part.get("source"))
+    return any(key in part for key in OPAQUE) or any(
+        len(text_or_empty(held.get("data"))) >= SHORTEST_DATA
+        for held in (part, source)
+        if held is not None
     )
+
+
+def holds_media(holder: Wire) -> bool:
+    """Whether an object says where its media are."""
+    keys = (*DATA_KEYS, *URL_KEYS)
+    return "source" in holder or first_text(holder, keys) is not None
 
 
 def found_line(part: Wire) -> str:
@@ -47,8 +56,10 @@ def found_line(part: Wire) -> str:
 def media_line(kind: str, part: Wire) -> str:
     """``[image: image/png, 34,211 bytes]`` for an image, a document or a sound; never its base64."""
     inner = first_given(part, "source", kind)
-    holder = as_object(inner) or part
-    source = as_object(holder.get("source")) or holder
+    held = as_object(inner)
+    holder = part if held is None else held
+    held = as_object(holder.get("source"))
+    source = holder if held is None else held
     named = first_text(source, MEDIA_TYPE_KEYS) or first_text(holder, MEDIA_TYPE_KEYS)
     label = label_of(kind, named)
     url = inner if isinstance(inner, str) else first_text(source, URL_KEYS)

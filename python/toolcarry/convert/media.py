@@ -44,8 +44,9 @@ FAMILIES: Final[dict[str, Family]] = {
     "input_file": "responses",
     "search_result": "anthropic",
 }
-ADDRESSES = (*URL_KEYS, "image_url", "file_url")
-BYTES = (*DATA_KEYS, "base64")
+ADDRESSES = (*URL_KEYS, "file_url")
+REACHABLE = ("https://", "http://", "gs://", "s3://", "data:")
+"""How addresses begin that a provider can reach; a file of the host's is none."""
 FORMATS = {"pdf": "application/pdf", "txt": "text/plain", "jpg": "image/jpeg"}
 """The media types of formats that are no subtype of their kind."""
 SIGNATURES = {
@@ -70,11 +71,16 @@ def read_media(part: Wire, position: int) -> Media | None:
     holder = as_object(inner) or part
     source = as_object(holder.get("source")) or holder
     media_type = first_text(source, MEDIA_TYPE_KEYS) or first_text(holder, MEDIA_TYPE_KEYS) or ""
+    if key == "resource" and isinstance(source.get("text"), str):
+        return None
     url = inner if isinstance(inner, str) else first_text(source, ADDRESSES) or ""
+    if not url.startswith(REACHABLE):
+        url = ""
     data = data_of(source)
     if key == "blob" and not data:
         data = first_text(source, ("content",)) or ""  # OpenTelemetry
-    given, data = (url, "") if url else (data, data)
+    url = "" if data else url
+    given = url or data
     if given.startswith("data:"):
         header, _, encoded = given[5:].partition(",")
         if header.endswith(";base64"):
@@ -105,7 +111,9 @@ def data_of(source: Wire) -> str:
     if source.get("type") == "text":
         return ""
     raw = source.get("bytes")
-    return b64encode(raw).decode() if isinstance(raw, bytes) else first_text(source, BYTES) or ""
+    return (
+        b64encode(raw).decode() if isinstance(raw, bytes) else first_text(source, DATA_KEYS) or ""
+    )
 
 
 def kind_of(key: str, media_type: str) -> Kind:
@@ -139,11 +147,14 @@ def items_of(content: object) -> list[object]:
     items = as_list(content)
     if items is not None:
         return list(items)
-    answer = as_object(content)
-    parts = as_list(answer.get("parts")) if answer is not None else None
-    if answer is not None and parts and "response" in answer:  # Gemini: an answer with media
-        return [answer["response"], *parts]
-    return [content]
+    answer = as_object((as_object(content) or {}).get("functionResponse"))
+    if answer is None:
+        return [content]
+    response = [] if answer.get("response") is None else [answer["response"]]
+    return [
+        *response,
+        *(as_list(answer.get("parts")) or ()),
+    ]  # Gemini: media, and an answer beside them
 
 
 def data_url(media: Media) -> str:

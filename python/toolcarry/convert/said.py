@@ -149,5 +149,7 @@ def describe(item: object) -> str:
         return f"a part that is no object, but {type(item).__name__}"
     kind = part.get("type")
     return (
-        f"a part {kind}" if isinstance(kind, str) else f"a part with {', '.join(part) or 'nothing'}"
+        f"a part {kind}"
+        if isinstance(kind, str)
+        else f"a part with {', '.join(map(str, part)) or 'nothing'}"
     )

@@ -1,6 +1,9 @@
 //! The text of a result, whole or in part, whatever kind of thing came back. The twin is `_pure/content.py`.
 
-use crate::media::{MEDIA, UNTYPED_MEDIA, blob_line, found_line, is_opaque, media_line};
+use crate::media::{
+    DATA_KEYS, FILES, MEDIA, MEDIA_TYPE_KEYS, SHORTEST_DATA, UNTYPED_MEDIA, blob_line, first_text, found_line,
+    holds_media, is_opaque, media_line, url_line,
+};
 use crate::pieces::Piece;
 use crate::read::items;
 use crate::text::{OwnedText, Text};
@@ -19,6 +22,19 @@ const STAND_INS: [&str; 6] = [
 const LONGEST_STAND_IN: usize = 40;
 /// How deep parts may stand in parts: deeper ones are shown as JSON.
 const MAX_PARTS: usize = 8;
+/// How the address of data begins.
+const DATA: &str = "data:";
+const LONGEST_HEADER: usize = 100;
+/// The kinds of parts that are text, whatever else they say.
+const TEXTS: [&str; 3] = ["text", "input_text", "output_text"];
+/// The kinds of parts that hold text or data under their name.
+const HOLDERS: [&str; 1] = ["resource"];
+/// The kinds of parts that are text under their name.
+const NAMED: [&str; 2] = ["logs", "refusal"];
+/// What a part may say beside what it is.
+const ASIDE: [Key<'static>; 4] = [names::TYPE, names::CACHE_CONTROL, names::THOUGHT, names::THOUGHT_SIGNATURE];
+/// The members of an answer as the Model Context Protocol has it.
+const ANSWER: [Key<'static>; 4] = [names::CONTENT, names::IS_ERROR_CAMEL, names::STRUCTURED_CONTENT, names::META];
 
 /// A text that need not be made whole: a value of the input that is one, or a piece.
 #[derive(Clone, Debug)]
@@ -79,9 +95,11 @@ impl<'a, V: Value<'a>> Content<'a, V> {
 /// What came back, as text; one text alone stays where it is.
 pub fn result_content<'a, V: Value<'a>>(content: Option<V>) -> Content<'a, V> {
     let Some(content) = content else { return Content::Piece(Piece::ascii("")) };
-    let only = content.list().filter(|parts| parts.count() == 1).and_then(|parts| parts.item(0));
-    let text = only.and_then(Value::object).and_then(|part| part.get(names::TEXT)).or(only).unwrap_or(content);
-    if text.text_len().is_some() { Content::Value(text) } else { Content::Piece(content_text(content, 0)) }
+    let only = content.list().filter(|parts| parts.count() == 1).and_then(|parts| parts.item(0)).unwrap_or(content);
+    let text = only.object().filter(|part| text_or_empty(part.get(names::TYPE)).is("text"));
+    let text = text.and_then(|part| part.get(names::TEXT)).unwrap_or(only);
+    let is_plain = text.text_start(DATA.len()).is_some_and(|start| !start.is(DATA));
+    if is_plain { Content::Value(text) } else { Content::Piece(content_text(content, 0)) }
 }
 
 /// The text of a result: parts on lines of their own; what is no text becomes a line that names it.
@@ -90,93 +108,120 @@ pub fn result_text<'a, V: Value<'a>>(content: Option<V>) -> Piece<'a> {
 }
 
 fn content_text<'a, V: Value<'a>>(content: V, depth: usize) -> Piece<'a> {
-    if let Some(text) = content.text() {
-        return Piece::Borrowed(text);
-    }
-    let Some(parts) = content.list() else { return object_text(content, depth) };
+    let Some(parts) = content.list() else { return part_text(content, depth) };
     let mut texts = items(parts).map(|part| part_text(part, depth));
     if parts.count() == 1 { texts.next().unwrap_or_default() } else { joined(texts) }
 }
 
-/// The text of what is no list of parts: a part by itself, or any other value, which is JSON.
-fn object_text<'a, V: Value<'a>>(content: V, depth: usize) -> Piece<'a> {
-    let is_json = |part: V| !part.has(names::TYPE) && part.size() > 1 && part.has(names::TEXT);
-    if content.object().is_some_and(is_json) { Piece::own(content.json()) } else { part_text(content, depth) }
+/// A text as it is, unless the whole of it is the address of data.
+fn plain_text(text: Text<'_>) -> Piece<'_> {
+    let is_data = || text.slice(0, text.len().min(LONGEST_HEADER)).to_utf8().contains(";base64,");
+    if text.starts_with(DATA) && is_data() { url_line(Text::ascii("data"), text) } else { Piece::Borrowed(text) }
 }
 
-/// The text of one part of a result; parts may hold parts.
+/// The text of one part of a result; parts may hold parts. What no reader knows is JSON.
 fn part_text<'a, V: Value<'a>>(item: V, depth: usize) -> Piece<'a> {
     if let Some(text) = item.text() {
-        return Piece::Borrowed(text);
+        return plain_text(text);
     }
     let Some(part) = item.object() else { return Piece::own(item.json()) };
-    if let Some(text) = part.get(names::TEXT).and_then(Value::text) {
+    let kind = part.get(names::TYPE).and_then(Value::text);
+    if let Some(text) = part.get(names::TEXT).and_then(Value::text)
+        && (kind.is_some_and(|kind| TEXTS.iter().any(|name| kind.is(name))) || is_bare(part, names::TEXT))
+    {
         return Piece::Borrowed(text);
     }
-    let Some(kind) = part.get(names::TYPE).and_then(Value::text) else { return untyped_text(part, depth) };
+    let found = match kind {
+        Some(kind) => typed_text(part, kind, depth),
+        None => untyped_text(part, depth),
+    };
+    found.unwrap_or_else(|| Piece::own(part.json()))
+}
+
+/// Whether a part says nothing but what stands under a key, so that nothing is lost with the rest of it.
+fn is_bare<'a, V: Value<'a>>(part: V, key: Key<'_>) -> bool {
+    part.has(key) && part.size() == 1 + ASIDE.iter().filter(|name| part.has(**name)).count()
+}
+
+/// The text of a part that says its type; nothing where it is JSON.
+fn typed_text<'a, V: Value<'a>>(part: V, kind: Text<'a>, depth: usize) -> Option<Piece<'a>> {
     if kind.is("blob")
         && let Some(data) = part.get(names::CONTENT).and_then(Value::text)
     {
-        return blob_line(part, data); // OpenTelemetry
+        return Some(blob_line(part, data)); // OpenTelemetry
     }
-    let inner_key = if kind.is("document") { names::SOURCE } else { Key::named(kind) };
-    let inner = part.get(inner_key).and_then(Value::object).unwrap_or(part);
-    if let Some(text) = inner.get(names::TEXT).and_then(Value::text) {
-        return Piece::Borrowed(text);
-    }
-    let printed = part.get(names::STDOUT).filter(|printed| printed.text_len().is_some() && depth < MAX_PARTS);
-    if let Some(printed) = printed {
-        // Code that ran on the server.
+    let is_result = kind.ends_with("result");
+    let printed = part.get(names::STDOUT).filter(|printed| is_result && printed.text_len().is_some());
+    if let Some(printed) = printed.filter(|_| depth < MAX_PARTS) {
         let errors = part.get(names::STDERR).filter(|errors| errors.text_len().is_some_and(|size| size > 0));
         let files = part.get(names::CONTENT).and_then(Value::list);
         let texts = std::iter::once(printed).chain(errors).chain(files.into_iter().flat_map(items));
-        return joined(texts.map(|text| part_text(text, depth + 1)));
+        return Some(joined(texts.map(|text| part_text(text, depth + 1))));
     }
-    let content = inner.get(names::CONTENT).filter(|content| !is_empty(*content)).or_else(|| part.get(names::CONTENT));
-    // An object with a type is what was fetched, for one.
-    let is_followed = |content: V| {
-        let is_typed = || content.object().is_some_and(|part| part.has(names::TYPE));
-        content.text_len().is_some() || content.list().is_some() || is_typed()
-    };
-    if let Some(content) = content.filter(|content| depth < MAX_PARTS && is_followed(*content)) {
-        let text = content_text(content, depth + 1);
-        return if kind.is("search_result") { joined([found_line(part), text].into_iter()) } else { text };
+    let inner_key = if kind.is("document") { names::SOURCE } else { Key::named(kind) };
+    let inner = part.get(inner_key).and_then(Value::object).unwrap_or(part);
+    let is_media = MEDIA.iter().any(|name| kind.is(name));
+    let is_known = is_media || HOLDERS.iter().any(|name| kind.is(name));
+    let is_text = || is_known || (is_bare(part, Key::named(kind)) && is_bare(inner, names::TEXT));
+    if let Some(text) = inner.get(names::TEXT).and_then(Value::text).filter(|_| is_text()) {
+        return Some(Piece::Borrowed(text));
     }
-    if MEDIA.iter().any(|name| kind.is(name)) || is_opaque(part) || is_opaque(inner) {
-        return media_line(Key::named(kind), part);
-    }
-    match part.get(Key::named(kind)).and_then(Value::text) {
-        Some(named) => Piece::Borrowed(named),
-        None => Piece::own(part.json()),
-    }
-}
-
-/// The text of a part that doesn't say its type: of Gemini's and Bedrock's the only key tells it.
-fn untyped_text<'a, V: Value<'a>>(part: V, depth: usize) -> Piece<'a> {
-    for kind in UNTYPED_MEDIA {
-        if let Some(holder) = part.get(kind).and_then(Value::object) {
-            return untyped_media(kind, part, holder, depth);
+    if is_known || is_result || is_bare(part, names::CONTENT) {
+        let filled = |content: &V| !is_empty(*content);
+        let content = inner.get(names::CONTENT).filter(filled).or_else(|| part.get(names::CONTENT));
+        if let Some(content) = content.filter(|content| depth < MAX_PARTS && is_followed(*content)) {
+            let text = content_text(content, depth + 1);
+            let is_found = kind.is("search_result");
+            return Some(if is_found { joined([found_line(part), text].into_iter()) } else { text });
         }
     }
-    if part.size() == 1
-        && let Some(value) = part.get(names::JSON)
-    {
-        return Piece::own(value.json());
+    if is_media || is_opaque(part) || is_opaque(inner) {
+        return Some(media_line(Key::named(kind), part));
+    }
+    let is_named = NAMED.iter().any(|name| kind.is(name));
+    part.get(Key::named(kind)).filter(|_| is_named).and_then(Value::text).map(Piece::Borrowed)
+}
+
+/// Whether content is text or parts: a list, or an object with a type, as what was fetched.
+fn is_followed<'a, V: Value<'a>>(content: V) -> bool {
+    let is_typed = || content.object().is_some_and(|part| part.has(names::TYPE));
+    content.text_len().is_some() || content.list().is_some() || is_typed()
+}
+
+/// The text of a part that doesn't say its type; nothing where it is JSON. Of Gemini's and Bedrock's parts the only key
+/// tells it.
+fn untyped_text<'a, V: Value<'a>>(part: V, depth: usize) -> Option<Piece<'a>> {
+    for kind in UNTYPED_MEDIA {
+        let is_part = || FILES.contains(&kind) || is_bare(part, kind);
+        if let Some(holder) = part.get(kind).and_then(Value::object)
+            && is_part()
+            && holds_media(holder)
+        {
+            return Some(untyped_media(kind, part, holder, depth));
+        }
+    }
+    if part.size() == 1 && part.has(names::JSON) {
+        let json = part.get(names::JSON).map(Value::json);
+        return Some(json.map_or(Piece::ascii("null"), Piece::own));
     }
     let answer = part.get(names::FUNCTION_RESPONSE_CAMEL).filter(|_| part.size() == 1).and_then(Value::object);
     if let Some(answer) = answer.filter(|_| depth < MAX_PARTS) {
         // Gemini: media, and an answer beside them.
         let parts = answer.get(names::PARTS).and_then(Value::list).into_iter().flat_map(items);
-        return joined(answer.get(names::RESPONSE).into_iter().chain(parts).map(|part| part_text(part, depth + 1)));
+        let texts = answer.get(names::RESPONSE).into_iter().chain(parts);
+        return Some(joined(texts.map(|part| part_text(part, depth + 1))));
     }
-    let content = part.get(names::CONTENT).and_then(Value::list);
-    if let Some(content) = content.filter(|content| content.count() > 0 && depth < MAX_PARTS) {
+    let content = part.get(names::CONTENT).and_then(Value::list).filter(|content| content.count() > 0);
+    let is_answer = || depth < MAX_PARTS && part.size() == ANSWER.iter().filter(|name| part.has(**name)).count();
+    if let Some(content) = content.filter(|_| is_answer()) {
         let first = content.item(0).and_then(Value::object);
         if first.and_then(|first| first.get(names::TYPE)).and_then(Value::text).is_some() {
-            return content_text(content, depth + 1); // an answer as the Model Context Protocol has it
+            return Some(content_text(content, depth + 1));
         }
     }
-    Piece::own(part.json())
+    let has_data = first_text(part, &DATA_KEYS).is_some_and(|data| data.len() >= SHORTEST_DATA);
+    let is_media = has_data && first_text(part, &MEDIA_TYPE_KEYS).is_some();
+    is_media.then(|| media_line(names::INLINE_DATA_CAMEL, part))
 }
 
 /// A part that holds media under their kind: a document may be text all the same.

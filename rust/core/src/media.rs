@@ -9,14 +9,15 @@ use crate::value::{Key, Value, names, text_or_empty};
 pub(crate) const MEDIA: [&str; 8] =
     ["image", "image_url", "input_image", "computer_screenshot", "document", "audio", "input_audio", "video"];
 /// What tells, in a part of another kind, that it is no text either.
-const OPAQUE: [Key<'static>; 6] =
-    [names::BLOB, names::FILE_DATA, names::BYTES, names::BASE64, names::SOURCE, names::ENCRYPTED_CONTENT];
+const OPAQUE: [Key<'static>; 5] =
+    [names::BLOB, names::FILE_DATA, names::BYTES, names::BASE64, names::ENCRYPTED_CONTENT];
 /// From so many characters on, data in a part of another kind is taken for base64.
-const SHORTEST_DATA: usize = 64;
+pub(crate) const SHORTEST_DATA: usize = 64;
 /// Where a part holds what is no text.
-const DATA_KEYS: [Key<'static>; 5] = [names::DATA, names::BLOB, names::FILE_DATA, names::BYTES, names::BASE64];
+pub(crate) const DATA_KEYS: [Key<'static>; 5] =
+    [names::DATA, names::BLOB, names::FILE_DATA, names::BYTES, names::BASE64];
 const URL_KEYS: [Key<'static>; 5] = [names::URL, names::IMAGE_URL, names::URI, names::FILE_URI_CAMEL, names::FILE_URI];
-const MEDIA_TYPE_KEYS: [Key<'static>; 5] =
+pub(crate) const MEDIA_TYPE_KEYS: [Key<'static>; 5] =
     [names::MEDIA_TYPE, names::MIME_TYPE, names::MIME_TYPE_SNAKE, names::MEDIA_TYPE_CAMEL, names::FORMAT];
 /// The keys of parts without a type (Gemini's, Bedrock's) that are no text.
 pub(crate) const UNTYPED_MEDIA: [Key<'static>; 8] = [
@@ -30,13 +31,19 @@ pub(crate) const UNTYPED_MEDIA: [Key<'static>; 8] = [
     names::FILE_DATA,
 ];
 /// What Gemini calls files, whatever is in them.
-const FILES: [Key<'static>; 4] =
+pub(crate) const FILES: [Key<'static>; 4] =
     [names::INLINE_DATA_CAMEL, names::INLINE_DATA, names::FILE_DATA_CAMEL, names::FILE_DATA];
 
 /// Whether a part of a kind that nobody here knows holds what is no text.
 pub(crate) fn is_opaque<'a, V: Value<'a>>(part: V) -> bool {
-    let has_data = || part.get(names::DATA).and_then(Value::text_len).is_some_and(|size| size >= SHORTEST_DATA);
-    OPAQUE.iter().any(|key| part.has(*key)) || has_data()
+    let is_data = |held: V| held.get(names::DATA).and_then(Value::text_len).is_some_and(|size| size >= SHORTEST_DATA);
+    let source = part.get(names::SOURCE).and_then(Value::object);
+    OPAQUE.iter().any(|key| part.has(*key)) || is_data(part) || source.is_some_and(is_data)
+}
+
+/// Whether an object says where its media are.
+pub(crate) fn holds_media<'a, V: Value<'a>>(holder: V) -> bool {
+    holder.has(names::SOURCE) || first_text(holder, &DATA_KEYS).is_some() || first_text(holder, &URL_KEYS).is_some()
 }
 
 /// `[image: image/png, 34,211 bytes]` for an image, a document or a sound; never its base64.
@@ -93,11 +100,11 @@ fn label_of<'a>(kind: Key<'a>, media_type: Option<Text<'a>>) -> Text<'a> {
 }
 
 /// The first member of these names that is a text.
-fn first_text<'a, V: Value<'a>>(holder: V, keys: &[Key<'static>]) -> Option<Text<'a>> {
+pub(crate) fn first_text<'a, V: Value<'a>>(holder: V, keys: &[Key<'static>]) -> Option<Text<'a>> {
     keys.iter().find_map(|key| holder.get(*key).and_then(Value::text))
 }
 
-fn url_line<'a>(label: Text<'_>, url: Text<'_>) -> Piece<'a> {
+pub(crate) fn url_line<'a>(label: Text<'_>, url: Text<'_>) -> Piece<'a> {
     if !url.starts_with("data:") {
         return line(label, &[Text::ascii(": "), url]);
     }

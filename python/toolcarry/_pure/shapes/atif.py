@@ -8,8 +8,8 @@ from toolcarry.wire import Wire, as_list, as_object, text_or_empty
 NAME = "atif"
 
 
-def read(message: Wire, _role: object, said: Said) -> str:
-    if "step_id" not in message or "source" not in message:
+def read(message: Wire, role: object, said: Said) -> str:
+    if role is not None or "step_id" not in message or "source" not in message:
         return ""
     entries = map(as_object, as_list(message.get("tool_calls")) or ())
     said.calls.extend(to_call(entry) for entry in entries if entry is not None)

@@ -38,7 +38,8 @@ def read_calls(message: Wire, said: Said) -> str:
     if legacy is not None:
         said.calls.append(to_call(legacy))
     elif found:
-        return NAME if as_object(found[0].arguments) is None else OLLAMA
+        is_ollama = "custom" not in found[0].wire and as_object(found[0].arguments) is not None
+        return OLLAMA if is_ollama else NAME
     return NAME if legacy is not None else ""
 
 

@@ -11,13 +11,25 @@ from toolcarry._pure.shapes import responses
 from toolcarry.wire import Wire, as_object, text_or_empty
 
 NAME = "codex"
+RECORDS = frozenset(
+    (
+        "session_meta",
+        "response_item",
+        "turn_context",
+        "compacted",
+        "world_state",
+        "event_msg",
+    )
+)
+"""The kinds of records."""
 
 
-def read(message: Wire, _role: object, said: Said) -> str:
+def read(message: Wire, role: object, said: Said) -> str:
     payload = as_object(message.get("payload"))
-    if payload is None:
+    kind = text_or_empty(message.get("type"))
+    if payload is None or role is not None or kind not in RECORDS:
         return ""
-    if message.get("type") == "response_item":
+    if kind == "response_item":
         responses.read(payload, None, said)
     return NAME
 

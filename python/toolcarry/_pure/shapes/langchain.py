@@ -12,7 +12,7 @@ KINDS = frozenset(("ai", "human", "tool", "system", "function", "chat", "AIMessa
 
 def read(message: Wire, role: object, said: Said) -> str:
     data = data_of(message)
-    if data is None:
+    if data is None or role is not None:
         return ""
     answer = result(message)
     if answer is not None:

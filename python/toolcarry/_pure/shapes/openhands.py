@@ -11,7 +11,9 @@ FAILURES = {"UserRejectObservation": "rejection_reason", "AgentErrorEvent": "err
 """The events that say why there is no observation, and where."""
 
 
-def read(message: Wire, _role: object, said: Said) -> str:
+def read(message: Wire, role: object, said: Said) -> str:
+    if role is not None:
+        return ""
     found = call(message)
     if found is not None:
         said.calls.append(found)

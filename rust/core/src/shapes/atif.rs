@@ -11,8 +11,8 @@ const NAME: &str = "atif";
 pub(crate) struct Atif;
 
 impl Shape for Atif {
-    fn read<'a, V: Value<'a>>(message: V, _: Option<V>, said: &mut Said<'a, V>) -> Option<&'static str> {
-        if !is_step(message) {
+    fn read<'a, V: Value<'a>>(message: V, role: Option<V>, said: &mut Said<'a, V>) -> Option<&'static str> {
+        if role.is_some() || !is_step(message) {
             return None;
         }
         said.calls.extend(objects(message.get(names::TOOL_CALLS)).map(to_call));

@@ -51,7 +51,7 @@ impl Chat {
             said.calls.iter().map(|call| call.call_id).filter(|call_id| !call_id.is_empty()).collect();
         let mut shape = None;
         for call in objects(message.get(names::TOOL_CALLS)).map(Self::to_call) {
-            let is_object = || call.arguments.and_then(Value::object).is_some();
+            let is_object = || !call.wire.has(names::CUSTOM) && call.arguments.and_then(Value::object).is_some();
             shape = shape.or_else(|| Some(if is_object() { OLLAMA } else { NAME }));
             if known.is_empty() || !known.contains(&call.call_id) {
                 said.calls.push(call);

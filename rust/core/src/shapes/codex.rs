@@ -9,12 +9,18 @@ use crate::said::{Said, Shape, Spoken};
 use crate::value::{Value, names, text_or_empty};
 
 const NAME: &str = "codex";
+/// The kinds of records.
+const RECORDS: [&str; 6] = ["session_meta", "response_item", "turn_context", "compacted", "world_state", "event_msg"];
 
 pub(crate) struct Codex;
 
 impl Shape for Codex {
-    fn read<'a, V: Value<'a>>(message: V, _: Option<V>, said: &mut Said<'a, V>) -> Option<&'static str> {
-        let payload = message.get(names::PAYLOAD)?.object()?;
+    fn read<'a, V: Value<'a>>(message: V, role: Option<V>, said: &mut Said<'a, V>) -> Option<&'static str> {
+        let payload = message.get(names::PAYLOAD).filter(|_| role.is_none())?.object()?;
+        let kind = text_or_empty(message.get(names::TYPE));
+        if !RECORDS.iter().any(|name| kind.is(name)) {
+            return None;
+        }
         if is_item(message) {
             Responses::read(payload, None, said);
         }

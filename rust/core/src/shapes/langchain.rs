@@ -14,7 +14,7 @@ pub(crate) struct LangChain;
 
 impl Shape for LangChain {
     fn read<'a, V: Value<'a>>(message: V, role: Option<V>, said: &mut Said<'a, V>) -> Option<&'static str> {
-        let data = data_of(message)?;
+        let data = data_of(message).filter(|_| role.is_none())?;
         if let Some(answer) = Self::result(message) {
             said.results.push(answer);
             return Some(NAME);

@@ -13,7 +13,10 @@ const FAILURES: [(&str, Key<'static>); 2] =
 pub(crate) struct OpenHands;
 
 impl Shape for OpenHands {
-    fn read<'a, V: Value<'a>>(message: V, _: Option<V>, said: &mut Said<'a, V>) -> Option<&'static str> {
+    fn read<'a, V: Value<'a>>(message: V, role: Option<V>, said: &mut Said<'a, V>) -> Option<&'static str> {
+        if role.is_some() {
+            return None;
+        }
         said.calls.extend(Self::call(message));
         said.results.extend(Self::result(message));
         let is_message = || kind_of(message).is("MessageEvent") && message.has(names::LLM_MESSAGE);

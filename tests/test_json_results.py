@@ -1,0 +1,96 @@
+"""A result that is JSON stays whole: what looks like a part of a message, and says more, is none."""
+
+import json
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+PAYLOAD = "QUJD" * 50
+ANSWERS: tuple[Any, ...] = (
+    {"document": {"id": 5, "body": "long text"}, "count": 3},
+    {"image": {"url": "https://x.org", "width": 3}, "caption": "a cat"},
+    {"video": {"title": "x", "length": 3}},
+    {"type": "invoice", "source": "email", "amount": 5},
+    {"type": "issue", "content": "body", "title": "T", "number": 7},
+    {"type": "error", "error": "not found", "detail": "more"},
+    {"type": "page", "text": "t", "url": "u"},
+    {"name": "x", "parts": [1, 2], "price": 3},
+    {"content": [{"type": "text", "text": "a"}], "next": "b"},
+    {"text": "a page", "status": 200},
+)
+
+
+def shown(api: ModuleType, content: Any) -> str:
+    """The block of a result, as it is carried."""
+    messages = [
+        {"role": "assistant", "content": [{"type": "tool_use", "id": "t", "name": "f"}]},
+        {
+            "role": "user",
+            "content": [{"type": "tool_result", "tool_use_id": "t", "content": content}],
+        },
+    ]
+    text: str = api.carry(messages).text
+    assert api.carry(json.dumps(messages).encode()).text == text
+    return text.split("```\n")[1].removesuffix("\n")
+
+
+def compact(value: Any) -> str:
+    return json.dumps(value, separators=(",", ":"))
+
+
+@pytest.mark.parametrize("answer", ANSWERS, ids=compact)
+def test_an_answer_is_whole(api: ModuleType, answer: Any) -> None:
+    assert shown(api, answer) == compact(answer)
+    assert shown(api, [answer]) == compact(answer)
+    assert shown(api, [answer, answer]) == f"{compact(answer)}\n{compact(answer)}"
+
+
+@pytest.mark.parametrize(
+    ("content", "text"),
+    [
+        ([{"json": None}], "null"),
+        ([{"json": {"a": 1}}], '{"a":1}'),
+        ([{"document": {}, "mediaType": "x"}], '{"document":{},"mediaType":"x"}'),
+        (
+            [{"type": "foo", "foo": {"content": {}}, "content": "hello"}],
+            '{"type":"foo","foo":{"content":{}},"content":"hello"}',
+        ),
+        ([{"type": "resource", "resource": {"uri": "file:///a", "text": "words"}}], "words"),
+        ([{"type": "refusal", "refusal": "No."}], "No."),
+        ([{"text": "a", "cache_control": {"type": "ephemeral"}}], "a"),
+        ({"content": [{"type": "text", "text": "a"}], "isError": False}, "a"),
+        (f"data:image/png;base64,{PAYLOAD}", "[data: image/png, 150 bytes]"),
+        ({"mimeType": "image/png", "data": PAYLOAD}, "[image: image/png, 150 bytes]"),
+        ([{"type": "own", "source": {"data": PAYLOAD}}], "[own: 150 bytes]"),
+    ],
+    ids=lambda value: compact(value)[:50],
+)
+def test_what_is_a_part(api: ModuleType, content: Any, text: str) -> None:
+    assert shown(api, content) == text
+
+
+def test_what_is_counted_of_data(api: ModuleType) -> None:
+    result = {"role": "tool", "tool_call_id": "t", "content": f"data:image/png;base64,{PAYLOAD}"}
+    for given in ([result], json.dumps([result]).encode()):
+        assert api.carry(given).report.chars_before == len("[data: image/png, 150 bytes]")
+
+
+@pytest.mark.parametrize(
+    "member",
+    [
+        {"payload": {"type": "x"}, "type": "response_item"},
+        {"type": "ai", "data": {"content": "x"}},
+        {"kind": "ActionEvent"},
+        {"step_id": 1, "source": "agent"},
+    ],
+    ids=compact,
+)
+def test_a_message_with_a_role_is_of_no_shape_without(api: ModuleType, member: Any) -> None:
+    call = {"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+    messages = [
+        {"role": "assistant", "content": None, "tool_calls": [call], **member},
+        {"role": "tool", "tool_call_id": "c", "content": "x"},
+    ]
+    (block,) = api.extract_tool_blocks(messages)
+    assert (block.tool_use, block.tool_result) == (call, messages[1])
