@@ -1,4 +1,4 @@
-"""A second, naive reading of DESIGN's rules for pairing: forwards, quadratic, and sharing no code with the library.
+"""A second, naive reading of the rules for pairing: forwards, quadratic, and sharing no code with the library.
 
 It says which wire objects belong together. Where the library walks backwards and stops early, this reads everything,
 gives ids their results first, and then pairs what has no id turn by turn.

@@ -1,4 +1,4 @@
-"""What a context must hold of a block: a second, naive reading of DESIGN 6."""
+"""What a context must hold of a block: a second, naive reading of"""
 
 import json
 from typing import Any

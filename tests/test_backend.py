@@ -1,4 +1,4 @@
-"""The choice of the backend, in a process of its own each. DESIGN 2, STYLE 2."""
+"""The choice of the backend, in a process of its own each."""
 
 import importlib.util
 import os

@@ -1,4 +1,4 @@
-"""The job: from messages or bytes to a context and a report, and the context before a message. DESIGN 6 and 13."""
+"""The job: from messages or bytes to a context and a report, and the context before a message."""
 
 import copy
 import dataclasses

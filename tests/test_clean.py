@@ -1,4 +1,4 @@
-"""What a carried text is freed of: controls, ANSI, direction and tag characters, forged markers. DESIGN 6."""
+"""What a carried text is freed of: controls, ANSI, direction and tag characters, forged markers."""
 
 from types import ModuleType
 

@@ -1,4 +1,4 @@
-"""What came back, of every kind: texts, parts, JSON, and media, whose base64 is never text. DESIGN 5."""
+"""What came back, of every kind: texts, parts, JSON, and media, whose base64 is never text."""
 
 import json
 from types import ModuleType

@@ -1,4 +1,4 @@
-"""Bytes to objects: request bodies, arrays and JSONL, what is skipped, and where an error is. DESIGN 3 and 10."""
+"""Bytes to objects: request bodies, arrays and JSONL, what is skipped, and where an error is."""
 
 import json
 import math

@@ -1,4 +1,4 @@
-"""Superseding: what newer blocks make of older ones. DESIGN 4."""
+"""Superseding: what newer blocks make of older ones."""
 
 from types import ModuleType
 from typing import Any

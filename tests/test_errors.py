@@ -1,4 +1,4 @@
-"""One root, few children, and errors that travel. DESIGN 10."""
+"""One root, few children, and errors that travel."""
 
 import copy
 import pickle

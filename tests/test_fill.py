@@ -1,4 +1,4 @@
-"""Budgets: what is shown, what is cut, what is left out and listed. DESIGN 5 and 6."""
+"""Budgets: what is shown, what is cut, what is left out and listed."""
 
 import re
 from types import ModuleType

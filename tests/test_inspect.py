@@ -1,4 +1,4 @@
-"""The full survey of a conversation, and its dialogue. DESIGN 3 and 13."""
+"""The full survey of a conversation, and its dialogue."""
 
 import json
 from types import ModuleType

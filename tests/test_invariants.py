@@ -1,4 +1,4 @@
-"""What holds for every input: DESIGN 11, as properties of generated conversations, on both backends."""
+"""What holds for every input, as properties of generated conversations, on both backends."""
 
 import contextlib
 import copy

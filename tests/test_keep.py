@@ -1,4 +1,4 @@
-"""What a rule keeps of each key, and the careful rules. DESIGN 4."""
+"""What a rule keeps of each key, and the careful rules."""
 
 from types import ModuleType
 from typing import Any

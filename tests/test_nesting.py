@@ -1,4 +1,4 @@
-"""Nesting past 128 is an error with a position, in bytes and in objects, and never a crash. DESIGN 10."""
+"""Nesting past 128 is an error with a position, in bytes and in objects, and never a crash."""
 
 import os
 import subprocess

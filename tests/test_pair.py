@@ -1,4 +1,4 @@
-"""Pairing: DESIGN 3, rules 1 to 6, case by case, and against a naive oracle on generated conversations."""
+"""Pairing, rule by rule, and against a naive oracle on generated conversations."""
 
 from types import ModuleType
 from typing import Any

@@ -1,4 +1,4 @@
-"""Settings: their defaults, and an error for each that may not be. DESIGN 5, 10 and 13."""
+"""Settings: their defaults, and an error for each that may not be."""
 
 import dataclasses
 from typing import Any

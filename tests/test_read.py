@@ -1,4 +1,4 @@
-"""Reading: every shape by its own structure, results of every kind as text, and strangers passed by. DESIGN 3 and 5."""
+"""Reading: every shape by its own structure, results of every kind as text, and strangers passed by."""
 
 from collections import UserDict
 from types import ModuleType

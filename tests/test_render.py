@@ -1,4 +1,4 @@
-"""How blocks read: sections, headings, notes, fences. DESIGN 6."""
+"""How blocks read: sections, headings, notes, fences."""
 
 from types import ModuleType
 from typing import Any

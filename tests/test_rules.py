@@ -1,4 +1,4 @@
-"""Rules: which tools are known by default, how names match, and what a rule may say. DESIGN 4."""
+"""Rules: which tools are known by default, how names match, and what a rule may say."""
 
 from types import ModuleType
 

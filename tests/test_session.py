@@ -1,4 +1,4 @@
-"""Session files: branches, side chains, split messages, gaps. DESIGN 3, and the hard cases A 7 to 9."""
+"""Session files: branches, side chains, split messages, gaps."""
 
 from types import ModuleType
 from typing import Any

@@ -1,4 +1,4 @@
-"""The summary is a stranger's markdown: it can neither swallow nor forge a section. DESIGN 6."""
+"""The summary is a stranger's markdown: it can neither swallow nor forge a section."""
 
 from types import ModuleType
 

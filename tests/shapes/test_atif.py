@@ -1,4 +1,4 @@
-"""ATIF, the Agent Trajectory Interchange Format: steps with their calls and what was observed. DESIGN 3."""
+"""ATIF, the Agent Trajectory Interchange Format: steps with their calls and what was observed."""
 
 from types import ModuleType
 from typing import Any

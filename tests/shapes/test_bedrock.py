@@ -1,4 +1,4 @@
-"""Bedrock Converse: blocks of the content that hold ``toolUse`` or ``toolResult``. DESIGN 3."""
+"""Bedrock Converse: blocks of the content that hold ``toolUse`` or ``toolResult``."""
 
 from types import ModuleType
 from typing import Any

@@ -1,4 +1,4 @@
-"""Cline: Anthropic's blocks, with ids, times and models beside them. DESIGN 3."""
+"""Cline: Anthropic's blocks, with ids, times and models beside them."""
 
 import json
 from types import ModuleType

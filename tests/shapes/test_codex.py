@@ -1,4 +1,4 @@
-"""Codex rollouts: records of a JSONL file, of which the ``response_item`` count. DESIGN 3."""
+"""Codex rollouts: records of a JSONL file, of which the ``response_item`` count."""
 
 import json
 from types import ModuleType

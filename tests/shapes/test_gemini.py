@@ -1,4 +1,4 @@
-"""Gemini: parts of ``contents`` that hold ``functionCall`` or ``functionResponse``, often without ids. DESIGN 3."""
+"""Gemini: parts of ``contents`` that hold ``functionCall`` or ``functionResponse``, often without ids."""
 
 from types import ModuleType
 from typing import Any

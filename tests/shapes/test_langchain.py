@@ -1,4 +1,4 @@
-"""LangChain's ``messages_to_dict``: ``{"type": "ai", "data": {...}}``. DESIGN 3."""
+"""LangChain's ``messages_to_dict``: ``{"type": "ai", "data": {...}}``."""
 
 import json
 from types import ModuleType

@@ -1,4 +1,4 @@
-"""Several shapes in one conversation, and structures that only look like a shape. DESIGN 3."""
+"""Several shapes in one conversation, and structures that only look like a shape."""
 
 import json
 from types import ModuleType

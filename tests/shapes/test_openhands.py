@@ -1,4 +1,4 @@
-"""OpenHands: events of a file each, or JSONL; actions are calls, observations and failures are results. DESIGN 3."""
+"""OpenHands: events of a file each, or JSONL; actions are calls, observations and failures are results."""
 
 import json
 from types import ModuleType

@@ -1,4 +1,4 @@
-"""OpenTelemetry's ``gen_ai.input.messages``: typed parts, ``tool_call`` and ``tool_call_response`` among them. DESIGN 3."""
+"""OpenTelemetry's ``gen_ai.input.messages``: typed parts, ``tool_call`` and ``tool_call_response`` among them."""
 
 from types import ModuleType
 from typing import Any

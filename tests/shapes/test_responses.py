@@ -1,4 +1,4 @@
-"""OpenAI Responses: items of the list ``input``, calls and results named by their type. DESIGN 3."""
+"""OpenAI Responses: items of the list ``input``, calls and results named by their type."""
 
 import json
 from types import ModuleType

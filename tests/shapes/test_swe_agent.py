@@ -1,4 +1,4 @@
-"""SWE-agent's ``.traj``: a history with ``tool_call_ids``, or a trajectory of steps in older files. DESIGN 3."""
+"""SWE-agent's ``.traj``: a history with ``tool_call_ids``, or a trajectory of steps in older files."""
 
 import json
 from types import ModuleType

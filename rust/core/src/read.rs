@@ -37,12 +37,12 @@ pub fn read_message<'a, V: Value<'a>>(message: V, role: Option<V>, said: &mut Sa
     }
 }
 
-/// What a call says that stands by itself.
+/// What a call says that stands by itself; [`Chat`] takes any for its own.
 pub fn read_call<'a, V: Value<'a>>(wire: V) -> ToolCall<'a, V> {
     all_shapes!(first_of call(wire)).unwrap_or_else(|| Chat::to_call(wire))
 }
 
-/// What a result says that stands by itself.
+/// What a result says that stands by itself; [`Chat`] takes any for its own.
 pub fn read_result<'a, V: Value<'a>>(wire: V) -> ToolResult<'a, V> {
     all_shapes!(first_of result(wire)).unwrap_or_else(|| Chat::to_result(wire))
 }
