@@ -187,3 +187,14 @@ def test_a_call_and_its_result_in_one_message_of_each(api: ModuleType) -> None:
         key = "parts" if "parts" in asked else "content"
         both = asked | {key: asked[key] + answered[key]}
         check_pairs(api, [both], (asked[key][0], answered[key][0]))
+
+
+def test_what_only_sounds_like_a_call_is_none(api: ModuleType) -> None:
+    messages = [{"type": "phone_call", "id": "p1", "to": "Ada"}]
+    assert api.extract_tool_blocks(messages) == []
+    assert api.inspect(messages).shape == "unknown"
+
+
+def test_typed_parts_of_others_are_not_opentelemetry(api: ModuleType) -> None:
+    messages = [{"role": "user", "parts": [{"type": "text", "text": "Look."}]}]
+    assert api.inspect(messages).shape == "unknown"

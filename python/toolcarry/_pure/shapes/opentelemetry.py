@@ -13,14 +13,16 @@ RESULTS = frozenset(("tool_call_response", "server_tool_call_response"))
 def read(message: Wire, _role: object, said: Said) -> str:
     found = ""
     for part in map(as_object, as_list(message.get("parts")) or ()):
-        if part is None or not isinstance(part.get("type"), str):
+        kind = "" if part is None else text_or_empty(part.get("type"))
+        if part is None or not kind:
             continue
-        found = NAME
-        kind = part["type"]
         if kind in CALLS:
             said.calls.append(to_call(part))
         elif kind in RESULTS:
             said.results.append(to_result(part))
+        elif "text" in part:
+            continue  # others have typed parts, too
+        found = NAME
     return found
 
 

@@ -13,8 +13,18 @@ from toolcarry.wire import Wire, as_object, first_given, text_or_empty
 NAME = "openai-responses"
 NO_CALLS = frozenset(("reasoning", "item_reference", "mcp_list_tools"))
 
-ELSEWHERE = frozenset(("tool_call", "server_tool_call", "invalid_tool_call"))
-"""Calls of other shapes."""
+ON_CLIENT = frozenset(
+    (
+        "function_call",
+        "custom_tool_call",
+        "local_shell_call",
+        "shell_call",
+        "apply_patch_call",
+        "computer_call",
+        "tool_search_call",
+    )
+)
+"""The calls whose results are items of their own. What is of another kind is a call by its ``call_id``."""
 NAMED = frozenset(("function_call", "custom_tool_call"))
 """Calls whose type says nothing of their tool."""
 
@@ -48,7 +58,8 @@ def read(message: Wire, role: object, said: Said) -> str:
 
 def call(wire: Wire) -> ToolCall | None:
     kind = text_or_empty(wire.get("type"))
-    if not kind.endswith("_call") or kind in ELSEWHERE:
+    is_known = kind in ON_CLIENT or kind in ON_SERVER
+    if not is_known and not (kind.endswith("_call") and "call_id" in wire):
         return None
     return ToolCall(wire, item_id(wire), tool_name(wire, kind), arguments(wire, kind))
 

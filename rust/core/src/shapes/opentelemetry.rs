@@ -14,13 +14,15 @@ impl Shape for OpenTelemetry {
     fn read<'a, V: Value<'a>>(message: V, _: Option<V>, said: &mut Said<'a, V>) -> Option<&'static str> {
         let mut shape = None;
         for part in objects(message.get(names::PARTS)) {
-            let Some(kind) = part.get(names::TYPE).and_then(Value::text) else { continue };
-            shape = Some(NAME);
+            let kind = text_or_empty(part.get(names::TYPE));
             if is_call(kind) {
                 said.calls.push(to_call(part));
             } else if is_result(kind) {
                 said.results.push(to_result(part));
+            } else if kind.is_empty() || part.has(names::TEXT) {
+                continue; // others have typed parts, too
             }
+            shape = Some(NAME);
         }
         shape
     }

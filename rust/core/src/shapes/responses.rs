@@ -10,8 +10,16 @@ use crate::text::Text;
 use crate::value::{Key, Value, names, text_or_empty};
 
 const NAME: &str = "openai-responses";
-/// Calls of other shapes.
-const ELSEWHERE: [&str; 3] = ["tool_call", "server_tool_call", "invalid_tool_call"];
+/// The calls whose results are items of their own. What is of another kind is a call by its `call_id`.
+const ON_CLIENT: [&str; 7] = [
+    "function_call",
+    "custom_tool_call",
+    "local_shell_call",
+    "shell_call",
+    "apply_patch_call",
+    "computer_call",
+    "tool_search_call",
+];
 /// Calls whose type says nothing of their tool.
 const NAMED: [&str; 2] = ["function_call", "custom_tool_call"];
 const NO_CALLS: [&str; 3] = ["reasoning", "item_reference", "mcp_list_tools"];
@@ -46,7 +54,8 @@ impl Shape for Responses {
 
     fn call<'a, V: Value<'a>>(wire: V) -> Option<ToolCall<'a, V>> {
         let kind = text_or_empty(wire.get(names::TYPE));
-        if !kind.ends_with("_call") || ELSEWHERE.iter().any(|name| kind.is(name)) {
+        let is_known = on_server(kind).is_some() || ON_CLIENT.iter().any(|name| kind.is(name));
+        if !(is_known || kind.ends_with("_call") && wire.has(names::CALL_ID)) {
             return None;
         }
         let name = tool_name(wire, kind);
