@@ -106,7 +106,7 @@ def test_rules_of_the_step() -> None:
             {"limit": 1, "keep": "auto"},
             "keep: 'auto' is not allowed; allowed: 'head', 'tail', 'ends'",
         ),
-        ({"limit": 1, "unit": "tokens"}, "unit: 'tokens' is not allowed; allowed: 'chars'"),
+        ({"limit": 1, "unit": "words"}, "unit: 'words' is not allowed; allowed: 'chars', 'tokens'"),
     ],
 )
 def test_the_options_of_truncate(more: dict[str, Any], message: str) -> None:

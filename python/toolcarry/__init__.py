@@ -12,6 +12,7 @@ from toolcarry.policy import NO_LIMIT, Policy
 from toolcarry.read import dialogue
 from toolcarry.render import format_tool_context
 from toolcarry.rules import DEFAULT_RULES
+from toolcarry.tokens import count_tokens
 from toolcarry.truncate import truncate
 from toolcarry.types import Notes, Report, Rule, ToolBlock
 
@@ -38,6 +39,7 @@ __all__ = [
     "carry",
     "carry_files",
     "convert",
+    "count_tokens",
     "deduplicate_tools",
     "dialogue",
     "explain",

@@ -6,7 +6,8 @@ from typing import Literal
 
 from toolcarry._backend import kernels
 from toolcarry.policy import NO_LIMIT, check_limit, check_type
-from toolcarry.types import CutSide, check_choice
+from toolcarry.tokens import ENCODINGS
+from toolcarry.types import CutSide, EncodingName, check_choice
 
 __all__ = ["truncate"]
 
@@ -15,11 +16,15 @@ def truncate(
     text: str,
     limit: int,
     *,
-    unit: Literal["chars"] = "chars",
+    unit: Literal["chars", "tokens"] = "chars",
     keep: CutSide = "head",
     marker: str = "... [truncated]",
+    encoding: EncodingName = "o200k_base",
 ) -> str:
-    """At most ``limit`` characters (Unicode code points) of ``text``, then ``marker`` where text was cut.
+    """At most ``limit`` units of ``text``, then ``marker`` where text was cut.
+
+    A unit is a character (a Unicode code point), or a token of ``encoding``: cut by tokens, the whole counts at
+    most ``limit`` tokens more than the marker does when it is counted again.
 
     ``keep`` is the side that stays: the head, the tail, or both ends with the marker between them.
     A grapheme cluster is never split. Raises ``ConfigError`` for a limit or an option that is none.
@@ -28,10 +33,17 @@ def truncate(
     'one two... [truncated]'
     >>> truncate("one two three", 8, keep="ends", marker=" ... ")
     'one  ... hree'
+    >>> truncate("one two three", 2, unit="tokens", marker=" ...")
+    'one two ...'
     """
     check_type("text", text, str)
     check_type("marker", marker, str)
     check_limit("limit", limit)
-    check_choice("unit", unit, ("chars",))
+    check_choice("unit", unit, ("chars", "tokens"))
     check_choice("keep", keep, ("head", "tail", "ends"))
+    check_choice("encoding", encoding, ENCODINGS)
+    if unit == "tokens":
+        from toolcarry._pure.tokens import truncate_tokens  # noqa: PLC0415 - slow
+
+        return truncate_tokens(text, limit, keep=keep, marker=marker, encoding=encoding)
     return kernels.truncate(text, min(limit, NO_LIMIT), keep=keep, marker=marker)

@@ -1,0 +1,119 @@
+"""Tokens: counts as tiktoken's, and cuts that stay within their limit when they are counted again."""
+
+import re
+from types import ModuleType
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies_text import texts
+
+from toolcarry._pure import tokens
+from toolcarry.types import EncodingName
+
+NAMES: tuple[EncodingName, ...] = ("o200k_base", "cl100k_base")
+names = st.sampled_from(NAMES)
+keeps = st.sampled_from(("head", "tail", "ends"))
+spaced = st.lists(
+    st.sampled_from(
+        ("a", "B", "é", "漢", "1", "_", "!", "/", ".\n", " ", "    ", "\n", "\r\n", "\t", "\x85")
+    ),
+    max_size=30,
+).map("".join)
+
+COUNTS = {
+    "": (0, 0),
+    "one two three": (3, 3),
+    "don't DON'T": (2, 4),
+    "<|endoftext|>": (7, 7),
+    "12345": (2, 2),
+    " " * 100: (2, 2),
+    "\ud800": (1, 1),
+    "\U0001f469\u200d\U0001f467": (5, 8),
+}
+"""Counts in o200k_base and cl100k_base, by tiktoken 0.14 with its own files."""
+
+
+@pytest.mark.parametrize("text", COUNTS, ids=ascii)
+def test_counts(text: str) -> None:
+    assert tuple(tokens.count_tokens(text, name) for name in NAMES) == COUNTS[text]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_patterns_are_those_of_tiktoken(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    public = pytest.importorskip("tiktoken_ext.openai_public")
+    monkeypatch.setattr(public, "load_tiktoken_bpe", lambda *_, **__: {})
+    assert "|".join(tokens.PATTERNS[name]) == getattr(public, name)()["pat_str"]
+
+
+@pytest.mark.parametrize(("name", "size"), [("o200k_base", 199_998), ("cl100k_base", 100_256)])
+def test_the_vocabularies_are_whole(name: EncodingName, size: int) -> None:
+    encoding = tokens.encoding_of(name)
+    assert encoding.n_vocab == size
+    assert all(encoding.encode_single_token(bytes([byte])) < 256 for byte in range(256))
+
+
+@given(text=texts | spaced, name=names)
+def test_a_text_in_parts_has_the_tokens_of_the_whole(text: str, name: EncodingName) -> None:
+    whole = tokens.SURROGATES.sub("\ufffd", text)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tokens, "LONG_SPACE", re.compile(f"[{tokens.SPACE}]{{2,}}"))
+        found = tokens.encode(text, name)
+    assert found == tokens.encoding_of(name).encode_ordinary(whole)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("text", [" ", "\n", "\t", " \n", "\u3000", "a", "^"], ids=ascii)
+def test_a_million_of_one_kind(text: str, name: EncodingName) -> None:
+    count = tokens.count_tokens(text * 1_000_000, name)
+    assert 1_000_000 * len(text.encode()) / 128 <= count <= 1_000_000 * len(text)
+
+
+@given(text=texts | spaced, limit=st.integers(0, 40), keep=keeps, name=names, marker=texts)
+def test_a_cut_text_counts_no_more_than_its_limit(
+    text: str, limit: int, keep: Any, name: EncodingName, marker: str
+) -> None:
+    cut = tokens.truncate_tokens(text, limit, keep=keep, marker=marker, encoding=name)
+    if tokens.count_tokens(text, name) <= limit:
+        assert cut == text
+        return
+    allowed = limit + tokens.count_tokens(marker, name)
+    assert tokens.count_tokens(cut, name) <= allowed
+    assert any(is_cut_at(place, cut, marker, text) for place in range(len(cut) + 1))
+    assert keep != "head" or cut.endswith(marker)
+    assert keep != "tail" or cut.startswith(marker)
+
+
+def is_cut_at(place: int, cut: str, marker: str, text: str) -> bool:
+    """Whether the marker stands at a place, with a start of the text before it and an end behind it."""
+    head, rest = cut[:place], cut[place:]
+    return (
+        rest.startswith(marker)
+        and text.startswith(head)
+        and text.endswith(rest.removeprefix(marker))
+    )
+
+
+def test_the_public_names(api: ModuleType) -> None:
+    assert api.count_tokens("one two three") == 3
+    assert api.count_tokens("don't DON'T", encoding="cl100k_base") == 4
+    assert api.truncate("one two three", 2, unit="tokens", marker="") == "one two"
+    assert api.truncate("one two three", 3, unit="tokens") == "one two three"
+    assert api.truncate("one two three", 0, unit="tokens", marker="[cut]") == "[cut]"
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"encoding": "p50k_base"}, "encoding: 'p50k_base' is not allowed"),
+        ({"encoding": None}, "encoding: None is not allowed"),
+    ],
+)
+def test_settings_that_may_not_be(api: ModuleType, options: Any, message: str) -> None:
+    with pytest.raises(api.ConfigError, match=message):
+        api.count_tokens("one", **options)
+    with pytest.raises(api.ConfigError, match=message):
+        api.truncate("one", 1, unit="tokens", **options)
+    with pytest.raises(api.ConfigError, match="text"):
+        api.count_tokens(b"one")
