@@ -261,3 +261,42 @@ def test_what_is_no_conversation() -> None:
     with pytest.raises(InputError, match="message 0 is nested deeper than 128") as caught:
         convert([{"role": "user", "content": deep}], to="openai")
     assert caught.value.position == 0
+
+
+def test_a_blank_text_is_told_where_it_is_refused() -> None:
+    messages = [{"role": "user", "content": "one"}, {"role": "user", "content": "  "}]
+    assert [loss.kind for loss in convert(messages, to="anthropic").losses] == ["blank_text"]
+    assert convert(messages, to="openai").losses == ()
+
+
+def test_media_beside_an_answer_of_gemini_are_kept_or_told() -> None:
+    image = {"inlineData": {"mimeType": "image/png", "data": "iVBORw0KGgo="}}
+    answer = {"name": "f", "response": {"ok": 1}, "parts": [image]}
+    messages = [
+        {"role": "model", "parts": [{"functionCall": {"name": "f", "args": {}}}]},
+        {"role": "user", "parts": [{"functionResponse": answer}]},
+    ]
+    kept = convert(messages, to="anthropic")
+    assert [block["type"] for block in kept.messages[1]["content"][0]["content"]] == [
+        "text",
+        "image",
+    ]
+    assert "media" not in {loss.kind for loss in kept.losses}
+    assert "media" in {loss.kind for loss in convert(messages, to="openai").losses}
+
+
+def test_a_resource_is_its_text_or_its_bytes() -> None:
+    def block(resource: dict[str, str]) -> object:
+        result = {"type": "tool_result", "tool_use_id": "t", "content": []}
+        result["content"] = [{"type": "resource", "resource": {"uri": "file:///a", **resource}}]
+        call = {"type": "tool_use", "id": "t", "name": "f", "input": {}}
+        messages = [
+            {"role": "assistant", "content": [call]},
+            {"role": "user", "content": [result]},
+        ]
+        return convert(messages, to="anthropic").messages[1]["content"][0]["content"]
+
+    assert block({"text": "words"}) == "words"
+    given = block({"mimeType": "application/pdf", "blob": "JVBERi0="})
+    source = {"type": "base64", "media_type": "application/pdf", "data": "JVBERi0="}
+    assert given == [{"type": "document", "source": source}]

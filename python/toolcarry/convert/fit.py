@@ -83,7 +83,8 @@ class Fitting:
     def parts(self) -> Iterator[Part]:
         for part in self._turn.parts:
             if isinstance(part, Text):
-                yield self._text(part)
+                if self._takes(part):
+                    yield self._text(part)
             elif isinstance(part, Media):
                 yield self._media(part, can_stand=self._turn.role == "user")
             elif isinstance(part, Call):
@@ -105,6 +106,14 @@ class Fitting:
         if self._holds.has_plain_thinking and part.text and not is_signed:
             return True
         self._losses.add(part.position, "thinking", f"{len(part.text):,} characters")
+        return False
+
+    def _takes(self, part: Text) -> bool:
+        """Whether the target takes a text: Anthropic refuses those of nothing but spaces."""
+        if part.text.strip() or self._holds.family != "anthropic":
+            return True
+        if part.text:
+            self._losses.add(part.position, "blank_text", "")
         return False
 
     def _text(self, part: Text) -> Text:

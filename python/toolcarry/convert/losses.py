@@ -42,6 +42,7 @@ KINDS = {
     "thinking": "thinking that the target does not take left",
     "media": "what is no text became a line that names it, or the text in it",
     "cache_control": "the target has no cache marks",
+    "blank_text": "text of nothing but spaces, which the target refuses, left",
     "citations": "the target has no citations",
     "moved_system": "a system message in the conversation moved to the system prompt",
     "unknown": "a part or a message that nobody knows left",
