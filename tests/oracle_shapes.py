@@ -152,11 +152,14 @@ def response_item(item: Wire) -> Found:
         answer = output if item.get("error") is None else item["error"]
         name = name or kind.removesuffix("_call")
         return [Told(item, call_id, name, given)], [Told(item, call_id, name, answer)]
-    if kind.endswith("_call") and kind != "tool_call":
+    is_named = kind in ("function_call", "custom_tool_call")
+    is_call = is_named or kind == "local_shell_call" or "call_id" in item
+    if kind.endswith("_call") and is_call:
         given = first(item, "arguments", "action", "operation", "input")
         if kind == "custom_tool_call":
             given = None if item.get("input") is None else {"input": item["input"]}
-        return [Told(item, call_id, name or kind.removesuffix("_call"), given)], []
+        name = name if name or is_named else kind.removesuffix("_call")
+        return [Told(item, call_id, name, given)], []
     if kind.endswith(("_call_output", "tool_search_output")):
         return [], [Told(item, call_id, name, unpacked(item.get("output")))]
     return [], []
