@@ -54,6 +54,7 @@ mod shapes;
 pub mod shell;
 pub mod summary;
 pub mod text;
+pub mod tokens;
 pub mod truncate;
 mod turns;
 mod utf8;

@@ -1,0 +1,87 @@
+//! A few bytes of a text as one integer, which tells them and their number.
+
+const FIRST: u64 = 0x9E37_79B9_7F4A_7C15;
+const SECOND: u64 = 0xC2B2_AE3D_27D4_EB4F;
+
+/// Bytes and their number.
+pub(crate) trait Key: Copy + Eq {
+    /// No bytes: no key of a token.
+    const FREE: Self;
+    /// What the place in a table is taken from; the upper bits are the good ones.
+    fn hash(self) -> u64;
+    /// Another one.
+    fn filter_hash(self) -> u64;
+}
+
+impl Key for u64 {
+    const FREE: Self = 0;
+
+    #[inline(always)]
+    fn hash(self) -> u64 {
+        (self ^ self >> 29).wrapping_mul(FIRST)
+    }
+
+    #[inline(always)]
+    fn filter_hash(self) -> u64 {
+        (self ^ self >> 31).wrapping_mul(SECOND)
+    }
+}
+
+impl Key for u128 {
+    const FREE: Self = 0;
+
+    #[inline(always)]
+    #[allow(clippy::cast_possible_truncation)] // its halves
+    fn hash(self) -> u64 {
+        let (low, high) = (self as u64, (self >> 64) as u64);
+        (low ^ low >> 29).wrapping_mul(FIRST).wrapping_add((high ^ high >> 31).wrapping_mul(SECOND)).wrapping_mul(FIRST)
+    }
+
+    #[inline(always)]
+    fn filter_hash(self) -> u64 {
+        self.hash().wrapping_mul(SECOND)
+    }
+}
+
+/// The bytes from `start` on, 16 or as many as there are.
+#[inline(always)]
+fn sixteen(text: &[u8], start: usize) -> u128 {
+    let rest = text.get(start..).unwrap_or_default();
+    match rest.first_chunk() {
+        Some(bytes) => u128::from_le_bytes(*bytes),
+        None => rest.iter().rev().fold(0, |word, byte| word << 8 | u128::from(*byte)),
+    }
+}
+
+/// The bytes from `start` on, 8 or as many as there are.
+#[inline(always)]
+fn eight(text: &[u8], start: usize) -> u64 {
+    let rest = text.get(start..).unwrap_or_default();
+    match rest.first_chunk() {
+        Some(bytes) => u64::from_le_bytes(*bytes),
+        None => rest.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte)),
+    }
+}
+
+/// The key of up to 7 bytes.
+#[inline(always)]
+pub(crate) fn short_key(text: &[u8], start: usize, size: usize) -> u64 {
+    eight(text, start) & ((1 << (8 * (size & 7))) - 1) | (size as u64) << 56
+}
+
+/// The key of up to 15 bytes.
+#[inline(always)]
+pub(crate) fn medium_key(text: &[u8], start: usize, size: usize) -> u128 {
+    sixteen(text, start) & ((1 << (8 * (size & 15))) - 1) | (size as u128) << 120
+}
+
+/// The hash of any number of bytes.
+pub(crate) fn hash_bytes(bytes: &[u8]) -> u64 {
+    let mix = |hash: u64, word: u64| {
+        let mixed = (hash ^ word).wrapping_mul(FIRST);
+        mixed ^ mixed >> 32
+    };
+    let (words, rest) = bytes.as_chunks::<8>();
+    let hash = words.iter().fold(bytes.len() as u64, |hash, word| mix(hash, u64::from_le_bytes(*word)));
+    mix(hash, eight(rest, 0)).wrapping_mul(SECOND)
+}

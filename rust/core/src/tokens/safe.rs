@@ -1,0 +1,65 @@
+//! Where a text can be taken apart: the tokens of both parts are those of the whole, whatever else is in it.
+//!
+//! That is so between two characters that no piece of either grammar holds side by side, and where what stands before
+//! ends as it would at the end of a text. These are some of them, which most text is full of; a text that has none
+//! within reach is read in whole.
+
+use super::classes::{LETTER, LOWER, NEWLINE, NUMBER, OTHER, SPACE};
+use super::split::Splitter;
+use crate::utf8::is_continuation;
+
+/// Whether a text can be taken apart between two characters of these classes, the second of which begins with `byte`.
+pub(crate) fn is_safe(before: u8, after: u8, byte: u8) -> bool {
+    let is_alphanumeric = |class: u8| class & (LETTER | NUMBER) != 0;
+    if is_alphanumeric(before) {
+        // A mark goes on with a word, an apostrophe may.
+        let is_punctuation = after & OTHER != 0 && after & LOWER == 0 && byte != b'\'';
+        let is_space = after & SPACE != 0 && after & NEWLINE == 0;
+        is_punctuation || is_space || (is_alphanumeric(after) && (before ^ after) & NUMBER != 0)
+    } else if before & NEWLINE != 0 {
+        after & SPACE == 0 && byte != b'/' && after != 0
+    } else {
+        before & OTHER != 0 && after & SPACE != 0 && after & NEWLINE == 0
+    }
+}
+
+impl Splitter<'_> {
+    /// The start of the character at `at` or around it.
+    pub(crate) fn floor(self, mut at: usize) -> usize {
+        while at > 0 && self.text.get(at).is_some_and(|byte| is_continuation(*byte)) {
+            at -= 1;
+        }
+        at
+    }
+
+    /// The start of the first character at `at` or after it.
+    pub(crate) fn ceil(self, mut at: usize) -> usize {
+        while self.text.get(at).is_some_and(|byte| is_continuation(*byte)) {
+            at += 1;
+        }
+        at
+    }
+
+    fn is_safe_at(self, at: usize) -> bool {
+        let (before, _) = self.class_at(self.floor(at.saturating_sub(1)));
+        is_safe(before, self.class_at(at).0, self.text.get(at).copied().unwrap_or_default())
+    }
+
+    /// The last place at or before `at` where the text can be taken apart; its start is one.
+    pub(crate) fn safe_before(self, at: usize) -> usize {
+        let mut at = self.floor(at);
+        while at > 0 && !self.is_safe_at(at) {
+            at = self.floor(at - 1);
+        }
+        at
+    }
+
+    /// The first place behind `at` where the text can be taken apart; its end is one.
+    pub(crate) fn safe_after(self, at: usize) -> usize {
+        let mut at = self.ceil(at + 1);
+        while at < self.text.len() && !self.is_safe_at(at) {
+            at = self.ceil(at + 1);
+        }
+        at.min(self.text.len())
+    }
+}
