@@ -14,7 +14,7 @@ use super::vocabulary::Vocabulary;
 const STRETCH: usize = 60;
 
 /// Bytes in a stretch of what repeats: a multiple of what the longest tokens take, so that few of them have a seam.
-const ROW: usize = 768;
+const ROW: usize = 384;
 
 /// So many stretches and seams are kept.
 const KEPT: usize = 64;
