@@ -96,13 +96,13 @@ fn check(kind: &str) {
 #[divan::bench(args = KINDS)]
 fn count(bencher: Bencher<'_, '_>, kind: &str) {
     check(kind);
-    let documents = bencher.with_inputs(|| document(kind)).input_counter(|text| BytesCount::of_str(text));
+    let documents = bencher.with_inputs(|| document(kind)).input_counter(BytesCount::of_str::<String>);
     documents.bench_refs(|text| OURS.count(black_box(text.as_bytes())));
 }
 
 #[divan::bench(args = KINDS)]
 fn count_bpe_openai(bencher: Bencher<'_, '_>, kind: &str) {
-    let documents = bencher.with_inputs(|| document(kind)).input_counter(|text| BytesCount::of_str(text));
+    let documents = bencher.with_inputs(|| document(kind)).input_counter(BytesCount::of_str::<String>);
     documents.bench_refs(|text| bpe_openai::o200k_base().count(black_box(&**text)));
 }
 
