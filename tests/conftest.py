@@ -23,6 +23,7 @@ USERS_OF_KERNELS = (
     "dedupe",
     "render",
     "truncate",
+    "tokens",
     "explain",
     "inspect",
 )

@@ -36,8 +36,28 @@ COUNTS = {
 
 
 @pytest.mark.parametrize("text", COUNTS, ids=ascii)
-def test_counts(text: str) -> None:
-    assert tuple(tokens.count_tokens(text, name) for name in NAMES) == COUNTS[text]
+def test_counts(backend: ModuleType, text: str) -> None:
+    assert tuple(backend.count_tokens(text, name) for name in NAMES) == COUNTS[text]
+
+
+@given(text=texts | spaced, name=names)
+def test_both_backends_count_the_same(
+    both: tuple[ModuleType, ModuleType], text: str, name: EncodingName
+) -> None:
+    reference, other = both
+    assert other.count_tokens(text, name) == reference.count_tokens(text, name)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_character_counts_the_same(
+    both: tuple[ModuleType, ModuleType], name: EncodingName
+) -> None:
+    """Each in three places, many of them in a text; a text that differs is looked for only where one does."""
+    reference, other = both
+    for form in ("a{}b", " {} ", "1{}\n"):
+        for first in range(0, 0x110000, 0x1000):
+            text = "".join(form.format(chr(code)) for code in range(first, first + 0x1000))
+            assert other.count_tokens(text, name) == reference.count_tokens(text, name), hex(first)
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import os.path
+from typing import Final
+
+from toolcarry._backend import kernels
 from toolcarry.policy import check_type
 from toolcarry.types import EncodingName, check_choice
 
-__all__ = ["ENCODINGS", "count_tokens"]
+__all__ = ["ENCODINGS", "VOCABULARIES", "count_tokens"]
+
+VOCABULARIES: Final = os.path.join(os.path.dirname(__file__), "vocabularies")  # noqa: PTH118, PTH120 - pathlib is slow
+"""The folder of the packed vocabularies, which both backends read."""
 
 ENCODINGS: tuple[EncodingName, ...] = ("o200k_base", "cl100k_base")
 
@@ -21,6 +28,4 @@ def count_tokens(text: str, *, encoding: EncodingName = "o200k_base") -> int:
     """
     check_type("text", text, str)
     check_choice("encoding", encoding, ENCODINGS)
-    from toolcarry._pure import tokens  # noqa: PLC0415 - slow
-
-    return tokens.count_tokens(text, encoding)
+    return kernels.count_tokens(text, encoding)

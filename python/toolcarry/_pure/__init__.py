@@ -17,12 +17,14 @@ from toolcarry._pure.carry import (
 from toolcarry._pure.dialogue import dialogue
 from toolcarry._pure.inspect import inspect
 from toolcarry._pure.shell import has_side_effects
+from toolcarry._pure.tokens import count_tokens
 from toolcarry._pure.truncate import truncate
 
 __all__ = [
     "carry",
     "carry_body",
     "carry_files",
+    "count_tokens",
     "deduplicate_tools",
     "dialogue",
     "dialogue_body",

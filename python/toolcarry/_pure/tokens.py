@@ -11,7 +11,6 @@ import re
 from collections.abc import Iterator
 from functools import cache
 from itertools import accumulate
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from toolcarry._pure.graphemes import ceil_boundary, floor_boundary
@@ -19,8 +18,6 @@ from toolcarry.types import CutSide, EncodingName
 
 if TYPE_CHECKING:
     import tiktoken
-
-VOCABULARIES: Final = Path(__file__).parents[1] / "vocabularies"
 
 LETTERS_BEFORE: Final = r"[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]"
 LETTERS_AFTER: Final = r"[\p{Ll}\p{Lm}\p{Lo}\p{M}]"
@@ -58,9 +55,13 @@ SURROGATES: Final = re.compile("[\ud800-\udfff]")
 @cache
 def encoding_of(name: EncodingName) -> tiktoken.Encoding:
     """The encoding of this name, made of the packed vocabulary."""
+    from pathlib import Path  # noqa: PLC0415 - slow
+
     import tiktoken  # noqa: PLC0415 - slow
 
-    packed = (VOCABULARIES / f"{name}.bpe").read_bytes()
+    from toolcarry.tokens import VOCABULARIES  # noqa: PLC0415 - it imports the kernels
+
+    packed = Path(VOCABULARIES, f"{name}.bpe").read_bytes()
     ranks: dict[bytes, int] = {}
     at = 0
     while at < len(packed):

@@ -22,7 +22,7 @@ use crate::settings::{Rules, extract_settings};
 use crate::strings::text_of;
 
 /// From so many bytes on, other threads may run meanwhile.
-const LARGE: usize = 65_536;
+pub(crate) const LARGE: usize = 65_536;
 
 /// A thread keeps the room of its last scan, unless that is larger.
 const KEPT: usize = 4 << 20;

@@ -10,6 +10,7 @@ mod objects;
 mod settings;
 mod strings;
 mod survey;
+mod tokens;
 
 use pyo3::prelude::*;
 
@@ -28,4 +29,6 @@ mod _core {
     use super::strings::{has_side_effects, truncate};
     #[pymodule_export]
     use super::survey::{dialogue, dialogue_body, inspect, inspect_body};
+    #[pymodule_export]
+    use super::tokens::count_tokens;
 }
