@@ -1,4 +1,4 @@
-"""Tokens: counts as tiktoken's, and cuts that stay within their limit when they are counted again."""
+"""Counts of tokens, as tiktoken's. `test_truncate_tokens.py` has the cuts."""
 
 import re
 from types import ModuleType
@@ -14,7 +14,6 @@ from toolcarry.types import EncodingName
 
 NAMES: tuple[EncodingName, ...] = ("o200k_base", "cl100k_base")
 names = st.sampled_from(NAMES)
-keeps = st.sampled_from(("head", "tail", "ends"))
 spaced = st.lists(
     st.sampled_from(
         ("a", "B", "é", "漢", "1", "_", "!", "/", ".\n", " ", "    ", "\n", "\r\n", "\t", "\x85")
@@ -88,31 +87,6 @@ def test_a_text_in_parts_has_the_tokens_of_the_whole(text: str, name: EncodingNa
 def test_a_million_of_one_kind(text: str, name: EncodingName) -> None:
     count = tokens.count_tokens(text * 1_000_000, name)
     assert 1_000_000 * len(text.encode()) / 128 <= count <= 1_000_000 * len(text)
-
-
-@given(text=texts | spaced, limit=st.integers(0, 40), keep=keeps, name=names, marker=texts)
-def test_a_cut_text_counts_no_more_than_its_limit(
-    text: str, limit: int, keep: Any, name: EncodingName, marker: str
-) -> None:
-    cut = tokens.truncate_tokens(text, limit, keep=keep, marker=marker, encoding=name)
-    if tokens.count_tokens(text, name) <= limit:
-        assert cut == text
-        return
-    allowed = limit + tokens.count_tokens(marker, name)
-    assert tokens.count_tokens(cut, name) <= allowed
-    assert any(is_cut_at(place, cut, marker, text) for place in range(len(cut) + 1))
-    assert keep != "head" or cut.endswith(marker)
-    assert keep != "tail" or cut.startswith(marker)
-
-
-def is_cut_at(place: int, cut: str, marker: str, text: str) -> bool:
-    """Whether the marker stands at a place, with a start of the text before it and an end behind it."""
-    head, rest = cut[:place], cut[place:]
-    return (
-        rest.startswith(marker)
-        and text.startswith(head)
-        and text.endswith(rest.removeprefix(marker))
-    )
 
 
 def test_the_public_names(api: ModuleType) -> None:

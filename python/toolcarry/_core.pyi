@@ -35,3 +35,6 @@ def truncate(
     keep: CutSide = "head",
     marker: str = "... [truncated]",
 ) -> str: ...
+def truncate_tokens(
+    text: str, limit: int, *, keep: CutSide, marker: str, encoding: EncodingName
+) -> str: ...

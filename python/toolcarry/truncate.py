@@ -42,8 +42,7 @@ def truncate(
     check_choice("unit", unit, ("chars", "tokens"))
     check_choice("keep", keep, ("head", "tail", "ends"))
     check_choice("encoding", encoding, ENCODINGS)
+    limit = min(limit, NO_LIMIT)
     if unit == "tokens":
-        from toolcarry._pure.tokens import truncate_tokens  # noqa: PLC0415 - slow
-
-        return truncate_tokens(text, limit, keep=keep, marker=marker, encoding=encoding)
-    return kernels.truncate(text, min(limit, NO_LIMIT), keep=keep, marker=marker)
+        return kernels.truncate_tokens(text, limit, keep=keep, marker=marker, encoding=encoding)
+    return kernels.truncate(text, limit, keep=keep, marker=marker)

@@ -17,7 +17,7 @@ from toolcarry._pure.carry import (
 from toolcarry._pure.dialogue import dialogue
 from toolcarry._pure.inspect import inspect
 from toolcarry._pure.shell import has_side_effects
-from toolcarry._pure.tokens import count_tokens
+from toolcarry._pure.tokens import count_tokens, truncate_tokens
 from toolcarry._pure.truncate import truncate
 
 __all__ = [
@@ -36,4 +36,5 @@ __all__ = [
     "inspect",
     "inspect_body",
     "truncate",
+    "truncate_tokens",
 ]

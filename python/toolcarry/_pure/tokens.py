@@ -121,8 +121,12 @@ def truncate_tokens(
 ) -> str:
     """At most ``limit`` tokens of a text, then the marker where text was cut.
 
-    The whole counts at most ``limit`` tokens more than the marker, when it is counted again: tokens may join across
-    a cut, so that the result is counted, and shrunk where it has to be.
+    What stays is the first, or the last, of the text's tokens, or ``limit // 2`` first and the other last ones,
+    without a cluster of which only a part is in them. Tokens may join across a cut, so that the result is counted
+    again: where it counts more than ``limit`` tokens and the marker's, one token less stays, and so on. It is the
+    longest such result, and not the longest of all: an end that takes part of a token may fit, too.
+
+    The twin is ``rust/core/src/tokens/truncate.rs``, which encodes only what it keeps, and counts only the seams.
 
     >>> truncate_tokens("one two three", 2, keep="head", marker=" ...", encoding="o200k_base")
     'one two ...'

@@ -4,7 +4,7 @@ Guaranteed: what is kept is at most ``limit`` code points, stands at the start o
 text (or both) unchanged, and begins and ends at boundaries of the text's grapheme clusters; a text
 within the limit comes back as the same object.  Nothing raises, lone surrogates included.
 
-Left out: limits in tokens; making the marker fit a limit, since the marker comes on top; and the
+Left out: limits in tokens, which ``tokens.py`` has; making the marker fit a limit, since the marker comes on top; and the
 seam between marker and text, where a text that ends in a prepended mark, or begins with a
 combining one, joins the marker when displayed.
 

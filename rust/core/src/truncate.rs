@@ -3,7 +3,7 @@
 //! Guaranteed: what is kept is at most `limit` code points and begins and ends at boundaries of the
 //! text's grapheme clusters. Nothing panics, lone surrogates included.
 //!
-//! Left out: limits in tokens; and joining the pieces with a marker, which the binding does on the
+//! Left out: limits in tokens, which [`crate::tokens`] has; and joining the pieces with a marker, which the binding does on the
 //! caller's own `str`.
 //!
 //! The twin is `python/toolcarry/_pure/truncate.py`.

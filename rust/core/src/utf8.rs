@@ -11,6 +11,22 @@ pub(crate) fn is_continuation(byte: u8) -> bool {
     byte & 0xC0 == 0x80
 }
 
+/// The start of the character at `at` or around it.
+pub(crate) fn floor(bytes: &[u8], mut at: usize) -> usize {
+    while at > 0 && bytes.get(at).is_some_and(|byte| is_continuation(*byte)) {
+        at -= 1;
+    }
+    at
+}
+
+/// The start of the first character at `at` or after it.
+pub(crate) fn ceil(bytes: &[u8], mut at: usize) -> usize {
+    while bytes.get(at).is_some_and(|byte| is_continuation(*byte)) {
+        at += 1;
+    }
+    at
+}
+
 /// How many code points.
 pub(crate) fn count(bytes: &[u8]) -> usize {
     // The numbers of a stretch fit into a byte each, which lets many be counted at once.

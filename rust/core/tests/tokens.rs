@@ -7,8 +7,10 @@ use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
 use bpe_openai::Tokenizer;
+use toolcarry::graphemes::{ceil_boundary, floor_boundary};
 use toolcarry::text::{OwnedText, Text};
 use toolcarry::tokens::{BadVocabulary, Encoding, EncodingName};
+use toolcarry::truncate::Keep;
 
 /// An encoding of ours, the other one, and its name.
 struct Pair {
@@ -344,24 +346,34 @@ fn large_texts_have_the_same_tokens() {
     }
 }
 
-/// The first tokens and the last ones by encoding all, as the documentation of a cut has it.
-fn plain_cuts(pair: &Pair, text: &str, tokens: &[u32], limit: usize) -> (usize, usize) {
+/// A cut by encoding all, and counting all again, as the documentation of a cut has it.
+fn plain_cut(pair: &Pair, text: &str, limit: usize, keep: Keep, marker: &str) -> (usize, usize) {
+    let units: Vec<u32> = text.chars().map(u32::from).collect();
+    let tokens = pair.ours.encode(text.as_bytes());
     if tokens.len() <= limit {
-        return (text.len(), 0);
+        return (units.len(), units.len());
     }
-    let count = |text: &str| pair.ours.count(text.as_bytes());
     let mut ends = vec![0];
     ends.extend(tokens.iter().scan(0, |end, token| {
         *end += pair.other.bpe.token_len(*token);
         Some(*end)
     }));
-    let floor = |at: usize| (0..=at).rev().find(|at| text.is_char_boundary(*at)).unwrap();
-    let ceil = |at: usize| (at..=text.len()).find(|at| text.is_char_boundary(*at)).unwrap();
-    let heads = (0..=limit).rev().map(|size| floor(ends[size]));
-    let tails = (0..=limit).rev().map(|size| ceil(ends[tokens.len() - size]));
-    let head = heads.into_iter().find(|cut| count(&text[..*cut]) <= limit).unwrap();
-    let tail = tails.into_iter().find(|cut| count(&text[*cut..]) <= limit).unwrap();
-    (head, tail)
+    let before =
+        |at: usize| text.char_indices().filter(|(index, character)| index + character.len_utf8() <= at).count();
+    let behind = |at: usize| text.char_indices().filter(|(index, _)| *index < at).count();
+    let allowed = limit + pair.ours.count(marker.as_bytes());
+    for size in (1..=limit).rev() {
+        let first = [size, 0, size / 2][keep as usize];
+        let head = floor_boundary(&units, before(ends[first]));
+        let last = if keep == Keep::Head { 0 } else { size - first };
+        let tail = ceil_boundary(&units, behind(ends[tokens.len() - last]));
+        let part = |from: usize, to: usize| text.chars().skip(from).take(to - from).collect::<String>();
+        let joined = part(0, head) + marker + &part(tail, units.len());
+        if pair.ours.count(joined.as_bytes()) <= allowed {
+            return (head, tail);
+        }
+    }
+    (0, units.len())
 }
 
 #[test]
@@ -379,15 +391,29 @@ fn cuts_keep_as_many_tokens_as_they_may() {
             let part = PARTS[random.below(PARTS.len())];
             text = part.repeat(1 + random.below(2_000));
         }
+        let marker = *random.pick(&[&"", &"... [truncated]", &" ", &"\n", &"a", &"1", &"\u{301}", &"中", &"🇩"]);
+        let keep = [Keep::Head, Keep::Tail, Keep::Ends][random.below(3)];
+        let (own, own_marker) = (OwnedText::from_utf8(&text), OwnedText::from_utf8(marker));
         for pair in &*PAIRS {
-            let tokens = pair.ours.encode(text.as_bytes());
-            let limit = if round % 5 == 0 { random.below(8) } else { random.below(tokens.len() + 3) };
-            let (head, tail) = plain_cuts(pair, &text, &tokens, limit);
-            assert_eq!(pair.ours.head(text.as_bytes(), limit), head, "{} head {limit} {text:?}", pair.name);
-            assert_eq!(pair.ours.tail(text.as_bytes(), limit), tail, "{} tail {limit} {text:?}", pair.name);
-            let up_to = (tokens.len() <= limit).then_some(tokens.len());
+            let count = pair.ours.count(text.as_bytes());
+            let limit = if round % 5 == 0 { random.below(8) } else { random.below(count + 3) };
+            let expected = plain_cut(pair, &text, limit, keep, marker);
+            let found = pair.ours.cut(own.as_text(), limit, keep, own_marker.as_text());
+            assert_eq!(found, expected, "{} {keep:?} {limit} {marker:?} {text:?}", pair.name);
+            let up_to = (count <= limit).then_some(count);
             assert_eq!(pair.ours.count_up_to(text.as_bytes(), limit), up_to);
         }
+    }
+}
+
+#[test]
+fn a_head_and_a_tail_are_cuts_without_a_marker() {
+    let text = Text::ascii("one two three four");
+    for pair in &*PAIRS {
+        assert_eq!((pair.ours.head(text, 2), pair.ours.tail(text, 2)), (7, 7));
+        assert_eq!((pair.ours.head(text, 0), pair.ours.tail(text, 0)), (0, 18));
+        assert_eq!((pair.ours.head(text, 4), pair.ours.tail(text, 4)), (18, 0));
+        assert_eq!((pair.ours.head(text, usize::MAX), pair.ours.tail(text, usize::MAX)), (18, 0));
     }
 }
 
@@ -433,10 +459,8 @@ fn nothing_panics_on_what_is_no_utf8() {
     for _ in 0..3_000 {
         let bytes: Vec<u8> = (0..random.below(200)).map(|_| u8::try_from(random.below(256)).unwrap()).collect();
         for pair in &*PAIRS {
-            let limit = random.below(20);
             let tokens = pair.ours.encode(&bytes);
             assert_eq!(tokens.iter().map(|token| pair.other.bpe.token_len(*token)).sum::<usize>(), bytes.len());
-            assert!(pair.ours.head(&bytes, limit) <= bytes.len() && pair.ours.tail(&bytes, limit) <= bytes.len());
         }
     }
 }

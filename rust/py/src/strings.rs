@@ -74,12 +74,22 @@ pub(crate) fn truncate<'py>(
     if head == tail {
         return Ok(text.clone());
     }
-    let mut output = Output::default();
-    output.push(Piece::Borrowed(given.slice(0, head)));
     let marker = marker.map_or(Text::ascii("... [truncated]"), |marker| text_of(marker.as_borrowed()));
+    joined(text.py(), given, (head, tail), marker)
+}
+
+/// A new string of what a cut leaves of `text`: its head, the marker, its tail.
+pub(crate) fn joined<'py>(
+    py: Python<'py>,
+    text: Text<'_>,
+    (head, tail): (usize, usize),
+    marker: Text<'_>,
+) -> PyResult<Bound<'py, PyString>> {
+    let mut output = Output::default();
+    output.push(Piece::Borrowed(text.slice(0, head)));
     output.push(Piece::Borrowed(marker));
-    output.push(Piece::Borrowed(given.slice(tail, given.len())));
-    new_string(text.py(), &output)
+    output.push(Piece::Borrowed(text.slice(tail, text.len())));
+    new_string(py, &output)
 }
 
 /// Whether a shell command line writes.

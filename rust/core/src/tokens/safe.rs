@@ -6,7 +6,7 @@
 
 use super::classes::{LETTER, LOWER, NEWLINE, NUMBER, OTHER, SPACE};
 use super::split::Splitter;
-use crate::utf8::is_continuation;
+use crate::utf8::{ceil, floor};
 
 /// Whether a text can be taken apart between two characters of these classes, the second of which begins with `byte`.
 pub(crate) fn is_safe(before: u8, after: u8, byte: u8) -> bool {
@@ -24,41 +24,25 @@ pub(crate) fn is_safe(before: u8, after: u8, byte: u8) -> bool {
 }
 
 impl Splitter<'_> {
-    /// The start of the character at `at` or around it.
-    pub(crate) fn floor(self, mut at: usize) -> usize {
-        while at > 0 && self.text.get(at).is_some_and(|byte| is_continuation(*byte)) {
-            at -= 1;
-        }
-        at
-    }
-
-    /// The start of the first character at `at` or after it.
-    pub(crate) fn ceil(self, mut at: usize) -> usize {
-        while self.text.get(at).is_some_and(|byte| is_continuation(*byte)) {
-            at += 1;
-        }
-        at
-    }
-
     fn is_safe_at(self, at: usize) -> bool {
-        let (before, _) = self.class_at(self.floor(at.saturating_sub(1)));
+        let (before, _) = self.class_at(floor(self.text, at.saturating_sub(1)));
         is_safe(before, self.class_at(at).0, self.text.get(at).copied().unwrap_or_default())
     }
 
     /// The last place at or before `at` where the text can be taken apart; its start is one.
     pub(crate) fn safe_before(self, at: usize) -> usize {
-        let mut at = self.floor(at);
+        let mut at = floor(self.text, at);
         while at > 0 && !self.is_safe_at(at) {
-            at = self.floor(at - 1);
+            at = floor(self.text, at - 1);
         }
         at
     }
 
     /// The first place behind `at` where the text can be taken apart; its end is one.
     pub(crate) fn safe_after(self, at: usize) -> usize {
-        let mut at = self.ceil(at + 1);
+        let mut at = ceil(self.text, at + 1);
         while at < self.text.len() && !self.is_safe_at(at) {
-            at = self.ceil(at + 1);
+            at = ceil(self.text, at + 1);
         }
         at.min(self.text.len())
     }

@@ -1,92 +1,180 @@
 //! Cut a text to a number of tokens.
 //!
-//! Guaranteed: what is kept counts at most so many tokens when it is counted by itself, and begins and ends between
-//! characters. It is the first, or the last, tokens of the text, without a character of which only a part is in them;
-//! a token or more less where these by themselves are encoded in more than they are in the text.
-//! The time is proportional to what is kept, unless a single piece of the text is far longer than that.
+//! Guaranteed: what is kept, with the marker in its place, counts at most so many tokens more than the marker when it is
+//! counted again, and is cut between grapheme clusters. It is the first, or the last, tokens of the text, so many as
+//! the limit says, without a cluster of which only a part is in them; and one token less at a time where these and the
+//! marker are encoded in more than they are apart.
+//! The time is proportional to what is kept, unless a single piece of the text is far longer than that: only as much
+//! of an end is looked at as has the tokens, and what is counted again is what stands at the seams.
+//!
+//! Left out: joining the parts with the marker, which the binding does on the caller's own `str`.
+//!
+//! The twin is `truncate_tokens` in `python/toolcarry/_pure/tokens.py`, which encodes and counts the whole.
 
+use std::borrow::Cow;
 use std::ops::ControlFlow;
 
 use super::Encoding;
+use crate::graphemes::{ceil_boundary, floor_boundary};
+use crate::text::{Text, on_units};
+use crate::truncate::Keep;
+use crate::utf8;
 
-/// Tokens of text and code are seldom longer on average: so many bytes for each are looked at first.
-const BYTES_A_TOKEN: usize = 6;
+/// Tokens of text and code are seldom longer on average: so many characters for each are looked at first.
+const CHARACTERS_A_TOKEN: usize = 6;
+
+/// A start or an end of a text, and what tokens of the text are in it.
+#[derive(Default)]
+struct Part<'a> {
+    /// In UTF-8. There may be more before the first token, or behind the last one.
+    bytes: Cow<'a, [u8]>,
+    /// Where the first token begins.
+    first: usize,
+    /// Where the tokens end.
+    ends: Vec<usize>,
+}
+
+impl Part<'_> {
+    fn bytes(&self, from: usize, to: usize) -> &[u8] {
+        self.bytes.get(from..to).unwrap_or_default()
+    }
+
+    /// Where so many tokens end, counted from the first one.
+    fn end_of(&self, count: usize) -> usize {
+        count.checked_sub(1).and_then(|last| self.ends.get(last)).copied().unwrap_or(self.first)
+    }
+
+    fn count_to(&self, at: usize) -> usize {
+        self.ends.partition_point(|end| *end <= at)
+    }
+
+    /// Behind so many of a text's first tokens, without a cluster of which only a part is in them: in bytes of this
+    /// start, and in characters of the text.
+    fn head(&self, text: Text<'_>, count: usize) -> (usize, usize) {
+        let mut at = utf8::floor(&self.bytes, self.end_of(count));
+        let mut index = utf8::count(self.bytes(0, at));
+        let boundary = on_units!(text, units => floor_boundary(units, index));
+        while index > boundary {
+            at = utf8::floor(&self.bytes, at - 1);
+            index -= 1;
+        }
+        (at, index)
+    }
+
+    /// Before so many of a text's last tokens, without a cluster of which only a part is in them.
+    fn tail(&self, text: Text<'_>, count: usize) -> (usize, usize) {
+        let mut at = utf8::ceil(&self.bytes, self.end_of(self.ends.len() - count));
+        let mut index = text.len() - utf8::count(self.bytes(at, self.bytes.len()));
+        let boundary = on_units!(text, units => ceil_boundary(units, index));
+        while index < boundary {
+            at = utf8::ceil(&self.bytes, at + 1);
+            index += 1;
+        }
+        (at, index)
+    }
+}
 
 impl Encoding {
-    /// Where the first `limit` tokens of a text end.
+    /// The plan of a cut to so many tokens, marker aside: where the head that stays ends, and where the tail begins.
+    ///
+    /// `text[..head]` and `text[tail..]` stay, in code points. Both are `text.len()` where nothing is cut, and
+    /// `head < tail` where something is. A lone surrogate counts as U+FFFD.
     #[must_use]
-    pub fn head(&self, text: &[u8], limit: usize) -> usize {
-        let (mut count, mut encoder) = (0, self.encoder());
-        let all = self.split(text, 0, |start, end| {
-            let size = encoder.count_up_to(text, start, end, limit - count);
-            if count + size > limit {
-                return ControlFlow::Break(start);
-            }
-            count += size;
-            ControlFlow::Continue(())
-        });
-        let ControlFlow::Break(crossing) = all else { return text.len() };
-        drop(encoder);
-        // What is kept is counted again from the last place on that doesn't depend on where the text ends.
-        let splitter = self.splitter(text);
-        let safe = splitter.safe_before(crossing);
-        let before = self.count_between(text, safe, crossing);
-        let allowed = limit - (count - before.min(count)).min(limit);
-        let ends = self.ends(text, safe, allowed);
-        for size in (1..=allowed).rev() {
-            let cut = splitter.floor(ends.get(size - 1).copied().unwrap_or(safe)).max(safe);
-            if self.count_up_to(text.get(safe..cut).unwrap_or_default(), allowed).is_some() {
-                return cut;
+    pub fn cut(&self, text: Text<'_>, limit: usize, keep: Keep, marker: Text<'_>) -> (usize, usize) {
+        let length = text.len();
+        let (whole, nothing) = ((length, length), (0, length));
+        // Each byte is a token at most.
+        if length <= limit && text.utf8_len() <= limit {
+            return whole;
+        }
+        if limit == 0 {
+            return nothing;
+        }
+        let (mut head, mut tail) = (Part::default(), Part::default());
+        if keep != Keep::Tail {
+            head = self.first_tokens(text, limit.saturating_add(1));
+            if head.ends.len() <= limit {
+                return whole;
             }
         }
-        safe
+        if keep != Keep::Head {
+            let is_alone = keep == Keep::Tail;
+            tail = self.last_tokens(text, if is_alone { limit.saturating_add(1) } else { limit - limit / 2 });
+            if is_alone && tail.ends.len() <= limit {
+                return whole;
+            }
+        }
+        let marker = utf8_of(marker);
+        let allowed = limit.saturating_add(self.count(&marker));
+        let cuts = (1..=limit).rev().map(|size| {
+            let before = match keep {
+                Keep::Head => size,
+                Keep::Tail => 0,
+                Keep::Ends => size / 2,
+            };
+            let head_end = head.head(text, before);
+            let tail_start = if keep == Keep::Head { (0, length) } else { tail.tail(text, size - before) };
+            (head_end, tail_start)
+        });
+        let mut within = cuts.filter(|((head_at, _), (tail_at, _))| {
+            self.count_joined((&head, *head_at), &marker, (&tail, *tail_at)) <= allowed
+        });
+        within.next().map_or(nothing, |((_, head), (_, tail))| (head, tail))
     }
 
-    /// Where the last `limit` tokens of a text begin.
+    /// How many of a text's characters stay of its head, so that they count at most `limit` tokens by themselves.
     #[must_use]
-    pub fn tail(&self, text: &[u8], limit: usize) -> usize {
-        if limit == 0 {
-            return text.len();
-        }
-        let splitter = self.splitter(text);
-        let mut reach = limit.saturating_mul(BYTES_A_TOKEN).saturating_add(64);
-        let (from, ends) = loop {
-            let from = if reach < text.len() { splitter.safe_after(text.len() - reach) } else { 0 };
-            let ends = self.ends(text, from, usize::MAX);
-            if from == 0 || ends.len() > limit {
-                break (from, ends);
+    pub fn head(&self, text: Text<'_>, limit: usize) -> usize {
+        self.cut(text, limit, Keep::Head, Text::ascii("")).0
+    }
+
+    /// Where the tail begins that counts at most `limit` tokens by itself.
+    #[must_use]
+    pub fn tail(&self, text: Text<'_>, limit: usize) -> usize {
+        let (head, tail) = self.cut(text, limit, Keep::Tail, Text::ascii(""));
+        if head == tail { 0 } else { tail }
+    }
+
+    /// How many tokens a head, a marker and a tail have together. Anew is counted only what stands between places
+    /// where the text can be taken apart; beyond them, the tokens are those of the text.
+    fn count_joined(&self, head: (&Part<'_>, usize), marker: &[u8], tail: (&Part<'_>, usize)) -> usize {
+        let ((head, head_end), (tail, tail_start)) = (head, tail);
+        let kept = head.bytes(0, head_end);
+        let from = self.splitter(kept).safe_before(kept.len());
+        let rest = tail.bytes(tail_start, tail.bytes.len());
+        let to = tail_start + self.splitter(rest).safe_after(0);
+        let seam = [head.bytes(from, head_end), marker, tail.bytes(tail_start, to)].concat();
+        head.count_to(from) + self.count(&seam) + tail.ends.len() - tail.count_to(to)
+    }
+
+    /// A start of a text that has so many of its tokens, or all of it.
+    fn first_tokens<'a>(&self, text: Text<'a>, enough: usize) -> Part<'a> {
+        let mut reach = reach_of(enough);
+        loop {
+            let is_all = reach >= text.len();
+            let bytes = utf8_of(text.slice(0, reach));
+            let end = if is_all { bytes.len() } else { self.splitter(&bytes).safe_before(bytes.len()) };
+            let ends = self.ends(bytes.get(..end).unwrap_or_default(), 0, enough);
+            if is_all || ends.len() >= enough {
+                return Part { bytes, first: 0, ends };
             }
             reach = reach.saturating_mul(4);
-        };
-        if ends.len() <= limit {
-            return from;
         }
-        for size in (1..=limit).rev() {
-            let first = ends.len() - size;
-            let start = ends.get(first - 1).copied().unwrap_or(from);
-            let cut = splitter.ceil(start);
-            // What follows the next place where the text can be taken apart is encoded as it was.
-            let safe = splitter.safe_after(cut);
-            let unchanged = ends.partition_point(|end| *end <= safe);
-            let rest = text.get(cut..safe).unwrap_or_default();
-            if self.count_up_to(rest, limit - (ends.len() - unchanged)).is_some() {
-                return cut;
-            }
-        }
-        text.len()
     }
 
-    /// How many tokens end between two places where pieces begin.
-    fn count_between(&self, text: &[u8], from: usize, to: usize) -> usize {
-        let (mut count, mut encoder) = (0, self.encoder());
-        let _: ControlFlow<()> = self.split(text, from, |start, end| {
-            if start >= to {
-                return ControlFlow::Break(());
+    /// An end of a text that has so many of its tokens, or all of it.
+    fn last_tokens<'a>(&self, text: Text<'a>, enough: usize) -> Part<'a> {
+        let mut reach = reach_of(enough);
+        loop {
+            let is_all = reach >= text.len();
+            let bytes = utf8_of(text.slice(text.len().saturating_sub(reach), text.len()));
+            let first = if is_all { 0 } else { self.splitter(&bytes).safe_after(0) };
+            let ends = self.ends(&bytes, first, usize::MAX);
+            if is_all || ends.len() >= enough {
+                return Part { bytes, first, ends };
             }
-            count += encoder.count(text, start, end);
-            ControlFlow::Continue(())
-        });
-        count
+            reach = reach.saturating_mul(4);
+        }
     }
 
     /// Where the tokens from a place on end where a piece begins: the first `enough` of them at least.
@@ -97,5 +185,17 @@ impl Encoding {
             if ends.len() >= enough { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         });
         ends
+    }
+}
+
+fn reach_of(tokens: usize) -> usize {
+    tokens.saturating_mul(CHARACTERS_A_TOKEN).saturating_add(64)
+}
+
+/// A text in UTF-8, borrowed where it is ASCII; a lone surrogate becomes U+FFFD.
+fn utf8_of(text: Text<'_>) -> Cow<'_, [u8]> {
+    match text {
+        Text::Latin1(units) if units.is_ascii() => Cow::Borrowed(units),
+        _ => Cow::Owned(text.to_utf8().into_bytes()),
     }
 }
