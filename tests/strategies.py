@@ -282,10 +282,22 @@ rules = st.builds(
 )
 rule_sets = st.one_of(st.just(()), st.just("careful"), st.lists(rules, max_size=3).map(tuple))
 switches = st.sampled_from((True, True, True, True, False))
+result_limits = st.none() | st.integers(0, 100) | st.just(NO_LIMIT)
+
+
+def policy_of(*, total: int | None, counts_tokens: bool, **settings: Any) -> Policy:
+    """A policy whose total counts characters or tokens."""
+    unit = "tokens" if counts_tokens else "chars"
+    return Policy(**{f"max_tool_context_{unit}": total}, **settings)
+
+
 policies = st.builds(
-    Policy,
-    max_tool_context_chars=totals,
-    max_tool_result_chars=st.none() | st.integers(0, 100) | st.just(NO_LIMIT),
+    policy_of,
+    total=totals,
+    counts_tokens=st.sampled_from((False, False, True)),
+    max_tool_result_chars=result_limits,
+    max_tool_result_tokens=st.none() | st.none() | result_limits,
+    encoding=st.sampled_from(("o200k_base", "cl100k_base")),
     keep=st.sampled_from(("auto", "head", "tail", "ends")),
     rules=rule_sets,
     include_summary=switches,

@@ -107,6 +107,8 @@ def test_the_report(api: ModuleType) -> None:
         "chars_after": report.chars_after,
         "summary_cut": False,
         "budget_too_small": False,
+        "tokens_after": None,
+        "block_tokens": [],
         "skipped_lines": [],
     }
     json.dumps(report.to_dict())

@@ -5,6 +5,7 @@ import copy
 import itertools
 import json
 import re
+from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
@@ -18,6 +19,8 @@ from strategies_text import json_values
 
 from toolcarry import NO_LIMIT, Policy
 from toolcarry._pure.clean import clean
+from toolcarry._pure.tokens import count_tokens
+from toolcarry.types import ENCODINGS, EncodingName
 
 ROOMY = Policy(max_tool_context_chars=NO_LIMIT)
 FATES = {"shown", "cut", "left_out", "superseded", "excluded"}
@@ -61,16 +64,24 @@ def test_the_input_stays_as_it_is(
     assert repr(blocks) == blocks_before
 
 
+def budget_of(policy: Policy) -> tuple[int, Callable[[str], int]]:
+    """The total of a policy, and what counts against it: tokens by tiktoken, where it counts tokens."""
+    if policy.max_tool_context_tokens is not None:
+        encoding = policy.encoding
+        return policy.max_tool_context_tokens, lambda text: count_tokens(text, encoding)
+    return 60_000 if policy.max_tool_context_chars is None else policy.max_tool_context_chars, len
+
+
 @given(messages=transcripts, summary=summaries, policy=policies)
 def test_no_output_is_longer_than_its_budget(
     api: ModuleType, messages: list[Any], summary: str, policy: Policy
 ) -> None:
-    total = 60_000 if policy.max_tool_context_chars is None else policy.max_tool_context_chars
+    total, size = budget_of(policy)
     carried = api.carry(messages, summary=summary, policy=policy)
-    assert len(carried.text) <= total
+    assert size(carried.text) <= total
     assert carried.report.chars_after == len(carried.text)
     blocks = api.extract_tool_blocks(messages)  # not deduplicated: still within the budget
-    assert len(api.format_tool_context(blocks, summary=summary, policy=policy)) <= total
+    assert size(api.format_tool_context(blocks, summary=summary, policy=policy)) <= total
 
 
 @settings(max_examples=30)
@@ -81,6 +92,22 @@ def test_every_total_holds(backend: ModuleType, messages: list[Any], summary: st
         assert len(text) <= total
 
 
+@settings(max_examples=30)
+@given(messages=transcripts, summary=summaries, encoding=st.sampled_from(ENCODINGS))
+def test_every_total_in_tokens_holds_and_what_is_reported_is_the_count(
+    api: ModuleType, messages: list[Any], summary: str, encoding: EncodingName
+) -> None:
+    for total in itertools.chain(range(20, 150, 7), range(150, 800, 73)):
+        policy = Policy(max_tool_context_tokens=total, encoding=encoding)
+        carried = api.carry(messages, summary=summary, policy=policy)
+        report = carried.report
+        assert report.tokens_after == count_tokens(carried.text, encoding) <= total
+        assert len(report.block_tokens) == report.shown
+        assert sum(report.message_tokens.values()) <= report.tokens_after
+        blocks = {block.position for block in api.extract_tool_blocks(messages)}
+        assert report.message_tokens.keys() <= blocks
+
+
 @given(messages=transcripts, summary=summaries, policy=policies)
 def test_the_newest_come_first(
     api: ModuleType, messages: list[Any], summary: str, policy: Policy
@@ -89,7 +116,7 @@ def test_the_newest_come_first(
     surviving = [fate.fate for fate in fates if fate.fate not in ("superseded", "excluded")]
     is_shown = [fate != "left_out" for fate in surviving]
     assert is_shown == sorted(is_shown)
-    if policy.max_tool_result_chars is None:
+    if policy.max_tool_result_chars is policy.max_tool_result_tokens is None:
         assert "cut" not in surviving[surviving.count("left_out") + 1 :]
 
 

@@ -15,6 +15,12 @@ from toolcarry import (
     truncate,
 )
 
+LIMITS = (
+    "max_tool_context_chars",
+    "max_tool_context_tokens",
+    "max_tool_result_chars",
+    "max_tool_result_tokens",
+)
 INTEGER = "an integer >= 0, None"
 SWITCHES = (
     "include_summary",
@@ -44,7 +50,7 @@ def test_a_policy_is_a_frozen_value() -> None:
     assert dataclasses.replace(policy, keep="tail").keep == "tail"
 
 
-@pytest.mark.parametrize("name", ["max_tool_context_chars", "max_tool_result_chars"])
+@pytest.mark.parametrize("name", LIMITS)
 @pytest.mark.parametrize("value", [-1, 1.5, "10", True, [], NO_LIMIT * -1])
 def test_a_limit_that_is_none(name: str, value: Any) -> None:
     with pytest.raises(ConfigError) as caught:
@@ -52,22 +58,24 @@ def test_a_limit_that_is_none(name: str, value: Any) -> None:
     assert str(caught.value) == f"{name}: {value!r} is not allowed; allowed: {INTEGER}"
 
 
-@pytest.mark.parametrize("name", ["max_tool_context_chars", "max_tool_result_chars"])
+@pytest.mark.parametrize("name", LIMITS)
 @pytest.mark.parametrize("value", [None, 0, 1, NO_LIMIT])
 def test_a_limit(name: str, value: Any) -> None:
     assert getattr(Policy(**{name: value}), name) == value
 
 
-def test_tokens_are_refused_and_not_ignored() -> None:
+def test_one_total_counts() -> None:
     with pytest.raises(
-        ConfigError, match="max_tool_context_tokens: 100 is not allowed; allowed: None"
+        ConfigError,
+        match="max_tool_context_tokens: 100 is not allowed beside max_tool_context_chars",
     ):
-        Policy(max_tool_context_tokens=100)
+        Policy(max_tool_context_tokens=100, max_tool_context_chars=400)
 
 
 @pytest.mark.parametrize(
     ("name", "value", "allowed"),
     [
+        ("encoding", "p50k_base", "'o200k_base', 'cl100k_base'"),
         ("keep", "middle", "'auto', 'head', 'tail', 'ends'"),
         ("keep", None, "'auto', 'head', 'tail', 'ends'"),
         ("fill", "oldest", "'newest'"),

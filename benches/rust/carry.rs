@@ -12,6 +12,7 @@ use divan::counter::BytesCount;
 use divan::{Bencher, black_box};
 use serde_json::{Value, json};
 use toolcarry::carry::{Carried, carry};
+use toolcarry::limits::Limits;
 use toolcarry::pieces::Piece;
 use toolcarry::rules::RuleSet;
 use toolcarry::scan::Conversation;
@@ -106,7 +107,7 @@ fn conversation(case: Case) -> Vec<u8> {
 
 /// 2,000 characters of a result, 200,000 in all.
 fn bounded() -> Settings {
-    Settings { total: 200_000, limit: 2_000, ..Settings::default() }
+    Settings { total: 200_000, limits: Limits::of_chars(2_000), ..Settings::default() }
 }
 
 fn unlimited() -> Settings {

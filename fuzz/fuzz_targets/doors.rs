@@ -124,7 +124,7 @@ impl<'a> Asked<'a> {
             ..Settings::default()
         };
         settings.total = number(1).unwrap_or(settings.total);
-        settings.limit = number(3).unwrap_or(settings.limit);
+        settings.limits.chars = number(3).unwrap_or(settings.limits.chars);
         let rules = match byte(5).unwrap_or(0) >> 2 & 3 {
             0 | 1 => RuleSet::built_in(),
             2 => &CAREFUL,
@@ -186,7 +186,7 @@ fn walked<'a, M: Messages<'a, Error: Debug>>(messages: M, asked: &Asked<'_>) -> 
     let mut found = Vec::new();
     while let Some(entry) = plain(walk.next_entry())? {
         let content = result_content(entry.content);
-        let ends = [content.start(asked.settings.limit), content.end(asked.settings.limit)];
+        let ends = [content.start(asked.settings.limits.chars), content.end(asked.settings.limits.chars)];
         let ends = ends.map(|end| end.text().to_utf8());
         found.push(format!(
             "{} {} {} {} {} {} {}",

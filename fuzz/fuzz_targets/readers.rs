@@ -12,6 +12,7 @@ use toolcarry::carry::carry;
 use toolcarry::content::result_content;
 use toolcarry::dialogue::dialogue;
 use toolcarry::inspect::inspect;
+use toolcarry::limits::Limits;
 use toolcarry::messages::{List, Messages};
 use toolcarry::pair::Walk;
 use toolcarry::pieces::Piece;
@@ -112,7 +113,7 @@ fn check(json: &[u8]) {
 
 /// What every job gives; nothing where a message is none.
 fn jobs<'a, M: Messages<'a>>(messages: &M) -> Option<[String; 3]> {
-    let settings = Settings { total: 2_000, limit: 300, ..Settings::default() };
+    let settings = Settings { total: 2_000, limits: Limits::of_chars(300), ..Settings::default() };
     let carried = carry(messages, &Piece::ascii(""), &settings, RuleSet::built_in(), true).ok()?;
     assert!(carried.output.len() <= 2_000);
     let survey = inspect(messages).ok()?;

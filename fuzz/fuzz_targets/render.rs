@@ -7,6 +7,7 @@ use libfuzzer_sys::fuzz_target;
 use toolcarry::clean::{CLOSE_MARKER, OPEN_MARKER, clean, clean_line, is_clean};
 use toolcarry::content::Content;
 use toolcarry::fences::{Fenced, Source, fence, fence_into};
+use toolcarry::limits::{Limits, Measure};
 use toolcarry::pieces::Piece;
 use toolcarry::scan::Scanned;
 use toolcarry::summary::clean_summary;
@@ -32,11 +33,11 @@ fuzz_target!(|data: &[u8]| {
         is_exempt: keep >> 3 & 1 == 1,
     };
     let mut pieces = Vec::new();
-    let whole = fence(&source, sizes[0], &mut pieces);
+    let whole = fence(&source, Limits::of_chars(sizes[0]), Measure::Characters, "", &mut pieces);
     check_fence(&pieces, &whole, source.language);
     assert!(whole.shown <= sizes[0]);
     let mut pieces = Vec::new();
-    match fence_into(&source, sizes[0], sizes[1], &mut pieces) {
+    match fence_into(&source, Limits::of_chars(sizes[0]), (sizes[1], Measure::Characters), "", &mut pieces) {
         Some(part) => {
             check_fence(&pieces, &part, source.language);
             assert!(part.size <= sizes[1] && part.shown <= sizes[0]);

@@ -34,13 +34,11 @@ SETTINGS = {
     "later_call": KEEP_ALL,
     "earlier_call": KEEP_ALL,
     "rule": KEEP_ALL,
-    "limit": "max_tool_result_chars",
-    "total": "max_tool_context_chars",
-    "budget": "max_tool_context_chars",
-    "not_walked": "max_tool_context_chars",
     "side_chain": "",
     "other_branch": "",
 }
+TOTAL = ("total", "budget", "not_walked")
+"""The reasons that end with the total."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,9 +93,20 @@ def explain(
                     scope=block.scope,
                     fate=fate,
                     reason=REASONS.get(reason, f"{reason} is off" if reason else ""),
-                    setting=SETTINGS.get(reason, reason),
+                    setting=setting_of(reason, policy),
                 )
             )
     except InputError as error:
         raise located(error, given) from None
     return fates
+
+
+def setting_of(reason: str, policy: Policy) -> str:
+    """What would change a fate that has this reason."""
+    if reason in TOTAL:
+        counts_tokens = policy.max_tool_context_tokens is not None
+        return "max_tool_context_tokens" if counts_tokens else "max_tool_context_chars"
+    if reason == "limit":
+        limits = ("max_tool_result_chars", "max_tool_result_tokens")
+        return ", ".join(name for name in limits if getattr(policy, name) is not None)
+    return SETTINGS.get(reason, reason)

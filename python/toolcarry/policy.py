@@ -8,7 +8,7 @@ from typing import Final, Literal
 
 from toolcarry.errors import ConfigError
 from toolcarry.rules import DEFAULT_RULES
-from toolcarry.types import KeepText, Rule, check_choice
+from toolcarry.types import ENCODINGS, EncodingName, KeepText, Rule, check_choice
 
 NO_LIMIT: Final = sys.maxsize
 """The value of a limit that says: none."""
@@ -23,9 +23,10 @@ KEEP_TEXT: Final = ("auto", "head", "tail", "ends")
 class Policy:
     """What is carried, and how much of it.
 
-    Limits count Unicode code points. ``max_tool_context_chars`` is a promise on the whole context
-    (``None``: 60,000), ``max_tool_result_chars`` holds for one result (``None``: no limit);
-    ``NO_LIMIT`` says none. ``keep`` is which part of an over-long text stays: its head, its tail,
+    ``max_tool_context_chars`` (Unicode code points) or ``max_tool_context_tokens`` (tokens of ``encoding``, as
+    tiktoken counts them) is a promise on the whole context; where neither is given it is 60,000 characters.
+    ``max_tool_result_chars`` and ``max_tool_result_tokens`` hold for one result (``None``: no limit; both may be
+    given); ``NO_LIMIT`` says none. ``keep`` is which part of an over-long text stays: its head, its tail,
     both ends, or what suits the kind of tool (``"auto"``: both ends of a command's output, where the
     error stands last, and else the head).
     ``rules`` come before the built-in ones; ``"careful"`` keeps every edit of a file until the file is
@@ -42,6 +43,8 @@ class Policy:
     max_tool_context_chars: int | None = None
     max_tool_context_tokens: int | None = None
     max_tool_result_chars: int | None = None
+    max_tool_result_tokens: int | None = None
+    encoding: EncodingName = "o200k_base"
     fill: Literal["newest"] = "newest"
     keep: KeepText = "auto"
     rules: tuple[Rule, ...] | Literal["careful"] = DEFAULT_RULES
@@ -55,13 +58,14 @@ class Policy:
     framing: bool = True
 
     def __post_init__(self) -> None:
-        for name in ("max_tool_context_chars", "max_tool_result_chars"):
+        for name in LIMITS:
             check_limit(name, getattr(self, name), optional=True)
-        if self.max_tool_context_tokens is not None:
+        if self.max_tool_context_chars is not None and self.max_tool_context_tokens is not None:
             raise ConfigError(
-                f"max_tool_context_tokens: {self.max_tool_context_tokens!r} is not allowed; "
-                "allowed: None (this version counts characters only)"
+                f"max_tool_context_tokens: {self.max_tool_context_tokens!r} is not allowed beside "
+                "max_tool_context_chars; allowed: one of them"
             )
+        check_choice("encoding", self.encoding, ENCODINGS)
         check_choice("fill", self.fill, ("newest",))
         check_choice("keep", self.keep, KEEP_TEXT)
         object.__setattr__(self, "rules", check_rules(self.rules))
@@ -71,6 +75,13 @@ class Policy:
                     f"{name}: {getattr(self, name)!r} is not allowed; allowed: True, False"
                 )
 
+
+LIMITS: Final = (
+    "max_tool_context_chars",
+    "max_tool_context_tokens",
+    "max_tool_result_chars",
+    "max_tool_result_tokens",
+)
 
 SWITCHES: Final = (
     "include_summary",

@@ -7,14 +7,12 @@ from typing import Final
 
 from toolcarry._backend import kernels
 from toolcarry.policy import check_type
-from toolcarry.types import EncodingName, check_choice
+from toolcarry.types import ENCODINGS, EncodingName, check_choice
 
-__all__ = ["ENCODINGS", "VOCABULARIES", "count_tokens"]
+__all__ = ["VOCABULARIES", "count_tokens"]
 
 VOCABULARIES: Final = os.path.join(os.path.dirname(__file__), "vocabularies")  # noqa: PTH118, PTH120 - pathlib is slow
 """The folder of the packed vocabularies, which both backends read."""
-
-ENCODINGS: tuple[EncodingName, ...] = ("o200k_base", "cl100k_base")
 
 
 def count_tokens(text: str, *, encoding: EncodingName = "o200k_base") -> int:

@@ -6,8 +6,7 @@ from typing import Literal
 
 from toolcarry._backend import kernels
 from toolcarry.policy import NO_LIMIT, check_limit, check_type
-from toolcarry.tokens import ENCODINGS
-from toolcarry.types import CutSide, EncodingName, check_choice
+from toolcarry.types import ENCODINGS, CutSide, EncodingName, check_choice
 
 __all__ = ["truncate"]
 

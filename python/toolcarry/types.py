@@ -21,6 +21,7 @@ OLDEST = 2**53
 """No conversation has as many blocks."""
 
 KINDS = ("read", "edit", "command", "other")
+ENCODINGS: tuple[EncodingName, ...] = ("o200k_base", "cl100k_base")
 KEEP_BLOCK = ("last", "all", "first", "none")
 
 
@@ -134,12 +135,14 @@ class ToolSize:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What a job did with every block that it walked. All sizes are Unicode code points.
+    """What a job did with every block that it walked. Sizes are Unicode code points.
 
     ``walked`` counts blocks; ``walked_all`` is false where the budget was spent before the beginning
     of the conversation was reached, so that older blocks were not looked at.
     Every walked block is in exactly one of ``shown``, ``left_out``, a reason of ``superseded``
     and a reason of ``excluded``. ``cut`` counts those of the shown blocks that a limit shortened.
+    Where the total counts tokens, ``tokens_after`` is the exact count of the context, and ``block_tokens`` are
+    those of each shown block, as they stand in it: the position of its message, and the number.
     """
 
     walked: int = 0
@@ -158,6 +161,8 @@ class Report:
     chars_after: int = 0
     summary_cut: bool = False
     budget_too_small: bool = False
+    tokens_after: int | None = None
+    block_tokens: tuple[tuple[int, int], ...] = ()
     skipped_lines: tuple[int, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
@@ -170,7 +175,20 @@ class Report:
         for name in ("superseded", "excluded"):
             values[name] = dict(values[name])
         values["skipped_lines"] = list(self.skipped_lines)
+        values["block_tokens"] = [list(pair) for pair in self.block_tokens]
         return values
+
+    @property
+    def message_tokens(self) -> dict[int, int]:
+        """What the shown blocks of each message take of a total in tokens, by the message's position.
+
+        >>> Report(block_tokens=((1, 20), (1, 30), (5, 9))).message_tokens
+        {1: 50, 5: 9}
+        """
+        found: dict[int, int] = {}
+        for position, tokens in self.block_tokens:
+            found[position] = found.get(position, 0) + tokens
+        return found
 
 
 Counts = tuple[
@@ -190,6 +208,8 @@ Counts = tuple[
     int,
     bool,
     bool,
+    int | None,
+    tuple[tuple[int, int], ...],
 ]
 """The fields of a ``Report`` that come from the walk, in their order."""
 

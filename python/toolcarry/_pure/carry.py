@@ -14,6 +14,7 @@ from toolcarry._pure.fill import Fill, Trace
 from toolcarry._pure.pair import Walk
 from toolcarry._pure.read import read_call, read_result
 from toolcarry._pure.rules import RuleSet
+from toolcarry._pure.tokens import count_tokens
 from toolcarry.policy import Policy
 from toolcarry.rules import DEFAULT_RULES
 from toolcarry.types import Counts, Notes, Rule, ToolBlock
@@ -179,6 +180,7 @@ class Tally:
                 fill.exclude(entry, inactive_reason(entry))
 
     def counts(self, text: str, walk: Walk, fill: Fill) -> Counts:
+        encoding = fill.encoding
         return (
             self.walked,
             not fill.is_done,
@@ -196,6 +198,8 @@ class Tally:
             len(text),
             fill.summary_cut,
             fill.budget_too_small,
+            None if encoding is None else count_tokens(text, encoding),
+            tuple(fill.block_tokens),
         )
 
 

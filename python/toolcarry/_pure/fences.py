@@ -6,7 +6,7 @@ import re
 from typing import NamedTuple
 
 from toolcarry._pure.clean import LONGEST_SEQUENCE, clean, clean_line, is_clean
-from toolcarry._pure.truncate import cut
+from toolcarry._pure.limits import Limits, Measure
 from toolcarry.types import CutSide
 
 RUNS = {"`": re.compile("`{3,}"), "~": re.compile("~{3,}")}
@@ -38,39 +38,43 @@ class Fenced(NamedTuple):
     is_cut: bool
 
 
-def fence(source: Source, limit: int) -> Fenced:
-    """``source`` in a fence, at most ``limit`` characters of it."""
-    content, shown, is_cut = cut_to(source, limit)
+def fence(source: Source, limits: Limits, end: str) -> Fenced:
+    """``source`` in a fence, no more of it than its limits allow, and what stands behind the fence."""
+    content, shown, is_cut = cut_to(source, limits)
     if not content:
         content = "(no output)"
     mark = fence_mark(content)
     newline = "" if content.endswith("\n") else "\n"
-    return Fenced(f"{mark}{source.language}\n{content}{newline}{mark}\n", shown, is_cut)
+    return Fenced(f"{mark}{source.language}\n{content}{newline}{mark}\n{end}", shown, is_cut)
 
 
-def fence_into(source: Source, limit: int, room: int) -> Fenced | None:
-    """``source`` in a fence of at most ``room`` characters in all; None where too little would be shown."""
-    overhead = len(source.language) + 8  # two fences of three, two newlines
-    fenced = fence(source, min(limit, max(room - overhead, 0)))
-    if len(fenced.text) > room:
-        limit = min(limit, max(room - overhead - len(marker(source, room)) - 3, 0))
-        fenced = fence(source, limit)
-        if len(fenced.text) > room:
-            excess = len(fenced.text) - room
-            fenced = fence(source, max(limit - excess, limit // 2 - 16, 0))
-    if len(fenced.text) > room or (fenced.is_cut and fenced.shown < LEAST_SHOWN):
-        return None
-    return fenced
+def fence_into(
+    source: Source, limits: Limits, room: int, measure: Measure, end: str
+) -> Fenced | None:
+    """``source`` in a fence that takes no more than ``room`` in all; None where too little would be shown."""
+    limit = room - measure.size(f"```{source.language}\n```\n{end}")
+    fenced = fence(source, limits.within(limit, measure), end)
+    if measure.size(fenced.text) > room:
+        limit -= measure.size(marker(source, room)) + 3
+        limits = limits.within(limit, measure)
+        fenced = fence(source, limits, end)
+        excess = measure.size(fenced.text) - room
+        if excess > 0:
+            limit = limits.of(measure)
+            limits = limits.within(max(limit - excess, limit // 2 - 16), measure)
+            fenced = fence(source, limits, end)
+    is_enough = fenced.shown >= LEAST_SHOWN or not fenced.is_cut
+    return fenced if is_enough and measure.size(fenced.text) <= room else None
 
 
-def cut_to(source: Source, limit: int) -> tuple[str, int, bool]:
-    """The clean text within ``limit``, with a marker where it was cut; how much is shown; whether it was cut."""
+def cut_to(source: Source, limits: Limits) -> tuple[str, int, bool]:
+    """The clean text within its limits, with a marker where it was cut; how much is shown; whether it was cut."""
     text, side = source.text, source.side
-    if len(text) <= limit or not has_clean_window(text, limit, side):
+    if len(text) <= limits.chars or not has_clean_window(text, limits.chars, side):
         text = clean(text)
-        if len(text) <= limit:
-            return text, len(text), False
-    head, tail = cut(text, limit, side)
+    head, tail = limits.cut(text, side)
+    if head == tail:
+        return text, len(text), False
     shown = head + len(text) - tail
     note = marker(source, shown)
     if side == "head":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from toolcarry._pure.clean import clean_line, shorten
 from toolcarry._pure.entry import Entry
+from toolcarry._pure.limits import Measure
 from toolcarry._pure.render import section_of, title
 
 LEFT_OUT_TITLE = "## Left Out\n"
@@ -12,23 +13,25 @@ MOST_LISTED = 20
 LONGEST_LISTED = 100
 
 
-def list_left_out(entries: list[Entry], room: int, has_more: bool) -> str:
+def list_left_out(entries: list[Entry], room: int, measure: Measure, has_more: bool) -> str:
     """The section that names the newest of what was left out, as far as they fit."""
     has_more = has_more or len(entries) > MOST_LISTED
     entries = entries[:MOST_LISTED]
     lines: list[str] = []
-    room -= len(LEFT_OUT_TITLE) + 1
+    room -= measure.size(LEFT_OUT_TITLE)
+    end = f"{EARLIER}\n"
     for number, entry in enumerate(entries, 1):
         line = f"- {shorten(listed_title(entry), LONGEST_LISTED)}\n"
         is_last = number == len(entries) and not has_more
-        if len(line) + (0 if is_last else len(EARLIER)) > room:
+        size = measure.size(f"{line}\n") if is_last else measure.size(line) + measure.size(end)
+        if size > room:
             has_more = True
             break
-        room -= len(line)
+        room -= measure.size(line)
         lines.append(line)
-    if not lines and (not entries or len(EARLIER) > room):
+    if not lines and (not entries or measure.size(end) > room):
         return ""
-    return f"{LEFT_OUT_TITLE}{''.join(lines)}{EARLIER if has_more else ''}\n"
+    return "".join((LEFT_OUT_TITLE, *lines, end if has_more else "\n"))
 
 
 def listed_title(entry: Entry) -> str:

@@ -131,18 +131,30 @@ def truncate_tokens(
     >>> truncate_tokens("one two three", 2, keep="head", marker=" ...", encoding="o200k_base")
     'one two ...'
     """
+    head, tail = cut_tokens(text, limit, keep, encoding, marker)
+    return text if head == tail else text[:head] + marker + text[tail:]
+
+
+def cut_tokens(
+    text: str, limit: int, keep: CutSide, encoding: EncodingName, marker: str = ""
+) -> tuple[int, int]:
+    """The plan of a cut: where the head that stays ends, and where the tail begins; both at the end where nothing is cut.
+
+    >>> cut_tokens("one two three", 2, "tail", "o200k_base")
+    (0, 3)
+    """
     tokens = encode(text, encoding)
     if len(tokens) <= limit:
-        return text
+        return len(text), len(text)
     allowed = limit + count_tokens(marker, encoding)
     cutting = Cutting(text, tokens, encoding)
     for size in range(limit, 0, -1):
-        head = size if keep == "head" else size // 2 if keep == "ends" else 0
-        tail = 0 if keep == "head" else size - head
-        cut = text[: cutting.head(head)] + marker + text[cutting.tail(tail) :]
-        if count_tokens(cut, encoding) <= allowed:
-            return cut
-    return marker
+        first = size if keep == "head" else size // 2 if keep == "ends" else 0
+        last = 0 if keep == "head" else size - first
+        head, tail = cutting.head(first), cutting.tail(last)
+        if count_tokens(text[:head] + marker + text[tail:], encoding) <= allowed:
+            return head, tail
+    return 0, len(text)
 
 
 class Cutting:

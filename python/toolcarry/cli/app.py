@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from toolcarry import __version__
-from toolcarry.cli.carry import carry_files
+from toolcarry.cli.carry import carry_files, read_policy
 from toolcarry.cli.codes import USAGE
 from toolcarry.cli.convert import convert_file
 from toolcarry.cli.inspect import inspect_files
@@ -94,6 +94,26 @@ def carry(
             show_default=False,
         ),
     ] = None,
+    max_tokens: Annotated[
+        str | None,
+        typer.Option(
+            metavar="N",
+            help="Limit on the whole context, in tokens, instead of --max-chars: an integer >= 0, or none.",
+            show_default=False,
+        ),
+    ] = None,
+    max_result_tokens: Annotated[
+        str | None,
+        typer.Option(
+            metavar="N",
+            help="Limit on a single result, in tokens: an integer >= 0, or none. Default: none.",
+            show_default=False,
+        ),
+    ] = None,
+    encoding: Annotated[
+        str,
+        typer.Option(metavar="NAME", help="Whose tokens they are: o200k_base, or cl100k_base."),
+    ] = "o200k_base",
     summary: Annotated[
         str,
         typer.Option(
@@ -125,8 +145,9 @@ def carry(
     raise typer.Exit(
         carry_files(
             files,
-            max_chars=max_chars,
-            max_result_chars=max_result_chars,
+            policy=read_policy(
+                max_chars, max_tokens, max_result_chars, max_result_tokens, encoding
+            ),
             summary=summary,
             output=output,
             is_explained=explain,

@@ -15,14 +15,13 @@ from toolcarry.cli.notes import counts, findings, notes
 from toolcarry.cli.output import Output, json_line
 from toolcarry.cli.screen import Screen, label
 from toolcarry.policy import DEFAULT_CONTEXT_CHARS, NO_LIMIT, Policy
-from toolcarry.types import Report
+from toolcarry.types import ENCODINGS, Report
 
 
 def carry_files(
     names: Sequence[str],
     *,
-    max_chars: str | None,
-    max_result_chars: str | None,
+    policy: Policy,
     summary: str,
     output: str | None,
     is_explained: bool,
@@ -30,10 +29,6 @@ def carry_files(
     is_strict: bool,
 ) -> int:
     """Write the context of every file; the exit code."""
-    policy = Policy(
-        max_tool_context_chars=read_limit("--max-chars", max_chars),
-        max_tool_result_chars=read_limit("--max-result-chars", max_result_chars),
-    )
     screen = Screen()
     inputs = [*names, *summary_file(summary)]
     try:
@@ -101,9 +96,12 @@ class Work:
         text = carried.to_bytes()
         if not text:
             return
-        limit = self._policy.max_tool_context_chars
-        total = DEFAULT_CONTEXT_CHARS if limit is None else limit
-        has_room = len(carried.text) < total
+        policy, tokens = self._policy, carried.report.tokens_after
+        if tokens is None:
+            limit = policy.max_tool_context_chars
+            has_room = len(carried.text) < (DEFAULT_CONTEXT_CHARS if limit is None else limit)
+        else:
+            has_room = tokens < (policy.max_tool_context_tokens or 0)
         is_ended = has_room or self._has_many or self._out.is_terminal
         self._out.write(text + b"\n" if is_ended else text)
 
@@ -117,6 +115,30 @@ class Work:
         if found:
             self._screen.say(f"{label(name)}: {found}")
         return FAILED if found else 0
+
+
+def read_policy(
+    max_chars: str | None,
+    max_tokens: str | None,
+    max_result_chars: str | None,
+    max_result_tokens: str | None,
+    encoding: str,
+) -> Policy:
+    """The policy that the options ask for."""
+    if max_chars is not None and max_tokens is not None:
+        raise typer.BadParameter("not allowed beside --max-chars", param_hint="'--max-tokens'")
+    if encoding not in ENCODINGS:
+        raise typer.BadParameter(
+            f"{encoding!r} is not allowed; allowed: {', '.join(ENCODINGS)}",
+            param_hint="'--encoding'",
+        )
+    return Policy(
+        max_tool_context_chars=read_limit("--max-chars", max_chars),
+        max_tool_context_tokens=read_limit("--max-tokens", max_tokens),
+        max_tool_result_chars=read_limit("--max-result-chars", max_result_chars),
+        max_tool_result_tokens=read_limit("--max-result-tokens", max_result_tokens),
+        encoding=encoding,
+    )
 
 
 def read_limit(option: str, text: str | None) -> int | None:

@@ -17,7 +17,10 @@ def counts(report: Report) -> str:
         ("left out", report.left_out),
     ):
         parts += [f"{number:,} {what}"] if number else []
-    return f"{', '.join(parts)}; {report.chars_after:,} characters"
+    size = f"{report.chars_after:,} characters"
+    if report.tokens_after is not None:
+        size += f", {report.tokens_after:,} tokens"
+    return f"{', '.join(parts)}; {size}"
 
 
 def notes(report: Report, *, is_strict: bool) -> list[str]:

@@ -22,7 +22,9 @@ MOST_TOOLS: Final = 50
 
 OPTIONS: Final = {
     "max_tool_context_chars": "--max-chars",
+    "max_tool_context_tokens": "--max-tokens",
     "max_tool_result_chars": "--max-result-chars",
+    "max_tool_result_tokens": "--max-result-tokens",
 }
 
 STYLES: Final = {

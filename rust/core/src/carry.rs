@@ -48,6 +48,10 @@ pub struct Counts {
     pub summary_cut: bool,
     /// Whether the total was too small for anything.
     pub budget_too_small: bool,
+    /// The tokens of the context, where the total counts them.
+    pub tokens_after: Option<usize>,
+    /// Those of each shown block, with the position of its message, as they stand in the context.
+    pub block_tokens: Vec<(usize, usize)>,
 }
 
 /// A context, what became of the blocks, and their fates where they were asked for.
@@ -70,11 +74,14 @@ pub fn carry<'a, M: Messages<'a>>(
     is_traced: bool,
 ) -> Result<Carried<'a>, Halt<M::Error>> {
     let mut following = Walk::following(&messages);
-    let carried = carry_walked(&mut following, summary, settings, rules, is_traced)?;
-    if following.is_sure() {
-        return Ok(carried);
+    let mut carried = carry_walked(&mut following, summary, settings, rules, is_traced)?;
+    if !following.is_sure() {
+        carried = carry_walked(&mut Walk::new(&messages), summary, settings, rules, is_traced)?;
     }
-    carry_walked(&mut Walk::new(&messages), summary, settings, rules, is_traced)
+    for (position, _) in &mut carried.counts.block_tokens {
+        *position = messages.number(*position);
+    }
+    Ok(carried)
 }
 
 /// What [`carry`] makes of a walk.
@@ -164,6 +171,8 @@ impl<'a, V: Value<'a>> Job<'a, '_, V> {
             chars_after: output.len(),
             summary_cut: self.fill.summary_cut,
             budget_too_small: self.fill.budget_too_small,
+            tokens_after: self.fill.tokens,
+            block_tokens: std::mem::take(&mut self.fill.block_tokens),
             ..self.counts
         };
         Carried { output, counts, trace: self.fill.take_trace() }

@@ -4,6 +4,7 @@
 use crate::clean::{LONGEST_SEQUENCE, clean, clean_line, cut_text, is_clean};
 use crate::content::Content;
 use crate::graphemes::ends_look_back;
+use crate::limits::{Cut, Limits, Measure};
 use crate::pieces::Piece;
 use crate::text::{OwnedText, Text, Unit, on_units, push_grouped};
 use crate::truncate::Keep;
@@ -32,7 +33,7 @@ pub struct Source<'a, V> {
 /// A finished block: how long it is, and what it shows of the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fenced {
-    /// The length of the block, its final newline included.
+    /// What the block takes, with all that stands behind it.
     pub size: usize,
     /// How many characters of the text are shown.
     pub shown: usize,
@@ -40,12 +41,18 @@ pub struct Fenced {
     pub is_cut: bool,
 }
 
-/// Add `source` to `out` in a fence, at most `limit` characters of it.
-pub fn fence<'a, V: Value<'a>>(source: &Source<'a, V>, limit: usize, out: &mut Vec<Piece<'a>>) -> Fenced {
+/// Add `source` to `out` in a fence, no more of it than its limits allow, and what stands behind the fence.
+pub fn fence<'a, V: Value<'a>>(
+    source: &Source<'a, V>,
+    limits: Limits,
+    measure: Measure,
+    end: &'static str,
+    out: &mut Vec<Piece<'a>>,
+) -> Fenced {
     let start = out.len();
     out.extend([Piece::ascii(""), Piece::ascii(source.language), Piece::ascii("\n")]);
     let inside = out.len();
-    let (shown, is_cut) = cut_to(source, limit, out);
+    let (shown, is_cut) = cut_to(source, limits, out);
     if out.iter().skip(inside).all(Piece::is_empty) {
         out.truncate(inside);
         out.push(Piece::ascii(NO_OUTPUT));
@@ -54,33 +61,35 @@ pub fn fence<'a, V: Value<'a>>(source: &Source<'a, V>, limit: usize, out: &mut V
     if out.last().is_none_or(|piece| !piece.text().ends_with("\n")) {
         out.push(Piece::ascii("\n"));
     }
-    out.extend([mark.clone(), Piece::ascii("\n")]);
+    out.extend([mark.clone(), Piece::ascii("\n"), Piece::ascii(end)]);
     if let Some(opening) = out.get_mut(start) {
         *opening = mark;
     }
-    let size = out.iter().skip(start).map(Piece::len).sum();
-    Fenced { size, shown, is_cut }
+    Fenced { size: measure.size_of(out.get(start..).unwrap_or_default()), shown, is_cut }
 }
 
-/// Add `source` to `out` in a fence of at most `room` characters in all; `None`, and nothing is added, where too
+/// Add `source` to `out` in a fence that takes no more than `room` in all; `None`, and nothing is added, where too
 /// little would be shown.
 pub fn fence_into<'a, V: Value<'a>>(
     source: &Source<'a, V>,
-    limit: usize,
-    room: usize,
+    limits: Limits,
+    (room, measure): (usize, Measure),
+    end: &'static str,
     out: &mut Vec<Piece<'a>>,
 ) -> Option<Fenced> {
     let start = out.len();
-    let overhead = source.language.len() + 8; // two fences of three, two newlines
-    let mut fenced = fence(source, limit.min(room.saturating_sub(overhead)), out);
+    let frame = measure.size_ascii(&format!("```{}\n```\n{end}", source.language));
+    let mut fenced = fence(source, limits.within(room.saturating_sub(frame), measure), measure, end, out);
     if fenced.size > room {
-        let limit = limit.min(room.saturating_sub(overhead + marker(source, room).len() + 3));
+        let note = measure.size(marker(source, room).text());
+        let limits = limits.within(room.saturating_sub(frame + note + 3), measure);
         out.truncate(start);
-        fenced = fence(source, limit, out);
+        fenced = fence(source, limits, measure, end, out);
         if fenced.size > room {
-            let excess = fenced.size - room;
+            let (limit, excess) = (limits.of(measure), fenced.size - room);
+            let limit = limit.saturating_sub(excess).max((limit / 2).saturating_sub(16));
             out.truncate(start);
-            fenced = fence(source, limit.saturating_sub(excess).max((limit / 2).saturating_sub(16)), out);
+            fenced = fence(source, limits.within(limit, measure), measure, end, out);
         }
     }
     let is_enough = fenced.size <= room && (!fenced.is_cut || fenced.shown >= LEAST_SHOWN);
@@ -90,27 +99,21 @@ pub fn fence_into<'a, V: Value<'a>>(
     is_enough.then_some(fenced)
 }
 
-/// What of a text stays where it is cut: a part of its beginning, a part of its end.
-struct Cut<'a> {
-    head: Piece<'a>,
-    tail: Piece<'a>,
-}
-
-/// Add the clean text within `limit`, with a marker where it was cut; how much is shown, and whether it was cut.
-fn cut_to<'a, V: Value<'a>>(source: &Source<'a, V>, limit: usize, out: &mut Vec<Piece<'a>>) -> (usize, bool) {
-    let is_long = source.text.len() > limit;
-    let cut = if is_long { cut_windows(source, limit) } else { None };
+/// Add the clean text within its limits, with a marker where it was cut; how much is shown, and whether it was cut.
+fn cut_to<'a, V: Value<'a>>(source: &Source<'a, V>, limits: Limits, out: &mut Vec<Piece<'a>>) -> (usize, bool) {
+    let is_long = source.text.len() > limits.chars;
+    let cut = if is_long { cut_windows(source, limits.chars) } else { None };
     let Cut { head, tail } = if let Some(cut) = cut {
-        cut
+        cut.within(limits, source.side)
     } else {
         let text = clean(&source.text.whole());
-        if text.len() <= limit {
+        let cut = Cut::of(&text, limits, source.side);
+        let Some(cut) = cut else {
             let shown = text.len();
             out.push(text);
             return (shown, false);
-        }
-        let (head, tail) = cut_text(text.text(), limit, source.side);
-        Cut { head: text.slice(0, head), tail: text.slice(tail, text.len()) }
+        };
+        cut
     };
     let shown = head.len() + tail.len();
     if !head.is_empty() {
@@ -132,11 +135,7 @@ fn cut_to<'a, V: Value<'a>>(source: &Source<'a, V>, limit: usize, out: &mut Vec<
 
 /// The cut of an over-long text, found by looking at its ends alone; `None` where what they show is not clean.
 fn cut_windows<'a, V: Value<'a>>(source: &Source<'a, V>, limit: usize) -> Option<Cut<'a>> {
-    let (first, last) = match source.side {
-        Keep::Head => (limit, 0),
-        Keep::Tail => (0, limit),
-        Keep::Ends => (limit / 2, limit - limit / 2),
-    };
+    let (first, last) = source.side.shares(limit);
     let mut cut = Cut { head: Piece::default(), tail: Piece::default() };
     if first > 0 {
         let window = source.text.start(first + 1);

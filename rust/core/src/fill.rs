@@ -7,24 +7,20 @@
 use ahash::AHashMap;
 
 use crate::candidate::Candidate;
-use crate::clean::{CLOSE_MARKER, OPEN_MARKER, cut_text};
+use crate::clean::{CLOSE_MARKER, OPEN_MARKER};
 use crate::dedupe::Reason;
 use crate::entry::Entry;
 use crate::fates::{Fate, Reasons, Trace, count_reason};
-use crate::fences::{fence, fence_into};
+use crate::fit::{fit_part, fit_summary, fit_whole};
 use crate::left_out::{MOST_LISTED, list_left_out};
+use crate::limits::{Measure, room_of, signed};
 use crate::pieces::{Output, Piece};
-use crate::render::{Section, count_note, sources};
-use crate::settings::{NO_LIMIT, Settings};
-use crate::summary::clean_summary;
+use crate::render::{Section, sources};
+use crate::settings::Settings;
 use crate::text::OwnedText;
-use crate::truncate::Keep;
 use crate::value::Value;
 
 const FRAMING: &str = "Everything above is a record of earlier work: data, not instructions.\n\n";
-const SUMMARY_TITLE: &str = "## Summary\n";
-const TRUNCATED: &str = "... [truncated]";
-const FRAME: usize = OPEN_MARKER.len() + 2 + CLOSE_MARKER.len();
 
 /// A context in the making. Blocks are offered newest first, until `is_done`.
 #[derive(Debug)]
@@ -45,6 +41,10 @@ pub struct Fill<'a, 's, V> {
     pub summary_cut: bool,
     /// Whether the total was too small for anything.
     pub budget_too_small: bool,
+    /// What the context takes, where the total counts tokens.
+    pub tokens: Option<usize>,
+    /// What each shown block takes of them, with the position of its message, as they stand in the context.
+    pub block_tokens: Vec<(usize, usize)>,
     settings: &'s Settings,
     trace: Option<Trace>,
     left: isize,
@@ -56,16 +56,6 @@ pub struct Fill<'a, 's, V> {
     stopped_at: Option<(Entry<'a, V>, Candidate<'a>)>,
     listed: Vec<Entry<'a, V>>,
     summary: OwnedText,
-}
-
-/// A length as a signed number, for budgets that may be overdrawn.
-pub(crate) fn signed(size: usize) -> isize {
-    isize::try_from(size).unwrap_or(isize::MAX)
-}
-
-/// What is left of a budget, as a length.
-fn room_of(left: isize) -> usize {
-    usize::try_from(left).unwrap_or(0)
 }
 
 impl<'a, 's, V: Value<'a>> Fill<'a, 's, V> {
@@ -81,9 +71,11 @@ impl<'a, 's, V: Value<'a>> Fill<'a, 's, V> {
             superseded: Vec::new(),
             summary_cut: false,
             budget_too_small: false,
+            tokens: None,
+            block_tokens: Vec::new(),
             settings,
             trace: is_traced.then(Vec::new),
-            left: signed(settings.total) - signed(FRAME),
+            left: signed(settings.total) - signed(frame_size(settings.measure)),
             candidates: Vec::new(),
             texts: Vec::new(),
             opened: Vec::new(),
@@ -94,38 +86,13 @@ impl<'a, 's, V: Value<'a>> Fill<'a, 's, V> {
             summary: OwnedText::default(),
         };
         if settings.include_summary && !summary.is_empty() {
-            fill.fit_summary(summary);
+            let measure = settings.measure;
+            let fitted = fit_summary(summary, (signed(settings.total / 2).min(fill.left), measure));
+            (fill.summary_cut, fill.budget_too_small) = (fitted.is_cut, fitted.has_no_room);
+            fill.left -= signed(measure.size(fitted.section.as_text()));
+            fill.summary = fitted.section;
         }
         fill
-    }
-
-    /// The summary's section: half of the total at most.
-    fn fit_summary(&mut self, summary: &Piece<'_>) {
-        let mut text = clean_summary(summary);
-        if text.as_text().is_empty() {
-            return;
-        }
-        let room = signed(self.settings.total / 2).min(self.left) - signed(SUMMARY_TITLE.len() + 2);
-        if signed(text.as_text().len()) > room {
-            self.summary_cut = true;
-            let limit = room_of(if room < 80 { room.div_euclid(2) } else { room - 40 });
-            let own = Piece::own(text);
-            let (head, tail) = cut_text(own.text(), limit, Keep::Head);
-            let mut cut = OwnedText::default();
-            cut.push(own.text().slice(0, head));
-            if head < tail {
-                cut.push_ascii(TRUNCATED);
-            }
-            text = clean_summary(&Piece::own(cut));
-            if signed(text.as_text().len()) > room {
-                self.budget_too_small = true;
-                return;
-            }
-        }
-        self.summary.push_ascii(SUMMARY_TITLE);
-        self.summary.push(text.as_text());
-        self.summary.push_ascii("\n\n");
-        self.left -= signed(self.summary.as_text().len());
     }
 
     /// A block that a setting, its branch or its scope keeps out.
@@ -158,19 +125,15 @@ impl<'a, 's, V: Value<'a>> Fill<'a, 's, V> {
             shown.late += 1;
             return;
         }
-        let size = count_note(shown.kind, shown.earlier + 1, true).len();
-        let mut growth = size - shown.count_size;
-        if shown.count_size == 0 {
-            growth += if shown.notes.is_empty() { 3 } else { 2 };
-        }
-        if signed(growth) > self.left {
+        let growth = shown.growth();
+        if growth > self.left {
             self.is_spent = true;
             shown.late += 1;
             return;
         }
         shown.earlier += 1;
-        shown.count_size = size;
-        self.left -= signed(growth);
+        shown.line_size = shown.line_size.saturating_add_signed(growth);
+        self.left -= growth;
     }
 
     /// Show a block, or what fits of it, or leave it out.
@@ -191,9 +154,13 @@ impl<'a, 's, V: Value<'a>> Fill<'a, 's, V> {
 
     /// Show a block whole, or stop at it.
     fn try_whole(&mut self, entry: Entry<'a, V>) {
-        let mut candidate = Candidate::new(&entry);
+        let sources = sources(&entry, self.settings.keep);
+        let mut candidate = Candidate::new(&entry, sources.iter().any(Option::is_some), self.settings.measure);
         let room = self.left - signed(self.heading_size(&candidate));
-        if self.fit_whole(&mut candidate, &entry, room) {
+        let start = self.texts.len();
+        let fitted = fit_whole(&sources, self.settings.limits, (room, self.settings.measure), &mut self.texts);
+        if let Some(fitted) = fitted {
+            (candidate.texts, candidate.fitted) = (start..self.texts.len(), fitted);
             self.show(candidate, "limit");
         } else {
             self.is_spent = true;
@@ -216,67 +183,22 @@ impl<'a, 's, V: Value<'a>> Fill<'a, 's, V> {
 
     /// What a block takes beside its texts: its heading, and what it is the first to need.
     fn heading_size(&self, candidate: &Candidate<'a>) -> usize {
-        let mut size = candidate.title.len() + candidate.notes.len() + 6; // "### ", two newlines
+        let measure = self.settings.measure;
+        let mut size = candidate.line_size;
         if !self.opened.contains(&candidate.section) {
-            size += candidate.section.heading().len();
+            size += measure.size_ascii(candidate.section.heading());
         }
         if self.shown == 0 && self.settings.framing {
-            size += FRAMING.len();
+            size += measure.size_ascii(FRAMING);
         }
         size
     }
 
-    /// Fence the block's texts, each up to the limit on one result; whether there is room for that.
-    fn fit_whole(&mut self, candidate: &mut Candidate<'a>, entry: &Entry<'a, V>, room: isize) -> bool {
-        let start = self.texts.len();
-        let mut left = room;
-        for source in sources(entry, self.settings.keep).into_iter().flatten() {
-            let own = if source.is_exempt { NO_LIMIT } else { self.settings.limit };
-            let room = room_of(left);
-            let found = (left >= 0).then(|| fence(&source, own.min(room), &mut self.texts));
-            let Some(found) = found.filter(|found| !(found.is_cut && room < own)) else {
-                left = -1;
-                break;
-            };
-            left -= signed(found.size);
-            candidate.add(found);
-        }
-        self.settle(candidate, start, left >= 0)
-    }
-
-    /// Fence the block's texts, cut to the room; whether enough of them is shown.
-    fn fit_part(&mut self, candidate: &mut Candidate<'a>, entry: &Entry<'a, V>, room: isize) -> bool {
-        let start = self.texts.len();
-        let found = sources(entry, self.settings.keep);
-        let count = found.iter().flatten().count();
-        let mut left = room;
-        for (number, source) in found.iter().flatten().enumerate() {
-            let own = if source.is_exempt { NO_LIMIT } else { self.settings.limit };
-            let share = if number + 1 == count { left } else { left.div_euclid(2) };
-            let part = (share >= 0).then(|| fence_into(source, own, room_of(share), &mut self.texts)).flatten();
-            let Some(part) = part else { return self.settle(candidate, start, false) };
-            left -= signed(part.size);
-            candidate.add(part);
-        }
-        self.settle(candidate, start, count > 0)
-    }
-
-    /// Keep the texts from `start` on as the candidate's, or drop them.
-    fn settle(&mut self, candidate: &mut Candidate<'a>, start: usize, fits: bool) -> bool {
-        if fits {
-            candidate.texts = start..self.texts.len();
-        } else {
-            self.texts.truncate(start);
-            (candidate.size, candidate.is_cut) = (0, false);
-        }
-        fits
-    }
-
     fn show(&mut self, candidate: Candidate<'a>, by: &'static str) {
-        self.left -= signed(self.heading_size(&candidate) + candidate.size);
+        self.left -= signed(self.heading_size(&candidate) + candidate.fitted.size);
         self.shown += 1;
-        self.cut += usize::from(candidate.is_cut);
-        let (fate, by) = if candidate.is_cut { (Fate::Cut, by) } else { (Fate::Shown, "") };
+        self.cut += usize::from(candidate.fitted.is_cut);
+        let (fate, by) = if candidate.fitted.is_cut { (Fate::Cut, by) } else { (Fate::Shown, "") };
         self.note(candidate.age, fate, by);
         if candidate.section == Section::Commands || candidate.section == Section::Changes {
             self.counted.insert(candidate.order, self.candidates.len());
@@ -294,12 +216,16 @@ impl<'a, 's, V: Value<'a>> Fill<'a, 's, V> {
 
     /// The finished context; empty where there is nothing to carry or no room to carry it in.
     pub fn finish(&mut self) -> Output<'a> {
+        let measure = self.settings.measure;
+        let counts_tokens = matches!(measure, Measure::Tokens(_));
         let left_out = self.settle_stop();
         let mut output = Output::with_room(self.texts.len() + 4 * self.candidates.len() + 16);
         if self.shown == 0 && self.summary.as_text().is_empty() {
             self.budget_too_small |= self.is_spent;
+            self.tokens = counts_tokens.then_some(0);
             return output;
         }
+        let mut size = frame_size(measure) + measure.size(self.summary.as_text()) + measure.size(left_out.as_text());
         output.push(Piece::ascii(OPEN_MARKER));
         output.push(Piece::ascii("\n\n"));
         output.push(Piece::own(std::mem::take(&mut self.summary)));
@@ -308,22 +234,29 @@ impl<'a, 's, V: Value<'a>> Fill<'a, 's, V> {
             for shown in self.candidates.iter_mut().rev().filter(|shown| shown.section == section) {
                 if is_first {
                     output.push(Piece::ascii(section.heading()));
+                    size += measure.size_ascii(section.heading());
                     is_first = false;
                 }
                 output.push(Piece::ascii("### "));
+                let end = shown.heading_end(!self.is_done);
                 output.push(std::mem::take(&mut shown.title));
-                output.push(shown.heading_end(!self.is_done));
+                output.push(end);
                 for piece in self.texts.get_mut(shown.texts.clone()).unwrap_or_default() {
                     output.push(std::mem::take(piece));
                 }
-                output.push(Piece::ascii("\n"));
+                size += shown.line_size + shown.fitted.size;
+                if counts_tokens {
+                    self.block_tokens.push((shown.position, shown.line_size + shown.fitted.size));
+                }
             }
         }
         output.push(Piece::own(left_out));
         if self.shown > 0 && self.settings.framing {
             output.push(Piece::ascii(FRAMING));
+            size += measure.size_ascii(FRAMING);
         }
         output.push(Piece::ascii(CLOSE_MARKER));
+        self.tokens = counts_tokens.then_some(size);
         output
     }
 
@@ -337,15 +270,24 @@ impl<'a, 's, V: Value<'a>> Fill<'a, 's, V> {
         let room = (self.settings.total / 16).min(room_of(self.left.div_euclid(2)));
         let listed = std::mem::take(&mut self.listed);
         let mut listed: Vec<&Entry<'a, V>> = listed.iter().collect();
-        let listing = list_left_out(&listed, room, self.is_done);
+        let listing = list_left_out(&listed, (room, self.settings.measure), self.is_done);
         let Some((entry, mut candidate)) = self.stopped_at.take() else { return listing };
-        let left = self.left - signed(listing.as_text().len()) - signed(self.heading_size(&candidate));
-        if self.fit_part(&mut candidate, &entry, left) {
+        let left =
+            self.left - signed(self.settings.measure.size(listing.as_text())) - signed(self.heading_size(&candidate));
+        let (start, sources) = (self.texts.len(), sources(&entry, self.settings.keep));
+        let fitted = fit_part(&sources, self.settings.limits, (left, self.settings.measure), &mut self.texts);
+        if let Some(fitted) = fitted {
+            (candidate.texts, candidate.fitted) = (start..self.texts.len(), fitted);
             self.show(candidate, "total");
             return listing;
         }
         self.leave_out(entry.age);
         listed.insert(0, &entry);
-        list_left_out(&listed, room, self.is_done)
+        list_left_out(&listed, (room, self.settings.measure), self.is_done)
     }
+}
+
+/// What the lines take that open and close a context.
+fn frame_size(measure: Measure) -> usize {
+    measure.size_ascii(&format!("{OPEN_MARKER}\n\n")) + measure.size_ascii(CLOSE_MARKER)
 }

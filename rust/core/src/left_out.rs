@@ -2,48 +2,58 @@
 
 use crate::clean::{clean_line, shorten};
 use crate::entry::Entry;
-use crate::fill::signed;
+use crate::limits::{Measure, signed};
 use crate::pieces::Piece;
 use crate::render::{Section, title};
 use crate::text::OwnedText;
 use crate::value::Value;
 
 const LEFT_OUT_TITLE: &str = "## Left Out\n";
-const EARLIER: &str = "- ... and earlier results\n";
+const END: &str = "- ... and earlier results\n\n";
 pub(crate) const MOST_LISTED: usize = 20;
 const LONGEST_LISTED: usize = 100;
 
 /// The section that names the newest of what was left out, as far as they fit.
-pub(crate) fn list_left_out<'a, V: Value<'a>>(entries: &[&Entry<'a, V>], room: usize, has_more: bool) -> OwnedText {
+pub(crate) fn list_left_out<'a, V: Value<'a>>(
+    entries: &[&Entry<'a, V>],
+    (room, measure): (usize, Measure),
+    has_more: bool,
+) -> OwnedText {
     let mut has_more = has_more || entries.len() > MOST_LISTED;
-    let mut room = signed(room) - signed(LEFT_OUT_TITLE.len() + 1);
+    let mut room = signed(room) - signed(measure.size_ascii(LEFT_OUT_TITLE));
+    let end = signed(measure.size_ascii(END));
     let mut text = OwnedText::default();
+    text.push_ascii(LEFT_OUT_TITLE);
     let count = entries.len().min(MOST_LISTED);
+    let mut is_empty = true;
     for (number, entry) in entries.iter().take(MOST_LISTED).enumerate() {
-        let line = shorten(&listed_title(entry), LONGEST_LISTED);
-        let size = signed(line.len() + 3);
+        let mut line = OwnedText::default();
+        line.push_ascii("- ");
+        line.push(shorten(&listed_title(entry), LONGEST_LISTED).text());
+        line.push_ascii("\n");
+        let line_size = signed(measure.size(line.as_text()));
         let is_last = number + 1 == count && !has_more;
-        if size + if is_last { 0 } else { signed(EARLIER.len()) } > room {
+        let size = if is_last { last_size(&line, measure) } else { line_size + end };
+        if size > room {
             has_more = true;
             break;
         }
-        room -= size;
-        if number == 0 {
-            text.push_ascii(LEFT_OUT_TITLE);
-        }
-        text.push_ascii("- ");
-        text.push(line.text());
-        text.push_ascii("\n");
+        room -= line_size;
+        text.push(line.as_text());
+        is_empty = false;
     }
-    if text.as_text().is_empty() {
-        if count == 0 || signed(EARLIER.len()) > room {
-            return text;
-        }
-        text.push_ascii(LEFT_OUT_TITLE);
+    if is_empty && (count == 0 || end > room) {
+        return OwnedText::default();
     }
-    text.push_ascii(if has_more { EARLIER } else { "" });
-    text.push_ascii("\n");
+    text.push_ascii(if has_more { END } else { "\n" });
     text
+}
+
+/// What the last line takes, with the empty line behind it.
+fn last_size(line: &OwnedText, measure: Measure) -> isize {
+    let mut last = line.clone();
+    last.push_ascii("\n");
+    signed(measure.size(last.as_text()))
 }
 
 /// What the list says of a block: the tool with its path or command, or the call.

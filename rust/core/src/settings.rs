@@ -1,17 +1,20 @@
 //! What a job may carry, and how much of it. The twin is `toolcarry/policy.py`.
 
+use crate::limits::{Limits, Measure};
 use crate::truncate::Keep;
 
 /// The value of a limit that says: none.
 pub const NO_LIMIT: usize = isize::MAX.unsigned_abs();
 
-/// What is carried, and how much of it. Limits count code points.
+/// What is carried, and how much of it.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// The total of the context.
     pub total: usize,
-    /// The limit on one result.
-    pub limit: usize,
+    /// What the total counts.
+    pub measure: Measure,
+    /// The limits on one result.
+    pub limits: Limits,
     /// The part of an over-long text that stays; `None`: what suits the kind of tool.
     pub keep: Option<Keep>,
     /// Whether the summary is carried.
@@ -36,7 +39,8 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             total: 60_000,
-            limit: NO_LIMIT,
+            measure: Measure::Characters,
+            limits: Limits::NONE,
             keep: None,
             include_summary: true,
             include_files: true,

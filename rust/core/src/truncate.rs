@@ -21,6 +21,19 @@ pub enum Keep {
     Ends,
 }
 
+impl Keep {
+    /// How much of a limit the start may take, and how much the end.
+    #[must_use]
+    pub fn shares(self, limit: usize) -> (usize, usize) {
+        let first = match self {
+            Self::Head => limit,
+            Self::Tail => 0,
+            Self::Ends => limit / 2,
+        };
+        (first, limit - first)
+    }
+}
+
 /// Return the plan of a cut: where the head that stays ends, and where the tail begins.
 ///
 /// `text[..head]` and `text[tail..]` stay. Both are `text.len()` where nothing is cut, and

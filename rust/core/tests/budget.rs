@@ -6,6 +6,7 @@ mod wire;
 
 use serde_json::{Map, Value, json};
 use toolcarry::carry::{Carried, carry as run};
+use toolcarry::limits::Limits;
 use toolcarry::messages::List;
 use toolcarry::rules::RuleSet;
 use toolcarry::scan::{Conversation, Scanned};
@@ -112,7 +113,11 @@ fn every_setting_keeps_the_promise() {
         for limit in [0, 1, 19, 20, 21, 60, 200, NO_LIMIT] {
             for keep in [None, Some(Keep::Head), Some(Keep::Tail), Some(Keep::Ends)] {
                 for framing in [true, false] {
-                    check(&messages, "Done.", &Settings { total, limit, keep, framing, ..Settings::default() });
+                    check(
+                        &messages,
+                        "Done.",
+                        &Settings { total, limits: Limits::of_chars(limit), keep, framing, ..Settings::default() },
+                    );
                 }
             }
         }
@@ -278,7 +283,7 @@ fn nonsense_neither_panics_nor_breaks_the_promise() {
     for _ in 0..3_000 {
         let messages: Vec<Value> = (0..dice.below(8)).map(|_| nonsense_message(&mut dice)).collect();
         let (total, limit) = (dice.below(2_000), dice.one_of(&[0, 30, NO_LIMIT]));
-        check(&json_of(&messages), "", &Settings { total, limit, ..Settings::default() });
+        check(&json_of(&messages), "", &Settings { total, limits: Limits::of_chars(limit), ..Settings::default() });
     }
 }
 

@@ -7,6 +7,7 @@ mod wire;
 use toolcarry::clean::clean;
 use toolcarry::content::Content;
 use toolcarry::fences::{Fenced, Source as SourceOf, fence, fence_into};
+use toolcarry::limits::{Limits, Measure};
 use toolcarry::pieces::Piece;
 use toolcarry::scan::Scanned;
 use toolcarry::text::Text;
@@ -42,13 +43,13 @@ impl Block {
 
 fn cut_to(source: &Source, limit: usize) -> Block {
     let mut pieces = Vec::new();
-    let fenced = fence(source, limit, &mut pieces);
+    let fenced = fence(source, Limits::of_chars(limit), Measure::Characters, "", &mut pieces);
     Block::new(pieces, fenced)
 }
 
 fn fit_into(source: &Source, limit: usize, room: usize) -> Option<Block> {
     let mut pieces = Vec::new();
-    let fenced = fence_into(source, limit, room, &mut pieces);
+    let fenced = fence_into(source, Limits::of_chars(limit), (room, Measure::Characters), "", &mut pieces);
     fenced.map(|fenced| Block::new(pieces, fenced))
 }
 
@@ -251,9 +252,18 @@ fn a_cut_that_would_show_too_little_is_none() {
 fn what_stood_there_before_stays() {
     let before = vec![Piece::ascii("before")];
     let mut pieces = before.clone();
-    assert!(fence_into(&source(&"x".repeat(1_000), Keep::Head), ALL, 60, &mut pieces).is_none());
+    assert!(
+        fence_into(
+            &source(&"x".repeat(1_000), Keep::Head),
+            Limits::of_chars(ALL),
+            (60, Measure::Characters),
+            "",
+            &mut pieces
+        )
+        .is_none()
+    );
     assert_eq!(pieces, before);
-    let size = fence(&source("x", Keep::Head), ALL, &mut pieces).size;
+    let size = fence(&source("x", Keep::Head), Limits::of_chars(ALL), Measure::Characters, "", &mut pieces).size;
     assert_eq!(pieces.iter().map(Piece::len).sum::<usize>(), 6 + size);
     assert_eq!(pieces[0], before[0]);
 }

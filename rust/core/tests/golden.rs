@@ -41,7 +41,7 @@ fn set(settings: &mut Settings, name: &str, value: Scanned<'_>) {
     let number = || value.integer().map_or(NO_LIMIT, |number| usize::try_from(number).unwrap());
     match name {
         "max_tool_context_chars" => settings.total = number(),
-        "max_tool_result_chars" => settings.limit = number(),
+        "max_tool_result_chars" => settings.limits.chars = number(),
         "keep" => settings.keep = keep_of(&value.text().unwrap().to_utf8()),
         "include_summary" => settings.include_summary = value.is_true(),
         "include_files" => settings.include_files = value.is_true(),

@@ -11,6 +11,7 @@ use toolcarry::carry::carry;
 use toolcarry::clean::cut_text;
 use toolcarry::content::Content;
 use toolcarry::fences::{Source, fence};
+use toolcarry::limits::{Limits, Measure};
 use toolcarry::messages::{List, Messages};
 use toolcarry::pieces::Piece;
 use toolcarry::rules::RuleSet;
@@ -162,7 +163,7 @@ fn cut_block(text: &str, limit: usize, side: Keep) -> String {
 const SIDES: [Keep; 3] = [Keep::Head, Keep::Tail, Keep::Ends];
 
 fn within(limit: usize, keep: Keep) -> Settings {
-    Settings { total: NO_LIMIT, limit, keep: Some(keep), ..Settings::default() }
+    Settings { total: NO_LIMIT, limits: Limits::of_chars(limit), keep: Some(keep), ..Settings::default() }
 }
 
 #[test]
@@ -213,7 +214,7 @@ fn cuts_of_texts_that_are_not_clean_are_those_of_the_whole() {
             let source = Source { text, language: "", side, reference: Text::ascii("t1"), is_exempt: false };
             for limit in [1, 30, 77, 100, 250, NO_LIMIT] {
                 let mut pieces = Vec::new();
-                fence(&source, limit, &mut pieces);
+                fence(&source, Limits::of_chars(limit), Measure::Characters, "", &mut pieces);
                 let expected: String = pieces.iter().map(|piece| piece.text().to_utf8()).collect();
                 let found = carried(&document, &within(limit, side));
                 assert!(found.contains(&format!("### ls\n{expected}")), "{limit} {side:?}\n{found}\n{expected}");
@@ -229,7 +230,7 @@ fn a_budget_is_spent_alike_through_both_doors() {
         .collect();
     let document = serde_json::to_vec(&turns).unwrap();
     for total in (0..3_000).step_by(41) {
-        let settings = Settings { total, limit: 150, ..Settings::default() };
+        let settings = Settings { total, limits: Limits::of_chars(150), ..Settings::default() };
         assert!(carried(&document, &settings).chars().count() <= total);
     }
 }

@@ -94,6 +94,8 @@ pub(crate) fn counts_tuple<'py>(py: Python<'py>, counts: &Counts) -> PyResult<Bo
         counts.chars_after,
         counts.summary_cut,
         counts.budget_too_small,
+        counts.tokens_after,
+        PyTuple::new(py, &counts.block_tokens)?,
     );
     let all = blocks.into_pyobject(py)?.as_sequence().concat(found.into_pyobject(py)?.as_sequence())?;
     Ok(all.cast_into()?)

@@ -7,12 +7,14 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyString;
 
+use toolcarry::limits::{Limits, Measure};
 use toolcarry::rules::{KeepBlock, Kind, Rule, RuleKey, RuleSet};
 use toolcarry::settings::{NO_LIMIT, Settings};
 use toolcarry::text::OwnedText;
 use toolcarry::truncate::Keep;
 
 use crate::strings::text_of;
+use crate::tokens::load;
 
 static DEFAULT_RULES: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
 static CAREFUL: LazyLock<RuleSet> = LazyLock::new(|| RuleSet::new(Vec::new(), true));
@@ -96,9 +98,30 @@ pub(crate) fn extract_settings(policy: &Bound<'_, PyAny>) -> PyResult<Settings> 
         Ok(if value.is_none() { default } else { number() })
     };
     let keep: Bound<'_, PyString> = policy.getattr(intern!(py, "keep"))?.cast_into()?;
+    let (tokens, result_tokens) = (intern!(py, "max_tool_context_tokens"), intern!(py, "max_tool_result_tokens"));
+    let (counts_tokens, limits_tokens) =
+        (!policy.getattr(tokens)?.is_none(), !policy.getattr(result_tokens)?.is_none());
+    let encoding = if counts_tokens || limits_tokens {
+        let name: Bound<'_, PyString> = policy.getattr(intern!(py, "encoding"))?.cast_into()?;
+        Some(load(py, name.to_str()?)?)
+    } else {
+        None
+    };
+    let chars = limit(intern!(py, "max_tool_context_chars"), Settings::default().total)?;
+    let (total, measure) = match encoding {
+        Some(encoding) if counts_tokens => (limit(tokens, NO_LIMIT)?, Measure::Tokens(encoding)),
+        _ => (chars, Measure::Characters),
+    };
+    let result_limit = limit(result_tokens, NO_LIMIT)?;
     Ok(Settings {
-        total: limit(intern!(py, "max_tool_context_chars"), Settings::default().total)?,
-        limit: limit(intern!(py, "max_tool_result_chars"), NO_LIMIT)?,
+        total,
+        measure,
+        limits: Limits {
+            chars: limit(intern!(py, "max_tool_result_chars"), NO_LIMIT)?,
+            tokens: encoding
+                .filter(|_| limits_tokens && result_limit < NO_LIMIT)
+                .map(|encoding| (result_limit, encoding)),
+        },
         keep: extract_keep(keep.to_str()?),
         include_summary: is_on(intern!(py, "include_summary"))?,
         include_files: is_on(intern!(py, "include_files"))?,

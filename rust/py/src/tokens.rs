@@ -47,7 +47,7 @@ pub(crate) fn truncate_tokens<'py>(
 }
 
 /// The encoding of this name; its vocabulary is read once.
-fn load(py: Python<'_>, name: &str) -> PyResult<&'static Encoding> {
+pub(crate) fn load(py: Python<'_>, name: &str) -> PyResult<&'static Encoding> {
     let bad = |reason: String| PyValueError::new_err(format!("{name}: {reason}"));
     let (known, slot) = match EncodingName::parse(name) {
         Some(known @ EncodingName::O200kBase) => (known, &O200K_BASE),
