@@ -49,16 +49,13 @@ class Limits(NamedTuple):
         head, tail = cut(text, self.chars, side)
         if self.tokens == NO_LIMIT:
             return head, tail
-        start = tail
         if head == tail:
-            if count_tokens(text, self.encoding) <= self.tokens:
-                return head, tail
-            start = 0
+            return cut_tokens(text, self.tokens, side, self.encoding)
         first = 0 if side == "tail" else self.tokens // 2 if side == "ends" else self.tokens
+        rest = text[tail:]
         head, _ = cut_tokens(text[:head], first, "head", self.encoding)
-        rest = text[start:]
         before, behind = cut_tokens(rest, self.tokens - first, "tail", self.encoding)
-        return head, start + (0 if before == behind else behind)
+        return head, tail + (0 if before == behind else behind)
 
 
 def limits_of(policy: Policy) -> tuple[Measure, int, Limits]:

@@ -102,11 +102,8 @@ impl Limits {
     #[must_use]
     pub fn cut_tokens(self, text: Text<'_>, side: Keep) -> Option<(usize, usize)> {
         let (limit, encoding) = self.tokens?;
-        if encoding.head(text, limit) == text.len() {
-            return None;
-        }
-        let (first, last) = side.shares(limit);
-        Some((encoding.head(text, first), encoding.tail(text, last)))
+        let (head, tail) = encoding.cut(text, limit, side, Text::ascii(""));
+        (head < tail).then_some((head, tail))
     }
 }
 
