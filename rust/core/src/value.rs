@@ -229,6 +229,8 @@ pub trait Value<'a>: Copy + 'a {
     fn members(self, visit: &mut dyn FnMut(Text<'a>, Self) -> bool);
     /// The value as compact JSON.
     fn json(self) -> OwnedText;
+    /// The value as compact JSON in which base64 is a line that names it; the twin is `_pure/answer.py`.
+    fn answer_json(self) -> OwnedText;
     /// A call's arguments as an object: parsed, or under `arguments` where they are none.
     #[must_use]
     fn arguments(self) -> Self;
