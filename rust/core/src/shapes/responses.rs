@@ -10,6 +10,14 @@ use crate::text::Text;
 use crate::value::{Key, Value, names, text_or_empty};
 
 const NAME: &str = "openai-responses";
+const OPERATION: Key<'static> = Key::new("operation");
+const OUTPUTS: Key<'static> = Key::new("outputs");
+const QUERIES: Key<'static> = Key::new("queries");
+const CODE: Key<'static> = Key::new("code");
+const PROMPT: Key<'static> = Key::new("prompt");
+const METADATA: Key<'static> = Key::new("metadata");
+const EXIT_CODE: Key<'static> = Key::new("exit_code");
+const TOOLS: Key<'static> = Key::new("tools");
 /// The calls whose results are items of their own. What is of another kind is a call by its `call_id`.
 const ON_CLIENT: [&str; 7] = [
     "function_call",
@@ -26,13 +34,13 @@ const NO_CALLS: [&str; 3] = ["reasoning", "item_reference", "mcp_list_tools"];
 /// The calls that hold their results: where the arguments stand, and what came back.
 const ON_SERVER: [(&str, Key<'static>, Key<'static>); 5] = [
     ("web_search_call", names::ACTION, names::RESULTS),
-    ("file_search_call", names::QUERIES, names::RESULTS),
-    ("code_interpreter_call", names::CODE, names::OUTPUTS),
-    ("image_generation_call", names::PROMPT, names::RESULT),
+    ("file_search_call", QUERIES, names::RESULTS),
+    ("code_interpreter_call", CODE, OUTPUTS),
+    ("image_generation_call", PROMPT, names::RESULT),
     ("mcp_call", names::ARGUMENTS, names::OUTPUT),
 ];
 /// Arguments that are no object: one is made of them, under their own name.
-const WRAPPED: [Key<'static>; 3] = [names::QUERIES, names::CODE, names::PROMPT];
+const WRAPPED: [Key<'static>; 3] = [QUERIES, CODE, PROMPT];
 
 const MOST_EXIT_CODE: i64 = 1 << 32;
 
@@ -70,7 +78,7 @@ impl Shape for Responses {
         if !kind.ends_with("_call_output") && !kind.ends_with("tool_search_output") {
             return None;
         }
-        let output = wire.get(names::OUTPUT).or_else(|| wire.get(names::TOOLS));
+        let output = wire.get(names::OUTPUT).or_else(|| wire.get(TOOLS));
         let (content, has_failed) = output.and_then(unpacked).unwrap_or((output, false));
         let is_error = has_failed || text_or_empty(wire.get(names::STATUS)).is("failed");
         let name = text_or_empty(wire.get(names::NAME));
@@ -98,7 +106,7 @@ fn arguments<'a, V: Value<'a>>(wire: V, kind: Text<'a>) -> Option<V> {
     if kind.is("custom_tool_call") {
         return Some(wire.get(names::INPUT)?.under(names::INPUT)); // no JSON, even where it looks like it
     }
-    [names::ARGUMENTS, names::ACTION, names::OPERATION, names::INPUT].iter().find_map(|key| wire.get(*key))
+    [names::ARGUMENTS, names::ACTION, OPERATION, names::INPUT].iter().find_map(|key| wire.get(*key))
 }
 
 fn server_result<'a, V: Value<'a>>(wire: V, kind: Text<'a>, key: Key<'static>) -> ToolResult<'a, V> {
@@ -119,7 +127,7 @@ fn unpacked<'a, V: Value<'a>>(output: V) -> Option<(Option<V>, bool)> {
     }
     let held = output.arguments();
     let text = held.get(names::OUTPUT).filter(|text| text.text_len().is_some())?;
-    let exit_code = held.get(names::METADATA)?.object()?.get(names::EXIT_CODE)?.integer()?;
+    let exit_code = held.get(METADATA)?.object()?.get(EXIT_CODE)?.integer()?;
     if exit_code.abs() > MOST_EXIT_CODE {
         return None;
     }
