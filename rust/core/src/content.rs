@@ -99,11 +99,7 @@ pub fn result_content<'a, V: Value<'a>>(content: Option<V>) -> Content<'a, V> {
     if is_plain { Content::Value(text) } else { Content::Piece(content_text(content, 0)) }
 }
 
-/// The text of a result: parts on lines of their own; what is no text becomes a line that names it.
-pub fn result_text<'a, V: Value<'a>>(content: Option<V>) -> Piece<'a> {
-    content.map_or(Piece::ascii(""), |content| content_text(content, 0))
-}
-
+/// Parts on lines of their own; what is no text becomes a line that names it.
 fn content_text<'a, V: Value<'a>>(content: V, depth: usize) -> Piece<'a> {
     let Some(parts) = content.list() else { return part_text(content, depth) };
     let mut texts = items(parts).map(|part| part_text(part, depth));
