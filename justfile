@@ -43,6 +43,6 @@ long:
 fuzz-smoke:
     .ci/check fuzz_smoke
 
-# Fuzz for so many seconds: scan_serde, doors, readers, truncate, render, shell, or doors.py (fuzz/README.md)
+# Fuzz for so many seconds: scan_serde, doors, readers, reads_FAMILY, truncate, render, shell, or doors.py (fuzz/README.md)
 fuzz target seconds:
     .ci/check fuzz {{target}} {{seconds}}

@@ -5,14 +5,22 @@ python fuzz/seeds.py        # writes fuzz/corpus/TARGET
 
 import hashlib
 import json
+import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
+
+from families import FAMILIES
+from media import PLACES
 
 FUZZ = Path(__file__).resolve().parent
 ROOT = FUZZ.parent
 CASES = ROOT / "tests" / "cases"
 SESSION = ROOT / "examples" / "session.jsonl"
+READERS = sorted(path.stem for path in (FUZZ / "fuzz_targets").glob("reads_*.rs"))
+"""A target for each family: of what all begin with, each keeps what its family reads."""
 
 MARK = b"\xef\xbb\xbf"
 SETTINGS = (
@@ -97,7 +105,9 @@ def hard_cases() -> Iterator[bytes]:
 
 
 def conversations() -> Iterator[list[Any]]:
-    """The conversations of the corpus and of the golden cases, as messages."""
+    """The conversations of the corpus and of the golden cases, and those of each family, as messages."""
+    yield from (make("t1") + make("t2") for make in FAMILIES.values())
+    yield from (place("QUJD" * 20) for place in PLACES.values())
     for path in sorted(CASES.glob("*/*.json")):
         case = json.loads(path.read_bytes())
         found = case.get("input", case.get("messages")) if isinstance(case, dict) else None
@@ -109,7 +119,7 @@ WORDS = {word: number for number, word in enumerate((FUZZ / "words.txt").read_te
 
 
 def planned(value: Any) -> bytes:
-    """A value as ``fuzz_targets/readers.rs`` reads it. Members of other names are left out, long texts cut."""
+    """A value as ``reading.rs`` reads it. Members of other names are left out, long texts cut."""
     if value is None or isinstance(value, bool):
         return {None: b"\0", True: b"\1", False: b"\2"}[value]
     if isinstance(value, (int, float)):
@@ -117,7 +127,7 @@ def planned(value: Any) -> bytes:
     if isinstance(value, str):
         if value in WORDS:
             return bytes((4, WORDS[value]))
-        text = value.encode("utf-8", "replace")[:63]
+        text = value.encode("utf-8", "replace")[:127]
         return bytes((5, len(text))) + text
     if isinstance(value, list):
         return bytes((6, len(value[:15]))) + b"".join(map(planned, value[:15]))
@@ -161,8 +171,9 @@ def write(folder: Path, seeds: Iterable[bytes]) -> None:
 def main() -> None:
     write(FUZZ / "corpus" / "scan_serde", (*documents(), *bodies()))
     write(FUZZ / "corpus" / "doors", (body + end for body in bodies() for end in SETTINGS))
-    plans = (b"".join(map(planned, messages)) for messages in conversations())
-    write(FUZZ / "corpus" / "readers", plans)
+    plans = [b"".join(map(planned, messages)) for messages in conversations()]
+    for target in ("readers", *READERS):
+        write(FUZZ / "corpus" / target, plans)
     lines = [line.encode("utf-8", "replace") for line in command_lines()]
     write(FUZZ / "corpus" / "shell", lines)
     write(FUZZ / "corpus" / "truncate", (b"\0\x10\2" + line for line in lines))

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown import shown_blocks
-from media import LINES, PAYLOAD, PLACES, Wire, found, text
+from media import LINES, PAYLOAD, PLACES, Wire, found, gemini, text
 from wire import assistant, bash, use
 
 MARK = "QUJD" * 10
@@ -151,13 +151,33 @@ parts = st.sampled_from([part for part, _ in LINES.values()])
     given_parts=st.lists(parts | st.just(text("x")), max_size=6),
     depth=st.integers(0, 4),
     is_protocol=st.booleans(),
+    is_json=st.booleans(),
 )
 def test_base64_is_never_text_at_any_depth(
-    api: ModuleType, given_parts: list[Wire], depth: int, is_protocol: bool
+    api: ModuleType, given_parts: list[Wire], depth: int, is_protocol: bool, is_json: bool
 ) -> None:
-    content = given_parts
+    content: Any = given_parts
     for _ in range(depth):
-        content = [{"type": "tool_result", "content": content}]
-    carried = api.carry(bash("ls", found(text("x"), *content) if is_protocol else content))
+        content = {"a": [content]} if is_json else [{"type": "tool_result", "content": content}]
+    if is_protocol and not is_json:
+        content = found(text("x"), *content)
+    messages = bash("ls", content)
+    carried = api.carry(messages)
     assert MARK not in carried.text
-    assert carried.report.chars_before < 60 * (len(given_parts) + depth + 2)
+    assert carried.report.chars_before < 200 * (len(given_parts) + depth + 2)
+    assert api.carry(json.dumps(messages).encode()).text == carried.text
+
+
+@pytest.mark.parametrize("name", LINES)
+def test_what_is_media_as_a_part_is_no_text_in_json(api: ModuleType, name: str) -> None:
+    part, _ = LINES[name]
+    nested = {"answer": [{"screenshot": part}], "caption": "x"}
+    for messages in (
+        bash("ls", nested),
+        bash("ls", [{"json": nested}]),
+        gemini({"response": nested}),
+    ):
+        for given_messages in (messages, json.dumps(messages).encode()):
+            shown = api.carry(given_messages).text
+            assert MARK not in shown
+            assert '"caption":"x"' in shown

@@ -18,6 +18,10 @@ ANSWERS: tuple[Any, ...] = (
     {"name": "x", "parts": [1, 2], "price": 3},
     {"content": [{"type": "text", "text": "a"}], "next": "b"},
     {"text": "a page", "status": 200},
+    {"type": "file", "path": "a.py", "bytes": 120},
+    {"format": "csv", "data": "name, price\n" * 9},
+    {"tx": {"data": "0x" + "a9059cbb" * 20}},
+    {"type": "page", "data": "words and words " * 9},
 )
 
 
@@ -60,7 +64,7 @@ def test_an_answer_is_whole(api: ModuleType, answer: Any) -> None:
         ([{"type": "refusal", "refusal": "No."}], "No."),
         ([{"text": "a", "cache_control": {"type": "ephemeral"}}], "a"),
         ({"content": [{"type": "text", "text": "a"}], "isError": False}, "a"),
-        (f"data:image/png;base64,{PAYLOAD}", "[data: image/png, 150 bytes]"),
+        (f"data:image/png;base64,{PAYLOAD}", "[image: image/png, 150 bytes]"),
         ({"mimeType": "image/png", "data": PAYLOAD}, "[image: image/png, 150 bytes]"),
         ([{"type": "own", "source": {"data": PAYLOAD}}], "[own: 150 bytes]"),
     ],
@@ -70,10 +74,73 @@ def test_what_is_a_part(api: ModuleType, content: Any, text: str) -> None:
     assert shown(api, content) == text
 
 
+@pytest.mark.parametrize(
+    ("holder", "shown_holder"),
+    [
+        (
+            {"mimeType": "image/png", "data": PAYLOAD, "width": 80},
+            {"mimeType": "image/png", "data": "[image: image/png, 150 bytes]", "width": 80},
+        ),
+        (
+            {"inlineData": {"mimeType": "audio/wav", "data": PAYLOAD}},
+            {"inlineData": {"mimeType": "audio/wav", "data": "[audio: audio/wav, 150 bytes]"}},
+        ),
+        (
+            {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{PAYLOAD}"}},
+            {"type": "image_url", "image_url": {"url": "[image: image/png, 150 bytes]"}},
+        ),
+        (
+            {"type": "base64", "media_type": "application/pdf", "data": PAYLOAD},
+            {
+                "type": "base64",
+                "media_type": "application/pdf",
+                "data": "[document: application/pdf, 150 bytes]",
+            },
+        ),
+        ({"input_audio": {"data": PAYLOAD}}, {"input_audio": {"data": "[audio: 150 bytes]"}}),
+        ({"type": "image", "data": PAYLOAD}, {"type": "image", "data": "[image: 150 bytes]"}),
+        ({"source": {"bytes": PAYLOAD}}, {"source": {"bytes": "[data: 150 bytes]"}}),
+        (
+            {"type": "blob", "modality": "image", "content": PAYLOAD},
+            {"type": "blob", "modality": "image", "content": "[image: 150 bytes]"},
+        ),
+        (
+            [f"data:;base64,{PAYLOAD}", f"data:x/y;base64,{PAYLOAD}"],
+            ["[data: , 150 bytes]", "[document: x/y, 150 bytes]"],
+        ),
+        ({"data": PAYLOAD}, {"data": PAYLOAD}),  # nothing says that it is media
+        ({"type": "image", "data": PAYLOAD[:63]}, {"type": "image", "data": PAYLOAD[:63]}),
+        ({"mimeType": "", "data": PAYLOAD}, {"mimeType": "", "data": PAYLOAD}),
+        ({"type": "blob", "data": "x"}, {"type": "blob", "data": "x"}),
+        ({"blob": "\u00e9" * 64}, {"blob": "\u00e9" * 64}),
+        ({"blob": "\u0141" * 64}, {"blob": "\u0141" * 64}),
+    ],
+    ids=lambda value: compact(value)[:40],
+)
+def test_base64_inside_of_an_answer_is_a_line(
+    api: ModuleType, holder: Any, shown_holder: Any
+) -> None:
+    """What stands beside it stays: it is part of the answer."""
+    answer, expected = {"n": 1, "x": [holder]}, {"n": 1, "x": [shown_holder]}
+    written = json.dumps(expected, separators=(",", ":"), ensure_ascii=False)
+    assert shown(api, answer) == written
+    assert shown(api, [{"json": answer}]) == written
+    assert shown(api, [[answer]]) == f"[{written}]"
+
+
+def test_the_last_member_of_a_name_says_what_base64_is(api: ModuleType) -> None:
+    content = f'{{"a":{{"mimeType":"x/y","data":"{PAYLOAD}","mimeType":"image/png"}}}}'
+    line = f'[{{"role":"tool","tool_call_id":"t","content":{content}}}]'
+    assert (
+        '{"mimeType":"image/png","data":"[image: image/png, 150 bytes]"}'
+        in api.carry(line.encode()).text
+    )
+
+
 def test_what_is_counted_of_data(api: ModuleType) -> None:
     result = {"role": "tool", "tool_call_id": "t", "content": f"data:image/png;base64,{PAYLOAD}"}
     for given in ([result], json.dumps([result]).encode()):
-        assert api.carry(given).report.chars_before == len("[data: image/png, 150 bytes]")
+        assert api.carry(given).report.chars_before == len("[image: image/png, 150 bytes]")
 
 
 @pytest.mark.parametrize(

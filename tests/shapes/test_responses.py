@@ -224,6 +224,40 @@ def test_a_shell_says_what_it_printed(api: ModuleType) -> None:
     assert "a.py" in shown_text(api, [BUILT_IN["shell"], answer])
 
 
+@pytest.mark.parametrize(
+    ("outcome", "is_error"),
+    [
+        ({"type": "exit", "exit_code": 0}, False),
+        ({"type": "exit", "exit_code": 2}, True),
+        ({"type": "exit", "exit_code": -(1 << 63)}, False),
+        ({"type": "exit", "exit_code": 1 << 70}, False),  # none that a system gives
+        ({"type": "exit", "exit_code": True}, False),
+        ({"type": "exit"}, False),
+        ({"type": "timeout"}, True),
+        ("exit", False),
+    ],
+    ids=str,
+)
+def test_a_shell_that_failed(api: ModuleType, outcome: Any, is_error: bool) -> None:
+    """One of its commands is enough."""
+    done = {"stdout": "a", "stderr": "", "outcome": {"type": "exit", "exit_code": 0}}
+    printed = [done, {"stdout": "", "stderr": "b", "outcome": outcome}, "x"]
+    answer = {"type": "shell_call_output", "call_id": "c", "output": printed}
+    for messages in ([BUILT_IN["shell"], answer], json.dumps([BUILT_IN["shell"], answer]).encode()):
+        assert [block.is_error for block in api.extract_tool_blocks(messages)] == [is_error]
+    other = {**answer, "type": "function_call_output"}  # an answer of any tool
+    assert not only_block(api, call("c", "f"), other).is_error
+
+
+@pytest.mark.parametrize("exit_code", [-(1 << 63), 1 << 33, 1 << 70])
+def test_an_exit_code_that_no_system_gives(api: ModuleType, exit_code: int) -> None:
+    packed = json.dumps({"output": "boom", "metadata": {"exit_code": exit_code}})
+    messages = [local_shell("ls", "c"), output("c", packed)]
+    for given in (messages, json.dumps(messages).encode()):
+        assert [block.is_error for block in api.extract_tool_blocks(given)] == [False]
+        assert packed.replace(" ", "") in api.carry(given).text.replace(" ", "")
+
+
 @pytest.mark.parametrize("exit_code", [0, 1])
 def test_an_output_with_its_exit_code(api: ModuleType, exit_code: int) -> None:
     packed = json.dumps({"output": "boom", "metadata": {"exit_code": exit_code}})

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
+from toolcarry._pure.answer import answer_json
 from toolcarry._pure.media import (
-    DATA_KEYS,
     FILES,
     MEDIA,
-    MEDIA_TYPE_KEYS,
-    SHORTEST_DATA,
     UNTYPED_MEDIA,
+    address_line,
     blob_line,
-    first_text,
     found_line,
     holds_media,
     is_opaque,
+    is_untyped_data,
     media_line,
-    url_line,
 )
-from toolcarry.decode import compact_json
 from toolcarry.wire import Wire, as_list, as_object, text_or_empty
 
 STAND_INS = (
@@ -33,7 +30,6 @@ INITIALS = frozenset(text[0] for text in STAND_INS)
 
 MAX_PARTS = 8
 """How deep parts may stand in parts: deeper ones are shown as JSON."""
-LONGEST_HEADER = 100
 TEXTS = ("text", "input_text", "output_text")
 """The kinds of parts that are text, whatever else they say."""
 HOLDERS = ("resource",)
@@ -56,7 +52,7 @@ def result_text(content: object, depth: int = 0) -> str:
     """The text of a result: parts on lines of their own; what is no text becomes a line that names it."""
     if type(content) is not list:
         if isinstance(content, str):
-            return plain_text(content)
+            return address_line(content)
         if content is None:
             return ""
         if not isinstance(content, (list, tuple)):
@@ -71,25 +67,19 @@ def result_text(content: object, depth: int = 0) -> str:
     return "\n".join([part_text(part, depth) for part in content])
 
 
-def plain_text(text: str) -> str:
-    """A text as it is, unless the whole of it is the address of data."""
-    is_data = text.startswith("data:") and ";base64," in text[:LONGEST_HEADER]
-    return url_line("data", text) if is_data else text
-
-
 def part_text(item: object, depth: int) -> str:
     """The text of one part of a result; parts may hold parts. What no reader knows is JSON."""
     if isinstance(item, str):
-        return plain_text(item)
+        return address_line(item)
     part = as_object(item)
     if part is None:
-        return compact_json(item)
+        return answer_json(item)
     kind, text = part.get("type"), part.get("text")
     if isinstance(text, str) and (kind in TEXTS or is_bare(part, "text")):
         return text
     is_typed = isinstance(kind, str)
     found = typed_text(part, str(kind), depth) if is_typed else untyped_text(part, depth)
-    return compact_json(part) if found is None else found
+    return answer_json(part) if found is None else found
 
 
 def is_bare(part: Wire, key: str) -> bool:
@@ -147,7 +137,7 @@ def untyped_text(part: Wire, depth: int) -> str | None:
         if holder is not None and is_part and holds_media(holder):
             return untyped_media(kind, part, holder, depth)
     if len(part) == 1 and "json" in part:
-        return compact_json(part["json"])
+        return answer_json(part["json"])
     answer = as_object(part.get("functionResponse")) if len(part) == 1 else None
     if answer is not None and depth < MAX_PARTS:  # Gemini: media, and an answer beside them
         response = [] if answer.get("response") is None else [answer["response"]]
@@ -158,9 +148,7 @@ def untyped_text(part: Wire, depth: int) -> str | None:
         first = as_object(content[0])
         if first is not None and isinstance(first.get("type"), str):
             return result_text(content, depth + 1)
-    named = first_text(part, MEDIA_TYPE_KEYS)
-    has_data = len(text_or_empty(first_text(part, DATA_KEYS))) >= SHORTEST_DATA
-    return media_line("inlineData", part) if named is not None and has_data else None
+    return media_line("inlineData", part) if is_untyped_data(part) else None
 
 
 def untyped_media(kind: str, part: Wire, holder: Wire, depth: int) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from toolcarry.wire import Wire, as_object, first_given, text_or_empty
 
 MEDIA = frozenset(
@@ -27,6 +29,10 @@ OPAQUE = ("blob", "file_data", "bytes", "base64", "encrypted_content")
 """What tells, in a part of another kind, that it is no text either."""
 SHORTEST_DATA = 64
 """From so many characters on, data in a part of another kind is taken for base64."""
+BASE64 = re.compile(rf"[A-Za-z0-9+/=_-]{{{SHORTEST_DATA}}}")
+"""How base64 begins, in either alphabet."""
+LONGEST_HEADER = 100
+"""Within so many characters, the address of data says that it is base64."""
 URL_KEYS = ("url", "image_url", "uri", "fileUri", "file_uri")
 MEDIA_TYPE_KEYS = ("media_type", "mimeType", "mime_type", "mediaType", "format")
 
@@ -34,17 +40,52 @@ MEDIA_TYPE_KEYS = ("media_type", "mimeType", "mime_type", "mediaType", "format")
 def is_opaque(part: Wire) -> bool:
     """Whether a part of a kind that nobody here knows holds what is no text."""
     source = as_object(part.get("source"))
-    return any(key in part for key in OPAQUE) or any(
-        len(text_or_empty(held.get("data"))) >= SHORTEST_DATA
-        for held in (part, source)
-        if held is not None
+    counted = (int, float, type(None))  # how many bytes there are is an answer
+    return any(type(part.get(key)) not in counted for key in OPAQUE) or any(
+        is_base64(text_or_empty(held.get("data"))) for held in (part, source) if held is not None
     )
+
+
+def is_untyped_data(part: Wire) -> bool:
+    """Whether a part says nothing of its kind, but the type of its media, and holds them."""
+    data = first_text(part, DATA_KEYS) or ""
+    is_data = is_base64(data) or data.startswith("data:")
+    return is_data and first_text(part, MEDIA_TYPE_KEYS) is not None
 
 
 def holds_media(holder: Wire) -> bool:
     """Whether an object says where its media are."""
     keys = (*DATA_KEYS, *URL_KEYS)
     return "source" in holder or first_text(holder, keys) is not None
+
+
+def is_base64(text: str) -> bool:
+    """Whether a text is long enough to be data, and begins like it: no more than its beginning is looked at."""
+    return BASE64.match(text) is not None
+
+
+def address_line(text: str) -> str:
+    """A text as it is, unless the whole of it is the address of data."""
+    is_data = text.startswith("data:") and ";base64," in text[:LONGEST_HEADER]
+    return url_line(type_label(text[5:].partition(";")[0]), text) if is_data else text
+
+
+def base64_line(holder: Wire, key: str, data: str, name: str) -> str | None:
+    """The line of a member that is base64; ``None`` where it is none. The holder stands under a name.
+
+    What is called ``data`` may be anything, unless its holder says that it is media.
+    """
+    if not is_base64(data):
+        return None
+    kind = text_or_empty(holder.get("type"))
+    if key == "content" and kind == "blob":  # OpenTelemetry
+        return blob_line(holder, data)
+    named = first_text(holder, MEDIA_TYPE_KEYS)
+    medium = next((each for each in (kind, name) if each in MEDIA or each in UNTYPED_MEDIA), None)
+    if key not in OPAQUE and (key != "data" or (medium is None and not named)):
+        return None
+    label = type_label(named or "") if medium is None else label_of(medium, named)
+    return sized_line(label, named, data)
 
 
 def found_line(part: Wire) -> str:
@@ -89,11 +130,16 @@ def sized_line(label: str, named: str | None, data: str) -> str:
 def label_of(kind: str, media_type: str | None) -> str:
     """What a line about media calls them."""
     if kind in FILES:
-        family = (media_type or "").partition("/")[0]
-        return family if family in MEDIA else "document"
+        return type_label(media_type or "document")
     if kind == "computer_screenshot":
         return "image"
     return kind.removesuffix("_url").removeprefix("input_")
+
+
+def type_label(media_type: str) -> str:
+    """``image`` for ``image/png``; what is no picture, sound or film is a document, without a type data."""
+    family = media_type.partition("/")[0]
+    return family if family in MEDIA else "document" if media_type else "data"
 
 
 def url_line(label: str, url: str) -> str:

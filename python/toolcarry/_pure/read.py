@@ -8,7 +8,7 @@ Calls and results are handed on as the wire's own objects, with what was read of
 from __future__ import annotations
 
 from toolcarry._pure.said import Said, Spoken, ToolCall, ToolResult
-from toolcarry._pure.shapes import SHAPES, WITH_CONTENT
+from toolcarry._pure.shapes import SHAPES, WITH_CONTENT, chat
 from toolcarry.wire import Wire, text_or_empty
 
 UNKNOWN = "unknown"
@@ -37,20 +37,22 @@ def read_message(message: Wire, role: object, said: Said) -> str:
 
 
 def read_call(wire: Wire) -> ToolCall:
-    """What a call says that stands by itself."""
+    """What a call says that stands by itself; what is of no other shape is read as Chat's."""
     found = (shape.call(wire) for shape in SHAPES)
-    return next(call for call in found if call is not None)
+    return next((call for call in found if call is not None), None) or chat.to_call(wire)
 
 
 def read_result(wire: Wire) -> ToolResult:
-    """What a result says that stands by itself."""
+    """What a result says that stands by itself; what is of no other shape is read as Chat's."""
     found = (shape.result(wire) for shape in SHAPES)
-    return next(result for result in found if result is not None)
+    return next((result for result in found if result is not None), None) or chat.to_result(wire)
 
 
 def read_spoken(message: Wire) -> Spoken:
     """Who speaks in a message, and what is said."""
-    if message.get("role") is not None and message.get("content") is not None:
-        return Spoken(text_or_empty(message["role"]), message["content"])
+    role, content = message.get("role"), message.get("content")
+    plain = Spoken(text_or_empty(role), content)
+    if role is not None and content is not None:
+        return plain
     found = (shape.spoken(message) for shape in SHAPES)
-    return next(spoken for spoken in found if spoken is not None)
+    return next((spoken for spoken in found if spoken is not None), plain)

@@ -8,7 +8,8 @@ from typing import Any
 from toolcarry.convert.fit import arguments_of
 from toolcarry.convert.losses import Losses
 from toolcarry.convert.media import data_url
-from toolcarry.convert.parts import Call, Media, Orphan, Part, Result, Text, Turn
+from toolcarry.convert.own import is_own_call, is_own_result
+from toolcarry.convert.parts import Call, Media, Orphan, Part, Result, Text, Turn, results_of
 
 Block = dict[str, Any]
 
@@ -19,7 +20,13 @@ def write(turns: Sequence[Turn], losses: Losses) -> tuple[str, list[dict[str, An
     messages: list[dict[str, Any]] = []
     for turn in turns:
         if turn.role == "system":
-            system += [part.text for part in turn.parts if isinstance(part, Text)]
+            texts = [part for part in turn.parts if isinstance(part, Text)]
+            system += [text.text for text in texts]
+            for text in texts:
+                if marks(text.wire):
+                    losses.add(
+                        text.position, "cache_control", "of the system prompt, which is one text"
+                    )
             if messages:
                 losses.add(turn.parts[0].position, "moved_system", "")
             continue
@@ -57,7 +64,10 @@ def blocks_of(part: Part) -> Iterable[Block]:
         yield media_block(part)
     elif isinstance(part, Call):
         call = {"type": "tool_use", "id": part.call_id, "name": part.name}
-        yield {**call, "input": arguments_of(part), **marks(part.wire)}
+        if is_own_call(part.wire, "anthropic"):
+            yield {**part.wire, **call}
+        else:
+            yield {**call, "input": arguments_of(part), **marks(part.wire)}
     elif not isinstance(part, Orphan):
         yield dict(part.wire)
 
@@ -65,8 +75,7 @@ def blocks_of(part: Part) -> Iterable[Block]:
 def result_blocks(part: Part) -> Iterable[Block]:
     """What came back, behind the calls."""
     if isinstance(part, (Call, Orphan)):
-        results = part.results if isinstance(part, Call) else (part.result,)
-        for result in results:
+        for result in results_of(part):
             yield result_block(part.call_id, result)
 
 
@@ -74,6 +83,9 @@ def result_block(call_id: str, result: Result) -> Block:
     content = result.content
     if isinstance(content, tuple):
         content = [block for part in content for block in blocks_of(part)]
+    if is_own_result(result.wire, "anthropic"):
+        shown = {"content": content} if "content" in result.wire else {}
+        return {**result.wire, "tool_use_id": call_id, **shown}
     block = {"type": "tool_result", "tool_use_id": call_id, "content": content}
     return {**block, **({"is_error": True} if result.is_error else {}), **marks(result.wire)}
 

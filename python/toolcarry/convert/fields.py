@@ -6,6 +6,8 @@ from collections import Counter
 from typing import Final
 
 from toolcarry.convert.losses import Losses, counted, listed
+from toolcarry.convert.own import is_own_message, is_own_result
+from toolcarry.convert.parts import Family
 from toolcarry.convert.said import holder_of
 from toolcarry.wire import Wire, as_object, text_or_empty
 
@@ -20,11 +22,14 @@ SAID: Final = frozenset(
 )  # fmt: skip
 """The members of messages that hold what is said, or that are told of elsewhere."""
 
+SPEAKERS: Final = frozenset(("system", "developer", "user", "assistant"))
+
 
 class Fields:
     """The names of what is left behind, and how many records hold no message."""
 
-    def __init__(self) -> None:
+    def __init__(self, family: Family) -> None:
+        self._family = family
         self._names: set[str] = set()
         self._messages = 0
         self._passed: Counter[str] = Counter()
@@ -34,7 +39,7 @@ class Fields:
         holder = holder_of(message)
         levels = [holder, *([message] if message is not holder else [])]
         levels += [record] if record is not message else []
-        if is_item(holder):
+        if self._goes_on(holder):
             del levels[0]
         found = {
             str(key)
@@ -42,8 +47,16 @@ class Fields:
             for key, value in level.items()
             if value not in (None, [], {})
         }
-        self._messages += bool(found - SAID)
-        self._names |= found - SAID
+        lost = found - SAID
+        if holder.get("role") in SPEAKERS:
+            lost |= found & {"name", "status"}  # elsewhere they are a tool's
+        self._messages += bool(lost)
+        self._names |= lost
+
+    def _goes_on(self, holder: Wire) -> bool:
+        """Whether an object goes on as it stands: an item of Responses, or what is of the target's own shape."""
+        is_own = is_own_message(holder, self._family) or is_own_result(holder, self._family)
+        return is_own or is_item(holder)
 
     def note_passed(self, record: Wire) -> None:
         """Note a record that holds no message; one that is written again later is no loss."""

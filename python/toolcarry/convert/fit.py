@@ -13,6 +13,7 @@ from toolcarry._pure.content import part_text, result_text
 from toolcarry._pure.shapes.responses import ON_SERVER
 from toolcarry.convert.losses import Losses
 from toolcarry.convert.media import items_of, read_media
+from toolcarry.convert.own import BLOCKS, is_own_call, is_own_result
 from toolcarry.convert.parts import (
     Call,
     Family,
@@ -26,7 +27,7 @@ from toolcarry.convert.parts import (
     Turn,
 )
 from toolcarry.decode import loads_arguments
-from toolcarry.wire import Wire, as_object, text_or_empty
+from toolcarry.wire import Wire, as_list, as_object, text_or_empty
 
 BOTH: Final = frozenset(("data", "url"))
 DATA: Final = frozenset(("data",))
@@ -119,7 +120,10 @@ class Fitting:
     def _text(self, part: Text) -> Text:
         self._check_cache(part.wire, part.position)
         is_anthropic = self._holds.family == "anthropic"
-        if part.wire.get("annotations") or (part.wire.get("citations") and not is_anthropic):
+        is_kept = self._holds.family == "responses" and part.wire.get("type") == "output_text"
+        if (part.wire.get("annotations") and not is_kept) or (
+            part.wire.get("citations") and not is_anthropic
+        ):
             self._losses.add(part.position, "citations", "of a text")
         return part
 
@@ -136,7 +140,8 @@ class Fitting:
 
     def _call(self, call: Call) -> Call:
         wire, position, name = call.wire, call.position, f"{call.name} {call.call_id}".rstrip()
-        self._check_cache(wire, position)
+        if not is_own_call(wire, self._holds.family):
+            self._check_cache(wire, position)
         kind = text_or_empty(wire.get("type"))
         if kind in ON_SOME_SERVER or any(key in wire for key in ON_GEMINI):
             self._losses.add(position, "server_tool", name)
@@ -152,27 +157,39 @@ class Fitting:
         return replace(call, results=results)
 
     def _result(self, result: Result, name: str) -> Result:
+        is_own = is_own_result(result.wire, self._holds.family)
+        if is_own and self._holds.family != "anthropic":
+            return result  # goes on as it stands
         self._check_cache(result.wire, result.position)
-        is_own = self._holds.family == "responses" and "output" in result.wire  # goes on as it is
-        if result.is_error and not self._holds.has_errors and not is_own:
+        if result.is_error and not self._holds.has_errors:
             self._losses.add(result.position, "is_error", name)
-        return replace(result, content=self._content(result.content, result.position, name))
+        if result.wire.get("role") is not None and as_list(result.wire.get("images")):
+            self._losses.add(result.position, "media", f"images in the result of {name}")
+        content = self._content(result.content, result.position, name, is_own=is_own)
+        return replace(result, content=content)
 
-    def _content(self, content: object, position: int, name: str) -> str | tuple[Text | Media, ...]:
-        """The content of a result: its text, or its parts where the target holds some that are none."""
+    def _content(
+        self, content: object, position: int, name: str, *, is_own: bool
+    ) -> str | tuple[Text | Media | Item, ...]:
+        """The content of a result: its text, or its parts where the target holds some that are none.
+
+        Of the target's own result, all parts that it knows stay as they are.
+        """
         can_stand = self._holds.has_media_in_results
-        parts: list[Text | Media] = []
+        parts: list[Text | Media | Item] = []
         for item in items_of(content):
             part = as_object(item)
             media = read_media(part, position) if part is not None else None
-            if media is None:
+            if is_own and part is not None and part.get("type") in BLOCKS:
+                parts.append(Item(position, self._holds.family, part))
+            elif media is None:
                 parts.append(Text(position, part_text(item, 0), part or {}))
             else:
                 where = f", in the result of {name}"
                 parts.append(self._media(media, can_stand=can_stand, where=where))
-        return (
-            tuple(parts) if any(isinstance(part, Media) for part in parts) else result_text(content)
-        )
+        is_whole = is_own and not any(isinstance(part, Text) for part in parts)
+        has_parts = is_whole or any(isinstance(part, Media) for part in parts)
+        return tuple(parts) if has_parts else result_text(content)
 
     def _check_cache(self, wire: Wire, position: int | None) -> None:
         if wire.get("cache_control") is not None and self._holds.family != "anthropic":

@@ -11,7 +11,9 @@ from typing import Any
 
 from toolcarry.convert.fit import arguments_of
 from toolcarry.convert.losses import Losses
-from toolcarry.convert.parts import Call, Media, Orphan, Part, Result, Text, Thought, Turn
+from toolcarry.convert.own import is_own_call, is_own_result
+from toolcarry.convert.parts import Call, Media, Orphan, Part, Text, Thought, Turn, results_of
+from toolcarry.wire import Wire
 
 Message = dict[str, Any]
 
@@ -44,15 +46,23 @@ def message_of(turn: Turn) -> Message:
 
 
 def call_of(call: Call) -> Message:
-    function = {"name": call.name, "arguments": arguments_of(call)}
-    return {**({"id": call.call_id} if call.call_id else {}), "function": function}
+    named = {"id": call.call_id} if call.call_id else {}
+    if is_own_call(call.wire, "ollama"):
+        return {**without(call.wire, "id"), **named}
+    return {**named, "function": {"name": call.name, "arguments": arguments_of(call)}}
 
 
 def result_messages(part: Part) -> Iterable[Message]:
     """What came back."""
     if isinstance(part, (Call, Orphan)):
-        results: tuple[Result, ...] = part.results if isinstance(part, Call) else (part.result,)
-        named = {"tool_call_id": part.call_id} if part.call_id else {}
-        for result in results:
-            message = {"role": "tool", "tool_name": part.name, **named}
-            yield {**message, "content": result.content}
+        ids = {"tool_call_id": part.call_id} if part.call_id else {}
+        named = {"role": "tool", "tool_name": part.name, **ids}
+        for result in results_of(part):
+            if is_own_result(result.wire, "ollama"):
+                yield {**without(result.wire, "tool_call_id"), **named}
+            else:
+                yield {**named, "content": result.content}
+
+
+def without(wire: Wire, name: str) -> Message:
+    return {key: value for key, value in wire.items() if key != name}

@@ -8,7 +8,8 @@ from typing import Any
 from toolcarry.convert.fit import arguments_of
 from toolcarry.convert.losses import Losses
 from toolcarry.convert.media import data_url
-from toolcarry.convert.parts import Call, Media, Orphan, Part, Result, Text, Thought, Turn
+from toolcarry.convert.own import is_own_call, is_own_result
+from toolcarry.convert.parts import Call, Media, Orphan, Part, Text, Thought, Turn, results_of
 from toolcarry.decode import compact_json
 
 Message = dict[str, Any]
@@ -48,7 +49,7 @@ def simple(parts: list[Message]) -> str | list[Message]:
 def part_of(part: Text | Media) -> Message:
     """A text, an image, a document or a sound; one of OpenAI's own as it is."""
     if isinstance(part, Text):
-        return {"type": "text", "text": part.text}
+        return refusal_of(part) or {"type": "text", "text": part.text}
     if part.family == "openai":
         return dict(part.wire)
     if part.kind == "image":
@@ -60,10 +61,16 @@ def part_of(part: Text | Media) -> Message:
     return {"type": "file", "file": {"filename": name, "file_data": data_url(part)}}
 
 
+def refusal_of(text: Text) -> Message | None:
+    """A refusal, which stays one: Chat and Responses write it alike."""
+    is_refusal = text.wire.get("type") == "refusal"
+    return {"type": "refusal", "refusal": text.text} if is_refusal else None
+
+
 def call_of(call: Call) -> Message:
-    """A call; a custom one of OpenAI's own stays one."""
-    if call.wire.get("type") == "custom":
-        return {**call.wire, "id": call.call_id}
+    """A call; one of OpenAI's own, with free text or not, stays what it is."""
+    if is_own_call(call.wire, "openai"):
+        return {"type": "function", **call.wire, "id": call.call_id}
     function = {"name": call.name, "arguments": arguments_text(call)}
     return {"id": call.call_id, "type": "function", "function": function}
 
@@ -77,6 +84,7 @@ def arguments_text(call: Call) -> str:
 def result_messages(part: Part) -> Iterable[Message]:
     """What came back."""
     if isinstance(part, (Call, Orphan)):
-        results: tuple[Result, ...] = part.results if isinstance(part, Call) else (part.result,)
-        for result in results:
-            yield {"role": "tool", "tool_call_id": part.call_id, "content": result.content}
+        for result in results_of(part):
+            named = {"role": "tool", "tool_call_id": part.call_id}
+            is_own = is_own_result(result.wire, "openai")
+            yield {**result.wire, **named} if is_own else {**named, "content": result.content}

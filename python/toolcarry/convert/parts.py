@@ -92,6 +92,13 @@ class Orphan:
 Part: TypeAlias = Text | Thought | Media | Item | Call | Orphan
 
 
+def results_of(part: Part) -> tuple[Result, ...]:
+    """What came back, where a part is a call or a result without one."""
+    if isinstance(part, Orphan):
+        return (part.result,)
+    return part.results if isinstance(part, Call) else ()
+
+
 @dataclass(frozen=True, slots=True)
 class Turn:
     """What one side says. The results of its calls stand behind it; a turn ``tool`` holds orphans alone."""

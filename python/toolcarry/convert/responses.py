@@ -3,26 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, Final
+from typing import Any
 
 from toolcarry.convert.losses import Losses
 from toolcarry.convert.media import data_url
-from toolcarry.convert.openai import arguments_text
+from toolcarry.convert.openai import arguments_text, refusal_of
+from toolcarry.convert.own import is_own_call, is_own_result
 from toolcarry.convert.parts import Call, Media, Orphan, Part, Result, Role, Text, Turn
-from toolcarry.wire import text_or_empty
 
 Item = dict[str, Any]
-OWN: Final = frozenset(
-    (
-        "function_call",
-        "custom_tool_call",
-        "local_shell_call",
-        "shell_call",
-        "apply_patch_call",
-        "computer_call",
-    )
-)
-"""The calls that are items, and whose results are items behind them."""
 
 
 def write(turns: Sequence[Turn], _losses: Losses) -> tuple[str, list[Item]]:
@@ -30,8 +19,9 @@ def write(turns: Sequence[Turn], _losses: Losses) -> tuple[str, list[Item]]:
     instructions: list[str] = []
     items: list[Item] = []
     for turn in turns:
-        if turn.role == "system" and not items:
-            instructions += [part.text for part in turn.parts if isinstance(part, Text)]
+        texts = [part.text for part in turn.parts if isinstance(part, Text)]
+        if turn.role == "system" and texts and not items:
+            instructions += texts
         else:
             items += items_of(turn)
     return "\n\n".join(instructions), items
@@ -67,6 +57,9 @@ def part_of(part: Text | Media, role: Role) -> Item:
     if isinstance(part, Text):
         if role == "assistant" and part.wire.get("type") == "output_text":
             return dict(part.wire)
+        refusal = refusal_of(part) if role == "assistant" else None
+        if refusal is not None:
+            return refusal
         return {"type": "output_text" if role == "assistant" else "input_text", "text": part.text}
     if part.family == "responses":
         return dict(part.wire)
@@ -78,13 +71,8 @@ def part_of(part: Text | Media, role: Role) -> Item:
     return {"type": "input_file", "filename": name, "file_data": data_url(part)}
 
 
-def is_own(call: Call) -> bool:
-    """Whether a call is such an item already."""
-    return text_or_empty(call.wire.get("type")) in OWN
-
-
 def call_item(call: Call) -> Item:
-    if is_own(call):
+    if is_own_call(call.wire, "responses"):
         return {**call.wire, "call_id": call.call_id}
     item = {"type": "function_call", "call_id": call.call_id}
     return {**item, "name": call.name, "arguments": arguments_text(call)}
@@ -95,14 +83,14 @@ def output_items(part: Part) -> Iterable[Item]:
     if isinstance(part, Orphan):
         yield output_item("function_call", part.call_id, part.result)
     elif isinstance(part, Call):
-        kind = str(part.wire["type"]) if is_own(part) else "function_call"
+        is_own = is_own_call(part.wire, "responses")
+        kind = str(part.wire["type"]) if is_own else "function_call"
         for result in part.results:
             yield output_item(kind, part.call_id, result)
 
 
 def output_item(kind: str, call_id: str, result: Result) -> Item:
-    is_own = text_or_empty(result.wire.get("type")).endswith("_call_output")
-    if is_own and isinstance(result.wire.get("output"), (str, list)):
+    if is_own_result(result.wire, "responses"):
         return {**result.wire, "call_id": call_id}
     output = result.content
     if isinstance(output, tuple):

@@ -98,7 +98,7 @@ def after_content(message: Wire, position: int) -> Iterator[Text | Media]:
     holder = holder_of(message)
     refusal = holder.get("refusal")
     if isinstance(refusal, str) and refusal:
-        yield Text(position, refusal, {})
+        yield Text(position, refusal, {"type": "refusal", "refusal": refusal})
     if holder.get("role") is not None:
         for image in as_list(holder.get("images")) or ():
             if isinstance(image, str):

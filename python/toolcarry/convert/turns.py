@@ -17,6 +17,7 @@ from toolcarry._pure.session import Places
 from toolcarry._pure.shapes.responses import ON_SERVER
 from toolcarry.convert.fields import Fields
 from toolcarry.convert.losses import Losses
+from toolcarry.convert.own import is_own_message
 from toolcarry.convert.pairs import Pairs
 from toolcarry.convert.parts import Family, Item, Part, Role, Text, Turn
 from toolcarry.convert.said import (
@@ -34,7 +35,7 @@ from toolcarry.wire import Wire, text_or_empty
 
 def read_turns(messages: Sequence[Any], family: Family, losses: Losses) -> list[Turn]:
     """The turns of a conversation; what ran on the server of ``family`` stays there, as it is."""
-    fields = Fields()
+    fields = Fields(family)
     places = Places(messages)
     left: Counter[str] = Counter()
     active: list[tuple[int, Wire, Said]] = []
@@ -115,6 +116,9 @@ class Reader:
         """Take in what is said, with the calls and results that stand in it; calls taken leave ``calls``."""
         role = role_of(message)
         before = self._size()
+        if role is not None and is_own_message(holder_of(message), self._family):
+            self._add(role, Item(self._position, self._family, holder_of(message)))
+            return True
         self._add_all("assistant", before_content(message, self._position))
         for item in content_of(message):
             if id(item) in calls:

@@ -1,8 +1,8 @@
 //! The text of a result, whole or in part, whatever kind of thing came back. The twin is `_pure/content.py`.
 
 use crate::media::{
-    DATA_KEYS, FILES, MEDIA, MEDIA_TYPE_KEYS, SHORTEST_DATA, UNTYPED_MEDIA, blob_line, first_text, found_line,
-    holds_media, is_opaque, media_line, url_line,
+    ADDRESS, FILES, MEDIA, UNTYPED_MEDIA, address_line, blob_line, found_line, holds_media, is_opaque, is_untyped_data,
+    media_line,
 };
 use crate::pieces::Piece;
 use crate::read::items;
@@ -22,9 +22,6 @@ const STAND_INS: [&str; 6] = [
 const LONGEST_STAND_IN: usize = 40;
 /// How deep parts may stand in parts: deeper ones are shown as JSON.
 const MAX_PARTS: usize = 8;
-/// How the address of data begins.
-const DATA: &str = "data:";
-const LONGEST_HEADER: usize = 100;
 /// The kinds of parts that are text, whatever else they say.
 const TEXTS: [&str; 3] = ["text", "input_text", "output_text"];
 /// The kinds of parts that hold text or data under their name.
@@ -98,33 +95,23 @@ pub fn result_content<'a, V: Value<'a>>(content: Option<V>) -> Content<'a, V> {
     let only = content.list().filter(|parts| parts.count() == 1).and_then(|parts| parts.item(0)).unwrap_or(content);
     let text = only.object().filter(|part| text_or_empty(part.get(names::TYPE)).is("text"));
     let text = text.and_then(|part| part.get(names::TEXT)).unwrap_or(only);
-    let is_plain = text.text_start(DATA.len()).is_some_and(|start| !start.is(DATA));
+    let is_plain = text.text_start(ADDRESS.len()).is_some_and(|start| !start.is(ADDRESS));
     if is_plain { Content::Value(text) } else { Content::Piece(content_text(content, 0)) }
 }
 
-/// The text of a result: parts on lines of their own; what is no text becomes a line that names it.
-pub fn result_text<'a, V: Value<'a>>(content: Option<V>) -> Piece<'a> {
-    content.map_or(Piece::ascii(""), |content| content_text(content, 0))
-}
-
+/// Parts on lines of their own; what is no text becomes a line that names it.
 fn content_text<'a, V: Value<'a>>(content: V, depth: usize) -> Piece<'a> {
     let Some(parts) = content.list() else { return part_text(content, depth) };
     let mut texts = items(parts).map(|part| part_text(part, depth));
     if parts.count() == 1 { texts.next().unwrap_or_default() } else { joined(texts) }
 }
 
-/// A text as it is, unless the whole of it is the address of data.
-fn plain_text(text: Text<'_>) -> Piece<'_> {
-    let is_data = || text.slice(0, text.len().min(LONGEST_HEADER)).to_utf8().contains(";base64,");
-    if text.starts_with(DATA) && is_data() { url_line(Text::ascii("data"), text) } else { Piece::Borrowed(text) }
-}
-
 /// The text of one part of a result; parts may hold parts. What no reader knows is JSON.
 fn part_text<'a, V: Value<'a>>(item: V, depth: usize) -> Piece<'a> {
     if let Some(text) = item.text() {
-        return plain_text(text);
+        return address_line(text);
     }
-    let Some(part) = item.object() else { return Piece::own(item.json()) };
+    let Some(part) = item.object() else { return Piece::own(item.answer_json()) };
     let kind = part.get(names::TYPE).and_then(Value::text);
     if let Some(text) = part.get(names::TEXT).and_then(Value::text)
         && (kind.is_some_and(|kind| TEXTS.iter().any(|name| kind.is(name))) || is_bare(part, names::TEXT))
@@ -135,7 +122,7 @@ fn part_text<'a, V: Value<'a>>(item: V, depth: usize) -> Piece<'a> {
         Some(kind) => typed_text(part, kind, depth),
         None => untyped_text(part, depth),
     };
-    found.unwrap_or_else(|| Piece::own(part.json()))
+    found.unwrap_or_else(|| Piece::own(part.answer_json()))
 }
 
 /// Whether a part says nothing but what stands under a key, so that nothing is lost with the rest of it.
@@ -201,7 +188,7 @@ fn untyped_text<'a, V: Value<'a>>(part: V, depth: usize) -> Option<Piece<'a>> {
         }
     }
     if part.size() == 1 && part.has(names::JSON) {
-        let json = part.get(names::JSON).map(Value::json);
+        let json = part.get(names::JSON).map(Value::answer_json);
         return Some(json.map_or(Piece::ascii("null"), Piece::own));
     }
     let answer = part.get(names::FUNCTION_RESPONSE_CAMEL).filter(|_| part.size() == 1).and_then(Value::object);
@@ -219,9 +206,7 @@ fn untyped_text<'a, V: Value<'a>>(part: V, depth: usize) -> Option<Piece<'a>> {
             return Some(content_text(content, depth + 1));
         }
     }
-    let has_data = first_text(part, &DATA_KEYS).is_some_and(|data| data.len() >= SHORTEST_DATA);
-    let is_media = has_data && first_text(part, &MEDIA_TYPE_KEYS).is_some();
-    is_media.then(|| media_line(names::INLINE_DATA_CAMEL, part))
+    is_untyped_data(part).then(|| media_line(names::INLINE_DATA_CAMEL, part))
 }
 
 /// A part that holds media under their kind: a document may be text all the same.

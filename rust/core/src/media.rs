@@ -12,12 +12,15 @@ pub(crate) const MEDIA: [&str; 8] =
 const OPAQUE: [Key<'static>; 5] =
     [names::BLOB, names::FILE_DATA, names::BYTES, names::BASE64, names::ENCRYPTED_CONTENT];
 /// From so many characters on, data in a part of another kind is taken for base64.
-pub(crate) const SHORTEST_DATA: usize = 64;
+const SHORTEST_DATA: usize = 64;
+/// Within so many characters, the address of data says that it is base64.
+const LONGEST_HEADER: usize = 100;
+/// How the address of data begins.
+pub(crate) const ADDRESS: &str = "data:";
 /// Where a part holds what is no text.
-pub(crate) const DATA_KEYS: [Key<'static>; 5] =
-    [names::DATA, names::BLOB, names::FILE_DATA, names::BYTES, names::BASE64];
+const DATA_KEYS: [Key<'static>; 5] = [names::DATA, names::BLOB, names::FILE_DATA, names::BYTES, names::BASE64];
 const URL_KEYS: [Key<'static>; 5] = [names::URL, names::IMAGE_URL, names::URI, names::FILE_URI_CAMEL, names::FILE_URI];
-pub(crate) const MEDIA_TYPE_KEYS: [Key<'static>; 5] =
+const MEDIA_TYPE_KEYS: [Key<'static>; 5] =
     [names::MEDIA_TYPE, names::MIME_TYPE, names::MIME_TYPE_SNAKE, names::MEDIA_TYPE_CAMEL, names::FORMAT];
 /// The keys of parts without a type (Gemini's, Bedrock's) that are no text.
 pub(crate) const UNTYPED_MEDIA: [Key<'static>; 8] = [
@@ -36,9 +39,19 @@ pub(crate) const FILES: [Key<'static>; 4] =
 
 /// Whether a part of a kind that nobody here knows holds what is no text.
 pub(crate) fn is_opaque<'a, V: Value<'a>>(part: V) -> bool {
-    let is_data = |held: V| held.get(names::DATA).and_then(Value::text_len).is_some_and(|size| size >= SHORTEST_DATA);
+    // How many bytes there are is an answer.
+    let is_counted = |held: V| matches!(held.type_name().as_str(), "int" | "float");
+    let is_data = |held: V| held.get(names::DATA).is_some_and(is_base64_value);
     let source = part.get(names::SOURCE).and_then(Value::object);
-    OPAQUE.iter().any(|key| part.has(*key)) || is_data(part) || source.is_some_and(is_data)
+    OPAQUE.iter().any(|key| part.get(*key).is_some_and(|held| !is_counted(held)))
+        || is_data(part)
+        || source.is_some_and(is_data)
+}
+
+/// Whether a part says nothing of its kind, but the type of its media, and holds them.
+pub(crate) fn is_untyped_data<'a, V: Value<'a>>(part: V) -> bool {
+    let is_data = |data: Text<'a>| is_base64(data) || data.starts_with(ADDRESS);
+    first_text(part, &DATA_KEYS).is_some_and(is_data) && first_text(part, &MEDIA_TYPE_KEYS).is_some()
 }
 
 /// Whether an object says where its media are.
@@ -46,13 +59,66 @@ pub(crate) fn holds_media<'a, V: Value<'a>>(holder: V) -> bool {
     holder.has(names::SOURCE) || first_text(holder, &DATA_KEYS).is_some() || first_text(holder, &URL_KEYS).is_some()
 }
 
+/// Whether a text is long enough to be data, and begins like it: no more than its beginning is looked at.
+pub(crate) fn is_base64(text: Text<'_>) -> bool {
+    let is_digit =
+        |unit: u32| u8::try_from(unit).is_ok_and(|byte| byte.is_ascii_alphanumeric() || b"+/=_-".contains(&byte));
+    (0..SHORTEST_DATA).all(|index| text.get(index).is_some_and(is_digit))
+}
+
+fn is_base64_value<'a, V: Value<'a>>(value: V) -> bool {
+    value.text_start(SHORTEST_DATA).is_some_and(is_base64)
+}
+
+/// A text as it is, unless the whole of it is the address of data.
+pub(crate) fn address_line(text: Text<'_>) -> Piece<'_> {
+    let is_data = || text.slice(0, LONGEST_HEADER).to_utf8().contains(";base64,");
+    if !text.starts_with(ADDRESS) || !is_data() {
+        return Piece::Borrowed(text);
+    }
+    let rest = text.slice(ADDRESS.len(), text.len());
+    url_line(type_label(rest.slice(0, rest.find(b';').unwrap_or(rest.len()))), text)
+}
+
+/// The line of a member that is base64; nothing where it is none. The holder stands under a name.
+///
+/// What is called `data` may be anything, unless its holder says that it is media.
+pub(crate) fn base64_line<'a, V: Value<'a>>(
+    holder: V,
+    key: Text<'_>,
+    data: Text<'a>,
+    name: Text<'a>,
+) -> Option<Piece<'a>> {
+    if !is_base64(data) {
+        return None;
+    }
+    let kind = text_or_empty(holder.get(names::TYPE));
+    if key.is("content") && kind.is("blob") {
+        return Some(blob_line(holder, data)); // OpenTelemetry
+    }
+    let named = named_type(holder);
+    let is_medium = |each: Text<'a>| {
+        MEDIA.iter().any(|name| each.is(name)) || UNTYPED_MEDIA.iter().any(|untyped| untyped.name == each)
+    };
+    let medium = [kind, name].into_iter().find(|each| is_medium(*each));
+    let is_opaque = OPAQUE.iter().any(|opaque| opaque.name == key);
+    let is_data = key == names::DATA.name && (medium.is_some() || named.is_some());
+    let empty = Text::ascii("");
+    let label = medium.map_or_else(|| type_label(named.unwrap_or(empty)), |medium| label_of(Key::named(medium), named));
+    (is_opaque || is_data).then(|| sized_line(label, named, data))
+}
+
+/// What an object says of the type of its media, where it is not empty.
+fn named_type<'a, V: Value<'a>>(holder: V) -> Option<Text<'a>> {
+    first_text(holder, &MEDIA_TYPE_KEYS).filter(|name| !name.is_empty())
+}
+
 /// `[image: image/png, 34,211 bytes]` for an image, a document or a sound; never its base64.
 pub(crate) fn media_line<'a, V: Value<'a>>(kind: Key<'a>, part: V) -> Piece<'a> {
     let inner = part.get(names::SOURCE).or_else(|| part.get(kind));
     let holder = inner.and_then(Value::object).unwrap_or(part);
     let source = holder.get(names::SOURCE).and_then(Value::object).unwrap_or(holder);
-    let named_in = |holder: V| first_text(holder, &MEDIA_TYPE_KEYS).filter(|name| !name.is_empty());
-    let named = named_in(source).or_else(|| named_in(holder));
+    let named = named_type(source).or_else(|| named_type(holder));
     let label = label_of(kind, named);
     if let Some(url) = inner.and_then(Value::text).or_else(|| first_text(source, &URL_KEYS)) {
         return url_line(label, url);
@@ -76,7 +142,7 @@ pub(crate) fn media_line<'a, V: Value<'a>>(kind: Key<'a>, part: V) -> Piece<'a> 
 pub(crate) fn blob_line<'a, V: Value<'a>>(part: V, data: Text<'a>) -> Piece<'a> {
     let modality = text_or_empty(part.get(names::MODALITY));
     let label = if modality.is_empty() { Text::ascii("blob") } else { modality };
-    sized_line(label, first_text(part, &MEDIA_TYPE_KEYS).filter(|name| !name.is_empty()), data)
+    sized_line(label, named_type(part), data)
 }
 
 fn sized_line<'a>(label: Text<'a>, named: Option<Text<'a>>, data: Text<'a>) -> Piece<'a> {
@@ -90,13 +156,22 @@ fn sized_line<'a>(label: Text<'a>, named: Option<Text<'a>>, data: Text<'a>) -> P
 /// What a line about media calls them.
 fn label_of<'a>(kind: Key<'a>, media_type: Option<Text<'a>>) -> Text<'a> {
     if FILES.contains(&kind) {
-        let family = media_type.map_or(Text::ascii(""), |name| name.slice(0, name.find(b'/').unwrap_or(name.len())));
-        return if MEDIA.iter().any(|name| family.is(name)) { family } else { Text::ascii("document") };
+        return type_label(media_type.unwrap_or(Text::ascii("document")));
     }
     if kind.name.is("computer_screenshot") {
         return Text::ascii("image");
     }
     kind.name.without_suffix("_url").without_prefix("input_")
+}
+
+/// `image` for `image/png`; what is no picture, sound or film is a document, without a type data.
+fn type_label(media_type: Text<'_>) -> Text<'_> {
+    let family = media_type.slice(0, media_type.find(b'/').unwrap_or(media_type.len()));
+    match () {
+        () if MEDIA.iter().any(|name| family.is(name)) => family,
+        () if media_type.is_empty() => Text::ascii("data"),
+        () => Text::ascii("document"),
+    }
 }
 
 /// The first member of these names that is a text.

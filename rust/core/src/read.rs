@@ -3,11 +3,8 @@
 //! Every message is recognised by its own structure, so that a conversation may mix shapes; [`crate::shapes`] has a
 //! reader for each family. A structure that nobody knows has no calls and no results. The twin is `_pure/read.py`.
 
-use crate::said::{Said, Shape, Spoken, ToolCall, ToolResult};
-use crate::shapes::{
-    Anthropic, Atif, Bedrock, Chat, Codex, Gemini, LangChain, OpenHands, OpenTelemetry, Responses, SweAgent,
-    all_shapes, first_of, with_content,
-};
+use crate::said::{Said, Spoken, ToolCall, ToolResult};
+use crate::shapes::{self, Chat};
 use crate::text::Text;
 use crate::value::{Value, names, text_or_empty};
 
@@ -31,20 +28,20 @@ pub(crate) fn speaker_of(role: Text<'_>) -> Option<&'static str> {
 /// Take in what a message of this role says; the name of its shape, nothing where it fits any.
 pub fn read_message<'a, V: Value<'a>>(message: V, role: Option<V>, said: &mut Said<'a, V>) -> Option<&'static str> {
     if role.is_some() && message.get(names::CONTENT).is_some() {
-        with_content!(first_of read(message, role, said))
+        shapes::read_with_content(message, role, said)
     } else {
-        all_shapes!(first_of read(message, role, said))
+        shapes::read(message, role, said)
     }
 }
 
-/// What a call says that stands by itself; [`Chat`] takes any for its own.
+/// What a call says that stands by itself; what is of no other shape is read as [`Chat`]'s.
 pub fn read_call<'a, V: Value<'a>>(wire: V) -> ToolCall<'a, V> {
-    all_shapes!(first_of call(wire)).unwrap_or_else(|| Chat::to_call(wire))
+    shapes::call(wire).unwrap_or_else(|| Chat::to_call(wire))
 }
 
-/// What a result says that stands by itself; [`Chat`] takes any for its own.
+/// What a result says that stands by itself; what is of no other shape is read as [`Chat`]'s.
 pub fn read_result<'a, V: Value<'a>>(wire: V) -> ToolResult<'a, V> {
-    all_shapes!(first_of result(wire)).unwrap_or_else(|| Chat::to_result(wire))
+    shapes::result(wire).unwrap_or_else(|| Chat::to_result(wire))
 }
 
 /// Who speaks in a message, and what is said.
@@ -54,7 +51,7 @@ pub fn read_spoken<'a, V: Value<'a>>(message: V) -> Spoken<'a, V> {
     if role.is_some() && content.is_some() {
         return plain;
     }
-    all_shapes!(first_of spoken(message)).unwrap_or(plain)
+    shapes::spoken(message).unwrap_or(plain)
 }
 
 /// The items of a list.

@@ -5,7 +5,7 @@
 mod wire;
 
 use serde_json::{Value, json};
-use toolcarry::content::result_text;
+use toolcarry::content::result_content;
 use toolcarry::messages::{Halt, List};
 use toolcarry::pair::Walk;
 use toolcarry::scan::Scanned;
@@ -20,7 +20,7 @@ fn walk(messages: &[Value]) -> (Vec<Pair>, usize) {
     let mut walk = Walk::new(messages.open());
     let mut found = Vec::new();
     while let Some(entry) = walk.next_entry().unwrap() {
-        let content = entry.result.map(|_| result_text(entry.content).text().to_utf8());
+        let content = entry.result.map(|_| result_content(entry.content).whole().text().to_utf8());
         found.push((entry.name().to_utf8(), content));
     }
     found.reverse();

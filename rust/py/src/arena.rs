@@ -86,6 +86,12 @@ impl<'a, 'py> Object<'a, 'py> {
         self.arena.settle(found)?
     }
 
+    /// The text that a function of the package makes of the object.
+    fn made_text(self, module: &str, name: &str) -> OwnedText {
+        let made = self.arena.call_shared(module, name, self.object);
+        made.and_then(|made| self.arena.keep(made).as_text()).map_or_else(OwnedText::default, OwnedText::from)
+    }
+
     fn as_text(self) -> Option<Text<'a>> {
         // A borrowed string lives as long as its arena, and its characters never change.
         self.object.cast::<PyString>().ok().map(text_of)
@@ -162,12 +168,11 @@ impl<'a, 'py: 'a> Value<'a> for Object<'a, 'py> {
     }
 
     fn json(self) -> OwnedText {
-        let made = self.arena.call_shared("toolcarry.decode", "compact_json", self.object);
-        let mut text = OwnedText::default();
-        if let Some(json) = made.and_then(|made| self.arena.keep(made).as_text()) {
-            text.push(json);
-        }
-        text
+        self.made_text("toolcarry.decode", "compact_json")
+    }
+
+    fn answer_json(self) -> OwnedText {
+        self.made_text("toolcarry._pure.answer", "answer_json")
     }
 
     fn arguments(self) -> Self {

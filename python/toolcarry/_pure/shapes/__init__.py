@@ -1,4 +1,4 @@
-"""The wire shapes, a reader for each family. A new one is a file here, its twin in Rust, and a line in these lists."""
+"""The wire shapes, a reader for each family. A new one is a file here and its name in this list; its twin is in Rust."""
 
 from typing import Final
 
@@ -18,7 +18,8 @@ from toolcarry._pure.shapes import (
 )
 
 WITH_CONTENT: Final[tuple[Shape, ...]] = (swe_agent, chat, anthropic, bedrock)
-"""The shapes whose messages have a role and a content, in the order in which they are asked."""
+"""The shapes whose messages have a role and a content. Chat stands before Anthropic, since its messages may hold
+Anthropic's blocks as well."""
 
 SHAPES: Final[tuple[Shape, ...]] = (
     gemini,
@@ -28,9 +29,6 @@ SHAPES: Final[tuple[Shape, ...]] = (
     langchain,
     openhands,
     atif,
-    swe_agent,
-    anthropic,
-    bedrock,
-    chat,
+    *WITH_CONTENT,
 )
-"""All shapes, in the order in which they are asked. The last one takes any call and any result for its own."""
+"""All shapes, in the order in which they are asked; of a message with a role and a content, only those that have both."""

@@ -1,7 +1,7 @@
 """OpenAI Chat (``tool_calls``, role ``tool``, the legacy ``function_call`` and role ``function``), and Ollama's dialect
 of it (arguments as objects, ``tool_name``, no ids).
 
-It is asked last of all for a call or a result that stands by itself, and takes any for its own.
+A call or a result that stands by itself says nothing of this shape: what is of no other is taken for it.
 """
 
 from __future__ import annotations
@@ -43,16 +43,16 @@ def read_calls(message: Wire, said: Said) -> str:
     return NAME if legacy is not None else ""
 
 
-def call(wire: Wire) -> ToolCall | None:
-    return to_call(wire)
+def call(_wire: Wire) -> ToolCall | None:
+    return None
 
 
-def result(wire: Wire) -> ToolResult | None:
-    return to_result(wire)
+def result(_wire: Wire) -> ToolResult | None:
+    return None
 
 
-def spoken(message: Wire) -> Spoken | None:
-    return Spoken(text_or_empty(message.get("role")), message.get("content"))
+def spoken(_message: Wire) -> Spoken | None:
+    return None
 
 
 def to_call(wire: Wire) -> ToolCall:

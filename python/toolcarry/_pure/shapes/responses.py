@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from toolcarry._pure.said import Said, Spoken, ToolCall, ToolResult
 from toolcarry.decode import loads_arguments
-from toolcarry.wire import Wire, as_object, first_given, text_or_empty
+from toolcarry.wire import Wire, as_list, as_object, first_given, text_or_empty
 
 NAME = "openai-responses"
 NO_CALLS = frozenset(("reasoning", "item_reference", "mcp_list_tools"))
@@ -90,6 +90,8 @@ def result(wire: Wire) -> ToolResult | None:
         return None
     output = first_given(wire, "output", "tools")
     content, has_failed = unpacked(output) if isinstance(output, str) else (output, False)
+    items = as_list(output) or ()
+    has_failed = has_failed or (kind == "shell_call_output" and any(map(has_broken, items)))
     is_error = has_failed or wire.get("status") == "failed"
     return ToolResult(wire, item_id(wire), text_or_empty(wire.get("name")), content, is_error)
 
@@ -110,10 +112,24 @@ def unpacked(output: str) -> tuple[object, bool]:
         return output, False
     held = loads_arguments(output)
     text = held.get("output")
-    exit_code = (as_object(held.get("metadata")) or {}).get("exit_code")
-    if not isinstance(text, str) or type(exit_code) is not int or abs(exit_code) > MOST_EXIT_CODE:
+    exit_code = exit_code_of(held.get("metadata"))
+    if not isinstance(text, str) or exit_code is None:
         return output, False
     return text, exit_code != 0
+
+
+def has_broken(item: object) -> bool:
+    """Whether a command of a shell failed, or took too long."""
+    outcome = (as_object(item) or {}).get("outcome")
+    is_late = text_or_empty((as_object(outcome) or {}).get("type")) == "timeout"
+    return is_late or exit_code_of(outcome) not in (None, 0)
+
+
+def exit_code_of(holder: object) -> int | None:
+    """An exit code, unless it is a number that no system gives."""
+    exit_code = (as_object(holder) or {}).get("exit_code")
+    is_code = type(exit_code) is int and abs(exit_code) <= MOST_EXIT_CODE
+    return exit_code if is_code else None
 
 
 def item_id(wire: Wire) -> str:

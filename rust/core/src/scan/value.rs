@@ -7,7 +7,7 @@ use bumpalo::Bump;
 
 use super::nodes::{Building, Member, Node, Stacks};
 use super::strings::Raw;
-use super::write::compact;
+use super::write::{answer, compact};
 use crate::lanes::dispatch;
 use crate::text::{OwnedText, Text};
 use crate::value::{Key, Value, names};
@@ -15,8 +15,8 @@ use crate::value::{Key, Value, names};
 /// A value of scanned JSON. What has to be made of it (a text without its escapes) is kept as long as the scan.
 #[derive(Clone, Copy, Debug)]
 pub struct Scanned<'a> {
-    node: &'a Node<'a>,
-    bump: &'a Bump,
+    pub(super) node: &'a Node<'a>,
+    pub(super) bump: &'a Bump,
 }
 
 static EMPTY: Node<'static> = Node::Object(&[]);
@@ -36,7 +36,7 @@ impl<'a> Scanned<'a> {
         dispatch(Building { data, at: 0, depth: 0, long: &[], is_all: true, checks_utf8, stacks, bump })
     }
 
-    fn with(self, node: &'a Node<'a>) -> Self {
+    pub(super) fn with(self, node: &'a Node<'a>) -> Self {
         Self { node, ..self }
     }
 
@@ -181,7 +181,11 @@ impl<'a> Value<'a> for Scanned<'a> {
     }
 
     fn json(self) -> OwnedText {
-        compact(self.node, self.bump)
+        compact(self)
+    }
+
+    fn answer_json(self) -> OwnedText {
+        answer(self)
     }
 
     fn arguments(self) -> Self {

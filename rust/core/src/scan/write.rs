@@ -1,48 +1,80 @@
 //! Compact JSON of what was scanned, as orjson writes it: one line, keys in their order, no escape without need.
 
-use bumpalo::Bump;
-
 use super::nodes::Node;
-use super::value::distinct;
+use super::value::{Scanned, distinct};
+use crate::media::{address_line, base64_line};
+use crate::pieces::Piece;
 use crate::text::{OwnedText, Text};
+use crate::value::Value;
 
 /// A value as JSON on one line.
-pub(crate) fn compact<'a>(node: &'a Node<'a>, bump: &'a Bump) -> OwnedText {
-    let mut out = OwnedText::default();
-    write(node, bump, &mut out);
-    out
+pub(crate) fn compact(value: Scanned<'_>) -> OwnedText {
+    written(value, false)
 }
 
-/// Values are at most as deep as the grammar lets them be, so that this may call itself.
-fn write<'a>(node: &'a Node<'a>, bump: &'a Bump, out: &mut OwnedText) {
-    match node {
-        Node::Null => out.push_ascii("null"),
-        Node::Bool(true) => out.push_ascii("true"),
-        Node::Bool(false) => out.push_ascii("false"),
-        Node::Number(digits) => out.push_ascii(&number(digits)),
-        Node::Text(raw) => push_quoted(out, raw.text(bump)),
-        Node::List(items) => {
-            out.push_ascii("[");
-            for (index, item) in items.iter().enumerate() {
-                if index > 0 {
-                    out.push_ascii(",");
+/// A value as JSON on one line, in which base64 is a line that names it. The twin is `_pure/answer.py`.
+pub(crate) fn answer(value: Scanned<'_>) -> OwnedText {
+    written(value, true)
+}
+
+fn written(value: Scanned<'_>, is_answer: bool) -> OwnedText {
+    let mut writer = Writer { is_answer, out: OwnedText::default() };
+    writer.value(value, Text::ascii(""));
+    writer.out
+}
+
+struct Writer {
+    /// Whether base64 becomes a line.
+    is_answer: bool,
+    out: OwnedText,
+}
+
+impl Writer {
+    /// What stands under a name. Values are at most as deep as the grammar lets them be, so that this may call itself.
+    fn value<'a>(&mut self, value: Scanned<'a>, name: Text<'a>) {
+        match value.node {
+            Node::Null => self.out.push_ascii("null"),
+            Node::Bool(true) => self.out.push_ascii("true"),
+            Node::Bool(false) => self.out.push_ascii("false"),
+            Node::Number(digits) => self.out.push_ascii(&number(digits)),
+            Node::Text(raw) => self.text(raw.text(value.bump)),
+            Node::List(items) => {
+                self.out.push_ascii("[");
+                for (index, item) in items.iter().enumerate() {
+                    if index > 0 {
+                        self.out.push_ascii(",");
+                    }
+                    self.value(value.with(item), Text::ascii(""));
                 }
-                write(item, bump, out);
+                self.out.push_ascii("]");
             }
-            out.push_ascii("]");
-        }
-        Node::Object(members) => {
-            out.push_ascii("{");
-            for (index, (name, value)) in distinct(members, bump).into_iter().enumerate() {
-                if index > 0 {
-                    out.push_ascii(",");
+            Node::Object(members) => {
+                self.out.push_ascii("{");
+                for (index, (key, node)) in distinct(members, value.bump).into_iter().enumerate() {
+                    if index > 0 {
+                        self.out.push_ascii(",");
+                    }
+                    push_quoted(&mut self.out, key);
+                    self.out.push_ascii(":");
+                    self.member(value, key, value.with(node), name);
                 }
-                push_quoted(out, name);
-                out.push_ascii(":");
-                write(value, bump, out);
+                self.out.push_ascii("}");
             }
-            out.push_ascii("}");
         }
+    }
+
+    /// A member of an object that stands under a name itself, which may say that it is media.
+    fn member<'a>(&mut self, holder: Scanned<'a>, key: Text<'a>, item: Scanned<'a>, name: Text<'a>) {
+        let data = item.text().filter(|_| self.is_answer);
+        match data.and_then(|data| base64_line(holder, key, data, name)) {
+            Some(line) => push_quoted(&mut self.out, line.text()),
+            None => self.value(item, key),
+        }
+    }
+
+    fn text(&mut self, text: Text<'_>) {
+        let shown = if self.is_answer { address_line(text) } else { Piece::Borrowed(text) };
+        push_quoted(&mut self.out, shown.text());
     }
 }
 

@@ -6,9 +6,10 @@
 use crate::read::{first_text, objects};
 use crate::said::{Said, Shape, ToolCall, ToolResult};
 use crate::text::Text;
-use crate::value::{Value, names, text_or_empty};
+use crate::value::{Key, Value, names, text_or_empty};
 
 const NAME: &str = "anthropic";
+const RETURN_CODE: Key<'static> = Key::new("return_code");
 
 pub(crate) struct Anthropic;
 
@@ -70,6 +71,6 @@ fn is_server_error<'a, V: Value<'a>>(content: Option<V>) -> bool {
         return false;
     };
     let Some(error) = content.object() else { return false };
-    let has_failed = error.get(names::RETURN_CODE).and_then(Value::integer).is_some_and(|code| code != 0);
+    let has_failed = error.get(RETURN_CODE).and_then(Value::integer).is_some_and(|code| code != 0);
     has_failed || text_or_empty(error.get(names::TYPE)).ends_with("_tool_result_error")
 }

@@ -1,7 +1,7 @@
 //! `OpenAI` Chat (`tool_calls`, role `tool`, the legacy `function_call` and role `function`), and Ollama's dialect of it
 //! (arguments as objects, `tool_name`, no ids).
 //!
-//! It is asked last of all for a call or a result that stands by itself, and takes any for its own.
+//! A call or a result that stands by itself says nothing of this shape: what is of no other is taken for it.
 //! The twin is `_pure/shapes/chat.py`.
 
 use ahash::AHashSet;
@@ -33,14 +33,6 @@ impl Shape for Chat {
             return Some(if has_id { NAME } else { OLLAMA });
         }
         Self::read_calls(message, said).or(found)
-    }
-
-    fn call<'a, V: Value<'a>>(wire: V) -> Option<ToolCall<'a, V>> {
-        Some(Self::to_call(wire))
-    }
-
-    fn result<'a, V: Value<'a>>(wire: V) -> Option<ToolResult<'a, V>> {
-        Some(Self::to_result(wire))
     }
 }
 

@@ -9,6 +9,7 @@ use crate::text::Text;
 use crate::value::{Key, Value, names, text_or_empty};
 
 const NAME: &str = "gemini";
+const OUTCOME: Key<'static> = Key::new("outcome");
 const CODE: Text<'static> = Text::ascii("code_execution");
 
 pub(crate) struct Gemini;
@@ -50,7 +51,7 @@ impl Shape for Gemini {
             return Some(ToolResult { wire, call_id, name: tool_name(given), content, is_error });
         }
         let ran = member(wire, &[names::CODE_EXECUTION_RESULT_CAMEL, names::CODE_EXECUTION_RESULT])?;
-        let outcome = text_or_empty(ran.get(names::OUTCOME));
+        let outcome = text_or_empty(ran.get(OUTCOME));
         Some(ToolResult {
             wire,
             call_id: text_or_empty(ran.get(names::ID)),

@@ -1,49 +1,68 @@
-//! The wire shapes, a reader for each family. A new one is a file here, its twin in Python, and a line in these lists.
+//! The wire shapes, a reader for each family. A new one is a file here and a line in this list; its twin is in
+//! `_pure/shapes/`.
 
-mod anthropic;
-mod atif;
-mod bedrock;
-mod chat;
-mod codex;
-mod gemini;
-mod langchain;
-mod openhands;
-mod opentelemetry;
-mod responses;
-mod swe_agent;
+use crate::said::{Said, Shape, Spoken, ToolCall, ToolResult};
+use crate::value::Value;
 
-pub(crate) use self::anthropic::Anthropic;
-pub(crate) use self::atif::Atif;
-pub(crate) use self::bedrock::Bedrock;
 pub(crate) use self::chat::Chat;
-pub(crate) use self::codex::Codex;
-pub(crate) use self::gemini::Gemini;
-pub(crate) use self::langchain::LangChain;
-pub(crate) use self::openhands::OpenHands;
-pub(crate) use self::opentelemetry::OpenTelemetry;
-pub(crate) use self::responses::Responses;
-pub(crate) use self::swe_agent::SweAgent;
 
-/// What the first of some shapes has to say.
-macro_rules! first_of {
-    ([$($shape:ident)+] $method:ident $arguments:tt) => {
-        None$(.or_else(|| $shape::$method $arguments))+
+/// Declare the families, and ask them in their order. All of it is compiled into the walk: no reader is called through
+/// a pointer.
+macro_rules! families {
+    (others: $($other:ident::$Other:ident)+; with content: $($module:ident::$Shape:ident)+;) => {
+        $(mod $other;)+
+        $(mod $module;)+
+
+        /// Take in what a message says that has a role and a content.
+        pub(crate) fn read_with_content<'a, V: Value<'a>>(
+            message: V,
+            role: Option<V>,
+            said: &mut Said<'a, V>,
+        ) -> Option<&'static str> {
+            None$(.or_else(|| $module::$Shape::read(message, role, said)))+
+        }
+
+        /// Take in what any message says.
+        pub(crate) fn read<'a, V: Value<'a>>(
+            message: V,
+            role: Option<V>,
+            said: &mut Said<'a, V>,
+        ) -> Option<&'static str> {
+            None$(.or_else(|| $other::$Other::read(message, role, said)))+
+                .or_else(|| read_with_content(message, role, said))
+        }
+
+        /// What a call says that stands by itself.
+        pub(crate) fn call<'a, V: Value<'a>>(wire: V) -> Option<ToolCall<'a, V>> {
+            None$(.or_else(|| $other::$Other::call(wire)))+$(.or_else(|| $module::$Shape::call(wire)))+
+        }
+
+        /// What a result says that stands by itself.
+        pub(crate) fn result<'a, V: Value<'a>>(wire: V) -> Option<ToolResult<'a, V>> {
+            None$(.or_else(|| $other::$Other::result(wire)))+$(.or_else(|| $module::$Shape::result(wire)))+
+        }
+
+        /// What is spoken in a message whose speaker and content have places of their own.
+        pub(crate) fn spoken<'a, V: Value<'a>>(message: V) -> Option<Spoken<'a, V>> {
+            None$(.or_else(|| $other::$Other::spoken(message)))+$(.or_else(|| $module::$Shape::spoken(message)))+
+        }
     };
 }
 
-/// The shapes whose messages have a role and a content, in the order in which they are asked.
-macro_rules! with_content {
-    ($then:ident $($rest:tt)+) => { $then!([SweAgent Chat Anthropic Bedrock] $($rest)+) };
+// A file and the reader in it, in the order in which they are asked; of a message with a role and a content, only those
+// that have both. Chat stands before Anthropic, since its messages may hold Anthropic's blocks as well.
+families! {
+    others:
+        gemini::Gemini
+        opentelemetry::OpenTelemetry
+        responses::Responses
+        codex::Codex
+        langchain::LangChain
+        openhands::OpenHands
+        atif::Atif;
+    with content:
+        swe_agent::SweAgent
+        chat::Chat
+        anthropic::Anthropic
+        bedrock::Bedrock;
 }
-
-/// All shapes, in the order in which they are asked. The last one takes any call and any result for its own.
-macro_rules! all_shapes {
-    ($then:ident $($rest:tt)+) => {
-        $then!(
-            [Gemini OpenTelemetry Responses Codex LangChain OpenHands Atif SweAgent Anthropic Bedrock Chat]
-            $($rest)+
-        )
-    };
-}
-
-pub(crate) use {all_shapes, first_of, with_content};

@@ -6,9 +6,11 @@ use crate::text::Text;
 use crate::value::{Key, Value, names, text_or_empty};
 
 const NAME: &str = "openhands";
+const LLM_MESSAGE: Key<'static> = Key::new("llm_message");
+const REJECTION_REASON: Key<'static> = Key::new("rejection_reason");
 /// The events that say why there is no observation, and where.
 const FAILURES: [(&str, Key<'static>); 2] =
-    [("UserRejectObservation", names::REJECTION_REASON), ("AgentErrorEvent", names::ERROR)];
+    [("UserRejectObservation", REJECTION_REASON), ("AgentErrorEvent", names::ERROR)];
 
 pub(crate) struct OpenHands;
 
@@ -19,7 +21,7 @@ impl Shape for OpenHands {
         }
         said.calls.extend(Self::call(message));
         said.results.extend(Self::result(message));
-        let is_message = || kind_of(message).is("MessageEvent") && message.has(names::LLM_MESSAGE);
+        let is_message = || kind_of(message).is("MessageEvent") && message.has(LLM_MESSAGE);
         (!said.is_empty() || is_message()).then_some(NAME)
     }
 
@@ -66,7 +68,7 @@ impl Shape for OpenHands {
         if kind_of(message).is("ActionEvent") {
             return Some(Spoken { speaker: Text::ascii("assistant"), content: message.get(names::THOUGHT) });
         }
-        let said = message.get(names::LLM_MESSAGE).filter(|_| kind_of(message).is("MessageEvent"))?.object()?;
+        let said = message.get(LLM_MESSAGE).filter(|_| kind_of(message).is("MessageEvent"))?.object()?;
         let speaker = said.get(names::ROLE).or_else(|| message.get(names::SOURCE));
         Some(Spoken { speaker: text_or_empty(speaker), content: said.get(names::CONTENT) })
     }

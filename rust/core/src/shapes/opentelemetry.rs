@@ -4,9 +4,11 @@
 use crate::read::objects;
 use crate::said::{Said, Shape, ToolCall, ToolResult};
 use crate::text::Text;
-use crate::value::{Value, names, text_or_empty};
+use crate::value::{Key, Value, names, text_or_empty};
 
 const NAME: &str = "opentelemetry";
+const SERVER_TOOL_CALL: Key<'static> = Key::new("server_tool_call");
+const SERVER_TOOL_CALL_RESPONSE: Key<'static> = Key::new("server_tool_call_response");
 
 pub(crate) struct OpenTelemetry;
 
@@ -51,12 +53,12 @@ fn to_call<'a, V: Value<'a>>(wire: V) -> ToolCall<'a, V> {
         wire,
         call_id: text_or_empty(wire.get(names::ID)),
         name: text_or_empty(wire.get(names::NAME)),
-        arguments: wire.get(names::ARGUMENTS).or_else(|| wire.get(names::SERVER_TOOL_CALL)),
+        arguments: wire.get(names::ARGUMENTS).or_else(|| wire.get(SERVER_TOOL_CALL)),
     }
 }
 
 fn to_result<'a, V: Value<'a>>(wire: V) -> ToolResult<'a, V> {
-    let keys = [names::RESPONSE, names::RESULT, names::SERVER_TOOL_CALL_RESPONSE];
+    let keys = [names::RESPONSE, names::RESULT, SERVER_TOOL_CALL_RESPONSE];
     ToolResult {
         wire,
         call_id: text_or_empty(wire.get(names::ID)),

@@ -4,12 +4,21 @@
 //! A `reasoning` item says nothing here; it stays with its call where items are moved.
 //! The twin is `_pure/shapes/responses.py`.
 
-use crate::read::first_text;
+use crate::read::{first_text, items};
 use crate::said::{Said, Shape, ToolCall, ToolResult};
 use crate::text::Text;
 use crate::value::{Key, Value, names, text_or_empty};
 
 const NAME: &str = "openai-responses";
+const OPERATION: Key<'static> = Key::new("operation");
+const OUTPUTS: Key<'static> = Key::new("outputs");
+const QUERIES: Key<'static> = Key::new("queries");
+const CODE: Key<'static> = Key::new("code");
+const PROMPT: Key<'static> = Key::new("prompt");
+const METADATA: Key<'static> = Key::new("metadata");
+const EXIT_CODE: Key<'static> = Key::new("exit_code");
+const OUTCOME: Key<'static> = Key::new("outcome");
+const TOOLS: Key<'static> = Key::new("tools");
 /// The calls whose results are items of their own. What is of another kind is a call by its `call_id`.
 const ON_CLIENT: [&str; 7] = [
     "function_call",
@@ -26,15 +35,15 @@ const NO_CALLS: [&str; 3] = ["reasoning", "item_reference", "mcp_list_tools"];
 /// The calls that hold their results: where the arguments stand, and what came back.
 const ON_SERVER: [(&str, Key<'static>, Key<'static>); 5] = [
     ("web_search_call", names::ACTION, names::RESULTS),
-    ("file_search_call", names::QUERIES, names::RESULTS),
-    ("code_interpreter_call", names::CODE, names::OUTPUTS),
-    ("image_generation_call", names::PROMPT, names::RESULT),
+    ("file_search_call", QUERIES, names::RESULTS),
+    ("code_interpreter_call", CODE, OUTPUTS),
+    ("image_generation_call", PROMPT, names::RESULT),
     ("mcp_call", names::ARGUMENTS, names::OUTPUT),
 ];
 /// Arguments that are no object: one is made of them, under their own name.
-const WRAPPED: [Key<'static>; 3] = [names::QUERIES, names::CODE, names::PROMPT];
+const WRAPPED: [Key<'static>; 3] = [QUERIES, CODE, PROMPT];
 
-const MOST_EXIT_CODE: i64 = 1 << 32;
+const MOST_EXIT_CODE: u64 = 1 << 32;
 
 pub(crate) struct Responses;
 
@@ -70,9 +79,10 @@ impl Shape for Responses {
         if !kind.ends_with("_call_output") && !kind.ends_with("tool_search_output") {
             return None;
         }
-        let output = wire.get(names::OUTPUT).or_else(|| wire.get(names::TOOLS));
+        let output = wire.get(names::OUTPUT).or_else(|| wire.get(TOOLS));
         let (content, has_failed) = output.and_then(unpacked).unwrap_or((output, false));
-        let is_error = has_failed || text_or_empty(wire.get(names::STATUS)).is("failed");
+        let is_broken = || kind.is("shell_call_output") && output.and_then(Value::list).is_some_and(|list| items(list).any(has_broken));
+        let is_error = has_failed || is_broken() || text_or_empty(wire.get(names::STATUS)).is("failed");
         let name = text_or_empty(wire.get(names::NAME));
         Some(ToolResult { wire, call_id: item_id(wire), name, content, is_error })
     }
@@ -98,7 +108,7 @@ fn arguments<'a, V: Value<'a>>(wire: V, kind: Text<'a>) -> Option<V> {
     if kind.is("custom_tool_call") {
         return Some(wire.get(names::INPUT)?.under(names::INPUT)); // no JSON, even where it looks like it
     }
-    [names::ARGUMENTS, names::ACTION, names::OPERATION, names::INPUT].iter().find_map(|key| wire.get(*key))
+    [names::ARGUMENTS, names::ACTION, OPERATION, names::INPUT].iter().find_map(|key| wire.get(*key))
 }
 
 fn server_result<'a, V: Value<'a>>(wire: V, kind: Text<'a>, key: Key<'static>) -> ToolResult<'a, V> {
@@ -119,11 +129,19 @@ fn unpacked<'a, V: Value<'a>>(output: V) -> Option<(Option<V>, bool)> {
     }
     let held = output.arguments();
     let text = held.get(names::OUTPUT).filter(|text| text.text_len().is_some())?;
-    let exit_code = held.get(names::METADATA)?.object()?.get(names::EXIT_CODE)?.integer()?;
-    if exit_code.abs() > MOST_EXIT_CODE {
-        return None;
-    }
-    Some((Some(text), exit_code != 0))
+    Some((Some(text), exit_code_of(held.get(METADATA)?)? != 0))
+}
+
+/// Whether a command of a shell failed, or took too long.
+fn has_broken<'a, V: Value<'a>>(item: V) -> bool {
+    let Some(outcome) = item.object().and_then(|item| item.get(OUTCOME)) else { return false };
+    let kind = outcome.object().and_then(|outcome| outcome.get(names::TYPE));
+    text_or_empty(kind).is("timeout") || exit_code_of(outcome).is_some_and(|code| code != 0)
+}
+
+/// An exit code, unless it is a number that no system gives.
+fn exit_code_of<'a, V: Value<'a>>(holder: V) -> Option<i64> {
+    holder.object()?.get(EXIT_CODE)?.integer().filter(|code| code.unsigned_abs() <= MOST_EXIT_CODE)
 }
 
 /// The id by which a call and its result are paired: `call_id`, where there is one.

@@ -1,0 +1,10 @@
+//! Conversations with OpenAI's Chat and Ollama's dialect of it; see `reading.rs`.
+
+#![no_main]
+
+#[path = "../reading.rs"]
+mod reading;
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| -> libfuzzer_sys::Corpus {
+    reading::try_conversation(data, &["openai-chat", "ollama"])
+});

@@ -1,0 +1,163 @@
+//! Messages put together of the words that the readers know: every call and every result is in exactly one block, what
+//! is read of them by themselves has an answer, and every job gives the same on a body and on its messages.
+//!
+//! The input is no JSON but a plan of it, so that nearly every one is a conversation: a byte says what comes next, a
+//! word, a text, a list or an object. `seeds.py` writes conversations in that way. The targets `reads_*` go on only with
+//! those in which the reader of a family finds something, so that each reader has a corpus of its own.
+
+use bumpalo::Bump;
+use libfuzzer_sys::Corpus;
+use toolcarry::carry::carry;
+use toolcarry::content::result_content;
+use toolcarry::dialogue::dialogue;
+use toolcarry::inspect::inspect;
+use toolcarry::limits::Limits;
+use toolcarry::messages::{List, Messages};
+use toolcarry::pair::Walk;
+use toolcarry::pieces::Piece;
+use toolcarry::read::{read_call, read_message, read_result};
+use toolcarry::rules::RuleSet;
+use toolcarry::said::Said;
+use toolcarry::scan::{Conversation, Scanned};
+use toolcarry::settings::Settings;
+use toolcarry::value::{Value, names};
+
+static WORDS: &str = include_str!("words.txt");
+const DEEPEST: usize = 12;
+
+/// Try a conversation that has a message of one of these shapes; of any, where none is named.
+pub fn try_conversation(data: &[u8], shapes: &[&str]) -> Corpus {
+    let words: Vec<&str> = WORDS.lines().collect();
+    let mut plan = Plan { data, words: &words, json: vec![b'['] };
+    while !plan.data.is_empty() {
+        if plan.json.len() > 1 {
+            plan.json.push(b',');
+        }
+        plan.value(0);
+    }
+    plan.json.push(b']');
+    let bump = Bump::new();
+    let list = Scanned::parse(&plan.json, &bump).unwrap();
+    if !shapes.is_empty() && !says(list, shapes) {
+        return Corpus::Reject;
+    }
+    check(&plan.json, list);
+    Corpus::Keep
+}
+
+/// Whether a message of one of these shapes is among the messages.
+fn says(list: Scanned<'_>, shapes: &[&str]) -> bool {
+    let mut messages = (0..list.count()).filter_map(|index| list.item(index)).filter_map(Value::object);
+    messages.any(|message| {
+        let shape = read_message(message, message.get(names::ROLE), &mut Said::default());
+        shape.is_some_and(|shape| shapes.contains(&shape))
+    })
+}
+
+struct Plan<'a> {
+    data: &'a [u8],
+    words: &'a [&'a str],
+    json: Vec<u8>,
+}
+
+impl Plan<'_> {
+    fn byte(&mut self) -> u8 {
+        let Some((first, rest)) = self.data.split_first() else { return 0 };
+        self.data = rest;
+        *first
+    }
+
+    fn text(&mut self, text: &str) {
+        self.json.extend(serde_json::to_vec(text).unwrap());
+    }
+
+    fn word(&mut self) {
+        let number = usize::from(self.byte());
+        self.text(self.words[number % self.words.len()]);
+    }
+
+    fn value(&mut self, depth: usize) {
+        match self.byte() % 8 {
+            _ if depth > DEEPEST => self.json.extend(b"null"),
+            0 => self.json.extend(b"null"),
+            1 => self.json.extend(b"true"),
+            2 => self.json.extend(b"false"),
+            3 => {
+                let number = self.byte().to_string();
+                self.json.extend(number.bytes());
+            }
+            4 => self.word(),
+            5 => {
+                let size = usize::from(self.byte() % 128).min(self.data.len());
+                let (text, rest) = self.data.split_at(size);
+                self.data = rest;
+                self.text(&String::from_utf8_lossy(text));
+            }
+            kind => {
+                let is_object = kind == 7;
+                self.json.push(if is_object { b'{' } else { b'[' });
+                for number in 0..self.byte() % 16 {
+                    if number > 0 {
+                        self.json.push(b',');
+                    }
+                    if is_object {
+                        self.word();
+                        self.json.push(b':');
+                    }
+                    self.value(depth + 1);
+                }
+                self.json.push(if is_object { b'}' } else { b']' });
+            }
+        }
+    }
+}
+
+fn check(json: &[u8], list: Scanned<'_>) {
+    let bump = Bump::new();
+    let Ok(opened) = Conversation::open(json, &bump) else { panic!("no conversation") };
+    let inside = [br#"{"model":"m","contents":"#, json, b"}"].concat();
+    let Ok(body) = Conversation::open(&inside, &bump) else { panic!("no body") };
+    let expected = jobs(&List(list));
+    assert_eq!(jobs(&opened), expected);
+    assert_eq!(jobs(&body), expected);
+    if expected.is_some() {
+        check_blocks(list);
+    }
+}
+
+/// What every job gives; nothing where a message is none.
+fn jobs<'a, M: Messages<'a>>(messages: &M) -> Option<[String; 3]> {
+    let settings = Settings { total: 2_000, limits: Limits::of_chars(300), ..Settings::default() };
+    let carried = carry(messages, &Piece::ascii(""), &settings, RuleSet::built_in(), true).ok()?;
+    assert!(carried.output.len() <= 2_000);
+    let survey = inspect(messages).ok()?;
+    let said = dialogue(messages).ok()?;
+    Some([format!("{}{:?}", carried.output.to_utf8(), carried.counts), format!("{survey:?}"), said.to_utf8()])
+}
+
+/// Every call and every result that a message says is in exactly one block.
+fn check_blocks(list: Scanned<'_>) {
+    let (mut calls, mut results) = (0, 0);
+    for message in (0..list.count()).filter_map(|index| list.item(index)) {
+        if message.has(names::UUID) || message.has(names::MESSAGE) {
+            return; // a record: which of them count is another matter
+        }
+        let mut said = Said::default();
+        read_message(message, message.get(names::ROLE), &mut said);
+        for call in &said.calls {
+            let _ = read_call(call.wire).arguments.map(Value::json);
+        }
+        for result in &said.results {
+            let _ = result_content(read_result(result.wire).content).whole();
+        }
+        (calls, results) = (calls + said.calls.len(), results + said.results.len());
+    }
+    let mut walk = Walk::new(List(list));
+    let (mut found_calls, mut found_results) = (0, 0);
+    while let Ok(Some(entry)) = walk.next_entry() {
+        found_calls += usize::from(entry.call.is_some());
+        found_results += usize::from(entry.result.is_some());
+    }
+    found_results += walk.second_results.values().map(Vec::len).sum::<usize>();
+    assert_eq!((found_calls, found_results), (calls, results));
+}

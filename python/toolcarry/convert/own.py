@@ -1,0 +1,66 @@
+"""What is of the target's own shape already. It goes on as it stands, under the id that it is given, so that no member is
+lost that nobody here knows.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from toolcarry._pure.shapes.responses import ON_CLIENT
+from toolcarry.convert.parts import Family
+from toolcarry.wire import Wire, as_list, as_object, text_or_empty
+
+PARTS: Final = ("input_", "output_", "refusal")
+"""How the types of parts begin in a message of Responses."""
+BLOCKS: Final = frozenset(("text", "tool_reference"))
+"""The blocks in a result of Anthropic's that are no media."""
+
+ANSWERS: Final = {
+    "openai": frozenset(("role", "content", "tool_call_id", "name")),
+    "ollama": frozenset(("role", "content", "tool_call_id", "tool_name", "images")),
+}
+"""The members of a message that answers a call: one with others is of a dialect, and they are told."""
+
+
+def is_own_message(holder: Wire, family: Family) -> bool:
+    """Whether an object is a message as an item of Responses, which has an id and a status of its own."""
+    if family != "responses" or holder.get("type") != "message" or holder.get("role") is None:
+        return False
+    content = holder.get("content")
+    parts = [as_object(part) or {} for part in as_list(content) or ()]
+    # What Anthropic answers is called a message, too: its blocks have other types.
+    is_known = all(text_or_empty(part.get("type")).startswith(PARTS) for part in parts)
+    return isinstance(content, str) or (as_list(content) is not None and is_known)
+
+
+def is_own_call(wire: Wire, family: Family) -> bool:
+    """Whether a call is written as the target writes it."""
+    kind = text_or_empty(wire.get("type"))
+    given = (as_object(wire.get("function")) or {}).get("arguments")
+    if family == "responses":
+        return kind in ON_CLIENT or (kind.endswith("_call") and "call_id" in wire)
+    if family == "anthropic":
+        return kind == "tool_use" and isinstance(wire.get("input"), dict)
+    if family == "openai":
+        return kind == "custom" or (isinstance(given, str) and given != "")
+    return isinstance(given, dict)
+
+
+def is_own_result(wire: Wire, family: Family) -> bool:
+    """Whether a result is written as the target writes it."""
+    kind, content = text_or_empty(wire.get("type")), wire.get("content")
+    if family == "responses":
+        return kind.endswith(("_call_output", "tool_search_output")) and "output" in wire
+    if family == "anthropic":
+        return kind == "tool_result"
+    if wire.get("role") != "tool" or not wire.keys() <= ANSWERS[family]:
+        return False
+    if family == "ollama":
+        return "tool_name" in wire and isinstance(content, str)
+    return "tool_call_id" in wire and (isinstance(content, str) or are_texts(content))
+
+
+def are_texts(content: object) -> bool:
+    """Whether content is a list of texts and of nothing else."""
+    parts = [as_object(part) for part in as_list(content) or ()]
+    return bool(parts) and all(part is not None and part.get("type") == "text" for part in parts)
