@@ -164,6 +164,7 @@ def body_kernels(body: bytes, summary: str, policy: Policy) -> dict[str, Kernel]
         "carry": lambda kernels: kernels.carry_body(body, summary, policy),
         "inspect": lambda kernels: kernels.inspect_body(body),
         "dialogue": lambda kernels: kernels.dialogue_body(body),
+        "tokens": lambda kernels: kernels.message_tokens_body(body, policy.encoding),
         "blocks": lambda kernels: kernels.extract_tool_blocks_body(body),
     }
 

@@ -12,14 +12,21 @@ from toolcarry.policy import NO_LIMIT, Policy
 from toolcarry.read import dialogue
 from toolcarry.render import format_tool_context
 from toolcarry.rules import DEFAULT_RULES
-from toolcarry.tokens import count_tokens
+from toolcarry.tokens import (
+    FACTORS,
+    count_message_tokens,
+    count_tokens,
+    estimate_tokens,
+    resize_token_memo,
+)
 from toolcarry.truncate import truncate
-from toolcarry.types import Notes, Report, Rule, ToolBlock
+from toolcarry.types import Notes, Report, Rule, TokenEstimate, ToolBlock
 
 __version__ = "0.1.0"
 
 __all__ = [
     "DEFAULT_RULES",
+    "FACTORS",
     "NO_LIMIT",
     "Carried",
     "ConfigError",
@@ -32,6 +39,7 @@ __all__ = [
     "Policy",
     "Report",
     "Rule",
+    "TokenEstimate",
     "ToolBlock",
     "ToolSize",
     "ToolcarryError",
@@ -39,13 +47,16 @@ __all__ = [
     "carry",
     "carry_files",
     "convert",
+    "count_message_tokens",
     "count_tokens",
     "deduplicate_tools",
     "dialogue",
+    "estimate_tokens",
     "explain",
     "extract_tool_blocks",
     "format_tool_context",
     "inspect",
     "prepend_summary_to_user_message",
+    "resize_token_memo",
     "truncate",
 ]

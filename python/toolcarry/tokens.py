@@ -1,29 +1,144 @@
-"""Exact counts of tokens, offline."""
+"""Exact counts of tokens, offline; and estimates for models whose vocabulary nobody has."""
 
 from __future__ import annotations
 
+import math
 import os.path
 from typing import Final
 
 from toolcarry._backend import kernels
-from toolcarry.policy import check_type
-from toolcarry.types import ENCODINGS, EncodingName, check_choice
+from toolcarry.errors import ConfigError, InputError
+from toolcarry.policy import NO_LIMIT, check_limit, check_type
+from toolcarry.read import Body, Messages, located, take
+from toolcarry.types import ENCODINGS, EncodingName, TokenEstimate, check_choice
 
-__all__ = ["VOCABULARIES", "count_tokens"]
+__all__ = [
+    "FACTORS",
+    "VOCABULARIES",
+    "count_message_tokens",
+    "count_tokens",
+    "estimate_tokens",
+    "resize_token_memo",
+]
 
 VOCABULARIES: Final = os.path.join(os.path.dirname(__file__), "vocabularies")  # noqa: PTH118, PTH120 - pathlib is slow
 """The folder of the packed vocabularies, which both backends read."""
 
+ENCODING_BY_MODEL: Final[dict[str, EncodingName]] = {
+    "gpt-4o": "o200k_base",
+    "gpt-4.1": "o200k_base",
+    "gpt-4.5": "o200k_base",
+    "gpt-5": "o200k_base",
+    "gpt-oss": "o200k_base",
+    "chatgpt-4o": "o200k_base",
+    "codex-mini": "o200k_base",
+    "o1": "o200k_base",
+    "o3": "o200k_base",
+    "o4-mini": "o200k_base",
+    "gpt-4": "cl100k_base",
+    "gpt-3.5": "cl100k_base",
+    "gpt-35": "cl100k_base",
+    "text-embedding": "cl100k_base",
+}
+"""The models whose vocabulary is known, by how their names begin; the first that fits."""
 
-def count_tokens(text: str, *, encoding: EncodingName = "o200k_base") -> int:
-    """How many tokens ``text`` has in an encoding of OpenAI's, as tiktoken counts them.
+FACTORS: Final[dict[str, float]] = {
+    "claude": 1.25,
+    "gemini": 1.1,
+    "gemma": 1.1,
+    "mistral": 1.2,
+    "codestral": 1.2,
+    "devstral": 1.2,
+    "llama": 1.1,
+    "qwen": 1.1,
+    "deepseek": 1.1,
+    "glm": 1.1,
+    "kimi": 1.1,
+    "grok": 1.1,
+}
+"""How many tokens the models of a family have for one of ``o200k_base``, on text and code: rather too many than too few."""
 
-    Special tokens in the text are plain text, and a surrogate counts as U+FFFD. The vocabularies are part of the
-    package: nothing is fetched at any time. Raises ``ConfigError`` for an encoding that is none.
 
-    >>> count_tokens("one two three")
-    3
+def count_tokens(text: str | Messages | Body, *, encoding: EncodingName = "o200k_base") -> int:
+    """How many tokens a text, or what the messages of a conversation say, has in an encoding of OpenAI's.
+
+    Of a text it is what tiktoken counts: special tokens are plain text, and a surrogate counts as U+FFFD. Of messages,
+    or bytes (a request body, a JSON array, or JSONL), it is the sum of ``count_message_tokens``. The vocabularies are
+    part of the package: nothing is fetched at any time. Raises ``ConfigError`` for an encoding that is none, and
+    ``InputError`` where the input is no conversation.
+
+    >>> count_tokens("one two three"), count_tokens([{"role": "user", "content": "one two three"}])
+    (3, 3)
     """
-    check_type("text", text, str)
+    if not isinstance(text, str):
+        return sum(count_message_tokens(text, encoding=encoding))
     check_choice("encoding", encoding, ENCODINGS)
     return kernels.count_tokens(text, encoding)
+
+
+def count_message_tokens(
+    messages: Messages | Body, *, encoding: EncodingName = "o200k_base"
+) -> list[int]:
+    """How many tokens each message has; of JSONL, each line.
+
+    Counted are the texts, the names and arguments of calls, and the results, as ``carry`` shows them; not the protocol
+    around them, nor thinking. An image, a document, a sound or a film counts 1,600, which is what providers take for a
+    large image, and its base64 nothing. What a session left behind (side chains, other branches) counts 0.
+    Longer texts that were counted before are not counted again: see ``resize_token_memo``.
+
+    >>> count_message_tokens([{"role": "user", "content": "one two three"}, {"role": "assistant", "content": "Yes"}])
+    [3, 1]
+    """
+    check_choice("encoding", encoding, ENCODINGS)
+    given = take(messages)
+    try:
+        if isinstance(given, bytes):
+            return kernels.message_tokens_body(given, encoding)
+        return kernels.message_tokens(given, encoding)
+    except InputError as error:
+        raise located(error, given) from None
+
+
+def estimate_tokens(
+    text: str | Messages | Body, *, model: str, factor: float | None = None
+) -> TokenEstimate:
+    """How many tokens a text, or a conversation, has for a model.
+
+    The value is exact for OpenAI's models, whose vocabularies are known. For others it is the count in ``o200k_base``
+    times a factor: that of ``FACTORS`` for the model's family, 1 for a family that is not known, or the one given.
+    A provider before the name (``openai/gpt-4o``) is no matter.
+
+    >>> estimate_tokens("one two three", model="gpt-4o")
+    TokenEstimate(value=3, exact=True, encoding='o200k_base', factor=1.0)
+    >>> estimate_tokens("one two three", model="anthropic/claude-sonnet-4-5")
+    TokenEstimate(value=4, exact=False, encoding='o200k_base', factor=1.25)
+    """
+    check_type("model", model, str)
+    is_number = isinstance(factor, (int, float)) and not isinstance(factor, bool)
+    if factor is not None and not (is_number and 0 < factor < 1_000):
+        raise ConfigError(
+            f"factor: {factor!r} is not allowed; allowed: a number > 0 and < 1000, None"
+        )
+    name = model.lower().removeprefix("ft:").rpartition("/")[2]
+    known = next(
+        (ENCODING_BY_MODEL[start] for start in ENCODING_BY_MODEL if name.startswith(start)), None
+    )
+    encoding: EncodingName = known or "o200k_base"
+    if factor is None:
+        families = (FACTORS[family] for family in FACTORS if family in name)
+        factor = 1.0 if known else next(families, 1.0)
+    count = count_tokens(text, encoding=encoding)
+    exact = known is not None and factor == 1
+    return TokenEstimate(math.ceil(count * factor), exact, encoding, float(factor))
+
+
+def resize_token_memo(size: int) -> None:
+    """Keep the counts of texts in no more than so many bytes: 16 MiB by default, some 130,000 texts; 0 keeps none.
+
+    A text is known by a keyed hash of 128 bits, and the count that was not asked for the longest is forgotten first.
+
+    >>> resize_token_memo(0)  # off
+    >>> resize_token_memo(16 << 20)
+    """
+    check_limit("size", size)
+    kernels.resize_token_memo(min(size, NO_LIMIT))

@@ -123,6 +123,19 @@ class ToolBlock:
 
 
 @dataclass(frozen=True, slots=True)
+class TokenEstimate:
+    """How many tokens something has for a model: ``value``, and whether it is ``exact``.
+
+    It is the count in ``encoding`` times ``factor``, rounded up.
+    """
+
+    value: int
+    exact: bool
+    encoding: EncodingName
+    factor: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
 class ToolSize:
     """What one tool's results weigh: UTF-8 bytes and characters of their texts."""
 

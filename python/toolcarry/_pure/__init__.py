@@ -6,6 +6,7 @@ from toolcarry._pure.body import (
     dialogue_body,
     extract_tool_blocks_body,
     inspect_body,
+    message_tokens_body,
 )
 from toolcarry._pure.carry import (
     carry,
@@ -16,6 +17,8 @@ from toolcarry._pure.carry import (
 )
 from toolcarry._pure.dialogue import dialogue
 from toolcarry._pure.inspect import inspect
+from toolcarry._pure.memo import resize_token_memo
+from toolcarry._pure.message_tokens import message_tokens
 from toolcarry._pure.shell import has_side_effects
 from toolcarry._pure.tokens import count_tokens, truncate_tokens
 from toolcarry._pure.truncate import truncate
@@ -35,6 +38,9 @@ __all__ = [
     "has_side_effects",
     "inspect",
     "inspect_body",
+    "message_tokens",
+    "message_tokens_body",
+    "resize_token_memo",
     "truncate",
     "truncate_tokens",
 ]

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 from toolcarry._pure.carry import carry, extract_tool_blocks
 from toolcarry._pure.dialogue import dialogue
 from toolcarry._pure.inspect import inspect
+from toolcarry._pure.message_tokens import message_tokens
 from toolcarry.body import open_body
 from toolcarry.errors import InputError
 from toolcarry.policy import Policy
-from toolcarry.types import Counts, Survey, ToolBlock
+from toolcarry.types import Counts, EncodingName, Survey, ToolBlock
 from toolcarry.unpack import read_file
 
 if TYPE_CHECKING:
@@ -56,3 +57,13 @@ def inspect_body(body: bytes) -> tuple[Survey, tuple[int, ...]]:
     given = open_body(body)
     survey = inspect(given.messages)
     return survey, given.skipped_lines
+
+
+def message_tokens_body(body: bytes, encoding: EncodingName) -> list[int]:
+    """The tokens of every message of a conversation in bytes."""
+    given = open_body(body)
+    counts = message_tokens(given.messages, encoding)
+    if given.lines is None:
+        return counts
+    last = given.lines.last_before(len(given.lines))
+    return [] if last is None else counts[: last + 1]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from toolcarry.wire import Wire, as_object, first_given, text_or_empty
+from toolcarry.wire import Wire, as_list, as_object, first_given, text_or_empty
 
 MEDIA = frozenset(
     (
@@ -35,6 +35,26 @@ LONGEST_HEADER = 100
 """Within so many characters, the address of data says that it is base64."""
 URL_KEYS = ("url", "image_url", "uri", "fileUri", "file_uri")
 MEDIA_TYPE_KEYS = ("media_type", "mimeType", "mime_type", "mediaType", "format")
+
+
+def is_media(part: Wire) -> bool:
+    """Whether a part is an image, a document, a sound or a film, and not a document's text."""
+    kind = part.get("type")
+    if isinstance(kind, str):
+        held = as_object(part.get("source" if kind == "document" else kind))
+        return kind in MEDIA and not is_text(part if held is None else held)
+    for name in UNTYPED_MEDIA:
+        holder = as_object(part.get(name))
+        if holder is not None:
+            held = as_object(holder.get("source"))
+            return not is_text(holder if held is None else held)
+    return False
+
+
+def is_text(source: Wire) -> bool:
+    """Whether what holds media holds text instead, or parts."""
+    has_text = isinstance(source.get("text"), str) or source.get("type") == "text"
+    return has_text or bool(as_list(source.get("content")))
 
 
 def is_opaque(part: Wire) -> bool:

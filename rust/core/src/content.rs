@@ -7,7 +7,7 @@ use crate::media::{
 use crate::pieces::Piece;
 use crate::read::items;
 use crate::text::{OwnedText, Text};
-use crate::value::{Key, Value, names, text_or_empty};
+use crate::value::{Key, Spelling, Value, names, text_or_empty};
 
 /// How texts begin that stand for a result: for one that never came, was cleared, or was given before.
 const STAND_INS: [&str; 6] = [
@@ -21,7 +21,7 @@ const STAND_INS: [&str; 6] = [
 /// Of so many characters, at most, is such a beginning.
 const LONGEST_STAND_IN: usize = 40;
 /// How deep parts may stand in parts: deeper ones are shown as JSON.
-const MAX_PARTS: usize = 8;
+pub(crate) const MAX_PARTS: usize = 8;
 /// The kinds of parts that are text, whatever else they say.
 const TEXTS: [&str; 3] = ["text", "input_text", "output_text"];
 /// The kinds of parts that hold text or data under their name.
@@ -61,6 +61,14 @@ impl<'a, V: Value<'a>> Content<'a, V> {
         match self {
             Self::Value(value) => value.utf8_len().unwrap_or(0),
             Self::Piece(piece) => piece.text().utf8_len(),
+        }
+    }
+
+    /// How it stands in its source.
+    pub fn spelling(&self) -> Spelling<'_> {
+        match self {
+            Self::Value(value) => value.spelling().unwrap_or(Spelling::Text(Text::ascii(""))),
+            Self::Piece(piece) => Spelling::Text(piece.text()),
         }
     }
 

@@ -1,6 +1,7 @@
 //! What was said in a conversation, without tools and without thinking. The twin is `_pure/dialogue.py`.
 
 use crate::clean::{clean, escape_marks};
+use crate::content::Content;
 use crate::messages::{Halt, Messages};
 use crate::pieces::{Output, Piece};
 use crate::read::{items, read_spoken, speaker_of};
@@ -22,7 +23,7 @@ pub fn dialogue<'a, M: Messages<'a>>(messages: &M) -> Result<Output<'a>, Halt<M:
         let Some(Placed { message, is_active: true, .. }) = places.place(messages, found, item)? else { continue };
         let spoken = read_spoken(message);
         if let Some(speaker) = speaker_of(spoken.speaker) {
-            let said = spoken_text(spoken.content);
+            let said = spoken_content(spoken.content).whole();
             if has_words(said.text()) {
                 turns.push((speaker, safe_turn(&said)));
             }
@@ -42,28 +43,27 @@ pub fn dialogue<'a, M: Messages<'a>>(messages: &M) -> Result<Output<'a>, Halt<M:
     Ok(output)
 }
 
-/// The text of a message: a string, or the text parts of a list.
-fn spoken_text<'a, V: Value<'a>>(content: Option<V>) -> Piece<'a> {
-    let Some(content) = content else { return Piece::default() };
-    if let Some(text) = content.text() {
-        return Piece::Borrowed(text);
+/// The text of a message: a string, or the text parts of a list on lines of their own; one alone stays where it is.
+pub(crate) fn spoken_content<'a, V: Value<'a>>(content: Option<V>) -> Content<'a, V> {
+    let Some(content) = content else { return Content::Piece(Piece::default()) };
+    if content.text_len().is_some() {
+        return Content::Value(content);
     }
-    let mut said = OwnedText::default();
-    let mut is_first = true;
-    for part in content.list().into_iter().flat_map(items) {
-        let Some(text) = part_text(part) else { continue };
-        if !is_first {
-            said.push_ascii("\n");
-        }
-        is_first = false;
-        said.push(text);
+    let mut parts = content.list().into_iter().flat_map(items).filter_map(part_text);
+    let Some(first) = parts.next() else { return Content::Piece(Piece::default()) };
+    let Some(second) = parts.next() else { return Content::Value(first) };
+    let mut said = OwnedText::from(text_or_empty(Some(first)));
+    for part in std::iter::once(second).chain(parts) {
+        said.push_ascii("\n");
+        said.push(text_or_empty(Some(part)));
     }
-    Piece::own(said)
+    Content::Piece(Piece::own(said))
 }
 
-fn part_text<'a, V: Value<'a>>(part: V) -> Option<Text<'a>> {
-    if let Some(text) = part.text() {
-        return Some(text);
+/// The text of a part that is said aloud.
+fn part_text<'a, V: Value<'a>>(part: V) -> Option<V> {
+    if part.text_len().is_some() {
+        return Some(part);
     }
     let part = part.object()?;
     let is_thought = part.get(names::THOUGHT).is_some_and(Value::is_true);
@@ -74,7 +74,7 @@ fn part_text<'a, V: Value<'a>>(part: V) -> Option<Text<'a>> {
         return None;
     }
     let held_elsewhere = || part.get(names::CONTENT).filter(|_| name.is("text")); // OpenTelemetry
-    part.get(names::TEXT).or_else(held_elsewhere)?.text()
+    part.get(names::TEXT).or_else(held_elsewhere).filter(|text| text.text_len().is_some())
 }
 
 /// Whether there is anything but white space.

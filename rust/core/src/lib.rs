@@ -40,6 +40,7 @@ pub mod left_out;
 pub mod limits;
 pub mod lines;
 mod media;
+pub mod message_tokens;
 pub mod messages;
 mod owned_text;
 pub mod pair;

@@ -13,6 +13,15 @@ pub struct Key<'k> {
     pub number: Option<usize>,
 }
 
+/// How a text stands in its source. Texts that are spelled alike are the same; one text may be spelled in several ways.
+#[derive(Clone, Copy, Debug)]
+pub enum Spelling<'a> {
+    /// As it is.
+    Text(Text<'a>),
+    /// As JSON has it, in UTF-8 and with its escapes.
+    Json(&'a [u8]),
+}
+
 impl Key<'static> {
     /// A key without a number, for what one family asks for and no other: it is declared in the file of that family.
     /// A door finds it more slowly, so that a member that is asked for in every message or part stands in the list below.
@@ -191,6 +200,10 @@ pub trait Value<'a>: Copy + 'a {
     fn has(self, key: Key<'_>) -> bool;
     /// The value as text.
     fn text(self) -> Option<Text<'a>>;
+    /// How the value stands in its source, where it is text.
+    fn spelling(self) -> Option<Spelling<'a>> {
+        self.text().map(Spelling::Text)
+    }
     /// How many code points the value has as text.
     fn text_len(self) -> Option<usize> {
         self.text().map(Text::len)

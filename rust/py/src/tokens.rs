@@ -1,19 +1,31 @@
 //! `count_tokens` and `truncate_tokens`, over the vocabularies that are data of the package.
 
+use std::convert::Infallible;
 use std::path::PathBuf;
-use std::sync::OnceLock;
+use std::sync::{LazyLock, OnceLock};
 
+use bumpalo::Bump;
+use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::PyValueError;
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::PyString;
-use toolcarry::tokens::{Encoding, EncodingName};
+use pyo3::types::{PyAny, PyBytes, PyString};
+use toolcarry::message_tokens as job;
+use toolcarry::messages::{Halt, List};
+use toolcarry::scan::Conversation;
+use toolcarry::tokens::{Encoding, EncodingName, Memo};
 use toolcarry::truncate::Keep;
 
-use crate::bytes::LARGE;
+use crate::arena::Arena;
+use crate::bytes::{LARGE, ask_reference, released, with_room};
+use crate::errors::input_error;
 use crate::settings::extract_keep;
 use crate::strings::{joined, text_of};
 
+/// Room for the texts of some hundred conversations.
+const MEMO_BYTES: usize = 16 << 20;
+
+static MEMO: LazyLock<Memo> = LazyLock::new(|| Memo::new(MEMO_BYTES));
 static O200K_BASE: OnceLock<Encoding> = OnceLock::new();
 static CL100K_BASE: OnceLock<Encoding> = OnceLock::new();
 
@@ -44,6 +56,35 @@ pub(crate) fn truncate_tokens<'py>(
     let cut = || encoding.cut(given, limit, keep, marker);
     let (head, tail) = if given.len().min(limit) < LARGE { cut() } else { py.detach(cut) };
     if head == tail { Ok(text.clone()) } else { joined(py, given, (head, tail), marker) }
+}
+
+/// How many tokens each message of a conversation has.
+#[pyfunction]
+pub(crate) fn message_tokens(messages: &Bound<'_, PyAny>, encoding: &str) -> PyResult<Vec<usize>> {
+    let py = messages.py();
+    let encoding = load(py, encoding)?;
+    let arena = Arena::new(py);
+    let found: Result<_, Halt<Infallible>> = job::message_tokens(&List(arena.keep(messages.clone())), encoding, &MEMO);
+    arena.check()?;
+    found.map_err(|halt| input_error(py, halt))
+}
+
+/// How many tokens each message of a conversation in bytes has.
+#[pyfunction]
+pub(crate) fn message_tokens_body<'py>(body: &Bound<'py, PyBytes>, encoding: &str) -> PyResult<Bound<'py, PyAny>> {
+    let py = body.py();
+    let (data, name, encoding) = (body.as_bytes(), encoding, load(py, encoding)?);
+    let count = |bump: &Bump| job::message_tokens(&Conversation::open(data, bump).ok()?, encoding, &MEMO).ok();
+    match released(py, data, || with_room(count)) {
+        Some(found) => found.into_bound_py_any(py),
+        None => ask_reference(py, "message_tokens_body", (body, name)),
+    }
+}
+
+/// Keep the counts of texts in no more than so many bytes.
+#[pyfunction]
+pub(crate) fn resize_token_memo(size: usize) {
+    MEMO.resize(size);
 }
 
 /// The encoding of this name; its vocabulary is read once.

@@ -10,7 +10,7 @@ use super::strings::Raw;
 use super::write::{answer, compact};
 use crate::lanes::dispatch;
 use crate::text::{OwnedText, Text};
-use crate::value::{Key, Value, names};
+use crate::value::{Key, Spelling, Value, names};
 
 /// A value of scanned JSON. What has to be made of it (a text without its escapes) is kept as long as the scan.
 #[derive(Clone, Copy, Debug)]
@@ -116,6 +116,13 @@ impl<'a> Value<'a> for Scanned<'a> {
 
     fn text(self) -> Option<Text<'a>> {
         self.raw().map(|raw| raw.text(self.bump))
+    }
+
+    fn spelling(self) -> Option<Spelling<'a>> {
+        self.raw().map(|raw| match raw {
+            Raw { bytes, has_escapes: false, is_ascii: true, .. } => Spelling::Text(Text::Latin1(bytes)),
+            Raw { bytes, .. } => Spelling::Json(bytes),
+        })
     }
 
     fn text_len(self) -> Option<usize> {

@@ -13,6 +13,7 @@ mod classes;
 mod count;
 mod keys;
 mod long;
+mod memo;
 mod merge;
 mod pieces;
 mod safe;
@@ -28,6 +29,8 @@ use classes::Classes;
 use pieces::Encoder;
 use split::{Grammar, Splitter};
 use vocabulary::Vocabulary;
+
+pub use memo::Memo;
 
 /// The encodings that are known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
