@@ -2,112 +2,165 @@
 //!
 //! Tokens are the encoding of their bytes if each two neighbours are the encoding of theirs. So two encoded stretches
 //! joined differ from both together only near the seam: what stands there is encoded anew, from one token to each
-//! side on, then two, four, until the outermost tokens are what they were; beyond them, the neighbours are unchanged.
+//! side on, then more and more, until the outermost tokens are what they were; beyond them, the neighbours are unchanged.
 //!
-//! A long piece is seldom prose. In a row of one character, stretches and seams repeat; the last ones are kept.
+//! It also makes rows cheap. Where the same tokens follow one another twice, they may as often as the bytes repeat: no
+//! two of them are neighbours that were not neighbours before.
 
-use super::keys::hash_bytes;
 use super::merge::{Joins, SHORT, merge_plainly, merge_short};
 use super::vocabulary::Vocabulary;
 
-/// Bytes in a stretch: a multiple of what characters take, so that those of a row repeat.
+/// Bytes in a stretch: what is merged fast, and in a row, where there is less to merge.
 const STRETCH: usize = 60;
-
-/// Bytes in a stretch of what repeats: a multiple of what the longest tokens take, so that few of them have a seam.
-const ROW: usize = 384;
-
-/// So many stretches and seams are kept.
-const KEPT: usize = 64;
-/// And none that is longer.
-const KEPT_BYTES: usize = 1024;
+const LONG_STRETCH: usize = 1024;
 
 /// What happens at the end of a part of a piece seldom reaches further back than so many tokens.
-const SETTLED: usize = 64;
+const SETTLED: usize = 128;
 
-/// Bytes encoded lately, and where their tokens end.
-#[derive(Default)]
-pub(crate) struct Windows {
-    kept: Vec<(Vec<u8>, Vec<usize>)>,
+/// A row repeats at most so many bytes, and is at least so long.
+const LONGEST_PERIOD: usize = 32;
+const SHORTEST_ROW: usize = 64;
+
+/// A block of a row is at least so long, and less than so many times as much, if tokens don't repeat in shorter ones.
+const SHORTEST_BLOCK: usize = 64;
+const LONGEST_BLOCK: usize = 1024;
+
+/// So many tokens at the end of a row may be other ones than in its middle.
+const UNSETTLED: usize = 32;
+
+/// Bytes that repeat.
+struct Row {
+    start: usize,
+    end: usize,
+    /// A multiple of the bytes that repeat, such that the tokens may repeat, too: in a row of one kind they double.
+    block: usize,
 }
 
-impl Windows {
-    /// Where the tokens of these bytes end, counted from their start.
-    fn encode(&mut self, vocabulary: &Vocabulary, bytes: &[u8], joins: &mut Joins, ends: &mut Vec<usize>) {
-        ends.clear();
-        if self.kept.is_empty() {
-            self.kept.resize_with(KEPT, Default::default);
+impl Row {
+    /// The row that begins at `start`, if one does.
+    fn at(piece: &[u8], start: usize) -> Option<Self> {
+        let rest = piece.get(start..)?;
+        let row = rest.get(..SHORTEST_ROW)?;
+        let period = (1..=LONGEST_PERIOD).find(|period| {
+            let is_near = row.get(*period..).and_then(|later| later.first_chunk()) == row.first_chunk::<8>();
+            is_near && row.get(*period..) == row.get(..SHORTEST_ROW - period)
+        })?;
+        let later = rest.get(period..).unwrap_or_default();
+        let stretches = rest.chunks(SHORTEST_ROW).zip(later.chunks(SHORTEST_ROW));
+        let mut same = stretches.take_while(|(one, other)| one == other).count() * SHORTEST_ROW;
+        let ends = [rest, later].map(|bytes| bytes.get(same..).unwrap_or_default().iter());
+        let [one, other] = ends;
+        same += one.zip(other).take_while(|(one, other)| one == other).count();
+        let block = period * (SHORTEST_BLOCK / period).next_power_of_two();
+        Some(Self { start, end: start + same + period, block })
+    }
+
+    /// Repeat the tokens of a block for all of the row behind `at` that is whole blocks, or until there are `enough`.
+    /// Returns how many bytes those are.
+    fn fill(&mut self, at: usize, ends: &mut Vec<usize>, enough: usize) -> usize {
+        let blocks = self.end.saturating_sub(at) / self.block;
+        if blocks == 0 || at < self.start + 3 * self.block {
+            return 0;
         }
-        let place = usize::try_from(hash_bytes(bytes) >> 40).unwrap_or(0) % KEPT;
-        let Some((own, own_ends)) = self.kept.get_mut(place) else { return };
-        if own != bytes || own.is_empty() {
-            own_ends.clear();
-            if bytes.len() <= SHORT {
-                let starts = merge_short(vocabulary, bytes, 0, bytes.len(), joins);
-                own_ends.extend((1..bytes.len()).filter(|at| starts >> at & 1 == 1));
-                own_ends.push(bytes.len());
-            } else {
-                own_ends.extend(merge_plainly(vocabulary, bytes));
+        let found = (0..UNSETTLED).find_map(|unsettled| {
+            let after = ends.len().checked_sub(unsettled)?; // the number of tokens up to the end of the two blocks
+            Some((after, self.tokens_of_block(ends.get(..after)?)?))
+        });
+        let Some((after, size)) = found else {
+            if self.block >= LONGEST_BLOCK {
+                return 0;
             }
-            own.clear();
-            own.extend_from_slice(if bytes.len() <= KEPT_BYTES { bytes } else { &[] });
+            self.block *= 2;
+            return self.fill(at, ends, enough);
+        };
+        let copies = blocks.min(enough.saturating_sub(ends.len()) / size + 1);
+        let unsettled = ends.split_off(after);
+        ends.reserve(copies * size + unsettled.len());
+        for _ in 0..copies {
+            let from = ends.len() - size;
+            for index in from..from + size {
+                let end = ends.get(index).copied().unwrap_or_default();
+                ends.push(end + self.block);
+            }
         }
-        ends.extend_from_slice(own_ends);
+        ends.extend(unsettled.into_iter().map(|end| end + copies * self.block));
+        copies * self.block
+    }
+
+    /// How many tokens a block has, if the last ones are those of two blocks of the row.
+    fn tokens_of_block(&self, ends: &[usize]) -> Option<usize> {
+        let end = *ends.last()?;
+        let before = end.checked_sub(2 * self.block).filter(|before| *before > self.start)?;
+        let middle = ends.binary_search(&(end - self.block)).ok()?;
+        let size = ends.len() - 1 - middle;
+        let first = ends.get(middle.checked_sub(size)?..=middle)?;
+        let second = ends.get(middle..)?;
+        let is_same = first.iter().zip(second).all(|(first, second)| first + self.block == *second);
+        (is_same && first.first() == Some(&before)).then_some(size)
     }
 }
 
 /// Where the tokens of a piece end, counted from its start: the first `enough` of them at least.
-pub(crate) fn merge_long(
-    vocabulary: &Vocabulary,
-    piece: &[u8],
-    windows: &mut Windows,
-    joins: &mut Joins,
-    enough: usize,
-) -> Vec<usize> {
+pub(crate) fn merge_long(vocabulary: &Vocabulary, piece: &[u8], joins: &mut Joins, enough: usize) -> Vec<usize> {
+    let enough = enough.saturating_add(SETTLED);
     let (mut ends, mut fresh, mut seam) = (Vec::new(), Vec::new(), Vec::new());
-    let mut next = 0;
-    while next < piece.len() && ends.len() < enough.saturating_add(SETTLED) {
-        let at = next;
-        let stretch = stretch_at(piece, at);
-        next += stretch.len();
-        windows.encode(vocabulary, stretch, joins, &mut fresh);
-        for end in &mut fresh {
-            *end += at;
+    let (mut at, mut row) = (0, None::<Row>);
+    while at < piece.len() && ends.len() < enough {
+        if row.as_ref().is_none_or(|row| at >= row.end) {
+            row = Row::at(piece, at);
         }
-        if at == 0 {
-            ends.clone_from(&fresh);
-            continue;
-        }
-        let mut reach = 1;
-        loop {
-            let kept = ends.len().saturating_sub(reach);
-            let taken = reach.min(fresh.len());
-            let token_end = |ends: &[usize], index: usize| ends.get(index).copied().unwrap_or(at);
-            let token_start = |ends: &[usize], index: usize, first: usize| {
-                index.checked_sub(1).map_or(first, |before| token_end(ends, before))
-            };
-            let (from, to) = (token_start(&ends, kept, 0), token_end(&fresh, taken - 1));
-            windows.encode(vocabulary, piece.get(from..to).unwrap_or_default(), joins, &mut seam);
-            for end in &mut seam {
-                *end += from;
-            }
-            let is_left_same = kept == 0 || seam.first() == ends.get(kept);
-            let last_start = token_start(&seam, seam.len() - 1, from);
-            let is_right_same = taken == fresh.len() || last_start == token_start(&fresh, taken - 1, at);
-            if is_left_same && is_right_same {
-                ends.truncate(kept);
-                ends.extend_from_slice(&seam);
-                ends.extend_from_slice(fresh.get(taken..).unwrap_or_default());
-                break;
-            }
-            reach *= 2;
-        }
+        let size = row.as_ref().map_or(STRETCH, |row| LONG_STRETCH.min(row.end - at));
+        let next = piece.len().min(at + size);
+        encode(vocabulary, piece, (at, next), joins, &mut fresh);
+        join(vocabulary, piece, at, joins, (&mut ends, &fresh, &mut seam));
+        at = next + row.as_mut().map_or(0, |row| row.fill(next, &mut ends, enough));
     }
     ends
 }
 
-/// The stretch that begins at `at`.
-fn stretch_at(piece: &[u8], at: usize) -> &[u8] {
-    let rest = piece.get(at..).unwrap_or_default();
-    let row = rest.get(..ROW).filter(|row| row.get(STRETCH..) == row.get(..ROW - STRETCH));
-    row.or(rest.get(..STRETCH)).unwrap_or(rest)
+/// Add the tokens of what begins at `at` to those of what ends there.
+fn join(
+    vocabulary: &Vocabulary,
+    piece: &[u8],
+    at: usize,
+    joins: &mut Joins,
+    (ends, fresh, seam): (&mut Vec<usize>, &[usize], &mut Vec<usize>),
+) {
+    let (mut before, mut behind) = (1, 1);
+    while !ends.is_empty() {
+        let kept = ends.len().saturating_sub(before);
+        let taken = behind.min(fresh.len());
+        let start = |ends: &[usize], index: usize, first: usize| {
+            index.checked_sub(1).and_then(|before| ends.get(before)).copied().unwrap_or(first)
+        };
+        let (from, to) = (start(ends, kept, 0), start(fresh, taken, at));
+        encode(vocabulary, piece, (from, to), joins, seam);
+        let is_left_same = kept == 0 || seam.first() == ends.get(kept);
+        let is_right_same = taken == fresh.len() || start(seam, seam.len() - 1, from) == start(fresh, taken - 1, at);
+        if is_left_same && is_right_same {
+            ends.truncate(kept);
+            ends.extend_from_slice(seam);
+            ends.extend_from_slice(fresh.get(taken..).unwrap_or_default());
+            return;
+        }
+        before += if is_left_same { 0 } else { before.div_ceil(2) };
+        behind += if is_right_same { 0 } else { behind.div_ceil(2) };
+    }
+    ends.extend_from_slice(fresh);
+}
+
+/// Where the tokens end of a part of a piece by itself.
+fn encode(vocabulary: &Vocabulary, piece: &[u8], (from, to): (usize, usize), joins: &mut Joins, ends: &mut Vec<usize>) {
+    ends.clear();
+    if to - from <= SHORT {
+        let mut later = merge_short(vocabulary, piece, from, to, joins) & !1;
+        while later != 0 {
+            ends.push(from + later.trailing_zeros() as usize);
+            later &= later - 1;
+        }
+        ends.push(to);
+    } else {
+        let bytes = piece.get(from..to).unwrap_or_default();
+        ends.extend(merge_plainly(vocabulary, bytes).into_iter().map(|end| from + end));
+    }
 }

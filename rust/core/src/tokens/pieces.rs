@@ -6,7 +6,7 @@
 use std::cell::RefCell;
 
 use super::keys::{Key, medium_key};
-use super::long::{Windows, merge_long};
+use super::long::merge_long;
 use super::merge::{Joins, SHORT, merge_short};
 use super::vocabulary::Vocabulary;
 
@@ -19,7 +19,6 @@ const ENCODINGS: usize = 2;
 /// Room for merging, and what is remembered.
 struct Room {
     joins: Joins,
-    windows: Windows,
     /// Pieces of up to 15 bytes as keys, and where their tokens begin: a bit each.
     keys: Vec<u128>,
     starts: Vec<u16>,
@@ -48,7 +47,6 @@ impl<'a> Encoder<'a> {
         let room = known.ok().flatten().unwrap_or_else(|| {
             Box::new(Room {
                 joins: [0; SHORT],
-                windows: Windows::default(),
                 keys: vec![u128::FREE; 1 << REMEMBERED_BITS],
                 starts: vec![0; 1 << REMEMBERED_BITS],
             })
@@ -100,7 +98,7 @@ impl<'a> Encoder<'a> {
 
     fn long(&mut self, text: &[u8], start: usize, end: usize, enough: usize) -> Vec<usize> {
         let (Some(room), Some(piece)) = (&mut self.room, text.get(start..end)) else { return Vec::new() };
-        merge_long(self.vocabulary, piece, &mut room.windows, &mut room.joins, enough)
+        merge_long(self.vocabulary, piece, &mut room.joins, enough)
     }
 
     /// Where the tokens of a piece of up to 64 bytes begin: a bit each.
