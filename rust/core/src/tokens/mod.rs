@@ -16,6 +16,7 @@ mod long;
 mod merge;
 mod pieces;
 mod safe;
+mod short;
 mod split;
 mod truncate;
 mod vocabulary;
