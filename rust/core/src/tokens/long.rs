@@ -28,6 +28,9 @@ const LONGEST_BLOCK: usize = 1024;
 /// So many tokens at the end of a row may be other ones than in its middle.
 const UNSETTLED: usize = 32;
 
+/// So many of the last tokens are known where the others are only counted.
+const KEPT: usize = 4096;
+
 /// Bytes that repeat.
 struct Row {
     start: usize,
@@ -57,33 +60,24 @@ impl Row {
 
     /// Repeat the tokens of a block for all of the row behind `at` that is whole blocks, or until there are `enough`.
     /// Returns how many bytes those are.
-    fn fill(&mut self, at: usize, ends: &mut Vec<usize>, enough: usize) -> usize {
+    fn fill(&mut self, at: usize, tokens: &mut Tokens, enough: usize) -> usize {
         let blocks = self.end.saturating_sub(at) / self.block;
         if blocks == 0 || at < self.start + 3 * self.block {
             return 0;
         }
         let found = (0..UNSETTLED).find_map(|unsettled| {
-            let after = ends.len().checked_sub(unsettled)?; // the number of tokens up to the end of the two blocks
-            Some((after, self.tokens_of_block(ends.get(..after)?)?))
+            let after = tokens.ends.len().checked_sub(unsettled)?; // the number of tokens to the end of the two blocks
+            Some((after, self.tokens_of_block(tokens.ends.get(..after)?)?))
         });
         let Some((after, size)) = found else {
             if self.block >= LONGEST_BLOCK {
                 return 0;
             }
             self.block *= 2;
-            return self.fill(at, ends, enough);
+            return self.fill(at, tokens, enough);
         };
-        let copies = blocks.min(enough.saturating_sub(ends.len()) / size + 1);
-        let unsettled = ends.split_off(after);
-        ends.reserve(copies * size + unsettled.len());
-        for _ in 0..copies {
-            let from = ends.len() - size;
-            for index in from..from + size {
-                let end = ends.get(index).copied().unwrap_or_default();
-                ends.push(end + self.block);
-            }
-        }
-        ends.extend(unsettled.into_iter().map(|end| end + copies * self.block));
+        let copies = blocks.min(enough.saturating_sub(tokens.counted + tokens.ends.len()) / size + 1);
+        tokens.repeat((after, size), copies, self.block);
         copies * self.block
     }
 
@@ -100,67 +94,133 @@ impl Row {
     }
 }
 
-/// Where the tokens of a piece end, counted from its start: the first `enough` of them at least.
-pub(crate) fn merge_long(vocabulary: &Vocabulary, piece: &[u8], joins: &mut Joins, enough: usize) -> Vec<usize> {
-    let enough = enough.saturating_add(SETTLED);
-    let (mut ends, mut fresh, mut seam) = (Vec::new(), Vec::new(), Vec::new());
-    let (mut at, mut row) = (0, None::<Row>);
-    while at < piece.len() && ends.len() < enough {
-        if row.as_ref().is_none_or(|row| at >= row.end) {
-            row = Row::at(piece, at);
-        }
-        let size = row.as_ref().map_or(STRETCH, |row| LONG_STRETCH.min(row.end - at));
-        let next = piece.len().min(at + size);
-        encode(vocabulary, piece, (at, next), joins, &mut fresh);
-        join(vocabulary, piece, at, joins, (&mut ends, &fresh, &mut seam));
-        at = next + row.as_mut().map_or(0, |row| row.fill(next, &mut ends, enough));
-    }
-    ends
+/// The tokens of a piece so far.
+#[derive(Default)]
+struct Tokens {
+    /// Where they end, but for those that are only counted.
+    ends: Vec<usize>,
+    /// So many stand before them.
+    counted: usize,
+    /// Whether tokens may be only counted.
+    is_count: bool,
 }
 
-/// Add the tokens of what begins at `at` to those of what ends there.
-fn join(
-    vocabulary: &Vocabulary,
-    piece: &[u8],
-    at: usize,
-    joins: &mut Joins,
-    (ends, fresh, seam): (&mut Vec<usize>, &[usize], &mut Vec<usize>),
-) {
-    let (mut before, mut behind) = (1, 1);
-    while !ends.is_empty() {
-        let kept = ends.len().saturating_sub(before);
-        let taken = behind.min(fresh.len());
+impl Tokens {
+    /// Repeat so many tokens, a block of bytes, up to this one, so many times; they are the second of two equal blocks.
+    fn repeat(&mut self, (after, size): (usize, usize), copies: usize, block: usize) {
+        if self.is_count {
+            // The first of both blocks and what is behind it move; what is before them is counted.
+            self.counted += copies * size + after - 2 * size;
+            self.ends.drain(..after - 2 * size);
+            for end in &mut self.ends {
+                *end += copies * block;
+            }
+            return;
+        }
+        let unsettled = self.ends.split_off(after);
+        self.ends.reserve(copies * size + unsettled.len());
+        for _ in 0..copies {
+            let from = self.ends.len() - size;
+            for index in from..from + size {
+                let end = self.ends.get(index).copied().unwrap_or_default();
+                self.ends.push(end + block);
+            }
+        }
+        self.ends.extend(unsettled.into_iter().map(|end| end + copies * block));
+    }
+
+    /// Only count the older ones where there are many.
+    fn settle(&mut self) {
+        if self.is_count && self.ends.len() > 2 * KEPT {
+            self.counted += KEPT;
+            self.ends.drain(..KEPT);
+        }
+    }
+
+    /// Add the tokens of what begins at `at` to those of what ends there. `None` where one would have to be known that
+    /// was only counted.
+    fn join(&mut self, merger: &mut Merger<'_>, at: usize, fresh: &[usize], seam: &mut Vec<usize>) -> Option<()> {
+        let (mut before, mut behind) = (1, 1);
         let start = |ends: &[usize], index: usize, first: usize| {
             index.checked_sub(1).and_then(|before| ends.get(before)).copied().unwrap_or(first)
         };
-        let (from, to) = (start(ends, kept, 0), start(fresh, taken, at));
-        encode(vocabulary, piece, (from, to), joins, seam);
-        let is_left_same = kept == 0 || seam.first() == ends.get(kept);
-        let is_right_same = taken == fresh.len() || start(seam, seam.len() - 1, from) == start(fresh, taken - 1, at);
-        if is_left_same && is_right_same {
-            ends.truncate(kept);
-            ends.extend_from_slice(seam);
-            ends.extend_from_slice(fresh.get(taken..).unwrap_or_default());
-            return;
+        while at > 0 {
+            let kept = self.ends.len().saturating_sub(before);
+            let taken = behind.min(fresh.len());
+            if kept == 0 && self.counted > 0 {
+                return None;
+            }
+            let (from, to) = (start(&self.ends, kept, 0), start(fresh, taken, at));
+            merger.encode((from, to), seam);
+            let is_left_same = kept == 0 || seam.first() == self.ends.get(kept);
+            let last_start = start(seam, seam.len() - 1, from);
+            let is_right_same = taken == fresh.len() || last_start == start(fresh, taken - 1, at);
+            if is_left_same && is_right_same {
+                self.ends.truncate(kept);
+                self.ends.extend_from_slice(seam);
+                self.ends.extend_from_slice(fresh.get(taken..).unwrap_or_default());
+                return Some(());
+            }
+            before += if is_left_same { 0 } else { before.div_ceil(2) };
+            behind += if is_right_same { 0 } else { behind.div_ceil(2) };
         }
-        before += if is_left_same { 0 } else { before.div_ceil(2) };
-        behind += if is_right_same { 0 } else { behind.div_ceil(2) };
+        self.ends.extend_from_slice(fresh);
+        Some(())
     }
-    ends.extend_from_slice(fresh);
 }
 
-/// Where the tokens end of a part of a piece by itself.
-fn encode(vocabulary: &Vocabulary, piece: &[u8], (from, to): (usize, usize), joins: &mut Joins, ends: &mut Vec<usize>) {
-    ends.clear();
-    if to - from <= SHORT {
-        let mut later = merge_short(vocabulary, piece, from, to, joins) & !1;
-        while later != 0 {
-            ends.push(from + later.trailing_zeros() as usize);
-            later &= later - 1;
+/// Where the tokens of a piece end, counted from its start: the first `enough` of them at least.
+pub(crate) fn merge_long(vocabulary: &Vocabulary, piece: &[u8], joins: &mut Joins, enough: usize) -> Vec<usize> {
+    let mut merger = Merger { vocabulary, piece, joins };
+    merger.merge(Tokens::default(), enough.saturating_add(SETTLED)).unwrap_or_default().ends
+}
+
+/// How many tokens a piece has, or any number above `limit` where there are more.
+pub(crate) fn count_long(vocabulary: &Vocabulary, piece: &[u8], joins: &mut Joins, limit: usize) -> usize {
+    let mut merger = Merger { vocabulary, piece, joins };
+    let counted = merger.merge(Tokens { is_count: true, ..Tokens::default() }, limit.saturating_add(SETTLED));
+    let counted = counted.map(|tokens| tokens.counted + tokens.ends.len());
+    counted.unwrap_or_else(|| merge_long(vocabulary, piece, joins, limit.saturating_add(1)).len())
+}
+
+/// What merges the parts of a piece.
+struct Merger<'a> {
+    vocabulary: &'a Vocabulary,
+    piece: &'a [u8],
+    joins: &'a mut Joins,
+}
+
+impl Merger<'_> {
+    fn merge(&mut self, mut tokens: Tokens, enough: usize) -> Option<Tokens> {
+        let (mut fresh, mut seam) = (Vec::new(), Vec::new());
+        let (mut at, mut row) = (0, None::<Row>);
+        while at < self.piece.len() && tokens.counted + tokens.ends.len() < enough {
+            if row.as_ref().is_none_or(|row| at >= row.end) {
+                row = Row::at(self.piece, at);
+            }
+            let size = row.as_ref().map_or(STRETCH, |row| LONG_STRETCH.min(row.end - at));
+            let next = self.piece.len().min(at + size);
+            self.encode((at, next), &mut fresh);
+            tokens.join(self, at, &fresh, &mut seam)?;
+            tokens.settle();
+            at = next + row.as_mut().map_or(0, |row| row.fill(next, &mut tokens, enough));
         }
-        ends.push(to);
-    } else {
-        let bytes = piece.get(from..to).unwrap_or_default();
-        ends.extend(merge_plainly(vocabulary, bytes).into_iter().map(|end| from + end));
+        Some(tokens)
+    }
+
+    /// Where the tokens end of a part of the piece by itself.
+    fn encode(&mut self, (from, to): (usize, usize), ends: &mut Vec<usize>) {
+        ends.clear();
+        if to - from <= SHORT {
+            let mut later = merge_short(self.vocabulary, self.piece, from, to, self.joins) & !1;
+            while later != 0 {
+                ends.push(from + later.trailing_zeros() as usize);
+                later &= later - 1;
+            }
+            ends.push(to);
+        } else {
+            let bytes = self.piece.get(from..to).unwrap_or_default();
+            ends.extend(merge_plainly(self.vocabulary, bytes).into_iter().map(|end| from + end));
+        }
     }
 }

@@ -7,7 +7,7 @@
 use std::cell::RefCell;
 
 use super::keys::{SIZE_BITS, medium_key, near_hash};
-use super::long::merge_long;
+use super::long::{count_long, merge_long};
 use super::merge::{Joins, SHORT, merge_short};
 use super::vocabulary::Vocabulary;
 
@@ -88,7 +88,7 @@ impl<'a> Encoder<'a> {
         } else if end - start <= SHORT {
             merge_short(self.vocabulary, text, start, end, &mut self.room.joins).count_ones() as usize
         } else {
-            self.long(text, start, end, limit.saturating_add(1)).len()
+            count_long(self.vocabulary, text.get(start..end).unwrap_or_default(), &mut self.room.joins, limit)
         }
     }
 
@@ -106,7 +106,9 @@ impl<'a> Encoder<'a> {
         } else if end - start <= SHORT {
             merge_short(self.vocabulary, text, start, end, &mut self.room.joins)
         } else {
-            ends.extend(self.long(text, start, end, enough).into_iter().map(|end| start + end));
+            let piece = text.get(start..end).unwrap_or_default();
+            let found = merge_long(self.vocabulary, piece, &mut self.room.joins, enough);
+            ends.extend(found.into_iter().map(|end| start + end));
             return;
         };
         later &= !1;
@@ -115,11 +117,6 @@ impl<'a> Encoder<'a> {
             later &= later - 1;
         }
         ends.push(end);
-    }
-
-    fn long(&mut self, text: &[u8], start: usize, end: usize, enough: usize) -> Vec<usize> {
-        let piece = text.get(start..end).unwrap_or_default();
-        merge_long(self.vocabulary, piece, &mut self.room.joins, enough)
     }
 
     /// Where the tokens of a piece begin that is not remembered: a bit each. From now on it is.
