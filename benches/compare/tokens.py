@@ -41,7 +41,7 @@ Make = Callable[[int, int], list[str]]
 MARKER = "... [truncated]"
 CUT_TO = 500
 CUT_SIZES = (50_000, 1_000_000)
-CUTS = 5
+CUTS = 40
 """So many texts of each size are cut in a round."""
 KEEPS: tuple[CutSide, ...] = ("head", "tail", "ends")
 ROWS = (
@@ -232,12 +232,14 @@ def cut_row(kernels: Any, kind: str, keep: CutSide, name: EncodingName, rounds: 
             raise SystemExit(f"{kind}, {keep}: the cuts differ")
         jobs = {"small": cut_all(cut, small), "large": cut_all(cut, large)}
         jobs["theirs, small"] = cut_all(cut_theirs, small)
+        counts = dict.fromkeys(jobs, CUTS)
         if number == 0:
-            jobs["theirs, large"] = cut_all(cut_theirs, large)
-        seconds.append(time_in_turn(jobs, number))
+            jobs["theirs, large"] = cut_all(cut_theirs, large[:1])
+        times = time_in_turn(jobs, number)
+        seconds.append({job: time / counts.get(job, 1) for job, time in times.items()})
 
     def median(job: str) -> float:
-        return statistics.median([row[job] for row in seconds if job in row]) / CUTS
+        return statistics.median([row[job] for row in seconds if job in row])
 
     ratios = [median(f"theirs, {size}") / median(size) for size in ("small", "large")]
     cells = [duration(median("small")), duration(median("large"))]

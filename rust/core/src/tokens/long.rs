@@ -144,7 +144,11 @@ impl Tokens {
         let start = |ends: &[usize], index: usize, first: usize| {
             index.checked_sub(1).and_then(|before| ends.get(before)).copied().unwrap_or(first)
         };
-        while at > 0 {
+        if at == 0 {
+            self.ends.extend_from_slice(fresh);
+            return Some(());
+        }
+        loop {
             let kept = self.ends.len().saturating_sub(before);
             let taken = behind.min(fresh.len());
             if kept == 0 && self.counted > 0 {
@@ -164,8 +168,6 @@ impl Tokens {
             before += if is_left_same { 0 } else { before.div_ceil(2) };
             behind += if is_right_same { 0 } else { behind.div_ceil(2) };
         }
-        self.ends.extend_from_slice(fresh);
-        Some(())
     }
 }
 

@@ -1,6 +1,7 @@
 //! Byte pair merging: join the two neighbours whose union has the lowest rank, the leftmost of equals, until none has one.
 
 use super::vocabulary::{NONE, Vocabulary};
+use crate::lanes::{Lanes, Work, dispatch};
 
 /// So many bytes at most are merged with all that is known of them in one integer and one small array.
 pub(crate) const SHORT: usize = 64;
@@ -11,6 +12,29 @@ pub(crate) type Joins = [i32; SHORT];
 
 /// Where the tokens begin of the bytes from `start` to before `end`, of which there are 1 to [`SHORT`]: a bit each.
 pub(crate) fn merge_short(vocabulary: &Vocabulary, text: &[u8], start: usize, end: usize, joins: &mut Joins) -> u64 {
+    dispatch(Merge { vocabulary, text, start, end, joins })
+}
+
+/// The least of the joins is sought for each that is made: work for the widest vectors that there are.
+struct Merge<'a> {
+    vocabulary: &'a Vocabulary,
+    text: &'a [u8],
+    start: usize,
+    end: usize,
+    joins: &'a mut Joins,
+}
+
+impl Work for Merge<'_> {
+    type Done = u64;
+
+    #[inline(always)]
+    fn run<L: Lanes>(self) -> u64 {
+        merge(self.vocabulary, self.text, self.start, self.end, self.joins)
+    }
+}
+
+#[inline(always)]
+fn merge(vocabulary: &Vocabulary, text: &[u8], start: usize, end: usize, joins: &mut Joins) -> u64 {
     let bytes = text.get(start..end).unwrap_or_default();
     let size = bytes.len();
     let ranked = |rank: i32, at: usize| if rank == NONE { NONE } else { rank << 6 | i32::try_from(at).unwrap_or(0) };
