@@ -279,6 +279,57 @@ fn every_code_point_has_the_same_tokens_in_three_contexts() {
     }
 }
 
+/// Each pair of letters is joined before the pair to its left, so that the last letter decides on all of them.
+const CASCADES: [&str; 4] = [
+    "vqyjhgzlwfjmwjbmvnmxlpdmcvuoqaezzujuzyltihrupptrorer",
+    "lzpjhgxrkvbkdvvhpkknbpdmcyrvtfnnpuzaooymssoptrorer",
+    "QEZHQNJVNWKCyxrkJEWNVLFrpkknbpdxCGRRCDSDFOPTESeyssoptrorer",
+    "]$\"|%\\$,)!:&)^[/-'/_)$$.(/>)]]=(:([\"))..",
+];
+
+/// Rows that begin and end in others, of all sizes at which a row is told from what is none.
+#[test]
+fn rows_have_the_same_tokens() {
+    let mut random = Random(17);
+    let kinds = [
+        "=",
+        "-",
+        "a",
+        "─",
+        "中",
+        "🙂",
+        "👩\u{200D}",
+        "🇩",
+        "\u{FFFD}",
+        "ab",
+        "abc",
+        "=-=",
+        "hello",
+        "+=+=-",
+        " ",
+        "\n",
+        "\t ",
+        "\u{301}",
+        "CASCADE",
+        "]]",
+        "_",
+        "..",
+        "0",
+        "\u{3000}",
+        "qwertyuiopasdfghjklz",
+    ];
+    for kind in kinds {
+        for size in (1_usize..=200).chain([255, 256, 257, 300, 511, 513, 700, 1_023, 1_025, 1_500, 3_000]) {
+            let row = kind.repeat(size.div_ceil(kind.len()));
+            check(&row);
+            let (before, behind) = (random.pick(PARTS), random.pick(PARTS));
+            let end = random.below(row.len());
+            let part = &row[..(0..=end).rev().find(|at| row.is_char_boundary(*at)).unwrap_or(0)];
+            check(&format!("{before}{row}{part}{behind}{row}"));
+        }
+    }
+}
+
 #[test]
 fn long_pieces_have_the_same_tokens() {
     let mut random = Random(3);
@@ -308,6 +359,14 @@ fn long_pieces_have_the_same_tokens() {
         for _ in 0..60 {
             let parts = 1 + random.below(600);
             check(&(0..parts).map(|_| random.pick(alphabet)).collect::<String>());
+        }
+    }
+    for cascade in CASCADES {
+        for before in 0..80 {
+            for cut in [0, 1] {
+                let text = "x".repeat(before) + &cascade.repeat(3);
+                check(&text[..text.len() - cut]);
+            }
         }
     }
     for _ in 0..200 {

@@ -80,13 +80,12 @@ impl Encoding {
             Ok(byte @ ..0x80) => of_byte(byte),
             _ => self.classes.of(unit.code_point()),
         };
-        let later = units.get(PART - 1..).unwrap_or_default();
-        let seam = later.windows(2).position(|pair| match pair {
-            [before, after] => {
-                let byte = u8::try_from(after.code_point()).unwrap_or(u8::MAX);
-                is_safe(class(before), class(after), byte)
-            }
-            _ => false,
+        let Some((first, later)) = units.get(PART - 1..).and_then(<[C]>::split_first) else { return units };
+        let mut before = class(first);
+        let seam = later.iter().position(|unit| {
+            let byte = u8::try_from(unit.code_point()).unwrap_or(u8::MAX);
+            let after = class(unit);
+            is_safe(std::mem::replace(&mut before, after), after, byte)
         });
         seam.and_then(|at| units.get(..PART + at)).unwrap_or(units)
     }

@@ -3,44 +3,36 @@
 const FIRST: u64 = 0x9E37_79B9_7F4A_7C15;
 const SECOND: u64 = 0xC2B2_AE3D_27D4_EB4F;
 
-/// Bytes and their number.
-pub(crate) trait Key: Copy + Eq {
-    /// No bytes: no key of a token.
-    const FREE: Self;
-    /// What the place in a table is taken from; the upper bits are the good ones.
-    fn hash(self) -> u64;
-    /// Another one.
-    fn filter_hash(self) -> u64;
+/// The bits of a key of up to 15 bytes: those and, above them, their number.
+pub(crate) const SIZE_BITS: u128 = u128::MAX >> 4;
+
+/// What the place of a medium key is taken from; the upper bits are the good ones.
+#[inline(always)]
+#[allow(clippy::cast_possible_truncation)] // its halves
+pub(crate) fn hash(key: u128) -> u64 {
+    let (low, high) = (key as u64, (key >> 64) as u64);
+    (low ^ low >> 29).wrapping_mul(FIRST).wrapping_add((high ^ high >> 31).wrapping_mul(SECOND)).wrapping_mul(FIRST)
 }
 
-impl Key for u64 {
-    const FREE: Self = 0;
-
-    #[inline(always)]
-    fn hash(self) -> u64 {
-        (self ^ self >> 29).wrapping_mul(FIRST)
-    }
-
-    #[inline(always)]
-    fn filter_hash(self) -> u64 {
-        (self ^ self >> 31).wrapping_mul(SECOND)
-    }
+/// One that takes less time and is less good, for what may be forgotten.
+#[inline(always)]
+#[allow(clippy::cast_possible_truncation)] // its halves
+pub(crate) fn near_hash(key: u128) -> u64 {
+    let (low, high) = (key as u64, (key >> 64) as u64);
+    let both = low ^ high.wrapping_mul(SECOND);
+    (both ^ both >> 32).wrapping_mul(FIRST)
 }
 
-impl Key for u128 {
-    const FREE: Self = 0;
+/// What the filter's bit for a short key is taken from.
+#[inline(always)]
+pub(crate) fn short_filter_hash(key: u64) -> u64 {
+    (key ^ key >> 31).wrapping_mul(SECOND)
+}
 
-    #[inline(always)]
-    #[allow(clippy::cast_possible_truncation)] // its halves
-    fn hash(self) -> u64 {
-        let (low, high) = (self as u64, (self >> 64) as u64);
-        (low ^ low >> 29).wrapping_mul(FIRST).wrapping_add((high ^ high >> 31).wrapping_mul(SECOND)).wrapping_mul(FIRST)
-    }
-
-    #[inline(always)]
-    fn filter_hash(self) -> u64 {
-        self.hash().wrapping_mul(SECOND)
-    }
+/// The same for a medium key.
+#[inline(always)]
+pub(crate) fn medium_filter_hash(key: u128) -> u64 {
+    hash(key).wrapping_mul(SECOND)
 }
 
 /// The bytes from `start` on, 16 or as many as there are.
@@ -63,10 +55,11 @@ fn eight(text: &[u8], start: usize) -> u64 {
     }
 }
 
-/// The key of up to 7 bytes.
+/// The key of up to 7 bytes: those, and a bit behind them.
 #[inline(always)]
 pub(crate) fn short_key(text: &[u8], start: usize, size: usize) -> u64 {
-    eight(text, start) & ((1 << (8 * (size & 7))) - 1) | (size as u64) << 56
+    let end = 1 << (8 * (size & 7));
+    eight(text, start) & (end - 1) | end
 }
 
 /// The key of up to 15 bytes.

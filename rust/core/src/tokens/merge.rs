@@ -1,6 +1,7 @@
 //! Byte pair merging: join the two neighbours whose union has the lowest rank, the leftmost of equals, until none has one.
 
 use super::vocabulary::{NONE, Vocabulary};
+use crate::lanes::{Lanes, Work, dispatch};
 
 /// So many bytes at most are merged with all that is known of them in one integer and one small array.
 pub(crate) const SHORT: usize = 64;
@@ -11,6 +12,29 @@ pub(crate) type Joins = [i32; SHORT];
 
 /// Where the tokens begin of the bytes from `start` to before `end`, of which there are 1 to [`SHORT`]: a bit each.
 pub(crate) fn merge_short(vocabulary: &Vocabulary, text: &[u8], start: usize, end: usize, joins: &mut Joins) -> u64 {
+    dispatch(Merge { vocabulary, text, start, end, joins })
+}
+
+/// The least of the joins is sought for each that is made: work for the widest vectors that there are.
+struct Merge<'a> {
+    vocabulary: &'a Vocabulary,
+    text: &'a [u8],
+    start: usize,
+    end: usize,
+    joins: &'a mut Joins,
+}
+
+impl Work for Merge<'_> {
+    type Done = u64;
+
+    #[inline(always)]
+    fn run<L: Lanes>(self) -> u64 {
+        merge(self.vocabulary, self.text, self.start, self.end, self.joins)
+    }
+}
+
+#[inline(always)]
+fn merge(vocabulary: &Vocabulary, text: &[u8], start: usize, end: usize, joins: &mut Joins) -> u64 {
     let bytes = text.get(start..end).unwrap_or_default();
     let size = bytes.len();
     let ranked = |rank: i32, at: usize| if rank == NONE { NONE } else { rank << 6 | i32::try_from(at).unwrap_or(0) };
@@ -73,22 +97,44 @@ fn least(joins: &[i32]) -> i32 {
     lanes.into_iter().min().unwrap_or(NONE)
 }
 
-/// Where the tokens end of any bytes, counted from their start. The time grows with the square of their number, so
-/// this is for the few that are too many for [`merge_short`] and yet no long piece.
+/// Where the tokens end of any bytes, counted from their start. All joins of one rank are made in one walk, so that a row
+/// takes few walks; the time grows with the square of the number of bytes where the ranks are many, so this is for the
+/// few bytes that are too many for [`merge_short`] and yet no long piece.
 pub(crate) fn merge_plainly(vocabulary: &Vocabulary, bytes: &[u8]) -> Vec<usize> {
-    let mut ends: Vec<usize> = (1..=bytes.len()).collect();
-    let mut ranks: Vec<i32> = bytes.windows(2).map(|pair| pair_rank(vocabulary, pair)).collect();
-    while let Some(best) = ranks.iter().copied().min().filter(|best| *best != NONE) {
-        let at = ranks.iter().position(|rank| *rank == best).unwrap_or(0);
-        ends.remove(at);
-        ranks.remove(at);
-        let end_of = |index: usize| ends.get(index).copied();
-        let start_of = |index: usize| index.checked_sub(1).map_or(Some(0), end_of).unwrap_or(0);
-        for left in [Some(at), at.checked_sub(1)].into_iter().flatten() {
-            if let (Some(rank), Some(end)) = (ranks.get_mut(left), end_of(left + 1)) {
-                *rank = vocabulary.rank(bytes, start_of(left), end);
+    // Where each part ends, and the rank of it joined with the next one.
+    let pairs = bytes.windows(2).map(|pair| pair_rank(vocabulary, pair)).chain([NONE]);
+    let mut parts: Vec<(usize, i32)> = (1..).zip(pairs).collect();
+    let mut joined = Vec::with_capacity(parts.len());
+    while let Some(best) = parts.iter().map(|(_, rank)| *rank).min().filter(|best| *best != NONE) {
+        join_all(vocabulary, bytes, &parts, best, &mut joined);
+        std::mem::swap(&mut parts, &mut joined);
+    }
+    parts.into_iter().map(|(end, _)| end).collect()
+}
+
+/// Make all joins of a rank from left to right, or until one makes a part whose own join comes first.
+fn join_all(vocabulary: &Vocabulary, bytes: &[u8], parts: &[(usize, i32)], best: i32, joined: &mut Vec<(usize, i32)>) {
+    joined.clear();
+    let (mut rest, mut before, mut start) = (parts, 0, 0); // the last part of `joined` is from `before` to `start`
+    while let [(end, rank), after @ ..] = rest {
+        rest = after;
+        let (mut part, mut is_outranked) = ((*end, *rank), false);
+        if *rank == best
+            && let [(end, _), after @ ..] = after
+        {
+            rest = after;
+            part = (*end, after.first().map_or(NONE, |(next, _)| vocabulary.rank(bytes, start, *next)));
+            if let Some((_, rank)) = joined.last_mut() {
+                *rank = vocabulary.rank(bytes, before, *end);
+                is_outranked = *rank < best;
             }
+            is_outranked |= part.1 < best;
+        }
+        joined.push(part);
+        (before, start) = (start, part.0);
+        if is_outranked {
+            joined.extend_from_slice(rest);
+            return;
         }
     }
-    ends
 }

@@ -17,6 +17,7 @@ mod memo;
 mod merge;
 mod pieces;
 mod safe;
+mod short;
 mod split;
 mod truncate;
 mod vocabulary;

@@ -6,7 +6,7 @@
 
 use super::classes::{LETTER, LOWER, NEWLINE, NUMBER, OTHER, SPACE};
 use super::split::Splitter;
-use crate::utf8::{ceil, floor};
+use crate::utf8::floor;
 
 /// Whether a text can be taken apart between two characters of these classes, the second of which begins with `byte`.
 pub(crate) fn is_safe(before: u8, after: u8, byte: u8) -> bool {
@@ -24,26 +24,35 @@ pub(crate) fn is_safe(before: u8, after: u8, byte: u8) -> bool {
 }
 
 impl Splitter<'_> {
-    fn is_safe_at(self, at: usize) -> bool {
-        let (before, _) = self.class_at(floor(self.text, at.saturating_sub(1)));
-        is_safe(before, self.class_at(at).0, self.text.get(at).copied().unwrap_or_default())
+    fn byte_at(self, at: usize) -> u8 {
+        self.text.get(at).copied().unwrap_or_default()
     }
 
     /// The last place at or before `at` where the text can be taken apart; its start is one.
     pub(crate) fn safe_before(self, at: usize) -> usize {
         let mut at = floor(self.text, at);
-        while at > 0 && !self.is_safe_at(at) {
-            at = floor(self.text, at - 1);
+        let (mut after, _) = self.class_at(at);
+        while at > 0 {
+            let start = floor(self.text, at - 1);
+            let (before, _) = self.class_at(start);
+            if is_safe(before, after, self.byte_at(at)) {
+                break;
+            }
+            (at, after) = (start, before);
         }
         at
     }
 
     /// The first place behind `at` where the text can be taken apart; its end is one.
     pub(crate) fn safe_after(self, at: usize) -> usize {
-        let mut at = ceil(self.text, at + 1);
-        while at < self.text.len() && !self.is_safe_at(at) {
-            at = ceil(self.text, at + 1);
+        let (mut before, mut at) = self.class_at(at);
+        while at < self.text.len() {
+            let (after, end) = self.class_at(at);
+            if is_safe(before, after, self.byte_at(at)) {
+                break;
+            }
+            (at, before) = (end, after);
         }
-        at.min(self.text.len())
+        at
     }
 }

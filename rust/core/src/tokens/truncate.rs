@@ -20,21 +20,37 @@ use crate::text::{Text, on_units};
 use crate::truncate::Keep;
 use crate::utf8;
 
-/// Tokens of text and code are seldom longer on average: so many characters for each are looked at first.
-const CHARACTERS_A_TOKEN: usize = 6;
+/// Tokens of text and code are seldom longer on average. Of a start so many characters for each are looked at first, of
+/// which no more are encoded than need be.
+const MANY_CHARACTERS_A_TOKEN: usize = 6;
+/// Tokens of Chinese are seldom shorter. Of an end all is encoded that is looked at: better too little at first.
+const FEW_CHARACTERS_A_TOKEN: usize = 2;
 
-/// A start or an end of a text, and what tokens of the text are in it.
+/// A start or an end of a text in UTF-8, and what tokens of the text are in it.
 #[derive(Default)]
 struct Part<'a> {
-    /// In UTF-8. There may be more before the first token, or behind the last one.
     bytes: Cow<'a, [u8]>,
     /// Where the first token begins.
     first: usize,
-    /// Where the tokens end.
+    /// Where the tokens end. There may be more text behind the last one.
     ends: Vec<usize>,
 }
 
-impl Part<'_> {
+impl<'a> Part<'a> {
+    /// Put the bytes from `first` on before what there is, with their tokens.
+    fn prepend(&mut self, bytes: Cow<'a, [u8]>, first: usize, ends: Vec<usize>) {
+        if self.bytes.is_empty() {
+            *self = Self { bytes, first, ends };
+            return;
+        }
+        let (size, own) = (bytes.len(), self.first);
+        let mut all = bytes.into_owned();
+        all.extend_from_slice(self.bytes(own, self.bytes.len()));
+        let later = self.ends.iter().map(|end| end - own + size);
+        self.ends = ends.into_iter().chain(later).collect();
+        (self.bytes, self.first) = (Cow::Owned(all), first);
+    }
+
     fn bytes(&self, from: usize, to: usize) -> &[u8] {
         self.bytes.get(from..to).unwrap_or_default()
     }
@@ -149,7 +165,7 @@ impl Encoding {
 
     /// A start of a text that has so many of its tokens, or all of it.
     fn first_tokens<'a>(&self, text: Text<'a>, enough: usize) -> Part<'a> {
-        let mut reach = reach_of(enough);
+        let mut reach = enough.saturating_mul(MANY_CHARACTERS_A_TOKEN).saturating_add(64);
         loop {
             let is_all = reach >= text.len();
             let bytes = utf8_of(text.slice(0, reach));
@@ -164,16 +180,26 @@ impl Encoding {
 
     /// An end of a text that has so many of its tokens, or all of it.
     fn last_tokens<'a>(&self, text: Text<'a>, enough: usize) -> Part<'a> {
-        let mut reach = reach_of(enough);
+        let mut part = Part::default();
+        let mut start = text.len(); // of what is encoded
+        let mut reach = enough.saturating_mul(FEW_CHARACTERS_A_TOKEN).saturating_add(64);
         loop {
-            let is_all = reach >= text.len();
-            let bytes = utf8_of(text.slice(text.len().saturating_sub(reach), text.len()));
-            let first = if is_all { 0 } else { self.splitter(&bytes).safe_after(0) };
-            let ends = self.ends(&bytes, first, usize::MAX);
-            if is_all || ends.len() >= enough {
-                return Part { bytes, first, ends };
+            let from = start.saturating_sub(reach);
+            let bytes = utf8_of(text.slice(from, start));
+            let first = if from == 0 { 0 } else { self.splitter(&bytes).safe_after(0) };
+            if from > 0 && first == bytes.len() {
+                reach = reach.saturating_mul(4);
+                continue;
             }
-            reach = reach.saturating_mul(4);
+            let ends = self.ends(&bytes, first, usize::MAX);
+            start = from + utf8::count(bytes.get(..first).unwrap_or_default());
+            part.prepend(bytes, first, ends);
+            if from == 0 || part.ends.len() >= enough {
+                return part;
+            }
+            // As many characters for each of the other tokens, and some more.
+            let needed = (enough - part.ends.len()).saturating_mul(text.len() - start) / part.ends.len().max(1);
+            reach = (needed + needed / 8).saturating_add(64);
         }
     }
 
@@ -186,10 +212,6 @@ impl Encoding {
         });
         ends
     }
-}
-
-fn reach_of(tokens: usize) -> usize {
-    tokens.saturating_mul(CHARACTERS_A_TOKEN).saturating_add(64)
 }
 
 /// A text in UTF-8, borrowed where it is ASCII; a lone surrogate becomes U+FFFD.

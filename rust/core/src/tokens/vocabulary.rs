@@ -4,7 +4,8 @@
 //! at once. Only the few of 16 bytes and more are hashed and compared as bytes.
 //! Merging asks mostly for what is no token; a filter that fits the processor's cache answers that.
 
-use super::keys::{Key, hash_bytes, medium_key, short_key};
+use super::keys::{hash, hash_bytes, medium_filter_hash, medium_key, short_filter_hash, short_key};
+use super::short::Short;
 
 /// The rank of what is no token. Ranks are signed because comparing signed integers is what every vector unit can.
 pub(crate) const NONE: i32 = i32::MAX;
@@ -12,22 +13,22 @@ pub(crate) const NONE: i32 = i32::MAX;
 /// Bits of the filter: 32 times the tokens, 256 kB.
 const FILTER_BITS: u32 = 21;
 
-/// Open addressing: a key, where it is zero, is a free place; tables are at most half full.
-struct Table<K> {
-    keys: Vec<K>,
+/// The tokens of 8 to 15 bytes. Open addressing: a key, where it is zero, is a free place; at most two thirds are taken.
+struct Medium {
+    keys: Vec<u128>,
     ranks: Vec<i32>,
     shift: u32,
 }
 
-impl<K: Key> Table<K> {
+impl Medium {
     fn new(size: usize) -> Self {
-        let places = (size * 2).next_power_of_two().max(2);
-        Self { keys: vec![K::FREE; places], ranks: vec![NONE; places], shift: 64 - places.ilog2() }
+        let places = (size * 3 / 2).next_power_of_two().max(2);
+        Self { keys: vec![0; places], ranks: vec![NONE; places], shift: 64 - places.ilog2() }
     }
 
-    fn insert(&mut self, key: K, rank: i32) {
+    fn insert(&mut self, key: u128, rank: i32) {
         let (mut place, last) = (self.first_place(key), self.keys.len() - 1);
-        while self.keys.get(place).is_some_and(|own| *own != K::FREE) {
+        while self.keys.get(place).is_some_and(|own| *own != 0) {
             place = (place + 1) & last;
         }
         if let (Some(own_key), Some(own_rank)) = (self.keys.get_mut(place), self.ranks.get_mut(place)) {
@@ -36,25 +37,25 @@ impl<K: Key> Table<K> {
     }
 
     #[inline(always)]
-    fn first_place(&self, key: K) -> usize {
-        usize::try_from(key.hash() >> self.shift).unwrap_or(0)
+    fn first_place(&self, key: u128) -> usize {
+        usize::try_from(hash(key) >> self.shift).unwrap_or(0)
     }
 
     /// Where the key stands.
     #[inline(always)]
-    fn place(&self, key: K) -> Option<usize> {
+    fn place(&self, key: u128) -> Option<usize> {
         let (mut place, last) = (self.first_place(key), self.keys.len() - 1);
         loop {
             match self.keys.get(place) {
                 Some(own) if *own == key => return Some(place),
-                Some(own) if *own != K::FREE => place = (place + 1) & last,
+                Some(own) if *own != 0 => place = (place + 1) & last,
                 _ => return None,
             }
         }
     }
 
     #[inline(always)]
-    fn rank(&self, key: K) -> i32 {
+    fn rank(&self, key: u128) -> i32 {
         self.place(key).and_then(|place| self.ranks.get(place)).copied().unwrap_or(NONE)
     }
 }
@@ -110,10 +111,8 @@ impl Long {
 pub(crate) struct Vocabulary {
     /// The ranks of the tokens of two bytes, which every merge begins with.
     pairs: Vec<i32>,
-    /// Tokens of up to 7 bytes.
-    short: Table<u64>,
-    /// Tokens of 8 to 15 bytes.
-    medium: Table<u128>,
+    short: Short,
+    medium: Medium,
     long: Long,
     filter: Vec<u64>,
 }
@@ -122,11 +121,11 @@ impl Vocabulary {
     /// Read packed tokens: a byte of length and the bytes of each, in the order of the ranks. `None` where the last one
     /// is cut off, one is empty, or a byte is no token, without which there would be text that has no tokens.
     pub(crate) fn parse(packed: &[u8]) -> Option<Self> {
-        let (mut counts, mut rest) = ([0_usize; 3], packed);
+        let (mut counts, mut rest) = ([0_usize; 2], packed);
         while let Some((_, after)) = split_token(rest).filter(|(token, _)| !token.is_empty()) {
-            let [short, medium, long] = &mut counts;
+            let [medium, long] = &mut counts;
             match rest.first() {
-                Some(..8) => *short += 1,
+                Some(..8) => {}
                 Some(..16) => *medium += 1,
                 _ => *long += 1,
             }
@@ -135,24 +134,25 @@ impl Vocabulary {
         if !rest.is_empty() {
             return None;
         }
-        let [short, medium, long] = counts;
+        let [medium, long] = counts;
         let mut vocabulary = Self {
             pairs: vec![NONE; 0x1_0000],
-            short: Table::new(short),
-            medium: Table::new(medium),
+            short: Short::of(&[])?,
+            medium: Medium::new(medium),
             long: Long::new(long),
             filter: vec![0; 1 << (FILTER_BITS - 6)],
         };
-        let (mut rank, mut rest) = (0, packed);
+        let (mut short, mut rank, mut rest) = (Vec::new(), 0, packed);
         while let Some((token, after)) = split_token(rest) {
-            vocabulary.insert(token, rank);
+            vocabulary.insert(token, rank, &mut short);
             (rank, rest) = (rank + 1, after);
         }
+        vocabulary.short = Short::of(&short)?;
         let has_bytes = (0..=255).all(|byte| vocabulary.rank(&[byte], 0, 1) != NONE);
         has_bytes.then_some(vocabulary)
     }
 
-    fn insert(&mut self, token: &[u8], rank: i32) {
+    fn insert(&mut self, token: &[u8], rank: i32, short: &mut Vec<(u64, i32)>) {
         match token.len() {
             ..8 => {
                 if let [first, second] = token
@@ -161,12 +161,12 @@ impl Vocabulary {
                     *own = rank;
                 }
                 let key = short_key(token, 0, token.len());
-                self.let_pass(key.filter_hash());
-                self.short.insert(key, rank);
+                self.let_pass(short_filter_hash(key));
+                short.push((key, rank));
             }
             8..16 => {
                 let key = medium_key(token, 0, token.len());
-                self.let_pass(key.filter_hash());
+                self.let_pass(medium_filter_hash(key));
                 self.medium.insert(key, rank);
             }
             _ => self.long.insert(token, rank),
@@ -199,11 +199,11 @@ impl Vocabulary {
         match end - start {
             ..8 => {
                 let key = short_key(text, start, end - start);
-                if self.may_be(key.filter_hash()) { self.short.rank(key) } else { NONE }
+                if self.may_be(short_filter_hash(key)) { self.short.rank(key) } else { NONE }
             }
             8..16 => {
                 let key = medium_key(text, start, end - start);
-                if self.may_be(key.filter_hash()) { self.medium.rank(key) } else { NONE }
+                if self.may_be(medium_filter_hash(key)) { self.medium.rank(key) } else { NONE }
             }
             _ => self.long.rank(text.get(start..end).unwrap_or_default()),
         }
@@ -213,7 +213,7 @@ impl Vocabulary {
     #[inline(always)]
     pub(crate) fn is_token(&self, text: &[u8], start: usize, end: usize) -> bool {
         match end - start {
-            ..8 => self.short.place(short_key(text, start, end - start)).is_some(),
+            ..8 => self.short.rank(short_key(text, start, end - start)) != NONE,
             8..16 => self.medium.place(medium_key(text, start, end - start)).is_some(),
             _ => self.long.rank(text.get(start..end).unwrap_or_default()) != NONE,
         }
