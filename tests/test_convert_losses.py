@@ -327,7 +327,7 @@ OWN: dict[Target, list[Wire]] = {
             "output": {"type": "computer_screenshot", "image_url": "data:image/png;base64,aGk="},
         },
         {"type": "tool_search_call", "call_id": "c3", "arguments": {"query": "q"}},
-        {"type": "tool_search_output", "call_id": "c3", "output": "x", "tools": []},
+        {"type": "tool_search_output", "call_id": "c3", "tools": [{"name": "f"}]},
     ],
     "anthropic": [
         user({**text("x"), "cache_control": {"type": "ephemeral"}}),

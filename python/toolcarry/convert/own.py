@@ -50,7 +50,7 @@ def is_own_result(wire: Wire, family: Family) -> bool:
     """Whether a result is written as the target writes it."""
     kind, content = text_or_empty(wire.get("type")), wire.get("content")
     if family == "responses":
-        return kind.endswith(("_call_output", "tool_search_output")) and "output" in wire
+        return kind.endswith(("_call_output", "tool_search_output"))
     if family == "anthropic":
         return kind == "tool_result"
     if wire.get("role") != "tool" or not wire.keys() <= ANSWERS[family]:

@@ -81,7 +81,9 @@ impl Shape for Responses {
         }
         let output = wire.get(names::OUTPUT).or_else(|| wire.get(TOOLS));
         let (content, has_failed) = output.and_then(unpacked).unwrap_or((output, false));
-        let is_broken = || kind.is("shell_call_output") && output.and_then(Value::list).is_some_and(|list| items(list).any(has_broken));
+        let is_broken = || {
+            kind.is("shell_call_output") && output.and_then(Value::list).is_some_and(|list| items(list).any(has_broken))
+        };
         let is_error = has_failed || is_broken() || text_or_empty(wire.get(names::STATUS)).is("failed");
         let name = text_or_empty(wire.get(names::NAME));
         Some(ToolResult { wire, call_id: item_id(wire), name, content, is_error })
