@@ -109,5 +109,10 @@ def test_settings_that_may_not_be(api: ModuleType, options: Any, message: str) -
         api.count_tokens("one", **options)
     with pytest.raises(api.ConfigError, match=message):
         api.truncate("one", 1, unit="tokens", **options)
-    with pytest.raises(api.ConfigError, match="text"):
+
+
+def test_bytes_are_a_conversation_and_no_text(api: ModuleType) -> None:
+    with pytest.raises(api.InputError, match="not JSON at byte 0"):
         api.count_tokens(b"one")
+    with pytest.raises(api.InputError, match="messages must be a list of objects, or bytes"):
+        api.count_tokens(7)
