@@ -50,9 +50,10 @@ pub fn fence<'a, V: Value<'a>>(
     out: &mut Vec<Piece<'a>>,
 ) -> Fenced {
     let start = out.len();
-    out.extend([Piece::ascii(""), Piece::ascii(source.language), Piece::ascii("\n")]);
+    let before: [Piece<'a>; BEFORE] = [Piece::ascii(""), Piece::ascii(source.language), Piece::ascii("\n")];
+    out.extend(before);
     let inside = out.len();
-    let (shown, is_cut) = cut_to(source, limits, out);
+    let Shown { chars: shown, is_cut, counted } = cut_to(source, limits, out);
     if out.iter().skip(inside).all(Piece::is_empty) {
         out.truncate(inside);
         out.push(Piece::ascii(NO_OUTPUT));
@@ -65,7 +66,7 @@ pub fn fence<'a, V: Value<'a>>(
     if let Some(opening) = out.get_mut(start) {
         *opening = mark;
     }
-    Fenced { size: measure.size_of(out.get(start..).unwrap_or_default()), shown, is_cut }
+    Fenced { size: measure.size_of(out.get(start..).unwrap_or_default(), &counted), shown, is_cut }
 }
 
 /// Add `source` to `out` in a fence that takes no more than `room` in all; `None`, and nothing is added, where too
@@ -99,25 +100,41 @@ pub fn fence_into<'a, V: Value<'a>>(
     is_enough.then_some(fenced)
 }
 
-/// Add the clean text within its limits, with a marker where it was cut; how much is shown, and whether it was cut.
-fn cut_to<'a, V: Value<'a>>(source: &Source<'a, V>, limits: Limits, out: &mut Vec<Piece<'a>>) -> (usize, bool) {
+/// What a fence shows of a text.
+struct Shown {
+    chars: usize,
+    is_cut: bool,
+    /// The numbers of its pieces, from the fence's first on, and their tokens, where they were counted.
+    counted: Vec<(usize, usize)>,
+}
+
+/// Pieces of a fence that stand before the text.
+const BEFORE: usize = 3;
+
+/// Add the clean text within its limits, with a marker where it was cut.
+fn cut_to<'a, V: Value<'a>>(source: &Source<'a, V>, limits: Limits, out: &mut Vec<Piece<'a>>) -> Shown {
     let is_long = source.text.len() > limits.chars;
     let cut = if is_long { cut_windows(source, limits.chars) } else { None };
-    let Cut { head, tail } = if let Some(cut) = cut {
+    let Cut { head, tail, tokens } = if let Some(cut) = cut {
         cut.within(limits, source.side)
     } else {
         let text = clean(&source.text.whole());
-        let cut = Cut::of(&text, limits, source.side);
-        let Some(cut) = cut else {
-            let shown = text.len();
-            out.push(text);
-            return (shown, false);
-        };
-        cut
+        match Cut::of(&text, limits, source.side) {
+            Err(cut) => cut,
+            Ok(tokens) => {
+                let shown = text.len();
+                out.push(text);
+                let counted = tokens.map(|tokens| (BEFORE, tokens)).into_iter().collect();
+                return Shown { chars: shown, is_cut: false, counted };
+            }
+        }
     };
-    let shown = head.len() + tail.len();
+    let (start, shown) = (out.len(), head.len() + tail.len());
+    let mut counted = Vec::new();
+    let [head_tokens, tail_tokens] = tokens.map_or([None; 2], |tokens| tokens.map(Some));
     if !head.is_empty() {
         let needs_newline = !head.text().ends_with("\n");
+        counted.extend(head_tokens.map(|tokens| (BEFORE, tokens)));
         out.push(head);
         if needs_newline {
             out.push(Piece::ascii("\n"));
@@ -127,16 +144,17 @@ fn cut_to<'a, V: Value<'a>>(source: &Source<'a, V>, limits: Limits, out: &mut Ve
     if source.side != Keep::Head {
         out.push(Piece::ascii("\n"));
         if !tail.is_empty() {
+            counted.extend(tail_tokens.map(|tokens| (BEFORE + out.len() - start, tokens)));
             out.push(tail);
         }
     }
-    (shown, true)
+    Shown { chars: shown, is_cut: true, counted }
 }
 
 /// The cut of an over-long text, found by looking at its ends alone; `None` where what they show is not clean.
 fn cut_windows<'a, V: Value<'a>>(source: &Source<'a, V>, limit: usize) -> Option<Cut<'a>> {
     let (first, last) = source.side.shares(limit);
-    let mut cut = Cut { head: Piece::default(), tail: Piece::default() };
+    let mut cut = Cut { head: Piece::default(), tail: Piece::default(), tokens: None };
     if first > 0 {
         let window = source.text.start(first + 1);
         if !is_clean(window.text()) {

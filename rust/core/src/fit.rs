@@ -48,7 +48,7 @@ fn section_of(text: &OwnedText) -> OwnedText {
 
 /// A text within its limits, with a marker where it was cut.
 fn shortened(text: Piece<'_>, limits: Limits) -> Piece<'_> {
-    let Some(cut) = Cut::of(&text, limits, Keep::Head) else { return text };
+    let Err(cut) = Cut::of(&text, limits, Keep::Head) else { return text };
     let mut short = OwnedText::default();
     short.push(cut.head.text());
     short.push_ascii(TRUNCATED);

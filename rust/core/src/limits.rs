@@ -8,7 +8,7 @@ use crate::clean::cut_text;
 use crate::pieces::Piece;
 use crate::settings::NO_LIMIT;
 use crate::text::Text;
-use crate::tokens::Encoding;
+use crate::tokens::{Encoding, Kept, Tally};
 use crate::truncate::Keep;
 
 /// What a total counts.
@@ -43,20 +43,18 @@ impl Measure {
         self.size(Text::ascii(text))
     }
 
-    /// What pieces take that stand one behind the other.
+    /// What pieces take that stand one behind the other. Of some, by their number, is known how many tokens they have.
     #[must_use]
-    pub fn size_of(self, pieces: &[Piece<'_>]) -> usize {
-        match self {
-            Self::Characters => pieces.iter().map(Piece::len).sum(),
-            Self::Tokens(encoding) => {
-                let mut text = vec![0; pieces.iter().map(|piece| piece.text().utf8_len()).sum()];
-                let mut size = 0;
-                for piece in pieces {
-                    size += piece.text().write_utf8(text.get_mut(size..).unwrap_or_default());
-                }
-                encoding.count(&text)
+    pub fn size_of(self, pieces: &[Piece<'_>], counted: &[(usize, usize)]) -> usize {
+        let Self::Tokens(encoding) = self else { return pieces.iter().map(Piece::len).sum() };
+        let mut tally = Tally::new(encoding);
+        for (number, piece) in pieces.iter().enumerate() {
+            match counted.iter().find(|(own, _)| *own == number) {
+                Some((_, tokens)) => tally.add_counted(piece.text(), *tokens),
+                None => tally.add(piece.text()),
             }
         }
+        tally.finish()
     }
 }
 
@@ -97,14 +95,6 @@ impl Limits {
             Measure::Tokens(encoding) => Self { tokens: Some((room, encoding)), ..self },
         }
     }
-
-    /// What stays by the limit in tokens: where the head ends, and where the tail begins; nothing where all of it does.
-    #[must_use]
-    pub fn cut_tokens(self, text: Text<'_>, side: Keep) -> Option<(usize, usize)> {
-        let (limit, encoding) = self.tokens?;
-        let (head, tail) = encoding.cut(text, limit, side, Text::ascii(""));
-        (head < tail).then_some((head, tail))
-    }
 }
 
 /// What of a text stays where it is cut: a part of its beginning, a part of its end.
@@ -114,17 +104,28 @@ pub struct Cut<'a> {
     pub head: Piece<'a>,
     /// The part of its end.
     pub tail: Piece<'a>,
+    /// The tokens of both, where they were counted.
+    pub tokens: Option<[usize; 2]>,
 }
 
 impl<'a> Cut<'a> {
-    /// A text, cut to its limits; `None` where it is within them.
-    #[must_use]
-    pub fn of(text: &Piece<'a>, limits: Limits, side: Keep) -> Option<Self> {
-        let is_long = text.len() > limits.chars;
-        let (head, tail) =
-            if is_long { cut_text(text.text(), limits.chars, side) } else { limits.cut_tokens(text.text(), side)? };
-        let cut = Self { head: text.slice(0, head), tail: text.slice(tail, text.len()) };
-        Some(if is_long { cut.within(limits, side) } else { cut })
+    /// A text that is within its limits, and its tokens where they were counted; or else what stays of it.
+    pub fn of(text: &Piece<'a>, limits: Limits, side: Keep) -> Result<Option<usize>, Self> {
+        let length = text.len();
+        if length > limits.chars {
+            let (head, tail) = cut_text(text.text(), limits.chars, side);
+            let cut = Self { head: text.slice(0, head), tail: text.slice(tail, length), tokens: None };
+            return Err(cut.within(limits, side));
+        }
+        let Some((limit, encoding)) = limits.tokens else { return Ok(None) };
+        match encoding.keep(text.text(), limit, side, Text::ascii("")) {
+            Ok(tokens) => Ok(Some(tokens)),
+            Err(Kept { head, tail, head_tokens, tail_tokens }) => Err(Self {
+                head: text.slice(0, head),
+                tail: text.slice(tail, length),
+                tokens: Some([head_tokens, tail_tokens]),
+            }),
+        }
     }
 
     /// What of a cut stays by the limit in tokens.
@@ -132,10 +133,20 @@ impl<'a> Cut<'a> {
     pub fn within(self, limits: Limits, side: Keep) -> Self {
         let Some((tokens, encoding)) = limits.tokens else { return self };
         let (first, last) = side.shares(tokens);
-        let Self { head, tail } = self;
+        let Self { head, tail, .. } = self;
+        let empty = Text::ascii("");
+        let (head_end, head_tokens) = match encoding.keep(head.text(), first, Keep::Head, empty) {
+            Ok(tokens) => (head.len(), tokens),
+            Err(kept) => (kept.head, kept.head_tokens),
+        };
+        let (tail_start, tail_tokens) = match encoding.keep(tail.text(), last, Keep::Tail, empty) {
+            Ok(tokens) => (0, tokens),
+            Err(kept) => (kept.tail, kept.tail_tokens),
+        };
         Self {
-            head: head.slice(0, encoding.head(head.text(), first)),
-            tail: tail.slice(encoding.tail(tail.text(), last), tail.len()),
+            head: head.slice(0, head_end),
+            tail: tail.slice(tail_start, tail.len()),
+            tokens: Some([head_tokens, tail_tokens]),
         }
     }
 }

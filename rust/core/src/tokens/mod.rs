@@ -15,10 +15,12 @@ mod keys;
 mod long;
 mod memo;
 mod merge;
+mod part;
 mod pieces;
 mod safe;
 mod short;
 mod split;
+mod tally;
 mod truncate;
 mod vocabulary;
 
@@ -32,6 +34,8 @@ use split::{Grammar, Splitter};
 use vocabulary::Vocabulary;
 
 pub use memo::Memo;
+pub use tally::Tally;
+pub use truncate::Kept;
 
 /// The encodings that are known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

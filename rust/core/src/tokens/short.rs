@@ -12,6 +12,9 @@ const KEYS: u64 = (1 << KEY_BITS) - 1;
 const RANK_BITS: u32 = 18;
 const RANKS: u64 = (1 << RANK_BITS) - 1;
 
+/// Bits of a line's number at least, so that what is kept of a key leaves room for its rank and for how far it is away.
+const LEAST_BITS: u32 = KEY_BITS + RANK_BITS + 3 - u64::BITS;
+
 const MIX: u64 = 0x9E37_79B9_7F4A_7C15;
 
 /// No token: its rank would be the greatest.
@@ -32,7 +35,7 @@ pub(crate) struct Short {
 impl Short {
     /// A table of these keys and their ranks, at most two thirds full. `None` where there are too many.
     pub(crate) fn of(tokens: &[(u64, i32)]) -> Option<Self> {
-        let first = (tokens.len() * 3 / 16).next_power_of_two().max(256).ilog2();
+        let first = (tokens.len() * 3 / 16).next_power_of_two().ilog2().max(LEAST_BITS);
         (first..first + 4).find_map(|bits| {
             let lines = vec![Line([FREE; 8]); 1 << bits];
             let mut table = Self { lines, kept_bits: KEY_BITS - bits };
