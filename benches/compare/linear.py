@@ -26,6 +26,9 @@ from toolcarry import NO_LIMIT, Policy
 from toolcarry.rules import DEFAULT_RULES
 
 WHOLE = Policy(max_tool_context_chars=NO_LIMIT)
+TOKENS = Policy(max_tool_context_tokens=2_000)
+TOKENS_TITLE = "Tokens"
+"""The texts that are counted and cut by tokens: in Rust, since the reference's tiktoken is quadratic on some of them."""
 CUT = Policy(max_tool_context_chars=8_000)
 
 ATTEMPTS = 6
@@ -72,6 +75,23 @@ def text_jobs(kernels: Any, text: str) -> dict[str, Job]:
         "summary, cut": carry(kernels, [], CUT, text),
         "truncate": partial(kernels.truncate, text, half, keep="ends"),
         "side effects": partial(kernels.has_side_effects, text),
+    }
+
+
+def token_jobs(kernels: Any, text: str) -> dict[str, Job]:
+    def cut(limit: int, keep: str) -> Job:
+        return partial(
+            kernels.truncate_tokens, text, limit, keep=keep, marker="...", encoding="o200k_base"
+        )
+
+    result = one_result("Bash", {"command": "ls"}, text)
+    return {
+        "o200k_base": partial(kernels.count_tokens, text, "o200k_base"),
+        "cl100k_base": partial(kernels.count_tokens, text, "cl100k_base"),
+        "head of 500": cut(500, "head"),
+        "tail of 500": cut(500, "tail"),
+        "ends, an eighth": cut(len(text) // 8, "ends"),
+        "result, cut": carry(kernels, result, TOKENS),
     }
 
 
@@ -198,12 +218,18 @@ def main() -> int:
     print_origin()
     sources: dict[str, tuple[int, Mapping[str, Jobs]]] = {
         "Characters": (options.characters, joined(TEXTS, text_jobs)),
+        TOKENS_TITLE: (options.characters, joined(TEXTS, token_jobs)),
         "Messages": (options.messages, joined(MESSAGES, message_jobs)),
         "Results of one file": (options.messages, joined(RESULTS, message_jobs)),
     }
     findings: list[str] = []
     for title, (size, kinds) in sources.items():
-        table = Table(f"{title}, {size:,} and {2 * size:,}", kernels, options.most)
+        of_kind = {
+            name: own for name, own in kernels.items() if title != TOKENS_TITLE or name == "rust"
+        }
+        if not of_kind:
+            continue
+        table = Table(f"{title}, {size:,} and {2 * size:,}", of_kind, options.most)
         for kind, jobs in kinds.items():
             if not options.only or kind in options.only:
                 table.add(kind, jobs, size)
