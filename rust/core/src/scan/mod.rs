@@ -28,7 +28,7 @@ use crate::messages::{Messages, Record};
 
 pub use self::syntax::{Fault, MAX_DEPTH, Refused};
 pub use self::value::{Scanned, Written};
-pub(crate) use self::write::push_quoted;
+pub use self::write::push_quoted;
 
 /// A conversation in bytes.
 #[derive(Debug)]

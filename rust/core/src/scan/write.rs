@@ -93,7 +93,7 @@ fn number(digits: &[u8]) -> String {
 }
 
 /// Add a text in quotes.
-pub(crate) fn push_quoted(out: &mut OwnedText, text: Text<'_>) {
+pub fn push_quoted(out: &mut OwnedText, text: Text<'_>) {
     out.push_ascii("\"");
     let mut start = 0;
     for index in 0..text.len() {
