@@ -26,6 +26,7 @@ from sources import (
     text,
 )
 from strategies import transcripts
+from wire import assistant, user
 
 from toolcarry import Converted, InputError, convert, dialogue
 from toolcarry.body import decode_messages
@@ -168,3 +169,41 @@ def test_a_long_conversation_takes_linear_time() -> None:
     late = [function_call("c", "f", {}) for _ in range(5_000)]
     for messages in (items, late, [said("user", [text("x")] * 20_000)]):
         assert len(convert(messages, to="anthropic").messages) >= 1
+
+
+def nameless(family: str) -> list[Any]:
+    """A call without a name, in the shape of each target."""
+    function = {"name": "", "arguments": "{}"}
+    calls: dict[str, list[Any]] = {
+        "anthropic": [
+            assistant({"type": "tool_use", "id": "t", "name": "", "input": {}}),
+            user({"type": "tool_result", "tool_use_id": "t", "content": "x"}),
+        ],
+        "openai": [
+            {
+                "role": "assistant",
+                "tool_calls": [{"id": "t", "type": "function", "function": function}],
+            },
+            {"role": "tool", "tool_call_id": "t", "content": "x"},
+        ],
+        "ollama": [
+            {
+                "role": "assistant",
+                "content": "",
+                "tool_calls": [{"function": function | {"arguments": {}}}],
+            },
+            {"role": "tool", "tool_name": "", "content": "x"},
+        ],
+        "responses": [
+            {"type": "function_call", "call_id": "t"} | function,
+            {"type": "function_call_output", "call_id": "t", "output": "x"},
+        ],
+    }
+    return calls[family]
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_call_without_a_name_gets_one_in_its_own_shape_too(target: Target) -> None:
+    written = json.dumps(check_same(nameless(target), target).messages)
+    assert '"name": "unknown"' in written
+    assert '"name": ""' not in written

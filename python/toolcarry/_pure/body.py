@@ -63,7 +63,7 @@ def message_tokens_body(body: bytes, encoding: EncodingName) -> list[int]:
     """The tokens of every message of a conversation in bytes."""
     given = open_body(body)
     counts = message_tokens(given.messages, encoding)
-    if given.lines is None:
+    if given.lines is not given.messages or given.lines is None:
         return counts
     last = given.lines.last_before(len(given.lines))
     return [] if last is None else counts[: last + 1]

@@ -15,6 +15,9 @@ PARTS: Final = ("input_", "output_", "refusal")
 BLOCKS: Final = frozenset(("text", "tool_reference"))
 """The blocks in a result of Anthropic's that are no media."""
 
+NAMED: Final = ("function_call", "custom_tool_call")
+"""The calls of Responses that name a tool."""
+
 ANSWERS: Final = {
     "openai": frozenset(("role", "content", "tool_call_id", "name")),
     "ollama": frozenset(("role", "content", "tool_call_id", "tool_name", "images")),
@@ -34,16 +37,22 @@ def is_own_message(holder: Wire, family: Family) -> bool:
 
 
 def is_own_call(wire: Wire, family: Family) -> bool:
-    """Whether a call is written as the target writes it."""
+    """Whether a call is written as the target writes it: with a name, where calls have one."""
     kind = text_or_empty(wire.get("type"))
-    given = (as_object(wire.get("function")) or {}).get("arguments")
+    function = as_object(wire.get("function")) or {}
+    given = function.get("arguments")
     if family == "responses":
-        return kind in ON_CLIENT or (kind.endswith("_call") and "call_id" in wire)
+        is_named = kind not in NAMED or text_or_empty(wire.get("name")) != ""
+        is_known = kind in ON_CLIENT or (kind.endswith("_call") and "call_id" in wire)
+        return is_known and is_named
     if family == "anthropic":
-        return kind == "tool_use" and isinstance(wire.get("input"), dict)
-    if family == "openai":
-        return kind == "custom" or (isinstance(given, str) and given != "")
-    return isinstance(given, dict)
+        is_named = text_or_empty(wire.get("name")) != ""
+        return kind == "tool_use" and is_named and isinstance(wire.get("input"), dict)
+    if family == "openai" and kind == "custom":
+        return True
+    if text_or_empty(function.get("name")) == "":
+        return False
+    return isinstance(given, dict) if family == "ollama" else isinstance(given, str) and given != ""
 
 
 def is_own_result(wire: Wire, family: Family) -> bool:
