@@ -132,10 +132,12 @@ def grow(small: Job, large: Job, most: float, unjudged: float) -> tuple[float, f
             spent += sum(seconds)
             runs += 1
         gc.enable()
-        if two / one < most or two < unjudged:
-            return two, two / one, False
+        # The processor's clock may stand still over a run of a few microseconds.
+        ratio = two / one if one else 1.0
+        if ratio < most or two < unjudged:
+            return two, ratio, False
         patience *= 2
-    return two, two / one, True
+    return two, ratio, True
 
 
 def keep_freed_memory() -> None:
