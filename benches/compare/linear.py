@@ -26,7 +26,8 @@ from toolcarry import NO_LIMIT, Policy
 from toolcarry.rules import DEFAULT_RULES
 
 WHOLE = Policy(max_tool_context_chars=NO_LIMIT)
-TOKENS = Policy(max_tool_context_tokens=2_000)
+TOKENS = Policy(max_tool_context_tokens=120)
+"""So few that every text is cut at both sizes: one that fits at the smaller is another job at the larger."""
 TOKENS_TITLE = "Tokens"
 """The texts that are counted and cut by tokens: in Rust, since the reference's tiktoken is quadratic on some of them."""
 CUT = Policy(max_tool_context_chars=8_000)
