@@ -84,6 +84,29 @@ def test_media_count_a_constant_and_never_their_base64(api: ModuleType) -> None:
     assert api.count_tokens([user(result("t1", [text]))]) == tokens("x")
 
 
+def test_media_count_wherever_parts_stand(api: ModuleType) -> None:
+    blob = {"inlineData": {"mimeType": "image/png", "data": BASE64}}
+    answer = {"name": "shot", "response": {"ok": True}, "parts": [blob]}
+    gemini = [{"role": "user", "parts": [{"functionResponse": answer}]}]
+    listed = {"content": [{"type": "text", "text": "Here:"}, IMAGE], "isError": False}
+    bedrock = {"image": {"format": "png", "source": {"bytes": BASE64}}}
+    for message in (*gemini, user(result("t1", [listed])), user(result("t1", [bedrock]))):
+        assert MEDIA_TOKENS < api.count_tokens([message]) < MEDIA_TOKENS + 40
+
+
+def test_an_answer_that_speaks_of_media_holds_none(api: ModuleType) -> None:
+    answers = (
+        {"files": [{"type": "image", "name": "a.png"}, {"type": "video", "name": "b.mp4"}]},
+        {"image": {"width": 3, "height": 4}},
+        {"document": {"title": "Notes"}, "audio": {"volume": 3}},
+    )
+    for answer in answers:
+        written = json.dumps(answer, separators=(",", ":"))
+        messages = [user(result("t1", [answer]))]
+        assert api.count_tokens(messages) == tokens(written)
+        assert api.count_tokens(json.dumps(messages).encode()) == tokens(written)
+
+
 def test_a_text_is_no_conversation(api: ModuleType) -> None:
     assert api.count_tokens("[]") == tokens("[]")
     assert api.count_message_tokens([]) == []

@@ -12,6 +12,7 @@ from toolcarry._pure.media import (
     found_line,
     holds_media,
     is_opaque,
+    is_text,
     is_untyped_data,
     media_line,
 )
@@ -131,11 +132,10 @@ def untyped_text(part: Wire, depth: int) -> str | None:
 
     Of Gemini's and Bedrock's parts the only key tells it.
     """
-    for kind in UNTYPED_MEDIA:
-        holder = as_object(part.get(kind))
-        is_part = kind in FILES or is_bare(part, kind)
-        if holder is not None and is_part and holds_media(holder):
-            return untyped_media(kind, part, holder, depth)
+    medium = untyped_medium(part)
+    if medium is not None:
+        kind, holder = medium
+        return untyped_media(kind, part, holder, depth)
     if len(part) == 1 and "json" in part:
         return answer_json(part["json"])
     answer = as_object(part.get("functionResponse")) if len(part) == 1 else None
@@ -149,6 +149,29 @@ def untyped_text(part: Wire, depth: int) -> str | None:
         if first is not None and isinstance(first.get("type"), str):
             return result_text(content, depth + 1)
     return media_line("inlineData", part) if is_untyped_data(part) else None
+
+
+def untyped_medium(part: Wire) -> tuple[str, Wire] | None:
+    """The kind of media that a part without a type holds, and what holds them; ``None`` where it holds none."""
+    for kind in UNTYPED_MEDIA:
+        holder = as_object(part.get(kind))
+        is_part = kind in FILES or is_bare(part, kind)
+        if holder is not None and is_part and holds_media(holder):
+            return kind, holder
+    return None
+
+
+def is_media(part: Wire) -> bool:
+    """Whether a part is an image, a document, a sound or a film, and not a document's text."""
+    kind = part.get("type")
+    if isinstance(kind, str):
+        held = as_object(part.get("source" if kind == "document" else kind))
+        return kind in MEDIA and not is_text(part if held is None else held)
+    medium = untyped_medium(part)
+    if medium is None:
+        return is_untyped_data(part)
+    held = as_object(medium[1].get("source"))
+    return not is_text(medium[1] if held is None else held)
 
 
 def untyped_media(kind: str, part: Wire, holder: Wire, depth: int) -> str:

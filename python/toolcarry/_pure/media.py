@@ -37,20 +37,6 @@ URL_KEYS = ("url", "image_url", "uri", "fileUri", "file_uri")
 MEDIA_TYPE_KEYS = ("media_type", "mimeType", "mime_type", "mediaType", "format")
 
 
-def is_media(part: Wire) -> bool:
-    """Whether a part is an image, a document, a sound or a film, and not a document's text."""
-    kind = part.get("type")
-    if isinstance(kind, str):
-        held = as_object(part.get("source" if kind == "document" else kind))
-        return kind in MEDIA and not is_text(part if held is None else held)
-    for name in UNTYPED_MEDIA:
-        holder = as_object(part.get(name))
-        if holder is not None:
-            held = as_object(holder.get("source"))
-            return not is_text(holder if held is None else held)
-    return False
-
-
 def is_text(source: Wire) -> bool:
     """Whether what holds media holds text instead, or parts."""
     has_text = isinstance(source.get("text"), str) or source.get("type") == "text"

@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from toolcarry._pure.content import MAX_PARTS, result_text
+from toolcarry._pure.content import MAX_PARTS, is_media, result_text
 from toolcarry._pure.dialogue import spoken_text
-from toolcarry._pure.media import is_media
 from toolcarry._pure.memo import MEMO
 from toolcarry._pure.pair import object_at
 from toolcarry._pure.read import SPEAKERS, read_message, read_spoken
@@ -21,6 +20,8 @@ from toolcarry.decode import compact_json
 from toolcarry.types import EncodingName
 from toolcarry.wire import Wire, as_list, as_object
 
+HOLDERS = ("content", "parts", "functionResponse")
+"""Where a part may hold parts. What else an answer in JSON says of media are words."""
 MEDIA_TOKENS = 1_600
 """What an image, a document, a sound or a film counts beside the line that names it."""
 
@@ -69,4 +70,4 @@ def count_media(content: object, depth: int) -> int:
     part = as_object(content)
     if part is None:
         return sum([count_media(item, depth + 1) for item in as_list(content) or ()])
-    return is_media(part) or sum([count_media(value, depth + 1) for value in part.values()])
+    return is_media(part) or sum([count_media(part.get(key), depth + 1) for key in HOLDERS])

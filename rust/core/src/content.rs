@@ -1,8 +1,8 @@
 //! The text of a result, whole or in part, whatever kind of thing came back. The twin is `_pure/content.py`.
 
 use crate::media::{
-    ADDRESS, FILES, MEDIA, UNTYPED_MEDIA, address_line, blob_line, found_line, holds_media, is_opaque, is_untyped_data,
-    media_line,
+    ADDRESS, FILES, MEDIA, UNTYPED_MEDIA, address_line, blob_line, found_line, holds_media, is_opaque, is_text,
+    is_untyped_data, media_line,
 };
 use crate::pieces::Piece;
 use crate::read::items;
@@ -186,14 +186,8 @@ fn is_followed<'a, V: Value<'a>>(content: V) -> bool {
 /// The text of a part that doesn't say its type; nothing where it is JSON. Of Gemini's and Bedrock's parts the only key
 /// tells it.
 fn untyped_text<'a, V: Value<'a>>(part: V, depth: usize) -> Option<Piece<'a>> {
-    for kind in UNTYPED_MEDIA {
-        let is_part = || FILES.contains(&kind) || is_bare(part, kind);
-        if let Some(holder) = part.get(kind).and_then(Value::object)
-            && is_part()
-            && holds_media(holder)
-        {
-            return Some(untyped_media(kind, part, holder, depth));
-        }
+    if let Some((kind, holder)) = untyped_medium(part) {
+        return Some(untyped_media(kind, part, holder, depth));
     }
     if part.size() == 1 && part.has(names::JSON) {
         let json = part.get(names::JSON).map(Value::answer_json);
@@ -215,6 +209,28 @@ fn untyped_text<'a, V: Value<'a>>(part: V, depth: usize) -> Option<Piece<'a>> {
         }
     }
     is_untyped_data(part).then(|| media_line(names::INLINE_DATA_CAMEL, part))
+}
+
+/// The kind of media that a part without a type holds, and what holds them.
+fn untyped_medium<'a, V: Value<'a>>(part: V) -> Option<(Key<'static>, V)> {
+    UNTYPED_MEDIA.into_iter().find_map(|kind| {
+        let holder = part.get(kind).and_then(Value::object)?;
+        let is_part = FILES.contains(&kind) || is_bare(part, kind);
+        (is_part && holds_media(holder)).then_some((kind, holder))
+    })
+}
+
+/// Whether a part is an image, a document, a sound or a film, and not a document's text.
+pub(crate) fn is_media<'a, V: Value<'a>>(part: V) -> bool {
+    if let Some(kind) = part.get(names::TYPE).and_then(Value::text) {
+        let key = if kind.is("document") { names::SOURCE } else { Key::named(kind) };
+        let held = || part.get(key).and_then(Value::object).unwrap_or(part);
+        return MEDIA.iter().any(|name| kind.is(name)) && !is_text(held());
+    }
+    match untyped_medium(part) {
+        Some((_, holder)) => !is_text(holder.get(names::SOURCE).and_then(Value::object).unwrap_or(holder)),
+        None => is_untyped_data(part),
+    }
 }
 
 /// A part that holds media under their kind: a document may be text all the same.

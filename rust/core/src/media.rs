@@ -37,19 +37,8 @@ pub(crate) const UNTYPED_MEDIA: [Key<'static>; 8] = [
 pub(crate) const FILES: [Key<'static>; 4] =
     [names::INLINE_DATA_CAMEL, names::INLINE_DATA, names::FILE_DATA_CAMEL, names::FILE_DATA];
 
-/// Whether a part is an image, a document, a sound or a film, and not a document's text.
-pub(crate) fn is_media<'a, V: Value<'a>>(part: V) -> bool {
-    if let Some(kind) = part.get(names::TYPE).and_then(Value::text) {
-        let key = if kind.is("document") { names::SOURCE } else { Key::named(kind) };
-        let held = || part.get(key).and_then(Value::object).unwrap_or(part);
-        return MEDIA.iter().any(|name| kind.is(name)) && !is_text(held());
-    }
-    let holder = UNTYPED_MEDIA.iter().find_map(|key| part.get(*key).and_then(Value::object));
-    holder.is_some_and(|holder| !is_text(holder.get(names::SOURCE).and_then(Value::object).unwrap_or(holder)))
-}
-
 /// Whether what holds media holds text instead, or parts.
-fn is_text<'a, V: Value<'a>>(source: V) -> bool {
+pub(crate) fn is_text<'a, V: Value<'a>>(source: V) -> bool {
     let has_text = source.get(names::TEXT).and_then(Value::text).is_some();
     has_text
         || text_or_empty(source.get(names::TYPE)).is("text")

@@ -4,17 +4,18 @@
 //! Counted is text: what was spoken, tool names, arguments as JSON, and results as a context shows them. Not counted is
 //! what no other backend is given: the protocol around it, and thinking.
 
-use crate::content::{Content, MAX_PARTS, result_content};
+use crate::content::{Content, MAX_PARTS, is_media, result_content};
 use crate::dialogue::spoken_content;
-use crate::media::is_media;
 use crate::messages::{Halt, Messages};
 use crate::pieces::Piece;
 use crate::read::{items, objects, read_message, read_spoken, speaker_of};
 use crate::said::Said;
 use crate::session::{Placed, Places};
 use crate::tokens::{Encoding, Memo};
-use crate::value::Value;
+use crate::value::{Key, Value, names};
 
+/// Where a part may hold parts. What else an answer in JSON says of media are words.
+const HOLDERS: [Key<'static>; 3] = [names::CONTENT, names::PARTS, names::FUNCTION_RESPONSE_CAMEL];
 /// What an image, a document, a sound or a film counts beside the line that names it.
 const MEDIA_TOKENS: usize = 1_600;
 
@@ -88,10 +89,6 @@ fn count_media<'a, V: Value<'a>>(content: V, depth: usize) -> usize {
     if is_media(part) {
         return 1;
     }
-    let mut count = 0;
-    part.members(&mut |_, value| {
-        count += count_media(value, depth + 1);
-        true
-    });
-    count
+    let held = HOLDERS.iter().filter_map(|key| part.get(*key));
+    held.map(|value| count_media(value, depth + 1)).sum()
 }
