@@ -11,8 +11,6 @@ from strategies_shapes import conversations, shaped
 from strategies_text import hostile, markdown_lines, texts
 from strategies_tools import calls, contents, synthetic
 
-from toolcarry import NO_LIMIT, Policy, Rule
-
 Message = dict[str, Any]
 
 ids = st.sampled_from(("call_0", "call_1", "call_2", "t1", "t2", "t3", "t4", "t5"))
@@ -266,47 +264,3 @@ transcripts: st.SearchStrategy[list[Any]] = st.one_of(
 summaries = st.one_of(
     st.just(""), texts, markdown_lines, st.lists(hostile, max_size=5).map("\n".join)
 )
-
-totals = st.one_of(st.none(), st.integers(0, 400), st.integers(0, 3_000), st.just(NO_LIMIT))
-patterns = st.sampled_from(
-    ("*", "read*", "Gre?", "Bash", "mcp__x__*", "y", "str_replace_editor:view", "Edit")
-)
-rules = st.builds(
-    Rule,
-    st.lists(patterns, min_size=1, max_size=2).map(tuple),
-    kind=st.sampled_from(("read", "edit", "command", "other")),
-    key=st.lists(
-        st.sampled_from(("file_path", "path", "command", "pattern", "query")), max_size=2
-    ).map(tuple),
-    keep=st.sampled_from(("last", "all", "first", "none")),
-)
-rule_sets = st.one_of(st.just(()), st.just("careful"), st.lists(rules, max_size=3).map(tuple))
-switches = st.sampled_from((True, True, True, True, False))
-result_limits = st.none() | st.integers(0, 100) | st.just(NO_LIMIT)
-
-
-def policy_of(*, total: int | None, counts_tokens: bool, **settings: Any) -> Policy:
-    """A policy whose total counts characters or tokens."""
-    unit = "tokens" if counts_tokens else "chars"
-    return Policy(**{f"max_tool_context_{unit}": total}, **settings)
-
-
-policies = st.builds(
-    policy_of,
-    total=totals,
-    counts_tokens=st.sampled_from((False, False, True)),
-    max_tool_result_chars=result_limits,
-    max_tool_result_tokens=st.none() | st.none() | result_limits,
-    encoding=st.sampled_from(("o200k_base", "cl100k_base")),
-    keep=st.sampled_from(("auto", "head", "tail", "ends")),
-    rules=rule_sets,
-    include_summary=switches,
-    include_files=switches,
-    include_changes=switches,
-    include_commands=switches,
-    include_others=switches,
-    include_failed=switches,
-    include_interrupted=switches,
-    framing=switches,
-)
-roomy = st.builds(Policy, max_tool_context_chars=st.just(NO_LIMIT), rules=rule_sets)

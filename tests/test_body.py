@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 import strategies
+import strategies_policies
 from bodies import FORMS, WRITERS, check_same, outcome
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
@@ -61,7 +62,7 @@ def check_doors(kernels: ModuleType, body: bytes, summary: str, policy: Policy) 
 
 
 @settings(max_examples=300)
-@given(body=bodies, summary=strategies.summaries, policy=strategies.policies)
+@given(body=bodies, summary=strategies.summaries, policy=strategies_policies.policies)
 def test_both_doors_lead_to_the_same(
     backend: ModuleType, body: bytes, summary: str, policy: Policy
 ) -> None:
@@ -69,7 +70,7 @@ def test_both_doors_lead_to_the_same(
 
 
 @settings(max_examples=600)
-@given(body=bodies, summary=strategies.summaries, policy=strategies.policies)
+@given(body=bodies, summary=strategies.summaries, policy=strategies_policies.policies)
 def test_rust_is_the_same_as_python(both: Both, body: bytes, summary: str, policy: Policy) -> None:
     check_same(both, body, summary, policy)
 
@@ -80,7 +81,7 @@ def test_rust_is_the_same_as_python(both: Both, body: bytes, summary: str, polic
     form=forms,
     writer=writers,
     seed=SEEDS,
-    policy=strategies.policies,
+    policy=strategies_policies.policies,
 )
 def test_tangles_and_sessions(
     both: Both, messages: list[Any], form: str, writer: str, seed: int, policy: Policy

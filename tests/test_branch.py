@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 import strategies
+import strategies_policies
 from hypothesis import given, settings
 from records import Record, carried, out, record, run
 from wire import assistant, use
@@ -69,7 +70,7 @@ def test_what_does_not_tell_its_place_makes_all_be_looked_at(api: ModuleType, od
 @settings(max_examples=400)
 @given(
     records=strategies.sessions() | strategies.tangles | strategies.transcripts,
-    policy=strategies.policies,
+    policy=strategies_policies.policies,
 )
 def test_following_the_branch_finds_what_a_look_at_all_records_finds(
     records: list[Any], policy: Policy

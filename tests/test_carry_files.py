@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 import strategies
+import strategies_policies
 from bodies import FORMS, MARK
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -107,7 +108,7 @@ def test_many_files(api: ModuleType, tmp_path: Path, threads: int) -> None:
 @settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     conversations=st.lists(strategies.transcripts, max_size=6),
-    policy=strategies.policies,
+    policy=strategies_policies.policies,
     threads=st.integers(1, 9),
 )
 def test_generated_files(

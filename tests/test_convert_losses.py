@@ -18,6 +18,7 @@ from sources import (
     text,
     use,
 )
+from wire import assistant, user
 
 from toolcarry import ConfigError, Converted, InputError, Loss, convert
 from toolcarry.convert import KINDS, Target, losses
@@ -29,14 +30,6 @@ each_target = pytest.mark.parametrize("to", TARGETS)
 
 def of_kind(converted: Converted, kind: str) -> list[Loss]:
     return [loss for loss in converted.losses if loss.kind == kind]
-
-
-def assistant(*blocks: Wire) -> Wire:
-    return said("assistant", list(blocks))
-
-
-def user(*blocks: Wire) -> Wire:
-    return said("user", list(blocks))
 
 
 def test_the_examples_are_true() -> None:
@@ -267,162 +260,3 @@ def test_a_blank_text_is_told_where_it_is_refused() -> None:
     messages = [{"role": "user", "content": "one"}, {"role": "user", "content": "  "}]
     assert [loss.kind for loss in convert(messages, to="anthropic").losses] == ["blank_text"]
     assert convert(messages, to="openai").losses == ()
-
-
-def test_media_beside_an_answer_of_gemini_are_kept_or_told() -> None:
-    image = {"inlineData": {"mimeType": "image/png", "data": "iVBORw0KGgo="}}
-    answer = {"name": "f", "response": {"ok": 1}, "parts": [image]}
-    messages = [
-        {"role": "model", "parts": [{"functionCall": {"name": "f", "args": {}}}]},
-        {"role": "user", "parts": [{"functionResponse": answer}]},
-    ]
-    kept = convert(messages, to="anthropic")
-    assert [block["type"] for block in kept.messages[1]["content"][0]["content"]] == [
-        "text",
-        "image",
-    ]
-    assert "media" not in {loss.kind for loss in kept.losses}
-    assert "media" in {loss.kind for loss in convert(messages, to="openai").losses}
-
-
-def test_a_resource_is_its_text_or_its_bytes() -> None:
-    def block(resource: dict[str, str]) -> object:
-        result = {"type": "tool_result", "tool_use_id": "t", "content": []}
-        result["content"] = [{"type": "resource", "resource": {"uri": "file:///a", **resource}}]
-        call = {"type": "tool_use", "id": "t", "name": "f", "input": {}}
-        messages = [
-            {"role": "assistant", "content": [call]},
-            {"role": "user", "content": [result]},
-        ]
-        return convert(messages, to="anthropic").messages[1]["content"][0]["content"]
-
-    assert block({"text": "words"}) == "words"
-    given = block({"mimeType": "application/pdf", "blob": "JVBERi0="})
-    source = {"type": "base64", "media_type": "application/pdf", "data": "JVBERi0="}
-    assert given == [{"type": "document", "source": source}]
-
-
-OWN: dict[Target, list[Wire]] = {
-    "responses": [
-        {"type": "message", "role": "developer", "content": [{"type": "input_text", "text": "d"}]},
-        {"type": "message", "id": "m1", "role": "user", "status": "completed", "content": "x"},
-        {
-            "type": "message",
-            "id": "msg_1",
-            "role": "assistant",
-            "status": "incomplete",
-            "phase": "commentary",
-            "content": [
-                {"type": "output_text", "text": "y", "annotations": [{"type": "url_citation"}]},
-                {"type": "refusal", "refusal": "No."},
-            ],
-        },
-        {**function_call("c1", "f", {}), "id": "fc_1", "status": "completed"},
-        {**output("c1", "ok"), "id": "fo_1", "status": "failed"},
-        {"type": "computer_call", "id": "cc", "call_id": "c2", "action": {"type": "screenshot"}},
-        {
-            "type": "computer_call_output",
-            "call_id": "c2",
-            "acknowledged_safety_checks": [{"id": "s"}],
-            "output": {"type": "computer_screenshot", "image_url": "data:image/png;base64,aGk="},
-        },
-        {"type": "tool_search_call", "call_id": "c3", "arguments": {"query": "q"}},
-        {"type": "tool_search_output", "call_id": "c3", "tools": [{"name": "f"}]},
-    ],
-    "anthropic": [
-        user({**text("x"), "cache_control": {"type": "ephemeral"}}),
-        assistant({**use("t1", "f", {}), "caller": {"type": "direct"}}),
-        user(
-            {
-                **result("t1", ""),
-                "is_error": False,
-                "content": [
-                    {**text("a"), "cache_control": {"type": "ephemeral"}},
-                    text("b"),
-                    {"type": "tool_reference", "tool_name": "f"},
-                ],
-            }
-        ),
-    ],
-    "openai": [
-        said("user", [text("x"), text("y")]),
-        {
-            "role": "assistant",
-            "content": [{"type": "refusal", "refusal": "No."}],
-            "tool_calls": [
-                {
-                    **chat_call("c1", "f", {}),
-                    "type": "function",
-                    "extra_content": {"google": {"thought_signature": "s"}},
-                }
-            ],
-        },
-        {"role": "tool", "tool_call_id": "c1", "name": "f", "content": [text("a"), text("b")]},
-    ],
-    "ollama": [
-        said("user", "x", images=["aGk="]),
-        {
-            "role": "assistant",
-            "content": "",
-            "tool_calls": [{"function": {"index": 0, "name": "f", "arguments": {}}}],
-        },
-        {"role": "tool", "tool_name": "f", "content": "ok", "images": ["aGk="]},
-    ],
-}
-
-
-@each_target
-def test_what_is_of_the_targets_own_shape_goes_on_as_it_stands(to: Target) -> None:
-    converted = convert(OWN[to], to=to)
-    assert converted.messages == OWN[to]
-    assert converted.losses == ()
-
-
-def test_what_an_item_says_of_itself_is_told_elsewhere() -> None:
-    losses = convert(OWN["responses"][1:3], to="openai").losses
-    assert Loss(None, "metadata", "fields of 2 messages: id, phase, status") in losses
-
-
-def test_what_anthropic_answers_is_no_item_of_responses() -> None:
-    answer = {"type": "message", "id": "msg_1", **assistant(text("I look."), use("t1", "f", {}))}
-    converted = convert([answer, user(result("t1", "ok"))], to="responses")
-    assert converted.messages == [
-        said("assistant", "I look."),
-        {"type": "function_call", "call_id": "t1", "name": "f", "arguments": "{}"},
-        {"type": "function_call_output", "call_id": "t1", "output": "ok"},
-    ]
-
-
-def test_a_refusal_of_a_message_stays_one() -> None:
-    messages = [said("assistant", None, refusal="No.")]
-    part = {"type": "refusal", "refusal": "No."}
-    for to in ("openai", "responses"):
-        assert convert(messages, to=to).messages == [said("assistant", [part])]  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize(
-    ("body", "to", "loss"),
-    [
-        (
-            {"messages": [said("user", "x", name="bob")]},
-            "openai",
-            Loss(None, "metadata", "fields of 1 message: name"),
-        ),
-        (
-            {
-                "system": [{**text("Be kind."), "cache_control": {"type": "ephemeral"}}],
-                "messages": [said("user", "x")],
-            },
-            "anthropic",
-            Loss(None, "cache_control", "of the system prompt, which is one text"),
-        ),
-        (
-            {"messages": OWN["ollama"]},
-            "openai",
-            Loss(2, "media", "images in the result of f"),
-        ),
-    ],
-    ids=str,
-)
-def test_what_was_lost_without_a_word(body: Wire, to: Target, loss: Loss) -> None:
-    assert loss in convert(json.dumps(body).encode(), to=to).losses

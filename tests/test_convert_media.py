@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from conversions import kinds
 from sources import result, said, text, use
+from wire import assistant, user
 
 from toolcarry import Loss, convert
 from toolcarry.convert import Target
@@ -12,14 +13,6 @@ from toolcarry.convert import Target
 Wire = dict[str, Any]
 PNG = "iVBORw0KGgoAAAANSUhEUg=="
 URL = "https://example.org/a.png"
-
-
-def assistant(*blocks: Wire) -> Wire:
-    return said("assistant", list(blocks))
-
-
-def user(*blocks: Wire) -> Wire:
-    return said("user", list(blocks))
 
 
 def anthropic_image(**source: str) -> Wire:
@@ -115,3 +108,36 @@ def test_a_line_stands_for_an_image_in_a_result(to: Target) -> None:
     assert converted.messages[1]["content"] == "Here.\n[image: image/png, 16 bytes]"
     (loss,) = (loss for loss in converted.losses if loss.kind == "media")
     assert loss == Loss(1, "media", "[image: image/png, 16 bytes], in the result of shot t1")
+
+
+def test_media_beside_an_answer_of_gemini_are_kept_or_told() -> None:
+    image = {"inlineData": {"mimeType": "image/png", "data": "iVBORw0KGgo="}}
+    answer = {"name": "f", "response": {"ok": 1}, "parts": [image]}
+    messages = [
+        {"role": "model", "parts": [{"functionCall": {"name": "f", "args": {}}}]},
+        {"role": "user", "parts": [{"functionResponse": answer}]},
+    ]
+    kept = convert(messages, to="anthropic")
+    assert [block["type"] for block in kept.messages[1]["content"][0]["content"]] == [
+        "text",
+        "image",
+    ]
+    assert "media" not in {loss.kind for loss in kept.losses}
+    assert "media" in {loss.kind for loss in convert(messages, to="openai").losses}
+
+
+def test_a_resource_is_its_text_or_its_bytes() -> None:
+    def block(resource: dict[str, str]) -> object:
+        result = {"type": "tool_result", "tool_use_id": "t", "content": []}
+        result["content"] = [{"type": "resource", "resource": {"uri": "file:///a", **resource}}]
+        call = {"type": "tool_use", "id": "t", "name": "f", "input": {}}
+        messages = [
+            {"role": "assistant", "content": [call]},
+            {"role": "user", "content": [result]},
+        ]
+        return convert(messages, to="anthropic").messages[1]["content"][0]["content"]
+
+    assert block({"text": "words"}) == "words"
+    given = block({"mimeType": "application/pdf", "blob": "JVBERi0="})
+    source = {"type": "base64", "media_type": "application/pdf", "data": "JVBERi0="}
+    assert given == [{"type": "document", "source": source}]

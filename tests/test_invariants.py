@@ -12,6 +12,7 @@ from typing import Any
 import markdown
 import oracle
 import strategies
+import strategies_policies
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from oracle_text import as_fenced, texts_of
@@ -27,7 +28,7 @@ FATES = {"shown", "cut", "left_out", "superseded", "excluded"}
 
 transcripts = strategies.transcripts
 summaries = strategies.summaries
-policies = strategies.policies
+policies = strategies_policies.policies
 
 
 @given(messages=transcripts)
@@ -169,7 +170,7 @@ ORDER = {"read": 0, "edit": 1, "command": 2, "other": 3}
 
 
 @settings(max_examples=200)
-@given(messages=transcripts, policy=strategies.roomy)
+@given(messages=transcripts, policy=strategies_policies.roomy)
 def test_every_shown_result_is_exactly_one_code_block(
     api: ModuleType, messages: list[Any], policy: Policy
 ) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 import strategies
+import strategies_policies
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from real import TRANSCRIPTS
@@ -86,7 +87,11 @@ def check_all(both: Both, messages: Any, summary: str, policy: Policy) -> None:
 
 
 @settings(max_examples=400)
-@given(messages=strategies.transcripts, summary=strategies.summaries, policy=strategies.policies)
+@given(
+    messages=strategies.transcripts,
+    summary=strategies.summaries,
+    policy=strategies_policies.policies,
+)
 def test_generated_conversations(
     both: Both, messages: list[Any], summary: str, policy: Policy
 ) -> None:
@@ -94,13 +99,16 @@ def test_generated_conversations(
 
 
 @settings(max_examples=200)
-@given(messages=strategies.tangles, policy=strategies.policies)
+@given(messages=strategies.tangles, policy=strategies_policies.policies)
 def test_generated_tangles(both: Both, messages: list[Any], policy: Policy) -> None:
     check_all(both, messages, "", policy)
 
 
 @settings(max_examples=200)
-@given(messages=st.lists(strategies.message | json_values, max_size=6), policy=strategies.policies)
+@given(
+    messages=st.lists(strategies.message | json_values, max_size=6),
+    policy=strategies_policies.policies,
+)
 def test_messages_that_are_none(both: Both, messages: list[Any], policy: Policy) -> None:
     check_all(both, messages, "", policy)
 

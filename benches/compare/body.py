@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 import orjson
-from paired import Job, Rounds, backends, duration, print_origin, print_table
+from paired import Job, Rounds, duration, print_origin, print_table, rust_backend
 
 from toolcarry import NO_LIMIT, Policy
 from toolcarry._pure.carry import carry
@@ -165,10 +165,7 @@ def read_options() -> argparse.Namespace:
 
 def main() -> int:
     options = read_options()
-    rust = backends().get("rust")
-    if rust is None:
-        print("the extension is not installed: nothing to measure")
-        return 0
+    rust = rust_backend()
     print_origin()
     with tempfile.TemporaryDirectory() as name:
         scan = build_scan(Path(name))

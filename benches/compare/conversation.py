@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import orjson
-from paired import Rounds, backends, duration, print_origin, print_table
+from paired import Rounds, duration, print_origin, print_table, rust_backend
 
 from toolcarry import Policy
 from toolcarry._pure.carry import carry
@@ -171,10 +171,7 @@ def read_options() -> argparse.Namespace:
 
 def main() -> int:
     options = read_options()
-    rust = backends().get("rust")
-    if rust is None:
-        print("the extension is not installed: nothing to measure")
-        return 0
+    rust = rust_backend()
     print_origin()
     workloads = {f"W{size}": generate(size) for size in options.workloads}
     rounds = options.rounds

@@ -41,6 +41,15 @@ def backends() -> dict[str, Any]:
     return found
 
 
+def rust_backend() -> Any:
+    """Rust's kernels; where they are not installed, there is nothing to measure, and the script ends."""
+    rust = backends().get("rust")
+    if rust is None:
+        print("the extension is not installed: nothing to measure")
+        raise SystemExit(0)
+    return rust
+
+
 def time_once(job: Job, repetitions: int = 1) -> float:
     """Seconds that one run of ``job`` takes, of so many in a row."""
     start = perf_counter()

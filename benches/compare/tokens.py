@@ -11,20 +11,18 @@ is asserted on another text before, and on each text once it is timed. benches/R
 from __future__ import annotations
 
 import argparse
-import base64
 import gc
 import random
 import statistics
-import string
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from time import thread_time
 from typing import Any
 
 import tiktoken
 from growth import TEXTS
-from paired import Job, backends, duration, print_origin, print_table
+from paired import Job, duration, print_origin, print_table, rust_backend
 
 from toolcarry import _pure
 from toolcarry._pure.tokens import encoding_of
@@ -33,10 +31,7 @@ from toolcarry.types import CutSide, EncodingName
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "data"))
 from corpus import texts
-from workload import SEED, Message, generate
-
-Make = Callable[[int, int], list[str]]
-"""The texts of a round: from its number, and how many characters they have."""
+from unseen import KINDS
 
 MARKER = "... [truncated]"
 CUT_TO = 500
@@ -54,12 +49,6 @@ ROWS = (
     "joined emoji",
     "combining marks",
 )
-STATEMENTS = (
-    "function({0}){{return {1}}}", "var {0}={1};", "if({0}){{{1}={0}}}", "{0}.{1}({0});", "!{0}&&{1}||{0};",
-    "null=={0}?void 0:{0}.{1};", "this._{0}={1};", "{0}[{1}]={0},", "{0}=>{1}+{0};", 'case"{1}":',
-)  # fmt: skip
-NAMES = ("Element", "Node", "Props", "get", "children", "length", "push", "type", "value", "on")
-
 COUNT_HEADER = (
     "text",
     "encoding",
@@ -72,65 +61,6 @@ COUNT_HEADER = (
 )
 ROW_HEADER = ("row", "encoding", "bytes", "Rust", "twice as long", "tiktoken", "tiktoken / Rust")
 CUT_HEADER = ("text", "keep", "of 50 kB", "of 1 MB", "1 MB / 50 kB", "tiktoken, 50 kB", "tiktoken / Rust, 50 kB", "1 MB")  # fmt: skip
-
-
-def part_of(kind: str) -> Make:
-    """Texts of a kind from the corpus, each from where the last one ended."""
-
-    def make(number: int, size: int) -> list[str]:
-        text = texts()[kind]
-        start = number * size % max(len(text) - size, 1)
-        return [text[start : start + size]]
-
-    return make
-
-
-def workload(messages: int) -> Make:
-    """All texts of a conversation, another one each round."""
-    return lambda number, _: list(texts_of(generate(messages, SEED + number)))
-
-
-def texts_of(messages: Sequence[Message]) -> Iterator[str]:
-    for message in messages:
-        content = message["content"]
-        for block in [{"text": content}] if isinstance(content, str) else content:
-            found = block.get("text", block.get("content", ""))
-            if isinstance(found, str):
-                yield found
-            else:
-                yield from (part["text"] for part in found)
-
-
-def encoded_lines(number: int, size: int) -> list[str]:
-    return [base64.encodebytes(random.Random(number).randbytes(size * 3 // 4)).decode()]
-
-
-def encoded(number: int, size: int) -> list[str]:
-    return [base64.b64encode(random.Random(number).randbytes(size * 3 // 4)).decode()]
-
-
-def letters(number: int, size: int) -> list[str]:
-    return ["".join(random.Random(number).choices(string.ascii_letters, k=size))]
-
-
-def minified(number: int, size: int) -> list[str]:
-    """What a minifier leaves of a script: short names, no white space."""
-    source = random.Random(number)
-    names = [*string.ascii_lowercase, *(source.choice("_$x") + name for name in NAMES), *NAMES]
-    count = size // 10
-    parts = [source.choice(STATEMENTS).format(*source.sample(names, 2)) for _ in range(count)]
-    return ["".join(parts)[:size]]
-
-
-KINDS: dict[str, Make] = {
-    "W200": workload(200),
-    "W2000": workload(2_000),
-    **{kind: part_of(kind) for kind in ("code", "prose", "log", "json", "cjk", "emoji")},
-    "base64, lines": encoded_lines,
-    "base64": encoded,
-    "letters": letters,
-    "minified": minified,
-}
 
 
 def time_once(job: Job) -> float:
@@ -285,10 +215,7 @@ def read_options() -> argparse.Namespace:
 
 def main() -> int:
     options = read_options()
-    if "rust" not in backends():
-        print("the extension is not installed: nothing to measure")
-        return 0
-    kernels = backends()["rust"]
+    kernels = rust_backend()
     print_origin()
     print(f"tiktoken {tiktoken.__version__}\n")
     rounds = {kind: 3 if kind == "W2000" else options.rounds for kind in options.only}

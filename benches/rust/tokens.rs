@@ -13,6 +13,7 @@ use divan::counter::BytesCount;
 use divan::{Bencher, black_box};
 use toolcarry::text::Text;
 use toolcarry::tokens::{Encoding, EncodingName};
+use toolcarry::truncate::Keep;
 
 fn main() {
     divan::main();
@@ -118,13 +119,13 @@ fn row(bencher: Bencher<'_, '_>, character: &str) {
 #[divan::bench(args = [50_000, 1_000_000])]
 fn head(bencher: Bencher<'_, '_>, size: usize) {
     let text: String = (0..=size / DOCUMENT).map(|_| document("code")).collect();
-    bencher.bench(|| OURS.head(black_box(Text::ascii(&text)), 500));
+    bencher.bench(|| OURS.cut(black_box(Text::ascii(&text)), 500, Keep::Head, Text::ascii("")));
 }
 
 #[divan::bench(args = [50_000, 1_000_000])]
 fn tail(bencher: Bencher<'_, '_>, size: usize) {
     let text: String = (0..=size / DOCUMENT).map(|_| document("code")).collect();
-    bencher.bench(|| OURS.tail(black_box(Text::ascii(&text)), 500));
+    bencher.bench(|| OURS.cut(black_box(Text::ascii(&text)), 500, Keep::Tail, Text::ascii("")));
 }
 
 #[divan::bench]

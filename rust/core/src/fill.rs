@@ -217,7 +217,7 @@ impl<'a, 's, V: Value<'a>> Fill<'a, 's, V> {
     /// The finished context; empty where there is nothing to carry or no room to carry it in.
     pub fn finish(&mut self) -> Output<'a> {
         let measure = self.settings.measure;
-        let counts_tokens = matches!(measure, Measure::Tokens(_));
+        let counts_tokens = !measure.is_characters();
         let left_out = self.settle_stop();
         let mut output = Output::with_room(self.texts.len() + 4 * self.candidates.len() + 16);
         if self.shown == 0 && self.summary.as_text().is_empty() {

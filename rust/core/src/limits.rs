@@ -12,10 +12,9 @@ use crate::tokens::{Encoding, Kept, Tally};
 use crate::truncate::Keep;
 
 /// What a total counts.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub enum Measure {
     /// Code points.
-    #[default]
     Characters,
     /// Tokens of an encoding.
     Tokens(&'static Encoding),

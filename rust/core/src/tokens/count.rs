@@ -23,17 +23,6 @@ impl Encoding {
         count
     }
 
-    /// The same, or `None` where there are more than `limit`, in time proportional to the limit.
-    #[must_use]
-    pub fn count_up_to(&self, text: &[u8], limit: usize) -> Option<usize> {
-        let (mut count, mut encoder) = (0, self.encoder());
-        let all = self.split(text, 0, |start, end| {
-            count += encoder.count_up_to(text, start, end, limit - count);
-            if count > limit { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-        });
-        all.is_continue().then_some(count)
-    }
-
     /// The ranks of the tokens of a text in UTF-8.
     #[must_use]
     pub fn encode(&self, text: &[u8]) -> Vec<u32> {

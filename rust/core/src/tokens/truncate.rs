@@ -99,19 +99,6 @@ impl Encoding {
         has_both && head.head_end(self, first) + 1 < tail.tail_start(self, text, last)
     }
 
-    /// How many of a text's characters stay of its head, so that they count at most `limit` tokens by themselves.
-    #[must_use]
-    pub fn head(&self, text: Text<'_>, limit: usize) -> usize {
-        self.cut(text, limit, Keep::Head, Text::ascii("")).0
-    }
-
-    /// Where the tail begins that counts at most `limit` tokens by itself.
-    #[must_use]
-    pub fn tail(&self, text: Text<'_>, limit: usize) -> usize {
-        let (head, tail) = self.cut(text, limit, Keep::Tail, Text::ascii(""));
-        if head == tail { 0 } else { tail }
-    }
-
     /// How many tokens a head, a marker and a tail have together. Anew is counted only what stands between places
     /// where the text can be taken apart; beyond them, the tokens are those of the text.
     fn count_joined(&self, head: (&Part<'_>, usize), marker: &[u8], tail: (&Part<'_>, usize)) -> usize {

@@ -1,0 +1,7 @@
+//! Counting and cutting by tokens.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)] // a test fails by panicking
+
+mod cuts;
+mod same;
+mod texts;
