@@ -9,6 +9,7 @@ from toolcarry.explain import Fate, explain
 from toolcarry.inspect import Inspection, ToolSize, inspect
 from toolcarry.pair import extract_tool_blocks
 from toolcarry.policy import NO_LIMIT, Policy
+from toolcarry.project import Projected, ProjectedBody, project, project_body
 from toolcarry.read import dialogue
 from toolcarry.render import format_tool_context
 from toolcarry.rules import DEFAULT_RULES
@@ -20,7 +21,17 @@ from toolcarry.tokens import (
     resize_token_memo,
 )
 from toolcarry.truncate import truncate
-from toolcarry.types import Notes, Report, Rule, TokenEstimate, ToolBlock
+from toolcarry.types import (
+    Decisions,
+    Mend,
+    Notes,
+    ProjectReport,
+    Replacement,
+    Report,
+    Rule,
+    TokenEstimate,
+    ToolBlock,
+)
 
 __version__ = "0.1.0"
 
@@ -31,12 +42,18 @@ __all__ = [
     "Carried",
     "ConfigError",
     "Converted",
+    "Decisions",
     "Fate",
     "InputError",
     "Inspection",
     "Loss",
+    "Mend",
     "Notes",
     "Policy",
+    "ProjectReport",
+    "Projected",
+    "ProjectedBody",
+    "Replacement",
     "Report",
     "Rule",
     "TokenEstimate",
@@ -57,6 +74,8 @@ __all__ = [
     "format_tool_context",
     "inspect",
     "prepend_summary_to_user_message",
+    "project",
+    "project_body",
     "resize_token_memo",
     "truncate",
 ]

@@ -14,10 +14,7 @@ from typing import Any, NoReturn
 import orjson
 
 from toolcarry.errors import InputError
-
-MAX_DEPTH = 128
-"""How deep arrays and objects may stand in one another."""
-
+from toolcarry.wire import MAX_DEPTH
 
 PASS_THROUGH = orjson.OPT_PASSTHROUGH_SUBCLASS | orjson.OPT_PASSTHROUGH_DATACLASS
 CONTAINERS = (dict, list, tuple)

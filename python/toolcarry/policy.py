@@ -8,7 +8,15 @@ from typing import Final, Literal
 
 from toolcarry.errors import ConfigError
 from toolcarry.rules import DEFAULT_RULES
-from toolcarry.types import ENCODINGS, EncodingName, KeepText, Rule, check_choice
+from toolcarry.types import (
+    ENCODINGS,
+    EncodingName,
+    KeepText,
+    Rule,
+    as_names,
+    check_choice,
+    check_limit,
+)
 
 NO_LIMIT: Final = sys.maxsize
 """The value of a limit that says: none."""
@@ -33,6 +41,11 @@ class Policy:
     written or wholly read again.
     ``framing`` is the line that says that the context is data and not instructions.
 
+    Those that follow are of ``project`` alone, where the totals have no default. ``max_request_tokens`` holds for the
+    whole request; ``repair`` mends what the provider would refuse; ``clear_at_least`` is how many tokens must be won at
+    once for what was sent before to change. Never touched are the results of ``exclude_tools`` (names as in a ``Rule``),
+    the last ``keep_last_results``, and those of the model's last ``keep_last_turns``.
+
     >>> Policy(max_tool_context_chars=2_000, include_failed=False).keep
     'auto'
     >>> Policy(max_tool_result_chars=-1)
@@ -56,6 +69,12 @@ class Policy:
     include_failed: bool = True
     include_interrupted: bool = True
     framing: bool = True
+    max_request_tokens: int | None = None
+    repair: bool = False
+    clear_at_least: int = 2_000
+    exclude_tools: tuple[str, ...] = ()
+    keep_last_results: int = 0
+    keep_last_turns: int = 0
 
     def __post_init__(self) -> None:
         for name in LIMITS:
@@ -65,6 +84,14 @@ class Policy:
                 f"max_tool_context_tokens: {self.max_tool_context_tokens!r} is not allowed beside "
                 "max_tool_context_chars; allowed: one of them"
             )
+        for name in ("clear_at_least", "keep_last_results", "keep_last_turns"):
+            check_limit(name, getattr(self, name))
+        names = as_names(self.exclude_tools)
+        if names is None:
+            raise ConfigError(
+                f"exclude_tools: {self.exclude_tools!r} is not allowed; allowed: names"
+            )
+        object.__setattr__(self, "exclude_tools", names)
         check_choice("encoding", self.encoding, ENCODINGS)
         check_choice("fill", self.fill, ("newest",))
         check_choice("keep", self.keep, KEEP_TEXT)
@@ -81,6 +108,7 @@ LIMITS: Final = (
     "max_tool_context_tokens",
     "max_tool_result_chars",
     "max_tool_result_tokens",
+    "max_request_tokens",
 )
 
 SWITCHES: Final = (
@@ -92,16 +120,8 @@ SWITCHES: Final = (
     "include_failed",
     "include_interrupted",
     "framing",
+    "repair",
 )
-
-
-def check_limit(key: str, value: object, *, optional: bool = False) -> None:
-    """Raise a ``ConfigError`` unless ``value`` is a limit."""
-    if optional and value is None:
-        return
-    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-        allowed = "an integer >= 0, None" if optional else "an integer >= 0"
-        raise ConfigError(f"{key}: {value!r} is not allowed; allowed: {allowed}")
 
 
 def check_rules(rules: object) -> tuple[Rule, ...] | Literal["careful"]:

@@ -8,9 +8,9 @@ from typing import Final
 
 from toolcarry._backend import kernels
 from toolcarry.errors import ConfigError, InputError
-from toolcarry.policy import NO_LIMIT, check_limit, check_type
+from toolcarry.policy import NO_LIMIT, check_type
 from toolcarry.read import Body, Messages, located, take
-from toolcarry.types import ENCODINGS, EncodingName, TokenEstimate, check_choice
+from toolcarry.types import ENCODINGS, EncodingName, TokenEstimate, check_choice, check_limit
 
 __all__ = [
     "FACTORS",

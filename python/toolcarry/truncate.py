@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Literal
 
 from toolcarry._backend import kernels
-from toolcarry.policy import NO_LIMIT, check_limit, check_type
-from toolcarry.types import ENCODINGS, CutSide, EncodingName, check_choice
+from toolcarry.policy import NO_LIMIT, check_type
+from toolcarry.types import ENCODINGS, CutSide, EncodingName, check_choice, check_limit
 
 __all__ = ["truncate"]
 

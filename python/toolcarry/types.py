@@ -6,7 +6,7 @@ Nothing here does work; the steps take and return these.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Literal
 
 from toolcarry.errors import ConfigError
@@ -34,6 +34,7 @@ class Rule:
     ``key`` names the arguments that tell blocks apart: for the kinds read, edit and command the first
     that is there; for the kind other all of them together.
     ``keep`` is which blocks of one key stay: the last, all, the first, or none (never carried anywhere).
+    ``max_result_chars`` is the limit on one result of these tools, in place of the policy's (``None``: the policy's).
 
     >>> Rule("search_*", kind="other", key=("query",), keep="last").tools
     ('search_*',)
@@ -46,6 +47,7 @@ class Rule:
     kind: Kind = "other"
     key: tuple[str, ...] | str = ()
     keep: KeepBlock = "last"
+    max_result_chars: int | None = None
 
     def __post_init__(self) -> None:
         for name in ("tools", "key"):
@@ -57,6 +59,16 @@ class Rule:
             object.__setattr__(self, name, names)
         check_choice("rule.kind", self.kind, KINDS)
         check_choice("rule.keep", self.keep, KEEP_BLOCK)
+        check_limit("rule.max_result_chars", self.max_result_chars, optional=True)
+
+
+def check_limit(key: str, value: object, *, optional: bool = False) -> None:
+    """Raise a ``ConfigError`` unless ``value`` is a limit."""
+    if optional and value is None:
+        return
+    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+        allowed = "an integer >= 0, None" if optional else "an integer >= 0"
+        raise ConfigError(f"{key}: {value!r} is not allowed; allowed: {allowed}")
 
 
 def as_names(value: object) -> tuple[str, ...] | None:
@@ -202,6 +214,115 @@ class Report:
         for position, tokens in self.block_tokens:
             found[position] = found.get(position, 0) + tokens
         return found
+
+
+@dataclass(frozen=True, slots=True)
+class Mend:
+    """What was done to a request so that its provider takes it, in the message at ``position``.
+
+    ``kind`` is one of ``MENDS``; ``call_id`` is the call's id as it was, and ``detail`` the new one of a ``renamed_id``.
+    """
+
+    kind: str
+    position: int | None
+    call_id: str
+    detail: str = ""
+
+
+MENDS: dict[str, str] = {
+    "missing_result": "a call without result was given one that says so",
+    "orphan_result": "a result without call was left out",
+    "duplicate_result": "a second result of a call was left out",
+    "moved_result": "a result was put behind its call",
+    "renamed_id": "an id that the provider refuses was replaced",
+    "empty_text": "a text without a word was left out",
+    "empty_message": "a message in which nothing is left was left out",
+    "empty_calls": "an empty list of calls was left out",
+    "doubled_call": "a call that was given in two ways is given in one",
+    "trailing_thought": "a thought that leads to nothing was left out",
+    "merged_message": "a message was joined to the one before it, of the same role",
+}
+"""The kinds of mends, and what each means."""
+
+
+@dataclass(frozen=True, slots=True)
+class Replacement:
+    """A result that a marker stands for, or a part of one.
+
+    ``position`` is that of its message, ``reference`` names the whole, ``reason`` is ``later_read`` and so on for what is
+    superseded, else ``cut``, ``cleared``, ``rule``, or ``dropped`` where the call went with it. Sizes are characters.
+    """
+
+    position: int
+    reference: str
+    tool_name: str
+    reason: str
+    chars_before: int
+    chars_after: int
+
+
+Decision = tuple[str, str, int, int]
+"""What becomes of a result: ``superseded`` (by which reference), ``cut`` (where the head that stays ends, and where the
+tail begins), ``cleared``, or ``rule``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Decisions:
+    """What a projection decided, for the next one of the same conversation. Opaque, but for being small and picklable.
+
+    ``messages`` is how many there were; ``made`` and ``dropped`` go by reference, ``mends`` are those of its report.
+    """
+
+    messages: int = 0
+    made: Mapping[str, Decision] = field(default_factory=dict)
+    dropped: frozenset[str] = frozenset()
+    mends: frozenset[Mend] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectReport:
+    """What a projection did. Sizes are characters of results; tokens are counted only where a limit asks for it.
+
+    ``blocks`` counts calls and results without call; each result that a marker stands for is in ``replacements``.
+    ``over_budget`` is how much the results are over their total, and ``over_request`` how many tokens the request is over
+    its limit, when all that may go is gone. ``stable_prefix_tokens`` estimates, by bytes, how much of the beginning stands
+    as the previous projection had it (without one: as the input has it), and ``cache_break_tokens`` how much of what was
+    sent before has to be read anew.
+    ``untouched`` says why a body came back as it was that could not be read; empty where it could.
+    """
+
+    blocks: int = 0
+    replacements: tuple[Replacement, ...] = ()
+    mends: tuple[Mend, ...] = ()
+    orphan_calls: int = 0
+    orphan_results: int = 0
+    duplicate_results: int = 0
+    errors: int = 0
+    chars_before: int = 0
+    chars_after: int = 0
+    tokens_before: int | None = None
+    tokens_after: int | None = None
+    over_budget: int = 0
+    over_request: int = 0
+    stable_prefix_tokens: int = 0
+    cache_break_tokens: int = 0
+    untouched: str = ""
+
+    @property
+    def reasons(self) -> dict[str, int]:
+        """How many results were replaced for each reason.
+
+        >>> ProjectReport(replacements=(Replacement(3, "t1", "Bash", "cut", 9_000, 2_000),)).reasons
+        {'cut': 1}
+        """
+        found: dict[str, int] = {}
+        for replacement in self.replacements:
+            found[replacement.reason] = found.get(replacement.reason, 0) + 1
+        return found
+
+    def to_dict(self) -> dict[str, Any]:
+        """The report as plain values that ``json.dumps`` takes."""
+        return {**asdict(self), "reasons": self.reasons}
 
 
 Counts = tuple[

@@ -5,6 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from toolcarry.errors import InputError
+
+MAX_DEPTH = 128
+"""How deep arrays and objects may stand in one another."""
+
 Wire = Mapping[str, Any]
 
 
@@ -34,3 +39,48 @@ def first_given(wire: Wire, *names: str) -> object:
         if value is not None:
             return value
     return None
+
+
+LISTS_OF_OBJECTS = ("content", "parts", "tool_calls")
+
+
+def plain_message(message: object, position: int) -> Any:
+    """A message as a dict whose parts are dicts: itself, unless an SDK's objects stand in it."""
+    if isinstance(message, dict) and has_plain_parts(message):
+        return message
+    if as_object(message) is None:
+        kind = type(message).__name__
+        raise InputError(f"message {position} is not an object, but {kind}", position)
+    try:
+        return plain(message, 1)
+    except RecursionError:
+        raise InputError(
+            f"message {position} is nested deeper than {MAX_DEPTH}", position
+        ) from None
+
+
+def has_plain_parts(message: dict[str, Any]) -> bool:
+    """Whether the parts of a message are plain."""
+    for key in LISTS_OF_OBJECTS:
+        for part in as_list(message.get(key)) or ():
+            if not isinstance(part, (dict, str)):
+                return False
+            inner = part.get("content") if isinstance(part, dict) else None
+            if isinstance(inner, list) and not all(isinstance(item, (dict, str)) for item in inner):
+                return False
+    return True
+
+
+def plain(value: Any, depth: int) -> Any:
+    """``value`` with nothing in it that is an SDK's object, a tuple or another mapping; a copy."""
+    if value is None or isinstance(value, (str, int, float)):
+        return value
+    found = as_object(value)
+    items = as_list(value)
+    if found is None and items is None:
+        return value
+    if depth > MAX_DEPTH:
+        raise RecursionError
+    if found is not None:
+        return {key: plain(item, depth + 1) for key, item in found.items()}
+    return [plain(item, depth + 1) for item in items or ()]

@@ -19,6 +19,8 @@ from toolcarry._pure.dialogue import dialogue
 from toolcarry._pure.inspect import inspect
 from toolcarry._pure.memo import resize_token_memo
 from toolcarry._pure.message_tokens import message_tokens
+from toolcarry._pure.project.body import project_body
+from toolcarry._pure.project.objects import project
 from toolcarry._pure.shell import has_side_effects
 from toolcarry._pure.tokens import count_tokens, truncate_tokens
 from toolcarry._pure.truncate import truncate
@@ -40,6 +42,8 @@ __all__ = [
     "inspect_body",
     "message_tokens",
     "message_tokens_body",
+    "project",
+    "project_body",
     "resize_token_memo",
     "truncate",
     "truncate_tokens",

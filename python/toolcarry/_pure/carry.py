@@ -51,7 +51,7 @@ def deduplicate_tools(blocks: Sequence[ToolBlock], rules: Rules) -> list[ToolBlo
     kept: list[Entry] = []
     earlier: dict[int, list[int]] = {}
     for entry in entries:
-        reason, counted_by = judging.judge(entry)
+        reason, _, counted_by = judging.judge(entry)
         if counted_by is not None:
             earlier.setdefault(counted_by.order, []).append(entry.order)
         if not reason:
@@ -140,7 +140,7 @@ def carry_walked(
         judging.find_firsts(all_entries)
         entries = iter(all_entries)
     for entry in entries:
-        reason, counted_by = judging.judge(entry)
+        reason, _, counted_by = judging.judge(entry)
         if counted_by is not None:
             fill.count(counted_by)
         if reason:

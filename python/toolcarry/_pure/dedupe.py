@@ -10,7 +10,14 @@ from __future__ import annotations
 from functools import lru_cache
 
 from toolcarry._pure.entry import Entry
-from toolcarry._pure.lines import DEFAULT_READ, UNREADABLE, is_covered, line_range, remember_range
+from toolcarry._pure.lines import (
+    DEFAULT_READ,
+    UNREADABLE,
+    Read,
+    find_covering,
+    line_range,
+    remember_range,
+)
 from toolcarry._pure.rules import OTHER, RuleSet, key_value
 from toolcarry._pure.shell import has_side_effects
 from toolcarry.decode import compact_json, loads_arguments
@@ -21,25 +28,28 @@ LONGEST_REMEMBERED = 200
 WHOLE_FILE_KEYS = ("content", "file_text", "contents")
 
 
-Judgement = tuple[str, Entry | None]
-"""Why an entry is superseded (empty: it stays), and the entry whose heading counts it."""
+Judgement = tuple[str, Entry | None, Entry | None]
+"""Why an entry is superseded (empty: it stays), the entry that supersedes it, and the entry whose heading counts it."""
 
-STAYS: Judgement = ("", None)
-LATER_READ: Judgement = ("later_read", None)
+STAYS: Judgement = ("", None, None)
+BY_RULE: Judgement = ("rule", None, None)
 
 
 class Lane:
     """What is known of the newer blocks of one scope and branch, by the path, the command, or another key."""
 
-    __slots__ = ("commands", "edits", "failed", "others", "ranges", "reads", "rewritten", "writes")
+    __slots__ = ("commands", "edits", "failed", "others", "ranges", "reads", "rewritten", "whole", "writes")  # fmt: skip
 
     def __init__(self) -> None:
-        self.reads: dict[str, bool] = {}
-        """Whether the file was read whole."""
-        self.ranges: dict[str, list[tuple[int, int]]] = {}
+        self.reads: dict[str, Entry] = {}
+        """The newest read, failed or not."""
+        self.whole: dict[str, Entry] = {}
+        """The newest read of the whole file."""
+        self.ranges: dict[str, list[Read]] = {}
         self.edits: dict[str, Entry] = {}
         """The newest edit that succeeded."""
-        self.rewritten: set[str] = set()
+        self.rewritten: dict[str, Entry] = {}
+        """The newest entry that wrote the file, or read it, whole."""
         self.commands: dict[str, Entry] = {}
         """The newest run."""
         self.others: dict[str, Entry] = {}
@@ -57,24 +67,26 @@ class Judging:
         self._is_careful = rules.is_careful
         self._main = Lane()
         self._other_lanes: dict[tuple[str, bool], Lane] = {}
-        self._firsts: set[int] = set()
+        self._firsts: dict[FirstKey, Entry | None] = {}
 
     def judge(self, entry: Entry) -> Judgement:
         """Judge one entry. Sets what ``prepare`` sets, and ``is_stale``."""
         rule = self.prepare(entry)
         keep = rule.keep
         if keep == "none":
-            return "rule", None
+            return BY_RULE
         value = entry.value
         if value is None:
             return STAYS
         if keep == "first":
-            return ("" if entry.order in self._firsts else "earlier_call"), None
+            first = self._firsts.get(first_key(entry, value))
+            is_later = first is not None and entry.order < first.order
+            return ("earlier_call", first, None) if is_later else STAYS
         lane = self._main if entry.is_active and not entry.scope else self._lane_of(entry)
         kind = rule.kind
         if kind == "read":
-            is_superseded = self._is_superseded_read(entry, value, lane)
-            return LATER_READ if is_superseded and keep == "last" else STAYS
+            by = self._superseding_read(entry, value, lane)
+            return STAYS if by is None or keep == "all" else ("later_read", by, None)
         if kind == "edit":
             return self._judge_edit(entry, value, lane, keep == "all")
         return STAYS if keep == "all" else judge_run(entry, kind, value, lane)
@@ -87,16 +99,11 @@ class Judging:
         return lane
 
     def find_firsts(self, entries: list[Entry]) -> None:
-        """Note the oldest successful block of each key, and the failures before it."""
-        succeeded: set[tuple[str, bool, str, str]] = set()
+        """Note the oldest successful block of each key."""
         for entry in reversed(entries):
             rule = self.prepare(entry)
-            if rule.keep == "first" and entry.value is not None:
-                key = (entry.scope, entry.is_active, entry.kind, entry.value)
-                if key not in succeeded:
-                    self._firsts.add(entry.order)
-                if not entry.is_failure:
-                    succeeded.add(key)
+            if rule.keep == "first" and entry.value is not None and not entry.is_failure:
+                self._firsts.setdefault(first_key(entry, entry.value), entry)
 
     def prepare(self, entry: Entry) -> Rule:
         """Find the entry's rule, and by it the kind and the value of its key."""
@@ -116,34 +123,35 @@ class Judging:
             entry.value = key_value(rule, given)
         return rule
 
-    def _is_superseded_read(self, entry: Entry, path: str, lane: Lane) -> bool:
-        was_whole = lane.reads.get(path)
+    def _superseding_read(self, entry: Entry, path: str, lane: Lane) -> Entry | None:
+        """The newer read that supersedes this one."""
+        newest = lane.reads.setdefault(path, entry)
         if entry.is_failure:
-            lane.reads[path] = bool(was_whole)
-            return was_whole is not None
+            return None if newest is entry else newest
         if path in lane.edits:
             entry.is_stale = True
         lines = line_range(entry.given)
         if lines is not None:
-            lane.reads[path] = bool(was_whole)
-            return is_superseded_range(lines, path, lane)
-        lane.reads[path] = True
+            return superseding_range(entry, lines, path, lane)
         if self._is_careful:
-            lane.rewritten.add(path)
-        return was_whole or (path in lane.ranges and is_covered(DEFAULT_READ, lane.ranges[path]))
+            lane.rewritten.setdefault(path, entry)
+        whole = lane.whole.setdefault(path, entry)
+        if whole is not entry:
+            return whole
+        return find_covering(DEFAULT_READ, lane.ranges[path]) if path in lane.ranges else None
 
     def _judge_edit(self, entry: Entry, path: str, lane: Lane, keeps_all: bool) -> Judgement:
         newest = lane.edits.get(path)
         is_careful = self._is_careful
-        is_superseded = path in lane.rewritten if is_careful else newest is not None
-        reason = "later_edit" if is_superseded and not keeps_all else ""
+        by = lane.rewritten.get(path) if is_careful else newest
+        reason = "" if by is None or keeps_all else "later_edit"
         if entry.is_failure:
-            return reason, None
+            return reason, by, None
         if newest is None:
             lane.edits[path] = entry
         if is_careful and writes_whole_file(entry.given):
-            lane.rewritten.add(path)
-        return reason, newest if reason and not is_careful else None
+            lane.rewritten.setdefault(path, entry)
+        return reason, by, newest if reason and not is_careful else None
 
 
 def call_input(arguments: object) -> Wire:
@@ -152,15 +160,16 @@ def call_input(arguments: object) -> Wire:
     return loads_arguments(arguments) if found is None else found
 
 
-def is_superseded_range(lines: tuple[int, int], path: str, lane: Lane) -> bool:
-    """Whether one later read holds these lines. Notes that they are read."""
+def superseding_range(entry: Entry, lines: tuple[int, int], path: str, lane: Lane) -> Entry | None:
+    """The newer read that holds these lines. Notes that they are read."""
     if lines == UNREADABLE:
-        return False
+        return None
+    whole = lane.whole.get(path)
     ranges = lane.ranges.setdefault(path, [])
-    is_read_whole = lane.reads[path] and lines[1] <= DEFAULT_READ[1]
-    is_superseded = is_read_whole or is_covered(lines, ranges)
-    remember_range(lines, ranges)
-    return is_superseded
+    by = whole if whole is not None and lines[1] <= DEFAULT_READ[1] else None
+    by = by or find_covering(lines, ranges)
+    remember_range((*lines, entry), ranges)
+    return by
 
 
 def judge_run(entry: Entry, kind: Kind, value: str, lane: Lane) -> Judgement:
@@ -180,9 +189,8 @@ def judge_run(entry: Entry, kind: Kind, value: str, lane: Lane) -> Judgement:
     is_superseded = entry.is_failure or (kind, value) not in lane.failed
     if not is_superseded:
         lane.failed.remove((kind, value))
-    if is_command:
-        return ("later_run" if is_superseded else ""), newest
-    return ("later_call" if is_superseded else ""), None
+    reason = ("later_run" if is_command else "later_call") if is_superseded else ""
+    return reason, newest, newest if is_command else None
 
 
 @lru_cache(maxsize=1_024)
@@ -199,6 +207,13 @@ def other_key(rule: Rule, name: str, given: Wire) -> str:
     """The key of a tool of the kind other: its name and all key arguments together."""
     values = {key: given.get(key) for key in rule.key}
     return f"{name} {compact_json(values)}"
+
+
+FirstKey = tuple[str, bool, Kind, str]
+
+
+def first_key(entry: Entry, value: str) -> FirstKey:
+    return entry.scope, entry.is_active, entry.kind, value
 
 
 def writes_whole_file(given: Wire) -> bool:

@@ -12,13 +12,14 @@ from toolcarry.wire import Wire
 class Entry:
     """A block in the making: a call, a result, or both, as the wire's own objects, and what was read of them.
 
+    ``position`` is that of the message that the call stands in, ``result_position`` that of the result's.
     ``order`` numbers entries in the order of the walk. What judging finds out is set by it:
     ``kind``, ``value`` (what tells blocks of the kind apart), ``given`` (the arguments as an object) and ``is_stale``.
     """
 
     __slots__ = (
         "age", "arguments", "call", "call_id", "content", "given", "is_active", "is_error", "is_failure", "is_stale",
-        "kind", "order", "position", "result", "scope", "tool_name", "value",
+        "kind", "order", "position", "result", "result_position", "scope", "tool_name", "value",
     )  # fmt: skip
 
     age: int
@@ -35,6 +36,7 @@ class Entry:
     order: int
     position: int
     result: Wire | None
+    result_position: int
     scope: str
     tool_name: str
     value: str | None
@@ -56,6 +58,7 @@ class Entry:
     def take_over(self, other: Entry) -> None:
         """Take over what came back for another entry."""
         self.result = other.result
+        self.result_position = other.result_position
         self.content = other.content
         self.is_error = other.is_error
         self.is_failure = other.is_failure
@@ -84,6 +87,7 @@ def new_entry(
     entry.content = content
     entry.is_error = is_error
     entry.position = position
+    entry.result_position = position
     entry.order = order
     entry.scope = scope
     entry.is_active = is_active

@@ -16,12 +16,13 @@ Blocks = tuple[list[Any], int, bool]
 
 
 def exchange(
-    message: Wire, results: list[Any], position: int, order: int, is_active: bool
+    message: Wire, blocks: Blocks, position: int, order: int, is_active: bool
 ) -> list[Entry]:
-    """The entries, newest first, where the blocks ``results`` answer the calls of the message, each the one in its place.
+    """The entries, newest first, where the blocks behind it answer the calls of the message, each the one in its place.
 
     Empty where they do not, or where either message says what only the general way reads.
     """
+    results, result_position, _ = blocks
     content = message.get("content")
     if type(content) is not list or "tool_calls" in message or "function_call" in message:
         return []
@@ -45,12 +46,12 @@ def exchange(
             name, answer = block.get("name"), result.get("content")
             if type(name) is not str or (answer is not None and type(answer) not in (str, list)):
                 return []
-            entries.append(
-                new_entry(
-                    block, result, call_id, name, block.get("input"), answer,
-                    result.get("is_error") is True, position, order, "", is_active,
-                )
+            entry = new_entry(
+                block, result, call_id, name, block.get("input"), answer,
+                result.get("is_error") is True, position, order, "", is_active,
             )  # fmt: skip
+            entry.result_position = result_position
+            entries.append(entry)
         elif kind != "text" and kind != "thinking":
             return []
     if place or (len(entries) > 1 and len({entry.call_id for entry in entries}) < len(entries)):

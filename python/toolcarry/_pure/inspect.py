@@ -24,7 +24,7 @@ def inspect(messages: Sequence[Any]) -> Survey:
     tools: dict[str, ToolSize] = {}
     orphan_calls = orphan_results = duplicates = stale_reads = side_chain = other_branch = 0
     for entry in walk.entries():
-        reason, _ = judging.judge(entry)
+        reason, _, _ = judging.judge(entry)
         duplicates += bool(reason)
         stale_reads += not reason and entry.is_stale
         orphan_calls += entry.result is None

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, insort
+from bisect import bisect_left
 
+from toolcarry._pure.entry import Entry
 from toolcarry.wire import Wire
 
 DEFAULT_READ = (1, 2_000)
@@ -14,6 +15,8 @@ RANGE_KEYS = ("view_range", "start_line", "end_line", "offset", "limit", "pages"
 MOST_DIGITS = 15
 UNREADABLE = (0, 0)
 """A range that is asked for in words that nobody here knows: it neither holds another nor is held."""
+Read = tuple[int, int, Entry]
+"""The first and the last line that a block read, and the block."""
 MAX_RANGES = 256
 """How many ranges of one file are remembered: a read that none of them covers stays, which is never wrong."""
 
@@ -51,20 +54,21 @@ def line_number(value: object) -> int | None:
     return None
 
 
-def is_covered(wanted: tuple[int, int], ranges: list[tuple[int, int]]) -> bool:
-    """Whether one of the ranges holds ``wanted``. They are sorted, and none holds another."""
+def find_covering(wanted: tuple[int, int], ranges: list[Read]) -> Entry | None:
+    """Whose range holds ``wanted``. They are sorted, and none holds another."""
     after = bisect_left(ranges, (wanted[0] + 1,))
-    return after > 0 and ranges[after - 1][1] >= wanted[1]
+    return ranges[after - 1][2] if after > 0 and ranges[after - 1][1] >= wanted[1] else None
 
 
-def remember_range(read: tuple[int, int], ranges: list[tuple[int, int]]) -> None:
+def remember_range(read: Read, ranges: list[Read]) -> None:
     """Add a range that was read; those that it holds are no longer needed."""
-    if is_covered(read, ranges):
+    first, last, _ = read
+    if find_covering((first, last), ranges) is not None:
         return
-    start = bisect_left(ranges, read)
+    start = bisect_left(ranges, (first, last))
     end = start
-    while end < len(ranges) and ranges[end][1] <= read[1]:
+    while end < len(ranges) and ranges[end][1] <= last:
         end += 1
     del ranges[start:end]
     if len(ranges) < MAX_RANGES:
-        insort(ranges, read)
+        ranges.insert(start, read)

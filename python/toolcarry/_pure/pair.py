@@ -74,7 +74,7 @@ class Walk:
             if last is not None:
                 if role == "assistant" and lane is main:
                     order = self._order
-                    entries = exchange(message, last[0], position, order, is_active)
+                    entries = exchange(message, last, position, order, is_active)
                     if entries:
                         self._order = order + len(entries)
                         yield from entries

@@ -10,9 +10,9 @@ from toolcarry._pure.pair import object_at
 from toolcarry.body import LISTS, is_message, messages_of, open_body
 from toolcarry.convert.losses import Losses, listed
 from toolcarry.convert.parts import Text, Turn
-from toolcarry.decode import MAX_DEPTH, loads
+from toolcarry.decode import loads
 from toolcarry.errors import InputError
-from toolcarry.wire import Wire, as_list, as_object
+from toolcarry.wire import MAX_DEPTH, Wire, as_list, as_object, plain
 
 SYSTEM_KEYS = (
     "system",
@@ -70,21 +70,6 @@ def plain_messages(messages: Sequence[Any]) -> list[dict[str, Any]]:
                 f"message {position} is nested deeper than {MAX_DEPTH}", position
             ) from None
     return found
-
-
-def plain(value: Any, depth: int) -> Any:
-    """``value`` with nothing in it that is an SDK's object, a tuple or another mapping; a copy."""
-    if value is None or isinstance(value, (str, int, float)):
-        return value
-    found = as_object(value)
-    items = as_list(value)
-    if found is None and items is None:
-        return value
-    if depth > MAX_DEPTH:
-        raise RecursionError
-    if found is not None:
-        return {key: plain(item, depth + 1) for key, item in found.items()}
-    return [plain(item, depth + 1) for item in items or ()]
 
 
 def system_turns(system: object, losses: Losses) -> list[Turn]:

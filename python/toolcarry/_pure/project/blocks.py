@@ -1,0 +1,136 @@
+"""The blocks of a request, oldest first, each with its reference, and with what stands in place of its result."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from toolcarry._pure.carry import rule_set
+from toolcarry._pure.dedupe import Judging
+from toolcarry._pure.entry import Entry
+from toolcarry._pure.pair import Walk
+from toolcarry._pure.project import markers
+from toolcarry._pure.project.sites import Paths, site_at
+from toolcarry.policy import Policy
+from toolcarry.types import Decision, Rule
+
+RETRIEVAL = "read_tool_result"
+"""The tool that gives a whole result back: what it gave is never replaced."""
+CLEARED: Decision = ("cleared", "", 0, 0)
+RULED_OUT: Decision = ("rule", "", 0, 0)
+
+
+class Block:
+    """A call with its result, and what becomes of the result.
+
+    ``reason`` is why another block, ``by``, supersedes it; empty where none does. ``new`` is what stands in place of
+    ``text`` by the ``decision``. What ``is_fixed`` stays, whatever a policy says.
+    """
+
+    __slots__ = (
+        "by", "call_path", "decision", "entry", "is_fixed", "new", "reason", "reference", "result_path", "rule", "saved",
+        "site", "text",
+    )  # fmt: skip
+
+    def __init__(
+        self, entry: Entry, paths: Paths, rule: Rule, reason: str, by: Entry | None
+    ) -> None:
+        self.entry = entry
+        self.rule = rule
+        self.reason = reason
+        self.by = by
+        call, result = entry.call, entry.result
+        self.call_path = None if call is None else paths.of(entry.position, call)
+        self.result_path = None if result is None else paths.of(entry.result_position, result)
+        path = self.result_path
+        self.site = site = None if path is None or result is None else site_at(path, result)
+        self.reference = ""
+        self.decision: Decision | None = None
+        self.text = self.new = "" if site is None else site.text()
+        self.saved = 0
+        """How many bytes less stand in its place."""
+        self.is_fixed = (
+            not self.text
+            or entry.tool_name == RETRIEVAL
+            or markers.is_marker(self.text)
+            or site is None
+            or not site.is_replaceable
+        )
+
+    def decide(self, decision: Decision | None) -> bool:
+        """Replace the result, if that makes it smaller, and smaller than it already is."""
+        if decision is None or self.is_fixed:
+            return False
+        new, saved = self.outcome(decision)
+        if saved <= self.saved:
+            return False
+        self.decision, self.new, self.saved = decision, new, saved
+        return True
+
+    def outcome(self, decision: Decision) -> tuple[str, int]:
+        """What stands in place of the result by a decision, and how many bytes that saves."""
+        kind, by, head, tail = decision
+        size = len(self.text)
+        if kind == "superseded":
+            new = markers.superseded(by, self.reference)
+        elif kind == "rule":
+            new = markers.ruled_out(self.reference)
+        elif kind == "cleared":
+            new = markers.cleared(size, self.reference)
+        else:
+            new = joined(self.text, min(head, size), max(min(tail, size), head), self.reference)
+        media = 0 if kind == "cut" or self.site is None else 4 * self.site.media_tokens()
+        return new, byte_length(self.text) + media - byte_length(new)
+
+
+def joined(text: str, head: int, tail: int, reference: str) -> str:
+    """A text without what stands between its head and its tail: there stands a marker on a line of its own."""
+    marker = markers.shown(head + len(text) - tail, len(text), reference)
+    first = f"{text[:head]}\n" if head else ""
+    last = f"\n{text[tail:]}" if tail < len(text) else ""
+    return f"{first}{marker}{last}"
+
+
+def byte_length(text: str) -> int:
+    return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
+
+
+def read_blocks(messages: Sequence[Any], policy: Policy, walk: Walk) -> list[Block]:
+    """The blocks of a conversation, oldest first, judged by the policy's rules."""
+    rules = rule_set(policy.rules)
+    judging = Judging(rules)
+    entries = list(walk.entries())
+    if rules.keeps_first:
+        judging.find_firsts(entries)
+    paths = Paths(messages)
+    blocks: list[Block] = []
+    for entry in entries:
+        reason, by, _ = judging.judge(entry)
+        blocks.append(Block(entry, paths, judging.prepare(entry), reason, by))
+    blocks.reverse()
+    names = markers.References()
+    for block in blocks:
+        block.reference = names.add(block.entry.call_id)
+    return blocks
+
+
+def turns_of(blocks: Sequence[Block]) -> list[list[Block]]:
+    """The blocks by the turn that their calls stand in: those that were called before the first result came."""
+    turns: list[list[Block]] = []
+    end = -1
+    for block in blocks:
+        if block.entry.call is None:
+            continue
+        entry = block.entry
+        if not turns or entry.position > end:
+            turns.append([])
+            end = entry.result_position if entry.result is not None else entry.position
+        elif entry.result is not None:
+            end = min(end, entry.result_position)
+        turns[-1].append(block)
+    return turns
+
+
+def newest_first(blocks: Sequence[Block]) -> Iterator[Block]:
+    """The blocks that have a result, from the last on."""
+    return (block for block in reversed(blocks) if block.entry.result is not None)

@@ -1,0 +1,87 @@
+"""What stands in place of a result: one line that says why, and by which reference the whole is found.
+
+A reference is the id of the call. Where an id repeats, its second call is ``id#2``; calls whose id is no plain word or
+missing are ``#1``, ``#2`` and so on. Only a text that is such a line and nothing else is taken for a marker.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+START = "[toolcarry: "
+WHOLE = "; whole: "
+MOST_ID = 200
+"""How long an id may be to name a result."""
+
+
+def superseded(by: str, reference: str) -> str:
+    """The marker of a result that another call's result replaces."""
+    return f"{START}superseded by call {by}{WHOLE}{reference}]"
+
+
+def ruled_out(reference: str) -> str:
+    """The marker of a result of a tool that a rule keeps nowhere."""
+    return f"{START}left out by a rule{WHOLE}{reference}]"
+
+
+def cleared(chars: int, reference: str) -> str:
+    """The marker of a result that went for want of room."""
+    return f"{START}cleared, {chars:,} characters{WHOLE}{reference}]"
+
+
+def shown(count: int, chars: int, reference: str) -> str:
+    """The marker where a part of a result was cut out."""
+    return f"{START}{count:,} of {chars:,} characters{WHOLE}{reference}]"
+
+
+def is_marker(text: str) -> bool:
+    """Whether a text is a marker, and nothing else.
+
+    >>> is_marker("[toolcarry: superseded by call b; whole: a]"), is_marker("See [toolcarry: cleared; whole: a]")
+    (True, False)
+    """
+    return (
+        text.startswith(START)
+        and text.endswith("]")
+        and WHOLE in text
+        and "\n" not in text
+        and text.find("]") == len(text) - 1
+    )
+
+
+class References:
+    """Names for calls, in the order of the conversation: what comes later changes none of them."""
+
+    def __init__(self) -> None:
+        self._given: set[str] = set()
+        self._counts: dict[str, int] = {}
+
+    def add(self, call_id: str) -> str:
+        """The reference of the next call.
+
+        >>> references = References()
+        >>> [references.add(call_id) for call_id in ("a", "a", "", "b", "a#2")]
+        ['a', 'a#2', '#1', 'b', 'a#2#2']
+        """
+        stem = call_id if is_plain(call_id) else ""
+        count = self._counts.get(stem, 0) + 1
+        reference = stem if count == 1 and stem else f"{stem}#{count}"
+        while reference in self._given:
+            count += 1
+            reference = f"{stem}#{count}"
+        self._counts[stem] = count
+        self._given.add(reference)
+        return reference
+
+
+def name_all(call_ids: Iterable[str]) -> list[str]:
+    """The references of all calls of a conversation."""
+    references = References()
+    return [references.add(call_id) for call_id in call_ids]
+
+
+def is_plain(call_id: str) -> bool:
+    """Whether an id can stand in a marker as it is: printable ASCII without brackets, and not too long."""
+    return len(call_id) <= MOST_ID and all(
+        "!" <= char <= "~" and char not in "[];" for char in call_id
+    )

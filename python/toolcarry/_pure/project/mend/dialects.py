@@ -1,0 +1,130 @@
+"""What the providers ask of calls and results: where their ids stand, what an id may be, and how a result is written."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any, Final, Literal, NamedTuple
+
+from toolcarry.wire import Wire, as_object, text_or_empty
+
+INTERRUPTED: Final = "[Tool use interrupted: no result]"
+"""What stands for a result that never came. The readers know it for one that only stands for another."""
+
+IdAt = tuple[str, str]
+"""Where an id stands: the member that holds it (empty: the part itself), and its key."""
+
+
+class Dialect(NamedTuple):
+    """How one provider's requests are written."""
+
+    form: Literal["turns", "chat", "items"]
+    """Whether results are parts of the user's turn, messages of their own, or items."""
+    key: str
+    """Where the parts of a message stand."""
+    call_id: IdAt
+    result_id: IdAt
+    ids: re.Pattern[str] | None
+    """What an id may be; ``None`` where there need be none."""
+    is_unique: Literal["request", "turn"]
+    """Where an id may stand once only."""
+    is_call: Callable[[Wire], bool]
+    is_result: Callable[[Wire], bool]
+    make: Callable[[str, str, Wire], Any]
+    """A result for a call: of an id and a tool's name, and the call itself."""
+    text: Callable[[str], Any]
+    """A text part."""
+    refuses_blank: bool
+    """Whether a text part without a word is refused."""
+    merges: bool
+    """Whether messages of one role may not follow one another."""
+
+
+def anthropic_result(call_id: str, _name: str, _call: Wire) -> Any:
+    return {"type": "tool_result", "tool_use_id": call_id, "content": INTERRUPTED, "is_error": True}
+
+
+def bedrock_result(call_id: str, _name: str, _call: Wire) -> Any:
+    content = [{"text": INTERRUPTED}]
+    return {"toolResult": {"toolUseId": call_id, "content": content, "status": "error"}}
+
+
+def gemini_result(_call_id: str, name: str, call: Wire) -> Any:
+    given = text_or_empty((as_object(call.get("functionCall")) or {}).get("id"))
+    own = {"id": given} if given else {}
+    return {"functionResponse": {**own, "name": name, "response": {"error": INTERRUPTED}}}
+
+
+def chat_result(call_id: str, _name: str, _call: Wire) -> Any:
+    return {"role": "tool", "tool_call_id": call_id, "content": INTERRUPTED}
+
+
+def ollama_result(call_id: str, name: str, _call: Wire) -> Any:
+    own = {"tool_call_id": call_id} if call_id else {}
+    return {"role": "tool", "tool_name": name, **own, "content": INTERRUPTED}
+
+
+def responses_result(call_id: str, _name: str, call: Wire) -> Any:
+    kind = text_or_empty(call.get("type"))
+    made: dict[str, Any] = {"type": f"{kind}_output", "call_id": call_id}
+    if kind == "shell_call":
+        outcome = {"type": "exit", "exit_code": 1}
+        return {**made, "output": [{"stdout": "", "stderr": INTERRUPTED, "outcome": outcome}]}
+    if kind == "apply_patch_call":
+        return {**made, "status": "failed", "output": INTERRUPTED}
+    return {**made, "output": INTERRUPTED}
+
+
+def typed_text(text: str) -> Any:
+    return {"type": "text", "text": text}
+
+
+def bare_text(text: str) -> Any:
+    return {"text": text}
+
+
+ANSWERED = frozenset(
+    ("function_call", "custom_tool_call", "local_shell_call", "shell_call", "apply_patch_call")
+)
+"""The calls of Responses for which a result can be made."""
+
+DIALECTS: Final[dict[str, Dialect]] = {
+    "anthropic": Dialect(
+        "turns", "content", ("", "id"), ("", "tool_use_id"), re.compile(r"[A-Za-z0-9_-]+"), "request",
+        lambda part: part.get("type") == "tool_use",
+        lambda part: part.get("type") == "tool_result",
+        anthropic_result, typed_text, True, False,
+    ),
+    "bedrock": Dialect(
+        "turns", "content", ("toolUse", "toolUseId"), ("toolResult", "toolUseId"),
+        re.compile(r"[A-Za-z0-9_.:-]{1,64}"), "request",
+        lambda part: "toolUse" in part,
+        lambda part: "toolResult" in part,
+        bedrock_result, bare_text, True, True,
+    ),
+    "gemini": Dialect(
+        "turns", "parts", ("functionCall", "id"), ("functionResponse", "id"), None, "turn",
+        lambda part: "functionCall" in part or "function_call" in part,
+        lambda part: "functionResponse" in part or "function_response" in part,
+        gemini_result, bare_text, False, False,
+    ),
+    "openai-chat": Dialect(
+        "chat", "tool_calls", ("", "id"), ("", "tool_call_id"), re.compile(r".{1,40}", re.DOTALL), "turn",
+        lambda part: "role" not in part and ("function" in part or "custom" in part),
+        lambda part: part.get("role") == "tool",
+        chat_result, typed_text, False, False,
+    ),
+    "ollama": Dialect(
+        "chat", "tool_calls", ("", "id"), ("", "tool_call_id"), None, "turn",
+        lambda part: "role" not in part and "function" in part,
+        lambda part: part.get("role") == "tool",
+        ollama_result, typed_text, False, False,
+    ),
+    "openai-responses": Dialect(
+        "items", "", ("", "call_id"), ("", "call_id"), re.compile(r".{1,64}", re.DOTALL), "request",
+        lambda part: part.get("type") in ANSWERED,
+        lambda part: text_or_empty(part.get("type")).endswith("_call_output"),
+        responses_result, typed_text, False, False,
+    ),
+}  # fmt: skip
+"""By the name that the readers give to a shape. What else is recognised is no request, and is never mended."""

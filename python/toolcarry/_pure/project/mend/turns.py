@@ -1,0 +1,305 @@
+"""Providers whose results are parts of the user's turn: Anthropic, Bedrock and Gemini.
+
+Messages of one side that follow one another are one turn. The results for a turn's calls are the first parts of the
+turn behind it, each once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from toolcarry._pure.project.blocks import Block
+from toolcarry._pure.project.drafts import (
+    Changed,
+    Draft,
+    Kept,
+    Made,
+    Members,
+    Parts,
+    Path,
+    at,
+)
+from toolcarry._pure.project.material import Material
+from toolcarry._pure.project.mend.dialects import Dialect
+from toolcarry.types import Mend
+from toolcarry.wire import Wire, as_list, as_object
+
+MODEL = ("assistant", "model")
+THOUGHTS = ("thinking", "redacted_thinking")
+
+
+class Sheet:
+    """A message in the making: the one that it is made of, if any, and its parts."""
+
+    __slots__ = ("is_model", "items", "position")
+
+    def __init__(self, position: int | None, is_model: bool, items: list[Draft] | None) -> None:
+        self.position = position
+        self.is_model = is_model
+        self.items = items
+        """``None`` where the content is no list and stays."""
+
+
+class Turns:
+    """The turns of a conversation, mended one after the other."""
+
+    def __init__(
+        self,
+        material: Material,
+        dialect: Dialect,
+        calls: Mapping[Path, Block],
+        ids: Mapping[int, str],
+        mends: list[Mend],
+    ) -> None:
+        self._material = material
+        self._messages = material.messages
+        self._dialect = dialect
+        self._ids = ids
+        self._mends = mends
+        self._calls = calls
+        self._results = {
+            block.result_path: block for block in calls.values() if block.result_path is not None
+        }
+        self._known_ids = {block.entry.call_id for block in calls.values()}
+        self._sheets: list[Sheet] = []
+
+    def mended(self) -> list[Draft]:
+        """The messages, so that the provider takes them."""
+        open_calls: list[Block] = []
+        for is_model, positions in self._runs():
+            if is_model:
+                open_calls = self._add_model(positions)
+            else:
+                self._add_user(positions, open_calls)
+                open_calls = []
+        if open_calls:
+            self._sheets.append(Sheet(None, False, self._results_of(open_calls, [])))
+        self._drop_trailing_thought()
+        if self._dialect.merges:
+            self._merge()
+        return [self._draft(sheet) for sheet in self._sheets]
+
+    def _runs(self) -> list[tuple[bool, list[int]]]:
+        """The messages of one side that follow one another."""
+        runs: list[tuple[bool, list[int]]] = []
+        for position, message in enumerate(self._messages):
+            if self._material.is_gone((position,)):
+                continue
+            is_model = message.get("role") in MODEL
+            if not runs or runs[-1][0] != is_model:
+                runs.append((is_model, []))
+            runs[-1][1].append(position)
+        return runs
+
+    def _add_model(self, positions: list[int]) -> list[Block]:
+        """Take over a turn of the model's; its calls."""
+        found: list[Block] = []
+        for position in positions:
+            for path in self._paths(position):
+                block = self._calls.get(path)
+                if block is not None:
+                    found.append(block)
+            stay = self._stay(position)
+            misplaced = [path for path in stay or () if self._is_result(path)]
+            for path in misplaced:
+                self._tell_foreign(path)
+            if misplaced:
+                stay = [path for path in stay or () if path not in misplaced]
+            self._add(position, stay, is_model=True)
+        return found
+
+    def _add_user(self, positions: list[int], open_calls: list[Block]) -> None:
+        """Take over a turn of the user's: the results first, each once, and none that belongs elsewhere."""
+        wanted = {block.entry.order for block in open_calls}
+        stay = {position: self._stay(position) for position in positions}
+        flat = [path for position in positions for path in stay[position] or [(position,)]]
+        own = [path for path in flat if self._belongs(path, wanted)]
+        foreign = [
+            path for path in flat if self._is_result(path) and not self._belongs(path, wanted)
+        ]
+        if len(own) == len(open_calls) and flat[: len(own)] == own and not foreign:
+            for position in positions:
+                self._add(position, stay[position], is_model=False)
+            return
+        for path in foreign:
+            self._tell_foreign(path)
+        if flat[: len(own)] != own:
+            first = self._results[own[0]]
+            self._mends.append(Mend("moved_result", int(own[0][0]), first.entry.call_id))
+        taken = {*own, *foreign}
+        first_parts = self._results_of(open_calls, own)
+        for number, position in enumerate(positions):
+            rest = stay[position]
+            items = None if rest is None else [path for path in rest if path not in taken]
+            self._add(position, items, is_model=False, before=first_parts if not number else [])
+
+    def _results_of(self, open_calls: list[Block], own: list[Path]) -> list[Draft]:
+        """A result for each call: those that stand in the turn, those that stand elsewhere, and new ones."""
+        drafts = [self._material.draft(path) for path in own]
+        there = {self._results[path].entry.order for path in own}
+        for block in open_calls:
+            entry = block.entry
+            if entry.order in there:
+                continue
+            if block.result_path is not None:
+                drafts.append(self._material.draft(block.result_path))
+                self._mends.append(Mend("moved_result", entry.result_position, entry.call_id))
+            else:
+                call = entry.call or {}
+                made = self._dialect.make(self._ids[entry.order], entry.tool_name, call)
+                drafts.append(Made(made))
+                self._mends.append(Mend("missing_result", entry.position, entry.call_id))
+        return drafts
+
+    def _belongs(self, path: Path, wanted: set[int]) -> bool:
+        block = self._results.get(path)
+        return block is not None and block.entry.order in wanted
+
+    def _is_result(self, path: Path) -> bool:
+        part = self._part(path)
+        return part is not None and self._dialect.is_result(part)
+
+    def _tell_foreign(self, path: Path) -> None:
+        """Tell of a result that is taken out where it stands; one that is moved is told of where it goes."""
+        if path not in self._results:
+            part = self._part(path) or {}
+            holder, key = self._dialect.result_id
+            held = (as_object(part.get(holder)) or {}) if holder else part
+            call_id = held.get(key)
+            kind = "duplicate_result" if call_id in self._known_ids else "orphan_result"
+            self._mends.append(
+                Mend(kind, int(path[0]), call_id if isinstance(call_id, str) else "")
+            )
+
+    def _part(self, path: Path) -> Any:
+        if len(path) == 1:
+            return None
+        return as_object(at(self._messages, path))
+
+    def _paths(self, position: int) -> list[Path]:
+        """The parts of a message."""
+        key = self._dialect.key
+        count = len(as_list(self._messages[position].get(key)) or ())
+        return [(position, key, index) for index in range(count)]
+
+    def _stay(self, position: int) -> list[Path] | None:
+        """The parts of a message that are not blank; ``None`` where it has no list of parts."""
+        if as_list(self._messages[position].get(self._dialect.key)) is None:
+            return None
+        stay: list[Path] = []
+        for path in self._paths(position):
+            if self._material.is_gone(path):
+                continue
+            if self._is_blank(path):
+                self._mends.append(Mend("empty_text", position, ""))
+            else:
+                self._clean_result(path)
+                stay.append(path)
+        return stay
+
+    def _clean_result(self, path: Path) -> None:
+        """Take blank texts out of a result."""
+        part = self._part(path)
+        if part is None or not self._dialect.refuses_blank or not self._is_result(path):
+            return
+        holder = self._dialect.result_id[0]
+        held = (as_object(part.get(holder)) or {}) if holder else part
+        place: Path = (*path, holder, "content") if holder else (*path, "content")
+        content = as_list(held.get("content")) or ()
+        stay = [index for index, item in enumerate(content) if not is_blank(as_object(item) or {})]
+        if len(stay) == len(content) or self._material.is_edited(path):
+            return
+        self._mends.append(Mend("empty_text", int(path[0]), ""))
+        new: Members = {"content": Parts(place, [Kept((*place, index)) for index in stay])}
+        self._material.edit(path, {holder: Changed(place[:-1], new)} if holder else new)
+
+    def _is_blank(self, path: Path) -> bool:
+        """Whether a part is a text without a word."""
+        part = self._part(path)
+        return self._dialect.refuses_blank and part is not None and is_blank(part)
+
+    def _add(
+        self,
+        position: int,
+        stay: list[Path] | None,
+        *,
+        is_model: bool,
+        before: list[Draft] | None = None,
+    ) -> None:
+        """Add a message with the parts that stay, and some before them."""
+        first = before or []
+        if stay is None:
+            self._add_plain(position, is_model, first)
+            return
+        items = [*first, *map(self._material.draft, stay)]
+        if items:
+            self._sheets.append(Sheet(position, is_model, items))
+        else:
+            self._mends.append(Mend("empty_message", position, ""))
+
+    def _add_plain(self, position: int, is_model: bool, first: list[Draft]) -> None:
+        """Add a message whose content is a text."""
+        content = self._messages[position].get(self._dialect.key)
+        is_blank = not isinstance(content, str) or not content.strip()
+        if first:
+            text = [] if is_blank else [Made(self._dialect.text(content))]
+            self._sheets.append(Sheet(position, is_model, [*first, *text]))
+        elif is_blank and self._dialect.refuses_blank and position < len(self._messages) - is_model:
+            self._mends.append(Mend("empty_message", position, ""))
+        else:
+            self._sheets.append(Sheet(position, is_model, None))
+
+    def _drop_trailing_thought(self) -> None:
+        """Leave out a last turn of the model's that is thinking alone."""
+        while self._sheets and self._sheets[-1].is_model:
+            sheet = self._sheets[-1]
+            if not sheet.items or not all(self._is_thought(item) for item in sheet.items):
+                return
+            self._mends.append(Mend("trailing_thought", sheet.position, ""))
+            self._sheets.pop()
+
+    def _is_thought(self, item: Draft) -> bool:
+        part = None if isinstance(item, Made) or item.path is None else self._part(item.path)
+        if part is None:
+            return False
+        return (
+            part.get("type") in THOUGHTS
+            or part.get("thought") is True
+            or "reasoningContent" in part
+        )
+
+    def _merge(self) -> None:
+        """Make one message of those of one side that follow one another."""
+        merged: list[Sheet] = []
+        for sheet in self._sheets:
+            last = merged[-1] if merged else None
+            if (
+                last is None
+                or last.is_model != sheet.is_model
+                or last.items is None
+                or sheet.items is None
+            ):
+                merged.append(sheet)
+                continue
+            self._mends.append(Mend("merged_message", sheet.position, ""))
+            merged[-1] = Sheet(
+                sheet.position if last.position is None else last.position,
+                sheet.is_model,
+                [*last.items, *sheet.items],
+            )
+        self._sheets = merged
+
+    def _draft(self, sheet: Sheet) -> Draft:
+        key, position, items = self._dialect.key, sheet.position, sheet.items
+        if position is None:
+            return Changed(None, {"role": Made("user"), key: Parts(None, items or [])})
+        if items is None or items == [Kept(path) for path in self._paths(position)]:
+            return Kept((position,))
+        return Changed((position,), {key: Parts((position, key), items)})
+
+
+def is_blank(part: Wire) -> bool:
+    """Whether a part is a text without a word."""
+    text = part.get("text")
+    return part.get("type", "text") == "text" and isinstance(text, str) and not text.strip()

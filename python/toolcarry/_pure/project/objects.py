@@ -1,0 +1,20 @@
+"""The objects door of the projection: new lists and dicts where something changes, and the caller's own elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from toolcarry._pure.project.drafts import build
+from toolcarry._pure.project.plan import plan
+from toolcarry.policy import Policy
+from toolcarry.types import Decisions, ProjectReport
+
+
+def project(
+    messages: Sequence[Any], policy: Policy, previous: Decisions | None
+) -> tuple[list[Any] | None, ProjectReport, Decisions]:
+    """The messages with what a policy makes of them; ``None`` where they stay as they are."""
+    found = plan(messages, policy, previous)
+    new = None if found.drafts is None else build(messages, found.drafts)
+    return new, found.report, found.decisions

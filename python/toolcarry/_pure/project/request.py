@@ -1,0 +1,115 @@
+"""The whole request in a model's window: the oldest results go first, then the oldest tool loops as wholes.
+
+What the user said is never touched, nor is the last turn but for its results, which are cut when all else is gone.
+Counted are the texts of the messages, thoughts too, what stands for images, and a few tokens a message for the
+protocol; of a body also all else that it holds, as the system prompt and the tools.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from toolcarry._pure.content import result_text
+from toolcarry._pure.limits import Limits
+from toolcarry._pure.memo import MEMO
+from toolcarry._pure.message_tokens import MEDIA_TOKENS, count_media, tokens_of
+from toolcarry._pure.project.blocks import CLEARED, Block
+from toolcarry._pure.project.choose import BYTES_PER_TOKEN, cut_to
+from toolcarry.policy import NO_LIMIT, Policy
+from toolcarry.types import EncodingName
+from toolcarry.wire import Wire, as_list, as_object
+
+MESSAGE_TOKENS = 4
+"""What the protocol takes for a message."""
+THOUGHTS = ("thinking", "reasoning_content", "reasoning")
+"""The members that hold what a model thought."""
+
+
+class Request:
+    """How many tokens a request has, and what is taken out so that it fits."""
+
+    def __init__(
+        self, messages: Sequence[Any], blocks: Sequence[Block], frame: int, policy: Policy
+    ) -> None:
+        encoding = policy.encoding
+        self._messages = messages
+        self._policy = policy
+        self._encoding: EncodingName = encoding
+        self._sizes = [request_tokens(message, encoding) for message in messages]
+        self.before = frame + sum(self._sizes)
+        self.tokens = self.before + sum([self._growth(block) for block in blocks if block.decision])
+        self.limit = NO_LIMIT if policy.max_request_tokens is None else policy.max_request_tokens
+        self.dropped: list[list[Block]] = []
+        """The tool loops that go."""
+
+    @property
+    def over(self) -> int:
+        """How much the request is over its limit."""
+        return max(self.tokens - self.limit, 0)
+
+    def fit(self, turns: Sequence[Sequence[Block]]) -> None:
+        """Take out what is needed."""
+        if not self.over:
+            return
+        older, last = turns[:-1], turns[-1:]
+        won = 0
+        for turn in older:
+            for block in turn:
+                if not self.over and won >= BYTES_PER_TOKEN * self._policy.clear_at_least:
+                    return
+                saved = block.saved
+                self._shrink(block, Limits(0, NO_LIMIT, self._encoding))
+                won += block.saved - saved
+        for turn in older:
+            if not self.over:
+                return
+            self._drop(list(turn))
+        for turn in last:
+            for block in turn:
+                if self.over:
+                    room = max(MEMO.count(block.new, self._encoding) - self.over, 0)
+                    self._shrink(block, Limits(NO_LIMIT, room, self._encoding))
+
+    def drop_again(self, turns: Sequence[Sequence[Block]], references: frozenset[str]) -> None:
+        """Drop the loops that an earlier projection dropped."""
+        for turn in turns[:-1]:
+            if any(block.reference in references for block in turn):
+                self._drop(list(turn))
+
+    def _shrink(self, block: Block, limits: Limits) -> None:
+        before = self._growth(block) if block.decision else 0
+        block.decide(CLEARED if not limits.chars else cut_to(block, limits, self._policy))
+        self.tokens += (self._growth(block) if block.decision else 0) - before
+
+    def _growth(self, block: Block) -> int:
+        """How many tokens more, mostly fewer, a result has by its decision."""
+        content = block.entry.content
+        media = 0 if block.decision and block.decision[0] == "cut" else count_media(content, 0)
+        old = MEMO.count(result_text(content), self._encoding) + MEDIA_TOKENS * media
+        return MEMO.count(block.new, self._encoding) - old
+
+    def _drop(self, turn: list[Block]) -> None:
+        self.dropped.append(turn)
+        for position in {block.entry.position for block in turn}:
+            self.tokens -= self._sizes[position]
+        for block in turn:
+            if block.entry.result is None or block.entry.result_position == block.entry.position:
+                continue
+            content = block.entry.content
+            self.tokens -= MEMO.count(result_text(content), self._encoding)
+            self.tokens -= MEDIA_TOKENS * count_media(content, 0)
+            self.tokens -= self._growth(block) if block.decision else 0
+
+
+def request_tokens(message: Wire, encoding: EncodingName) -> int:
+    """What a message takes of a model's window."""
+    thoughts = [message.get(key) for key in THOUGHTS]
+    for part in (
+        *(as_list(message.get("content")) or ()),
+        *(as_list(message.get("summary")) or ()),
+    ):
+        thoughts.append((as_object(part) or {}).get("thinking"))  # noqa: PERF401
+    texts = [text for text in thoughts if isinstance(text, str)]
+    counted = sum([MEMO.count(text, encoding) for text in texts])
+    return MESSAGE_TOKENS + counted + tokens_of(message, encoding)

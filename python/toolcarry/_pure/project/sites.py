@@ -1,0 +1,173 @@
+"""Where the content of a result stands in a request, and how another text is put in its place.
+
+Known are the results that a client gives: those of a provider's own tools are never touched, nor is what nobody knows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from toolcarry._pure.content import TEXTS, is_bare, result_text
+from toolcarry._pure.message_tokens import MEDIA_TOKENS, count_media
+from toolcarry._pure.project.drafts import Changed, Draft, Kept, Made, Members, Parts, Path
+from toolcarry.decode import compact_json
+from toolcarry.wire import Wire, as_list, as_object, text_or_empty
+
+OUTPUTS = frozenset(("function_call_output", "custom_tool_call_output", "local_shell_call_output"))
+"""The items of Responses whose ``output`` is text or parts."""
+LISTS = ("content", "parts")
+"""Where a message keeps its parts."""
+
+
+class Site(NamedTuple):
+    """The content of one result."""
+
+    path: Path
+    """Of the result."""
+    wire: Wire
+    holder: str
+    """The member of the result that holds ``key``; empty where the result does so itself."""
+    key: str
+    content: object
+
+    def text(self) -> str:
+        """What is measured, and cut: the text of the content, without what is no text beside it."""
+        parts = as_list(self.content)
+        if parts is None:
+            return (
+                result_text(self.content) if self.key != "response" else response_text(self.content)
+            )
+        if all(text_of(part) is None for part in parts):
+            return result_text(self.content)
+        return "\n".join([text for text in map(text_of, parts) if text is not None])
+
+    def media_tokens(self) -> int:
+        """What the content's images and documents count."""
+        if isinstance(self.content, str):
+            return 0
+        return MEDIA_TOKENS * count_media(self.content, 0)
+
+    @property
+    def is_replaceable(self) -> bool:
+        """Whether no cache mark would be lost."""
+        parts = as_list(self.content)
+        return parts is None or carrier(parts) != MANY_MARKS
+
+    def replaced(self, text: str, *, whole: bool) -> Members:
+        """The members of the result with ``text`` as its content.
+
+        Of a list what is no text stays, unless the whole content is replaced.
+        """
+        inner = self._inner(text, whole)
+        members: dict[str, Made | Parts | Changed | None] = {self.key: inner}
+        if not self.holder:
+            return members
+        if (
+            whole
+            and self.holder in RESPONSES
+            and "parts" in (as_object(self.wire[self.holder]) or {})
+        ):
+            members["parts"] = None
+        return {self.holder: Changed((*self.path, self.holder), members)}
+
+    def _inner(self, text: str, whole: bool) -> Made | Parts:
+        if self.key == "response":
+            return Made({response_key(self.content): text})
+        parts = as_list(self.content)
+        place = None if parts is None else carrier(parts)
+        if parts is None or place is None:
+            return Made([{"text": text}] if self.holder == "toolResult" else text)
+        path = (*self.path, *((self.holder,) if self.holder else ()), self.key)
+        items: list[Draft] = []
+        for index, part in enumerate(parts):
+            if index == place:
+                is_bare_text = isinstance(part, str)
+                items.append(
+                    Made(text) if is_bare_text else Changed((*path, index), {"text": Made(text)})
+                )
+            elif not whole and text_of(part) is None:
+                items.append(Kept((*path, index)))
+        return Parts(path, items)
+
+
+RESPONSES = ("functionResponse", "function_response")
+MANY_MARKS = -1
+
+
+def site_at(path: Path, wire: Wire) -> Site | None:
+    """The content of a result that a client gave; ``None`` where it is of another kind."""
+    kind = wire.get("type")
+    if kind == "tool_result":
+        return Site(path, wire, "", "content", wire.get("content"))
+    if kind in OUTPUTS:
+        return Site(path, wire, "", "output", wire.get("output"))
+    if kind is not None:
+        return None
+    if wire.get("role") in ("tool", "function"):
+        return Site(path, wire, "", "content", wire.get("content"))
+    for holder, key in (("toolResult", "content"), *((name, "response") for name in RESPONSES)):
+        held = as_object(wire.get(holder))
+        if held is not None:
+            return Site(path, wire, holder, key, held.get(key))
+    return None
+
+
+class Paths:
+    """Where in the messages the calls and the results stand that were read from them."""
+
+    def __init__(self, messages: Sequence[Any]) -> None:
+        self._messages = messages
+        self._known: dict[int, dict[int, Path]] = {}
+
+    def of(self, position: int, wire: Wire) -> Path | None:
+        """The path of what was read from the message at a position."""
+        message = self._messages[position]
+        if message is wire:
+            return (position,)
+        known = self._known.get(position)
+        if known is None:
+            known = self._known[position] = {
+                id(part): (position, key, index)
+                for key in (*LISTS, "tool_calls")
+                for index, part in enumerate(as_list(message.get(key)) or ())
+            }
+        return known.get(id(wire))
+
+
+def text_of(part: object) -> str | None:
+    """The text of a part that is nothing but text."""
+    found = as_object(part)
+    if found is None:
+        return part if isinstance(part, str) else None
+    text = found.get("text")
+    is_text = isinstance(text, str) and (found.get("type") in TEXTS or is_bare(found, "text"))
+    return text_or_empty(text) if is_text else None
+
+
+def carrier(parts: Sequence[object]) -> int | None:
+    """Which text part takes the new text: the one with a cache mark, else the first.
+
+    ``None`` where there is no text part, ``MANY_MARKS`` where a mark would be lost.
+    """
+    objects = [as_object(part) or {} for part in parts]
+    marked = [index for index, part in enumerate(objects) if "cache_control" in part]
+    texts = [index for index, part in enumerate(objects) if text_of(part) is not None]
+    if marked:
+        return marked[0] if len(marked) == 1 and marked[0] in texts else MANY_MARKS
+    return texts[0] if texts else None
+
+
+def response_text(response: object) -> str:
+    """The text of what a function of Gemini's gave back."""
+    held = as_object(response)
+    only = None if held is None or len(held) != 1 else next(iter(held.values()))
+    if isinstance(only, str):
+        return only
+    return "" if response is None else compact_json(response)
+
+
+def response_key(response: object) -> str:
+    """Under which name a text is given back: as it was, else as ``result``."""
+    held = as_object(response)
+    return next(iter(held)) if held is not None and len(held) == 1 else "result"
