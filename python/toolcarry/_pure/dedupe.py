@@ -108,6 +108,7 @@ class Judging:
     def prepare(self, entry: Entry) -> Rule:
         """Find the entry's rule, and by it the kind and the value of its key."""
         entry.is_stale = False
+        entry.max_chars = None
         name, arguments = entry.tool_name, entry.arguments
         if entry.call is None:
             entry.kind, entry.value = "other", None
@@ -117,6 +118,7 @@ class Judging:
         entry.given = given
         rule = self._known.get(name) or self._rules.find(name, given)
         entry.kind = kind = rule.kind
+        entry.max_chars = rule.max_result_chars
         if kind == "other":
             entry.value = None if rule.keep == "all" else other_key(rule, name, given)
         else:

@@ -14,12 +14,13 @@ class Entry:
 
     ``position`` is that of the message that the call stands in, ``result_position`` that of the result's.
     ``order`` numbers entries in the order of the walk. What judging finds out is set by it:
-    ``kind``, ``value`` (what tells blocks of the kind apart), ``given`` (the arguments as an object) and ``is_stale``.
+    ``kind``, ``value`` (what tells blocks of the kind apart), ``given`` (the arguments as an object), ``is_stale``, and
+    ``max_chars``, the limit of the rule.
     """
 
     __slots__ = (
         "age", "arguments", "call", "call_id", "content", "given", "is_active", "is_error", "is_failure", "is_stale",
-        "kind", "order", "position", "result", "result_position", "scope", "tool_name", "value",
+        "kind", "max_chars", "order", "position", "result", "result_position", "scope", "tool_name", "value",
     )  # fmt: skip
 
     age: int
@@ -33,6 +34,7 @@ class Entry:
     is_failure: bool
     is_stale: bool
     kind: Kind
+    max_chars: int | None
     order: int
     position: int
     result: Wire | None

@@ -111,7 +111,8 @@ class Fill:
     def _try(self, candidate: Candidate) -> None:
         """Show a block whole, or stop at it."""
         room = self._left - self._heading_size(candidate)
-        fitted = fit_whole(candidate.sources, self._limits, room, self._measure)
+        limits = self._limits.by_rule(candidate.entry.max_chars)
+        fitted = fit_whole(candidate.sources, limits, room, self._measure)
         if fitted is not None:
             self._show(candidate, fitted, "limit")
         else:
@@ -185,7 +186,8 @@ class Fill:
         if candidate is None:
             return listing
         left = self._left - self._measure.size(listing) - self._heading_size(candidate)
-        fitted = fit_part(candidate.sources, self._limits, left, self._measure)
+        limits = self._limits.by_rule(candidate.entry.max_chars)
+        fitted = fit_part(candidate.sources, limits, left, self._measure)
         if fitted is not None:
             self._show(candidate, fitted, "total")
             return listing

@@ -35,6 +35,10 @@ class Limits(NamedTuple):
         """The limit in a measure."""
         return self.chars if measure.encoding is None else self.tokens
 
+    def by_rule(self, chars: int | None) -> Limits:
+        """With the limit of a rule in place of the policy's, where there is one."""
+        return self if chars is None else self._replace(chars=chars)
+
     def within(self, room: int, measure: Measure) -> Limits:
         """No more than fits into what is left of a total."""
         if measure.encoding is None:
@@ -60,13 +64,18 @@ class Limits(NamedTuple):
 
 def limits_of(policy: Policy) -> tuple[Measure, int, Limits]:
     """What the total of a policy counts, how much it is, and the limits on one result."""
-    chars, tokens = policy.max_tool_result_chars, policy.max_tool_result_tokens
-    limits = Limits(
-        NO_LIMIT if chars is None else chars,
-        NO_LIMIT if tokens is None else tokens,
-        policy.encoding,
-    )
+    limits = result_limits(policy)
     if policy.max_tool_context_tokens is not None:
         return Measure(policy.encoding), policy.max_tool_context_tokens, limits
     total = policy.max_tool_context_chars
     return Measure(None), DEFAULT_CONTEXT_CHARS if total is None else total, limits
+
+
+def result_limits(policy: Policy) -> Limits:
+    """The limits on one result."""
+    chars, tokens = policy.max_tool_result_chars, policy.max_tool_result_tokens
+    return Limits(
+        NO_LIMIT if chars is None else chars,
+        NO_LIMIT if tokens is None else tokens,
+        policy.encoding,
+    )

@@ -12,7 +12,7 @@ from toolcarry._pure.pair import Walk
 from toolcarry._pure.project import markers
 from toolcarry._pure.project.sites import Paths, site_at
 from toolcarry.policy import Policy
-from toolcarry.types import Decision, Rule
+from toolcarry.types import Decision
 
 RETRIEVAL = "read_tool_result"
 """The tool that gives a whole result back: what it gave is never replaced."""
@@ -32,11 +32,8 @@ class Block:
         "site", "text",
     )  # fmt: skip
 
-    def __init__(
-        self, entry: Entry, paths: Paths, rule: Rule, reason: str, by: Entry | None
-    ) -> None:
+    def __init__(self, entry: Entry, paths: Paths, reason: str, by: Entry | None) -> None:
         self.entry = entry
-        self.rule = rule
         self.reason = reason
         self.by = by
         call, result = entry.call, entry.result
@@ -106,7 +103,7 @@ def read_blocks(messages: Sequence[Any], policy: Policy, walk: Walk) -> list[Blo
     blocks: list[Block] = []
     for entry in entries:
         reason, by, _ = judging.judge(entry)
-        blocks.append(Block(entry, paths, judging.prepare(entry), reason, by))
+        blocks.append(Block(entry, paths, reason, by))
     blocks.reverse()
     names = markers.References()
     for block in blocks:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from toolcarry._pure.limits import Limits, Measure
+from toolcarry._pure.limits import Limits, Measure, result_limits
 from toolcarry._pure.project import markers
 from toolcarry._pure.project.blocks import CLEARED, RULED_OUT, Block, joined, newest_first
 from toolcarry._pure.rules import RuleSet
@@ -51,7 +51,7 @@ def replace(blocks: Sequence[Block], policy: Policy, previous: Decisions | None)
     waiting: list[tuple[Block, Decision]] = []
     won = 0
     references = {id(block.entry): block.reference for block in blocks}
-    limits = own_limits(policy)
+    limits = result_limits(policy)
     for block in blocks:
         decision = None if block.is_fixed else wanted(block, references, limits, policy)
         if decision is None:
@@ -78,18 +78,7 @@ def wanted(
         return "superseded", references[id(block.by)], 0, 0
     if block.decision is not None:
         return None
-    own = block.rule.max_result_chars
-    return cut_to(block, limits if own is None else limits._replace(chars=own), policy)
-
-
-def own_limits(policy: Policy) -> Limits:
-    """The limits on one result."""
-    chars, tokens = policy.max_tool_result_chars, policy.max_tool_result_tokens
-    return Limits(
-        NO_LIMIT if chars is None else chars,
-        NO_LIMIT if tokens is None else tokens,
-        policy.encoding,
-    )
+    return cut_to(block, limits.by_rule(block.entry.max_chars), policy)
 
 
 def cut_to(block: Block, limits: Limits, policy: Policy) -> Decision | None:
