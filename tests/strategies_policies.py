@@ -10,18 +10,23 @@ totals = st.one_of(st.none(), st.integers(0, 400), st.integers(0, 3_000), st.jus
 patterns = st.sampled_from(
     ("*", "read*", "Gre?", "Bash", "mcp__x__*", "y", "str_replace_editor:view", "Edit")
 )
-rules = st.builds(
-    Rule,
-    st.lists(patterns, min_size=1, max_size=2).map(tuple),
-    kind=st.sampled_from(("read", "edit", "command", "other")),
-    key=st.lists(
-        st.sampled_from(("file_path", "path", "command", "pattern", "query")), max_size=2
-    ).map(tuple),
-    keep=st.sampled_from(("last", "all", "first", "none")),
-)
-rule_sets = st.one_of(st.just(()), st.just("careful"), st.lists(rules, max_size=3).map(tuple))
 switches = st.sampled_from((True, True, True, True, False))
 result_limits = st.none() | st.integers(0, 100) | st.just(NO_LIMIT)
+
+
+def rule_sets(limits: st.SearchStrategy[int | None]) -> st.SearchStrategy[Any]:
+    """Rules whose tools' results have these limits."""
+    rules = st.builds(
+        Rule,
+        st.lists(patterns, min_size=1, max_size=2).map(tuple),
+        kind=st.sampled_from(("read", "edit", "command", "other")),
+        key=st.lists(
+            st.sampled_from(("file_path", "path", "command", "pattern", "query")), max_size=2
+        ).map(tuple),
+        keep=st.sampled_from(("last", "all", "first", "none")),
+        max_result_chars=limits,
+    )
+    return st.one_of(st.just(()), st.just("careful"), st.lists(rules, max_size=3).map(tuple))
 
 
 def policy_of(*, total: int | None, counts_tokens: bool, **settings: Any) -> Policy:
@@ -38,7 +43,7 @@ policies = st.builds(
     max_tool_result_tokens=st.none() | st.none() | result_limits,
     encoding=st.sampled_from(("o200k_base", "cl100k_base")),
     keep=st.sampled_from(("auto", "head", "tail", "ends")),
-    rules=rule_sets,
+    rules=rule_sets(st.none() | result_limits),
     include_summary=switches,
     include_files=switches,
     include_changes=switches,
@@ -48,4 +53,4 @@ policies = st.builds(
     include_interrupted=switches,
     framing=switches,
 )
-roomy = st.builds(Policy, max_tool_context_chars=st.just(NO_LIMIT), rules=rule_sets)
+roomy = st.builds(Policy, max_tool_context_chars=st.just(NO_LIMIT), rules=rule_sets(st.none()))

@@ -117,7 +117,8 @@ def test_the_newest_come_first(
     surviving = [fate.fate for fate in fates if fate.fate not in ("superseded", "excluded")]
     is_shown = [fate != "left_out" for fate in surviving]
     assert is_shown == sorted(is_shown)
-    if policy.max_tool_result_chars is policy.max_tool_result_tokens is None:
+    limits = [rule.max_result_chars for rule in policy.rules if policy.rules != "careful"]
+    if {policy.max_tool_result_chars, policy.max_tool_result_tokens, *limits} == {None}:
         assert "cut" not in surviving[surviving.count("left_out") + 1 :]
 
 

@@ -1,11 +1,12 @@
 """Rules: which tools are known by default, how names match, and what a rule may say."""
 
+import json
 from types import ModuleType
 
 import pytest
-from wire import join, turn
+from wire import bash, join, read, result, turn, user
 
-from toolcarry import DEFAULT_RULES, ConfigError, Policy, Rule
+from toolcarry import DEFAULT_RULES, NO_LIMIT, ConfigError, Policy, Rule
 from toolcarry._pure.rules import glob_matches
 
 KNOWN = {
@@ -152,6 +153,72 @@ def test_the_key_of_another_tool_is_its_name_and_all_its_key_arguments(api: Modu
     assert [block.call_id for block in blocks] == ["t2", "t3"]
 
 
+# The limit on the results of a rule's tools
+
+
+def limited(limit: int | None, **policy: object) -> Policy:
+    rule = Rule("Bash", kind="command", key="command", max_result_chars=limit)
+    return Policy(rules=(rule,), **policy)  # type: ignore[arg-type]
+
+
+def sizes_shown(api: ModuleType, policy: Policy) -> tuple[int, int]:
+    """How much is shown of a read and of a run of 100 characters each, by both doors and step by step."""
+    messages = join(read("a.txt", "@" * 100, "t1"), bash("ls", "%" * 100, "t2"))
+    text: str = api.carry(messages, policy=policy).text
+    assert api.carry(json.dumps(messages).encode(), policy=policy).text == text
+    blocks = api.deduplicate_tools(api.extract_tool_blocks(messages), rules=policy.rules)
+    assert api.format_tool_context(blocks, policy=policy) == text
+    return text.count("@"), text.count("%")
+
+
+@pytest.mark.parametrize(
+    ("limit", "of_policy", "shown"),
+    [
+        (30, None, (100, 30)),
+        (30, 50, (50, 30)),
+        (70, 50, (50, 70)),
+        (None, 50, (50, 50)),
+        (NO_LIMIT, 50, (50, 100)),
+        (1 << 80, 50, (50, 100)),
+        (0, 50, (50, 0)),
+    ],
+)
+def test_a_rules_limit_stands_in_place_of_the_policys(
+    api: ModuleType, limit: int | None, of_policy: int | None, shown: tuple[int, int]
+) -> None:
+    assert sizes_shown(api, limited(limit, max_tool_result_chars=of_policy)) == shown
+
+
+def test_a_limit_in_tokens_holds_beside_that_of_a_rule(api: ModuleType) -> None:
+    messages = bash("ls", "word " * 100)
+    for tokens, count in ((5, 5), (50, 10)):
+        limits = {"max_tool_result_chars": 10, "max_tool_result_tokens": tokens}
+        policy = limited(50, keep="head", **limits)
+        assert api.carry(messages, policy=policy).text.count("word") == count
+
+
+def test_a_rules_limit_holds_for_the_block_at_which_the_total_is_spent(api: ModuleType) -> None:
+    messages = join(bash("ls", "%" * 900), bash("cat a", "@" * 900, "t2"))
+    text = api.carry(messages, policy=limited(None, max_tool_context_chars=1_500)).text
+    assert text.count("@") == 900
+    assert 200 < text.count("%") < 900
+    text = api.carry(messages, policy=limited(200, max_tool_context_chars=640)).text
+    assert text.count("@") == 200
+    assert 20 <= text.count("%") < 200
+    assert len(text) <= 640
+
+
+def test_a_rules_limit_is_that_of_its_tools_alone(api: ModuleType) -> None:
+    policy = limited(30)
+    for name, count in (("Bash", 30), ("mcp__x__bash", 30), ("Basher", 100)):
+        messages = turn(name, {"command": "ls"}, "%" * 100)
+        assert api.carry(messages, policy=policy).text.count("%") == count
+    alone = [
+        user(result("t9", "%" * 100, name="Bash"))
+    ]  # no rule is known of it, for want of a call
+    assert api.carry(alone, policy=policy).text.count("%") == 100
+
+
 def test_the_default_rules_are_data() -> None:
     assert [rule.kind for rule in DEFAULT_RULES] == ["read", "edit", "command"]
     assert all(isinstance(rule, Rule) for rule in DEFAULT_RULES)
@@ -176,6 +243,14 @@ def test_the_default_rules_are_data() -> None:
         ),
         (lambda: Rule(None), "rule.tools: None is not allowed; allowed: names"),
         (lambda: Rule("x", key=7), "rule.key: 7 is not allowed; allowed: names"),
+        (
+            lambda: Rule("x", max_result_chars=-1),
+            "rule.max_result_chars: -1 is not allowed; allowed: an integer >= 0, None",
+        ),
+        (
+            lambda: Rule("x", max_result_chars=True),
+            "rule.max_result_chars: True is not allowed; allowed: an integer >= 0, None",
+        ),
         (
             lambda: Rule("x", kind=["read"]),
             "rule.kind: ['read'] is not allowed; allowed: 'read', 'edit', 'command', 'other'",

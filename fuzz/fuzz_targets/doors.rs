@@ -33,6 +33,7 @@ static FIRST: LazyLock<RuleSet> = LazyLock::new(|| {
         kind: Kind::Other,
         key: key.iter().map(|name| RuleKey::new(OwnedText::from_utf8(name).as_text())).collect(),
         keep,
+        max_result_chars: None,
     };
     let rules = vec![rule("Bash", &["command"], KeepBlock::First), rule("g*", &["value", "é"], KeepBlock::All)];
     RuleSet::new(rules, false)

@@ -134,8 +134,9 @@ impl<'a, 'r> Judging<'a, 'r> {
         }
     }
 
-    /// Find the entry's rule, and by it the kind and the key's value.
+    /// Find the entry's rule, and by it the kind, the key's value, and the limit on its result.
     pub fn prepare<V: Value<'a>>(&self, entry: &mut Entry<'a, V>) -> &'r Rule {
+        entry.max_chars = None;
         let Some(call) = entry.call else {
             let rule = self.rules.find(entry.name(), None::<V>);
             return if rule.keep == KeepBlock::None { rule } else { &OTHER };
@@ -148,6 +149,7 @@ impl<'a, 'r> Judging<'a, 'r> {
         let name = entry.tool_name;
         let rule = self.rules.find(name, Some(given));
         entry.kind = rule.kind;
+        entry.max_chars = rule.max_result_chars;
         entry.value = if rule.kind == Kind::Other { other_key(rule, name, given) } else { key_value(rule, given) };
         rule
     }

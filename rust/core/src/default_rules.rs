@@ -53,6 +53,7 @@ pub fn default_rules() -> Vec<Rule> {
         kind,
         key: key.iter().map(|name| RuleKey::new(Text::ascii(name))).collect(),
         keep: KeepBlock::Last,
+        max_result_chars: None,
     };
     let path = ["file_path", "path", "filePath", "target_file", "notebook_path", "filename"];
     vec![

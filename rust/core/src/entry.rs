@@ -45,6 +45,8 @@ pub struct Entry<'a, V> {
     pub kind: Kind,
     /// What tells blocks of this kind apart.
     pub value: Option<Piece<'a>>,
+    /// The limit of the rule on the result, where it has one.
+    pub max_chars: Option<usize>,
 }
 
 impl<'a, V: Value<'a>> Entry<'a, V> {
@@ -80,6 +82,7 @@ impl<'a, V: Value<'a>> Entry<'a, V> {
             behind: None,
             kind: Kind::Other,
             value: None,
+            max_chars: None,
         }
     }
 

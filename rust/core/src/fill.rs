@@ -158,7 +158,8 @@ impl<'a, 's, V: Value<'a>> Fill<'a, 's, V> {
         let mut candidate = Candidate::new(&entry, sources.iter().any(Option::is_some), self.settings.measure);
         let room = self.left - signed(self.heading_size(&candidate));
         let start = self.texts.len();
-        let fitted = fit_whole(&sources, self.settings.limits, (room, self.settings.measure), &mut self.texts);
+        let limits = self.settings.limits.by_rule(entry.max_chars);
+        let fitted = fit_whole(&sources, limits, (room, self.settings.measure), &mut self.texts);
         if let Some(fitted) = fitted {
             (candidate.texts, candidate.fitted) = (start..self.texts.len(), fitted);
             self.show(candidate, "limit");
@@ -275,7 +276,8 @@ impl<'a, 's, V: Value<'a>> Fill<'a, 's, V> {
         let left =
             self.left - signed(self.settings.measure.size(listing.as_text())) - signed(self.heading_size(&candidate));
         let (start, sources) = (self.texts.len(), sources(&entry, self.settings.keep));
-        let fitted = fit_part(&sources, self.settings.limits, (left, self.settings.measure), &mut self.texts);
+        let limits = self.settings.limits.by_rule(entry.max_chars);
+        let fitted = fit_part(&sources, limits, (left, self.settings.measure), &mut self.texts);
         if let Some(fitted) = fitted {
             (candidate.texts, candidate.fitted) = (start..self.texts.len(), fitted);
             self.show(candidate, "total");

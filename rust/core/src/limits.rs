@@ -85,6 +85,12 @@ impl Limits {
         }
     }
 
+    /// With the limit of a rule in place of the policy's, where there is one.
+    #[must_use]
+    pub fn by_rule(self, chars: Option<usize>) -> Self {
+        Self { chars: chars.unwrap_or(self.chars), ..self }
+    }
+
     /// No more than fits into what is left of a total.
     #[must_use]
     pub fn within(self, room: usize, measure: Measure) -> Self {

@@ -84,10 +84,13 @@ pub struct Rule {
     pub key: Vec<RuleKey>,
     /// Which blocks of one key stay.
     pub keep: KeepBlock,
+    /// The limit on one result of these tools, in place of the policy's.
+    pub max_result_chars: Option<usize>,
 }
 
 /// What applies where no rule matches.
-pub static OTHER: Rule = Rule { tools: Vec::new(), kind: Kind::Other, key: Vec::new(), keep: KeepBlock::All };
+pub static OTHER: Rule =
+    Rule { tools: Vec::new(), kind: Kind::Other, key: Vec::new(), keep: KeepBlock::All, max_result_chars: None };
 
 /// Longer names are put into lower case in an allocation of their own.
 const LONGEST_NAME: usize = 64;

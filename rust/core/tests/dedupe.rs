@@ -225,7 +225,8 @@ fn side_chains_supersede_nothing_outside() {
 
 fn rule(kind: Kind, keep: KeepBlock) -> RuleSet {
     let tools = vec!["f".to_owned()];
-    RuleSet::new(vec![Rule { tools, kind, key: vec![RuleKey::new(Text::ascii("q"))], keep }], false)
+    let key = vec![RuleKey::new(Text::ascii("q"))];
+    RuleSet::new(vec![Rule { tools, kind, key, keep, max_result_chars: None }], false)
 }
 
 #[test]

@@ -70,12 +70,18 @@ fn extract_rule(rule: &Bound<'_, PyAny>) -> PyResult<Rule> {
             "none" => KeepBlock::None,
             _ => KeepBlock::Last,
         },
+        max_result_chars: extract_limit(&rule.getattr(intern!(py, "max_result_chars"))?),
     })
 }
 
 /// From a tuple of names.
 fn extract_names(names: &Bound<'_, PyAny>) -> PyResult<Vec<OwnedText>> {
     names.try_iter()?.map(|name| Ok(text_of(name?.cast::<PyString>()?.as_borrowed()).into())).collect()
+}
+
+/// From a number that may be larger than any text is long, or `None`.
+fn extract_limit(limit: &Bound<'_, PyAny>) -> Option<usize> {
+    (!limit.is_none()).then(|| limit.extract().unwrap_or(NO_LIMIT).min(NO_LIMIT))
 }
 
 /// From the name of a side; `None` for `"auto"`.
@@ -93,9 +99,7 @@ pub(crate) fn extract_settings(policy: &Bound<'_, PyAny>) -> PyResult<Settings> 
     let py = policy.py();
     let is_on = |name: &Bound<'_, PyString>| policy.getattr(name)?.is_truthy();
     let limit = |name: &Bound<'_, PyString>, default: usize| -> PyResult<usize> {
-        let value = policy.getattr(name)?;
-        let number = || value.extract::<usize>().unwrap_or(NO_LIMIT).min(NO_LIMIT);
-        Ok(if value.is_none() { default } else { number() })
+        Ok(extract_limit(&policy.getattr(name)?).unwrap_or(default))
     };
     let keep: Bound<'_, PyString> = policy.getattr(intern!(py, "keep"))?.cast_into()?;
     let (tokens, result_tokens) = (intern!(py, "max_tool_context_tokens"), intern!(py, "max_tool_result_tokens"));
