@@ -4,10 +4,10 @@
 //! A read of a range is superseded by one later read that covers it. Scopes, and branches that were left, never
 //! supersede one another. The twin is `_pure/dedupe.py`.
 
-use ahash::{AHashMap, AHashSet};
+use ahash::AHashMap;
 
 use crate::entry::Entry;
-use crate::lines::{DEFAULT_READ, Lines, UNREADABLE, is_covered, line_range, remember_range};
+use crate::lines::{DEFAULT_READ, Read, UNREADABLE, find_covering, line_range, remember_range};
 use crate::pieces::Piece;
 use crate::rules::{KeepBlock, Kind, OTHER, Rule, RuleSet, key_value};
 use crate::scan::push_quoted;
@@ -50,16 +50,19 @@ impl Reason {
     }
 }
 
-/// Why an entry is superseded (`None`: it stays), and the order of the entry whose heading counts it.
+/// Why an entry is superseded (`None`: it stays), and by which. Entries are named by their order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Judgement {
     /// Why it is superseded.
     pub reason: Option<Reason>,
+    /// Which entry supersedes it. Of an entry that stays it says nothing.
+    pub by: Option<usize>,
     /// Whose heading counts it.
     pub counted_by: Option<usize>,
 }
 
-const STAYS: Judgement = Judgement { reason: None, counted_by: None };
+const STAYS: Judgement = Judgement { reason: None, by: None, counted_by: None };
+const BY_RULE: Judgement = Judgement { reason: Some(Reason::Rule), ..STAYS };
 
 /// What blocks of one key share.
 #[derive(Debug, PartialEq, Eq, Hash)]
@@ -70,14 +73,16 @@ struct Name<'a> {
     value: Piece<'a>,
 }
 
-/// What is known of the newer blocks of one key.
+/// What is known of the newer blocks of one key. Blocks are named by their order.
 #[derive(Debug, Default)]
 struct Newer {
     newest: Option<usize>,
     newest_success: Option<usize>,
-    was_read_whole: bool,
-    ranges: Vec<Lines>,
-    is_rewritten: bool,
+    /// The newest read of the whole file.
+    newest_whole: Option<usize>,
+    ranges: Vec<Read>,
+    /// The newest block that wrote the file, or read it, whole.
+    rewritten: Option<usize>,
     writes: Option<bool>,
 }
 
@@ -86,28 +91,29 @@ struct Newer {
 pub struct Judging<'a, 'r> {
     rules: &'r RuleSet,
     newer: AHashMap<Name<'a>, Newer>,
-    firsts: AHashSet<usize>,
+    /// The oldest successful block of each key of which the first is kept.
+    firsts: AHashMap<Name<'a>, usize>,
 }
 
 impl<'a, 'r> Judging<'a, 'r> {
     /// A judge by these rules, who has seen nothing yet.
     #[must_use]
     pub fn new(rules: &'r RuleSet) -> Self {
-        Self { rules, newer: AHashMap::new(), firsts: AHashSet::new() }
+        Self { rules, newer: AHashMap::new(), firsts: AHashMap::new() }
     }
 
-    /// Judge an entry; they come newest first. Sets its kind, its value, and whether it is stale.
+    /// Judge an entry; they come newest first. Sets what [`Judging::prepare`] sets, and whether it is stale.
     pub fn judge<V: Value<'a>>(&mut self, entry: &mut Entry<'a, V>) -> Judgement {
         let rule = self.prepare(entry);
         if rule.keep == KeepBlock::None {
-            return Judgement { reason: Some(Reason::Rule), counted_by: None };
+            return BY_RULE;
         }
         let Some(value) = entry.value.clone() else { return STAYS };
-        if rule.keep == KeepBlock::First {
-            let is_first = self.firsts.contains(&entry.order);
-            return Judgement { reason: (!is_first).then_some(Reason::EarlierCall), counted_by: None };
-        }
         let name = Name { scope: entry.scope, is_active: entry.is_active, kind: entry.kind, value };
+        if rule.keep == KeepBlock::First {
+            let by = self.firsts.get(&name).copied().filter(|first| entry.order < *first);
+            return Judgement { reason: by.map(|_| Reason::EarlierCall), by, counted_by: None };
+        }
         match entry.kind {
             Kind::Read => self.judge_read(entry, name, rule),
             Kind::Edit => self.judge_edit(entry, name, rule),
@@ -115,21 +121,14 @@ impl<'a, 'r> Judging<'a, 'r> {
         }
     }
 
-    /// Note the oldest successful block of each key, and the failures before it. The entries come newest first.
+    /// Note the oldest successful block of each key. The entries come newest first.
     pub fn find_firsts<V: Value<'a>>(&mut self, entries: &mut [Entry<'a, V>]) {
-        let mut succeeded: AHashSet<Name<'a>> = AHashSet::new();
         for entry in entries.iter_mut().rev() {
             let rule = self.prepare(entry);
             let Some(value) = entry.value.clone() else { continue };
-            if rule.keep != KeepBlock::First {
-                continue;
-            }
-            let name = Name { scope: entry.scope, is_active: entry.is_active, kind: entry.kind, value };
-            if !succeeded.contains(&name) {
-                self.firsts.insert(entry.order);
-            }
-            if !entry.is_failure() {
-                succeeded.insert(name);
+            if rule.keep == KeepBlock::First && !entry.is_failure() {
+                let name = Name { scope: entry.scope, is_active: entry.is_active, kind: entry.kind, value };
+                self.firsts.entry(name).or_insert(entry.order);
             }
         }
     }
@@ -163,42 +162,44 @@ impl<'a, 'r> Judging<'a, 'r> {
             entry.is_stale = self.newer.get(&name).is_some_and(|edits| edits.newest_success.is_some());
             if self.rules.is_careful && lines.is_none() {
                 let edits = Name { value: name.value.clone(), ..name };
-                self.newer.entry(edits).or_default().is_rewritten = true;
+                self.newer.entry(edits).or_default().rewritten.get_or_insert(entry.order);
             }
             name.kind = Kind::Read;
         }
         let newer = self.newer.entry(name).or_default();
-        let is_superseded = if entry.is_failure() {
-            newer.newest.is_some()
+        let by = if entry.is_failure() {
+            newer.newest
+        } else if wanted == UNREADABLE {
+            None
         } else {
-            let by_whole = newer.was_read_whole && wanted.last <= DEFAULT_READ.last;
-            let is_superseded = wanted != UNREADABLE && (by_whole || is_covered(wanted, &newer.ranges));
+            let whole = newer.newest_whole.filter(|_| wanted.last <= DEFAULT_READ.last);
+            let by = whole.or_else(|| find_covering(wanted, &newer.ranges));
             if lines.is_none() {
-                newer.was_read_whole = true;
-            } else if wanted != UNREADABLE {
-                remember_range(wanted, &mut newer.ranges);
+                newer.newest_whole.get_or_insert(entry.order);
+            } else {
+                remember_range(Read { lines: wanted, order: entry.order }, &mut newer.ranges);
             }
-            is_superseded
+            by
         };
         newer.newest.get_or_insert(entry.order);
-        let is_superseded = is_superseded && rule.keep != KeepBlock::All;
-        Judgement { reason: is_superseded.then_some(Reason::LaterRead), counted_by: None }
+        let by = by.filter(|_| rule.keep != KeepBlock::All);
+        Judgement { reason: by.map(|_| Reason::LaterRead), by, counted_by: None }
     }
 
     fn judge_edit<V: Value<'a>>(&mut self, entry: &Entry<'a, V>, name: Name<'a>, rule: &Rule) -> Judgement {
         let is_careful = self.rules.is_careful;
         let newer = self.newer.entry(name).or_default();
-        let is_superseded = if is_careful { newer.is_rewritten } else { newer.newest_success.is_some() };
-        let reason = (is_superseded && rule.keep != KeepBlock::All).then_some(Reason::LaterEdit);
+        let by = if is_careful { newer.rewritten } else { newer.newest_success };
+        let reason = by.filter(|_| rule.keep != KeepBlock::All).map(|_| Reason::LaterEdit);
         if entry.is_failure() {
-            return Judgement { reason, counted_by: None };
+            return Judgement { reason, by, counted_by: None };
         }
         let counted_by = newer.newest_success.filter(|_| reason.is_some() && !is_careful);
         newer.newest_success.get_or_insert(entry.order);
         if is_careful && entry.given.is_some_and(writes_whole_file) {
-            newer.is_rewritten = true;
+            newer.rewritten.get_or_insert(entry.order);
         }
-        Judgement { reason, counted_by }
+        Judgement { reason, by, counted_by }
     }
 
     /// A command, or another tool under a rule that keeps the last of a key.
@@ -220,12 +221,12 @@ impl<'a, 'r> Judging<'a, 'r> {
         if *newer.writes.get_or_insert_with(is_writing) {
             return STAYS;
         }
-        let by = if is_failure { Some(newest) } else { newer.newest_success };
-        if by.is_none() {
+        let is_superseded = is_failure || newer.newest_success.is_some();
+        if !is_superseded {
             newer.newest_success = Some(entry.order);
         }
-        let reason = by.map(|_| if is_command { Reason::LaterRun } else { Reason::LaterCall });
-        Judgement { reason, counted_by: is_command.then_some(newest) }
+        let reason = is_superseded.then_some(if is_command { Reason::LaterRun } else { Reason::LaterCall });
+        Judgement { reason, by: Some(newest), counted_by: is_command.then_some(newest) }
     }
 }
 

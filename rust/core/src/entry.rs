@@ -25,8 +25,10 @@ pub struct Entry<'a, V> {
     pub call_id: Text<'a>,
     /// The tool's name, by the call, else by what the result says of itself; may be empty.
     pub tool_name: Text<'a>,
-    /// The index of the message.
+    /// The index of the message that the call stands in; of a result without call, that of its own.
     pub position: usize,
+    /// The index of the message that the result stands in.
+    pub result_position: usize,
     /// Entries in the order of the walk; unique.
     pub order: usize,
     /// How many newer blocks there are.
@@ -72,6 +74,7 @@ impl<'a, V: Value<'a>> Entry<'a, V> {
             call_id,
             tool_name,
             position,
+            result_position: position,
             order,
             age: 0,
             scope,
@@ -94,7 +97,7 @@ impl<'a, V: Value<'a>> Entry<'a, V> {
 
     /// Take over what came back for another entry.
     pub(crate) fn take_over(&mut self, other: &Self) {
-        (self.result, self.content) = (other.result, other.content);
+        (self.result, self.result_position, self.content) = (other.result, other.result_position, other.content);
         (self.is_error, self.is_failure) = (other.is_error, other.is_failure);
     }
 

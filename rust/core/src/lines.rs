@@ -25,6 +25,13 @@ pub struct Lines {
     pub last: i64,
 }
 
+/// The lines that a block read, and the block's order.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Read {
+    pub(crate) lines: Lines,
+    pub(crate) order: usize,
+}
+
 /// The lines that a read asks for; `None` where it asks for none.
 pub fn line_range<'a, V: Value<'a>>(input: V) -> Option<Lines> {
     if input.size() == 1 {
@@ -70,19 +77,20 @@ fn line_number<'a, V: Value<'a>>(value: Option<V>) -> Option<i64> {
     value.integer().or_else(|| value.text().and_then(digits)).filter(|number| (0..TO_THE_END).contains(number))
 }
 
-/// Whether one of the ranges holds `wanted`. They are sorted, and none holds another.
-pub(crate) fn is_covered(wanted: Lines, ranges: &[Lines]) -> bool {
-    let after = ranges.partition_point(|range| range.first <= wanted.first);
-    after.checked_sub(1).and_then(|index| ranges.get(index)).is_some_and(|range| range.last >= wanted.last)
+/// The order of the block whose range holds `wanted`. They are sorted, and none holds another.
+pub(crate) fn find_covering(wanted: Lines, ranges: &[Read]) -> Option<usize> {
+    let after = ranges.partition_point(|range| range.lines.first <= wanted.first);
+    let nearest = after.checked_sub(1).and_then(|index| ranges.get(index))?;
+    (nearest.lines.last >= wanted.last).then_some(nearest.order)
 }
 
 /// Add a range that was read; those that it holds are no longer needed.
-pub(crate) fn remember_range(read: Lines, ranges: &mut Vec<Lines>) {
-    if is_covered(read, ranges) {
+pub(crate) fn remember_range(read: Read, ranges: &mut Vec<Read>) {
+    if find_covering(read.lines, ranges).is_some() {
         return;
     }
-    let start = ranges.partition_point(|range| *range < read);
-    let held = ranges.iter().skip(start).take_while(|range| range.last <= read.last).count();
+    let start = ranges.partition_point(|range| range.lines < read.lines);
+    let held = ranges.iter().skip(start).take_while(|range| range.lines.last <= read.lines.last).count();
     ranges.drain(start..start + held);
     if ranges.len() < MAX_RANGES {
         ranges.insert(start, read);
