@@ -200,14 +200,14 @@ impl<'a> Visit<'a> for Fields<'a> {
         self.set(None, false);
     }
 
-    fn literal(&mut self, literal: Literal) {
+    fn literal(&mut self, _: usize, literal: Literal) {
         if self.field == Field::Role && literal == Literal::Null {
             (self.field, self.has_role) = (Field::Unknown, false);
         }
         self.set(None, literal == Literal::True);
     }
 
-    fn open(&mut self, is_object: bool) {
+    fn open(&mut self, _: usize, is_object: bool) {
         let field = self.field;
         self.set(None, false);
         match self.depth {

@@ -11,6 +11,7 @@ mod index;
 mod lines;
 mod nodes;
 mod request;
+mod spans;
 mod strings;
 mod syntax;
 mod unescape;

@@ -7,17 +7,45 @@ use super::strings::Raw;
 use super::syntax::{Literal, Scan, Visit, read_value, skip_space, unexpected};
 use crate::lanes::{Lanes, Work};
 
-/// A value; its parts are kept as long as the scan.
+/// A value; its parts are kept as long as the scan. It knows where it stands: by the offset of its first byte, or by
+/// the bytes that it borrows.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Node<'a> {
-    Null,
-    Bool(bool),
+    Null(u32),
+    Bool(bool, u32),
     /// As it is written.
     Number(&'a [u8]),
-    Text(Raw<'a>),
-    List(&'a [Node<'a>]),
+    /// A [`Raw`], field by field.
+    Text {
+        bytes: &'a [u8],
+        chars: u32,
+        has_escapes: bool,
+        is_ascii: bool,
+    },
+    List(&'a [Node<'a>], u32),
     /// Members as they are written: the last of a name counts.
-    Object(&'a [Member<'a>]),
+    Object(&'a [Member<'a>], u32),
+}
+
+// Nodes are copied where they are made, and a message is made of many. Offsets cost nothing as long as they have room
+// beside a slice: where a text has its length, which is why it has its fields in the node, beside what tells its kind.
+const _: () = assert!(size_of::<Node<'_>>() == size_of::<Raw<'_>>());
+
+impl<'a> Node<'a> {
+    #[inline(always)]
+    fn text(raw: Raw<'a>) -> Self {
+        let Raw { bytes, chars, has_escapes, is_ascii } = raw;
+        Self::Text { bytes, chars, has_escapes, is_ascii }
+    }
+
+    /// The value as text, as it is written.
+    #[inline(always)]
+    pub(crate) fn raw(&self) -> Option<Raw<'a>> {
+        match *self {
+            Self::Text { bytes, chars, has_escapes, is_ascii } => Some(Raw { bytes, chars, has_escapes, is_ascii }),
+            _ => None,
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -53,7 +81,7 @@ impl<'a> Work for Building<'a, '_> {
         if is_all && skip_space(data, end) < data.len() {
             return unexpected(skip_space(data, end));
         }
-        Ok(stacks.items.pop().unwrap_or(Node::Null))
+        Ok(stacks.items.pop().unwrap_or(Node::Null(offset(at))))
     }
 }
 
@@ -62,10 +90,24 @@ impl<'a> Work for Building<'a, '_> {
 pub(crate) struct Stacks<'a> {
     items: Vec<Node<'a>>,
     members: Vec<Member<'a>>,
-    /// Where the items or the members of each open array or object begin.
-    opened: Vec<(bool, usize)>,
+    opened: Vec<Opened>,
     /// The names of members whose values are not yet there.
     names: Vec<Raw<'a>>,
+}
+
+/// An array or an object that is open.
+#[derive(Clone, Copy, Debug)]
+struct Opened {
+    is_object: bool,
+    /// Where its bracket stands.
+    at: u32,
+    /// Where its items or its members begin among those of all.
+    start: usize,
+}
+
+/// An offset as a node keeps it. Where 4 GiB do not hold it, nobody asks where the node stands.
+fn offset(at: usize) -> u32 {
+    u32::try_from(at).unwrap_or(u32::MAX)
 }
 
 impl Stacks<'_> {
@@ -90,7 +132,7 @@ impl<'a> Builder<'a, '_> {
     #[inline(always)]
     fn add(&mut self, value: Node<'a>) {
         match self.stacks.opened.last() {
-            Some((true, _)) => {
+            Some(Opened { is_object: true, .. }) => {
                 if let Some(name) = self.stacks.names.pop() {
                     self.stacks.members.push(Member { name, value });
                 }
@@ -108,37 +150,37 @@ impl<'a> Visit<'a> for Builder<'a, '_> {
 
     #[inline(always)]
     fn text(&mut self, _: usize, text: Raw<'a>) {
-        self.add(Node::Text(text));
+        self.add(Node::text(text));
     }
 
     fn number(&mut self, digits: &'a [u8]) {
         self.add(Node::Number(digits));
     }
 
-    fn literal(&mut self, literal: Literal) {
+    fn literal(&mut self, at: usize, literal: Literal) {
+        let at = offset(at);
         self.add(match literal {
-            Literal::Null => Node::Null,
-            Literal::True => Node::Bool(true),
-            Literal::False => Node::Bool(false),
+            Literal::Null => Node::Null(at),
+            Literal::True => Node::Bool(true, at),
+            Literal::False => Node::Bool(false, at),
         });
     }
 
-    fn open(&mut self, is_object: bool) {
-        self.stacks
-            .opened
-            .push((is_object, if is_object { self.stacks.members.len() } else { self.stacks.items.len() }));
+    fn open(&mut self, at: usize, is_object: bool) {
+        let start = if is_object { self.stacks.members.len() } else { self.stacks.items.len() };
+        self.stacks.opened.push(Opened { is_object, at: offset(at), start });
     }
 
     fn close(&mut self, _: bool) {
-        let Some((is_object, start)) = self.stacks.opened.pop() else { return };
+        let Some(Opened { is_object, at, start }) = self.stacks.opened.pop() else { return };
         let node = if is_object {
             let members = self.bump.alloc_slice_copy(self.stacks.members.get(start..).unwrap_or_default());
             self.stacks.members.truncate(start);
-            Node::Object(members)
+            Node::Object(members, at)
         } else {
             let items = self.bump.alloc_slice_copy(self.stacks.items.get(start..).unwrap_or_default());
             self.stacks.items.truncate(start);
-            Node::List(items)
+            Node::List(items, at)
         };
         self.add(node);
     }

@@ -139,7 +139,7 @@ impl<'a> Visit<'a> for Members<'a> {
 
     fn text(&mut self, _: usize, _: Raw<'a>) {}
     fn number(&mut self, _: &'a [u8]) {}
-    fn literal(&mut self, _: Literal) {}
-    fn open(&mut self, _: bool) {}
+    fn literal(&mut self, _: usize, _: Literal) {}
+    fn open(&mut self, _: usize, _: bool) {}
     fn close(&mut self, _: bool) {}
 }

@@ -47,17 +47,16 @@ pub(crate) fn unexpected<T>(at: usize) -> Scan<T> {
     Err(Refused { at, fault: Fault::Unexpected })
 }
 
-/// What is told of the values that the grammar finds.
+/// What is told of the values that the grammar finds; `at` is the offset of a value's first byte.
 pub(crate) trait Visit<'a> {
     /// Whether a value ends at the end of its line.
     const IS_LINE: bool = false;
     /// The name of a member.
     fn key(&mut self, at: usize, name: Raw<'a>);
-    /// A text; `at` is the offset of its quote.
     fn text(&mut self, at: usize, text: Raw<'a>);
     fn number(&mut self, digits: &'a [u8]);
-    fn literal(&mut self, literal: Literal);
-    fn open(&mut self, is_object: bool);
+    fn literal(&mut self, at: usize, literal: Literal);
+    fn open(&mut self, at: usize, is_object: bool);
     fn close(&mut self, is_object: bool);
     /// Whether bytes that are no UTF-8 are refused.
     fn checks_utf8(&self) -> bool {
@@ -128,7 +127,7 @@ pub(crate) fn read_value<'a, L: Lanes, T: Visit<'a>>(
                 let is_object = *bracket == b'{';
                 open += 1;
                 objects = objects << 1 | u128::from(is_object);
-                visit.open(is_object);
+                visit.open(at, is_object);
                 let inside = skip_for::<T>(data, at + 1);
                 let is_empty = data.get(inside) == Some(if is_object { &b'}' } else { &b']' });
                 if !is_empty {
@@ -190,7 +189,7 @@ fn read_literal<'a>(data: &[u8], at: usize, word: &[u8], literal: Literal, visit
     if data.get(at..end) != Some(word) {
         return unexpected(at);
     }
-    visit.literal(literal);
+    visit.literal(at, literal);
     Ok(end)
 }
 

@@ -1,6 +1,7 @@
 //! Scanned JSON as the steps see it.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use ahash::AHashMap;
 use bumpalo::Bump;
@@ -10,7 +11,7 @@ use super::strings::Raw;
 use super::write::{answer, compact};
 use crate::lanes::dispatch;
 use crate::text::{OwnedText, Text};
-use crate::value::{Key, Spelling, Value, names};
+use crate::value::{Key, Spelling, Value, names, text_or_empty};
 
 /// A value of scanned JSON. What has to be made of it (a text without its escapes) is kept as long as the scan.
 #[derive(Clone, Copy, Debug)]
@@ -19,7 +20,7 @@ pub struct Scanned<'a> {
     pub(super) bump: &'a Bump,
 }
 
-static EMPTY: Node<'static> = Node::Object(&[]);
+static EMPTY: Node<'static> = Node::Object(&[], 0);
 
 impl<'a> Scanned<'a> {
     pub(crate) fn new(node: Node<'a>, bump: &'a Bump) -> Self {
@@ -40,9 +41,17 @@ impl<'a> Scanned<'a> {
         Self { node, ..self }
     }
 
-    fn raw_members(self) -> &'a [Member<'a>] {
+    /// Where the value stands in the data that was scanned, which is shorter than 4 GiB: all that was written of it,
+    /// quotes and brackets too. Of a value that the scan made itself it says nothing.
+    #[cfg_attr(not(test), expect(dead_code, reason = "asked by what changes a request"))]
+    pub(crate) fn span(self, data: &[u8]) -> Range<usize> {
+        self.node.span(data)
+    }
+
+    /// The members of an object as they are written, those too that are there twice.
+    pub(crate) fn raw_members(self) -> &'a [Member<'a>] {
         match self.node {
-            Node::Object(members) => members,
+            Node::Object(members, _) => members,
             _ => &[],
         }
     }
@@ -52,23 +61,16 @@ impl<'a> Scanned<'a> {
         found.map(|member| &member.value)
     }
 
-    fn raw(self) -> Option<Raw<'a>> {
-        match self.node {
-            Node::Text(raw) => Some(*raw),
-            _ => None,
-        }
-    }
-
     /// The value as it is written, for those who make something else of it.
     #[must_use]
     pub fn written(self) -> Written<'a> {
         match self.node {
-            Node::Null => Written::Null,
-            Node::Bool(value) => Written::Bool(*value),
+            Node::Null(_) => Written::Null,
+            Node::Bool(value, _) => Written::Bool(*value),
             Node::Number(digits) => Written::Number(digits),
-            Node::Text(raw) => Written::Text(raw.text(self.bump)),
-            Node::List(_) => Written::List,
-            Node::Object(_) => Written::Object,
+            Node::Text { .. } => Written::Text(text_or_empty(Some(self))),
+            Node::List(..) => Written::List,
+            Node::Object(..) => Written::Object,
         }
     }
 }
@@ -107,7 +109,7 @@ pub(crate) fn distinct<'a>(members: &'a [Member<'a>], bump: &'a Bump) -> Vec<(Te
 
 impl<'a> Value<'a> for Scanned<'a> {
     fn get(self, key: Key<'_>) -> Option<Self> {
-        self.member(key).filter(|node| !matches!(node, Node::Null)).map(|node| self.with(node))
+        self.member(key).filter(|node| !matches!(node, Node::Null(_))).map(|node| self.with(node))
     }
 
     fn has(self, key: Key<'_>) -> bool {
@@ -115,56 +117,56 @@ impl<'a> Value<'a> for Scanned<'a> {
     }
 
     fn text(self) -> Option<Text<'a>> {
-        self.raw().map(|raw| raw.text(self.bump))
+        self.node.raw().map(|raw| raw.text(self.bump))
     }
 
     fn spelling(self) -> Option<Spelling<'a>> {
-        self.raw().map(|raw| match raw {
+        self.node.raw().map(|raw| match raw {
             Raw { bytes, has_escapes: false, is_ascii: true, .. } => Spelling::Text(Text::Latin1(bytes)),
             Raw { bytes, .. } => Spelling::Json(bytes),
         })
     }
 
     fn text_len(self) -> Option<usize> {
-        self.raw().map(|raw| raw.chars as usize)
+        self.node.raw().map(|raw| raw.chars as usize)
     }
 
     fn utf8_len(self) -> Option<usize> {
-        self.raw().map(Raw::utf8_len)
+        self.node.raw().map(Raw::utf8_len)
     }
 
     fn text_start(self, count: usize) -> Option<Text<'a>> {
-        self.raw().map(|raw| raw.start(count, self.bump))
+        self.node.raw().map(|raw| raw.start(count, self.bump))
     }
 
     fn text_end(self, count: usize) -> Option<Text<'a>> {
-        self.raw().map(|raw| raw.end(count, self.bump))
+        self.node.raw().map(|raw| raw.end(count, self.bump))
     }
 
     fn object(self) -> Option<Self> {
-        matches!(self.node, Node::Object(_)).then_some(self)
+        matches!(self.node, Node::Object(..)).then_some(self)
     }
 
     fn list(self) -> Option<Self> {
-        matches!(self.node, Node::List(_)).then_some(self)
+        matches!(self.node, Node::List(..)).then_some(self)
     }
 
     fn count(self) -> usize {
         match self.node {
-            Node::List(items) => items.len(),
+            Node::List(items, _) => items.len(),
             _ => 0,
         }
     }
 
     fn item(self, index: usize) -> Option<Self> {
         match self.node {
-            Node::List(items) => items.get(index).map(|node| self.with(node)),
+            Node::List(items, _) => items.get(index).map(|node| self.with(node)),
             _ => None,
         }
     }
 
     fn is_true(self) -> bool {
-        matches!(self.node, Node::Bool(true))
+        matches!(self.node, Node::Bool(true, _))
     }
 
     fn integer(self) -> Option<i64> {
@@ -196,10 +198,10 @@ impl<'a> Value<'a> for Scanned<'a> {
     }
 
     fn arguments(self) -> Self {
-        let Some(raw) = self.raw() else {
+        let Some(raw) = self.node.raw() else {
             return match self.node {
-                Node::Null => self.empty(),
-                Node::Object(_) => self,
+                Node::Null(_) => self.empty(),
+                Node::Object(..) => self,
                 other => Self::new(self.object_of(names::ARGUMENTS, *other), self.bump),
             };
         };
@@ -211,7 +213,7 @@ impl<'a> Value<'a> for Scanned<'a> {
             Cow::Owned(bytes) => self.bump.alloc_slice_copy(&bytes),
         };
         let node = match Self::build(data, false, self.bump) {
-            Ok(object @ Node::Object(_)) => object,
+            Ok(object @ Node::Object(..)) => object,
             Ok(other) => self.object_of(names::ARGUMENTS, other),
             Err(_) => self.object_of(names::ARGUMENTS, *self.node),
         };
@@ -228,13 +230,13 @@ impl<'a> Value<'a> for Scanned<'a> {
 
     fn type_name(self) -> String {
         match self.node {
-            Node::Null => "NoneType",
-            Node::Bool(_) => "bool",
+            Node::Null(_) => "NoneType",
+            Node::Bool(..) => "bool",
             Node::Number(digits) if digits.iter().any(|byte| matches!(byte, b'.' | b'e' | b'E')) => "float",
             Node::Number(_) => "int",
-            Node::Text(_) => "str",
-            Node::List(_) => "list",
-            Node::Object(_) => "dict",
+            Node::Text { .. } => "str",
+            Node::List(..) => "list",
+            Node::Object(..) => "dict",
         }
         .to_owned()
     }
@@ -246,6 +248,6 @@ impl<'a> Scanned<'a> {
         let bytes = self.bump.alloc_str(&key.name.to_utf8()).as_bytes();
         let chars = u32::try_from(bytes.len()).unwrap_or(0);
         let name = Raw { bytes, chars, has_escapes: false, is_ascii: true };
-        Node::Object(self.bump.alloc_slice_copy(&[Member { name, value }]))
+        Node::Object(self.bump.alloc_slice_copy(&[Member { name, value }]), 0)
     }
 }

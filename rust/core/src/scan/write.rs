@@ -5,7 +5,7 @@ use super::value::{Scanned, distinct};
 use crate::media::{address_line, base64_line};
 use crate::pieces::Piece;
 use crate::text::{OwnedText, Text};
-use crate::value::Value;
+use crate::value::{Value, text_or_empty};
 
 /// A value as JSON on one line.
 pub(crate) fn compact(value: Scanned<'_>) -> OwnedText {
@@ -33,12 +33,12 @@ impl Writer {
     /// What stands under a name. Values are at most as deep as the grammar lets them be, so that this may call itself.
     fn value<'a>(&mut self, value: Scanned<'a>, name: Text<'a>) {
         match value.node {
-            Node::Null => self.out.push_ascii("null"),
-            Node::Bool(true) => self.out.push_ascii("true"),
-            Node::Bool(false) => self.out.push_ascii("false"),
+            Node::Null(_) => self.out.push_ascii("null"),
+            Node::Bool(true, _) => self.out.push_ascii("true"),
+            Node::Bool(false, _) => self.out.push_ascii("false"),
             Node::Number(digits) => self.out.push_ascii(&number(digits)),
-            Node::Text(raw) => self.text(raw.text(value.bump)),
-            Node::List(items) => {
+            Node::Text { .. } => self.text(text_or_empty(Some(value))),
+            Node::List(items, _) => {
                 self.out.push_ascii("[");
                 for (index, item) in items.iter().enumerate() {
                     if index > 0 {
@@ -48,7 +48,7 @@ impl Writer {
                 }
                 self.out.push_ascii("]");
             }
-            Node::Object(members) => {
+            Node::Object(members, _) => {
                 self.out.push_ascii("{");
                 for (index, (key, node)) in distinct(members, value.bump).into_iter().enumerate() {
                     if index > 0 {
