@@ -251,6 +251,10 @@ pub trait Value<'a>: Copy + 'a {
     fn under(self, key: Key<'static>) -> Self;
     /// What the value's type is called where it came from.
     fn type_name(self) -> String;
+    /// What tells one object of the input from all others: the same however often one looks into what holds it. A
+    /// message that is read again may be another object.
+    #[must_use]
+    fn identity(self) -> usize;
 }
 
 /// The text of a member; empty where it is none.

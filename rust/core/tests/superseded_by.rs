@@ -1,18 +1,22 @@
-//! Which block a superseded one gives way to, and where results stand.
+//! Which block a superseded one gives way to, where results stand, and how objects are known again.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)] // a test fails by panicking
 
 mod wire;
 
-use serde_json::{Value, json};
+use bumpalo::Bump;
+use serde_json::{Value as Json, json};
 use toolcarry::dedupe::Judging;
+use toolcarry::messages::List;
 use toolcarry::pair::Walk;
 use toolcarry::rules::{KeepBlock, Kind, Rule, RuleKey, RuleSet};
+use toolcarry::scan::Scanned;
 use toolcarry::text::Text;
+use toolcarry::value::{Value, names};
 use wire::{assistant, bash, call, edit, failed_bash, failed_turn, json_of, read, result, turn, user};
 
 /// Each superseded block with the one that it gives way to, by their ids, oldest first.
-fn superseded_by(rules: &RuleSet, turns: &[Vec<Value>]) -> Vec<(String, String)> {
+fn superseded_by(rules: &RuleSet, turns: &[Vec<Json>]) -> Vec<(String, String)> {
     let messages = json_of(&turns.concat());
     let mut walk = Walk::new(messages.open());
     let mut entries = Vec::new();
@@ -33,41 +37,41 @@ fn superseded_by(rules: &RuleSet, turns: &[Vec<Value>]) -> Vec<(String, String)>
     found
 }
 
-fn check(rules: &RuleSet, turns: &[Vec<Value>], expected: &[(&str, &str)]) {
+fn check(rules: &RuleSet, turns: &[Vec<Json>], expected: &[(&str, &str)]) {
     let found = superseded_by(rules, turns);
     let found: Vec<(&str, &str)> = found.iter().map(|(own, by)| (own.as_str(), by.as_str())).collect();
     assert_eq!(found, expected);
 }
 
-fn built_in(turns: &[Vec<Value>], expected: &[(&str, &str)]) {
+fn built_in(turns: &[Vec<Json>], expected: &[(&str, &str)]) {
     check(RuleSet::built_in(), turns, expected);
 }
 
-fn careful(turns: &[Vec<Value>], expected: &[(&str, &str)]) {
+fn careful(turns: &[Vec<Json>], expected: &[(&str, &str)]) {
     check(&RuleSet::new(Vec::new(), true), turns, expected);
 }
 
-fn ranged(id: &str, offset: usize, limit: usize) -> Vec<Value> {
+fn ranged(id: &str, offset: usize, limit: usize) -> Vec<Json> {
     turn(id, "Read", &json!({"file_path": "a.py", "offset": offset, "limit": limit}), id)
 }
 
-fn failed_read(id: &str) -> Vec<Value> {
+fn failed_read(id: &str) -> Vec<Json> {
     failed_turn(id, "Read", &json!({"file_path": "a.py"}))
 }
 
-fn failed_edit(id: &str) -> Vec<Value> {
+fn failed_edit(id: &str) -> Vec<Json> {
     failed_turn(id, "Edit", &json!({"file_path": "a.py", "old_string": "x", "new_string": "y"}))
 }
 
-fn changed(id: &str) -> Vec<Value> {
+fn changed(id: &str) -> Vec<Json> {
     edit(id, "a.py", "x", "y")
 }
 
-fn written(id: &str) -> Vec<Value> {
+fn written(id: &str) -> Vec<Json> {
     turn(id, "Write", &json!({"file_path": "a.py", "content": "x"}), "done")
 }
 
-fn whole(id: &str) -> Vec<Value> {
+fn whole(id: &str) -> Vec<Json> {
     read(id, "a.py", id)
 }
 
@@ -133,7 +137,7 @@ fn what_a_rule_supersedes_gives_way_by_it() {
 }
 
 /// The position of each call and of its result, oldest first.
-fn places(messages: &[Value]) -> Vec<(usize, usize)> {
+fn places(messages: &[Json]) -> Vec<(usize, usize)> {
     let messages = json_of(messages);
     let mut walk = Walk::new(messages.open());
     let mut found = Vec::new();
@@ -155,6 +159,28 @@ fn a_result_has_a_position_of_its_own() {
     let made_up = told("a", "[Tool use interrupted]");
     assert_eq!(places(&[asked("a"), made_up, told("a", "x")]), [(0, 2)]);
     assert_eq!(places(&[asked("a"), told("a", "x"), told("a", "y")]), [(0, 1)]);
+}
+
+/// Calls and results are known again among the parts of their messages.
+#[test]
+fn an_object_is_told_from_others_that_are_equal() {
+    let asked = assistant(&[call("a", "f", &json!({})), call("a", "f", &json!({}))]);
+    let told = user(&[result("a", "x"), result("a", "x")]);
+    let document = json_of(&[asked, told]);
+    let bump = Bump::new();
+    let messages = List(Scanned::parse(&document.bytes, &bump).unwrap());
+    let part = |message: usize, index| {
+        let parts = messages.0.item(message).and_then(|message| message.get(names::CONTENT));
+        parts.and_then(|parts| parts.item(index)).map(Value::identity)
+    };
+    let mut walk = Walk::new(messages);
+    for index in [1, 0] {
+        let entry = walk.next_entry().unwrap().unwrap();
+        assert_eq!(entry.call.map(Value::identity), part(0, index));
+        assert_eq!(entry.result.map(Value::identity), part(1, index));
+    }
+    let all = [part(0, 0), part(0, 1), part(1, 0), part(1, 1)];
+    assert!(all.iter().enumerate().all(|(number, own)| own.is_some() && !all[..number].contains(own)));
 }
 
 #[test]

@@ -220,4 +220,8 @@ impl<'a, 'py: 'a> Value<'a> for Object<'a, 'py> {
     fn type_name(self) -> String {
         self.object.get_type().name().map_or_else(|_| "object".to_owned(), |name| name.to_string())
     }
+
+    fn identity(self) -> usize {
+        self.object.as_ptr().addr() // the arena keeps the object, so that no other one can take its place
+    }
 }

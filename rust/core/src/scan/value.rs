@@ -240,6 +240,10 @@ impl<'a> Value<'a> for Scanned<'a> {
         }
         .to_owned()
     }
+
+    fn identity(self) -> usize {
+        std::ptr::from_ref(self.node).addr()
+    }
 }
 
 impl<'a> Scanned<'a> {
