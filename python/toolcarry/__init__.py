@@ -12,6 +12,7 @@ from toolcarry.policy import NO_LIMIT, Policy
 from toolcarry.project import Projected, ProjectedBody, project, project_body
 from toolcarry.read import dialogue
 from toolcarry.render import format_tool_context
+from toolcarry.resolve import read_tool_result, resolve, retrieval_tool
 from toolcarry.rules import DEFAULT_RULES
 from toolcarry.tokens import (
     FACTORS,
@@ -76,6 +77,9 @@ __all__ = [
     "prepend_summary_to_user_message",
     "project",
     "project_body",
+    "read_tool_result",
     "resize_token_memo",
+    "resolve",
+    "retrieval_tool",
     "truncate",
 ]

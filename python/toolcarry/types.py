@@ -250,7 +250,8 @@ class Replacement:
     """A result that a marker stands for, or a part of one.
 
     ``position`` is that of its message, ``reference`` names the whole, ``reason`` is ``later_read`` and so on for what is
-    superseded, else ``cut``, ``cleared``, ``rule``, or ``dropped`` where the call went with it. Sizes are characters.
+    superseded, else ``cut``, ``cleared``, ``rule``, or ``dropped`` where the call went with it. What is gone stands in the
+    text of the whole from ``start`` to ``end``. All sizes are characters.
     """
 
     position: int
@@ -259,6 +260,8 @@ class Replacement:
     reason: str
     chars_before: int
     chars_after: int
+    start: int
+    end: int
 
 
 Decision = tuple[str, str, int, int]
@@ -312,7 +315,7 @@ class ProjectReport:
     def reasons(self) -> dict[str, int]:
         """How many results were replaced for each reason.
 
-        >>> ProjectReport(replacements=(Replacement(3, "t1", "Bash", "cut", 9_000, 2_000),)).reasons
+        >>> ProjectReport(replacements=(Replacement(3, "t1", "Bash", "cut", 9_000, 2_000, 1_950, 9_000),)).reasons
         {'cut': 1}
         """
         found: dict[str, int] = {}

@@ -103,22 +103,25 @@ def replacements(blocks: Sequence[Block], dropped: Sequence[Sequence[Block]]) ->
     gone = {id(block) for turn in dropped for block in turn}
     found: list[Replacement] = []
     for block in blocks:
+        entry, size, after = block.entry, len(block.text), len(block.new)
+        kind, _, start, end = block.decision or ("", "", 0, size)
         if id(block) in gone:
-            reason, after = "dropped", 0
-        elif block.decision is None:
+            reason, after, start, end = "dropped", 0, 0, size
+        elif not kind:
             continue
         else:
-            kind = block.decision[0]
-            reason, after = block.reason if kind == "superseded" else kind, len(block.new)
-        entry = block.entry
+            reason = block.reason if kind == "superseded" and block.reason else kind
+            start, end = (start, end) if kind == "cut" else (0, size)
         found.append(
             Replacement(
                 entry.result_position,
                 block.reference,
                 entry.name,
-                reason or "superseded",
-                len(block.text),
+                reason,
+                size,
                 after,
+                start,
+                end,
             )
         )
     return found

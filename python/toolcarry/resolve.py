@@ -1,0 +1,127 @@
+"""From a marker back to the whole: what a reference names, and the tool by which a model asks for it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final, Literal
+
+from toolcarry._backend import kernels
+from toolcarry._pure.content import result_text
+from toolcarry._pure.project.blocks import RETRIEVAL
+from toolcarry._pure.project.markers import name_all
+from toolcarry._pure.read import read_result
+from toolcarry.decode import loads_arguments
+from toolcarry.errors import InputError
+from toolcarry.read import Body, Messages, located, take
+from toolcarry.types import check_choice
+
+__all__ = ["DEFAULT_LIMIT", "read_tool_result", "resolve", "retrieval_tool"]
+
+DEFAULT_LIMIT: Final = 20_000
+"""How many characters a model is given at once where it doesn't say."""
+
+Style = Literal["anthropic", "openai", "responses", "ollama", "gemini", "bedrock"]
+STYLES: Final[tuple[Style, ...]] = (
+    "anthropic",
+    "openai",
+    "responses",
+    "ollama",
+    "gemini",
+    "bedrock",
+)
+
+DESCRIPTION: Final = (
+    "Returns a tool result of this conversation in full. A marker such as "
+    "[toolcarry: superseded by call B; whole: A] stands where a result was left out: give its last word as ref. "
+    "The result is as the tool gave it at the time; nothing is run again."
+)
+PARAMETERS: Final[dict[str, Any]] = {
+    "type": "object",
+    "properties": {
+        "ref": {"type": "string", "description": "The reference behind 'whole:' in the marker."},
+        "offset": {"type": "integer", "description": "The first character to return, from 0."},
+        "limit": {
+            "type": "integer",
+            "description": f"How many characters to return; {DEFAULT_LIMIT} by default.",
+        },
+    },
+    "required": ["ref"],
+}
+
+
+def resolve(messages: Messages | Body, ref: str) -> str:
+    """The full text of the result that a marker's reference names.
+
+    ``messages`` are the conversation before it was projected. Raises ``InputError`` where nothing has this reference.
+
+    >>> result = {"role": "tool", "tool_call_id": "t1", "content": "3 passed"}
+    >>> resolve([result], "t1")
+    '3 passed'
+    """
+    given = take(messages)
+    try:
+        if isinstance(given, bytes):
+            blocks = kernels.extract_tool_blocks_body(given)
+        else:
+            blocks = kernels.extract_tool_blocks(given)
+    except InputError as error:
+        raise located(error, given) from None
+    for block, reference in zip(blocks, name_all(block.call_id for block in blocks), strict=True):
+        if reference == ref:
+            if block.tool_result is None:
+                raise InputError(f"call {ref!r} has no result", block.position)
+            return result_text(read_result(block.tool_result).content)
+    raise InputError(f"no tool result is called {ref!r}")
+
+
+def retrieval_tool(style: Style = "openai") -> dict[str, Any]:
+    """The definition of ``read_tool_result`` as a provider takes it.
+
+    >>> retrieval_tool("anthropic")["name"]
+    'read_tool_result'
+    """
+    check_choice("style", style, STYLES)
+    function = {"name": RETRIEVAL, "description": DESCRIPTION}
+    if style == "anthropic":
+        return {**function, "input_schema": PARAMETERS}
+    if style == "responses":
+        return {"type": "function", **function, "parameters": PARAMETERS}
+    if style == "gemini":
+        return {**function, "parameters": PARAMETERS}
+    if style == "bedrock":
+        return {"toolSpec": {**function, "inputSchema": {"json": PARAMETERS}}}
+    return {"type": "function", "function": {**function, "parameters": PARAMETERS}}
+
+
+def read_tool_result(messages: Messages | Body, arguments: Mapping[str, Any] | str) -> str:
+    """Answer a call of ``read_tool_result``: the part of the result that the model asks for.
+
+    ``arguments`` are those of the call, as an object or as JSON. Where there is more, the last line says so. What comes
+    back is never projected. Raises ``InputError`` for arguments that are none, and as ``resolve``.
+
+    >>> read_tool_result([{"role": "tool", "tool_call_id": "t1", "content": "3 passed"}], '{"ref": "t1", "limit": 1}')
+    '3\\n[toolcarry: characters 0 to 1 of 8]'
+    """
+    given = loads_arguments(arguments) if isinstance(arguments, str) else dict(arguments)
+    ref, offset, limit = given.get("ref"), given.get("offset"), given.get("limit")
+    if not isinstance(ref, str):
+        raise InputError(f"ref: {ref!r:.80} is not allowed; allowed: a reference")
+    start = position("offset", offset, 0)
+    text = resolve(messages, ref)
+    end = min(start + position("limit", limit, DEFAULT_LIMIT), len(text))
+    if start == 0 and end == len(text):
+        return text
+    return f"{text[start:end]}\n[toolcarry: characters {start:,} to {max(end, start):,} of {len(text):,}]"
+
+
+def position(name: str, value: object, default: int) -> int:
+    """A whole number that a model gave, which may have written it as a text or a float."""
+    if value is None:
+        return default
+    if isinstance(value, str) and value.isascii() and value.isdecimal() and len(value) < 16:
+        value = int(value)
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+        raise InputError(f"{name}: {value!r:.80} is not allowed; allowed: an integer >= 0")
+    return value
