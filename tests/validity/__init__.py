@@ -1,0 +1,28 @@
+"""Whether a provider takes a request's messages, as far as calls of tools and their results go.
+
+Written from what the providers document and from the errors they answer with, and from nothing of this package:
+it judges what the package makes. What a provider refuses for other reasons (a model's name, a schema, a size) is
+not looked at, and neither is what no rule here names: a part of an unknown kind is taken for a good one.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from . import anthropic, bedrock, gemini, ollama, openai, responses
+
+Check = Callable[[Sequence[Any]], Iterator[str]]
+
+CHECKS: dict[str, Check] = {
+    "anthropic": anthropic.problems,
+    "openai": openai.problems,
+    "responses": responses.problems,
+    "ollama": ollama.problems,
+    "gemini": gemini.problems,
+    "bedrock": bedrock.problems,
+}
+PROVIDERS = tuple(CHECKS)
+
+
+def problems(provider: str, messages: Sequence[Any]) -> list[str]:
+    """What the provider would refuse in these messages, each with its place; nothing where they are valid."""
+    return list(CHECKS[provider](messages))
