@@ -26,6 +26,8 @@ USERS_OF_KERNELS = (
     "tokens",
     "explain",
     "inspect",
+    "project",
+    "resolve",
 )
 
 IS_LONG = os.environ.get("TOOLCARRY_LONG") == "1"

@@ -54,3 +54,19 @@ policies = st.builds(
     framing=switches,
 )
 roomy = st.builds(Policy, max_tool_context_chars=st.just(NO_LIMIT), rules=rule_sets(st.none()))
+projections = st.builds(
+    policy_of,
+    total=st.none() | totals,
+    counts_tokens=st.booleans(),
+    max_tool_result_chars=st.none() | st.integers(0, 300),
+    max_tool_result_tokens=st.none() | st.integers(0, 60),
+    encoding=st.sampled_from(("o200k_base", "cl100k_base")),
+    keep=st.sampled_from(("auto", "head", "tail", "ends")),
+    rules=rule_sets(st.none() | st.integers(0, 300)),
+    repair=st.booleans(),
+    max_request_tokens=st.none() | st.none() | st.integers(0, 400),
+    clear_at_least=st.sampled_from((0, 10, 2_000)),
+    exclude_tools=st.sampled_from(((), (), ("Bash",), ("re*",))),
+    keep_last_results=st.sampled_from((0, 0, 0, 1, 3)),
+    keep_last_turns=st.sampled_from((0, 0, 0, 1, 2)),
+)

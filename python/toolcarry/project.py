@@ -10,28 +10,42 @@ from toolcarry._backend import kernels
 from toolcarry.errors import ConfigError, InputError
 from toolcarry.policy import Policy, check_type
 from toolcarry.read import Messages, located, take
-from toolcarry.types import Decisions, ProjectReport
+from toolcarry.types import NO_DECISIONS, DecisionFields, Decisions, Outcome, ProjectReport
 from toolcarry.wire import plain_message
 
 __all__ = ["Decisions", "ProjectReport", "Projected", "ProjectedBody", "project", "project_body"]
 
 
+@dataclass(frozen=True, slots=True, repr=False)
+class Made:
+    """What a projection did, and what it decided; both are put into words when they are asked for."""
+
+    _outcome: Outcome
+    _decisions: DecisionFields
+
+    @property
+    def report(self) -> ProjectReport:
+        """What the projection did."""
+        return ProjectReport.of(self._outcome)
+
+    @property
+    def decisions(self) -> Decisions:
+        """What it decided: the next projection of the same conversation is given them as ``previous``."""
+        return Decisions.of(self._decisions)
+
+
 @dataclass(frozen=True, slots=True)
-class Projected:
-    """The ``messages`` of a projection, its ``report``, and its ``decisions``, which the next one is given."""
+class Projected(Made):
+    """The ``messages`` of a projection, its ``report``, and its ``decisions``."""
 
     messages: list[Any]
-    report: ProjectReport
-    decisions: Decisions
 
 
 @dataclass(frozen=True, slots=True)
-class ProjectedBody:
-    """The ``body`` of a projection, its ``report``, and its ``decisions``, which the next one is given."""
+class ProjectedBody(Made):
+    """The ``body`` of a projection, its ``report``, and its ``decisions``."""
 
     body: bytes
-    report: ProjectReport
-    decisions: Decisions
 
 
 def project(
@@ -58,10 +72,10 @@ def project(
         raise InputError("messages must be a list of objects; a body goes through project_body")
     plain = [plain_message(message, position) for position, message in enumerate(given)]
     try:
-        found, report, decisions = kernels.project(plain, policy, previous)
+        found, outcome, decisions = kernels.project(plain, policy, previous)
     except InputError as error:
         raise located(error, plain) from None
-    return Projected(restored(found, plain, given), report, decisions)
+    return Projected(outcome, decisions, restored(found, plain, given))
 
 
 def project_body(
@@ -84,11 +98,10 @@ def project_body(
     if not isinstance(body, (bytes, bytearray, memoryview)):
         raise InputError(f"body must be bytes, not {type(body).__name__}")
     given = body if isinstance(body, bytes) else bytes(body)
-    new, report, decisions = kernels.project_body(given, policy, previous)
-    kept = Decisions() if previous is None else previous
-    return ProjectedBody(
-        given if new is None else new, report, kept if decisions is None else decisions
-    )
+    new, outcome, decisions = kernels.project_body(given, policy, previous)
+    if decisions is None:
+        decisions = NO_DECISIONS if previous is None else previous.fields()
+    return ProjectedBody(outcome, decisions, given if new is None else new)
 
 
 def check_projection(policy: object, previous: object) -> None:

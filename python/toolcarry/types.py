@@ -235,6 +235,7 @@ MENDS: dict[str, str] = {
     "duplicate_result": "a second result of a call was left out",
     "moved_result": "a result was put behind its call",
     "renamed_id": "an id that the provider refuses was replaced",
+    "renamed_tool": "a result that names another tool than its call was given the call's",
     "empty_text": "a text without a word was left out",
     "empty_message": "a message in which nothing is left was left out",
     "empty_calls": "an empty list of calls was left out",
@@ -264,6 +265,10 @@ class Replacement:
     end: int
 
 
+MendFields = tuple[str, int | None, str, str]
+"""The fields of a ``Mend``."""
+ReplacementFields = tuple[int, str, str, str, int, int, int, int]
+"""The fields of a ``Replacement``."""
 Decision = tuple[str, str, int, int]
 """What becomes of a result: ``superseded`` (by which reference), ``cut`` (where the head that stays ends, and where the
 tail begins), ``cleared``, or ``rule``."""
@@ -281,6 +286,17 @@ class Decisions:
     dropped: frozenset[str] = frozenset()
     mends: frozenset[Mend] = frozenset()
 
+    @classmethod
+    def of(cls, fields: DecisionFields) -> Decisions:
+        """From what a kernel gives."""
+        messages, made, dropped, mends = fields
+        return cls(messages, made, frozenset(dropped), frozenset(Mend(*mend) for mend in mends))
+
+    def fields(self) -> DecisionFields:
+        """What a kernel would have given."""
+        mends = tuple((mend.kind, mend.position, mend.call_id, mend.detail) for mend in self.mends)
+        return self.messages, dict(self.made), tuple(self.dropped), mends
+
 
 @dataclass(frozen=True, slots=True)
 class ProjectReport:
@@ -291,6 +307,8 @@ class ProjectReport:
     its limit, when all that may go is gone. ``stable_prefix_tokens`` estimates, by bytes, how much of the beginning stands
     as the previous projection had it (without one: as the input has it), and ``cache_break_tokens`` how much of what was
     sent before has to be read anew.
+    ``not_repaired`` names the shapes of messages that were to be mended and could not: several in one request, or one of
+    no provider's.
     ``untouched`` says why a body came back as it was that could not be read; empty where it could.
     """
 
@@ -307,9 +325,17 @@ class ProjectReport:
     tokens_after: int | None = None
     over_budget: int = 0
     over_request: int = 0
+    not_repaired: str = ""
     stable_prefix_tokens: int = 0
     cache_break_tokens: int = 0
     untouched: str = ""
+
+    @classmethod
+    def of(cls, outcome: Outcome) -> ProjectReport:
+        """From what a kernel gives."""
+        replacements = tuple(Replacement(*fields) for fields in outcome[1])
+        mends = tuple(Mend(*fields) for fields in outcome[2])
+        return cls(outcome[0], replacements, mends, *outcome[3:])
 
     @property
     def reasons(self) -> dict[str, int]:
@@ -327,6 +353,33 @@ class ProjectReport:
         """The report as plain values that ``json.dumps`` takes."""
         return {**asdict(self), "reasons": self.reasons}
 
+
+DecisionFields = tuple[int, dict[str, Decision], tuple[str, ...], tuple[MendFields, ...]]
+"""The fields of ``Decisions``, as a kernel gives them."""
+
+Outcome = tuple[
+    int,
+    tuple[ReplacementFields, ...],
+    tuple[MendFields, ...],
+    int,
+    int,
+    int,
+    int,
+    int,
+    int,
+    int | None,
+    int | None,
+    int,
+    int,
+    str,
+    int,
+    int,
+    str,
+]
+"""The fields of a ``ProjectReport``, as a kernel gives them."""
+NO_DECISIONS: DecisionFields = (0, {}, (), ())
+NO_OUTCOME = (0, (), (), 0, 0, 0, 0, 0, 0, None, None, 0, 0, "", 0, 0)
+"""Those of a body that was not read, but for the reason."""
 
 Counts = tuple[
     int,

@@ -24,11 +24,11 @@ class Block:
     """A call with its result, and what becomes of the result.
 
     ``reason`` is why another block, ``by``, supersedes it; empty where none does. ``new`` is what stands in place of
-    ``text`` by the ``decision``. What ``is_fixed`` stays, whatever a policy says.
+    ``text`` by the ``decision``. What ``is_fixed`` can't be replaced; what ``is_kept`` the policy keeps.
     """
 
     __slots__ = (
-        "by", "call_path", "decision", "entry", "is_fixed", "new", "reason", "reference", "result_path", "rule", "saved",
+        "by", "call_path", "decision", "entry", "is_fixed", "is_kept", "new", "reason", "reference", "result_path", "rule", "saved",
         "site", "text",
     )  # fmt: skip
 
@@ -46,6 +46,7 @@ class Block:
         self.text = self.new = "" if site is None else site.text()
         self.saved = 0
         """How many bytes less stand in its place."""
+        self.is_kept = False
         self.is_fixed = (
             not self.text
             or entry.tool_name == RETRIEVAL
@@ -56,7 +57,7 @@ class Block:
 
     def decide(self, decision: Decision | None) -> bool:
         """Replace the result, if that makes it smaller, and smaller than it already is."""
-        if decision is None or self.is_fixed:
+        if decision is None or self.is_fixed or self.is_kept:
             return False
         new, saved = self.outcome(decision)
         if saved <= self.saved:
@@ -77,7 +78,8 @@ class Block:
         else:
             new = joined(self.text, min(head, size), max(min(tail, size), head), self.reference)
         media = 0 if kind == "cut" or self.site is None else 4 * self.site.media_tokens()
-        return new, byte_length(self.text) + media - byte_length(new)
+        is_shorter = len(new) < size or media > 0
+        return new, byte_length(self.text) + media - byte_length(new) if is_shorter else 0
 
 
 def joined(text: str, head: int, tail: int, reference: str) -> str:

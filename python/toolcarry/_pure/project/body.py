@@ -11,14 +11,14 @@ from toolcarry.body import LISTS, messages_of
 from toolcarry.decode import compact_json, loads
 from toolcarry.errors import InputError
 from toolcarry.policy import Policy
-from toolcarry.types import Decisions, EncodingName, ProjectReport
+from toolcarry.types import NO_OUTCOME, DecisionFields, Decisions, EncodingName, Outcome
 from toolcarry.wire import Wire
 
 GZIP = b"\x1f\x8b"
 CONTINUED = ("previous_response_id", "conversation")
 """The members by which a request says that the provider holds what was before."""
 
-ProjectedBytes = tuple[bytes | None, ProjectReport, Decisions | None]
+ProjectedBytes = tuple[bytes | None, Outcome, DecisionFields | None]
 """The new body, or ``None`` where it stays as it is; decisions, unless it could not be read."""
 
 
@@ -51,11 +51,11 @@ def project_body(body: bytes, policy: Policy, previous: Decisions | None) -> Pro
         weigh=weigh,
     )
     new = None if found.drafts is None else spans.write(found.drafts)
-    return new, found.report, found.decisions
+    return new, found.outcome, found.decisions
 
 
 def untouched(reason: str) -> ProjectedBytes:
-    return None, ProjectReport(untouched=reason), None
+    return None, (*NO_OUTCOME, reason), None
 
 
 def find_messages(document: object) -> tuple[list[Any] | None, tuple[str, ...]]:

@@ -22,21 +22,21 @@ BYTES_PER_TOKEN = 4
 
 
 def protect(blocks: Sequence[Block], turns: Sequence[Sequence[Block]], policy: Policy) -> None:
-    """Fix what the policy keeps: the last results, the last turns, and the tools that it names."""
+    """Keep what the policy keeps: the last results, the last turns, and the tools that it names."""
     if policy.keep_last_results:
         for number, block in enumerate(newest_first(blocks)):
             if number == policy.keep_last_results:
                 break
-            block.is_fixed = True
+            block.is_kept = True
     for turn in turns[len(turns) - min(policy.keep_last_turns, len(turns)) :]:
         for block in turn:
-            block.is_fixed = True
+            block.is_kept = True
     if policy.exclude_tools:
         rule = Rule(policy.exclude_tools)
         excluded = RuleSet((rule,))
         for block in blocks:
-            if excluded.find(block.entry.tool_name, block.entry.given) is rule:
-                block.is_fixed = True
+            given = {} if block.entry.call is None else block.entry.given
+            block.is_kept |= excluded.find(block.entry.tool_name, given) is rule
 
 
 def repeat(blocks: Sequence[Block], made: Mapping[str, Decision]) -> None:
@@ -53,7 +53,9 @@ def replace(blocks: Sequence[Block], policy: Policy, previous: Decisions | None)
     references = {id(block.entry): block.reference for block in blocks}
     limits = result_limits(policy)
     for block in blocks:
-        decision = None if block.is_fixed else wanted(block, references, limits, policy)
+        decision = (
+            None if block.is_fixed or block.is_kept else wanted(block, references, limits, policy)
+        )
         if decision is None:
             continue
         if block.entry.result_position >= sent:

@@ -11,7 +11,6 @@ from toolcarry._pure.project.drafts import Changed, Draft, Kept, Made, Parts, Pa
 from toolcarry._pure.project.sites import LISTS
 from toolcarry.wire import as_list
 
-CONTENTS = ("content", "toolResult")
 Edit = Made | Parts | Changed | None
 
 
@@ -19,7 +18,12 @@ class Material:
     """The messages of a conversation, and what becomes of their parts."""
 
     def __init__(
-        self, messages: Sequence[Any], blocks: Sequence[Block], *, is_continued: bool = False
+        self,
+        messages: Sequence[Any],
+        blocks: Sequence[Block],
+        dropped: Sequence[Sequence[Block]] = (),
+        *,
+        is_continued: bool = False,
     ) -> None:
         self.messages = messages
         self.blocks = blocks
@@ -34,6 +38,9 @@ class Material:
                 whole = block.decision[0] != "cut"
                 self.edit(block.site.path, block.site.replaced(block.new, whole=whole))
 
+        for turn in dropped:
+            self._drop(turn)
+
     def edit(self, path: Path, members: Mapping[str, Edit]) -> None:
         """Replace members of the object at a path; those of an object in it come together."""
         edits = self._edits.setdefault(path, {})
@@ -46,7 +53,7 @@ class Material:
         self._gone.add(path)
         self._touch(path)
 
-    def drop(self, turn: Sequence[Block]) -> None:
+    def _drop(self, turn: Sequence[Block]) -> None:
         """Leave out the calls of a turn, with all that the model said in their messages, and their results."""
         for block in turn:
             self.take_out((block.entry.position,))
@@ -60,9 +67,11 @@ class Material:
     def is_gone(self, path: Path) -> bool:
         return path in self._gone
 
-    def is_edited(self, path: Path) -> bool:
+    def has_new_content(self, path: Path) -> bool:
         """Whether the content of a result is replaced."""
-        return any(key in CONTENTS for key in self._edits.get(path, {}))
+        edits = self._edits.get(path, {})
+        held = [edit.members for edit in edits.values() if isinstance(edit, Changed)]
+        return any("content" in members for members in (edits, *held))
 
     def draft(self, path: Path) -> Draft:
         """A message without parts that change, or a part."""

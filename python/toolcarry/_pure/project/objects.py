@@ -8,13 +8,13 @@ from typing import Any
 from toolcarry._pure.project.drafts import build
 from toolcarry._pure.project.plan import plan
 from toolcarry.policy import Policy
-from toolcarry.types import Decisions, ProjectReport
+from toolcarry.types import DecisionFields, Decisions, Outcome
 
 
 def project(
     messages: Sequence[Any], policy: Policy, previous: Decisions | None
-) -> tuple[list[Any] | None, ProjectReport, Decisions]:
+) -> tuple[list[Any] | None, Outcome, DecisionFields]:
     """The messages with what a policy makes of them; ``None`` where they stay as they are."""
     found = plan(messages, policy, previous)
     new = None if found.drafts is None else build(messages, found.drafts)
-    return new, found.report, found.decisions
+    return new, found.outcome, found.decisions

@@ -14,19 +14,21 @@ from toolcarry._pure.project.blocks import Block, read_blocks, turns_of
 from toolcarry._pure.project.choose import Total, protect, repeat, replace
 from toolcarry._pure.project.drafts import Draft, build
 from toolcarry._pure.project.material import Material, is_as_it_was
-from toolcarry._pure.project.mend import mend
-from toolcarry._pure.project.request import Request, request_tokens
+from toolcarry._pure.project.mend import mend, shapes_of
+from toolcarry._pure.project.mend.dialects import DIALECTS
+from toolcarry._pure.project.mend.mends import Mends
+from toolcarry._pure.project.request import Request
 from toolcarry._pure.project.sizes import Weigh, prefix_tokens, text_bytes
 from toolcarry.policy import Policy
-from toolcarry.types import Decisions, Mend, ProjectReport, Replacement
+from toolcarry.types import DecisionFields, Decisions, Outcome, ReplacementFields
 
 
 class Projection(NamedTuple):
     """What becomes of the messages: ``None`` where they stay as they are."""
 
     drafts: list[Draft] | None
-    report: ProjectReport
-    decisions: Decisions
+    outcome: Outcome
+    decisions: DecisionFields
 
 
 def plan(
@@ -58,50 +60,60 @@ def plan(
         if previous is not None:
             request.drop_again(turns, previous.dropped)
         request.fit(turns)
-    dropped = [] if request is None else request.dropped
-    material = Material(messages, blocks, is_continued=is_continued)
-    for turn in dropped:
-        material.drop(turn)
-    mends: list[Mend] = []
-    drafts = mend(material, mends) if policy.repair else material.all_messages()
-    is_same = is_as_it_was(drafts, len(messages))
-    tokens = None
-    if request is not None:
-        new = messages if is_same else build(messages, drafts)
-        tokens = frame_tokens + sum([request_tokens(message, policy.encoding) for message in new])
-    decisions = Decisions(
+    shapes: list[str] = []
+    while True:
+        dropped = [] if request is None else request.dropped
+        mends = Mends()
+        material = Material(messages, blocks, dropped, is_continued=is_continued)
+        drafts = material.all_messages()
+        if policy.repair:
+            shapes = shapes_of(build(messages, drafts) if dropped else messages)
+        dialect = DIALECTS.get(shapes[0]) if len(shapes) == 1 else None
+        if dialect is not None:
+            drafts = mend(material, dialect, mends)
+        is_same = is_as_it_was(drafts, len(messages))
+        if request is None:
+            break
+        request.count_anew(messages if is_same else build(messages, drafts))
+        if not request.fit(turns):
+            break
+    decisions = (
         len(messages),
         {block.reference: block.decision for block in blocks if block.decision is not None},
-        frozenset(block.reference for turn in dropped for block in turn),
-        frozenset(mends),
+        tuple(block.reference for turn in dropped for block in turn),
+        tuple(mends.made),
     )
     stable, broken = prefix_tokens(
         blocks, decisions, previous, weigh or (lambda start, end: text_bytes(messages[start:end]))
     )
-    report = ProjectReport(
-        blocks=len(blocks),
-        replacements=tuple(replacements(blocks, dropped)),
-        mends=tuple(mends),
-        orphan_calls=sum(block.entry.result is None for block in blocks),
-        orphan_results=sum(block.entry.call is None for block in blocks),
-        duplicate_results=walk.duplicate_results,
-        errors=sum(block.entry.is_error for block in blocks),
-        chars_before=sum(len(block.text) for block in blocks),
-        chars_after=sum(len(block.new) for block in blocks),
-        tokens_before=None if request is None else request.before,
-        tokens_after=tokens,
-        over_budget=total.over,
-        over_request=0 if tokens is None or request is None else max(tokens - request.limit, 0),
-        stable_prefix_tokens=stable,
-        cache_break_tokens=broken,
+    outcome = (
+        len(blocks),
+        tuple(replacements(blocks, dropped)),
+        tuple(mends.made),
+        sum(block.entry.result is None for block in blocks),
+        sum(block.entry.call is None for block in blocks),
+        walk.duplicate_results,
+        sum(block.entry.is_error for block in blocks),
+        sum(len(block.text) for block in blocks),
+        sum(len(block.new) for block in blocks),
+        None if request is None else request.before,
+        None if request is None else request.tokens,
+        total.over,
+        0 if request is None else request.over,
+        ", ".join(shapes) if dialect is None else "",
+        stable,
+        broken,
+        "",
     )
-    return Projection(None if is_same else drafts, report, decisions)
+    return Projection(None if is_same else drafts, outcome, decisions)
 
 
-def replacements(blocks: Sequence[Block], dropped: Sequence[Sequence[Block]]) -> list[Replacement]:
+def replacements(
+    blocks: Sequence[Block], dropped: Sequence[Sequence[Block]]
+) -> list[ReplacementFields]:
     """The results that markers stand for, and those that went with their calls."""
     gone = {id(block) for turn in dropped for block in turn}
-    found: list[Replacement] = []
+    found: list[ReplacementFields] = []
     for block in blocks:
         entry, size, after = block.entry, len(block.text), len(block.new)
         kind, _, start, end = block.decision or ("", "", 0, size)
@@ -113,15 +125,6 @@ def replacements(blocks: Sequence[Block], dropped: Sequence[Sequence[Block]]) ->
             reason = block.reason if kind == "superseded" and block.reason else kind
             start, end = (start, end) if kind == "cut" else (0, size)
         found.append(
-            Replacement(
-                entry.result_position,
-                block.reference,
-                entry.name,
-                reason,
-                size,
-                after,
-                start,
-                end,
-            )
+            (entry.result_position, block.reference, entry.name, reason, size, after, start, end)
         )
     return found

@@ -17,7 +17,7 @@ from toolcarry._pure.message_tokens import MEDIA_TOKENS, count_media, tokens_of
 from toolcarry._pure.project.blocks import CLEARED, Block
 from toolcarry._pure.project.choose import BYTES_PER_TOKEN, cut_to
 from toolcarry.policy import NO_LIMIT, Policy
-from toolcarry.types import EncodingName
+from toolcarry.types import Decision, EncodingName
 from toolcarry.wire import Wire, as_list, as_object
 
 MESSAGE_TOKENS = 4
@@ -36,61 +36,74 @@ class Request:
         self._messages = messages
         self._policy = policy
         self._encoding: EncodingName = encoding
+        self._frame = frame
         self._sizes = [request_tokens(message, encoding) for message in messages]
         self.before = frame + sum(self._sizes)
-        self.tokens = self.before + sum([self._growth(block) for block in blocks if block.decision])
+        self.tokens = self.before + sum([self._growth(block) for block in blocks])
         self.limit = NO_LIMIT if policy.max_request_tokens is None else policy.max_request_tokens
-        self.dropped: list[list[Block]] = []
+        self.dropped: list[Sequence[Block]] = []
         """The tool loops that go."""
+        self._gone: set[int] = set()
+
+    def count_anew(self, messages: Sequence[Any]) -> None:
+        """Count what came out, with what was mended in it."""
+        sizes = [request_tokens(message, self._encoding) for message in messages]
+        self.tokens = self._frame + sum(sizes)
 
     @property
     def over(self) -> int:
         """How much the request is over its limit."""
         return max(self.tokens - self.limit, 0)
 
-    def fit(self, turns: Sequence[Sequence[Block]]) -> None:
-        """Take out what is needed."""
-        if not self.over:
-            return
-        older, last = turns[:-1], turns[-1:]
-        won = 0
-        for turn in older:
-            for block in turn:
-                if not self.over and won >= BYTES_PER_TOKEN * self._policy.clear_at_least:
-                    return
-                saved = block.saved
-                self._shrink(block, Limits(0, NO_LIMIT, self._encoding))
-                won += block.saved - saved
-        for turn in older:
-            if not self.over:
-                return
-            self._drop(list(turn))
-        for turn in last:
-            for block in turn:
+    def fit(self, turns: Sequence[Sequence[Block]]) -> bool:
+        """Take out what is needed; whether there was anything to take."""
+        before = self.tokens
+        if self.over:
+            older = [turn for turn in turns[:-1] if id(turn) not in self._gone]
+            self._clear(older)
+            for turn in older:
+                if self.over and not any(block.is_kept for block in turn):
+                    self._drop(turn)
+            for block in (block for turn in turns[-1:] for block in turn):
                 if self.over:
                     room = max(MEMO.count(block.new, self._encoding) - self.over, 0)
-                    self._shrink(block, Limits(NO_LIMIT, room, self._encoding))
+                    limits = Limits(NO_LIMIT, room, self._encoding)
+                    self._shrink(block, cut_to(block, limits, self._policy))
+        return self.tokens < before
 
     def drop_again(self, turns: Sequence[Sequence[Block]], references: frozenset[str]) -> None:
         """Drop the loops that an earlier projection dropped."""
         for turn in turns[:-1]:
             if any(block.reference in references for block in turn):
-                self._drop(list(turn))
+                self._drop(turn)
 
-    def _shrink(self, block: Block, limits: Limits) -> None:
-        before = self._growth(block) if block.decision else 0
-        block.decide(CLEARED if not limits.chars else cut_to(block, limits, self._policy))
-        self.tokens += (self._growth(block) if block.decision else 0) - before
+    def _clear(self, turns: Sequence[Sequence[Block]]) -> None:
+        """Clear the oldest results, and enough of them at once."""
+        won = 0
+        for block in (block for turn in turns for block in turn):
+            if not self.over and won >= BYTES_PER_TOKEN * self._policy.clear_at_least:
+                return
+            saved = block.saved
+            self._shrink(block, CLEARED)
+            won += block.saved - saved
+
+    def _shrink(self, block: Block, decision: Decision | None) -> None:
+        before = self._growth(block)
+        block.decide(decision)
+        self.tokens += self._growth(block) - before
 
     def _growth(self, block: Block) -> int:
         """How many tokens more, mostly fewer, a result has by its decision."""
+        if block.decision is None:
+            return 0
         content = block.entry.content
-        media = 0 if block.decision and block.decision[0] == "cut" else count_media(content, 0)
+        media = 0 if block.decision[0] == "cut" else count_media(content, 0)
         old = MEMO.count(result_text(content), self._encoding) + MEDIA_TOKENS * media
         return MEMO.count(block.new, self._encoding) - old
 
-    def _drop(self, turn: list[Block]) -> None:
+    def _drop(self, turn: Sequence[Block]) -> None:
         self.dropped.append(turn)
+        self._gone.add(id(turn))
         for position in {block.entry.position for block in turn}:
             self.tokens -= self._sizes[position]
         for block in turn:
@@ -99,7 +112,7 @@ class Request:
             content = block.entry.content
             self.tokens -= MEMO.count(result_text(content), self._encoding)
             self.tokens -= MEDIA_TOKENS * count_media(content, 0)
-            self.tokens -= self._growth(block) if block.decision else 0
+            self.tokens -= self._growth(block)
 
 
 def request_tokens(message: Wire, encoding: EncodingName) -> int:

@@ -7,7 +7,7 @@ from typing import Any
 
 from toolcarry._pure.project.blocks import Block, byte_length
 from toolcarry._pure.project.choose import BYTES_PER_TOKEN
-from toolcarry.types import Decisions
+from toolcarry.types import DecisionFields, Decisions
 from toolcarry.wire import as_object
 
 Weigh = Callable[[int, int], int]
@@ -49,9 +49,10 @@ def first_changed(blocks: Sequence[Block], now: Decisions, previous: Decisions |
 
 
 def prefix_tokens(
-    blocks: Sequence[Block], now: Decisions, previous: Decisions | None, weigh: Weigh
+    blocks: Sequence[Block], fields: DecisionFields, previous: Decisions | None, weigh: Weigh
 ) -> tuple[int, int]:
     """How many tokens stand as they did, and how many that were sent before have to be read anew; estimates."""
+    now = Decisions.of(fields)
     changed = first_changed(blocks, now, previous)
     sent = changed if previous is None else min(previous.messages, now.messages)
     stable, broken = weigh(0, changed), weigh(changed, sent)

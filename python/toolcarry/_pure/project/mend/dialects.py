@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from typing import Any, Final, Literal, NamedTuple
 
-from toolcarry.wire import Wire, as_object, text_or_empty
+from toolcarry.wire import Wire, text_or_empty
 
 INTERRUPTED: Final = "[Tool use interrupted: no result]"
 """What stands for a result that never came. The readers know it for one that only stands for another."""
@@ -25,7 +25,9 @@ class Dialect(NamedTuple):
     call_id: IdAt
     result_id: IdAt
     ids: re.Pattern[str] | None
-    """What an id may be; ``None`` where there need be none."""
+    """What an id may be: nothing, where there need be none. ``None`` where ids don't matter."""
+    name: IdAt | None
+    """Where a result says its tool's name, if that has to be the call's."""
     is_unique: Literal["request", "turn"]
     """Where an id may stand once only."""
     is_call: Callable[[Wire], bool]
@@ -49,9 +51,8 @@ def bedrock_result(call_id: str, _name: str, _call: Wire) -> Any:
     return {"toolResult": {"toolUseId": call_id, "content": content, "status": "error"}}
 
 
-def gemini_result(_call_id: str, name: str, call: Wire) -> Any:
-    given = text_or_empty((as_object(call.get("functionCall")) or {}).get("id"))
-    own = {"id": given} if given else {}
+def gemini_result(call_id: str, name: str, _call: Wire) -> Any:
+    own = {"id": call_id} if call_id else {}
     return {"functionResponse": {**own, "name": name, "response": {"error": INTERRUPTED}}}
 
 
@@ -90,38 +91,39 @@ ANSWERED = frozenset(
 
 DIALECTS: Final[dict[str, Dialect]] = {
     "anthropic": Dialect(
-        "turns", "content", ("", "id"), ("", "tool_use_id"), re.compile(r"[A-Za-z0-9_-]+"), "request",
+        "turns", "content", ("", "id"), ("", "tool_use_id"), re.compile(r"[A-Za-z0-9_-]+"), None, "request",
         lambda part: part.get("type") == "tool_use",
         lambda part: part.get("type") == "tool_result",
         anthropic_result, typed_text, True, False,
     ),
     "bedrock": Dialect(
         "turns", "content", ("toolUse", "toolUseId"), ("toolResult", "toolUseId"),
-        re.compile(r"[A-Za-z0-9_.:-]{1,64}"), "request",
+        re.compile(r"[A-Za-z0-9_.:-]{1,64}"), None, "request",
         lambda part: "toolUse" in part,
         lambda part: "toolResult" in part,
         bedrock_result, bare_text, True, True,
     ),
     "gemini": Dialect(
-        "turns", "parts", ("functionCall", "id"), ("functionResponse", "id"), None, "turn",
+        "turns", "parts", ("functionCall", "id"), ("functionResponse", "id"), re.compile(r".*", re.DOTALL),
+        ("functionResponse", "name"), "turn",
         lambda part: "functionCall" in part or "function_call" in part,
         lambda part: "functionResponse" in part or "function_response" in part,
         gemini_result, bare_text, False, False,
     ),
     "openai-chat": Dialect(
-        "chat", "tool_calls", ("", "id"), ("", "tool_call_id"), re.compile(r".{1,40}", re.DOTALL), "turn",
+        "chat", "tool_calls", ("", "id"), ("", "tool_call_id"), re.compile(r".{1,40}", re.DOTALL), None, "turn",
         lambda part: "role" not in part and ("function" in part or "custom" in part),
         lambda part: part.get("role") == "tool",
         chat_result, typed_text, False, False,
     ),
     "ollama": Dialect(
-        "chat", "tool_calls", ("", "id"), ("", "tool_call_id"), None, "turn",
+        "chat", "tool_calls", ("", "id"), ("", "tool_call_id"), None, ("", "tool_name"), "turn",
         lambda part: "role" not in part and "function" in part,
         lambda part: part.get("role") == "tool",
         ollama_result, typed_text, False, False,
     ),
     "openai-responses": Dialect(
-        "items", "", ("", "call_id"), ("", "call_id"), re.compile(r".{1,64}", re.DOTALL), "request",
+        "items", "", ("", "call_id"), ("", "call_id"), re.compile(r".{1,64}", re.DOTALL), None, "request",
         lambda part: part.get("type") in ANSWERED,
         lambda part: text_or_empty(part.get("type")).endswith("_call_output"),
         responses_result, typed_text, False, False,

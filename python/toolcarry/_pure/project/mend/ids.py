@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Sequence
+from typing import Any
 
 from toolcarry._pure.project.blocks import Block
 from toolcarry._pure.project.drafts import Changed, Made, Path
 from toolcarry._pure.project.material import Material
 from toolcarry._pure.project.mend.dialects import Dialect, IdAt
+from toolcarry._pure.project.mend.mends import Mends
+from toolcarry._pure.project.mend.pairs import Pairs
 from toolcarry._pure.read import read_result
-from toolcarry.types import Mend
 
 REFUSED = re.compile(r"[^A-Za-z0-9_-]")
 LONGEST = 32
@@ -26,16 +28,16 @@ class Ids:
         self._dialect = dialect
         self._taken: set[str] = set()
         self._numbers: dict[str, int] = {}
-        self._position = -1
+        self._turn = -1
 
-    def of(self, call_id: str, position: int) -> str:
+    def of(self, call_id: str, turn: int) -> str:
         """The id of the next call."""
         ids = self._dialect.ids
-        if ids is None:
+        if ids is None or (not call_id and ids.fullmatch("")):
             return call_id
-        if self._dialect.is_unique == "turn" and position != self._position:
+        if self._dialect.is_unique == "turn" and turn != self._turn:
             self._taken, self._numbers = set(), {}
-            self._position = position
+            self._turn = turn
         new = call_id
         if not ids.fullmatch(call_id):
             new = self._free(REFUSED.sub("_", call_id)[:LONGEST].strip("_") or STEM)
@@ -53,25 +55,56 @@ class Ids:
         return f"{stem}_{number}"
 
 
-def give_ids(
-    material: Material, dialect: Dialect, calls: Mapping[Path, Block], mends: list[Mend]
-) -> dict[int, str]:
+def give_ids(material: Material, dialect: Dialect, pairs: Pairs, mends: Mends) -> dict[int, str]:
     """Give each call, and its result, an id that the provider takes; the ids by the order of the entries."""
     ids = Ids(dialect)
+    turns = turn_numbers(material.messages, dialect)
     found: dict[int, str] = {}
-    for path, block in calls.items():
+    for path, block in pairs.calls.items():
         entry = block.entry
         own = entry.call_id
-        new = found[entry.order] = ids.of(own, int(path[0]))
+        new = found[entry.order] = ids.of(own, turns[entry.position])
         if new != own:
-            mends.append(Mend("renamed_id", entry.position, own, new))
+            mends.add("renamed_id", entry.position, own, new)
             material.edit(path, id_member(dialect.call_id, path, new))
-        result, place = entry.result, block.result_path
-        if dialect.ids is None or result is None or place is None:
-            continue
-        if read_result(result).call_id != new:
-            material.edit(place, id_member(dialect.result_id, place, new))
+        fit_result(material, dialect, block, pairs.result_of(block), new, mends)
     return found
+
+
+def fit_result(
+    material: Material,
+    dialect: Dialect,
+    block: Block,
+    path: Path | None,
+    call_id: str,
+    mends: Mends,
+) -> None:
+    """Let a result say the id, and the name, of its call, as far as the provider looks at them."""
+    entry = block.entry
+    if entry.result is None or path is None:
+        return
+    said = read_result(entry.result)
+    ids = dialect.ids
+    if ids is not None and said.call_id != call_id and (said.call_id or not ids.fullmatch("")):
+        material.edit(path, id_member(dialect.result_id, path, call_id))
+        if call_id == entry.call_id:
+            mends.add("renamed_id", entry.result_position, said.call_id, call_id)
+    if dialect.name is not None and said.name and said.name != entry.tool_name:
+        mends.add("renamed_tool", entry.result_position, entry.call_id, entry.tool_name)
+        material.edit(path, id_member(dialect.name, path, entry.tool_name))
+
+
+def turn_numbers(messages: Sequence[Any], dialect: Dialect) -> list[int]:
+    """The turn that each message is part of: where results are parts, messages of one role are one."""
+    if dialect.form != "turns":
+        return list(range(len(messages)))
+    numbers: list[int] = []
+    role = object()
+    for message in messages:
+        is_new = not numbers or message.get("role") != role
+        role = message.get("role")
+        numbers.append((numbers[-1] if numbers else 0) + is_new)
+    return numbers
 
 
 def id_member(place: IdAt, path: Path, new: str) -> dict[str, Made | Changed]:

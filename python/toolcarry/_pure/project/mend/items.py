@@ -4,50 +4,48 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from toolcarry._pure.project.blocks import Block
-from toolcarry._pure.project.drafts import Draft, Made, Path
+from toolcarry._pure.project.drafts import Draft, Made
 from toolcarry._pure.project.material import Material
 from toolcarry._pure.project.mend.dialects import Dialect
-from toolcarry.types import Mend
+from toolcarry._pure.project.mend.mends import Mends
+from toolcarry._pure.project.mend.pairs import Pairs
 from toolcarry.wire import Wire, text_or_empty
 
 
 def mend_items(
     material: Material,
     dialect: Dialect,
-    calls: Mapping[Path, Block],
+    pairs: Pairs,
     ids: Mapping[int, str],
-    mends: list[Mend],
+    mends: Mends,
 ) -> list[Draft]:
     """The items, so that each call has one result behind it, and each reasoning what it led to.
 
-    A result that is missing stands behind the calls and results that its call is one of.
+    A result that is missing stands behind the calls that its call is one of.
     """
-    results = {block.result_path for block in calls.values()}
-    known = {block.entry.call_id for block in calls.values()}
     drafts: list[Draft] = []
     missing: list[Draft] = []
     for position, item in enumerate(material.messages):
         path = (position,)
         if material.is_gone(path):
             continue
-        is_call, is_result = path in calls, dialect.is_result(item)
-        if missing and not (is_call or is_result or is_reasoning(item)):
+        is_call, is_result = path in pairs.calls, dialect.is_result(item)
+        if missing and not is_call:
             drafts += missing
             missing = []
-        if is_result and path not in results and not material.is_continued:
+        if is_result and path not in pairs.owners and not material.is_continued:
             call_id = text_or_empty(item.get("call_id"))
-            kind = "duplicate_result" if call_id in known else "orphan_result"
-            mends.append(Mend(kind, position, call_id))
+            kind = "duplicate_result" if call_id in pairs.ids else "orphan_result"
+            mends.add(kind, position, call_id)
             continue
         if is_reasoning(item) and not leads_on(material, position):
-            mends.append(Mend("trailing_thought", position, ""))
+            mends.add("trailing_thought", position)
             continue
         drafts.append(material.draft(path))
-        if is_call and calls[path].result_path is None:
-            entry = calls[path].entry
+        if is_call and pairs.result_of(pairs.calls[path]) is None:
+            entry = pairs.calls[path].entry
             missing.append(Made(dialect.make(ids[entry.order], entry.tool_name, item)))
-            mends.append(Mend("missing_result", position, entry.call_id))
+            mends.add("missing_result", position, entry.call_id)
     return drafts + missing
 
 

@@ -22,7 +22,8 @@ from toolcarry._pure.project.drafts import (
 )
 from toolcarry._pure.project.material import Material
 from toolcarry._pure.project.mend.dialects import Dialect
-from toolcarry.types import Mend
+from toolcarry._pure.project.mend.mends import Mends
+from toolcarry._pure.project.mend.pairs import Pairs
 from toolcarry.wire import Wire, as_list, as_object
 
 MODEL = ("assistant", "model")
@@ -48,47 +49,55 @@ class Turns:
         self,
         material: Material,
         dialect: Dialect,
-        calls: Mapping[Path, Block],
+        pairs: Pairs,
         ids: Mapping[int, str],
-        mends: list[Mend],
+        mends: Mends,
     ) -> None:
         self._material = material
         self._messages = material.messages
         self._dialect = dialect
         self._ids = ids
         self._mends = mends
-        self._calls = calls
-        self._results = {
-            block.result_path: block for block in calls.values() if block.result_path is not None
-        }
-        self._known_ids = {block.entry.call_id for block in calls.values()}
+        self._pairs = pairs
+        self._calls = pairs.calls
+        self._results = pairs.owners
         self._sheets: list[Sheet] = []
 
     def mended(self) -> list[Draft]:
         """The messages, so that the provider takes them."""
+        for path in self._results:
+            self._clean_result(path)
         open_calls: list[Block] = []
         for is_model, positions in self._runs():
             if is_model:
+                self._close(open_calls)
                 open_calls = self._add_model(positions)
             else:
                 self._add_user(positions, open_calls)
                 open_calls = []
-        if open_calls:
-            self._sheets.append(Sheet(None, False, self._results_of(open_calls, [])))
+        self._close(open_calls)
         self._drop_trailing_thought()
         if self._dialect.merges:
             self._merge()
         return [self._draft(sheet) for sheet in self._sheets]
 
+    def _close(self, open_calls: list[Block]) -> None:
+        """Answer calls that no turn of the user's follows."""
+        if open_calls:
+            self._sheets.append(Sheet(None, False, self._results_of(open_calls, [])))
+
     def _runs(self) -> list[tuple[bool, list[int]]]:
-        """The messages of one side that follow one another."""
+        """The messages of one side that follow one another; what the model says behind its calls is a turn of its own."""
         runs: list[tuple[bool, list[int]]] = []
+        has_calls = False
         for position, message in enumerate(self._messages):
             if self._material.is_gone((position,)):
                 continue
             is_model = message.get("role") in MODEL
-            if not runs or runs[-1][0] != is_model:
+            is_next = is_model and has_calls and (position, self._dialect.key, 0) not in self._calls
+            if not runs or runs[-1][0] != is_model or is_next:
                 runs.append((is_model, []))
+            has_calls = is_model and any(path in self._calls for path in self._paths(position))
             runs[-1][1].append(position)
         return runs
 
@@ -126,7 +135,7 @@ class Turns:
             self._tell_foreign(path)
         if flat[: len(own)] != own:
             first = self._results[own[0]]
-            self._mends.append(Mend("moved_result", int(own[0][0]), first.entry.call_id))
+            self._mends.add("moved_result", int(own[0][0]), first.entry.call_id)
         taken = {*own, *foreign}
         first_parts = self._results_of(open_calls, own)
         for number, position in enumerate(positions):
@@ -142,14 +151,15 @@ class Turns:
             entry = block.entry
             if entry.order in there:
                 continue
-            if block.result_path is not None:
-                drafts.append(self._material.draft(block.result_path))
-                self._mends.append(Mend("moved_result", entry.result_position, entry.call_id))
+            path = self._pairs.result_of(block)
+            if path is not None:
+                drafts.append(self._material.draft(path))
+                self._mends.add("moved_result", entry.result_position, entry.call_id)
             else:
                 call = entry.call or {}
                 made = self._dialect.make(self._ids[entry.order], entry.tool_name, call)
                 drafts.append(Made(made))
-                self._mends.append(Mend("missing_result", entry.position, entry.call_id))
+                self._mends.add("missing_result", entry.position, entry.call_id)
         return drafts
 
     def _belongs(self, path: Path, wanted: set[int]) -> bool:
@@ -167,10 +177,8 @@ class Turns:
             holder, key = self._dialect.result_id
             held = (as_object(part.get(holder)) or {}) if holder else part
             call_id = held.get(key)
-            kind = "duplicate_result" if call_id in self._known_ids else "orphan_result"
-            self._mends.append(
-                Mend(kind, int(path[0]), call_id if isinstance(call_id, str) else "")
-            )
+            kind = "duplicate_result" if call_id in self._pairs.ids else "orphan_result"
+            self._mends.add(kind, int(path[0]), call_id if isinstance(call_id, str) else "")
 
     def _part(self, path: Path) -> Any:
         if len(path) == 1:
@@ -192,9 +200,8 @@ class Turns:
             if self._material.is_gone(path):
                 continue
             if self._is_blank(path):
-                self._mends.append(Mend("empty_text", position, ""))
+                self._mends.add("empty_text", position)
             else:
-                self._clean_result(path)
                 stay.append(path)
         return stay
 
@@ -208,9 +215,9 @@ class Turns:
         place: Path = (*path, holder, "content") if holder else (*path, "content")
         content = as_list(held.get("content")) or ()
         stay = [index for index, item in enumerate(content) if not is_blank(as_object(item) or {})]
-        if len(stay) == len(content) or self._material.is_edited(path):
+        if len(stay) == len(content) or self._material.has_new_content(path):
             return
-        self._mends.append(Mend("empty_text", int(path[0]), ""))
+        self._mends.add("empty_text", int(path[0]))
         new: Members = {"content": Parts(place, [Kept((*place, index)) for index in stay])}
         self._material.edit(path, {holder: Changed(place[:-1], new)} if holder else new)
 
@@ -236,7 +243,7 @@ class Turns:
         if items:
             self._sheets.append(Sheet(position, is_model, items))
         else:
-            self._mends.append(Mend("empty_message", position, ""))
+            self._mends.add("empty_message", position)
 
     def _add_plain(self, position: int, is_model: bool, first: list[Draft]) -> None:
         """Add a message whose content is a text."""
@@ -246,7 +253,7 @@ class Turns:
             text = [] if is_blank else [Made(self._dialect.text(content))]
             self._sheets.append(Sheet(position, is_model, [*first, *text]))
         elif is_blank and self._dialect.refuses_blank and position < len(self._messages) - is_model:
-            self._mends.append(Mend("empty_message", position, ""))
+            self._mends.add("empty_message", position)
         else:
             self._sheets.append(Sheet(position, is_model, None))
 
@@ -256,7 +263,7 @@ class Turns:
             sheet = self._sheets[-1]
             if not sheet.items or not all(self._is_thought(item) for item in sheet.items):
                 return
-            self._mends.append(Mend("trailing_thought", sheet.position, ""))
+            self._mends.add("trailing_thought", sheet.position)
             self._sheets.pop()
 
     def _is_thought(self, item: Draft) -> bool:
@@ -282,7 +289,7 @@ class Turns:
             ):
                 merged.append(sheet)
                 continue
-            self._mends.append(Mend("merged_message", sheet.position, ""))
+            self._mends.add("merged_message", sheet.position)
             merged[-1] = Sheet(
                 sheet.position if last.position is None else last.position,
                 sheet.is_model,
@@ -296,7 +303,8 @@ class Turns:
             return Changed(None, {"role": Made("user"), key: Parts(None, items or [])})
         if items is None or items == [Kept(path) for path in self._paths(position)]:
             return Kept((position,))
-        return Changed((position,), {key: Parts((position, key), items)})
+        is_list = as_list(self._messages[position].get(key)) is not None
+        return Changed((position,), {key: Parts((position, key) if is_list else None, items)})
 
 
 def is_blank(part: Wire) -> bool:

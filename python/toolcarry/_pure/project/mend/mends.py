@@ -1,0 +1,16 @@
+"""What was mended, as the report tells it."""
+
+from __future__ import annotations
+
+from toolcarry.types import MendFields
+
+
+class Mends:
+    """The mends of a request, in the order in which they were made."""
+
+    def __init__(self) -> None:
+        self.made: list[MendFields] = []
+
+    def add(self, kind: str, position: int | None, call_id: str = "", detail: str = "") -> None:
+        """Note a mend: one of ``MENDS``, in which message, of which call."""
+        self.made.append((kind, position, call_id, detail))
