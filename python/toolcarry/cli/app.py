@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated
 
 import typer
 
 from toolcarry import __version__
-from toolcarry.cli.carry import carry_files, read_policy
+from toolcarry.cli.carry import carry_files, read_limit, read_policy
 from toolcarry.cli.codes import USAGE
 from toolcarry.cli.convert import convert_file
 from toolcarry.cli.inspect import inspect_files
+from toolcarry.cli.project import project_file
 
 EXIT_CODES = (
     "Exit codes: 0 done; 1 a file that could not be read as a conversation, output that could not be "
@@ -44,6 +46,26 @@ OutputFile = Annotated[
         help="Write to this file instead of stdout: all at once, and never over an input.",
         show_default=False,
     ),
+]
+MaxResultChars = Annotated[
+    str | None,
+    typer.Option(
+        metavar="N",
+        help="Limit on a single result, in characters: an integer >= 0, or none. Default: none.",
+        show_default=False,
+    ),
+]
+MaxResultTokens = Annotated[
+    str | None,
+    typer.Option(
+        metavar="N",
+        help="Limit on a single result, in tokens: an integer >= 0, or none. Default: none.",
+        show_default=False,
+    ),
+]
+Encoding = Annotated[
+    str,
+    typer.Option(metavar="NAME", help="Whose tokens they are: o200k_base, or cl100k_base."),
 ]
 Strict = Annotated[
     bool,
@@ -86,14 +108,7 @@ def carry(
             show_default=False,
         ),
     ] = None,
-    max_result_chars: Annotated[
-        str | None,
-        typer.Option(
-            metavar="N",
-            help="Limit on a single result, in characters: an integer >= 0, or none. Default: none.",
-            show_default=False,
-        ),
-    ] = None,
+    max_result_chars: MaxResultChars = None,
     max_tokens: Annotated[
         str | None,
         typer.Option(
@@ -102,18 +117,8 @@ def carry(
             show_default=False,
         ),
     ] = None,
-    max_result_tokens: Annotated[
-        str | None,
-        typer.Option(
-            metavar="N",
-            help="Limit on a single result, in tokens: an integer >= 0, or none. Default: none.",
-            show_default=False,
-        ),
-    ] = None,
-    encoding: Annotated[
-        str,
-        typer.Option(metavar="NAME", help="Whose tokens they are: o200k_base, or cl100k_base."),
-    ] = "o200k_base",
+    max_result_tokens: MaxResultTokens = None,
+    encoding: Encoding = "o200k_base",
     summary: Annotated[
         str,
         typer.Option(
@@ -200,4 +205,61 @@ def convert(
     """
     raise typer.Exit(
         convert_file(file, target=to, output=output, is_json=as_json, is_strict=strict)
+    )
+
+
+@app.command(epilog=EXIT_CODES)
+def project(
+    file: Annotated[
+        str,
+        typer.Argument(
+            metavar="BODY", help="A request body, or a JSON array; - is stdin.", show_default=False
+        ),
+    ],
+    repair: Annotated[
+        bool,
+        typer.Option(
+            "--repair",
+            help="Mend what the provider would refuse: calls without result, results without call, ids.",
+        ),
+    ] = False,
+    max_tokens: Annotated[
+        str | None,
+        typer.Option(
+            metavar="N",
+            help="Limit on the whole request, in tokens: an integer >= 0, or none. Default: none.",
+            show_default=False,
+        ),
+    ] = None,
+    max_result_chars: MaxResultChars = None,
+    max_result_tokens: MaxResultTokens = None,
+    encoding: Encoding = "o200k_base",
+    diff: Annotated[
+        bool, typer.Option("--diff", help="Show what was replaced instead of the body.")
+    ] = False,
+    output: OutputFile = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="One JSON object instead of the body: file, report.")
+    ] = False,
+    strict: Annotated[
+        bool,
+        typer.Option(
+            "--strict",
+            help="Exit with 1 where calls or results are left alone, or a limit does not hold.",
+        ),
+    ] = False,
+) -> None:
+    """Write a request with short markers where tool results are superseded or too long.
+
+    What was done is told on stderr.
+    """
+    if diff and as_json:
+        raise typer.BadParameter("not allowed beside --diff", param_hint="'--json'")
+    limits = read_policy(None, None, max_result_chars, max_result_tokens, encoding)
+    request_tokens = read_limit("--max-tokens", max_tokens)
+    policy = replace(limits, max_request_tokens=request_tokens, repair=repair)
+    raise typer.Exit(
+        project_file(
+            file, policy=policy, output=output, is_diff=diff, is_json=as_json, is_strict=strict
+        )
     )

@@ -69,22 +69,21 @@ class Block:
         """What stands in place of the result by a decision, and how many bytes that saves."""
         kind, by, head, tail = decision
         size = len(self.text)
-        if kind == "superseded":
-            new = markers.superseded(by, self.reference)
-        elif kind == "rule":
-            new = markers.ruled_out(self.reference)
-        elif kind == "cleared":
-            new = markers.cleared(size, self.reference)
-        else:
-            new = joined(self.text, min(head, size), max(min(tail, size), head), self.reference)
+        if kind == "cut":
+            head = min(head, size)
+            decision = (kind, by, head, max(min(tail, size), head))
+        new = joined(self.text, decision, self.reference)
         media = 0 if kind == "cut" or self.site is None else 4 * self.site.media_tokens()
         is_shorter = len(new) < size or media > 0
         return new, byte_length(self.text) + media - byte_length(new) if is_shorter else 0
 
 
-def joined(text: str, head: int, tail: int, reference: str) -> str:
-    """A text without what stands between its head and its tail: there stands a marker on a line of its own."""
-    marker = markers.shown(head + len(text) - tail, len(text), reference)
+def joined(text: str, decision: Decision, reference: str) -> str:
+    """A text with a marker in its place, or in the place of what is cut out of it, on a line of its own."""
+    marker = markers.marker_of(decision, len(text), reference)
+    kind, _, head, tail = decision
+    if kind != "cut":
+        return marker
     first = f"{text[:head]}\n" if head else ""
     last = f"\n{text[tail:]}" if tail < len(text) else ""
     return f"{first}{marker}{last}"

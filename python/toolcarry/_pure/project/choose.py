@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from toolcarry._pure.limits import Limits, Measure, result_limits
-from toolcarry._pure.project import markers
 from toolcarry._pure.project.blocks import CLEARED, RULED_OUT, Block, joined, newest_first
+from toolcarry._pure.project.markers import marker_of
 from toolcarry._pure.rules import RuleSet
 from toolcarry._pure.tokens import count_tokens
 from toolcarry.policy import NO_LIMIT, Policy
@@ -89,7 +89,7 @@ def cut_to(block: Block, limits: Limits, policy: Policy) -> Decision | None:
     head, tail = limits.cut(text, side)
     if head == tail:
         return None
-    longest = markers.shown(len(text), len(text), block.reference)
+    longest = marker_of(("cut", "", len(text), len(text)), len(text), block.reference)
     is_counted = limits.tokens != NO_LIMIT
     room = limits
     if limits.chars != NO_LIMIT:
@@ -100,10 +100,11 @@ def cut_to(block: Block, limits: Limits, policy: Policy) -> Decision | None:
         head, tail = room.cut(text, side)
         if head == tail or (not head and tail == len(text)):
             break
-        new = joined(text, head, tail, block.reference)
+        decision = ("cut", "", head, tail)
+        new = joined(text, decision, block.reference)
         over = count_tokens(new, limits.encoding) - limits.tokens if is_counted else 0
         if over <= 0:
-            return "cut", "", head, tail
+            return decision
         room = room._replace(tokens=room.tokens - over)
     return CLEARED
 

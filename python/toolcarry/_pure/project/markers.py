@@ -8,30 +8,30 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from toolcarry.types import Decision
+
 START = "[toolcarry: "
 WHOLE = "; whole: "
 MOST_ID = 200
 """How long an id may be to name a result."""
 
 
-def superseded(by: str, reference: str) -> str:
-    """The marker of a result that another call's result replaces."""
-    return f"{START}superseded by call {by}{WHOLE}{reference}]"
+def marker_of(decision: Decision, chars: int, reference: str) -> str:
+    """What stands for a result of so many characters, or for what was cut out of it.
 
-
-def ruled_out(reference: str) -> str:
-    """The marker of a result of a tool that a rule keeps nowhere."""
-    return f"{START}left out by a rule{WHOLE}{reference}]"
-
-
-def cleared(chars: int, reference: str) -> str:
-    """The marker of a result that went for want of room."""
-    return f"{START}cleared, {chars:,} characters{WHOLE}{reference}]"
-
-
-def shown(count: int, chars: int, reference: str) -> str:
-    """The marker where a part of a result was cut out."""
-    return f"{START}{count:,} of {chars:,} characters{WHOLE}{reference}]"
+    >>> marker_of(("superseded", "t2", 0, 0), 600, "t1")
+    '[toolcarry: superseded by call t2; whole: t1]'
+    >>> marker_of(("cut", "", 1_000, 9_500), 10_000, "t1")
+    '[toolcarry: 1,500 of 10,000 characters; whole: t1]'
+    """
+    kind, by, head, tail = decision
+    if kind == "superseded":
+        return f"{START}superseded by call {by}{WHOLE}{reference}]"
+    if kind == "rule":
+        return f"{START}left out by a rule{WHOLE}{reference}]"
+    if kind == "cleared":
+        return f"{START}cleared, {chars:,} characters{WHOLE}{reference}]"
+    return f"{START}{head + chars - tail:,} of {chars:,} characters{WHOLE}{reference}]"
 
 
 def is_marker(text: str) -> bool:

@@ -1,0 +1,155 @@
+"""``toolcarry project``: a request body in, the same one smaller out, and where asked for, what was replaced in it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
+
+from toolcarry import project_body, resolve
+from toolcarry._pure.project.markers import marker_of
+from toolcarry.cli.codes import FAILED
+from toolcarry.cli.files import FileError, for_each
+from toolcarry.cli.output import Output, json_line
+from toolcarry.cli.screen import Screen, label, one_line, render
+from toolcarry.errors import InputError
+from toolcarry.policy import Policy
+from toolcarry.project import ProjectedBody
+from toolcarry.types import MENDS, Decision, Mend, ProjectReport, Replacement
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+LINES_SHOWN: Final = 3
+"""Of what was taken out of a result; the number of the others follows."""
+REASONS: Final = {
+    "later_read": "read again later",
+    "later_edit": "edited again later",
+    "later_run": "run again later",
+    "later_call": "called again later",
+    "earlier_call": "called before",
+    "rule": "left out by a rule",
+    "cut": "cut to its limit",
+    "cleared": "cleared for want of room",
+    "dropped": "dropped with its call",
+}
+"""The reasons for replacing a result, in words."""
+
+
+def project_file(
+    name: str, *, policy: Policy, output: str | None, is_diff: bool, is_json: bool, is_strict: bool
+) -> int:
+    """Write the projection of a body; the exit code."""
+    screen = Screen()
+
+    def project_one(name: str, data: bytes) -> int:
+        projected = project_body(data, policy=policy)
+        report = projected.report
+        if report.untouched:
+            raise InputError(f"is no request: {report.untouched}")
+        if is_json:
+            out.write(json_line({"file": name, "report": report.to_dict()}))
+        elif is_diff:
+            text = render(difference(data, projected), sys.stdout if out.is_terminal else None)
+            if text:
+                out.write(text.encode("utf-8", "replace"))
+        else:
+            body = projected.body
+            is_open = out.is_terminal and not body.endswith(b"\n")
+            out.write(body + b"\n" if is_open else body)
+        for line in [] if is_json else summary(report):
+            screen.say(f"{label(name)}: {line}")
+        complaints = faults(report) if is_strict else []
+        for line in complaints:
+            screen.say(f"{label(name)}: {line}")
+        return FAILED if complaints else 0
+
+    try:
+        with Output(output, [name]) as out:
+            return for_each([name], project_one, screen, is_free=not out.is_terminal)
+    except FileError as error:
+        screen.say(f"toolcarry: {error}")
+        return error.code
+
+
+def summary(report: ProjectReport) -> list[str]:
+    """What was done, in a few lines."""
+    counts = [f"{count:,} {REASONS[reason]}" for reason, count in report.reasons.items()]
+    results = report.blocks - report.orphan_calls
+    why = f" ({', '.join(counts)})" if counts else ""
+    sizes = f"{report.chars_before:,} characters of results, now {report.chars_after:,}"
+    lines = [f"{len(report.replacements):,} of {results:,} results replaced{why}; {sizes}"]
+    if report.tokens_after is not None:
+        lines.append(f"{report.tokens_before:,} tokens, now {report.tokens_after:,}")
+    kinds: dict[str, int] = {}
+    for mend in report.mends:
+        kinds[mend.kind] = kinds.get(mend.kind, 0) + 1
+    lines += [f"{MENDS[kind]}: {count:,}" for kind, count in kinds.items()]
+    if report.not_repaired:
+        lines.append(f"not repaired, since the messages are of these shapes: {report.not_repaired}")
+    if report.over_budget:
+        lines.append(f"the results are over their total by {report.over_budget:,}")
+    if report.over_request:
+        lines.append(f"the request is over its limit by {report.over_request:,} tokens")
+    return lines
+
+
+def faults(report: ProjectReport) -> list[str]:
+    """What ``--strict`` complains of."""
+    found = []
+    if not report.mends and (report.orphan_calls or report.orphan_results):
+        found.append(
+            f"calls without result: {report.orphan_calls:,}, results without call: {report.orphan_results:,}"
+        )
+    if report.over_budget or report.over_request:
+        found.append("the limit does not hold")
+    return found
+
+
+def difference(data: bytes, projected: ProjectedBody) -> list[Text]:
+    """What was replaced and mended, as lines with ``-`` and ``+`` before them."""
+    lines: list[Text] = []
+    report, made = projected.report, projected.decisions.made
+    for replacement in report.replacements:
+        lines += replaced(data, replacement, made.get(replacement.reference))
+    for mend in report.mends:
+        lines += mended(mend)
+    return lines
+
+
+def replaced(data: bytes, replacement: Replacement, decision: Decision | None) -> list[Text]:
+    """What went of one result, and what stands there."""
+    size = replacement.end - replacement.start
+    head = (
+        f"message {replacement.position + 1:,}, {one_line(replacement.tool_name)} "
+        f"{one_line(replacement.reference)}: {REASONS.get(replacement.reason, replacement.reason)}, "
+        f"{size:,} of {replacement.chars_before:,} characters"
+    )
+    try:
+        gone = resolve(data, replacement.reference)[replacement.start : replacement.end]
+    except InputError:
+        gone = ""
+    rows = gone.splitlines()
+    removed = [f"- {one_line(row)}" for row in rows[:LINES_SHOWN]]
+    if len(rows) > LINES_SHOWN:
+        removed.append(f"- ... {len(rows) - LINES_SHOWN:,} more lines")
+    added: list[str] = []
+    if decision is not None and replacement.reason != "dropped":
+        added.append(f"+ {marker_of(decision, replacement.chars_before, replacement.reference)}")
+    return styled(
+        [(head, "bold"), *((row, "red") for row in removed), *((row, "green") for row in added)]
+    )
+
+
+def mended(mend: Mend) -> list[Text]:
+    """What was mended."""
+    place = "" if mend.position is None else f"message {mend.position + 1:,}"
+    call = f", call {one_line(mend.call_id)}" if mend.call_id else ""
+    detail = f" ({one_line(mend.detail)})" if mend.detail else ""
+    return styled([(f"{place}{call}: {MENDS[mend.kind]}{detail}", "yellow")])
+
+
+def styled(rows: Sequence[tuple[str, str]]) -> list[Text]:
+    from rich.text import Text  # noqa: PLC0415 - slow
+
+    return [Text(row, style=style) for row, style in rows]
