@@ -1,0 +1,153 @@
+"""The prompt cache stays warm: what was sent before changes only where that wins enough at once."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import strategies
+import strategies_policies
+import wire
+from hypothesis import given
+
+from toolcarry import Decisions, Policy
+from toolcarry.convert.request import plain_messages
+
+LONG = "x = 1\n" * 500
+POLICY = Policy(max_tool_result_chars=1_000)
+
+
+def replay(
+    api: ModuleType, turns: Iterator[list[Any]], policy: Policy
+) -> Iterator[tuple[list[bytes], list[bytes], Any]]:
+    """Project a conversation each time it has grown: what was sent before, what is sent now, and the projection."""
+    previous: Decisions | None = None
+    sent: list[bytes] = []
+    for messages in turns:
+        projected = api.project(messages, policy=policy, previous=previous)
+        now = [json.dumps(message).encode() for message in projected.messages]
+        yield sent, now, projected
+        previous, sent = projected.decisions, now
+
+
+def growing(messages: list[Any]) -> Iterator[list[Any]]:
+    """The requests of an agent: one before each turn of the model's, and one at the end."""
+    for position in range(1, len(messages)):
+        roles = [messages[position - 1].get("role"), messages[position].get("role")]
+        if roles[0] != "assistant" and roles[1] == "assistant":
+            yield messages[:position]
+    yield messages
+
+
+def changes_earlier(sent: list[bytes], now: list[bytes]) -> bool:
+    return now[: len(sent)] != sent
+
+
+def test_a_superseded_result_stays_until_enough_is_won(api: ModuleType) -> None:
+    turns = [wire.read(f"f{number % 3}.py", LONG, f"t{number}") for number in range(24)]
+    policy = Policy(clear_at_least=4_000)
+    changed = [
+        projected.report
+        for sent, now, projected in replay(api, growing(wire.join(*turns)), policy)
+        if changes_earlier(sent, now)
+    ]
+    # Each superseded read wins nearly 750 tokens, so that the sixth makes it enough.
+    assert len(changed) == 3
+    assert all(report.cache_break_tokens > 0 for report in changed)
+    assert [len(report.replacements) for report in changed] == [6, 12, 18]
+
+
+def test_what_was_not_sent_before_is_cut_at_once(api: ModuleType) -> None:
+    turns = [wire.bash(f"run {number}", LONG, f"t{number}") for number in range(6)]
+    for sent, now, projected in replay(api, growing(wire.join(*turns)), POLICY):
+        assert not changes_earlier(sent, now)
+        assert projected.report.cache_break_tokens == 0
+        assert all(len(item) < 1_500 for item in now)
+
+
+def test_without_previous_decisions_all_are_made(api: ModuleType) -> None:
+    messages = [*wire.read("a.py", LONG, "t1"), *wire.read("a.py", LONG, "t2")]
+    assert api.project(messages).report.reasons == {"later_read": 1}
+    first = api.project(messages[:2])
+    then = api.project(messages, previous=first.decisions)
+    assert then.report.reasons == {}
+    assert then.messages == messages
+
+
+def test_the_prefix_is_what_stands_before_the_first_change(api: ModuleType) -> None:
+    messages = [*wire.bash("ls", "a\n" * 50, "t0"), *wire.read("a.py", LONG, "t1")]
+    messages += wire.read("a.py", LONG, "t2")
+    first = api.project(messages[:4])
+    then = api.project(messages, policy=Policy(clear_at_least=0), previous=first.decisions)
+    report = then.report
+    text = sum(len(item) for message in messages[:3] for item in texts(message))
+    assert report.stable_prefix_tokens == text // 4
+    assert 0 < report.cache_break_tokens < 20  # the marker is all that is read anew
+    body = json.dumps({"model": "m", "messages": messages}).encode()
+    report = api.project_body(body).report
+    assert report.stable_prefix_tokens == body.index(json.dumps(messages[3]).encode()) // 4
+
+
+def texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, (list, dict)):
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from texts(item)
+
+
+@given(messages=strategies.transcripts, policy=strategies_policies.projections)
+def test_only_a_break_that_is_told_changes_what_was_sent(
+    api: ModuleType, messages: list[Any], policy: Policy
+) -> None:
+    given = [message for message in messages if "role" in message and "uuid" not in message]
+    for sent, now, projected in replay(api, growing(given), policy):
+        report = projected.report
+        if changes_earlier(sent, now):
+            is_told = report.cache_break_tokens or report.mends or report.replacements
+            assert is_told, report
+
+
+def real_conversations(folder: Path) -> Iterator[tuple[str, list[Any]]]:
+    """The requests of agents, and the main chains of their sessions."""
+    for path in sorted((folder / "openai_chat").glob("*.json")):
+        found = json.loads(path.read_bytes())
+        messages = found.get("messages") if isinstance(found, dict) else found
+        if isinstance(messages, list):
+            yield path.name, messages
+    for path in sorted((folder / "claude_code").rglob("*.jsonl")):
+        records = []
+        for line in path.read_bytes().splitlines():
+            try:
+                record = json.loads(line)
+            except ValueError:
+                continue
+            inner = record.get("message") if isinstance(record, dict) else None
+            if isinstance(inner, dict) and not record.get("isSidechain"):
+                records.append(inner)
+        yield path.name, records
+
+
+def test_real_conversations_keep_their_prefix(api: ModuleType, real_transcripts: Path) -> None:
+    turns = changed = 0
+    for name, messages in real_conversations(real_transcripts):
+        plain = plain_messages(messages)
+        won = 0
+        for sent, now, projected in replay(api, every(growing(plain), plain), Policy()):
+            turns += 1
+            if changes_earlier(sent, now):
+                changed += 1
+                lost = sum(map(len, sent)) - sum(map(len, now[: len(sent)]))
+                assert lost >= 4 * 2_000 * 0.9, (name, lost)
+                won += projected.report.cache_break_tokens
+    assert turns > 100
+    assert changed <= turns // 10, f"{changed} of {turns} turns change an earlier byte"
+
+
+def every(requests: Iterator[list[Any]], messages: list[Any]) -> Iterator[list[Any]]:
+    """All requests of a short conversation, and some of a long one, whose replay would take too long."""
+    step = max(len(messages) // 150, 1)
+    for number, request in enumerate(requests):
+        if number % step == 0:
+            yield request
