@@ -1,0 +1,131 @@
+"""A body's bytes: what changes is written anew, and all else stands as it stood."""
+
+import json
+from types import ModuleType
+
+import pytest
+
+from toolcarry import Policy
+
+LONG = "x = 1\\n" * 60
+"""As JSON has it."""
+CUT = Policy(max_tool_result_chars=100)
+REPAIR = Policy(repair=True)
+
+
+def use(call_id: str, file_path: str = "a.py") -> str:
+    return f'{{"type": "tool_use", "id": "{call_id}", "name": "Read", "input": {{"file_path": "{file_path}"}}}}'
+
+
+def test_only_the_content_is_written_anew(api: ModuleType) -> None:
+    def body(content: str) -> bytes:
+        return (
+            '{ "model":"m", "temperature": 1.0e+0 ,"big":123456789012345678901234567890,\n'
+            f'\t"messages" :[ {{"role":"assistant","content":[ {use("t1")} , {use("t2")} ]}} ,\n'
+            f'  {{"content": [{{"x":"\\u0041\\/", "content" : "{content}" ,"type":"tool_result","tool_use_id":"t1"}},'
+            '{"type":"tool_result","tool_use_id":"t2","content":"\\ud83d\\ude00"}], "role":"user" } ] , "messages_": [] }\n'
+        ).encode()
+
+    marker = "[toolcarry: superseded by call t2; whole: t1]"
+    assert api.project_body(body(LONG)).body == body(marker)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b'{"messages": [] , "x": 1}',
+        b'\xef\xbb\xbf [ {"role":"user" , "content":"\\u00e9"} ]\n',
+        b'{"model":"m","input":"a text"}',
+        b'{"messages":[{"role":"user","content":"a"}],"messages":[{"role":"user","content":"b"}]}',
+    ],
+)
+def test_a_body_without_need_is_the_same_object(api: ModuleType, body: bytes) -> None:
+    for policy in (Policy(), CUT, REPAIR):
+        assert api.project_body(body, policy=policy).body is body
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        (b"\x1f\x8b\x08\x00", "compressed"),
+        (b"", "not JSON: byte 0"),
+        (b'{"messages": [', "not JSON: byte 14"),
+        (b'{"messages": [\xff]}', "not JSON: byte 14"),
+        (b'{"messages": {}}', "no messages"),
+        (b'"text"', "no messages"),
+        (b'{"role": "user"}\n{"role": "user"}\n', "not JSON: byte 17"),
+        (b'{"messages": [{}, 7]}', "message 1 is not an object"),
+    ],
+)
+def test_a_body_that_cannot_be_read_stays_and_says_why(
+    api: ModuleType, body: bytes, reason: str
+) -> None:
+    found = api.project_body(body, policy=REPAIR)
+    assert found.body is body
+    assert found.report.untouched == reason
+    previous = api.project([{"role": "user", "content": "hi"}]).decisions
+    assert api.project_body(body, previous=previous).decisions == previous
+
+
+def test_of_a_name_that_is_given_twice_the_last_counts(api: ModuleType) -> None:
+    result = f'{{"type":"tool_result","tool_use_id":"t1","content":"short","content":"{LONG}"}}'
+    call = f'{{"role":"assistant","content":[{use("t1")}]}}'
+    given = f'{{"messages": [1], "messages": [{call},{{"role":"user","content":[{result}]}}]}}'
+    cut = api.project_body(given.encode(), policy=CUT)
+    assert b'"content":"short","content":"x = 1' in cut.body
+    assert cut.body.startswith(b'{"messages": [1], "messages": [{"role":"assistant"')
+    assert len(cut.report.replacements) == 1
+
+
+def test_escaped_names_are_found(api: ModuleType) -> None:
+    result = f'{{"type":"tool_result","tool_use_id":"t1","c\\u006fntent":"{LONG}"}}'
+    call = f'{{"r\\u006fle":"assistant","content":[{use("t1")}]}}'
+    body = f'[{call},{{"role":"user","content":[{result}]}}]'
+    cut = api.project_body(body.encode(), policy=CUT).body
+    assert b'"c\\u006fntent":"x = 1\\n' in cut
+    assert cut.startswith(call.encode(), 1)
+
+
+def test_lone_surrogates_stay_what_they_are(api: ModuleType) -> None:
+    text = "\\ud800" + "a" * 300
+    body = f'[{{"role":"assistant","content":[{use("t1")}]}},{{"role":"user","content":[{{"type":"tool_result","tool_use_id":"t1","content":"{text}"}}]}}]'
+    cut = api.project_body(body.encode(), policy=CUT).body
+    assert b'"content":"\\ud800aaa' in cut
+    assert json.loads(cut)[1]["content"][0]["content"][0] == "\ud800"
+
+
+def test_what_moves_is_copied_and_what_leaves_takes_its_comma(api: ModuleType) -> None:
+    call = f'{{"role":"assistant","content":[{use("t1")}]}}'
+    text = '{"type":"text","text":"Go  on."}'
+    result = '{"type":"tool_result" , "tool_use_id":"t1","content":"1.0"}'
+    orphan = '{"type":"tool_result","tool_use_id":"t9"}'
+    body = f'[ {call} , {{"role":"user","content":[ {text} , {result} , {orphan} ]}} ]'
+    mended = api.project_body(body.encode(), policy=REPAIR)
+    expected = f'[ {call} , {{"role":"user","content":[{result},{text}]}} ]'
+    assert mended.body == expected.encode()
+    assert [mend.kind for mend in mended.report.mends] == ["orphan_result", "moved_result"]
+
+
+def test_what_is_made_stands_at_the_end(api: ModuleType) -> None:
+    call = f'{{"role":"assistant","content":[{use("t1")}]}}'
+    content = '"content":"[Tool use interrupted: no result]","is_error":true'
+    result = f'{{"type":"tool_result","tool_use_id":"t1",{content}}}'
+    body = f'{{"messages": [ {call} ] }}'
+    expected = f'{{"messages": [ {call},{{"role":"user","content":[{result}]}}] }}'
+    assert api.project_body(body.encode(), policy=REPAIR).body == expected.encode()
+
+
+def test_results_of_what_the_provider_holds_stay(api: ModuleType) -> None:
+    output = '{"type":"function_call_output","call_id":"c1","output":"x"}'
+    body = f'{{"previous_response_id":"resp_1","input":[{output}]}}'.encode()
+    assert api.project_body(body, policy=REPAIR).body is body
+    alone = f'{{"input":[{output}]}}'.encode()
+    assert api.project_body(alone, policy=REPAIR).body == b'{"input":[]}'
+
+
+def test_other_kinds_of_bytes(api: ModuleType) -> None:
+    body = b'[{"role":"user","content":"hi"}]'
+    assert api.project_body(bytearray(body)).body == body
+    assert api.project_body(memoryview(body)).body == body
+    with pytest.raises(api.InputError, match="body must be bytes"):
+        api.project_body("[]")
