@@ -16,14 +16,15 @@ from toolcarry._pure.project.mend.ids import give_ids
 from toolcarry._pure.project.mend.items import mend_items
 from toolcarry._pure.project.mend.mends import Mends
 from toolcarry._pure.project.mend.pairs import Pairs
-from toolcarry._pure.project.mend.turns import Turns
+from toolcarry._pure.project.mend.turns import THOUGHTS, Turns
 from toolcarry._pure.read import read_message
 from toolcarry._pure.said import Said
+from toolcarry.wire import Wire, as_list, as_object
 
 
 def mend(material: Material, dialect: Dialect, mends: Mends) -> list[Draft]:
     """The messages as their provider takes them; ``mends`` tells what was done."""
-    pairs = Pairs(material.blocks, dialect)
+    pairs = Pairs(material.messages, material.blocks, dialect)
     ids = give_ids(material, dialect, pairs, mends)
     if dialect.form == "turns":
         return Turns(material, dialect, pairs, ids, mends).mended()
@@ -32,9 +33,13 @@ def mend(material: Material, dialect: Dialect, mends: Mends) -> list[Draft]:
 
 
 def shapes_of(messages: Sequence[Any]) -> list[str]:
-    """The shapes of the messages that have calls or results, by name; of Chat and its dialect the one of the calls."""
+    """The shapes of the messages that have calls or results, by name; of Chat and its dialect the one of the calls.
+
+    Where none has any, those of the messages that think.
+    """
     callers: set[str] = set()
     names: set[str] = set()
+    thinkers: set[str] = set()
     for message in messages:
         said = Said()
         name = read_message(message, message.get("role"), said)
@@ -42,6 +47,16 @@ def shapes_of(messages: Sequence[Any]) -> list[str]:
             names.add(name)
         if said.calls:
             callers.add(name)
+        if thinks(message):
+            thinkers.add(name or "anthropic")
     if names == {"openai-chat", "ollama"}:
         return ["ollama"] if callers == {"ollama"} else ["openai-chat"]
-    return sorted(names)
+    return sorted(names or thinkers)
+
+
+def thinks(message: Wire) -> bool:
+    """Whether a message is an item of reasoning, or has blocks of thinking."""
+    parts = map(as_object, as_list(message.get("content")) or ())
+    return message.get("type") == "reasoning" or any(
+        part is not None and part.get("type") in THOUGHTS for part in parts
+    )

@@ -3,25 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from toolcarry._pure.project.blocks import Block
 from toolcarry._pure.project.drafts import Path
 from toolcarry._pure.project.mend.dialects import Dialect
+from toolcarry.wire import as_list, as_object, text_or_empty
 
 
 class Pairs:
     """Calls and results by where they stand, in their order."""
 
-    def __init__(self, blocks: Sequence[Block], dialect: Dialect) -> None:
+    def __init__(self, messages: Sequence[Any], blocks: Sequence[Block], dialect: Dialect) -> None:
         self.calls: dict[Path, Block] = {}
         self.owners: dict[Path, Block] = {}
         """The blocks by the paths of their results."""
         self._results: dict[int, Path] = {}
+        self._doubles: dict[int, dict[str, int]] = {}
         for block in blocks:
             call, path = block.entry.call, block.call_path
-            if call is None or path is None or not dialect.is_call(call):
-                continue
-            if dialect.form == "chat" and path[1:2] != ("tool_calls",):
+            if dialect.form == "chat" and path is not None:
+                path = self._among_calls(messages, path, block.entry.call_id)
+            if (
+                call is None
+                or path is None
+                or not (dialect.is_call(call) or path != block.call_path)
+            ):
                 continue
             self.calls[path] = block
             result = block.entry.result
@@ -31,6 +38,20 @@ class Pairs:
                 self.owners[block.result_path] = block
                 self._results[block.entry.order] = block.result_path
         self.ids = {block.entry.call_id for block in self.calls.values()}
+
+    def _among_calls(self, messages: Sequence[Any], path: Path, call_id: str) -> Path | None:
+        """Where a call stands in ``tool_calls``, also one that was found in the content, where it is given in both ways."""
+        if path[1:2] != ("content",):
+            return path if path[1:2] == ("tool_calls",) else None
+        position = int(path[0])
+        places = self._doubles.get(position)
+        if places is None:
+            calls = map(as_object, as_list(messages[position].get("tool_calls")) or ())
+            places = {
+                text_or_empty((call or {}).get("id")): index for index, call in enumerate(calls)
+            }
+            self._doubles[position] = places
+        return (position, "tool_calls", places[call_id]) if call_id in places else None
 
     def result_of(self, block: Block) -> Path | None:
         """Where the result of a call stands."""
