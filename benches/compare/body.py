@@ -11,19 +11,16 @@ What both give is asserted equal before anything is timed, and all take turns in
 from __future__ import annotations
 
 import argparse
-import ctypes
 import random
-import shutil
-import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import orjson
-from paired import Job, Rounds, duration, print_origin, print_table, rust_backend
+from paired import Job, Rounds, build_scan, duration, print_origin, print_table, rust_backend
 
 from toolcarry import NO_LIMIT, Policy
 from toolcarry._pure.carry import carry
@@ -31,7 +28,6 @@ from toolcarry._pure.carry import carry
 sys.path.insert(0, str(Path(__file__).parents[1] / "data"))
 from workload import SIZES, body, generate, to_jsonl
 
-YARDSTICK = Path(__file__).parents[1] / "rust" / "yardstick.rs"
 SETTINGS = ((2_000, 200_000), (500, 200_000), (2_000, NO_LIMIT), (100_000, NO_LIMIT))
 """Characters of one result, and of all together."""
 FILES, FILE_SEED, FIRST_SEED = 48, 7, 1_000
@@ -42,18 +38,6 @@ BODY_HEADER = (
     "scan", "Rust / scan", "copy", "Rust / copy",
 )  # fmt: skip
 FILES_HEADER = ("files", "per result", "total", "bytes", "threads", "Rust", "orjson + Python", "orjson + Python / Rust")  # fmt: skip
-
-
-def build_scan(folder: Path) -> Callable[[bytes, int], int] | None:
-    """The bare scan, from its source; ``None`` where there is no compiler."""
-    if shutil.which("rustc") is None:
-        return None
-    library = folder / "yardstick.so"
-    command = ["rustc", "-O", "--edition", "2024", "--crate-type", "cdylib", "-o", str(library)]
-    subprocess.run([*command, str(YARDSTICK)], check=True)
-    found = ctypes.CDLL(str(library)).count_structure
-    found.argtypes, found.restype = [ctypes.c_char_p, ctypes.c_size_t], ctypes.c_uint64
-    return found if found(b'{"a":[1]}' + b" " * 64, 73) else None
 
 
 def policy_of(limit: int, total: int) -> Policy:

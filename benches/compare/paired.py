@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import gc
 import importlib
 import os
@@ -22,6 +23,8 @@ import toolcarry
 from toolcarry import _pure
 
 Job = Callable[[], object]
+
+YARDSTICK = Path(__file__).parents[1] / "rust" / "yardstick.rs"
 
 LEAST_SAMPLE = 0.002
 """Seconds. A job that takes less is repeated within its round."""
@@ -48,6 +51,18 @@ def rust_backend() -> Any:
         print("the extension is not installed: nothing to measure")
         raise SystemExit(0)
     return rust
+
+
+def build_scan(folder: Path) -> Callable[[bytes, int], int] | None:
+    """The bare scan, from its source; ``None`` where there is no compiler."""
+    if shutil.which("rustc") is None:
+        return None
+    library = folder / "yardstick.so"
+    command = ["rustc", "-O", "--edition", "2024", "--crate-type", "cdylib", "-o", str(library)]
+    subprocess.run([*command, str(YARDSTICK)], check=True)
+    found = ctypes.CDLL(str(library)).count_structure
+    found.argtypes, found.restype = [ctypes.c_char_p, ctypes.c_size_t], ctypes.c_uint64
+    return found if found(b'{"a":[1]}' + b" " * 64, 73) else None
 
 
 def time_once(job: Job, repetitions: int = 1) -> float:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from toolcarry._pure.project.drafts import Draft, Made
 from toolcarry._pure.project.material import Material
@@ -23,6 +24,7 @@ def mend_items(
 
     A result that is missing stands behind the calls that its call is one of.
     """
+    alone = find_thoughts_alone(material.messages)
     drafts: list[Draft] = []
     missing: list[Draft] = []
     for position, item in enumerate(material.messages):
@@ -38,7 +40,7 @@ def mend_items(
             kind = "duplicate_result" if call_id in pairs.ids else "orphan_result"
             mends.add(kind, position, call_id)
             continue
-        if is_reasoning(item) and not leads_on(material, position):
+        if position in alone:
             mends.add("trailing_thought", position)
             continue
         drafts.append(material.draft(path))
@@ -53,15 +55,15 @@ def is_reasoning(item: Wire) -> bool:
     return item.get("type") == "reasoning"
 
 
-def leads_on(material: Material, position: int) -> bool:
-    """Whether something of the model's follows on what it thought."""
-    behind = position + 1
-    while behind < len(material.messages):
-        item = material.messages[behind]
+def find_thoughts_alone(messages: Sequence[Any]) -> set[int]:
+    """Where reasoning stands on which nothing of the model's follows."""
+    alone: set[int] = set()
+    leads_on = False
+    for position in range(len(messages) - 1, -1, -1):
+        item = messages[position]
         if not is_reasoning(item):
-            kind = text_or_empty(item.get("type"))
-            return item.get("role") == "assistant" or (
-                item.get("role") is None and not kind.endswith("_output")
-            )
-        behind += 1
-    return False
+            role, kind = item.get("role"), text_or_empty(item.get("type"))
+            leads_on = role == "assistant" or (role is None and not kind.endswith("_output"))
+        elif not leads_on:
+            alone.add(position)
+    return alone

@@ -1,0 +1,157 @@
+"""``project`` and ``project_body``: against the Python backend, a bare scan of the same bytes, and their copy.
+
+    python benches/compare/project.py                      all workloads, from 20 to 2,000 messages
+    python benches/compare/project.py --workloads 20 200   some of them
+    python benches/compare/project.py --smoke              the smallest, two rounds: that it runs
+
+What both give is asserted equal before anything is timed, and all take turns in one process. The opponent of a body is
+``orjson.loads``, the Python backend, and ``orjson.dumps``. benches/README.md says what the columns mean.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from time import perf_counter_ns
+from typing import Any
+
+import orjson
+from paired import Job, Rounds, build_scan, duration, print_origin, print_table, rust_backend
+
+from toolcarry import Policy, _pure
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "data"))
+from workload import body, generate
+
+WORKLOADS = (20, 66, 200, 2_000)
+POLICIES = {
+    "superseded": Policy(),
+    "2,000 characters": Policy(max_tool_result_chars=2_000),
+    "the same, repaired": Policy(max_tool_result_chars=2_000, repair=True),
+}
+UNCHANGED = "repaired, nothing to change"
+SIZES = ((50_000, 5), (1_000_000, 100))
+"""The bodies whose slowest calls are measured: about so many bytes, by so many messages."""
+CALLS = 2_000
+
+BODY_HEADER = (
+    "workload", "policy", "body", "projected", "Rust", "orjson + Python", "orjson + Python / Rust",
+    "scan", "Rust / scan", "scan + copy", "Rust / scan + copy",
+)  # fmt: skip
+OBJECTS_HEADER = ("workload", "policy", "Rust", "Python", "Python / Rust")
+SLOWEST_HEADER = ("body", "median", "99 of 100 within")
+
+
+def project_python(data: bytes, policy: Policy) -> bytes:
+    """The opponent: decode, let the Python backend decide, and encode all of it."""
+    document = orjson.loads(data)
+    new = _pure.project(document["messages"], policy, None)[0]
+    if new is not None:
+        document["messages"] = new
+    return orjson.dumps(document)
+
+
+def project_rust(rust: Any, data: bytes, policy: Policy) -> bytes:
+    new: bytes | None = rust.project_body(data, policy, None)[0]
+    return data if new is None else new
+
+
+def scan_and_copy(scan: Callable[[bytes, int], int], data: bytes) -> None:
+    scan(data, len(data))
+    bytearray(data)
+
+
+def measure_body(
+    name: str, shown: str, data: bytes, policy: Policy, rust: Any, scan: Any, rounds: int
+) -> list[str]:
+    """One row of the table of bodies."""
+    projected = project_rust(rust, data, policy)
+    if orjson.loads(projected) != orjson.loads(project_python(data, policy)):
+        raise SystemExit(f"{name}: the projections differ")
+    jobs: dict[str, Job] = {
+        "rust": partial(project_rust, rust, data, policy),
+        "python": partial(project_python, data, policy),
+    }
+    if scan is not None:
+        jobs["scan"] = partial(scan, data, len(data))
+        jobs["scan + copy"] = partial(scan_and_copy, scan, data)
+    found = Rounds(jobs, rounds)
+    row = [name, shown, f"{len(data):,}", f"{len(projected):,}", duration(found.median("rust"))]
+    row += [duration(found.median("python")), f"{found.ratio('python', 'rust'):.1f}"]
+    for other in ("scan", "scan + copy"):
+        if scan is None:
+            row += ["-", "-"]
+        else:
+            row += [duration(found.median(other)), f"{found.ratio('rust', other):.2f}"]
+    return row
+
+
+def measure_objects(
+    name: str, shown: str, messages: list[Any], policy: Policy, rust: Any, rounds: int
+) -> list[str]:
+    """One row of the table of objects."""
+    if rust.project(messages, policy, None) != _pure.project(messages, policy, None):
+        raise SystemExit(f"{name}: the projections differ")
+    jobs: dict[str, Job] = {
+        "rust": partial(rust.project, messages, policy, None),
+        "python": partial(_pure.project, messages, policy, None),
+    }
+    found = Rounds(jobs, rounds)
+    times = [duration(found.median("rust")), duration(found.median("python"))]
+    return [name, shown, *times, f"{found.ratio('python', 'rust'):.1f}"]
+
+
+def measure_slowest(data: bytes, rust: Any, calls: int) -> list[str]:
+    """The time within which all but one of a hundred calls are done."""
+    policy = POLICIES["the same, repaired"]
+    times = []
+    for _ in range(calls):
+        start = perf_counter_ns()
+        rust.project_body(data, policy, None)
+        times.append((perf_counter_ns() - start) / 1e9)
+    times.sort()
+    slowest = times[min(len(times) * 99 // 100, len(times) - 1)]
+    return [f"{len(data):,}", duration(times[len(times) // 2]), duration(slowest)]
+
+
+def read_options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description="the projection, timed in pairs")
+    parser.add_argument("--workloads", type=int, nargs="+", default=WORKLOADS, metavar="MESSAGES")
+    parser.add_argument("--rounds", type=int, default=15)
+    parser.add_argument("--smoke", action="store_true", help="the smallest workload, two rounds")
+    options = parser.parse_args()
+    options.calls = CALLS
+    if options.smoke:
+        options.workloads, options.rounds, options.calls = WORKLOADS[:1], 2, 10
+    return options
+
+
+def main() -> int:
+    options = read_options()
+    rust = rust_backend()
+    print_origin()
+    bodies, objects = [], []
+    with tempfile.TemporaryDirectory() as folder:
+        scan = build_scan(Path(folder))
+        for size in options.workloads:
+            name, data = f"W{size}", body(generate(size))
+            messages = orjson.loads(data)["messages"]
+            for shown, policy in POLICIES.items():
+                measure = partial(measure_body, name, rust=rust, scan=scan, rounds=options.rounds)
+                bodies.append(measure(shown, data, policy))
+                objects.append(measure_objects(name, shown, messages, policy, rust, options.rounds))
+            projected = project_rust(rust, data, policy)
+            bodies.append(measure(UNCHANGED, projected, policy))
+    print_table(BODY_HEADER, bodies)
+    print_table(OBJECTS_HEADER, objects)
+    slowest = [measure_slowest(body(generate(count)), rust, options.calls) for _, count in SIZES]
+    print_table(SLOWEST_HEADER, slowest)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
