@@ -16,7 +16,8 @@ from toolcarry._pure.project.mend.ids import give_ids
 from toolcarry._pure.project.mend.items import mend_items
 from toolcarry._pure.project.mend.mends import Mends
 from toolcarry._pure.project.mend.pairs import Pairs
-from toolcarry._pure.project.mend.turns import THOUGHTS, Turns
+from toolcarry._pure.project.mend.sheets import THOUGHTS
+from toolcarry._pure.project.mend.turns import Turns
 from toolcarry._pure.read import read_message
 from toolcarry._pure.said import Said
 from toolcarry.wire import Wire, as_list, as_object

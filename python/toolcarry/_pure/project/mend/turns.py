@@ -24,22 +24,10 @@ from toolcarry._pure.project.material import Material
 from toolcarry._pure.project.mend.dialects import Dialect
 from toolcarry._pure.project.mend.mends import Mends
 from toolcarry._pure.project.mend.pairs import Pairs
+from toolcarry._pure.project.mend.sheets import Sheet, Sheets, paths_of
 from toolcarry.wire import Wire, as_list, as_object
 
 MODEL = ("assistant", "model")
-THOUGHTS = ("thinking", "redacted_thinking")
-
-
-class Sheet:
-    """A message in the making: the one that it is made of, if any, and its parts."""
-
-    __slots__ = ("is_model", "items", "position")
-
-    def __init__(self, position: int | None, is_model: bool, items: list[Draft] | None) -> None:
-        self.position = position
-        self.is_model = is_model
-        self.items = items
-        """``None`` where the content is no list and stays."""
 
 
 class Turns:
@@ -61,7 +49,7 @@ class Turns:
         self._pairs = pairs
         self._calls = pairs.calls
         self._results = pairs.owners
-        self._sheets: list[Sheet] = []
+        self._sheets = Sheets(material.messages, dialect.key)
 
     def mended(self) -> list[Draft]:
         """The messages, so that the provider takes them."""
@@ -76,15 +64,17 @@ class Turns:
                 self._add_user(positions, open_calls)
                 open_calls = []
         self._close(open_calls)
-        self._drop_trailing_thought()
+        for position in self._sheets.drop_trailing_thoughts():
+            self._mends.add("trailing_thought", position)
         if self._dialect.merges:
-            self._merge()
-        return [self._draft(sheet) for sheet in self._sheets]
+            for position in self._sheets.merge():
+                self._mends.add("merged_message", position)
+        return self._sheets.drafts()
 
     def _close(self, open_calls: list[Block]) -> None:
         """Answer calls that no turn of the user's follows."""
         if open_calls:
-            self._sheets.append(Sheet(None, False, self._results_of(open_calls, [])))
+            self._sheets.add(Sheet(None, False, self._results_of(open_calls, [])))
 
     def _runs(self) -> list[tuple[bool, list[int]]]:
         """The messages of one side that follow one another; what the model says behind its calls is a turn of its own."""
@@ -110,7 +100,7 @@ class Turns:
                 if block is not None:
                     found.append(block)
             stay = self._stay(position)
-            misplaced = [path for path in stay or () if self._is_result(path)]
+            misplaced = {path: None for path in stay or () if self._is_result(path)}
             for path in misplaced:
                 self._tell_foreign(path)
             if misplaced:
@@ -186,10 +176,7 @@ class Turns:
         return as_object(at(self._messages, path))
 
     def _paths(self, position: int) -> list[Path]:
-        """The parts of a message."""
-        key = self._dialect.key
-        count = len(as_list(self._messages[position].get(key)) or ())
-        return [(position, key, index) for index in range(count)]
+        return paths_of(self._messages, position, self._dialect.key)
 
     def _stay(self, position: int) -> list[Path] | None:
         """The parts of a message that are not blank; ``None`` where it has no list of parts."""
@@ -241,7 +228,7 @@ class Turns:
             return
         items = [*first, *map(self._material.draft, stay)]
         if items:
-            self._sheets.append(Sheet(position, is_model, items))
+            self._sheets.add(Sheet(position, is_model, items))
         else:
             self._mends.add("empty_message", position)
 
@@ -251,60 +238,11 @@ class Turns:
         is_blank = not isinstance(content, str) or not content.strip()
         if first:
             text = [] if is_blank else [Made(self._dialect.text(content))]
-            self._sheets.append(Sheet(position, is_model, [*first, *text]))
+            self._sheets.add(Sheet(position, is_model, [*first, *text]))
         elif is_blank and self._dialect.refuses_blank and position < len(self._messages) - is_model:
             self._mends.add("empty_message", position)
         else:
-            self._sheets.append(Sheet(position, is_model, None))
-
-    def _drop_trailing_thought(self) -> None:
-        """Leave out a last turn of the model's that is thinking alone."""
-        while self._sheets and self._sheets[-1].is_model:
-            sheet = self._sheets[-1]
-            if not sheet.items or not all(self._is_thought(item) for item in sheet.items):
-                return
-            self._mends.add("trailing_thought", sheet.position)
-            self._sheets.pop()
-
-    def _is_thought(self, item: Draft) -> bool:
-        part = None if isinstance(item, Made) or item.path is None else self._part(item.path)
-        if part is None:
-            return False
-        return (
-            part.get("type") in THOUGHTS
-            or part.get("thought") is True
-            or "reasoningContent" in part
-        )
-
-    def _merge(self) -> None:
-        """Make one message of those of one side that follow one another."""
-        merged: list[Sheet] = []
-        for sheet in self._sheets:
-            last = merged[-1] if merged else None
-            if (
-                last is None
-                or last.is_model != sheet.is_model
-                or last.items is None
-                or sheet.items is None
-            ):
-                merged.append(sheet)
-                continue
-            self._mends.add("merged_message", sheet.position)
-            merged[-1] = Sheet(
-                sheet.position if last.position is None else last.position,
-                sheet.is_model,
-                [*last.items, *sheet.items],
-            )
-        self._sheets = merged
-
-    def _draft(self, sheet: Sheet) -> Draft:
-        key, position, items = self._dialect.key, sheet.position, sheet.items
-        if position is None:
-            return Changed(None, {"role": Made("user"), key: Parts(None, items or [])})
-        if items is None or items == [Kept(path) for path in self._paths(position)]:
-            return Kept((position,))
-        is_list = as_list(self._messages[position].get(key)) is not None
-        return Changed((position,), {key: Parts((position, key) if is_list else None, items)})
+            self._sheets.add(Sheet(position, is_model, None))
 
 
 def is_blank(part: Wire) -> bool:
