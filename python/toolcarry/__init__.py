@@ -3,6 +3,7 @@
 from toolcarry._backend import backend
 from toolcarry.carry import Carried, carry, carry_files, prepend_summary_to_user_message
 from toolcarry.convert import Converted, Loss, convert
+from toolcarry.decisions import Decisions, Mend, ProjectReport, Replacement
 from toolcarry.dedupe import deduplicate_tools
 from toolcarry.errors import ConfigError, InputError, ToolcarryError
 from toolcarry.explain import Fate, explain
@@ -22,17 +23,7 @@ from toolcarry.tokens import (
     resize_token_memo,
 )
 from toolcarry.truncate import truncate
-from toolcarry.types import (
-    Decisions,
-    Mend,
-    Notes,
-    ProjectReport,
-    Replacement,
-    Report,
-    Rule,
-    TokenEstimate,
-    ToolBlock,
-)
+from toolcarry.types import Notes, Report, Rule, TokenEstimate, ToolBlock
 
 __version__ = "0.1.0"
 

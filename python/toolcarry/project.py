@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from toolcarry._backend import kernels
+from toolcarry.decisions import NO_DECISIONS, DecisionFields, Decisions, Outcome, ProjectReport
 from toolcarry.errors import ConfigError, InputError
 from toolcarry.policy import Policy, check_type
 from toolcarry.read import Messages, located, take
-from toolcarry.types import NO_DECISIONS, DecisionFields, Decisions, Outcome, ProjectReport
 from toolcarry.wire import plain_message
 
 __all__ = ["Decisions", "ProjectReport", "Projected", "ProjectedBody", "project", "project_body"]

@@ -12,10 +12,10 @@ from toolcarry.cli.codes import FAILED
 from toolcarry.cli.files import FileError, for_each
 from toolcarry.cli.output import Output, json_line
 from toolcarry.cli.screen import Screen, label, one_line, render
+from toolcarry.decisions import MENDS, Decision, Mend, ProjectReport, Replacement
 from toolcarry.errors import InputError
 from toolcarry.policy import Policy
 from toolcarry.project import ProjectedBody
-from toolcarry.types import MENDS, Decision, Mend, ProjectReport, Replacement
 
 if TYPE_CHECKING:
     from rich.text import Text

@@ -11,8 +11,8 @@ from toolcarry._pure.entry import Entry
 from toolcarry._pure.pair import Walk
 from toolcarry._pure.project import markers
 from toolcarry._pure.project.sites import Paths, site_at
+from toolcarry.decisions import Decision
 from toolcarry.policy import Policy
-from toolcarry.types import Decision
 
 RETRIEVAL = "read_tool_result"
 """The tool that gives a whole result back: what it gave is never replaced."""

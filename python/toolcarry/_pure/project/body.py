@@ -8,10 +8,11 @@ from toolcarry._pure.memo import MEMO
 from toolcarry._pure.project.plan import plan
 from toolcarry._pure.project.spans import Spans
 from toolcarry.body import LISTS, messages_of
+from toolcarry.decisions import NO_OUTCOME, DecisionFields, Decisions, Outcome
 from toolcarry.decode import compact_json, loads
 from toolcarry.errors import InputError
 from toolcarry.policy import Policy
-from toolcarry.types import NO_OUTCOME, DecisionFields, Decisions, EncodingName, Outcome
+from toolcarry.types import EncodingName
 from toolcarry.wire import Wire
 
 GZIP = b"\x1f\x8b"

@@ -14,8 +14,9 @@ from toolcarry._pure.project.blocks import CLEARED, RULED_OUT, Block, joined, ne
 from toolcarry._pure.project.markers import marker_of
 from toolcarry._pure.rules import RuleSet
 from toolcarry._pure.tokens import count_tokens
+from toolcarry.decisions import Decision, Decisions
 from toolcarry.policy import NO_LIMIT, Policy
-from toolcarry.types import CutSide, Decision, Decisions, Rule
+from toolcarry.types import CutSide, Rule
 
 BYTES_PER_TOKEN = 4
 """By which the tokens that a decision wins are estimated: the hot path counts nothing."""

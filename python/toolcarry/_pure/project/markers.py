@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from toolcarry.types import Decision
+from toolcarry.decisions import Decision
 
 START = "[toolcarry: "
 WHOLE = "; whole: "

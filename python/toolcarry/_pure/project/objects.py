@@ -7,8 +7,8 @@ from typing import Any
 
 from toolcarry._pure.project.drafts import build
 from toolcarry._pure.project.plan import plan
+from toolcarry.decisions import DecisionFields, Decisions, Outcome
 from toolcarry.policy import Policy
-from toolcarry.types import DecisionFields, Decisions, Outcome
 
 
 def project(

@@ -19,8 +19,8 @@ from toolcarry._pure.project.mend.dialects import DIALECTS
 from toolcarry._pure.project.mend.mends import Mends
 from toolcarry._pure.project.request import Request
 from toolcarry._pure.project.sizes import Weigh, prefix_tokens, text_bytes
+from toolcarry.decisions import DecisionFields, Decisions, Outcome, ReplacementFields
 from toolcarry.policy import Policy
-from toolcarry.types import DecisionFields, Decisions, Outcome, ReplacementFields
 
 
 class Projection(NamedTuple):

@@ -16,8 +16,9 @@ from toolcarry._pure.memo import MEMO
 from toolcarry._pure.message_tokens import MEDIA_TOKENS, count_media, tokens_of
 from toolcarry._pure.project.blocks import CLEARED, Block
 from toolcarry._pure.project.choose import BYTES_PER_TOKEN, cut_to
+from toolcarry.decisions import Decision
 from toolcarry.policy import NO_LIMIT, Policy
-from toolcarry.types import Decision, EncodingName
+from toolcarry.types import EncodingName
 from toolcarry.wire import Wire, as_list, as_object
 
 MESSAGE_TOKENS = 4

@@ -7,7 +7,7 @@ from typing import Any
 
 from toolcarry._pure.project.blocks import Block, byte_length
 from toolcarry._pure.project.choose import BYTES_PER_TOKEN
-from toolcarry.types import DecisionFields, Decisions
+from toolcarry.decisions import DecisionFields, Decisions
 from toolcarry.wire import as_object
 
 Weigh = Callable[[int, int], int]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from toolcarry.types import MendFields
+from toolcarry.decisions import MendFields
 
 
 class Mends:

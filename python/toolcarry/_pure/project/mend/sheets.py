@@ -1,0 +1,98 @@
+"""Messages in the making: the turns of a conversation, whose parts are put in order before any message is written."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from toolcarry._pure.project.drafts import Changed, Draft, Kept, Made, Parts, Path, at
+from toolcarry.wire import as_list, as_object
+
+THOUGHTS = ("thinking", "redacted_thinking")
+
+
+class Sheet:
+    """A message in the making: the one that it is made of, if any, and its parts."""
+
+    __slots__ = ("is_model", "items", "position")
+
+    def __init__(self, position: int | None, is_model: bool, items: list[Draft] | None) -> None:
+        self.position = position
+        self.is_model = is_model
+        self.items = items
+        """``None`` where the content is no list and stays."""
+
+
+class Sheets:
+    """The messages of a conversation, in their new order."""
+
+    def __init__(self, messages: Sequence[Any], key: str) -> None:
+        self._messages = messages
+        self._key = key
+        """Where a message has its parts."""
+        self._sheets: list[Sheet] = []
+
+    def add(self, sheet: Sheet) -> None:
+        self._sheets.append(sheet)
+
+    def drop_trailing_thoughts(self) -> list[int | None]:
+        """Leave out last messages of the model's that are thinking alone; where they stood."""
+        dropped: list[int | None] = []
+        while self._sheets and self._sheets[-1].is_model:
+            sheet = self._sheets[-1]
+            if not sheet.items or not all(map(self._is_thought, sheet.items)):
+                break
+            dropped.append(sheet.position)
+            self._sheets.pop()
+        return dropped
+
+    def _is_thought(self, item: Draft) -> bool:
+        if isinstance(item, Made) or item.path is None:
+            return False
+        part = as_object(at(self._messages, item.path)) or {}
+        return (
+            part.get("type") in THOUGHTS
+            or part.get("thought") is True
+            or "reasoningContent" in part
+        )
+
+    def merge(self) -> list[int | None]:
+        """Make one message of those of one side that follow one another; where the others stood."""
+        merged: list[Sheet] = []
+        joined: list[int | None] = []
+        for sheet in self._sheets:
+            last = merged[-1] if merged else None
+            if (
+                last is None
+                or last.is_model != sheet.is_model
+                or last.items is None
+                or sheet.items is None
+            ):
+                merged.append(sheet)
+            else:
+                joined.append(sheet.position)
+                last.items += sheet.items
+                last.position = sheet.position if last.position is None else last.position
+        self._sheets = merged
+        return joined
+
+    def drafts(self) -> list[Draft]:
+        """The messages."""
+        return [self._draft(sheet) for sheet in self._sheets]
+
+    def _draft(self, sheet: Sheet) -> Draft:
+        key, position, items = self._key, sheet.position, sheet.items
+        if position is None:
+            return Changed(None, {"role": Made("user"), key: Parts(None, items or [])})
+        if items is None or items == [
+            Kept(path) for path in paths_of(self._messages, position, key)
+        ]:
+            return Kept((position,))
+        is_list = as_list(self._messages[position].get(key)) is not None
+        return Changed((position,), {key: Parts((position, key) if is_list else None, items)})
+
+
+def paths_of(messages: Sequence[Any], position: int, key: str) -> list[Path]:
+    """The parts of a message."""
+    count = len(as_list(messages[position].get(key)) or ())
+    return [(position, key, index) for index in range(count)]
