@@ -9,11 +9,13 @@ from toolcarry._backend import kernels
 from toolcarry._pure.content import result_text
 from toolcarry._pure.project.blocks import RETRIEVAL
 from toolcarry._pure.project.markers import name_all
+from toolcarry._pure.project.sites import site_at
 from toolcarry._pure.read import read_result
 from toolcarry.decode import loads_arguments
 from toolcarry.errors import InputError
 from toolcarry.read import Body, Messages, located, take
 from toolcarry.types import check_choice
+from toolcarry.wire import Wire, as_object
 
 __all__ = ["DEFAULT_LIMIT", "read_tool_result", "resolve", "retrieval_tool"]
 
@@ -70,8 +72,16 @@ def resolve(messages: Messages | Body, ref: str) -> str:
         if reference == ref:
             if block.tool_result is None:
                 raise InputError(f"call {ref!r} has no result", block.position)
-            return result_text(read_result(block.tool_result).content)
+            return whole_text(block.tool_result)
     raise InputError(f"no tool result is called {ref!r}")
+
+
+def whole_text(result: Wire) -> str:
+    """The text of a result: as the model was given it, and where it was no text, what a context shows of it."""
+    site = site_at((), as_object(result) or {})
+    if site is not None and isinstance(site.content, str):
+        return site.content
+    return result_text(read_result(result).content)
 
 
 def retrieval_tool(style: Style = "openai") -> dict[str, Any]:

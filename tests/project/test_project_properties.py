@@ -7,6 +7,7 @@ from typing import Any
 
 import strategies
 import strategies_policies
+import wire
 from hypothesis import given
 from hypothesis import strategies as st
 from strategies_text import json_values
@@ -59,6 +60,30 @@ def test_both_doors_are_one(api: ModuleType, messages: list[Any], policy: Policy
     assert by_bytes.report.replacements == by_objects.report.replacements
     assert by_bytes.report.mends == by_objects.report.mends
     assert by_bytes.decisions == by_objects.decisions
+
+
+words = st.text(st.sampled_from('ab \n\\"/'), max_size=200)
+reads = st.lists(st.tuples(st.sampled_from(("a.py", "b.py")), words), max_size=8)
+limits = st.builds(Policy, max_tool_result_chars=st.none() | st.integers(0, 150))
+
+
+@given(reads=reads, policy=limits, indent=st.sampled_from((None, 0, 1, 3)))
+def test_every_other_byte_stays(
+    api: ModuleType, reads: list[tuple[str, str]], policy: Policy, indent: int | None
+) -> None:
+    turns = [wire.read(path, text, f"t{number}") for number, (path, text) in enumerate(reads)]
+    document = {"model": "m", "messages": wire.join(*turns), "stream": True}
+    body = json.dumps(document, indent=indent).encode()
+    found = api.project_body(body, policy=policy)
+    pieces = found.body
+    for replacement in found.report.replacements:
+        message = json.loads(found.body)["messages"][replacement.position]
+        new = json.dumps(message["content"][0]["content"]).encode()
+        old = json.dumps(reads[replacement.position // 2][1]).encode()
+        call_id = f'"tool_use_id": "{replacement.reference}"'.encode()
+        place = pieces.index(new, pieces.index(call_id))
+        pieces = pieces[:place] + old + pieces[place + len(new) :]
+    assert pieces == body
 
 
 @given(messages=transcripts, policy=policies)

@@ -22,6 +22,12 @@ def test_a_reference_names_one_result(api: ModuleType, ref: str, text: str) -> N
     assert api.resolve(json.dumps(MESSAGES).encode(), ref) == text
 
 
+def test_an_output_is_what_the_model_was_given(api: ModuleType) -> None:
+    output = '{"output": "x", "metadata": {"exit_code": 1}}'
+    item = {"type": "function_call_output", "call_id": "c1", "output": output}
+    assert api.resolve([item], "c1") == output
+
+
 @pytest.mark.parametrize(
     ("ref", "message"),
     [("t2", "call 't2' has no result"), ("t1#3", "no tool result is called 't1#3'"), ("", "''")],

@@ -13,8 +13,8 @@ from typing import NamedTuple
 from toolcarry._pure.project.drafts import Changed, Draft, Kept, Made, Parts, Path
 from toolcarry.decode import compact_json
 
-TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*+"|[\[\]{}]', re.DOTALL)
-STRING = re.compile(rb'"(?:[^"\\]|\\.)*+"', re.DOTALL)
+TOKEN = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[\[\]{}]', re.DOTALL)
+STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
 SCALAR = re.compile(rb"[^,\]}\s]+")
 SPACE = re.compile(rb"[ \t\r\n]*")
 
