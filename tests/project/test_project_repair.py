@@ -14,8 +14,18 @@ from toolcarry import Policy
 REPAIR = Policy(repair=True)
 
 
-def project_both(api: ModuleType, messages: list[Any], policy: Policy) -> Any:
-    return api.project(messages, policy=policy)
+def words(messages: list[Any]) -> list[str]:
+    """What the user says, in its order."""
+    said: list[str] = []
+    for message in messages:
+        parts = message.get("content", message.get("parts"))
+        if message.get("role") != "user":
+            continue
+        if isinstance(parts, str):
+            said.append(parts)
+        else:
+            said += [part["text"] for part in parts or () if isinstance(part.get("text"), str)]
+    return said
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)
@@ -25,6 +35,17 @@ def test_what_is_valid_is_not_mended(api: ModuleType, provider: str, data: st.Da
     projected = api.project(messages, policy=REPAIR)
     assert projected.report.mends == ()
     assert problems(provider, projected.messages) == []
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+@given(data=st.data(), limit=st.integers(0, 300))
+def test_what_does_not_fit_goes_in_whole_loops(
+    api: ModuleType, provider: str, data: st.DataObject, limit: int
+) -> None:
+    messages = data.draw(requests(provider))
+    projected = api.project(messages, policy=Policy(max_request_tokens=limit, clear_at_least=0))
+    assert problems(provider, projected.messages) == []
+    assert words(projected.messages) == words(messages)
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)

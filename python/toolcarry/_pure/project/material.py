@@ -54,9 +54,16 @@ class Material:
         self._touch(path)
 
     def _drop(self, turn: Sequence[Block]) -> None:
-        """Leave out the calls of a turn, with all that the model said in their messages, and their results."""
+        """Leave out the calls of a turn, with all that the model said in their messages, and their results.
+
+        A provider refuses reasoning without the call that it led to.
+        """
         for block in turn:
-            self.take_out((block.entry.position,))
+            position = block.entry.position
+            self.take_out((position,))
+            while position and self.messages[position - 1].get("type") == "reasoning":
+                position -= 1
+                self.take_out((position,))
             if block.result_path is not None:
                 self.take_out(block.result_path)
 

@@ -66,10 +66,11 @@ def plan(
         mends = Mends()
         material = Material(messages, blocks, dropped, is_continued=is_continued)
         drafts = material.all_messages()
-        if policy.repair:
+        if policy.repair or dropped:
             shapes = shapes_of(build(messages, drafts) if dropped else messages)
         dialect = DIALECTS.get(shapes[0]) if len(shapes) == 1 else None
-        if dialect is not None:
+        # Where messages of one role may not follow one another, what is left has to be joined.
+        if dialect is not None and (policy.repair or dialect.merges):
             drafts = mend(material, dialect, mends)
         is_same = is_as_it_was(drafts, len(messages))
         if request is None:
@@ -100,7 +101,7 @@ def plan(
         None if request is None else request.tokens,
         total.over,
         0 if request is None else request.over,
-        ", ".join(shapes) if dialect is None else "",
+        ", ".join(shapes) if dialect is None and policy.repair else "",
         stable,
         broken,
         "",
