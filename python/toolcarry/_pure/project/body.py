@@ -47,7 +47,9 @@ def project_body(body: bytes, policy: Policy, previous: Decisions | None) -> Pro
         messages,
         policy,
         previous,
-        frame_tokens=frame_tokens(frame, keys, policy.encoding) if policy.max_request_tokens else 0,
+        frame_tokens=frame_tokens(frame, keys, policy.encoding)
+        if policy.max_request_tokens is not None
+        else 0,
         is_continued=any(frame.get(key) is not None for key in CONTINUED),
         weigh=weigh,
     )

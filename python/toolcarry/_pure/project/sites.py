@@ -14,7 +14,7 @@ from toolcarry._pure.project.drafts import Changed, Draft, Kept, Made, Members, 
 from toolcarry.decode import compact_json
 from toolcarry.wire import Wire, as_list, as_object, text_or_empty
 
-OUTPUTS = frozenset(("function_call_output", "custom_tool_call_output", "local_shell_call_output"))
+OUTPUTS = ("function_call_output", "custom_tool_call_output", "local_shell_call_output")
 """The items of Responses whose ``output`` is text or parts."""
 LISTS = ("content", "parts")
 """Where a message keeps its parts."""
@@ -152,7 +152,7 @@ def carrier(parts: Sequence[object]) -> int | None:
     """
     objects = [as_object(part) or {} for part in parts]
     marked = [index for index, part in enumerate(objects) if "cache_control" in part]
-    texts = [index for index, part in enumerate(objects) if text_of(part) is not None]
+    texts = [index for index, part in enumerate(parts) if text_of(part) is not None]
     if marked:
         return marked[0] if len(marked) == 1 and marked[0] in texts else MANY_MARKS
     return texts[0] if texts else None

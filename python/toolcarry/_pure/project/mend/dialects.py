@@ -6,13 +6,26 @@ import re
 from collections.abc import Callable
 from typing import Any, Final, Literal, NamedTuple
 
-from toolcarry.wire import Wire, text_or_empty
+from toolcarry.wire import Wire, as_object, text_or_empty
 
 INTERRUPTED: Final = "[Tool use interrupted: no result]"
 """What stands for a result that never came. The readers know it for one that only stands for another."""
 
-IdAt = tuple[str, str]
-"""Where an id stands: the member that holds it (empty: the part itself), and its key."""
+
+class IdAt(NamedTuple):
+    """Where an id stands: the member that holds it, by the names that it may have (none: the part itself); its key."""
+
+    holders: tuple[str, ...]
+    key: str
+
+    def holder(self, part: Wire) -> str:
+        """The name of the member that holds it; empty for the part itself."""
+        names = (name for name in self.holders if as_object(part.get(name)) is not None)
+        return next(names, self.holders[0] if self.holders else "")
+
+    def held(self, part: Wire) -> Wire:
+        """What holds it."""
+        return (as_object(part.get(self.holder(part))) or {}) if self.holders else part
 
 
 class Dialect(NamedTuple):
@@ -84,46 +97,52 @@ def bare_text(text: str) -> Any:
     return {"text": text}
 
 
-ANSWERED = frozenset(
-    ("function_call", "custom_tool_call", "local_shell_call", "shell_call", "apply_patch_call")
+ANSWERED = (
+    "function_call",
+    "custom_tool_call",
+    "local_shell_call",
+    "shell_call",
+    "apply_patch_call",
 )
 """The calls of Responses for which a result can be made."""
 
+RESPONSES = ("functionResponse", "function_response")
+
 DIALECTS: Final[dict[str, Dialect]] = {
     "anthropic": Dialect(
-        "turns", "content", ("", "id"), ("", "tool_use_id"), re.compile(r"[A-Za-z0-9_-]+"), None, "request",
+        "turns", "content", IdAt((), "id"), IdAt((), "tool_use_id"), re.compile(r"[A-Za-z0-9_-]+"), None, "request",
         lambda part: part.get("type") == "tool_use",
         lambda part: part.get("type") == "tool_result",
         anthropic_result, typed_text, True, False,
     ),
     "bedrock": Dialect(
-        "turns", "content", ("toolUse", "toolUseId"), ("toolResult", "toolUseId"),
+        "turns", "content", IdAt(("toolUse",), "toolUseId"), IdAt(("toolResult",), "toolUseId"),
         re.compile(r"[A-Za-z0-9_.:-]{1,64}"), None, "request",
         lambda part: "toolUse" in part,
         lambda part: "toolResult" in part,
         bedrock_result, bare_text, True, True,
     ),
     "gemini": Dialect(
-        "turns", "parts", ("functionCall", "id"), ("functionResponse", "id"), re.compile(r".*", re.DOTALL),
-        ("functionResponse", "name"), "turn",
+        "turns", "parts", IdAt(("functionCall", "function_call"), "id"), IdAt(RESPONSES, "id"),
+        re.compile(r".*", re.DOTALL), IdAt(RESPONSES, "name"), "turn",
         lambda part: "functionCall" in part or "function_call" in part,
-        lambda part: "functionResponse" in part or "function_response" in part,
+        lambda part: any(name in part for name in RESPONSES),
         gemini_result, bare_text, False, False,
     ),
     "openai-chat": Dialect(
-        "chat", "tool_calls", ("", "id"), ("", "tool_call_id"), re.compile(r".{1,40}", re.DOTALL), None, "turn",
+        "chat", "tool_calls", IdAt((), "id"), IdAt((), "tool_call_id"), re.compile(r".{1,40}", re.DOTALL), None, "turn",
         lambda part: "role" not in part and ("function" in part or "custom" in part),
         lambda part: part.get("role") == "tool",
         chat_result, typed_text, False, False,
     ),
     "ollama": Dialect(
-        "chat", "tool_calls", ("", "id"), ("", "tool_call_id"), None, ("", "tool_name"), "turn",
+        "chat", "tool_calls", IdAt((), "id"), IdAt((), "tool_call_id"), None, IdAt((), "tool_name"), "turn",
         lambda part: "role" not in part and "function" in part,
         lambda part: part.get("role") == "tool",
         ollama_result, typed_text, False, False,
     ),
     "openai-responses": Dialect(
-        "items", "", ("", "call_id"), ("", "call_id"), re.compile(r".{1,64}", re.DOTALL), None, "request",
+        "items", "", IdAt((), "call_id"), IdAt((), "call_id"), re.compile(r".{1,64}", re.DOTALL), None, "request",
         lambda part: part.get("type") in ANSWERED,
         lambda part: text_or_empty(part.get("type")).endswith("_call_output"),
         responses_result, typed_text, False, False,

@@ -13,6 +13,7 @@ from toolcarry._pure.project.mend.dialects import Dialect, IdAt
 from toolcarry._pure.project.mend.mends import Mends
 from toolcarry._pure.project.mend.pairs import Pairs
 from toolcarry._pure.read import read_result
+from toolcarry.wire import Wire, as_object, text_or_empty
 
 REFUSED = re.compile(r"[^A-Za-z0-9_-]")
 LONGEST = 32
@@ -66,7 +67,7 @@ def give_ids(material: Material, dialect: Dialect, pairs: Pairs, mends: Mends) -
         new = found[entry.order] = ids.of(own, turns[entry.position])
         if new != own:
             mends.add("renamed_id", entry.position, own, new)
-            material.edit(path, id_member(dialect.call_id, path, new))
+            material.edit(path, id_member(dialect.call_id, entry.call or {}, path, new))
         fit_result(material, dialect, block, pairs.result_of(block), new, mends)
     return found
 
@@ -86,12 +87,12 @@ def fit_result(
     said = read_result(entry.result)
     ids = dialect.ids
     if ids is not None and said.call_id != call_id and (said.call_id or not ids.fullmatch("")):
-        material.edit(path, id_member(dialect.result_id, path, call_id))
+        material.edit(path, id_member(dialect.result_id, entry.result, path, call_id))
         if call_id == entry.call_id:
             mends.add("renamed_id", entry.result_position, said.call_id, call_id)
     if dialect.name is not None and said.name and said.name != entry.tool_name:
         mends.add("renamed_tool", entry.result_position, entry.call_id, entry.tool_name)
-        material.edit(path, id_member(dialect.name, path, entry.tool_name))
+        material.edit(path, id_member(dialect.name, entry.result, path, entry.tool_name))
 
 
 def turn_numbers(messages: Sequence[Any], dialect: Dialect) -> list[int]:
@@ -99,15 +100,20 @@ def turn_numbers(messages: Sequence[Any], dialect: Dialect) -> list[int]:
     if dialect.form != "turns":
         return list(range(len(messages)))
     numbers: list[int] = []
-    role = object()
+    role = ""
     for message in messages:
-        is_new = not numbers or message.get("role") != role
-        role = message.get("role")
+        own = text_or_empty(message.get("role"))
+        is_new = not numbers or own != role
+        role = own
         numbers.append((numbers[-1] if numbers else 0) + is_new)
     return numbers
 
 
-def id_member(place: IdAt, path: Path, new: str) -> dict[str, Made | Changed]:
-    holder, key = place
-    member: dict[str, Made | Changed] = {key: Made(new)}
-    return {holder: Changed((*path, holder), member)} if holder else member
+def id_member(place: IdAt, wire: Wire, path: Path, new: str) -> dict[str, Made | Changed]:
+    """The members by which a part says another id."""
+    member: dict[str, Made | Changed] = {place.key: Made(new)}
+    holder = place.holder(wire)
+    if not holder:
+        return member
+    is_there = as_object(wire.get(holder)) is not None
+    return {holder: Changed((*path, holder) if is_there else None, member)}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from toolcarry._pure.project.drafts import Draft, Made
 from toolcarry._pure.project.material import Material
@@ -24,9 +23,9 @@ def mend_items(
 
     A result that is missing stands behind the calls that its call is one of.
     """
-    alone = find_thoughts_alone(material.messages)
     drafts: list[Draft] = []
     missing: list[Draft] = []
+    leads = leading_on(material.messages)
     for position, item in enumerate(material.messages):
         path = (position,)
         if material.is_gone(path):
@@ -40,7 +39,7 @@ def mend_items(
             kind = "duplicate_result" if call_id in pairs.ids else "orphan_result"
             mends.add(kind, position, call_id)
             continue
-        if position in alone:
+        if is_reasoning(item) and not leads[position]:
             mends.add("trailing_thought", position)
             continue
         drafts.append(material.draft(path))
@@ -55,15 +54,14 @@ def is_reasoning(item: Wire) -> bool:
     return item.get("type") == "reasoning"
 
 
-def find_thoughts_alone(messages: Sequence[Any]) -> set[int]:
-    """Where reasoning stands on which nothing of the model's follows."""
-    alone: set[int] = set()
-    leads_on = False
-    for position in range(len(messages) - 1, -1, -1):
-        item = messages[position]
+def leading_on(items: Sequence[Wire]) -> list[bool]:
+    """Whether something of the model's follows on what it thought, for each item."""
+    leads: list[bool] = []
+    follows = False
+    for item in reversed(items):
+        leads.append(follows)
         if not is_reasoning(item):
             role, kind = item.get("role"), text_or_empty(item.get("type"))
-            leads_on = role == "assistant" or (role is None and not kind.endswith("_output"))
-        elif not leads_on:
-            alone.add(position)
-    return alone
+            follows = role == "assistant" or (role is None and not kind.endswith("_output"))
+    leads.reverse()
+    return leads

@@ -164,11 +164,11 @@ class Turns:
         """Tell of a result that is taken out where it stands; one that is moved is told of where it goes."""
         if path not in self._results:
             part = self._part(path) or {}
-            holder, key = self._dialect.result_id
-            held = (as_object(part.get(holder)) or {}) if holder else part
-            call_id = held.get(key)
-            kind = "duplicate_result" if call_id in self._pairs.ids else "orphan_result"
-            self._mends.add(kind, int(path[0]), call_id if isinstance(call_id, str) else "")
+            place = self._dialect.result_id
+            call_id = place.held(part).get(place.key)
+            text = call_id if isinstance(call_id, str) else None
+            kind = "duplicate_result" if text in self._pairs.ids else "orphan_result"
+            self._mends.add(kind, int(path[0]), text or "")
 
     def _part(self, path: Path) -> Any:
         if len(path) == 1:
@@ -197,8 +197,8 @@ class Turns:
         part = self._part(path)
         if part is None or not self._dialect.refuses_blank or not self._is_result(path):
             return
-        holder = self._dialect.result_id[0]
-        held = (as_object(part.get(holder)) or {}) if holder else part
+        holder = self._dialect.result_id.holder(part)
+        held = self._dialect.result_id.held(part)
         place: Path = (*path, holder, "content") if holder else (*path, "content")
         content = as_list(held.get("content")) or ()
         stay = [index for index, item in enumerate(content) if not is_blank(as_object(item) or {})]

@@ -1,0 +1,60 @@
+"""Requests that are odd, and yet no reason to fail: members of other kinds, names in snake case, parts that are texts."""
+
+from types import ModuleType
+
+from wire import turn
+
+from toolcarry import Policy
+
+REPAIR = Policy(repair=True)
+SHORT = Policy(max_tool_result_chars=200)
+LONG = "a line of text\n" * 60
+
+
+def test_what_is_no_text_stays_beside_a_bare_text(api: ModuleType) -> None:
+    image = {"type": "image", "source": {"type": "base64", "data": "aGk="}}
+    messages = turn("Bash", {"command": "ls"}, [image, LONG])
+    content = api.project(messages, policy=SHORT).messages[1]["content"][0]["content"]
+    assert content[0] is image
+    assert isinstance(content[1], str)
+    assert "[toolcarry: " in content[1]
+    assert len(content[1]) <= 200
+
+
+def test_a_type_that_is_a_list(api: ModuleType) -> None:
+    call = {"id": "t1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+    result = {"role": "tool", "tool_call_id": "t1", "type": ["x"], "content": LONG}
+    messages = [{"role": "assistant", "tool_calls": [call]}, result]
+    assert api.project(messages, policy=SHORT).messages == messages
+
+
+def test_an_id_that_is_a_list(api: ModuleType) -> None:
+    foreign = {"type": "tool_result", "tool_use_id": ["t1"], "content": "x"}
+    messages = turn("Bash", {"command": "ls"})
+    messages.append({"role": "user", "content": [foreign, {"type": "text", "text": "go on"}]})
+    projected = api.project(messages, policy=REPAIR)
+    assert [mend.kind for mend in projected.report.mends] == ["orphan_result"]
+    assert projected.messages[2]["content"] == [{"type": "text", "text": "go on"}]
+
+
+def test_names_in_snake_case_are_mended_where_they_stand(api: ModuleType) -> None:
+    calls = [{"function_call": {"id": "c", "name": "f", "args": {"n": n}}} for n in (1, 2)]
+    results = [
+        {"function_response": {"id": "c", "name": name, "response": {"result": name}}}
+        for name in ("f", "g")
+    ]
+    messages = [{"role": "model", "parts": calls}, {"role": "user", "parts": results}]
+    said, answers = api.project(messages, policy=REPAIR).messages
+    assert [part["function_call"]["id"] for part in said["parts"]] == ["c", "c_1"]
+    assert [part["function_response"]["id"] for part in answers["parts"]] == ["c", "c_1"]
+    assert [part["function_response"]["name"] for part in answers["parts"]] == ["f", "f"]
+
+
+def test_reasoning_that_leads_nowhere_goes_whole(api: ModuleType) -> None:
+    thought = {"type": "reasoning", "summary": []}
+    call = {"type": "function_call", "call_id": "c", "name": "f", "arguments": "{}"}
+    result = {"type": "function_call_output", "call_id": "c", "output": "x"}
+    messages = [thought, thought, call, result, *[dict(thought) for _ in range(3_000)]]
+    projected = api.project(messages, policy=REPAIR)
+    assert projected.messages == [thought, thought, call, result]
+    assert len(projected.report.mends) == 3_000
