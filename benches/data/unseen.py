@@ -11,7 +11,7 @@ import string
 from collections.abc import Callable, Iterator, Sequence
 
 from corpus import texts
-from workload import SEED, Message, generate
+from workload import SEED, TEXT_SHARES, Message, Writer, generate, written_by
 
 Make = Callable[[int, int], list[str]]
 """The texts of a round: from its number, and how many characters they have."""
@@ -37,6 +37,26 @@ def part_of(kind: str) -> Make:
 def workload(messages: int) -> Make:
     """All texts of a conversation, another one each round."""
     return lambda number, _: list(texts_of(generate(messages, SEED + number)))
+
+
+class OtherTexts(Writer):
+    """Draws what a ``Writer`` draws, and then takes each text from another place of the same kind."""
+
+    def __init__(self, message_count: int, number: int) -> None:
+        super().__init__(message_count, SEED)
+        self.places = random.Random(number)
+
+    def text(self, length: int) -> str:
+        whole = texts()[self.share(TEXT_SHARES)]
+        places = max(1, len(whole) - length)
+        self.source.randrange(places)
+        start = self.places.randrange(places)
+        return whole[start : start + length]
+
+
+def with_other_texts(message_count: int, number: int) -> list[Message]:
+    """The workload of this size as to its calls, lengths and kinds of text; each number gives other texts."""
+    return written_by(OtherTexts(message_count, number), message_count)
 
 
 def texts_of(messages: Sequence[Message]) -> Iterator[str]:

@@ -142,7 +142,10 @@ class Writer:
 
 def generate(message_count: int, seed: int = SEED) -> list[Message]:
     """A conversation of ``message_count`` messages, or of one fewer, so that it ends with the user's."""
-    writer = Writer(message_count, seed)
+    return written_by(Writer(message_count, seed), message_count)
+
+
+def written_by(writer: Writer, message_count: int) -> list[Message]:
     request = "Please fix the failing tests. " + writer.text(400)
     messages: list[Message] = [{"role": "user", "content": request}]
     while len(messages) < message_count:
