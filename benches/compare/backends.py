@@ -81,7 +81,7 @@ def shared_steps(messages: Sequence[Any], count: int, limit: int, total: int) ->
     pieces: list[str] = []
     judge = Judging(DEFAULT_RULE_SET).judge
     for entry in islice(Walk(messages).entries(), count):
-        reason, _ = judge(entry)
+        reason, _, _ = judge(entry)
         if reason or total <= 0:
             continue
         text = result_text(entry.result.get("content")) if entry.result is not None else ""
