@@ -23,7 +23,7 @@ const LONGEST_STAND_IN: usize = 40;
 /// How deep parts may stand in parts: deeper ones are shown as JSON.
 pub(crate) const MAX_PARTS: usize = 8;
 /// The kinds of parts that are text, whatever else they say.
-const TEXTS: [&str; 3] = ["text", "input_text", "output_text"];
+pub(crate) const TEXTS: [&str; 3] = ["text", "input_text", "output_text"];
 /// The kinds of parts that hold text or data under their name.
 const HOLDERS: [&str; 1] = ["resource"];
 /// The kinds of parts that are text under their name.
@@ -134,7 +134,7 @@ fn part_text<'a, V: Value<'a>>(item: V, depth: usize) -> Piece<'a> {
 }
 
 /// Whether a part says nothing but what stands under a key, so that nothing is lost with the rest of it.
-fn is_bare<'a, V: Value<'a>>(part: V, key: Key<'_>) -> bool {
+pub(crate) fn is_bare<'a, V: Value<'a>>(part: V, key: Key<'_>) -> bool {
     part.has(key) && part.size() == 1 + ASIDE.iter().filter(|name| part.has(**name)).count()
 }
 

@@ -45,6 +45,7 @@ pub mod messages;
 mod owned_text;
 pub mod pair;
 pub mod pieces;
+pub mod project;
 pub mod read;
 pub mod render;
 pub mod rules;

@@ -10,14 +10,14 @@ use crate::messages::{Halt, Messages};
 use crate::pieces::Piece;
 use crate::read::{items, objects, read_message, read_spoken, speaker_of};
 use crate::said::Said;
-use crate::session::{Placed, Places};
+use crate::session::Places;
 use crate::tokens::{Encoding, Memo};
 use crate::value::{Key, Value, names};
 
 /// Where a part may hold parts. What else an answer in JSON says of media are words.
 const HOLDERS: [Key<'static>; 3] = [names::CONTENT, names::PARTS, names::FUNCTION_RESPONSE_CAMEL];
 /// What an image, a document, a sound or a film counts beside the line that names it.
-const MEDIA_TOKENS: usize = 1_600;
+pub(crate) const MEDIA_TOKENS: usize = 1_600;
 
 /// The tokens of every message; 0 for what is not on the active branch.
 pub fn message_tokens<'a, M: Messages<'a>>(
@@ -35,22 +35,22 @@ pub fn message_tokens<'a, M: Messages<'a>>(
         if counts.is_empty() {
             counts = vec![0; number + 1];
         }
-        let Some(at) = places.place(messages, found, item)?.filter(|placed| placed.is_active) else { continue };
+        let Some(found) = places.place(messages, found, item)?.filter(|placed| placed.is_active) else { continue };
         if let Some(count) = counts.get_mut(number) {
             said.clear();
-            *count = tokens_of(at, &mut said, |text| memo.count(&text, encoding));
+            *count = tokens_of(found.message, found.role, &mut said, |text| memo.count(&text, encoding));
         }
     }
     Ok(counts)
 }
 
 /// The tokens of one message.
-fn tokens_of<'a, V: Value<'a>>(
-    placed: Placed<'a, V>,
+pub(crate) fn tokens_of<'a, V: Value<'a>>(
+    message: V,
+    role: Option<V>,
     said: &mut Said<'a, V>,
     count: impl Fn(Content<'a, V>) -> usize,
 ) -> usize {
-    let Placed { message, role, .. } = placed;
     read_message(message, role, said);
     let spoken = read_spoken(message);
     let (mut tokens, mut media) = (0, 0);
@@ -79,7 +79,7 @@ fn arguments_content<'a, V: Value<'a>>(arguments: V) -> Content<'a, V> {
 }
 
 /// How many parts are no text, wherever in a result parts may stand.
-fn count_media<'a, V: Value<'a>>(content: V, depth: usize) -> usize {
+pub(crate) fn count_media<'a, V: Value<'a>>(content: V, depth: usize) -> usize {
     if depth > MAX_PARTS || content.text_len().is_some() {
         return 0;
     }

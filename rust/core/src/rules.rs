@@ -140,6 +140,11 @@ impl RuleSet {
         &DEFAULT
     }
 
+    /// Whether it is the first rule that a call of the tool `name` falls under.
+    pub(crate) fn is_first<'a, V: Value<'a>>(&self, name: Text<'a>, input: Option<V>) -> bool {
+        self.rules.first().is_some_and(|first| std::ptr::eq(first, self.find(name, input)))
+    }
+
     fn add(&mut self, pattern: &str, number: usize) {
         if pattern.contains(['*', '?']) {
             self.globs.push((pattern.to_owned(), number));

@@ -27,6 +27,7 @@ use self::request::is_request;
 use crate::lanes::dispatch;
 use crate::messages::{Messages, Record};
 
+pub(crate) use self::request::messages_of;
 pub use self::syntax::{Fault, MAX_DEPTH, Refused};
 pub use self::value::{Scanned, Written};
 pub use self::write::push_quoted;

@@ -5,6 +5,8 @@ use super::strings::Raw;
 use super::syntax::{Literal, Scan, Visit, read_key, read_value, skip_space, unexpected};
 use super::value::Scanned;
 use crate::lanes::Lanes;
+use crate::read::items;
+use crate::text::Text;
 use crate::value::{Key, Value, names};
 
 /// Where the messages of a document stand that has no `messages`, the first that is there.
@@ -51,6 +53,28 @@ pub(super) fn is_request(record: Scanned<'_>) -> bool {
     let is_list = |key: &Key<'_>| record.get(*key).and_then(Value::list).is_some();
     let is_message = || MESSAGE_KEYS.iter().any(|key| record.has(*key));
     is_list(&names::MESSAGES) || (LISTS.iter().any(is_list) && !is_message())
+}
+
+/// The messages of a document that is a request or a list of them, and under which name they stand.
+pub(crate) fn messages_of(document: Scanned<'_>) -> Option<(Scanned<'_>, Option<Text<'static>>)> {
+    if document.list().is_some() {
+        return Some((document, None));
+    }
+    let list = |key: Key<'static>| Some((document.get(key)?.list()?, Some(key.name)));
+    if let Some(found) = list(names::MESSAGES) {
+        return Some(found);
+    }
+    if MESSAGE_KEYS.iter().any(|key| document.has(*key)) {
+        return None;
+    }
+    let mut lists = LISTS.into_iter().filter_map(list);
+    let first = lists.next()?;
+    let is_history = first.1 == Some(names::HISTORY.name);
+    let has_calls = || items(first.0).any(|item| item.has(names::TOOL_CALLS));
+    match list(names::TRAJECTORY).filter(|_| is_history && !has_calls()) {
+        Some(trajectory) => Some(trajectory),
+        None => Some(first),
+    }
 }
 
 /// What was found of a document's lists.

@@ -46,7 +46,6 @@ impl Node<'_> {
 
 impl Member<'_> {
     /// What is written for the member, from the quote of its name to the end of its value.
-    #[cfg_attr(not(test), expect(dead_code, reason = "asked by what changes a request"))]
     pub(crate) fn span(&self, data: &[u8]) -> Range<usize> {
         place(self.name.bytes, data).saturating_sub(1)..self.value.end(data)
     }

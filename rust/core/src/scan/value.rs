@@ -8,6 +8,7 @@ use bumpalo::Bump;
 
 use super::nodes::{Building, Member, Node, Stacks};
 use super::strings::Raw;
+use super::syntax::Fault;
 use super::write::{answer, compact};
 use crate::lanes::dispatch;
 use crate::text::{OwnedText, Text};
@@ -29,12 +30,21 @@ impl<'a> Scanned<'a> {
 
     /// One document. An error tells the first byte that is wrong.
     pub fn parse(data: &'a [u8], bump: &'a Bump) -> Result<Self, super::Refused> {
-        Self::build(data, true, bump).map(|node| Self::new(node, bump))
+        Self::build(data, 0, true, bump).map(|node| Self::new(node, bump))
     }
 
-    fn build(data: &'a [u8], checks_utf8: bool, bump: &'a Bump) -> Result<Node<'a>, super::Refused> {
+    /// One document, of less than 4 GiB, that may begin with a byte order mark.
+    pub(crate) fn document(data: &'a [u8], bump: &'a Bump) -> Result<Self, super::Refused> {
+        if u32::try_from(data.len()).is_err() {
+            return Err(super::Refused { at: 0, fault: Fault::TooLong });
+        }
+        let start = if data.starts_with(b"\xEF\xBB\xBF") { 3 } else { 0 };
+        Self::build(data, start, true, bump).map(|node| Self::new(node, bump))
+    }
+
+    fn build(data: &'a [u8], at: usize, checks_utf8: bool, bump: &'a Bump) -> Result<Node<'a>, super::Refused> {
         let stacks = &mut Stacks::default();
-        dispatch(Building { data, at: 0, depth: 0, long: &[], is_all: true, checks_utf8, stacks, bump })
+        dispatch(Building { data, at, depth: 0, long: &[], is_all: true, checks_utf8, stacks, bump })
     }
 
     pub(super) fn with(self, node: &'a Node<'a>) -> Self {
@@ -43,7 +53,6 @@ impl<'a> Scanned<'a> {
 
     /// Where the value stands in the data that was scanned, which is shorter than 4 GiB: all that was written of it,
     /// quotes and brackets too. Of a value that the scan made itself it says nothing.
-    #[cfg_attr(not(test), expect(dead_code, reason = "asked by what changes a request"))]
     pub(crate) fn span(self, data: &[u8]) -> Range<usize> {
         self.node.span(data)
     }
@@ -212,7 +221,7 @@ impl<'a> Value<'a> for Scanned<'a> {
             Cow::Borrowed(bytes) => bytes,
             Cow::Owned(bytes) => self.bump.alloc_slice_copy(&bytes),
         };
-        let node = match Self::build(data, false, self.bump) {
+        let node = match Self::build(data, 0, false, self.bump) {
             Ok(object @ Node::Object(..)) => object,
             Ok(other) => self.object_of(names::ARGUMENTS, other),
             Err(_) => self.object_of(names::ARGUMENTS, *self.node),

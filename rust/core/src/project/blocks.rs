@@ -1,0 +1,218 @@
+//! The blocks of a request, oldest first, each with its reference, and with what stands in place of its result.
+//! The twin is `_pure/project/blocks.py`.
+
+use std::borrow::Cow;
+use std::convert::Infallible;
+
+use super::drafts::Path;
+use super::markers::{self, References};
+use super::settings::{Decision, Fate, Settings};
+use super::sites::{Paths, Site};
+use crate::content::Content;
+use crate::dedupe::{Judging, Reason};
+use crate::entry::Entry;
+use crate::limits::signed;
+use crate::messages::{Halt, Messages, Record};
+use crate::pair::Walk;
+use crate::pieces::Piece;
+use crate::text::OwnedText;
+use crate::value::Value;
+
+/// The tool that gives a whole result back: what it gave is never replaced.
+const RETRIEVAL: &str = "read_tool_result";
+/// How many bytes a token of an image is taken for.
+const MEDIA_BYTES: usize = 4;
+
+/// A call with its result, and what becomes of the result.
+#[derive(Clone, Debug)]
+pub(crate) struct Block<'a, V> {
+    pub(crate) entry: Entry<'a, V>,
+    /// Why another block supersedes it.
+    pub(crate) reason: Option<Reason>,
+    /// The order of the entry that does.
+    pub(crate) by: Option<usize>,
+    pub(crate) call_path: Option<Path>,
+    pub(crate) result_path: Option<Path>,
+    pub(crate) site: Option<Site<V>>,
+    pub(crate) reference: Cow<'a, str>,
+    pub(crate) decision: Option<Decision<'a>>,
+    pub(crate) text: Content<'a, V>,
+    /// How many characters `text` has.
+    pub(crate) size: usize,
+    /// What stands in place of `text` by the decision.
+    pub(crate) new: Option<Piece<'a>>,
+    /// How many bytes less stand in its place.
+    pub(crate) saved: isize,
+    /// Whether the policy keeps it.
+    pub(crate) is_kept: bool,
+    /// Whether it can't be replaced.
+    pub(crate) is_fixed: bool,
+}
+
+impl<'a, V: Value<'a>> Block<'a, V> {
+    fn new(entry: Entry<'a, V>, paths: &mut Paths<'_, V>, reason: Option<Reason>, by: Option<usize>) -> Self {
+        let call_path = entry.call.and_then(|call| paths.of(entry.position, call));
+        let result_path = entry.result.and_then(|result| paths.of(entry.result_position, result));
+        let site = result_path.zip(entry.result).and_then(|(path, result)| Site::at(path, result));
+        let text = site.map_or_else(|| Content::Piece(Piece::default()), |site| site.text());
+        let chars = text.len();
+        let is_fixed = chars == 0
+            || entry.tool_name.is(RETRIEVAL)
+            || markers::is_marker(&text)
+            || site.is_none_or(|site| !site.is_replaceable());
+        Self {
+            entry,
+            reason,
+            by,
+            call_path,
+            result_path,
+            site,
+            reference: Cow::Borrowed(""),
+            decision: None,
+            text,
+            size: chars,
+            new: None,
+            saved: 0,
+            is_kept: false,
+            is_fixed,
+        }
+    }
+
+    /// How many characters stand there by the decision.
+    pub(crate) fn new_len(&self) -> usize {
+        self.new.as_ref().map_or(self.size, Piece::len)
+    }
+
+    /// What stands there by the decision.
+    pub(crate) fn new_text(&self) -> Content<'a, V> {
+        self.new.clone().map_or_else(|| self.text.clone(), Content::Piece)
+    }
+
+    /// Replace the result, if that makes it smaller, and smaller than it already is.
+    pub(crate) fn decide(&mut self, decision: Decision<'a>) {
+        if self.is_fixed || self.is_kept {
+            return;
+        }
+        let (new, saved) = self.outcome(&decision);
+        if saved > self.saved {
+            (self.decision, self.new, self.saved) = (Some(decision), Some(new), saved);
+        }
+    }
+
+    /// What stands in place of the result by a decision, and how many bytes that saves.
+    pub(crate) fn outcome(&self, decision: &Decision<'a>) -> (Piece<'a>, isize) {
+        let (size, reference) = (self.size, &*self.reference);
+        let new = match decision.fate {
+            Fate::Superseded => Piece::own(OwnedText::from_utf8(&markers::superseded(&decision.by, reference))),
+            Fate::Rule => Piece::own_ascii(markers::ruled_out(reference)),
+            Fate::Cleared => Piece::own_ascii(markers::cleared(size, reference)),
+            Fate::Cut => {
+                let tail = decision.tail.min(size).max(decision.head.min(size));
+                joined(&self.text.whole(), decision.head.min(size), tail, reference)
+            }
+        };
+        let is_cut = decision.fate == Fate::Cut;
+        let media = self.site.filter(|_| !is_cut).map_or(0, |site| MEDIA_BYTES * site.media_tokens());
+        let saved = if new.len() < size || media > 0 {
+            signed(self.text.utf8_len() + media) - signed(new.text().utf8_len())
+        } else {
+            0
+        };
+        (new, saved)
+    }
+}
+
+/// A text without what stands between its head and its tail: there stands a marker on a line of its own.
+pub(crate) fn joined<'a>(text: &Piece<'_>, head: usize, tail: usize, reference: &str) -> Piece<'a> {
+    let (text, size) = (text.text(), text.len());
+    let mut joined = OwnedText::default();
+    if head > 0 {
+        joined.push(text.slice(0, head));
+        joined.push_ascii("\n");
+    }
+    joined.push_ascii(&markers::shown(head + size - tail, size, reference));
+    if tail < size {
+        joined.push_ascii("\n");
+        joined.push(text.slice(tail, size));
+    }
+    Piece::own(joined)
+}
+
+/// Messages that are all there.
+#[derive(Clone, Copy, Debug)]
+struct Slice<'m, V>(&'m [V]);
+
+impl<'a, V: Value<'a>> Messages<'a> for Slice<'_, V> {
+    type Item = V;
+    type Error = Infallible;
+
+    fn before(&self, position: Option<usize>) -> Result<Option<(usize, V)>, Infallible> {
+        let Some(position) = position.unwrap_or(self.0.len()).checked_sub(1) else { return Ok(None) };
+        Ok(self.0.get(position).map(|item| (position, *item)))
+    }
+
+    fn number(&self, position: usize) -> usize {
+        position
+    }
+
+    fn records(&self, last: usize) -> Result<Vec<Option<Record<'a>>>, Infallible> {
+        Ok(self.0.iter().take(last + 1).map(|item| Record::of(*item)).collect())
+    }
+}
+
+/// The blocks of a conversation.
+pub(crate) struct Blocks<'a, V> {
+    /// Oldest first.
+    pub(crate) all: Vec<Block<'a, V>>,
+    /// How many results came for a call that was answered.
+    pub(crate) duplicate_results: usize,
+}
+
+/// The blocks of a conversation, judged by the policy's rules.
+pub(crate) fn read_blocks<'a, V: Value<'a>>(
+    messages: &[V],
+    settings: &Settings<'_>,
+) -> Result<Blocks<'a, V>, Halt<Infallible>> {
+    let mut walk = Walk::new(Slice(messages));
+    let mut entries = Vec::new();
+    while let Some(entry) = walk.next_entry()? {
+        entries.push(entry);
+    }
+    let mut judging = Judging::new(settings.rules);
+    if settings.rules.keeps_first {
+        judging.find_firsts(&mut entries);
+    }
+    let mut paths = Paths::new(messages);
+    let mut all = Vec::with_capacity(entries.len());
+    for mut entry in entries {
+        let judgement = judging.judge(&mut entry);
+        all.push(Block::new(entry, &mut paths, judgement.reason, judgement.by));
+    }
+    all.reverse();
+    let mut names = References::with_room(all.len());
+    for block in &mut all {
+        block.reference = names.add(block.entry.call_id);
+    }
+    Ok(Blocks { all, duplicate_results: walk.duplicate_results })
+}
+
+/// The numbers of the blocks by the turn that their calls stand in: those that were called before the first result came.
+pub(crate) fn turns_of<V>(blocks: &[Block<'_, V>]) -> Vec<Vec<usize>> {
+    let mut turns: Vec<Vec<usize>> = Vec::new();
+    let mut end = 0;
+    for (number, block) in blocks.iter().enumerate() {
+        let entry = &block.entry;
+        if entry.call.is_none() {
+            continue;
+        }
+        let result_position = entry.result.as_ref().map(|_| entry.result_position);
+        if let Some(turn) = turns.last_mut().filter(|_| entry.position <= end) {
+            turn.push(number);
+            end = result_position.map_or(end, |position| end.min(position));
+        } else {
+            turns.push(vec![number]);
+            end = result_position.unwrap_or(entry.position);
+        }
+    }
+    turns
+}

@@ -1,0 +1,135 @@
+//! The bytes door of the projection: a body is scanned once, and what stays of it is copied as it stood.
+//! The twin is `_pure/project/body.py`.
+
+use bumpalo::Bump;
+
+use super::drafts::{Door, Draft};
+use super::plan::{Decisions, Frame, Outcome, Projection, plan};
+use super::settings::{Previous, Settings};
+use super::spans::Writer;
+use crate::content::Content;
+use crate::messages::Halt;
+use crate::pieces::Piece;
+use crate::scan::{Scanned, messages_of};
+use crate::text::Text;
+use crate::value::{Key, Value};
+
+const GZIP: &[u8] = b"\x1F\x8B";
+/// The members by which a request says that the provider holds what was before.
+const CONTINUED: [Key<'static>; 2] = [Key::new("previous_response_id"), Key::new("conversation")];
+
+/// What came of a body.
+#[derive(Debug)]
+pub struct Projected<'a> {
+    /// The new body; nothing where it stays as it is.
+    pub body: Option<Vec<u8>>,
+    /// What was done.
+    pub outcome: Outcome<'a>,
+    /// What was decided.
+    pub decisions: Decisions<'a>,
+}
+
+/// Why a body stays as it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unread {
+    /// It is packed.
+    Compressed,
+    /// The scan refuses it.
+    Refused,
+    /// It is no request.
+    NoMessages,
+    /// The message of this number is no object.
+    NotAnObject(usize),
+}
+
+impl Unread {
+    /// The reason as a report tells it; of what the scan refuses, the reference tells it.
+    #[must_use]
+    pub fn reason(self) -> Option<String> {
+        match self {
+            Self::Compressed => Some("compressed".to_owned()),
+            Self::Refused => None,
+            Self::NoMessages => Some("no messages".to_owned()),
+            Self::NotAnObject(number) => Some(format!("message {number} is not an object")),
+        }
+    }
+}
+
+/// The messages of a body.
+struct Messages<'a, 'm> {
+    data: &'a [u8],
+    bump: &'a Bump,
+    all: &'m [Scanned<'a>],
+}
+
+impl Messages<'_, '_> {
+    /// How many bytes stand before a message; before the first none, so that it has what stands before all.
+    fn place(&self, position: usize) -> usize {
+        match self.all.get(position) {
+            _ if position == 0 => 0,
+            Some(message) => message.span(self.data).start,
+            None => self.all.last().map_or(0, |message| message.span(self.data).end),
+        }
+    }
+}
+
+impl<'a> Door<'a> for Messages<'a, '_> {
+    type Item = Scanned<'a>;
+
+    fn build(&self, draft: &Draft<'a, Scanned<'a>>) -> Option<Scanned<'a>> {
+        if let Draft::Kept(_, value) = draft {
+            return Some(*value);
+        }
+        let written = Writer::new(self.data, 0).message(draft);
+        Scanned::parse(self.bump.alloc_slice_copy(&written), self.bump).ok()
+    }
+
+    fn weigh(&self, start: usize, end: usize) -> usize {
+        self.place(end).saturating_sub(self.place(start))
+    }
+}
+
+/// A request body with what the policy makes of its messages.
+pub fn project_body<'a>(
+    data: &'a [u8],
+    settings: &Settings<'_>,
+    previous: Option<&Previous>,
+    bump: &'a Bump,
+) -> Result<Projected<'a>, Unread> {
+    if data.starts_with(GZIP) {
+        return Err(Unread::Compressed);
+    }
+    let document = Scanned::document(data, bump).map_err(|_| Unread::Refused)?;
+    let (list, key) = messages_of(document).ok_or(Unread::NoMessages)?;
+    let messages: Vec<Scanned<'a>> = (0..list.count()).filter_map(|index| list.item(index)).collect();
+    if let Some(number) = messages.iter().position(|message| message.object().is_none()) {
+        return Err(Unread::NotAnObject(number));
+    }
+    let frame = Frame {
+        tokens: settings.max_request_tokens.map_or(0, |_| frame_tokens(document, key, settings)),
+        is_continued: CONTINUED.iter().any(|key| document.get(*key).is_some()),
+    };
+    let door = Messages { data, bump, all: &messages };
+    let Projection { drafts, outcome, decisions } =
+        plan((&messages, &door), settings, previous, frame).map_err(|halt| match halt {
+            Halt::NotAnObject { number, .. } => Unread::NotAnObject(number),
+            Halt::Source(never) => match never {},
+        })?;
+    let body = drafts.map(|drafts| Writer::new(data, data.len()).document(list, &drafts));
+    Ok(Projected { body, outcome, decisions })
+}
+
+/// What a request takes beside its messages: the system prompt, the tools, and its settings.
+fn frame_tokens(document: Scanned<'_>, key: Option<Text<'_>>, settings: &Settings<'_>) -> usize {
+    let Some(counter) = settings.counter else { return 0 };
+    let mut tokens = 0;
+    document.members(&mut |name, value| {
+        if Some(name) != key {
+            let is_text = value.text_len().is_some();
+            let content = if is_text { Content::Value(value) } else { Content::Piece(Piece::own(value.json())) };
+            tokens += counter.count(&content);
+        }
+        true
+    });
+    tokens
+}

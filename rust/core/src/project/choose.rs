@@ -1,0 +1,218 @@
+//! Which results are replaced: what newer ones supersede, what is over a limit, and what a total has no room for.
+//!
+//! A decision that was made for an earlier request of the same conversation stands; it may be taken further (what was cut
+//! may be superseded, or cleared), never back. New ones about what was sent before are made only if they win enough at
+//! once, since they cost the prompt cache from their place on; what was not yet sent costs nothing.
+//! The twin is `_pure/project/choose.py`.
+
+use std::borrow::Cow;
+
+use super::blocks::{Block, joined};
+use super::markers;
+use super::settings::{Counter, Decision, Fate, Previous, Settings};
+use crate::dedupe::Reason;
+use crate::limits::{Cut, Limits, room_of, signed};
+use crate::rules::Kind;
+use crate::settings::NO_LIMIT;
+use crate::text::Text;
+use crate::truncate::Keep;
+use crate::value::Value;
+
+/// By which the tokens that a decision wins are estimated: the hot path counts nothing.
+pub(crate) const BYTES_PER_TOKEN: usize = 4;
+
+/// Whether so many bytes are enough for what was sent before to change.
+pub(crate) fn is_enough(won: isize, settings: &Settings<'_>) -> bool {
+    won >= signed(settings.clear_at_least.saturating_mul(BYTES_PER_TOKEN))
+}
+
+/// Keep what the policy keeps: the last results, the last turns, and the tools that it names.
+pub(crate) fn protect<'a, V: Value<'a>>(blocks: &mut [Block<'a, V>], turns: &[Vec<usize>], settings: &Settings<'_>) {
+    let answered = blocks.iter_mut().rev().filter(|block| block.entry.result.is_some());
+    answered.take(settings.keep_last_results).for_each(|block| block.is_kept = true);
+    for number in turns.iter().rev().take(settings.keep_last_turns).flatten() {
+        if let Some(block) = blocks.get_mut(*number) {
+            block.is_kept = true;
+        }
+    }
+    let Some(excluded) = settings.excluded else { return };
+    for block in blocks {
+        let given = block.entry.given.filter(|_| block.entry.call.is_some());
+        block.is_kept |= excluded.is_first(block.entry.tool_name, given);
+    }
+}
+
+/// Make the decisions again that were made before.
+pub(crate) fn repeat<'a, V: Value<'a>>(blocks: &mut [Block<'a, V>], previous: &Previous) {
+    for block in blocks {
+        if let Some(decision) = previous.made.get(&*block.reference) {
+            block.decide(decision.clone());
+        }
+    }
+}
+
+/// Replace what is superseded and what is over its limit.
+pub(crate) fn replace<'a, V: Value<'a>>(
+    blocks: &mut [Block<'a, V>],
+    settings: &Settings<'_>,
+    previous: Option<&Previous>,
+) {
+    let sent = previous.map_or(0, |previous| previous.messages);
+    let mut waiting = Vec::new();
+    let mut won = 0;
+    for number in 0..blocks.len() {
+        let Some(decision) = wanted(blocks, number, settings) else { continue };
+        let Some(block) = blocks.get_mut(number) else { continue };
+        if block.entry.result_position >= sent {
+            block.decide(decision);
+            continue;
+        }
+        let saved = block.outcome(&decision).1 - block.saved;
+        if saved > 0 {
+            won += saved;
+            waiting.push((number, decision));
+        }
+    }
+    if is_enough(won, settings) {
+        for (number, decision) in waiting {
+            if let Some(block) = blocks.get_mut(number) {
+                block.decide(decision);
+            }
+        }
+    }
+}
+
+/// What the policy makes of a result; nothing where it leaves it as it is.
+fn wanted<'a, V: Value<'a>>(blocks: &[Block<'a, V>], number: usize, settings: &Settings<'_>) -> Option<Decision<'a>> {
+    let block = blocks.get(number).filter(|block| !block.is_fixed && !block.is_kept)?;
+    match (block.reason, block.by) {
+        (Some(Reason::Rule), _) => return Some(Decision::RULED_OUT),
+        (Some(_), Some(by)) => {
+            let by = reference_of(blocks, by)?;
+            return Some(Decision { fate: Fate::Superseded, by, head: 0, tail: 0 });
+        }
+        _ => {}
+    }
+    if block.decision.is_some() {
+        return None;
+    }
+    cut_to(block, settings.limits.by_rule(block.entry.max_chars), settings)
+}
+
+/// The reference of the entry of an order. The walk numbers entries from the newest on.
+fn reference_of<'a, V>(blocks: &[Block<'a, V>], order: usize) -> Option<Cow<'a, str>> {
+    let place = blocks.binary_search_by(|block| order.cmp(&block.entry.order)).ok()?;
+    blocks.get(place).map(|block| block.reference.clone())
+}
+
+/// How a result is cut so that it keeps within limits, the marker included; nothing where it does as it is.
+pub(crate) fn cut_to<'a, V: Value<'a>>(
+    block: &Block<'a, V>,
+    limits: Limits,
+    settings: &Settings<'_>,
+) -> Option<Decision<'a>> {
+    let size = block.size;
+    let is_long = size > limits.chars;
+    // Each byte is a token at most.
+    let may_have_many = limits.tokens.is_some_and(|(most, _)| block.text.utf8_len() > most);
+    if !is_long && !may_have_many {
+        return None;
+    }
+    let text = block.text.whole();
+    let keep = side_of(block, settings);
+    if !is_long && Cut::of(&text, limits, keep).is_ok() {
+        return None;
+    }
+    let longest = markers::shown(size, size, &block.reference);
+    let chars = if limits.chars == NO_LIMIT { isize::MAX } else { signed(limits.chars) - signed(longest.len()) - 2 };
+    let mut tokens = limits.tokens.map(|(most, encoding)| {
+        let own = encoding.count_text(Text::ascii(&longest));
+        (signed(most) - signed(own) - 2, encoding)
+    });
+    while chars > 0 && tokens.is_none_or(|(room, _)| room > 0) {
+        let room = Limits { chars: room_of(chars), tokens: tokens.map(|(room, encoding)| (room_of(room), encoding)) };
+        let Err(cut) = Cut::of(&text, room, keep) else { break };
+        let (head, tail) = (cut.head.len(), size - cut.tail.len());
+        if head == 0 && tail == size {
+            break;
+        }
+        let over = limits.tokens.map_or(0, |(most, encoding)| {
+            let new = joined(&text, head, tail, &block.reference);
+            signed(encoding.count_text(new.text())) - signed(most)
+        });
+        if over <= 0 {
+            return Some(Decision { fate: Fate::Cut, by: Cow::Borrowed(""), head, tail });
+        }
+        tokens = tokens.map(|(room, encoding)| (room - over, encoding));
+    }
+    Some(Decision::CLEARED)
+}
+
+/// Which part of a result stays: of a command's output both ends, since the error stands last.
+fn side_of<V>(block: &Block<'_, V>, settings: &Settings<'_>) -> Keep {
+    settings.keep.unwrap_or(if block.entry.kind == Kind::Command { Keep::Ends } else { Keep::Head })
+}
+
+/// What all results together may take, by characters or tokens.
+pub(crate) struct Total<'s, 'r> {
+    settings: &'s Settings<'r>,
+    /// What counts; nothing for characters.
+    counter: Option<Counter<'r>>,
+    /// How much there is still room for; less than nothing where it is over the limit.
+    left: isize,
+}
+
+impl<'s, 'r> Total<'s, 'r> {
+    pub(crate) fn new<'a, V: Value<'a>>(blocks: &[Block<'a, V>], settings: &'s Settings<'r>) -> Self {
+        let counter = settings.counter.filter(|_| settings.total_in_tokens);
+        let mut total = Self { settings, counter, left: 0 };
+        if let Some(limit) = settings.total.filter(|limit| *limit != NO_LIMIT) {
+            total.left = signed(limit) - blocks.iter().map(|block| total.size(block)).sum::<isize>();
+        }
+        total
+    }
+
+    /// How much the results are over the limit.
+    pub(crate) fn over(&self) -> usize {
+        room_of(self.left.saturating_neg())
+    }
+
+    /// Clear the oldest results, and enough of them at once; those of the last turn are cut, where that is needed.
+    pub(crate) fn clear<'a, V: Value<'a>>(&mut self, blocks: &mut [Block<'a, V>], last: &[usize]) {
+        let mut won = 0;
+        let mut spared = last.iter().copied().peekable();
+        for (number, block) in blocks.iter_mut().enumerate() {
+            if self.over() == 0 && (won == 0 || is_enough(won, self.settings)) {
+                return;
+            }
+            if spared.next_if_eq(&number).is_none() {
+                won += self.shrink(block, Decision::CLEARED);
+            }
+        }
+        for number in last {
+            let Some(block) = blocks.get_mut(*number).filter(|_| self.over() > 0) else { continue };
+            let room = room_of(self.size(block) - signed(self.over()));
+            let decision = cut_to(block, self.limits(room), self.settings).unwrap_or(Decision::CLEARED);
+            self.shrink(block, decision);
+        }
+    }
+
+    /// Replace a result; how many bytes that wins.
+    fn shrink<'a, V: Value<'a>>(&mut self, block: &mut Block<'a, V>, decision: Decision<'a>) -> isize {
+        let (size, saved) = (self.size(block), block.saved);
+        block.decide(decision);
+        self.left += size - self.size(block);
+        block.saved - saved
+    }
+
+    fn limits(&self, room: usize) -> Limits {
+        match self.counter {
+            None => Limits::of_chars(room),
+            Some(counter) => Limits { tokens: Some((room, counter.encoding)), ..Limits::NONE },
+        }
+    }
+
+    fn size<'a, V: Value<'a>>(&self, block: &Block<'a, V>) -> isize {
+        signed(self.counter.map_or_else(|| block.new_len(), |counter| counter.count(&block.new_text())))
+    }
+}

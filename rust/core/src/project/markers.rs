@@ -1,0 +1,145 @@
+//! What stands in place of a result: one line that says why, and by which reference the whole is found.
+//!
+//! A reference is the id of the call. Where an id repeats, its second call is `id#2`; calls whose id is no plain word or
+//! missing are `#1`, `#2` and so on. Only a text that is such a line and nothing else is taken for a marker.
+//! The twin is `_pure/project/markers.py`.
+
+use std::borrow::Cow;
+
+use ahash::{AHashMap, AHashSet};
+
+use crate::content::Content;
+use crate::text::Text;
+use crate::value::Value;
+
+const START: &str = "[toolcarry: ";
+const WHOLE: &str = "; whole: ";
+/// How long an id may be to name a result.
+const MOST_ID: usize = 200;
+
+/// The marker of a result that another call's result replaces.
+pub(crate) fn superseded(by: &str, reference: &str) -> String {
+    format!("{START}superseded by call {by}{WHOLE}{reference}]")
+}
+
+/// The marker of a result of a tool that a rule keeps nowhere.
+pub(crate) fn ruled_out(reference: &str) -> String {
+    format!("{START}left out by a rule{WHOLE}{reference}]")
+}
+
+/// The marker of a result that went for want of room.
+pub(crate) fn cleared(chars: usize, reference: &str) -> String {
+    format!("{START}cleared, {} characters{WHOLE}{reference}]", grouped(chars))
+}
+
+/// The marker where a part of a result was cut out.
+pub(crate) fn shown(count: usize, chars: usize, reference: &str) -> String {
+    format!("{START}{} of {} characters{WHOLE}{reference}]", grouped(count), grouped(chars))
+}
+
+/// A number with a comma before each three digits.
+fn grouped(number: usize) -> String {
+    let digits = number.to_string();
+    let mut grouped = String::with_capacity(digits.len() + digits.len() / 3);
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    grouped
+}
+
+/// Whether a text is a marker, and nothing else. Most are not, as their ends tell.
+pub(crate) fn is_marker<'a, V: Value<'a>>(content: &Content<'a, V>) -> bool {
+    if !content.start(START.len()).text().is(START) || !content.end(1).text().ends_with("]") {
+        return false;
+    }
+    let whole = content.whole();
+    let text = whole.text();
+    text.find(b']') == text.len().checked_sub(1) && text.find(b'\n').is_none() && holds_whole(text)
+}
+
+/// Whether a text says where the whole is found.
+fn holds_whole(text: Text<'_>) -> bool {
+    let mut rest = text;
+    while let Some(at) = rest.find(b';') {
+        rest = rest.slice(at, rest.len());
+        if rest.starts_with(WHOLE) {
+            return true;
+        }
+        rest = rest.slice(1, rest.len());
+    }
+    false
+}
+
+/// Names for calls, in the order of the conversation: what comes later changes none of them.
+#[derive(Debug, Default)]
+pub(crate) struct References<'a> {
+    given: AHashSet<Cow<'a, str>>,
+    counts: AHashMap<&'a str, usize>,
+}
+
+impl<'a> References<'a> {
+    /// Names for so many calls.
+    pub(crate) fn with_room(calls: usize) -> Self {
+        Self { given: AHashSet::with_capacity(calls), counts: AHashMap::with_capacity(calls) }
+    }
+
+    /// The reference of the next call.
+    pub(crate) fn add(&mut self, call_id: Text<'a>) -> Cow<'a, str> {
+        let stem = stem_of(call_id);
+        let counted = self.counts.entry(stem).or_default();
+        let mut count = *counted + 1;
+        let is_first = count == 1 && !stem.is_empty();
+        let mut reference = if is_first { Cow::Borrowed(stem) } else { Cow::Owned(format!("{stem}#{count}")) };
+        while self.given.contains(&reference) {
+            count += 1;
+            reference = Cow::Owned(format!("{stem}#{count}"));
+        }
+        *counted = count;
+        self.given.insert(reference.clone());
+        reference
+    }
+}
+
+/// An id that can stand in a marker as it is: printable ASCII without brackets, and not too long; empty where it can't.
+fn stem_of(call_id: Text<'_>) -> &str {
+    let Text::Latin1(units) = call_id else { return "" };
+    let is_plain = |unit: &u8| matches!(unit, b'!'..=b'~') && !matches!(unit, b'[' | b']' | b';');
+    if units.len() > MOST_ID || !units.iter().all(is_plain) {
+        return "";
+    }
+    std::str::from_utf8(units).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{References, cleared, grouped, is_marker};
+    use crate::content::Content;
+    use crate::pieces::Piece;
+    use crate::scan::Scanned;
+    use crate::text::Text;
+
+    #[test]
+    fn a_reference_names_one_call() {
+        let mut references = References::default();
+        let found = ["a", "a", "", "b", "a#2", "x y"].map(|call_id| references.add(Text::ascii(call_id)));
+        assert_eq!(found, ["a", "a#2", "#1", "b", "a#2#2", "#2"]);
+    }
+
+    #[test]
+    fn numbers_are_grouped() {
+        assert_eq!([0, 999, 1_000, 1_234_567].map(grouped), ["0", "999", "1,000", "1,234,567"]);
+    }
+
+    #[test]
+    fn only_a_whole_line_is_a_marker() {
+        let check = |text: &str| is_marker(&Content::<Scanned<'_>>::Piece(Piece::ascii(text)));
+        let marker = cleared(5_000, "a");
+        assert!(check(&marker));
+        for text in ["", "[toolcarry: a]", &format!("{marker}\n"), &format!("x{marker}"), &marker.repeat(2)] {
+            assert!(!check(text), "{text}");
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! What a projection is put together from: the messages, what is replaced in them, and what is taken out.
+//! The twin is `_pure/project/material.py`.
+
+use ahash::{AHashMap, AHashSet};
+
+use super::blocks::Block;
+use super::drafts::{Changed, Draft, Edit, Home, Members, Parts, PartsKey, Path, set_member};
+use super::settings::Fate;
+use crate::value::{Value, names};
+
+/// The messages of a conversation, and what becomes of their parts.
+pub(crate) struct Material<'a, 'm, V> {
+    pub(crate) messages: &'m [V],
+    pub(crate) blocks: &'m [Block<'a, V>],
+    /// Whether the provider holds what was before, so that a result may answer a call that is not here.
+    pub(crate) is_continued: bool,
+    edits: AHashMap<Path, Members<'a, V>>,
+    gone: AHashSet<Path>,
+    /// The lists of each message in which something changes.
+    touched: AHashMap<usize, [bool; PartsKey::ALL.len()]>,
+}
+
+impl<'a, 'm, V: Value<'a>> Material<'a, 'm, V> {
+    /// Of messages, of what was decided of their blocks, and without those that are dropped.
+    pub(crate) fn new(
+        messages: &'m [V],
+        blocks: &'m [Block<'a, V>],
+        dropped: impl Iterator<Item = &'m Block<'a, V>>,
+        is_continued: bool,
+    ) -> Self {
+        let (edits, gone, touched) = (AHashMap::new(), AHashSet::new(), AHashMap::new());
+        let mut material = Self { messages, blocks, is_continued, edits, gone, touched };
+        for block in blocks {
+            if let (Some(decision), Some(site), Some(new)) = (&block.decision, block.site, &block.new) {
+                material.edit(site.path, site.replaced(new, decision.fate != Fate::Cut));
+            }
+        }
+        for block in dropped {
+            // The calls of a turn, with all that the model said in their messages, and their results.
+            material.take_out(Path::Message(block.entry.position));
+            if let Some(path) = block.result_path {
+                material.take_out(path);
+            }
+        }
+        material
+    }
+
+    /// Replace members of the object at a path; those of an object in it come together.
+    pub(crate) fn edit(&mut self, path: Path, members: Members<'a, V>) {
+        let edits = self.edits.entry(path).or_default();
+        for (key, value) in members {
+            let known = edits.iter_mut().find(|(own, _)| *own == key);
+            match (known, value) {
+                (Some((_, Some(Edit::Changed(known)))), Some(Edit::Changed(value))) => {
+                    for (key, value) in value.members {
+                        set_member(&mut known.members, key, value);
+                    }
+                }
+                (Some((_, known)), value) => *known = value,
+                (None, value) => edits.push((key, value)),
+            }
+        }
+        self.touch(path);
+    }
+
+    /// Leave out a message, or a part of one.
+    pub(crate) fn take_out(&mut self, path: Path) {
+        self.gone.insert(path);
+        self.touch(path);
+    }
+
+    fn touch(&mut self, path: Path) {
+        if let Path::Part(position, key, _) = path {
+            let touched = self.touched.entry(position).or_default();
+            for (own, is_touched) in PartsKey::ALL.iter().zip(touched) {
+                *is_touched |= *own == key;
+            }
+        }
+    }
+
+    pub(crate) fn is_gone(&self, path: Path) -> bool {
+        self.gone.contains(&path)
+    }
+
+    /// Whether the content of a result is replaced.
+    pub(crate) fn has_new_content(&self, path: Path) -> bool {
+        let is_content = |members: &Members<'a, V>| members.iter().any(|(key, _)| *key == names::CONTENT);
+        self.edits.get(&path).is_some_and(|edits| {
+            let mut held = edits.iter().filter_map(|(_, edit)| match edit {
+                Some(Edit::Changed(changed)) => Some(&changed.members),
+                _ => None,
+            });
+            is_content(edits) || held.any(is_content)
+        })
+    }
+
+    /// The message at a position.
+    pub(crate) fn message_at(&self, position: usize) -> Option<V> {
+        self.messages.get(position).copied()
+    }
+
+    /// The parts of a message, where they are a list.
+    pub(crate) fn list(&self, position: usize, key: PartsKey) -> Option<V> {
+        self.message_at(position)?.get(key.key())?.list()
+    }
+
+    /// What stands at a path.
+    pub(crate) fn at(&self, path: Path) -> Option<V> {
+        match path {
+            Path::Message(position) => self.message_at(position),
+            Path::Part(position, key, index) => self.list(position, key)?.item(index),
+            Path::Inner(_) => None,
+        }
+    }
+
+    /// A message without parts that change, or a part.
+    pub(crate) fn draft(&self, path: Path) -> Option<Draft<'a, V>> {
+        let value = self.at(path)?;
+        Some(match self.edits.get(&path) {
+            None => Draft::Kept(path, value),
+            Some(edits) => Draft::Changed(Changed { path: Some(path), of: Some(value), members: edits.clone() }),
+        })
+    }
+
+    /// The parts of a message that stay.
+    fn parts(&self, position: usize, key: PartsKey) -> Vec<Draft<'a, V>> {
+        let count = self.list(position, key).map_or(0, Value::count);
+        let paths = (0..count).map(|index| Path::Part(position, key, index));
+        paths.filter(|path| !self.is_gone(*path)).filter_map(|path| self.draft(path)).collect()
+    }
+
+    /// A message with what changes in it; nothing where nothing is left of it.
+    pub(crate) fn message(&self, position: usize) -> Option<Draft<'a, V>> {
+        let path = Path::Message(position);
+        if self.is_gone(path) {
+            return None;
+        }
+        let Some(touched) = self.touched.get(&position) else { return self.draft(path) };
+        let mut members = self.edits.get(&path).cloned().unwrap_or_default();
+        for (key, _) in PartsKey::ALL.into_iter().zip(touched).filter(|(_, is_touched)| **is_touched) {
+            let items = self.parts(position, key);
+            if items.is_empty() && key != PartsKey::ToolCalls {
+                return None;
+            }
+            let of = self.list(position, key).map(|list| (Home::Message(position, key), list));
+            set_member(&mut members, key.key(), Some(Edit::Parts(Parts { of, items })));
+        }
+        Some(Draft::Changed(Changed { path: Some(path), of: self.message_at(position), members }))
+    }
+
+    /// The messages in their order.
+    pub(crate) fn all_messages(&self) -> Vec<Draft<'a, V>> {
+        (0..self.messages.len()).filter_map(|position| self.message(position)).collect()
+    }
+}
+
+/// Whether drafts are the messages, so many of them, as they stand.
+pub(crate) fn is_as_it_was<V>(drafts: &[Draft<'_, V>], count: usize) -> bool {
+    let mut places = drafts.iter().enumerate();
+    drafts.len() == count && places.all(|(position, draft)| draft.is_kept_at(Path::Message(position)))
+}

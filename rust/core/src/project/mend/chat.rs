@@ -1,0 +1,102 @@
+//! `OpenAI` Chat and Ollama: results are messages of their own, right behind the message with their calls.
+//! The twin is `_pure/project/mend/chat.py`.
+
+use ahash::AHashMap;
+
+use super::dialects::Dialect;
+use super::ids::GivenIds;
+use super::mends::Mends;
+use super::pairs::Pairs;
+use crate::project::drafts::{Draft, PartsKey, Path};
+use crate::project::material::Material;
+use crate::read::items;
+use crate::text::Text;
+use crate::value::{Value, names, text_or_empty};
+
+/// The messages, so that each call has its result behind it, once, and no other result stands anywhere.
+pub(crate) fn mend_chat<'a, V: Value<'a>>(
+    material: &mut Material<'a, '_, V>,
+    dialect: &Dialect,
+    (pairs, ids): (&Pairs<'a>, &GivenIds<'a>),
+    mends: &mut Mends<'a>,
+) -> Vec<Draft<'a, V>> {
+    let mut by_position: AHashMap<usize, Vec<usize>> = AHashMap::new();
+    let mut owners: AHashMap<usize, usize> = AHashMap::new();
+    for (_, number) in pairs.calls() {
+        if let Some(block) = material.blocks.get(number) {
+            by_position.entry(block.entry.position).or_default().push(number);
+        }
+    }
+    for path in &pairs.results {
+        if let Some(block) = pairs.owner(*path).and_then(|number| material.blocks.get(number)) {
+            owners.insert(path.position(), block.entry.position);
+        }
+    }
+    let mut drafts = Vec::with_capacity(material.messages.len());
+    let mut behind = None; // whose results stand here
+    for (position, message) in material.messages.iter().copied().enumerate() {
+        if dialect.is_result(message) {
+            if !material.is_gone(Path::Message(position)) {
+                let call_id = text_or_empty(message.get(names::TOOL_CALL_ID));
+                match owners.get(&position) {
+                    None if pairs.ids.contains(&call_id) => mends.add("duplicate_result", Some(position), call_id),
+                    None => mends.add("orphan_result", Some(position), call_id),
+                    Some(owner) if Some(*owner) != behind => mends.add("moved_result", Some(position), call_id),
+                    Some(_) => {}
+                }
+            }
+            continue;
+        }
+        behind = Some(position);
+        mend_message(material, position, message, mends);
+        let Some(draft) = material.message(position) else { continue };
+        drafts.push(draft);
+        let numbers = by_position.get(&position).map_or(&[][..], Vec::as_slice);
+        add_results(&mut drafts, material, dialect, (pairs, ids), numbers, mends);
+    }
+    drafts
+}
+
+/// Add the results for the calls of one message: those that are there in their order, then new ones.
+fn add_results<'a, V: Value<'a>>(
+    drafts: &mut Vec<Draft<'a, V>>,
+    material: &Material<'a, '_, V>,
+    dialect: &Dialect,
+    (pairs, ids): (&Pairs<'a>, &GivenIds<'a>),
+    numbers: &[usize],
+    mends: &mut Mends<'a>,
+) {
+    let mut paths: Vec<Path> = numbers.iter().filter_map(|number| pairs.result_of(*number)).collect();
+    paths.sort_unstable();
+    drafts.extend(paths.iter().filter_map(|path| material.message(path.position())));
+    for number in numbers {
+        let Some(block) = material.blocks.get(*number).filter(|_| pairs.result_of(*number).is_none()) else { continue };
+        let entry = &block.entry;
+        let call_id = ids.get(number).cloned().unwrap_or_default();
+        drafts.push(Draft::Made(dialect.make(&call_id, entry.tool_name, entry.call)));
+        mends.add("missing_result", Some(entry.position), entry.call_id);
+    }
+}
+
+/// An empty list of calls is refused, and a call that stands in the content too is one call.
+fn mend_message<'a, V: Value<'a>>(
+    material: &mut Material<'a, '_, V>,
+    position: usize,
+    message: V,
+    mends: &mut Mends<'a>,
+) {
+    let Some(calls) = message.get(names::TOOL_CALLS).and_then(Value::list) else { return };
+    if calls.count() == 0 {
+        material.edit(Path::Message(position), vec![(names::TOOL_CALLS, None)]);
+        mends.add("empty_calls", Some(position), Text::ascii(""));
+        return;
+    }
+    let parts = message.get(names::CONTENT).and_then(Value::list).into_iter().flat_map(items);
+    for (index, part) in parts.enumerate() {
+        let Some(part) = part.object() else { continue };
+        if text_or_empty(part.get(names::TYPE)).is("tool_use") {
+            material.take_out(Path::Part(position, PartsKey::Content, index));
+            mends.add("doubled_call", Some(position), text_or_empty(part.get(names::ID)));
+        }
+    }
+}

@@ -1,0 +1,257 @@
+//! What the providers ask of calls and results: where their ids stand, what an id may be, and how a result is written.
+//! The twin is `_pure/project/mend/dialects.py`.
+
+use crate::pieces::Piece;
+use crate::project::drafts::{Json, PartsKey};
+use crate::text::{OwnedText, Text};
+use crate::value::{Key, Value, names, text_or_empty};
+
+/// What stands for a result that never came. The readers know it for one that only stands for another.
+const INTERRUPTED: &str = "[Tool use interrupted: no result]";
+const OUTPUT: &str = "_output";
+/// The calls of Responses for which a result can be made.
+const ANSWERED: [&str; 5] = ["function_call", "custom_tool_call", "local_shell_call", "shell_call", "apply_patch_call"];
+
+/// Where results stand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// They are parts of the user's turn.
+    Turns,
+    /// They are messages of their own.
+    Chat,
+    /// They are items.
+    Items,
+}
+
+/// A provider's own way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Family {
+    Anthropic,
+    Bedrock,
+    Gemini,
+    Chat,
+    Ollama,
+    Responses,
+}
+
+/// Where an id stands: the member that holds it (of several names the first that is there; none: the part itself), and
+/// its key.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct IdAt {
+    pub(crate) holders: &'static [Key<'static>],
+    pub(crate) key: Key<'static>,
+}
+
+/// How one provider's requests are written.
+#[derive(Debug)]
+pub(crate) struct Dialect {
+    family: Family,
+    pub(crate) form: Form,
+    /// Where the parts of a message stand.
+    pub(crate) key: PartsKey,
+    pub(crate) call_id: IdAt,
+    pub(crate) result_id: IdAt,
+    /// Whether ids matter.
+    pub(crate) has_ids: bool,
+    /// Where a result says its tool's name, if that has to be the call's.
+    pub(crate) name: Option<IdAt>,
+    /// Whether an id may stand once only in all of the request; else once in a turn.
+    pub(crate) is_unique: bool,
+    /// Whether a text part without a word is refused.
+    pub(crate) refuses_blank: bool,
+    /// Whether messages of one role may not follow one another.
+    pub(crate) merges: bool,
+}
+
+const fn within(holders: &'static [Key<'static>], key: Key<'static>) -> IdAt {
+    IdAt { holders, key }
+}
+
+const fn own(key: Key<'static>) -> IdAt {
+    within(&[], key)
+}
+
+const RESPONSE_HOLDERS: &[Key<'static>] = &[names::FUNCTION_RESPONSE_CAMEL, names::FUNCTION_RESPONSE];
+
+const CHAT: Dialect = Dialect {
+    family: Family::Chat,
+    form: Form::Chat,
+    key: PartsKey::ToolCalls,
+    call_id: own(names::ID),
+    result_id: own(names::TOOL_CALL_ID),
+    has_ids: true,
+    name: None,
+    is_unique: false,
+    refuses_blank: false,
+    merges: false,
+};
+
+/// By the name that the readers give to a shape. What else is recognised is no request, and is never mended.
+static DIALECTS: [(&str, Dialect); 6] = [
+    (
+        "anthropic",
+        Dialect {
+            family: Family::Anthropic,
+            form: Form::Turns,
+            key: PartsKey::Content,
+            result_id: own(names::TOOL_USE_ID),
+            is_unique: true,
+            refuses_blank: true,
+            ..CHAT
+        },
+    ),
+    (
+        "bedrock",
+        Dialect {
+            family: Family::Bedrock,
+            form: Form::Turns,
+            key: PartsKey::Content,
+            call_id: within(&[names::TOOL_USE_CAMEL], names::TOOL_USE_ID_CAMEL),
+            result_id: within(&[names::TOOL_RESULT_CAMEL], names::TOOL_USE_ID_CAMEL),
+            is_unique: true,
+            refuses_blank: true,
+            merges: true,
+            ..CHAT
+        },
+    ),
+    (
+        "gemini",
+        Dialect {
+            family: Family::Gemini,
+            form: Form::Turns,
+            key: PartsKey::Parts,
+            call_id: within(&[names::FUNCTION_CALL_CAMEL, names::FUNCTION_CALL], names::ID),
+            result_id: within(RESPONSE_HOLDERS, names::ID),
+            name: Some(within(RESPONSE_HOLDERS, names::NAME)),
+            ..CHAT
+        },
+    ),
+    ("openai-chat", CHAT),
+    ("ollama", Dialect { family: Family::Ollama, has_ids: false, name: Some(own(names::TOOL_NAME)), ..CHAT }),
+    (
+        "openai-responses",
+        Dialect {
+            family: Family::Responses,
+            form: Form::Items,
+            call_id: own(names::CALL_ID),
+            result_id: own(names::CALL_ID),
+            is_unique: true,
+            ..CHAT
+        },
+    ),
+];
+
+impl Dialect {
+    /// The dialect of a shape.
+    pub(crate) fn named(name: &str) -> Option<&'static Self> {
+        DIALECTS.iter().find(|(own, _)| *own == name).map(|(_, dialect)| dialect)
+    }
+
+    /// Whether a provider to whom ids matter takes this one.
+    pub(crate) fn takes_id(&self, call_id: Text<'_>) -> bool {
+        let size = call_id.len();
+        let is_word = |others: &[u8]| {
+            let Text::Latin1(units) = call_id else { return false };
+            units.iter().all(|unit| unit.is_ascii_alphanumeric() || others.contains(unit))
+        };
+        match self.family {
+            Family::Anthropic => size > 0 && is_word(b"_-"),
+            Family::Bedrock => (1..=64).contains(&size) && is_word(b"_.:-"),
+            Family::Gemini | Family::Ollama => true,
+            Family::Chat => (1..=40).contains(&size),
+            Family::Responses => (1..=64).contains(&size),
+        }
+    }
+
+    /// Whether a part, or an item, is a call that the client answers.
+    pub(crate) fn is_call<'a, V: Value<'a>>(&self, part: V) -> bool {
+        match self.family {
+            Family::Anthropic => text_or_empty(part.get(names::TYPE)).is("tool_use"),
+            Family::Bedrock => part.has(names::TOOL_USE_CAMEL),
+            Family::Gemini => part.has(names::FUNCTION_CALL_CAMEL) || part.has(names::FUNCTION_CALL),
+            Family::Chat => !part.has(names::ROLE) && (part.has(names::FUNCTION) || part.has(names::CUSTOM)),
+            Family::Ollama => !part.has(names::ROLE) && part.has(names::FUNCTION),
+            Family::Responses => {
+                let kind = text_or_empty(part.get(names::TYPE));
+                ANSWERED.iter().any(|name| kind.is(name))
+            }
+        }
+    }
+
+    /// Whether a part, a message or an item is a result.
+    pub(crate) fn is_result<'a, V: Value<'a>>(&self, part: V) -> bool {
+        match self.family {
+            Family::Anthropic => text_or_empty(part.get(names::TYPE)).is("tool_result"),
+            Family::Bedrock => part.has(names::TOOL_RESULT_CAMEL),
+            Family::Gemini => RESPONSE_HOLDERS.iter().any(|holder| part.has(*holder)),
+            Family::Chat | Family::Ollama => text_or_empty(part.get(names::ROLE)).is("tool"),
+            Family::Responses => text_or_empty(part.get(names::TYPE)).ends_with("_call_output"),
+        }
+    }
+
+    /// A result for a call: of an id and a tool's name, and the call itself.
+    pub(crate) fn make<'a, V: Value<'a>>(&self, call_id: &Piece<'a>, name: Text<'a>, call: Option<V>) -> Json<'a> {
+        let text = || Json::ascii(INTERRUPTED);
+        let id = || Json::Text(call_id.clone());
+        let name = || Json::Text(Piece::Borrowed(name));
+        match self.family {
+            Family::Anthropic => Json::object([
+                ("type", Json::ascii("tool_result")),
+                ("tool_use_id", id()),
+                ("content", text()),
+                ("is_error", Json::True),
+            ]),
+            Family::Bedrock => {
+                let content = Json::List(vec![Json::object([("text", text())])]);
+                let held = [("toolUseId", id()), ("content", content), ("status", Json::ascii("error"))];
+                Json::object([("toolResult", Json::object(held))])
+            }
+            Family::Gemini => {
+                let held = [("name", name()), ("response", Json::object([("error", text())]))];
+                let own = [("id", id())].into_iter().filter(|_| !call_id.is_empty());
+                Json::object([("functionResponse", object_of(own.chain(held)))])
+            }
+            Family::Chat => Json::object([("role", Json::ascii("tool")), ("tool_call_id", id()), ("content", text())]),
+            Family::Ollama => {
+                let own = [("tool_call_id", id())].into_iter().filter(|_| !call_id.is_empty());
+                let first = [("role", Json::ascii("tool")), ("tool_name", name())];
+                object_of(first.into_iter().chain(own).chain([("content", text())]))
+            }
+            Family::Responses => item_result(text_or_empty(call.and_then(|call| call.get(names::TYPE))), id()),
+        }
+    }
+
+    /// A text part.
+    pub(crate) fn text<'a>(&self, text: Text<'a>) -> Json<'a> {
+        let text = ("text", Json::Text(Piece::Borrowed(text)));
+        match self.family {
+            Family::Bedrock | Family::Gemini => Json::object([text]),
+            _ => Json::object([("type", Json::ascii("text")), text]),
+        }
+    }
+}
+
+fn object_of<'a>(members: impl Iterator<Item = (&'a str, Json<'a>)>) -> Json<'a> {
+    Json::Object(members.map(|(name, value)| (Piece::ascii(name), value)).collect())
+}
+
+/// The item of Responses that answers a call of a type.
+fn item_result<'a>(call_type: Text<'a>, call_id: Json<'a>) -> Json<'a> {
+    let mut kind = OwnedText::from(call_type);
+    kind.push_ascii(OUTPUT);
+    let made = [("type", Json::Text(Piece::own(kind))), ("call_id", call_id)].into_iter();
+    let text = Json::ascii(INTERRUPTED);
+    if call_type.is("shell_call") {
+        let outcome = Json::object([("type", Json::ascii("exit")), ("exit_code", Json::Number(1))]);
+        let printed = [("stdout", Json::ascii("")), ("stderr", text), ("outcome", outcome)];
+        return object_of(made.chain([("output", Json::List(vec![Json::object(printed)]))]));
+    }
+    let status = [("status", Json::ascii("failed"))].into_iter().filter(|_| call_type.is("apply_patch_call"));
+    object_of(made.chain(status).chain([("output", text)]))
+}
+
+/// Whether an item of Responses answers calls of a type.
+pub(crate) fn is_of_kind(call: Text<'_>, result: Text<'_>) -> bool {
+    let is_function = call.is("local_shell_call") && result.is("function_call_output");
+    is_function || (result.ends_with(OUTPUT) && result.slice(0, result.len() - OUTPUT.len()) == call)
+}

@@ -1,0 +1,32 @@
+//! What was mended, as the report tells it. The twin is `_pure/project/mend/mends.py`.
+
+use std::borrow::Cow;
+
+use crate::pieces::Piece;
+use crate::project::settings::Mend;
+use crate::text::Text;
+
+/// The mends of a request, in the order in which they were made.
+#[derive(Debug, Default)]
+pub(crate) struct Mends<'a> {
+    pub(crate) made: Vec<Mend<'a>>,
+}
+
+impl<'a> Mends<'a> {
+    /// Note a mend: of which kind, in which message, of which call.
+    pub(crate) fn add(&mut self, kind: &'static str, position: Option<usize>, call_id: Text<'a>) {
+        self.add_with(kind, position, call_id, Piece::default());
+    }
+
+    /// Note a mend of which there is more to tell.
+    pub(crate) fn add_with(
+        &mut self,
+        kind: &'static str,
+        position: Option<usize>,
+        call_id: Text<'a>,
+        detail: Piece<'a>,
+    ) {
+        let call_id = Piece::Borrowed(call_id);
+        self.made.push(Mend { kind: Cow::Borrowed(kind), position, call_id, detail });
+    }
+}

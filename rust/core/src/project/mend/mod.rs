@@ -1,0 +1,66 @@
+//! Requests as their providers take them: each call with one result in its place, no result without call, ids that pair.
+//!
+//! What the provider would take stays as it stands. Mending what is mended changes nothing.
+//! The twin is `_pure/project/mend/`.
+
+mod chat;
+pub(crate) mod dialects;
+mod ids;
+mod items;
+pub(crate) mod mends;
+mod pairs;
+mod sheets;
+mod turns;
+
+use ahash::AHashSet;
+
+use self::chat::mend_chat;
+use self::dialects::{Dialect, Form};
+use self::ids::give_ids;
+use self::items::mend_items;
+use self::mends::Mends;
+use self::pairs::Pairs;
+use self::turns::Turns;
+use super::drafts::Draft;
+use super::material::Material;
+use crate::read::read_message;
+use crate::said::Said;
+use crate::value::{Value, names};
+
+/// The messages as their provider takes them; `mends` tells what was done.
+pub(crate) fn mend<'a, V: Value<'a>>(
+    material: &mut Material<'a, '_, V>,
+    dialect: &'static Dialect,
+    mends: &mut Mends<'a>,
+) -> Vec<Draft<'a, V>> {
+    let pairs = Pairs::new(material.blocks, dialect);
+    let ids = give_ids(material, dialect, &pairs, mends);
+    match dialect.form {
+        Form::Turns => Turns::new(material, dialect, (&pairs, &ids), mends).mended(),
+        Form::Chat => mend_chat(material, dialect, (&pairs, &ids), mends),
+        Form::Items => mend_items(material, dialect, (&pairs, &ids), mends),
+    }
+}
+
+/// The shapes of the messages that have calls or results, by name; of Chat and its dialect the one of the calls.
+pub(crate) fn shapes_of<'a, V: Value<'a>>(messages: impl Iterator<Item = V>) -> Vec<&'static str> {
+    let (mut callers, mut found) = (AHashSet::new(), AHashSet::new());
+    let mut said = Said::default();
+    for message in messages {
+        said.clear();
+        let Some(name) = read_message(message, message.get(names::ROLE), &mut said) else { continue };
+        if !said.is_empty() {
+            found.insert(name);
+        }
+        if !said.calls.is_empty() {
+            callers.insert(name);
+        }
+    }
+    if found.len() == 2 && found.contains("openai-chat") && found.contains("ollama") {
+        let is_ollama = callers.len() == 1 && callers.contains("ollama");
+        return vec![if is_ollama { "ollama" } else { "openai-chat" }];
+    }
+    let mut found: Vec<&str> = found.into_iter().collect();
+    found.sort_unstable();
+    found
+}

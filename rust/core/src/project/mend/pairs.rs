@@ -1,0 +1,78 @@
+//! The calls that the client answers, each with the result that the provider takes for it.
+//! The twin is `_pure/project/mend/pairs.py`.
+
+use ahash::{AHashMap, AHashSet};
+
+use super::dialects::{Dialect, Form, is_of_kind};
+use crate::project::blocks::Block;
+use crate::project::drafts::{PartsKey, Path};
+use crate::text::Text;
+use crate::value::{Value, names, text_or_empty};
+
+/// Calls and results by where they stand, in their order. Blocks are named by their number.
+#[derive(Debug, Default)]
+pub(crate) struct Pairs<'a> {
+    calls: Vec<(Path, usize)>,
+    places: AHashMap<Path, usize>,
+    /// Where results stand, in the order of the blocks.
+    pub(crate) results: Vec<Path>,
+    owners: AHashMap<Path, usize>,
+    by_block: AHashMap<usize, Path>,
+    /// The ids of the calls.
+    pub(crate) ids: AHashSet<Text<'a>>,
+}
+
+impl<'a> Pairs<'a> {
+    pub(crate) fn new<V: Value<'a>>(blocks: &[Block<'a, V>], dialect: &Dialect) -> Self {
+        let mut pairs = Self::default();
+        for (number, block) in blocks.iter().enumerate() {
+            let entry = &block.entry;
+            let (Some(call), Some(path)) = (entry.call, block.call_path) else { continue };
+            let is_elsewhere = dialect.form == Form::Chat && !matches!(path, Path::Part(_, PartsKey::ToolCalls, _));
+            if is_elsewhere || !dialect.is_call(call) {
+                continue;
+            }
+            pairs.add_call(path, number);
+            let (Some(result), Some(path)) = (entry.result, block.result_path) else { continue };
+            let kind = |wire: V| text_or_empty(wire.get(names::TYPE));
+            if dialect.is_result(result) && (dialect.form != Form::Items || is_of_kind(kind(call), kind(result))) {
+                if pairs.owners.insert(path, number).is_none() {
+                    pairs.results.push(path);
+                }
+                pairs.by_block.insert(number, path);
+            }
+        }
+        let ids = pairs.calls.iter().filter_map(|(_, number)| blocks.get(*number));
+        pairs.ids = ids.map(|block| block.entry.call_id).collect();
+        pairs
+    }
+
+    fn add_call(&mut self, path: Path, number: usize) {
+        let place = *self.places.entry(path).or_insert(self.calls.len());
+        match self.calls.get_mut(place) {
+            Some(known) => known.1 = number,
+            None => self.calls.push((path, number)),
+        }
+    }
+
+    /// The calls, in the order of the blocks.
+    pub(crate) fn calls(&self) -> impl Iterator<Item = (Path, usize)> {
+        self.calls.iter().copied()
+    }
+
+    /// The block whose call stands at a path.
+    pub(crate) fn call_at(&self, path: Path) -> Option<usize> {
+        let place = self.places.get(&path)?;
+        self.calls.get(*place).map(|(_, number)| *number)
+    }
+
+    /// The block whose result stands at a path.
+    pub(crate) fn owner(&self, path: Path) -> Option<usize> {
+        self.owners.get(&path).copied()
+    }
+
+    /// Where the result of a block's call stands.
+    pub(crate) fn result_of(&self, number: usize) -> Option<Path> {
+        self.by_block.get(&number).copied()
+    }
+}

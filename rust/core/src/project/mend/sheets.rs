@@ -1,0 +1,120 @@
+//! Messages in the making, and what makes them one. The twin is `Sheet` in `_pure/project/mend/turns.py`, with what is
+//! done to sheets alone.
+
+use super::dialects::Dialect;
+use super::mends::Mends;
+use crate::project::drafts::{Changed, Draft, Edit, Home, Json, Parts, PartsKey, Path};
+use crate::project::material::Material;
+use crate::text::Text;
+use crate::value::{Key, Value, names, text_or_empty};
+
+const REASONING: Key<'static> = Key::new("reasoningContent");
+
+/// A message in the making: the one that it is made of, if any, and its parts.
+pub(crate) struct Sheet<'a, V> {
+    pub(crate) position: Option<usize>,
+    pub(crate) is_model: bool,
+    /// `None` where the content is no list and stays.
+    pub(crate) items: Option<Vec<Draft<'a, V>>>,
+}
+
+impl<'a, V: Value<'a>> Sheet<'a, V> {
+    /// Whether it is thinking alone.
+    fn is_thought(&self, material: &Material<'a, '_, V>) -> bool {
+        let Some(items) = self.items.as_ref().filter(|items| !items.is_empty()) else { return false };
+        items.iter().all(|item| item.path().is_some_and(|path| is_thought(material, path)))
+    }
+
+    /// The draft of the message.
+    pub(crate) fn draft(self, material: &Material<'a, '_, V>, key: PartsKey) -> Option<Draft<'a, V>> {
+        let Some(position) = self.position else {
+            let parts = Parts { of: None, items: self.items.unwrap_or_default() };
+            let role = (names::ROLE, Some(Edit::Made(Json::ascii("user"))));
+            let members = vec![role, (key.key(), Some(Edit::Parts(parts)))];
+            return Some(Draft::Changed(Changed { path: None, of: None, members }));
+        };
+        let (path, message) = (Path::Message(position), material.message_at(position)?);
+        let list = material.list(position, key);
+        let Some(items) = self.items.filter(|items| !is_as_it_stands(items, position, key, list)) else {
+            return Some(Draft::Kept(path, message));
+        };
+        let of = list.map(|list| (Home::Message(position, key), list));
+        let members = vec![(key.key(), Some(Edit::Parts(Parts { of, items })))];
+        Some(Draft::Changed(Changed { path: Some(path), of: Some(message), members }))
+    }
+}
+
+/// Whether items are the parts of a message, as they stand.
+fn is_as_it_stands<'a, V: Value<'a>>(items: &[Draft<'a, V>], position: usize, key: PartsKey, list: Option<V>) -> bool {
+    let mut numbered = items.iter().enumerate();
+    items.len() == list.map_or(0, Value::count)
+        && numbered.all(|(index, item)| item.is_kept_at(Path::Part(position, key, index)))
+}
+
+/// Leave out a last turn of the model's that is thinking alone.
+pub(crate) fn drop_trailing_thought<'a, V: Value<'a>>(
+    sheets: &mut Vec<Sheet<'a, V>>,
+    material: &Material<'a, '_, V>,
+    mends: &mut Mends<'a>,
+) {
+    while let Some(sheet) = sheets.pop_if(|sheet| sheet.is_model && sheet.is_thought(material)) {
+        mends.add("trailing_thought", sheet.position, Text::ascii(""));
+    }
+}
+
+/// Make one message of those of one side that follow one another.
+pub(crate) fn merge<'a, V: Value<'a>>(sheets: Vec<Sheet<'a, V>>, mends: &mut Mends<'a>) -> Vec<Sheet<'a, V>> {
+    let mut merged: Vec<Sheet<'a, V>> = Vec::with_capacity(sheets.len());
+    for sheet in sheets {
+        let last = merged.last_mut().filter(|last| last.is_model == sheet.is_model);
+        match (last, sheet) {
+            (Some(Sheet { position: own, items: Some(known), .. }), Sheet { position, items: Some(items), .. }) => {
+                mends.add("merged_message", position, Text::ascii(""));
+                *own = own.or(position);
+                known.extend(items);
+            }
+            (_, sheet) => merged.push(sheet),
+        }
+    }
+    merged
+}
+
+fn is_thought<'a, V: Value<'a>>(material: &Material<'a, '_, V>, path: Path) -> bool {
+    let Some(part) = part_at(material, path) else { return false };
+    let kind = text_or_empty(part.get(names::TYPE));
+    kind.is("thinking")
+        || kind.is("redacted_thinking")
+        || part.get(names::THOUGHT).is_some_and(Value::is_true)
+        || part.has(REASONING)
+}
+
+/// The part of a message at a path, where it is an object.
+pub(crate) fn part_at<'a, V: Value<'a>>(material: &Material<'a, '_, V>, path: Path) -> Option<V> {
+    match path {
+        Path::Part(..) => material.at(path)?.object(),
+        _ => None,
+    }
+}
+
+/// Whether a part is a text without a word that the provider refuses.
+pub(crate) fn is_blank<'a, V: Value<'a>>(dialect: &Dialect, part: V) -> bool {
+    let is_text = !part.has(names::TYPE) || text_or_empty(part.get(names::TYPE)).is("text");
+    dialect.refuses_blank && is_text && part.get(names::TEXT).is_some_and(has_no_word)
+}
+
+/// Whether a value is a text of white space alone, if any.
+pub(crate) fn has_no_word<'a, V: Value<'a>>(text: V) -> bool {
+    /// Of most texts the beginning tells.
+    const FIRST: usize = 16;
+    let is_space = |text: Text<'_>| (0..text.len()).all(|index| text.get(index).is_some_and(is_white));
+    let Some(start) = text.text_start(FIRST) else { return false };
+    is_space(start) && (start.len() < FIRST || text.text().is_some_and(is_space))
+}
+
+/// Whether a code point is white space, as Python strips it.
+fn is_white(code_point: u32) -> bool {
+    match code_point {
+        0x1C..=0x1F => true,
+        other => char::from_u32(other).is_some_and(char::is_whitespace),
+    }
+}

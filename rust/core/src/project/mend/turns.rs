@@ -1,0 +1,280 @@
+//! Providers whose results are parts of the user's turn: Anthropic, Bedrock and Gemini.
+//!
+//! Messages of one side that follow one another are one turn. The results for a turn's calls are the first parts of the
+//! turn behind it, each once. The twin is `_pure/project/mend/turns.py`.
+
+use ahash::AHashSet;
+
+use super::dialects::Dialect;
+use super::ids::GivenIds;
+use super::mends::Mends;
+use super::pairs::Pairs;
+use super::sheets::{Sheet, drop_trailing_thought, has_no_word, is_blank, merge, part_at};
+use crate::project::drafts::{Changed, Draft, Edit, Home, Parts, Path};
+use crate::project::material::Material;
+use crate::read::items;
+use crate::text::Text;
+use crate::value::{Value, names, text_or_empty};
+
+/// Messages of one side that follow one another.
+struct Run {
+    is_model: bool,
+    positions: Vec<usize>,
+}
+
+/// The turns of a conversation, mended one after the other.
+pub(crate) struct Turns<'t, 'a, 'm, V> {
+    material: &'t mut Material<'a, 'm, V>,
+    dialect: &'static Dialect,
+    pairs: &'t Pairs<'a>,
+    ids: &'t GivenIds<'a>,
+    mends: &'t mut Mends<'a>,
+    sheets: Vec<Sheet<'a, V>>,
+}
+
+impl<'t, 'a, 'm, V: Value<'a>> Turns<'t, 'a, 'm, V> {
+    pub(crate) fn new(
+        material: &'t mut Material<'a, 'm, V>,
+        dialect: &'static Dialect,
+        (pairs, ids): (&'t Pairs<'a>, &'t GivenIds<'a>),
+        mends: &'t mut Mends<'a>,
+    ) -> Self {
+        Self { material, dialect, pairs, ids, mends, sheets: Vec::new() }
+    }
+
+    /// The messages, so that the provider takes them.
+    pub(crate) fn mended(mut self) -> Vec<Draft<'a, V>> {
+        for path in &self.pairs.results {
+            self.clean_result(*path);
+        }
+        let mut open = Vec::new();
+        for Run { is_model, positions } in self.runs() {
+            if is_model {
+                self.close(&open);
+                open = self.add_model(&positions);
+            } else {
+                self.add_user(&positions, &open);
+                open.clear();
+            }
+        }
+        self.close(&open);
+        let Self { material, dialect, mends, mut sheets, .. } = self;
+        drop_trailing_thought(&mut sheets, material, mends);
+        if dialect.merges {
+            sheets = merge(sheets, mends);
+        }
+        sheets.into_iter().filter_map(|sheet| sheet.draft(material, dialect.key)).collect()
+    }
+
+    /// Answer calls that no turn of the user's follows.
+    fn close(&mut self, open: &[usize]) {
+        if !open.is_empty() {
+            let items = Some(self.results_of(open, &[]));
+            self.sheets.push(Sheet { position: None, is_model: false, items });
+        }
+    }
+
+    /// The turns; what the model says behind its calls is one of its own.
+    fn runs(&self) -> Vec<Run> {
+        let mut runs: Vec<Run> = Vec::new();
+        let mut has_calls = false;
+        for (position, message) in self.material.messages.iter().enumerate() {
+            if self.material.is_gone(Path::Message(position)) {
+                continue;
+            }
+            let role = text_or_empty(message.get(names::ROLE));
+            let is_model = role.is("assistant") || role.is("model");
+            let first = Path::Part(position, self.dialect.key, 0);
+            let is_next = is_model && has_calls && self.pairs.call_at(first).is_none();
+            has_calls = is_model && self.paths(position).any(|path| self.pairs.call_at(path).is_some());
+            match runs.last_mut().filter(|run| run.is_model == is_model && !is_next) {
+                Some(run) => run.positions.push(position),
+                None => runs.push(Run { is_model, positions: vec![position] }),
+            }
+        }
+        runs
+    }
+
+    /// Take over a turn of the model's; its calls.
+    fn add_model(&mut self, positions: &[usize]) -> Vec<usize> {
+        let mut found = Vec::new();
+        for position in positions {
+            found.extend(self.paths(*position).filter_map(|path| self.pairs.call_at(path)));
+            let stay = self.stay(*position);
+            let (misplaced, stay) = match stay {
+                Some(stay) => {
+                    let (misplaced, stay): (Vec<_>, Vec<_>) = stay.into_iter().partition(|path| self.is_result(*path));
+                    (misplaced, Some(stay))
+                }
+                None => (Vec::new(), None),
+            };
+            for path in misplaced {
+                self.tell_foreign(path);
+            }
+            self.add(*position, stay, true, Vec::new());
+        }
+        found
+    }
+
+    /// Take over a turn of the user's: the results first, each once, and none that belongs elsewhere.
+    fn add_user(&mut self, positions: &[usize], open: &[usize]) {
+        let wanted: AHashSet<usize> = open.iter().copied().collect();
+        let mut stay = Vec::with_capacity(positions.len());
+        for position in positions {
+            stay.push((*position, self.stay(*position)));
+        }
+        let belongs = |path: &Path| self.pairs.owner(*path).is_some_and(|number| wanted.contains(&number));
+        let (mut own, mut foreign) = (Vec::new(), Vec::new());
+        let (mut size, mut is_first) = (0, true);
+        for (position, stay) in &stay {
+            let plain = [Path::Message(*position)];
+            let paths = stay.as_deref().filter(|paths| !paths.is_empty()).unwrap_or(&plain);
+            for path in paths {
+                if belongs(path) {
+                    is_first &= own.len() == size;
+                    own.push(*path);
+                } else if self.is_result(*path) {
+                    foreign.push(*path);
+                }
+                size += 1;
+            }
+        }
+        if own.len() == open.len() && is_first && foreign.is_empty() {
+            for (position, stay) in stay {
+                self.add(position, stay, false, Vec::new());
+            }
+            return;
+        }
+        for path in &foreign {
+            self.tell_foreign(*path);
+        }
+        if let Some(first) = own.first().filter(|_| !is_first) {
+            let block = self.pairs.owner(*first).and_then(|number| self.material.blocks.get(number));
+            let call_id = block.map_or(Text::ascii(""), |block| block.entry.call_id);
+            self.mends.add("moved_result", Some(first.position()), call_id);
+        }
+        let mut first_parts = self.results_of(open, &own);
+        let taken: AHashSet<Path> = own.into_iter().chain(foreign).collect();
+        for (position, stay) in stay {
+            let rest = stay.map(|paths| paths.into_iter().filter(|path| !taken.contains(path)).collect());
+            self.add(position, rest, false, std::mem::take(&mut first_parts));
+        }
+    }
+
+    /// A result for each call: those that stand in the turn, those that stand elsewhere, and new ones.
+    fn results_of(&mut self, open: &[usize], own: &[Path]) -> Vec<Draft<'a, V>> {
+        let mut drafts: Vec<_> = own.iter().filter_map(|path| self.material.draft(*path)).collect();
+        let there: AHashSet<usize> = own.iter().filter_map(|path| self.pairs.owner(*path)).collect();
+        for number in open.iter().filter(|number| !there.contains(number)) {
+            let Some(block) = self.material.blocks.get(*number) else { continue };
+            let entry = &block.entry;
+            if let Some(path) = self.pairs.result_of(*number) {
+                drafts.extend(self.material.draft(path));
+                self.mends.add("moved_result", Some(entry.result_position), entry.call_id);
+            } else {
+                let call_id = self.ids.get(number).cloned().unwrap_or_default();
+                drafts.push(Draft::Made(self.dialect.make(&call_id, entry.tool_name, entry.call)));
+                self.mends.add("missing_result", Some(entry.position), entry.call_id);
+            }
+        }
+        drafts
+    }
+
+    fn is_result(&self, path: Path) -> bool {
+        part_at(self.material, path).is_some_and(|part| self.dialect.is_result(part))
+    }
+
+    /// What of a result holds its id and its content.
+    fn held(&self, part: V) -> Option<V> {
+        match self.dialect.result_id.holders {
+            [] => Some(part),
+            holders => holders.iter().find_map(|holder| part.get(*holder)?.object()),
+        }
+    }
+
+    /// Tell of a result that is taken out where it stands; one that is moved is told of where it goes.
+    fn tell_foreign(&mut self, path: Path) {
+        if self.pairs.owner(path).is_some() {
+            return;
+        }
+        let held = part_at(self.material, path).and_then(|part| self.held(part));
+        let call_id = held.and_then(|held| held.get(self.dialect.result_id.key)).and_then(Value::text);
+        let is_known = call_id.is_some_and(|call_id| self.pairs.ids.contains(&call_id));
+        let kind = if is_known { "duplicate_result" } else { "orphan_result" };
+        self.mends.add(kind, Some(path.position()), call_id.unwrap_or(Text::ascii("")));
+    }
+
+    /// The parts of a message.
+    fn paths(&self, position: usize) -> impl Iterator<Item = Path> + use<V> {
+        let key = self.dialect.key;
+        let count = self.material.list(position, key).map_or(0, Value::count);
+        (0..count).map(move |index| Path::Part(position, key, index))
+    }
+
+    /// The parts of a message that are not blank; `None` where it has no list of parts.
+    fn stay(&mut self, position: usize) -> Option<Vec<Path>> {
+        self.material.list(position, self.dialect.key)?;
+        let mut stay = Vec::new();
+        for path in self.paths(position).filter(|path| !self.material.is_gone(*path)) {
+            if part_at(self.material, path).is_some_and(|part| is_blank(self.dialect, part)) {
+                self.mends.add("empty_text", Some(position), Text::ascii(""));
+            } else {
+                stay.push(path);
+            }
+        }
+        Some(stay)
+    }
+
+    /// Take blank texts out of a result.
+    fn clean_result(&mut self, path: Path) {
+        let part = part_at(self.material, path).filter(|_| self.dialect.refuses_blank && self.is_result(path));
+        let Some(held) = part.and_then(|part| self.held(part)) else { return };
+        let Some(content) = held.get(names::CONTENT).and_then(Value::list) else { return };
+        let is_blank = |item: &V| item.object().is_some_and(|part| is_blank(self.dialect, part));
+        let stay = items(content).enumerate().filter(|(_, item)| !is_blank(item));
+        let stay: Vec<_> = stay.map(|(index, item)| Draft::Kept(Path::Inner(index), item)).collect();
+        if stay.len() == content.count() || self.material.has_new_content(path) {
+            return;
+        }
+        self.mends.add("empty_text", Some(path.position()), Text::ascii(""));
+        let parts = Parts { of: Some((Home::Inner, content)), items: stay };
+        let members = vec![(names::CONTENT, Some(Edit::Parts(parts)))];
+        self.material.edit(
+            path,
+            match self.dialect.result_id.holders.first() {
+                None => members,
+                Some(holder) => {
+                    vec![(*holder, Some(Edit::Changed(Changed { path: None, of: Some(held), members })))]
+                }
+            },
+        );
+    }
+
+    /// Add a message with the parts that stay, and some before them.
+    fn add(&mut self, position: usize, stay: Option<Vec<Path>>, is_model: bool, first: Vec<Draft<'a, V>>) {
+        let Some(stay) = stay else { return self.add_plain(position, is_model, first) };
+        let mut items = first;
+        items.extend(stay.into_iter().filter_map(|path| self.material.draft(path)));
+        if items.is_empty() {
+            self.mends.add("empty_message", Some(position), Text::ascii(""));
+        } else {
+            self.sheets.push(Sheet { position: Some(position), is_model, items: Some(items) });
+        }
+    }
+
+    /// Add a message whose content is a text.
+    fn add_plain(&mut self, position: usize, is_model: bool, first: Vec<Draft<'a, V>>) {
+        let content = self.material.message_at(position).and_then(|message| message.get(self.dialect.key.key()));
+        let text = content.filter(|content| content.text_len().is_some() && !has_no_word(*content));
+        let is_last = position + usize::from(is_model) >= self.material.messages.len();
+        let mut items = None;
+        if !first.is_empty() {
+            let text = text.map(|text| Draft::Made(self.dialect.text(text_or_empty(Some(text)))));
+            items = Some(first.into_iter().chain(text).collect());
+        } else if text.is_none() && self.dialect.refuses_blank && !is_last {
+            self.mends.add("empty_message", Some(position), Text::ascii(""));
+            return;
+        }
+        self.sheets.push(Sheet { position: Some(position), is_model, items });
+    }
+}

@@ -1,0 +1,247 @@
+//! The plan of a projection. The twin is `_pure/project/plan.py`.
+
+use std::borrow::Cow;
+use std::convert::Infallible;
+
+use super::blocks::{Block, read_blocks, turns_of};
+use super::choose::{Total, protect, repeat, replace};
+use super::drafts::{Door, Draft};
+use super::material::{Material, is_as_it_was};
+use super::mend::{dialects::Dialect, mend, mends::Mends, shapes_of};
+use super::request::Request;
+use super::settings::{Decision, Fate, Mend, Previous, Settings};
+use super::sizes::{Now, prefix_tokens};
+use crate::messages::Halt;
+use crate::text::Text;
+use crate::value::Value;
+
+/// What a request is beside its messages.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Frame {
+    /// What it takes of a model's window.
+    pub tokens: usize,
+    /// Whether the provider holds what was before the messages.
+    pub is_continued: bool,
+}
+
+/// What becomes of the messages.
+#[derive(Clone, Debug)]
+pub struct Projection<'a, V> {
+    /// Nothing where they stay as they are.
+    pub drafts: Option<Vec<Draft<'a, V>>>,
+    /// What was done.
+    pub outcome: Outcome<'a>,
+    /// What was decided.
+    pub decisions: Decisions<'a>,
+}
+
+/// What was decided: the next projection of the same conversation is given it.
+#[derive(Clone, Debug)]
+pub struct Decisions<'a> {
+    /// How many messages there are.
+    pub messages: usize,
+    /// By reference, in the order of the blocks.
+    pub made: Vec<(Cow<'a, str>, Decision<'a>)>,
+    /// The references of what is dropped.
+    pub dropped: Vec<Cow<'a, str>>,
+}
+
+/// A result that a marker stands for, or that went with its call.
+#[derive(Clone, Debug)]
+pub struct Replacement<'a> {
+    /// The message that the result stands in.
+    pub position: usize,
+    /// The name by which the whole is found.
+    pub reference: Cow<'a, str>,
+    /// Of the tool.
+    pub name: Text<'a>,
+    /// Why.
+    pub reason: &'static str,
+    /// How many characters the result had, and has.
+    pub sizes: (usize, usize),
+    /// Where what is not there begins, and where it ends.
+    pub range: (usize, usize),
+}
+
+/// What was done, as the report tells it.
+#[derive(Clone, Debug)]
+pub struct Outcome<'a> {
+    /// How many blocks there are.
+    pub blocks: usize,
+    /// What was replaced.
+    pub replacements: Vec<Replacement<'a>>,
+    /// What was mended.
+    pub mends: Vec<Mend<'a>>,
+    /// Calls without result.
+    pub orphan_calls: usize,
+    /// Results without call.
+    pub orphan_results: usize,
+    /// Second results.
+    pub duplicate_results: usize,
+    /// Blocks that failed.
+    pub errors: usize,
+    /// The characters of all results.
+    pub chars_before: usize,
+    /// What is left of them.
+    pub chars_after: usize,
+    /// The tokens of the request before and after, where they were counted.
+    pub tokens: Option<(usize, isize)>,
+    /// How much the results are over their total.
+    pub over_budget: usize,
+    /// How much the request is over its limit.
+    pub over_request: usize,
+    /// The shapes that could not be mended.
+    pub not_repaired: String,
+    /// How many tokens stand as they did.
+    pub stable_prefix_tokens: usize,
+    /// How many that were sent before have to be read anew.
+    pub cache_break_tokens: usize,
+}
+
+/// What came of the messages: drafts of all of them, and how they were mended.
+struct Put<'a, V> {
+    drafts: Vec<Draft<'a, V>>,
+    mends: Vec<Mend<'a>>,
+    not_repaired: String,
+    is_same: bool,
+}
+
+/// What a policy makes of the messages of a request.
+pub fn plan<'a, D: Door<'a>>(
+    (messages, door): (&[D::Item], &D),
+    settings: &Settings<'_>,
+    previous: Option<&Previous>,
+    frame: Frame,
+) -> Result<Projection<'a, D::Item>, Halt<Infallible>> {
+    let read = read_blocks(messages, settings)?;
+    let mut blocks = read.all;
+    let turns = turns_of(&blocks);
+    if let Some(previous) = previous {
+        repeat(&mut blocks, previous);
+    }
+    protect(&mut blocks, &turns, settings);
+    replace(&mut blocks, settings, previous);
+    let mut total = Total::new(&blocks, settings);
+    total.clear(&mut blocks, turns.last().map_or(&[], Vec::as_slice));
+    let limit = settings.counter.zip(settings.max_request_tokens);
+    let mut request =
+        limit.map(|(counter, limit)| Request::new((messages, &blocks), frame.tokens, (settings, counter, limit)));
+    if let Some(request) = &mut request {
+        if let Some(previous) = previous {
+            request.drop_again(&blocks, &turns, &previous.dropped);
+        }
+        request.fit(&mut blocks, &turns);
+    }
+    let put = loop {
+        let dropped = request.as_ref().map_or(&[][..], |request| &request.dropped);
+        let dropped = dropped.iter().filter_map(|turn| turns.get(*turn)).flatten();
+        let dropped = dropped.filter_map(|number| blocks.get(*number));
+        let put = put_together((messages, door), &blocks, dropped, (settings, frame.is_continued));
+        let Some(request) = &mut request else { break put };
+        if put.is_same {
+            request.count_anew(messages.iter().copied());
+        } else {
+            request.count_anew(put.drafts.iter().filter_map(|draft| door.build(draft)));
+        }
+        if !request.fit(&mut blocks, &turns) {
+            break put;
+        }
+    };
+    let dropped: Vec<usize> = request.iter().flat_map(|request| &request.dropped).copied().collect();
+    let dropped: Vec<usize> = dropped.iter().filter_map(|turn| turns.get(*turn)).flatten().copied().collect();
+    let is_dropped = flags(&dropped, blocks.len());
+    let now = Now { blocks: &blocks, messages: messages.len(), dropped: &is_dropped, mends: &put.mends };
+    let (stable, broken) = prefix_tokens(&now, previous, |start, end| door.weigh(start, end));
+    let outcome = Outcome {
+        blocks: blocks.len(),
+        replacements: replacements(&blocks, &is_dropped),
+        mends: put.mends,
+        orphan_calls: blocks.iter().filter(|block| block.entry.result.is_none()).count(),
+        orphan_results: blocks.iter().filter(|block| block.entry.call.is_none()).count(),
+        duplicate_results: read.duplicate_results,
+        errors: blocks.iter().filter(|block| block.entry.is_error()).count(),
+        chars_before: blocks.iter().map(|block| block.size).sum(),
+        chars_after: blocks.iter().map(Block::new_len).sum(),
+        tokens: request.as_ref().map(|request| (request.before, request.tokens)),
+        over_budget: total.over(),
+        over_request: request.as_ref().map_or(0, Request::over),
+        not_repaired: put.not_repaired,
+        stable_prefix_tokens: stable,
+        cache_break_tokens: broken,
+    };
+    let references = |number: &usize| blocks.get(*number).map(|block| block.reference.clone());
+    let decisions = Decisions {
+        messages: messages.len(),
+        dropped: dropped.iter().filter_map(references).collect(),
+        made: blocks.iter().filter_map(|block| Some((block.reference.clone(), block.decision.clone()?))).collect(),
+    };
+    Ok(Projection { drafts: (!put.is_same).then_some(put.drafts), outcome, decisions })
+}
+
+/// Put the messages together, and mend them where that is asked for.
+fn put_together<'a, 'm, D: Door<'a>>(
+    (messages, door): (&'m [D::Item], &D),
+    blocks: &'m [Block<'a, D::Item>],
+    dropped: impl Iterator<Item = &'m Block<'a, D::Item>>,
+    (settings, is_continued): (&Settings<'_>, bool),
+) -> Put<'a, D::Item> {
+    let mut dropped = dropped.peekable();
+    let drops = dropped.peek().is_some();
+    let mut material = Material::new(messages, blocks, dropped, is_continued);
+    let mut mends = Mends::default();
+    let mut not_repaired = String::new();
+    let mut mended = None;
+    if settings.repair {
+        let shapes = if drops {
+            let all = material.all_messages();
+            shapes_of(all.iter().filter_map(|draft| door.build(draft)))
+        } else {
+            shapes_of(messages.iter().copied())
+        };
+        match (shapes.as_slice(), shapes.first().and_then(|name| Dialect::named(name))) {
+            ([_], Some(dialect)) => mended = Some(mend(&mut material, dialect, &mut mends)),
+            _ => not_repaired = shapes.join(", "),
+        }
+    }
+    let drafts = mended.unwrap_or_else(|| material.all_messages());
+    let is_same = is_as_it_was(&drafts, messages.len());
+    Put { drafts, mends: mends.made, not_repaired, is_same }
+}
+
+/// Which of so many have one of these numbers.
+fn flags(numbers: &[usize], count: usize) -> Vec<bool> {
+    let mut flags = vec![false; count];
+    for number in numbers {
+        if let Some(flag) = flags.get_mut(*number) {
+            *flag = true;
+        }
+    }
+    flags
+}
+
+/// The results that markers stand for, and those that went with their calls.
+fn replacements<'a, V: Value<'a>>(blocks: &[Block<'a, V>], dropped: &[bool]) -> Vec<Replacement<'a>> {
+    let mut found = Vec::new();
+    for (block, is_dropped) in blocks.iter().zip(dropped) {
+        let (entry, size) = (&block.entry, block.size);
+        let (reason, after, range) = match &block.decision {
+            _ if *is_dropped => ("dropped", 0, (0, size)),
+            None => continue,
+            Some(decision) => {
+                let by_reason = block.reason.filter(|_| decision.fate == Fate::Superseded);
+                let reason = by_reason.map_or(decision.fate.name(), |reason| reason.name());
+                let is_cut = decision.fate == Fate::Cut;
+                (reason, block.new_len(), if is_cut { (decision.head, decision.tail) } else { (0, size) })
+            }
+        };
+        found.push(Replacement {
+            position: entry.result_position,
+            reference: block.reference.clone(),
+            name: entry.name(),
+            reason,
+            sizes: (size, after),
+            range,
+        });
+    }
+    found
+}

@@ -1,0 +1,170 @@
+//! The whole request in a model's window: the oldest results go first, then the oldest tool loops as wholes.
+//!
+//! What the user said is never touched, nor is the last turn but for its results, which are cut when all else is gone.
+//! Counted are the texts of the messages, thoughts too, what stands for images, and a few tokens a message for the
+//! protocol; of a body also all else that it holds, as the system prompt and the tools.
+//! The twin is `_pure/project/request.py`.
+
+use ahash::AHashSet;
+
+use super::blocks::Block;
+use super::choose::{cut_to, is_enough};
+use super::settings::{Counter, Decision, Fate, Settings};
+use crate::content::{Content, result_content};
+use crate::limits::{Limits, room_of, signed};
+use crate::message_tokens::{MEDIA_TOKENS, count_media, tokens_of};
+use crate::read::objects;
+use crate::said::Said;
+use crate::value::{Key, Value, names};
+
+/// What the protocol takes for a message.
+const MESSAGE_TOKENS: usize = 4;
+const THINKING: Key<'static> = Key::new("thinking");
+const SUMMARY: Key<'static> = Key::new("summary");
+/// The members that hold what a model thought.
+const THOUGHTS: [Key<'static>; 3] = [THINKING, Key::new("reasoning_content"), Key::new("reasoning")];
+
+/// How many tokens a request has, and what is taken out so that it fits.
+pub(crate) struct Request<'s, 'r> {
+    settings: &'s Settings<'r>,
+    counter: Counter<'r>,
+    limit: usize,
+    frame: usize,
+    sizes: Vec<usize>,
+    /// How many tokens the request had.
+    pub(crate) before: usize,
+    /// How many it has by what was decided.
+    pub(crate) tokens: isize,
+    /// The numbers of the turns that go.
+    pub(crate) dropped: Vec<usize>,
+    gone: AHashSet<usize>,
+}
+
+impl<'s, 'r> Request<'s, 'r> {
+    /// A request whose limit is `limit`; `frame` is what it takes beside its messages.
+    pub(crate) fn new<'a, V: Value<'a>>(
+        (messages, blocks): (&[V], &[Block<'a, V>]),
+        frame: usize,
+        (settings, counter, limit): (&'s Settings<'r>, Counter<'r>, usize),
+    ) -> Self {
+        let sizes = request_tokens(messages.iter().copied(), counter);
+        let before = frame + sizes.iter().sum::<usize>();
+        let (dropped, gone) = (Vec::new(), AHashSet::new());
+        let mut request =
+            Self { settings, counter, limit, frame, sizes, before, tokens: signed(before), dropped, gone };
+        request.tokens += blocks.iter().map(|block| request.growth(block)).sum::<isize>();
+        request
+    }
+
+    /// Count what came out, with what was mended in it.
+    pub(crate) fn count_anew<'a, V: Value<'a>>(&mut self, messages: impl Iterator<Item = V>) {
+        let sizes = request_tokens(messages, self.counter);
+        self.tokens = signed(self.frame + sizes.into_iter().sum::<usize>());
+    }
+
+    /// How much the request is over its limit.
+    pub(crate) fn over(&self) -> usize {
+        room_of(self.tokens - signed(self.limit))
+    }
+
+    /// Take out what is needed; whether there was anything to take.
+    pub(crate) fn fit<'a, V: Value<'a>>(&mut self, blocks: &mut [Block<'a, V>], turns: &[Vec<usize>]) -> bool {
+        let before = self.tokens;
+        let Some((last, earlier)) = turns.split_last().filter(|_| self.over() > 0) else { return false };
+        let older: Vec<usize> = (0..earlier.len()).filter(|turn| !self.gone.contains(turn)).collect();
+        self.clear(blocks, older.iter().filter_map(|turn| turns.get(*turn)).flatten());
+        for number in older {
+            let Some(turn) = turns.get(number).filter(|_| self.over() > 0) else { break };
+            if !turn.iter().filter_map(|block| blocks.get(*block)).any(|block| block.is_kept) {
+                self.drop(blocks, number, turn);
+            }
+        }
+        for number in last {
+            let Some(block) = blocks.get_mut(*number).filter(|_| self.over() > 0) else { continue };
+            let room = room_of(signed(self.counter.count(&block.new_text())) - signed(self.over()));
+            let limits = Limits { tokens: Some((room, self.counter.encoding)), ..Limits::NONE };
+            if let Some(decision) = cut_to(block, limits, self.settings) {
+                self.shrink(block, decision);
+            }
+        }
+        self.tokens < before
+    }
+
+    /// Drop the loops that an earlier projection dropped.
+    pub(crate) fn drop_again<'a, V: Value<'a>>(
+        &mut self,
+        blocks: &[Block<'a, V>],
+        turns: &[Vec<usize>],
+        references: &AHashSet<String>,
+    ) {
+        let Some((_, earlier)) = turns.split_last() else { return };
+        for (number, turn) in earlier.iter().enumerate() {
+            let mut own = turn.iter().filter_map(|block| blocks.get(*block));
+            if own.any(|block| references.contains(&*block.reference)) {
+                self.drop(blocks, number, turn);
+            }
+        }
+    }
+
+    /// Clear the oldest results, and enough of them at once.
+    fn clear<'a, 't, V: Value<'a>>(&mut self, blocks: &mut [Block<'a, V>], numbers: impl Iterator<Item = &'t usize>) {
+        let mut won = 0;
+        for number in numbers {
+            if self.over() == 0 && is_enough(won, self.settings) {
+                return;
+            }
+            let Some(block) = blocks.get_mut(*number) else { continue };
+            let saved = block.saved;
+            self.shrink(block, Decision::CLEARED);
+            won += block.saved - saved;
+        }
+    }
+
+    fn shrink<'a, V: Value<'a>>(&mut self, block: &mut Block<'a, V>, decision: Decision<'a>) {
+        let before = self.growth(block);
+        block.decide(decision);
+        self.tokens += self.growth(block) - before;
+    }
+
+    /// How many tokens more, mostly fewer, a result has by its decision.
+    fn growth<'a, V: Value<'a>>(&self, block: &Block<'a, V>) -> isize {
+        let Some(decision) = &block.decision else { return 0 };
+        let content = block.entry.content;
+        let media = content.filter(|_| decision.fate != Fate::Cut).map_or(0, |content| count_media(content, 0));
+        let old = self.counter.count(&result_content(content)) + MEDIA_TOKENS * media;
+        signed(self.counter.count(&block.new_text())) - signed(old)
+    }
+
+    fn drop<'a, V: Value<'a>>(&mut self, blocks: &[Block<'a, V>], number: usize, turn: &[usize]) {
+        self.dropped.push(number);
+        self.gone.insert(number);
+        let own = || turn.iter().filter_map(|block| blocks.get(*block));
+        let positions: AHashSet<usize> = own().map(|block| block.entry.position).collect();
+        let sizes = positions.iter().filter_map(|position| self.sizes.get(*position));
+        self.tokens -= signed(sizes.sum::<usize>());
+        for block in own() {
+            let entry = &block.entry;
+            if entry.result.is_none() || entry.result_position == entry.position {
+                continue;
+            }
+            let media = entry.content.map_or(0, |content| count_media(content, 0));
+            let size = self.counter.count(&result_content(entry.content)) + MEDIA_TOKENS * media;
+            self.tokens -= signed(size) + self.growth(block);
+        }
+    }
+}
+
+/// What each message takes of a model's window.
+fn request_tokens<'a, V: Value<'a>>(messages: impl Iterator<Item = V>, counter: Counter<'_>) -> Vec<usize> {
+    let mut said = Said::default();
+    let mut one = |message: V| {
+        let own = THOUGHTS.iter().filter_map(|key| message.get(*key));
+        let lists = [names::CONTENT, SUMMARY].map(|key| message.get(key));
+        let parts = lists.into_iter().flat_map(objects).filter_map(|part| part.get(THINKING));
+        let thoughts = own.chain(parts).filter(|text| text.text_len().is_some());
+        let thinking: usize = thoughts.map(|text| counter.count(&Content::Value(text))).sum();
+        said.clear();
+        MESSAGE_TOKENS + thinking + tokens_of(message, message.get(names::ROLE), &mut said, |text| counter.count(&text))
+    };
+    messages.map(&mut one).collect()
+}

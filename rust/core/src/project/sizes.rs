@@ -1,0 +1,62 @@
+//! How much of a request stands as it did, which is what a prompt cache keeps, by bytes.
+//! The twin is `_pure/project/sizes.py`; how much messages weigh, the doors say.
+
+use ahash::AHashSet;
+
+use super::blocks::Block;
+use super::choose::BYTES_PER_TOKEN;
+use super::settings::{Mend, OwnMend, Previous};
+use crate::limits::{room_of, signed};
+
+/// What was decided for this request.
+pub(crate) struct Now<'n, 'a, V> {
+    pub(crate) blocks: &'n [Block<'a, V>],
+    /// How many messages there are.
+    pub(crate) messages: usize,
+    /// Whether each block is dropped.
+    pub(crate) dropped: &'n [bool],
+    pub(crate) mends: &'n [Mend<'a>],
+}
+
+/// The first message that is not as the previous projection had it; without one, as it came.
+fn first_changed<V>(now: &Now<'_, '_, V>, previous: Option<&Previous>) -> usize {
+    let known = previous.map_or(now.messages, |previous| previous.messages);
+    let decided = now.blocks.iter().filter(|block| {
+        let before = || previous.and_then(|previous| previous.made.get(&*block.reference));
+        block.decision.as_ref().is_some_and(|decision| before() != Some(decision))
+    });
+    let decided = decided.map(|block| block.entry.result_position);
+    let was_dropped =
+        |block: &Block<'_, V>| previous.is_some_and(|previous| previous.dropped.contains(&*block.reference));
+    let dropped = now.blocks.iter().zip(now.dropped).filter(|(block, is_dropped)| **is_dropped != was_dropped(block));
+    let dropped = dropped.map(|(block, _)| block.entry.position);
+    let changed = decided.chain(dropped).chain(other_mends(now.mends, previous)).min();
+    changed.unwrap_or(known).min(known).min(now.messages)
+}
+
+/// The messages of the mends that were made now or then, and not both.
+fn other_mends(now: &[Mend<'_>], previous: Option<&Previous>) -> Option<usize> {
+    let then = previous.map_or(&[][..], |previous| &previous.mends);
+    let then: AHashSet<Mend<'_>> = then.iter().map(OwnMend::mend).collect();
+    let own: AHashSet<Mend<'_>> = now.iter().cloned().collect();
+    own.symmetric_difference(&then).filter_map(|mend| mend.position).min()
+}
+
+/// How many tokens stand as they did, and how many that were sent before have to be read anew; estimates.
+pub(crate) fn prefix_tokens<V>(
+    now: &Now<'_, '_, V>,
+    previous: Option<&Previous>,
+    weigh: impl Fn(usize, usize) -> usize,
+) -> (usize, usize) {
+    let changed = first_changed(now, previous);
+    let sent = previous.map_or(changed, |previous| previous.messages.min(now.messages));
+    let (mut stable, mut broken) = (signed(weigh(0, changed)), signed(weigh(changed, sent)));
+    for block in now.blocks.iter().filter(|block| block.decision.is_some()) {
+        if block.entry.result_position < changed {
+            stable -= block.saved;
+        } else if block.entry.result_position < sent {
+            broken -= block.saved;
+        }
+    }
+    (room_of(stable) / BYTES_PER_TOKEN, room_of(broken) / BYTES_PER_TOKEN)
+}
