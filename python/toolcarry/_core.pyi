@@ -6,9 +6,19 @@ from typing import Any
 
 from toolcarry._pure.body import CarriedBytes
 from toolcarry._pure.carry import Rules
+from toolcarry._pure.project.body import ProjectedBytes
 from toolcarry.errors import InputError
 from toolcarry.policy import Policy
-from toolcarry.types import Counts, CutSide, EncodingName, Survey, ToolBlock
+from toolcarry.types import (
+    Counts,
+    CutSide,
+    DecisionFields,
+    Decisions,
+    EncodingName,
+    Outcome,
+    Survey,
+    ToolBlock,
+)
 
 def carry(messages: Sequence[Any], summary: str, policy: Policy) -> tuple[str, Counts]: ...
 def carry_body(body: bytes, summary: str, policy: Policy) -> CarriedBytes: ...
@@ -30,6 +40,10 @@ def inspect(messages: Sequence[Any]) -> Survey: ...
 def inspect_body(body: bytes) -> tuple[Survey, tuple[int, ...]]: ...
 def message_tokens(messages: Sequence[Any], encoding: EncodingName) -> list[int]: ...
 def message_tokens_body(body: bytes, encoding: EncodingName) -> list[int]: ...
+def project(
+    messages: Sequence[Any], policy: Policy, previous: Decisions | None
+) -> tuple[list[Any] | None, Outcome, DecisionFields]: ...
+def project_body(body: bytes, policy: Policy, previous: Decisions | None) -> ProjectedBytes: ...
 def resize_token_memo(size: int) -> None: ...
 def truncate(
     text: str,

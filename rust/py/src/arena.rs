@@ -38,6 +38,10 @@ impl<'py> Arena<'py> {
         }
     }
 
+    pub(crate) fn py(&self) -> Python<'py> {
+        self.py
+    }
+
     /// Take an object in for as long as the arena lives.
     pub(crate) fn keep(&self, object: Bound<'py, PyAny>) -> Object<'_, 'py> {
         let pointer = object.as_ptr();
@@ -53,7 +57,7 @@ impl<'py> Arena<'py> {
     }
 
     /// What a call into Python gave; its error is remembered, and raised by [`Arena::check`].
-    fn settle<T>(&self, result: PyResult<T>) -> Option<T> {
+    pub(crate) fn settle<T>(&self, result: PyResult<T>) -> Option<T> {
         match result {
             Ok(value) => Some(value),
             Err(error) => {
@@ -64,7 +68,12 @@ impl<'py> Arena<'py> {
     }
 
     /// Call a function of the package that both backends share.
-    fn call_shared(&self, module: &str, name: &str, argument: Borrowed<'_, 'py, PyAny>) -> Option<Bound<'py, PyAny>> {
+    pub(crate) fn call_shared(
+        &self,
+        module: &str,
+        name: &str,
+        argument: Borrowed<'_, 'py, PyAny>,
+    ) -> Option<Bound<'py, PyAny>> {
         let function = self.py.import(module).and_then(|module| module.getattr(name));
         self.settle(function.and_then(|function| function.call1((argument,))))
     }

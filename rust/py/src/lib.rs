@@ -7,6 +7,8 @@ mod context;
 mod errors;
 mod files;
 mod objects;
+mod project;
+mod projected;
 mod settings;
 mod strings;
 mod survey;
@@ -25,6 +27,8 @@ mod _core {
     use super::context::{carry, explain, format_tool_context};
     #[pymodule_export]
     use super::files::carry_files;
+    #[pymodule_export]
+    use super::project::{project, project_body};
     #[pymodule_export]
     use super::strings::{has_side_effects, truncate};
     #[pymodule_export]

@@ -75,12 +75,12 @@ fn extract_rule(rule: &Bound<'_, PyAny>) -> PyResult<Rule> {
 }
 
 /// From a tuple of names.
-fn extract_names(names: &Bound<'_, PyAny>) -> PyResult<Vec<OwnedText>> {
+pub(crate) fn extract_names(names: &Bound<'_, PyAny>) -> PyResult<Vec<OwnedText>> {
     names.try_iter()?.map(|name| Ok(text_of(name?.cast::<PyString>()?.as_borrowed()).into())).collect()
 }
 
 /// From a number that may be larger than any text is long, or `None`.
-fn extract_limit(limit: &Bound<'_, PyAny>) -> Option<usize> {
+pub(crate) fn extract_limit(limit: &Bound<'_, PyAny>) -> Option<usize> {
     (!limit.is_none()).then(|| limit.extract().unwrap_or(NO_LIMIT).min(NO_LIMIT))
 }
 

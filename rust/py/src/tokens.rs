@@ -25,7 +25,7 @@ use crate::strings::{joined, text_of};
 /// Room for the texts of some hundred conversations.
 const MEMO_BYTES: usize = 16 << 20;
 
-static MEMO: LazyLock<Memo> = LazyLock::new(|| Memo::new(MEMO_BYTES));
+pub(crate) static MEMO: LazyLock<Memo> = LazyLock::new(|| Memo::new(MEMO_BYTES));
 static O200K_BASE: OnceLock<Encoding> = OnceLock::new();
 static CL100K_BASE: OnceLock<Encoding> = OnceLock::new();
 
