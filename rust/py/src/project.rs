@@ -71,7 +71,13 @@ pub(crate) fn project_body<'py>(
 }
 
 fn body_answer<'py>(py: Python<'py>, projected: &job::Projected<'_>) -> PyResult<Bound<'py, PyTuple>> {
-    let body = projected.body.as_deref().map(|body| PyBytes::new(py, body));
+    let bytes = |body: &job::Written<'_>| {
+        PyBytes::new_with(py, body.len(), |room| {
+            body.write(room);
+            Ok(())
+        })
+    };
+    let body = projected.body.as_ref().map(bytes).transpose()?;
     let mends = mends_tuple(py, &projected.outcome.mends)?;
     let outcome = outcome_tuple(py, &projected.outcome, &mends)?;
     (body, outcome, decisions_tuple(py, &projected.decisions, mends)?).into_pyobject(py)

@@ -2,6 +2,7 @@
 //! The twin is `_pure/project/blocks.py`.
 
 use std::borrow::Cow;
+use std::cell::OnceCell;
 use std::convert::Infallible;
 
 use super::drafts::Path;
@@ -39,6 +40,8 @@ pub(crate) struct Block<'a, V> {
     pub(crate) text: Content<'a, V>,
     /// How many characters `text` has.
     pub(crate) size: usize,
+    /// How many bytes, once it was asked for.
+    bytes: OnceCell<usize>,
     /// What stands in place of `text` by the decision.
     pub(crate) new: Option<Piece<'a>>,
     /// How many bytes less stand in its place.
@@ -71,6 +74,7 @@ impl<'a, V: Value<'a>> Block<'a, V> {
             decision: None,
             text,
             size: chars,
+            bytes: OnceCell::new(),
             new: None,
             saved: 0,
             is_kept: false,
@@ -81,6 +85,11 @@ impl<'a, V: Value<'a>> Block<'a, V> {
     /// How many characters stand there by the decision.
     pub(crate) fn new_len(&self) -> usize {
         self.new.as_ref().map_or(self.size, Piece::len)
+    }
+
+    /// How many bytes of UTF-8 the result has.
+    pub(crate) fn utf8_len(&self) -> usize {
+        *self.bytes.get_or_init(|| self.text.utf8_len())
     }
 
     /// What stands there by the decision.
@@ -114,7 +123,7 @@ impl<'a, V: Value<'a>> Block<'a, V> {
         let is_cut = decision.fate == Fate::Cut;
         let media = self.site.filter(|_| !is_cut).map_or(0, |site| MEDIA_BYTES * site.media_tokens());
         let saved = if new.len() < size || media > 0 {
-            signed(self.text.utf8_len() + media) - signed(new.text().utf8_len())
+            signed(self.utf8_len() + media) - signed(new.text().utf8_len())
         } else {
             0
         };

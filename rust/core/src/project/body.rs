@@ -6,7 +6,7 @@ use bumpalo::Bump;
 use super::drafts::{Door, Draft};
 use super::plan::{Decisions, Frame, Outcome, Projection, plan};
 use super::settings::{Previous, Settings};
-use super::spans::Writer;
+use super::spans::{Writer, Written};
 use crate::content::Content;
 use crate::messages::Halt;
 use crate::pieces::Piece;
@@ -22,7 +22,7 @@ const CONTINUED: [Key<'static>; 2] = [Key::new("previous_response_id"), Key::new
 #[derive(Debug)]
 pub struct Projected<'a> {
     /// The new body; nothing where it stays as it is.
-    pub body: Option<Vec<u8>>,
+    pub body: Option<Written<'a>>,
     /// What was done.
     pub outcome: Outcome<'a>,
     /// What was decided.
@@ -80,8 +80,10 @@ impl<'a> Door<'a> for Messages<'a, '_> {
         if let Draft::Kept(_, value) = draft {
             return Some(*value);
         }
-        let written = Writer::new(self.data, 0).message(draft);
-        Scanned::parse(self.bump.alloc_slice_copy(&written), self.bump).ok()
+        let written = Writer::new(self.data).message(draft);
+        let room = self.bump.alloc_slice_fill_copy(written.len(), 0);
+        written.write(room);
+        Scanned::parse(room, self.bump).ok()
     }
 
     fn weigh(&self, start: usize, end: usize) -> usize {
@@ -115,7 +117,7 @@ pub fn project_body<'a>(
             Halt::NotAnObject { number, .. } => Unread::NotAnObject(number),
             Halt::Source(never) => match never {},
         })?;
-    let body = drafts.map(|drafts| Writer::new(data, data.len()).document(list, &drafts));
+    let body = drafts.map(|drafts| Writer::new(data).document(list, &drafts));
     Ok(Projected { body, outcome, decisions })
 }
 

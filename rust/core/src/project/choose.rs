@@ -114,7 +114,7 @@ pub(crate) fn cut_to<'a, V: Value<'a>>(
     let size = block.size;
     let is_long = size > limits.chars;
     // Each byte is a token at most.
-    let may_have_many = limits.tokens.is_some_and(|(most, _)| block.text.utf8_len() > most);
+    let may_have_many = limits.tokens.is_some_and(|(most, _)| block.utf8_len() > most);
     if !is_long && !may_have_many {
         return None;
     }

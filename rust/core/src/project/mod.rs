@@ -22,3 +22,4 @@ pub use self::body::{Projected, Unread, project_body};
 pub use self::drafts::{Changed, Door, Draft, Edit, Home, Json, Members, Parts, PartsKey, Path};
 pub use self::plan::{Decisions, Frame, Outcome, Projection, Replacement, plan};
 pub use self::settings::{Counter, Decision, Fate, Mend, OwnMend, Previous, Settings};
+pub use self::spans::Written;

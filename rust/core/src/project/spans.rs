@@ -11,10 +11,59 @@ use crate::text::{OwnedText, Text};
 use crate::utf8;
 use crate::value::Value;
 
+/// What is written of a document: what is copied, and what is new.
+#[derive(Debug)]
+pub struct Written<'d> {
+    data: &'d [u8],
+    /// All that is new.
+    own: Vec<u8>,
+    chunks: Vec<Chunk>,
+}
+
+#[derive(Clone, Debug)]
+enum Chunk {
+    /// A part of the data.
+    Copied(Range<usize>),
+    /// A part of what is new.
+    Own(Range<usize>),
+}
+
+impl Written<'_> {
+    fn slices(&self) -> impl Iterator<Item = &[u8]> {
+        self.chunks.iter().map(|chunk| match chunk {
+            Chunk::Copied(range) => self.data.get(range.clone()).unwrap_or_default(),
+            Chunk::Own(range) => self.own.get(range.clone()).unwrap_or_default(),
+        })
+    }
+
+    /// How many bytes there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.slices().map(<[u8]>::len).sum()
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Write them into room for as many.
+    pub fn write(&self, room: &mut [u8]) {
+        let mut rest = room;
+        for slice in self.slices() {
+            let Some((own, behind)) = rest.split_at_mut_checked(slice.len()) else { return };
+            own.copy_from_slice(slice);
+            rest = behind;
+        }
+    }
+}
+
 /// A writer of what was scanned.
 pub(crate) struct Writer<'d> {
     data: &'d [u8],
-    out: Vec<u8>,
+    own: Vec<u8>,
+    chunks: Vec<Chunk>,
 }
 
 /// What stands between the brackets of a list or an object.
@@ -42,7 +91,7 @@ impl Inside<'_> {
         });
         match gap {
             Some(gap) => writer.copy(gap),
-            None if !self.is_empty => writer.out.push(b','),
+            None if !self.is_empty => writer.push(b","),
             None => {}
         }
         (self.before, self.is_empty) = (index, false);
@@ -60,27 +109,52 @@ impl Inside<'_> {
 }
 
 impl<'d> Writer<'d> {
-    pub(crate) fn new(data: &'d [u8], room: usize) -> Self {
-        Self { data, out: Vec::with_capacity(room) }
+    pub(crate) fn new(data: &'d [u8]) -> Self {
+        Self { data, own: Vec::new(), chunks: Vec::new() }
     }
 
     /// The document with these messages.
-    pub(crate) fn document(mut self, messages: Scanned<'_>, drafts: &[Draft<'_, Scanned<'_>>]) -> Vec<u8> {
+    pub(crate) fn document(mut self, messages: Scanned<'_>, drafts: &[Draft<'_, Scanned<'_>>]) -> Written<'d> {
         let span = messages.span(self.data);
         self.copy(0..span.start);
         self.list(Some((Home::Messages, messages)), drafts);
         self.copy(span.end..self.data.len());
-        self.out
+        self.finish()
     }
 
     /// One message.
-    pub(crate) fn message(mut self, draft: &Draft<'_, Scanned<'_>>) -> Vec<u8> {
+    pub(crate) fn message(mut self, draft: &Draft<'_, Scanned<'_>>) -> Written<'d> {
         self.draft(draft);
-        self.out
+        self.finish()
     }
 
+    fn finish(self) -> Written<'d> {
+        let Self { data, own, chunks } = self;
+        Written { data, own, chunks }
+    }
+
+    /// Copy a part of the data; parts that follow one another are one.
     fn copy(&mut self, span: Range<usize>) {
-        self.out.extend_from_slice(self.data.get(span).unwrap_or_default());
+        match self.chunks.last_mut() {
+            Some(Chunk::Copied(last)) if last.end == span.start => last.end = span.end,
+            _ => self.chunks.push(Chunk::Copied(span)),
+        }
+    }
+
+    /// Write what is new.
+    fn push(&mut self, bytes: &[u8]) {
+        let start = self.own.len();
+        self.own.extend_from_slice(bytes);
+        self.take_in(start);
+    }
+
+    /// Take in what was added to what is new from a place on.
+    fn take_in(&mut self, start: usize) {
+        let end = self.own.len();
+        match self.chunks.last_mut() {
+            Some(Chunk::Own(last)) => last.end = end,
+            _ => self.chunks.push(Chunk::Own(start..end)),
+        }
     }
 
     fn draft(&mut self, draft: &Draft<'_, Scanned<'_>>) {
@@ -108,14 +182,14 @@ impl<'d> Writer<'d> {
             outer = Some(list.span(self.data));
         }
         let mut inside = Inside { outer, parts: &parts, before: None, is_empty: true };
-        self.out.push(b'[');
+        self.push(b"[");
         for draft in drafts {
             let place = of.and_then(|(home, _)| draft.path()?.index_in(home));
             inside.step(place, self);
             self.draft(draft);
         }
         inside.finish(self);
-        self.out.push(b']');
+        self.push(b"]");
     }
 
     /// An object with some members replaced, left out or added.
@@ -126,7 +200,7 @@ impl<'d> Writer<'d> {
         let lasts: Vec<Option<usize>> = changed.members.iter().map(|(key, _)| last(key.name)).collect();
         let outer = changed.of.map(|object| object.span(self.data));
         let mut inside = Inside { outer, parts: &parts, before: None, is_empty: true };
-        self.out.push(b'{');
+        self.push(b"{");
         for (index, (member, span)) in known.iter().zip(&parts).enumerate() {
             let change = changed.members.iter().zip(&lasts).find(|((key, _), _)| member.name.is(key.name));
             match change {
@@ -146,41 +220,41 @@ impl<'d> Writer<'d> {
             if let Some(edit) = edit {
                 inside.step(None, self);
                 self.text(key.name);
-                self.out.push(b':');
+                self.push(b":");
                 self.edit(edit);
             }
         }
         inside.finish(self);
-        self.out.push(b'}');
+        self.push(b"}");
     }
 
     /// A new value.
     fn json(&mut self, value: &Json<'_>) {
         match value {
             Json::Text(text) => self.text(text.text()),
-            Json::Number(number) => self.out.extend_from_slice(number.to_string().as_bytes()),
-            Json::True => self.out.extend_from_slice(b"true"),
+            Json::Number(number) => self.push(number.to_string().as_bytes()),
+            Json::True => self.push(b"true"),
             Json::List(items) => {
-                self.out.push(b'[');
+                self.push(b"[");
                 for (index, item) in items.iter().enumerate() {
                     if index > 0 {
-                        self.out.push(b',');
+                        self.push(b",");
                     }
                     self.json(item);
                 }
-                self.out.push(b']');
+                self.push(b"]");
             }
             Json::Object(members) => {
-                self.out.push(b'{');
+                self.push(b"{");
                 for (index, (name, value)) in members.iter().enumerate() {
                     if index > 0 {
-                        self.out.push(b',');
+                        self.push(b",");
                     }
                     self.text(name.text());
-                    self.out.push(b':');
+                    self.push(b":");
                     self.json(value);
                 }
-                self.out.push(b'}');
+                self.push(b"}");
             }
         }
     }
@@ -190,21 +264,22 @@ impl<'d> Writer<'d> {
         let mut quoted = OwnedText::default();
         push_quoted(&mut quoted, text);
         let quoted = quoted.as_text();
+        let start = self.own.len();
         let code_points = || (0..quoted.len()).filter_map(|index| quoted.get(index));
         let is_lone = |unit: u32| (0xD800..0xE000).contains(&unit);
         if matches!(quoted, Text::Latin1(_)) || !code_points().any(is_lone) {
-            let start = self.out.len();
-            self.out.resize(start + quoted.utf8_len(), 0);
-            quoted.write_utf8(self.out.get_mut(start..).unwrap_or_default());
-            return;
+            self.own.resize(start + quoted.utf8_len(), 0);
+            quoted.write_utf8(self.own.get_mut(start..).unwrap_or_default());
+            return self.take_in(start);
         }
         for unit in code_points() {
             if is_lone(unit) {
-                self.out.extend_from_slice(format!("\\u{unit:04x}").as_bytes());
+                self.own.extend_from_slice(format!("\\u{unit:04x}").as_bytes());
             } else {
                 let (bytes, size) = utf8::bytes_of(unit);
-                self.out.extend_from_slice(bytes.get(..size).unwrap_or_default());
+                self.own.extend_from_slice(bytes.get(..size).unwrap_or_default());
             }
         }
+        self.take_in(start);
     }
 }

@@ -64,6 +64,11 @@ impl<'a> Raw<'a> {
     /// How many bytes the text takes in UTF-8; a lone surrogate takes three.
     pub(crate) fn utf8_len(self) -> usize {
         let (mut size, mut at) = (self.bytes.len(), 0);
+        if self.has_escapes && memchr::memmem::find(self.bytes, b"\\u").is_none() {
+            // Each escape is two bytes for one: how many there are, the number of code points tells.
+            let written = if self.is_ascii { size } else { utf8::count(self.bytes) };
+            return size - written.saturating_sub(self.chars as usize);
+        }
         while self.has_escapes
             && let Some(found) = memchr::memchr(b'\\', self.bytes.get(at..).unwrap_or_default())
         {
