@@ -6,7 +6,7 @@ use ahash::{AHashMap, AHashSet};
 use super::blocks::Block;
 use super::drafts::{Changed, Draft, Edit, Home, Members, Parts, PartsKey, Path, set_member};
 use super::settings::Fate;
-use crate::value::{Value, names};
+use crate::value::{Value, names, text_or_empty};
 
 /// The messages of a conversation, and what becomes of their parts.
 pub(crate) struct Material<'a, 'm, V> {
@@ -36,8 +36,14 @@ impl<'a, 'm, V: Value<'a>> Material<'a, 'm, V> {
             }
         }
         for block in dropped {
-            // The calls of a turn, with all that the model said in their messages, and their results.
-            material.take_out(Path::Message(block.entry.position));
+            // The calls of a turn, with all that the model said in their messages, and their results. A provider refuses
+            // reasoning without the call that it led to.
+            let mut position = block.entry.position;
+            material.take_out(Path::Message(position));
+            while let Some(before) = position.checked_sub(1).filter(|before| material.is_reasoning(*before)) {
+                position = before;
+                material.take_out(Path::Message(position));
+            }
             if let Some(path) = block.result_path {
                 material.take_out(path);
             }
@@ -61,6 +67,11 @@ impl<'a, 'm, V: Value<'a>> Material<'a, 'm, V> {
             }
         }
         self.touch(path);
+    }
+
+    fn is_reasoning(&self, position: usize) -> bool {
+        let message = self.message_at(position);
+        message.is_some_and(|message| text_or_empty(message.get(names::TYPE)).is("reasoning"))
     }
 
     /// Leave out a message, or a part of one.

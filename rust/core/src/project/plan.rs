@@ -191,7 +191,7 @@ fn put_together<'a, 'm, D: Door<'a>>(
     let mut mends = Mends::default();
     let mut not_repaired = String::new();
     let mut mended = None;
-    if settings.repair {
+    if settings.repair || drops {
         let shapes = if drops {
             let all = material.all_messages();
             shapes_of(all.iter().filter_map(|draft| door.build(draft)))
@@ -199,8 +199,13 @@ fn put_together<'a, 'm, D: Door<'a>>(
             shapes_of(messages.iter().copied())
         };
         match (shapes.as_slice(), shapes.first().and_then(|name| Dialect::named(name))) {
-            ([_], Some(dialect)) => mended = Some(mend(&mut material, dialect, &mut mends)),
-            _ => not_repaired = shapes.join(", "),
+            // Where messages of one role may not follow one another, what is left has to be joined.
+            ([_], Some(dialect)) if settings.repair || dialect.merges => {
+                mended = Some(mend(&mut material, dialect, &mut mends));
+            }
+            ([_], Some(_)) => {}
+            _ if settings.repair => not_repaired = shapes.join(", "),
+            _ => {}
         }
     }
     let drafts = mended.unwrap_or_else(|| material.all_messages());

@@ -20,12 +20,13 @@ use self::ids::give_ids;
 use self::items::mend_items;
 use self::mends::Mends;
 use self::pairs::Pairs;
+use self::sheets::is_thinking;
 use self::turns::Turns;
 use super::drafts::Draft;
 use super::material::Material;
 use crate::read::read_message;
 use crate::said::Said;
-use crate::value::{Value, names};
+use crate::value::{Value, names, text_or_empty};
 
 /// The messages as their provider takes them; `mends` tells what was done.
 pub(crate) fn mend<'a, V: Value<'a>>(
@@ -33,7 +34,7 @@ pub(crate) fn mend<'a, V: Value<'a>>(
     dialect: &'static Dialect,
     mends: &mut Mends<'a>,
 ) -> Vec<Draft<'a, V>> {
-    let pairs = Pairs::new(material.blocks, dialect);
+    let pairs = Pairs::new(material.messages, material.blocks, dialect);
     let ids = give_ids(material, dialect, &pairs, mends);
     match dialect.form {
         Form::Turns => Turns::new(material, dialect, (&pairs, &ids), mends).mended(),
@@ -43,12 +44,18 @@ pub(crate) fn mend<'a, V: Value<'a>>(
 }
 
 /// The shapes of the messages that have calls or results, by name; of Chat and its dialect the one of the calls.
+///
+/// Where none has any, those of the messages that think.
 pub(crate) fn shapes_of<'a, V: Value<'a>>(messages: impl Iterator<Item = V>) -> Vec<&'static str> {
-    let (mut callers, mut found) = (AHashSet::new(), AHashSet::new());
+    let (mut callers, mut found, mut thinkers) = (AHashSet::new(), AHashSet::new(), AHashSet::new());
     let mut said = Said::default();
     for message in messages {
         said.clear();
-        let Some(name) = read_message(message, message.get(names::ROLE), &mut said) else { continue };
+        let shape = read_message(message, message.get(names::ROLE), &mut said);
+        if found.is_empty() && thinks(message) {
+            thinkers.insert(shape.unwrap_or("anthropic"));
+        }
+        let Some(name) = shape else { continue };
         if !said.is_empty() {
             found.insert(name);
         }
@@ -60,7 +67,19 @@ pub(crate) fn shapes_of<'a, V: Value<'a>>(messages: impl Iterator<Item = V>) -> 
         let is_ollama = callers.len() == 1 && callers.contains("ollama");
         return vec![if is_ollama { "ollama" } else { "openai-chat" }];
     }
-    let mut found: Vec<&str> = found.into_iter().collect();
+    let mut found: Vec<&str> = if found.is_empty() { thinkers } else { found }.into_iter().collect();
     found.sort_unstable();
     found
+}
+
+/// Whether a message is an item of reasoning, or has blocks of thinking.
+fn thinks<'a, V: Value<'a>>(message: V) -> bool {
+    let parts = message.get(names::CONTENT).and_then(Value::list);
+    let has_thoughts = || {
+        parts.is_some_and(|parts| {
+            let mut parts = (0..parts.count()).filter_map(|index| parts.item(index)?.object());
+            parts.any(|part| is_thinking(text_or_empty(part.get(names::TYPE))))
+        })
+    };
+    text_or_empty(message.get(names::TYPE)).is("reasoning") || has_thoughts()
 }

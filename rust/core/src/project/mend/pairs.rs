@@ -22,14 +22,41 @@ pub(crate) struct Pairs<'a> {
     pub(crate) ids: AHashSet<Text<'a>>,
 }
 
+/// The calls in `tool_calls` by their ids, of the messages in which a call is given in the content, too.
+#[derive(Default)]
+struct Doubles<'a>(AHashMap<usize, AHashMap<Text<'a>, usize>>);
+
+impl<'a> Doubles<'a> {
+    /// Where a call that was found in the content stands in `tool_calls`.
+    fn find<V: Value<'a>>(&mut self, messages: &[V], position: usize, call_id: Text<'a>) -> Option<Path> {
+        let places = self.0.entry(position).or_insert_with(|| {
+            let calls = messages.get(position).and_then(|message| message.get(names::TOOL_CALLS)?.list());
+            let calls =
+                (0..calls.map_or(0, Value::count)).map(|index| (calls.and_then(|calls| calls.item(index)), index));
+            let id = |call: Option<V>| text_or_empty(call.and_then(Value::object).and_then(|call| call.get(names::ID)));
+            calls.map(|(call, index)| (id(call), index)).collect()
+        });
+        places.get(&call_id).map(|index| Path::Part(position, PartsKey::ToolCalls, *index))
+    }
+}
+
 impl<'a> Pairs<'a> {
-    pub(crate) fn new<V: Value<'a>>(blocks: &[Block<'a, V>], dialect: &Dialect) -> Self {
+    pub(crate) fn new<V: Value<'a>>(messages: &[V], blocks: &[Block<'a, V>], dialect: &Dialect) -> Self {
         let mut pairs = Self::default();
+        let mut doubles = Doubles::default();
         for (number, block) in blocks.iter().enumerate() {
             let entry = &block.entry;
-            let (Some(call), Some(path)) = (entry.call, block.call_path) else { continue };
-            let is_elsewhere = dialect.form == Form::Chat && !matches!(path, Path::Part(_, PartsKey::ToolCalls, _));
-            if is_elsewhere || !dialect.is_call(call) {
+            let (Some(call), Some(place)) = (entry.call, block.call_path) else { continue };
+            let path = match place {
+                _ if dialect.form != Form::Chat => place,
+                Path::Part(_, PartsKey::ToolCalls, _) => place,
+                Path::Part(position, PartsKey::Content, _) => {
+                    let Some(path) = doubles.find(messages, position, entry.call_id) else { continue };
+                    path
+                }
+                _ => continue,
+            };
+            if path == place && !dialect.is_call(call) {
                 continue;
             }
             pairs.add_call(path, number);

@@ -1,5 +1,4 @@
-//! Messages in the making, and what makes them one. The twin is `Sheet` in `_pure/project/mend/turns.py`, with what is
-//! done to sheets alone.
+//! Messages in the making, and what makes them one. The twin is `_pure/project/mend/sheets.py`.
 
 use super::dialects::Dialect;
 use super::mends::Mends;
@@ -82,10 +81,12 @@ pub(crate) fn merge<'a, V: Value<'a>>(sheets: Vec<Sheet<'a, V>>, mends: &mut Men
 fn is_thought<'a, V: Value<'a>>(material: &Material<'a, '_, V>, path: Path) -> bool {
     let Some(part) = part_at(material, path) else { return false };
     let kind = text_or_empty(part.get(names::TYPE));
-    kind.is("thinking")
-        || kind.is("redacted_thinking")
-        || part.get(names::THOUGHT).is_some_and(Value::is_true)
-        || part.has(REASONING)
+    is_thinking(kind) || part.get(names::THOUGHT).is_some_and(Value::is_true) || part.has(REASONING)
+}
+
+/// Whether a block of this type is what the model thought.
+pub(crate) fn is_thinking(kind: Text<'_>) -> bool {
+    kind.is("thinking") || kind.is("redacted_thinking")
 }
 
 /// The part of a message at a path, where it is an object.
