@@ -58,3 +58,11 @@ def test_reasoning_that_leads_nowhere_goes_whole(api: ModuleType) -> None:
     projected = api.project(messages, policy=REPAIR)
     assert projected.messages == [thought, thought, call, result]
     assert len(projected.report.mends) == 3_000
+
+
+def test_a_name_that_is_a_number(api: ModuleType) -> None:
+    call = {"functionCall": {"name": "f", "args": {}}}
+    result = {"functionResponse": {"name": "f", "response": {5: LONG}}}
+    messages = [{"role": "model", "parts": [call]}, {"role": "user", "parts": [result]}]
+    response = api.project(messages, policy=SHORT).messages[1]["parts"][0]["functionResponse"]
+    assert list(response["response"]) == ["5"]

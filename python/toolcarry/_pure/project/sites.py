@@ -170,4 +170,4 @@ def response_text(response: object) -> str:
 def response_key(response: object) -> str:
     """Under which name a text is given back: as it was, else as ``result``."""
     held = as_object(response)
-    return next(iter(held)) if held is not None and len(held) == 1 else "result"
+    return str(next(iter(held))) if held is not None and len(held) == 1 else "result"
