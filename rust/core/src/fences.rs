@@ -174,7 +174,7 @@ fn cut_windows<'a, V: Value<'a>>(source: &Source<'a, V>, limit: usize) -> Option
 }
 
 /// The last `count` code points and enough before them to tell where clusters begin.
-fn end_window<'a, V: Value<'a>>(text: &Content<'a, V>, count: usize) -> Piece<'a> {
+pub(crate) fn end_window<'a, V: Value<'a>>(text: &Content<'a, V>, count: usize) -> Piece<'a> {
     let mut margin = 1 + LONGEST_SEQUENCE;
     loop {
         let window = text.end(count + margin);

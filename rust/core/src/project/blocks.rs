@@ -117,7 +117,7 @@ impl<'a, V: Value<'a>> Block<'a, V> {
             Fate::Cleared => Piece::own_ascii(markers::cleared(size, reference)),
             Fate::Cut => {
                 let tail = decision.tail.min(size).max(decision.head.min(size));
-                joined(&self.text.whole(), decision.head.min(size), tail, reference)
+                joined((&self.text, size), (decision.head.min(size), tail), reference)
             }
         };
         let is_cut = decision.fate == Fate::Cut;
@@ -131,18 +131,23 @@ impl<'a, V: Value<'a>> Block<'a, V> {
     }
 }
 
-/// A text without what stands between its head and its tail: there stands a marker on a line of its own.
-pub(crate) fn joined<'a>(text: &Piece<'_>, head: usize, tail: usize, reference: &str) -> Piece<'a> {
-    let (text, size) = (text.text(), text.len());
+/// A text of so many characters without what stands between its head and its tail: there stands a marker on a line of its
+/// own.
+pub(crate) fn joined<'a, V: Value<'a>>(
+    (text, size): (&Content<'a, V>, usize),
+    (head, tail): (usize, usize),
+    reference: &str,
+) -> Piece<'a> {
     let mut joined = OwnedText::default();
     if head > 0 {
-        joined.push(text.slice(0, head));
+        joined.push(text.start(head).text());
         joined.push_ascii("\n");
     }
     joined.push_ascii(&markers::shown(head + size - tail, size, reference));
     if tail < size {
+        let end = text.end(size - tail);
         joined.push_ascii("\n");
-        joined.push(text.slice(tail, size));
+        joined.push(end.text().slice((end.len() + tail).saturating_sub(size), end.len()));
     }
     Piece::own(joined)
 }

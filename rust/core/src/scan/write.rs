@@ -2,9 +2,10 @@
 
 use super::nodes::Node;
 use super::value::{Scanned, distinct};
+use crate::graphemes::CodePoint;
 use crate::media::{address_line, base64_line};
 use crate::pieces::Piece;
-use crate::text::{OwnedText, Text};
+use crate::text::{OwnedText, Text, on_units};
 use crate::value::{Value, text_or_empty};
 
 /// A value as JSON on one line.
@@ -96,13 +97,10 @@ fn number(digits: &[u8]) -> String {
 pub fn push_quoted(out: &mut OwnedText, text: Text<'_>) {
     out.push_ascii("\"");
     let mut start = 0;
-    for index in 0..text.len() {
-        let Some(code_point) = text.get(index).filter(|unit| *unit < 0x20 || *unit == 0x22 || *unit == 0x5C) else {
-            continue;
-        };
-        out.push(text.slice(start, index));
-        start = index + 1;
-        match code_point {
+    while let Some(at) = next_escaped(text, start) {
+        out.push(text.slice(start, at));
+        start = at + 1;
+        match text.get(at).unwrap_or_default() {
             0x08 => out.push_ascii("\\b"),
             0x09 => out.push_ascii("\\t"),
             0x0A => out.push_ascii("\\n"),
@@ -115,4 +113,13 @@ pub fn push_quoted(out: &mut OwnedText, text: Text<'_>) {
     }
     out.push(text.slice(start, text.len()));
     out.push_ascii("\"");
+}
+
+/// Where the next code point stands that has to be escaped.
+fn next_escaped(text: Text<'_>, from: usize) -> Option<usize> {
+    let is_escaped = |code_point: u32| code_point < 0x20 || code_point == 0x22 || code_point == 0x5C;
+    on_units!(text, units => {
+        let rest = units.get(from..).unwrap_or_default();
+        rest.iter().position(|unit| is_escaped(unit.code_point())).map(|at| from + at)
+    })
 }
