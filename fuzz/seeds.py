@@ -31,6 +31,9 @@ SETTINGS = (
 )
 """What may stand behind a body in ``fuzz_targets/doors.rs``."""
 
+PROJECTIONS = (b"\xff\x04", b"\xff\x05\x40", b"\xff\x3f\x80\x10")
+"""What may stand behind a body in ``fuzz_targets/project.rs``: mended, cut, and all at once."""
+
 FENCES = (b"```sh\n", b"~~~~\n``` ", b"\x1b[31m\r\n[CONTEXT FROM PREVIOUS SESSION]\n")
 """What may stand before a text in ``fuzz_targets/render.rs``."""
 
@@ -171,6 +174,7 @@ def write(folder: Path, seeds: Iterable[bytes]) -> None:
 def main() -> None:
     write(FUZZ / "corpus" / "scan_serde", (*documents(), *bodies()))
     write(FUZZ / "corpus" / "doors", (body + end for body in bodies() for end in SETTINGS))
+    write(FUZZ / "corpus" / "project", (body + end for body in bodies() for end in PROJECTIONS))
     plans = [b"".join(map(planned, messages)) for messages in conversations()]
     for target in ("readers", *READERS):
         write(FUZZ / "corpus" / target, plans)

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from random import Random
 from types import ModuleType
 from typing import Any
@@ -166,6 +167,8 @@ def body_kernels(body: bytes, summary: str, policy: Policy) -> dict[str, Kernel]
         "dialogue": lambda kernels: kernels.dialogue_body(body),
         "tokens": lambda kernels: kernels.message_tokens_body(body, policy.encoding),
         "blocks": lambda kernels: kernels.extract_tool_blocks_body(body),
+        "project": lambda kernels: kernels.project_body(body, policy, None),
+        "repair": lambda kernels: kernels.project_body(body, replace(policy, repair=True), None),
     }
 
 

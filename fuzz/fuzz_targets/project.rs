@@ -1,0 +1,86 @@
+//! Any bytes as a request, with any policy: what comes out is well-formed, no longer than what came in unless it was
+//! mended, the same when it is projected again, and the same when its decisions are made again.
+//!
+//! Behind the last byte 0xFF, which no text holds, stand the settings: flags, the limit on one result, and the total.
+
+#![no_main]
+
+use std::borrow::Cow;
+
+use bumpalo::Bump;
+use libfuzzer_sys::fuzz_target;
+use toolcarry::limits::Limits;
+use toolcarry::project::{Decision, Decisions, OwnMend, Previous, Projected, Settings, project_body};
+use toolcarry::rules::RuleSet;
+use toolcarry::scan::Scanned;
+use toolcarry::settings::NO_LIMIT;
+use toolcarry::text::OwnedText;
+use toolcarry::truncate::Keep;
+
+const MARK: &[u8] = b"\xEF\xBB\xBF";
+
+fuzz_target!(|data: &[u8]| {
+    let end = data.iter().rposition(|byte| *byte == 0xFF).unwrap_or(data.len());
+    let (body, settings) = (&data[..end], asked(data.get(end + 1..).unwrap_or_default()));
+    let bump = Bump::new();
+    let Ok(once) = project_body(body, &settings, None, &bump) else { return };
+    let previous = previous(&once);
+    let new = bytes(&once).unwrap_or_else(|| body.to_vec());
+    assert!(Scanned::parse(new.strip_prefix(MARK).unwrap_or(&new), &bump).is_ok());
+    assert!(new.len() <= body.len() || !once.outcome.mends.is_empty() || !body.is_ascii() || body.contains(&b'\\'));
+    let twice = project_body(&new, &settings, None, &bump).unwrap();
+    assert!(twice.body.is_none(), "{:?} then {:?}", once.outcome, twice.outcome);
+    let again = project_body(body, &settings, Some(&previous), &bump).unwrap();
+    assert_eq!(bytes(&again), bytes(&once));
+    assert_eq!(again.outcome.cache_break_tokens, 0);
+});
+
+/// The settings that bytes stand for.
+fn asked(tail: &[u8]) -> Settings<'static> {
+    let byte = |index: usize| tail.get(index).copied().map(usize::from);
+    let flags = byte(0).unwrap_or(0);
+    Settings {
+        total: byte(2).map(|total| 8 * total),
+        total_in_tokens: false,
+        limits: Limits::of_chars(byte(1).unwrap_or(NO_LIMIT)),
+        keep: [None, Some(Keep::Head), Some(Keep::Tail), Some(Keep::Ends)][flags & 3],
+        rules: RuleSet::built_in(),
+        max_request_tokens: None,
+        repair: flags & 4 != 0,
+        clear_at_least: if flags & 8 == 0 { 0 } else { 2_000 },
+        excluded: None,
+        keep_last_results: flags >> 4 & 1,
+        keep_last_turns: flags >> 5 & 1,
+        counter: None,
+    }
+}
+
+fn bytes(projected: &Projected<'_>) -> Option<Vec<u8>> {
+    projected.body.as_ref().map(|body| {
+        let mut room = vec![0; body.len()];
+        body.write(&mut room);
+        room
+    })
+}
+
+/// What a projection decided, as the next one is given it.
+fn previous(projected: &Projected<'_>) -> Previous {
+    let Decisions { messages, made, dropped } = &projected.decisions;
+    let own = |decision: &Decision<'_>| Decision { by: Cow::Owned(decision.by.to_string()), ..decision.clone() };
+    Previous {
+        messages: *messages,
+        made: made.iter().map(|(reference, decision)| (reference.to_string(), own(decision))).collect(),
+        dropped: dropped.iter().map(ToString::to_string).collect(),
+        mends: projected
+            .outcome
+            .mends
+            .iter()
+            .map(|mend| OwnMend {
+                kind: mend.kind.to_string(),
+                position: mend.position,
+                call_id: OwnedText::from(mend.call_id.text()),
+                detail: OwnedText::from(mend.detail.text()),
+            })
+            .collect(),
+    }
+}
