@@ -135,3 +135,75 @@ fn frame_tokens(document: Scanned<'_>, key: Option<Text<'_>>, settings: &Setting
     });
     tokens
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)] // a test fails by panicking
+mod tests {
+    use bumpalo::Bump;
+
+    use super::{Unread, project_body};
+    use crate::limits::Limits;
+    use crate::project::Settings;
+    use crate::rules::RuleSet;
+
+    const SETTINGS: fn() -> Settings<'static> = || Settings {
+        total: None,
+        total_in_tokens: false,
+        limits: Limits::NONE,
+        keep: None,
+        rules: RuleSet::built_in(),
+        max_request_tokens: None,
+        repair: true,
+        clear_at_least: 0,
+        excluded: None,
+        keep_last_results: 0,
+        keep_last_turns: 0,
+        counter: None,
+    };
+
+    /// What a body becomes; nothing where it stays.
+    fn projected(body: &str) -> Result<Option<String>, Unread> {
+        let bump = Bump::new();
+        let found = project_body(body.as_bytes(), &SETTINGS(), None, &bump)?;
+        Ok(found.body.map(|written| {
+            let mut room = vec![0; written.len()];
+            written.write(&mut room);
+            String::from_utf8(room).unwrap()
+        }))
+    }
+
+    fn read(call_id: &str, text: &str) -> String {
+        format!(
+            r#"{{"role": "assistant", "content" : [ {{"type":"tool_use","id":"{call_id}","name":"Read","input":{{"file_path":"a"}}}} ]}} ,
+            {{ "role":"user","content":[{{"type":"tool_result", "tool_use_id":"{call_id}" , "content" : "{text}", "x":1.50 }}]}}"#
+        )
+    }
+
+    #[test]
+    fn what_does_not_change_is_copied_as_it_stands() {
+        let long = "x\\n".repeat(40);
+        let body = |text: &str| {
+            format!("\u{feff}{{ \"a\":[ ], \"messages\":[ {} ,{}\n] }} ", read("t1", text), read("t2", "y"))
+        };
+        let marker = "[toolcarry: superseded by call t2; whole: t1]";
+        assert_eq!(projected(&body(&long)), Ok(Some(body(marker))));
+        assert_eq!(projected(&body(marker)), Ok(None));
+    }
+
+    #[test]
+    fn what_is_missing_is_added() {
+        let call = r#"{"role":"assistant","content":[{"type":"tool_use","id":"t","name":"f","input":{}}]}"#;
+        let made =
+            r#"{"type":"tool_result","tool_use_id":"t","content":"[Tool use interrupted: no result]","is_error":true}"#;
+        let expected = format!(r#"[ {call},{{"role":"user","content":[{made}]}}]"#);
+        assert_eq!(projected(&format!("[ {call} ]")), Ok(Some(expected)));
+    }
+
+    #[test]
+    fn what_is_no_request_stays() {
+        let unread = |body: &str| projected(body).unwrap_err();
+        assert_eq!(unread("\u{1f}"), Unread::Refused);
+        assert_eq!(unread("{}"), Unread::NoMessages);
+        assert_eq!(unread("[{}, 1]"), Unread::NotAnObject(1));
+    }
+}
