@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::convert::Infallible;
 
-use super::blocks::{Block, read_blocks, turns_of};
+use super::blocks::{Block, Blocks, read_blocks, turns_of};
 use super::choose::{Total, protect, repeat, replace};
 use super::drafts::{Door, Draft};
 use super::material::{Material, is_as_it_was};
@@ -64,7 +64,7 @@ pub struct Replacement<'a> {
 }
 
 /// What was done, as the report tells it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Outcome<'a> {
     /// How many blocks there are.
     pub blocks: usize,
@@ -113,8 +113,7 @@ pub fn plan<'a, D: Door<'a>>(
     previous: Option<&Previous>,
     frame: Frame,
 ) -> Result<Projection<'a, D::Item>, Halt<Infallible>> {
-    let read = read_blocks(messages, settings)?;
-    let mut blocks = read.all;
+    let Blocks { all: mut blocks, duplicate_results } = read_blocks(messages, settings)?;
     let turns = turns_of(&blocks);
     if let Some(previous) = previous {
         repeat(&mut blocks, previous);
@@ -123,9 +122,10 @@ pub fn plan<'a, D: Door<'a>>(
     replace(&mut blocks, settings, previous);
     let mut total = Total::new(&blocks, settings);
     total.clear(&mut blocks, turns.last().map_or(&[], Vec::as_slice));
-    let limit = settings.counter.zip(settings.max_request_tokens);
-    let mut request =
-        limit.map(|(counter, limit)| Request::new((messages, &blocks), frame.tokens, (settings, counter, limit)));
+    let mut request = settings
+        .counter
+        .zip(settings.max_request_tokens)
+        .map(|(counter, limit)| Request::new((messages, &blocks), frame.tokens, (settings, counter, limit)));
     if let Some(request) = &mut request {
         if let Some(previous) = previous {
             request.drop_again(&blocks, &turns, &previous.dropped);
@@ -133,70 +133,72 @@ pub fn plan<'a, D: Door<'a>>(
         request.fit(&mut blocks, &turns);
     }
     let put = loop {
-        let dropped = request.as_ref().map_or(&[][..], |request| &request.dropped);
-        let dropped = dropped.iter().filter_map(|turn| turns.get(*turn)).flatten();
-        let dropped = dropped.filter_map(|number| blocks.get(*number));
-        let put = put_together((messages, door), &blocks, dropped, (settings, frame.is_continued));
+        let dropped = dropped_of(request.as_ref(), &turns);
+        let put = put_together((messages, door), (&blocks, &dropped), (settings, frame.is_continued));
         let Some(request) = &mut request else { break put };
-        if put.is_same {
-            request.count_anew(messages.iter().copied());
-        } else {
-            request.count_anew(put.drafts.iter().filter_map(|draft| door.build(draft)));
-        }
+        request.count_anew(&put.drafts, door);
         if !request.fit(&mut blocks, &turns) {
             break put;
         }
     };
-    let dropped: Vec<usize> = request.iter().flat_map(|request| &request.dropped).copied().collect();
-    let dropped: Vec<usize> = dropped.iter().filter_map(|turn| turns.get(*turn)).flatten().copied().collect();
+    let dropped = dropped_of(request.as_ref(), &turns);
     let is_dropped = flags(&dropped, blocks.len());
     let now = Now { blocks: &blocks, messages: messages.len(), dropped: &is_dropped, mends: &put.mends };
-    let (stable, broken) = prefix_tokens(&now, previous, |start, end| door.weigh(start, end));
+    let (stable_prefix_tokens, cache_break_tokens) = prefix_tokens(&now, previous, |start, end| door.weigh(start, end));
     let outcome = Outcome {
-        blocks: blocks.len(),
-        replacements: replacements(&blocks, &is_dropped),
         mends: put.mends,
-        orphan_calls: blocks.iter().filter(|block| block.entry.result.is_none()).count(),
-        orphan_results: blocks.iter().filter(|block| block.entry.call.is_none()).count(),
-        duplicate_results: read.duplicate_results,
-        errors: blocks.iter().filter(|block| block.entry.is_error()).count(),
-        chars_before: blocks.iter().map(|block| block.size).sum(),
-        chars_after: blocks.iter().map(Block::new_len).sum(),
+        duplicate_results,
         tokens: request.as_ref().map(|request| (request.before, request.tokens)),
         over_budget: total.over(),
         over_request: request.as_ref().map_or(0, Request::over),
         not_repaired: put.not_repaired,
-        stable_prefix_tokens: stable,
-        cache_break_tokens: broken,
+        stable_prefix_tokens,
+        cache_break_tokens,
+        ..outcome_of(&blocks, &is_dropped)
     };
-    let references = |number: &usize| blocks.get(*number).map(|block| block.reference.clone());
-    let decisions = Decisions {
-        messages: messages.len(),
-        dropped: dropped.iter().filter_map(references).collect(),
-        made: blocks.iter().filter_map(|block| Some((block.reference.clone(), block.decision.clone()?))).collect(),
-    };
+    let references = dropped.iter().filter_map(|number| blocks.get(*number)).map(|block| block.reference.clone());
+    let made = blocks.iter().filter_map(|block| Some((block.reference.clone(), block.decision.clone()?)));
+    let decisions = Decisions { messages: messages.len(), made: made.collect(), dropped: references.collect() };
     Ok(Projection { drafts: (!put.is_same).then_some(put.drafts), outcome, decisions })
+}
+
+/// The numbers of the blocks that are dropped.
+fn dropped_of(request: Option<&Request<'_, '_>>, turns: &[Vec<usize>]) -> Vec<usize> {
+    let dropped = request.into_iter().flat_map(|request| &request.dropped);
+    dropped.filter_map(|turn| turns.get(*turn)).flatten().copied().collect()
+}
+
+/// What blocks tell of what was done.
+fn outcome_of<'a, V: Value<'a>>(blocks: &[Block<'a, V>], is_dropped: &[bool]) -> Outcome<'a> {
+    Outcome {
+        blocks: blocks.len(),
+        replacements: replacements(blocks, is_dropped),
+        orphan_calls: blocks.iter().filter(|block| block.entry.result.is_none()).count(),
+        orphan_results: blocks.iter().filter(|block| block.entry.call.is_none()).count(),
+        errors: blocks.iter().filter(|block| block.entry.is_error()).count(),
+        chars_before: blocks.iter().map(|block| block.size).sum(),
+        chars_after: blocks.iter().map(Block::new_len).sum(),
+        ..Outcome::default()
+    }
 }
 
 /// Put the messages together, and mend them where that is asked for.
 fn put_together<'a, 'm, D: Door<'a>>(
     (messages, door): (&'m [D::Item], &D),
-    blocks: &'m [Block<'a, D::Item>],
-    dropped: impl Iterator<Item = &'m Block<'a, D::Item>>,
+    (blocks, dropped): (&'m [Block<'a, D::Item>], &[usize]),
     (settings, is_continued): (&Settings<'_>, bool),
 ) -> Put<'a, D::Item> {
-    let mut dropped = dropped.peekable();
-    let drops = dropped.peek().is_some();
-    let mut material = Material::new(messages, blocks, dropped, is_continued);
+    let gone = dropped.iter().filter_map(|number| blocks.get(*number));
+    let mut material = Material::new(messages, blocks, gone, is_continued);
     let mut mends = Mends::default();
     let mut not_repaired = String::new();
     let mut mended = None;
-    if settings.repair || drops {
-        let shapes = if drops {
+    if settings.repair || !dropped.is_empty() {
+        let shapes = if dropped.is_empty() {
+            shapes_of(messages.iter().copied())
+        } else {
             let all = material.all_messages();
             shapes_of(all.iter().filter_map(|draft| door.build(draft)))
-        } else {
-            shapes_of(messages.iter().copied())
         };
         match (shapes.as_slice(), shapes.first().and_then(|name| Dialect::named(name))) {
             // Where messages of one role may not follow one another, what is left has to be joined.

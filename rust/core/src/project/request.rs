@@ -9,6 +9,7 @@ use ahash::AHashSet;
 
 use super::blocks::Block;
 use super::choose::{cut_to, is_enough};
+use super::drafts::{Door, Draft, Path};
 use super::settings::{Counter, Decision, Fate, Settings};
 use crate::content::{Content, result_content};
 use crate::limits::{Limits, room_of, signed};
@@ -56,10 +57,16 @@ impl<'s, 'r> Request<'s, 'r> {
         request
     }
 
-    /// Count what came out, with what was mended in it.
-    pub(crate) fn count_anew<'a, V: Value<'a>>(&mut self, messages: impl Iterator<Item = V>) {
-        let sizes = request_tokens(messages, self.counter);
-        self.tokens = signed(self.frame + sizes.into_iter().sum::<usize>());
+    /// Count what came out, with what was mended in it. What stands as it did was counted before.
+    pub(crate) fn count_anew<'a, D: Door<'a>>(&mut self, drafts: &[Draft<'a, D::Item>], door: &D) {
+        let known = |draft: &Draft<'a, D::Item>| match draft {
+            Draft::Kept(Path::Message(position), _) => self.sizes.get(*position),
+            _ => None,
+        };
+        let as_it_was: usize = drafts.iter().filter_map(known).sum();
+        let new = drafts.iter().filter(|draft| known(draft).is_none()).filter_map(|draft| door.build(draft));
+        let new: usize = request_tokens(new, self.counter).into_iter().sum();
+        self.tokens = signed(self.frame + as_it_was + new);
     }
 
     /// How much the request is over its limit.
