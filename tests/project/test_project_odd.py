@@ -66,3 +66,27 @@ def test_a_name_that_is_a_number(api: ModuleType) -> None:
     messages = [{"role": "model", "parts": [call]}, {"role": "user", "parts": [result]}]
     response = api.project(messages, policy=SHORT).messages[1]["parts"][0]["functionResponse"]
     assert list(response["response"]) == ["5"]
+
+
+def test_results_of_calls_that_nobody_here_answers_stay(api: ModuleType) -> None:
+    call = {"type": "computer_call", "call_id": "c1", "action": {"type": "screenshot"}}
+    output = {"type": "computer_call_output", "call_id": "c1", "output": {"type": "input_image"}}
+    other = {"type": "function_call", "call_id": "c2", "name": "f", "arguments": "{}"}
+    answer = {"type": "function_call_output", "call_id": "c2", "output": "x"}
+    items = [call, output, other, answer]
+    assert api.project(items, policy=REPAIR).messages == items
+    legacy = {"role": "assistant", "function_call": {"name": "f", "arguments": "{}"}}
+    messages = [legacy, {"role": "function", "name": "f", "content": "x"}]
+    assert api.project(messages, policy=REPAIR).messages == messages
+
+
+def test_what_stands_among_the_calls_is_one(api: ModuleType) -> None:
+    calls = [{"id": "t1", "funcAtion": {"name": "f"}}, {"id": "t2", "function": {"name": "f"}}]
+    messages = [
+        {"role": "assistant", "tool_calls": calls},
+        {"role": "tool", "tool_call_id": "t1", "content": "x"},
+        {"role": "tool", "tool_call": "t2", "content": "y"},
+    ]
+    once = api.project(messages, policy=REPAIR)
+    assert [mend.kind for mend in once.report.mends] == ["renamed_id"]
+    assert api.project(once.messages, policy=REPAIR).report.mends == ()

@@ -32,7 +32,7 @@ def mend_chat(
     behind = -1
     """Whose results stand here."""
     for position, message in enumerate(material.messages):
-        if dialect.is_result(message):
+        if dialect.is_result(message) and (position,) not in pairs.others:
             if material.is_gone((position,)):
                 continue
             if position not in owners:

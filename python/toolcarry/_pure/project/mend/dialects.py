@@ -44,6 +44,7 @@ class Dialect(NamedTuple):
     is_unique: Literal["request", "turn"]
     """Where an id may stand once only."""
     is_call: Callable[[Wire], bool]
+    """Of what stands where calls do."""
     is_result: Callable[[Wire], bool]
     make: Callable[[str, str, Wire], Any]
     """A result for a call: of an id and a tool's name, and the call itself."""
@@ -131,13 +132,13 @@ DIALECTS: Final[dict[str, Dialect]] = {
     ),
     "openai-chat": Dialect(
         "chat", "tool_calls", IdAt((), "id"), IdAt((), "tool_call_id"), re.compile(r".{1,40}", re.DOTALL), None, "turn",
-        lambda part: "role" not in part and ("function" in part or "custom" in part),
+        lambda _part: True,
         lambda part: part.get("role") == "tool",
         chat_result, typed_text, False, False,
     ),
     "ollama": Dialect(
         "chat", "tool_calls", IdAt((), "id"), IdAt((), "tool_call_id"), None, IdAt((), "tool_name"), "turn",
-        lambda part: "role" not in part and "function" in part,
+        lambda _part: True,
         lambda part: part.get("role") == "tool",
         ollama_result, typed_text, False, False,
     ),

@@ -34,7 +34,7 @@ def mend_items(
         if missing and not is_call:
             drafts += missing
             missing = []
-        if is_result and path not in pairs.owners and not material.is_continued:
+        if is_result and not pairs.has_result(path) and not material.is_continued:
             call_id = text_or_empty(item.get("call_id"))
             kind = "duplicate_result" if call_id in pairs.ids else "orphan_result"
             mends.add(kind, position, call_id)

@@ -18,17 +18,19 @@ class Pairs:
         self.calls: dict[Path, Block] = {}
         self.owners: dict[Path, Block] = {}
         """The blocks by the paths of their results."""
+        self.others: set[Path] = set()
+        """Where results stand of calls that the client does not answer: they stay."""
         self._results: dict[int, Path] = {}
         self._doubles: dict[int, dict[str, int]] = {}
         for block in blocks:
             call, path = block.entry.call, block.call_path
+            if call is None:
+                continue
             if dialect.form == "chat" and path is not None:
                 path = self._among_calls(messages, path, block.entry.call_id)
-            if (
-                call is None
-                or path is None
-                or not (dialect.is_call(call) or path != block.call_path)
-            ):
+            if path is None or not dialect.is_call(call):
+                if block.result_path is not None:
+                    self.others.add(block.result_path)
                 continue
             self.calls[path] = block
             result = block.entry.result
@@ -52,6 +54,10 @@ class Pairs:
             }
             self._doubles[position] = places
         return (position, "tool_calls", places[call_id]) if call_id in places else None
+
+    def has_result(self, path: Path) -> bool:
+        """Whether the result at a path belongs to a call."""
+        return path in self.owners or path in self.others
 
     def result_of(self, block: Block) -> Path | None:
         """Where the result of a call stands."""

@@ -35,7 +35,7 @@ pub(crate) fn mend_chat<'a, V: Value<'a>>(
     let mut drafts = Vec::with_capacity(material.messages.len());
     let mut behind = None; // whose results stand here
     for (position, message) in material.messages.iter().copied().enumerate() {
-        if dialect.is_result(message) {
+        if dialect.is_result(message) && !pairs.is_other(Path::Message(position)) {
             if !material.is_gone(Path::Message(position)) {
                 let call_id = text_or_empty(message.get(names::TOOL_CALL_ID));
                 match owners.get(&position) {

@@ -169,8 +169,7 @@ impl Dialect {
             Family::Anthropic => text_or_empty(part.get(names::TYPE)).is("tool_use"),
             Family::Bedrock => part.has(names::TOOL_USE_CAMEL),
             Family::Gemini => part.has(names::FUNCTION_CALL_CAMEL) || part.has(names::FUNCTION_CALL),
-            Family::Chat => !part.has(names::ROLE) && (part.has(names::FUNCTION) || part.has(names::CUSTOM)),
-            Family::Ollama => !part.has(names::ROLE) && part.has(names::FUNCTION),
+            Family::Chat | Family::Ollama => true,
             Family::Responses => {
                 let kind = text_or_empty(part.get(names::TYPE));
                 ANSWERED.iter().any(|name| kind.is(name))

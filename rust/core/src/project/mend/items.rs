@@ -30,7 +30,7 @@ pub(crate) fn mend_items<'a, V: Value<'a>>(
         if call.is_none() {
             drafts.append(&mut missing);
         }
-        if dialect.is_result(item) && pairs.owner(path).is_none() && !material.is_continued {
+        if dialect.is_result(item) && !pairs.has_result(path) && !material.is_continued {
             let call_id = text_or_empty(item.get(names::CALL_ID));
             let kind = if pairs.ids.contains(&call_id) { "duplicate_result" } else { "orphan_result" };
             mends.add(kind, Some(position), call_id);

@@ -18,6 +18,8 @@ pub(crate) struct Pairs<'a> {
     pub(crate) results: Vec<Path>,
     owners: AHashMap<Path, usize>,
     by_block: AHashMap<usize, Path>,
+    /// Where results stand of calls that the client does not answer: they stay.
+    others: AHashSet<Path>,
     /// The ids of the calls.
     pub(crate) ids: AHashSet<Text<'a>>,
 }
@@ -46,19 +48,16 @@ impl<'a> Pairs<'a> {
         let mut doubles = Doubles::default();
         for (number, block) in blocks.iter().enumerate() {
             let entry = &block.entry;
-            let (Some(call), Some(place)) = (entry.call, block.call_path) else { continue };
-            let path = match place {
-                _ if dialect.form != Form::Chat => place,
-                Path::Part(_, PartsKey::ToolCalls, _) => place,
-                Path::Part(position, PartsKey::Content, _) => {
-                    let Some(path) = doubles.find(messages, position, entry.call_id) else { continue };
-                    path
-                }
-                _ => continue,
+            let Some(call) = entry.call else { continue };
+            let path = match block.call_path {
+                path if dialect.form != Form::Chat => path,
+                Some(Path::Part(position, PartsKey::Content, _)) => doubles.find(messages, position, entry.call_id),
+                path => path.filter(|path| matches!(path, Path::Part(_, PartsKey::ToolCalls, _))),
             };
-            if path == place && !dialect.is_call(call) {
+            let Some(path) = path.filter(|_| dialect.is_call(call)) else {
+                pairs.others.extend(block.result_path);
                 continue;
-            }
+            };
             pairs.add_call(path, number);
             let (Some(result), Some(path)) = (entry.result, block.result_path) else { continue };
             let kind = |wire: V| text_or_empty(wire.get(names::TYPE));
@@ -96,6 +95,16 @@ impl<'a> Pairs<'a> {
     /// The block whose result stands at a path.
     pub(crate) fn owner(&self, path: Path) -> Option<usize> {
         self.owners.get(&path).copied()
+    }
+
+    /// Whether the result at a path belongs to a call.
+    pub(crate) fn has_result(&self, path: Path) -> bool {
+        self.owners.contains_key(&path) || self.is_other(path)
+    }
+
+    /// Whether the result at a path is one of a call that the client does not answer.
+    pub(crate) fn is_other(&self, path: Path) -> bool {
+        self.others.contains(&path)
     }
 
     /// Where the result of a block's call stands.

@@ -181,7 +181,7 @@ impl<'t, 'a, 'm, V: Value<'a>> Turns<'t, 'a, 'm, V> {
     }
 
     fn is_result(&self, path: Path) -> bool {
-        part_at(self.material, path).is_some_and(|part| self.dialect.is_result(part))
+        !self.pairs.is_other(path) && part_at(self.material, path).is_some_and(|part| self.dialect.is_result(part))
     }
 
     /// What of a result holds its id and its content.
