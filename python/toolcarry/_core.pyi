@@ -7,18 +7,10 @@ from typing import Any
 from toolcarry._pure.body import CarriedBytes
 from toolcarry._pure.carry import Rules
 from toolcarry._pure.project.body import ProjectedBytes
+from toolcarry.decisions import DecisionFields, Decisions, Outcome
 from toolcarry.errors import InputError
 from toolcarry.policy import Policy
-from toolcarry.types import (
-    Counts,
-    CutSide,
-    DecisionFields,
-    Decisions,
-    EncodingName,
-    Outcome,
-    Survey,
-    ToolBlock,
-)
+from toolcarry.types import Counts, CutSide, EncodingName, Survey, ToolBlock
 
 def carry(messages: Sequence[Any], summary: str, policy: Policy) -> tuple[str, Counts]: ...
 def carry_body(body: bytes, summary: str, policy: Policy) -> CarriedBytes: ...
