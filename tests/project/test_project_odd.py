@@ -90,3 +90,13 @@ def test_what_stands_among_the_calls_is_one(api: ModuleType) -> None:
     once = api.project(messages, policy=REPAIR)
     assert [mend.kind for mend in once.report.mends] == ["renamed_id"]
     assert api.project(once.messages, policy=REPAIR).report.mends == ()
+
+
+def test_a_call_in_the_content_alone_is_not_doubled(api: ModuleType) -> None:
+    call = {"id": "t1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+    use = {"type": "tool_use", "id": "", "name": "g", "input": {}}
+    answer = {"role": "tool", "tool_call_id": "t1", "content": "x"}
+    lone = [{"role": "assistant", "content": [use], "tool_calls": [call]}, answer]
+    assert api.project(lone, policy=REPAIR).messages == lone
+    doubled = [{**lone[0], "content": [{**use, "id": "t1"}]}, answer]
+    assert api.project(doubled, policy=REPAIR).messages == [{**lone[0], "content": ""}, answer]

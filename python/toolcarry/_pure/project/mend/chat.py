@@ -80,8 +80,16 @@ def mend_message(material: Material, position: int, message: Wire, mends: Mends)
     if not calls:
         material.edit((position,), {"tool_calls": None})
         mends.add("empty_calls", position)
-    for index, item in enumerate(as_list(message.get("content")) or ()):
-        part = as_object(item) or {}
-        if calls and part.get("type") == "tool_use":
+    known = {text_or_empty((as_object(call) or {}).get("id")) for call in calls} - {""}
+    parts = [as_object(item) or {} for item in as_list(message.get("content")) or ()]
+    doubled = {
+        index: text_or_empty(part.get("id"))
+        for index, part in enumerate(parts)
+        if part.get("type") == "tool_use" and text_or_empty(part.get("id")) in known
+    }
+    for index, call_id in doubled.items():
+        mends.add("doubled_call", position, call_id)
+        if len(doubled) < len(parts):
             material.take_out((position, "content", index))
-            mends.add("doubled_call", position, text_or_empty(part.get("id")))
+    if doubled and len(doubled) == len(parts):
+        material.edit((position,), {"content": Made("")})

@@ -1,13 +1,13 @@
 //! `OpenAI` Chat and Ollama: results are messages of their own, right behind the message with their calls.
 //! The twin is `_pure/project/mend/chat.py`.
 
-use ahash::AHashMap;
+use ahash::{AHashMap, AHashSet};
 
 use super::dialects::Dialect;
 use super::ids::GivenIds;
 use super::mends::Mends;
 use super::pairs::Pairs;
-use crate::project::drafts::{Draft, PartsKey, Path};
+use crate::project::drafts::{Draft, Edit, Json, PartsKey, Path};
 use crate::project::material::Material;
 use crate::read::items;
 use crate::text::Text;
@@ -91,12 +91,22 @@ fn mend_message<'a, V: Value<'a>>(
         mends.add("empty_calls", Some(position), Text::ascii(""));
         return;
     }
-    let parts = message.get(names::CONTENT).and_then(Value::list).into_iter().flat_map(items);
-    for (index, part) in parts.enumerate() {
-        let Some(part) = part.object() else { continue };
-        if text_or_empty(part.get(names::TYPE)).is("tool_use") {
-            material.take_out(Path::Part(position, PartsKey::Content, index));
-            mends.add("doubled_call", Some(position), text_or_empty(part.get(names::ID)));
+    let id = |object: V| object.object().map_or(Text::ascii(""), |object| text_or_empty(object.get(names::ID)));
+    let Some(content) = message.get(names::CONTENT).and_then(Value::list) else { return };
+    let known: AHashSet<Text<'_>> = items(calls).map(id).filter(|id| !id.is_empty()).collect();
+    let is_doubled = |part: V| {
+        let is_call = part.object().is_some_and(|part| text_or_empty(part.get(names::TYPE)).is("tool_use"));
+        is_call && known.contains(&id(part))
+    };
+    let doubled: Vec<(usize, V)> = items(content).enumerate().filter(|(_, part)| is_doubled(*part)).collect();
+    let leaves_none = doubled.len() == content.count();
+    for (index, part) in &doubled {
+        mends.add("doubled_call", Some(position), id(*part));
+        if !leaves_none {
+            material.take_out(Path::Part(position, PartsKey::Content, *index));
         }
+    }
+    if leaves_none && !doubled.is_empty() {
+        material.edit(Path::Message(position), vec![(names::CONTENT, Some(Edit::Made(Json::ascii(""))))]);
     }
 }
