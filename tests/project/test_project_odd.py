@@ -99,4 +99,7 @@ def test_a_call_in_the_content_alone_is_not_doubled(api: ModuleType) -> None:
     lone = [{"role": "assistant", "content": [use], "tool_calls": [call]}, answer]
     assert api.project(lone, policy=REPAIR).messages == lone
     doubled = [{**lone[0], "content": [{**use, "id": "t1"}]}, answer]
-    assert api.project(doubled, policy=REPAIR).messages == [{**lone[0], "content": ""}, answer]
+    once = [{**lone[0], "content": ""}, answer]
+    assert api.project(doubled, policy=REPAIR).messages == once
+    tripled = [{**doubled[0], "tool_calls": [call, call]}, answer]
+    assert api.project(tripled, policy=REPAIR).messages == once

@@ -80,12 +80,13 @@ def mend_message(material: Material, position: int, message: Wire, mends: Mends)
     if not calls:
         material.edit((position,), {"tool_calls": None})
         mends.add("empty_calls", position)
-    known = {text_or_empty((as_object(call) or {}).get("id")) for call in calls} - {""}
+    ids = [text_or_empty((as_object(call) or {}).get("id")) for call in calls]
+    last = {call_id: index for index, call_id in enumerate(ids) if call_id}
     parts = [as_object(item) or {} for item in as_list(message.get("content")) or ()]
     doubled = {
         index: text_or_empty(part.get("id"))
         for index, part in enumerate(parts)
-        if part.get("type") == "tool_use" and text_or_empty(part.get("id")) in known
+        if part.get("type") == "tool_use" and text_or_empty(part.get("id")) in last
     }
     for index, call_id in doubled.items():
         mends.add("doubled_call", position, call_id)
@@ -93,3 +94,7 @@ def mend_message(material: Material, position: int, message: Wire, mends: Mends)
             material.take_out((position, "content", index))
     if doubled and len(doubled) == len(parts):
         material.edit((position,), {"content": Made("")})
+    given_twice = set(doubled.values())
+    for index, call_id in enumerate(ids):
+        if call_id in given_twice and index != last[call_id]:
+            material.take_out((position, "tool_calls", index))

@@ -93,10 +93,11 @@ fn mend_message<'a, V: Value<'a>>(
     }
     let id = |object: V| object.object().map_or(Text::ascii(""), |object| text_or_empty(object.get(names::ID)));
     let Some(content) = message.get(names::CONTENT).and_then(Value::list) else { return };
-    let known: AHashSet<Text<'_>> = items(calls).map(id).filter(|id| !id.is_empty()).collect();
+    let last: AHashMap<Text<'_>, usize> =
+        items(calls).map(id).enumerate().map(|(index, id)| (id, index)).filter(|(id, _)| !id.is_empty()).collect();
     let is_doubled = |part: V| {
         let is_call = part.object().is_some_and(|part| text_or_empty(part.get(names::TYPE)).is("tool_use"));
-        is_call && known.contains(&id(part))
+        is_call && last.contains_key(&id(part))
     };
     let doubled: Vec<(usize, V)> = items(content).enumerate().filter(|(_, part)| is_doubled(*part)).collect();
     let leaves_none = doubled.len() == content.count();
@@ -108,5 +109,11 @@ fn mend_message<'a, V: Value<'a>>(
     }
     if leaves_none && !doubled.is_empty() {
         material.edit(Path::Message(position), vec![(names::CONTENT, Some(Edit::Made(Json::ascii(""))))]);
+    }
+    let given_twice: AHashSet<Text<'_>> = doubled.iter().map(|(_, part)| id(*part)).collect();
+    for (index, call_id) in items(calls).map(id).enumerate() {
+        if given_twice.contains(&call_id) && last.get(&call_id) != Some(&index) {
+            material.take_out(Path::Part(position, PartsKey::ToolCalls, index));
+        }
     }
 }
