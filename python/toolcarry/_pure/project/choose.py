@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from toolcarry._pure.limits import Limits, Measure, result_limits
+from toolcarry._pure.limits import Limits, result_limits
+from toolcarry._pure.memo import MEMO
 from toolcarry._pure.project.blocks import CLEARED, RULED_OUT, Block, joined, newest_first
 from toolcarry._pure.project.markers import marker_of
 from toolcarry._pure.rules import RuleSet
@@ -124,11 +125,14 @@ class Total:
         in_tokens = policy.max_tool_context_tokens is not None
         limit = policy.max_tool_context_tokens if in_tokens else policy.max_tool_context_chars
         self._policy = policy
-        self._measure = Measure(policy.encoding if in_tokens else None)
+        self._encoding = policy.encoding if in_tokens else None
         self._left = 0
         """How much there is still room for; less than nothing where it is over the limit."""
         if limit is not None and limit != NO_LIMIT:
-            self._left = limit - sum([self._measure.size(block.new) for block in blocks])
+            self._left = limit - sum([self._size(block.new) for block in blocks])
+
+    def _size(self, text: str) -> int:
+        return len(text) if self._encoding is None else MEMO.count(text, self._encoding)
 
     @property
     def over(self) -> int:
@@ -146,18 +150,18 @@ class Total:
                 won += self._shrink(block, CLEARED)
         for block in last:
             if self.over:
-                room = max(self._measure.size(block.new) - self.over, 0)
+                room = max(self._size(block.new) - self.over, 0)
                 self._shrink(block, cut_to(block, self._limits(room), self._policy) or CLEARED)
 
     def _shrink(self, block: Block, decision: Decision) -> int:
         """Replace a result; how many bytes that wins."""
-        size, saved = self._measure.size(block.new), block.saved
+        size, saved = self._size(block.new), block.saved
         block.decide(decision)
-        self._left += size - self._measure.size(block.new)
+        self._left += size - self._size(block.new)
         return block.saved - saved
 
     def _limits(self, room: int) -> Limits:
         encoding = self._policy.encoding
-        if self._measure.encoding is None:
+        if self._encoding is None:
             return Limits(room, NO_LIMIT, encoding)
         return Limits(NO_LIMIT, room, encoding)
