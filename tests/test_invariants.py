@@ -229,8 +229,9 @@ def test_a_summary_can_neither_swallow_nor_forge_a_section(
 def test_both_doors_say_the_same(
     api: ModuleType, messages: list[Any], summary: str, policy: Policy
 ) -> None:
-    expected = api.carry(messages, summary=summary, policy=policy)
     assume(not re.search(r"\d{19}", json.dumps(messages)))  # a longer integer is a float in bytes
+    messages = json.loads(json.dumps(messages))  # in JSON two surrogates are one character
+    expected = api.carry(messages, summary=summary, policy=policy)
     body = json.dumps({"messages": messages}).encode()
     assert api.carry(body, summary=summary, policy=policy) == expected
     array = json.dumps(messages).encode()
