@@ -34,7 +34,7 @@ POLICIES = {
     "the same, repaired": Policy(max_tool_result_chars=2_000, repair=True),
 }
 UNCHANGED = "repaired, nothing to change"
-SIZES = ((50_000, 5), (1_000_000, 100))
+SIZES = ((50_000, 10), (1_000_000, 100))
 """The bodies whose slowest calls are measured: about so many bytes, by so many messages."""
 CALLS = 2_000
 
