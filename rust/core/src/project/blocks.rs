@@ -45,7 +45,7 @@ pub(crate) struct Block<'a, V> {
     /// What stands in place of `text` by the decision.
     pub(crate) new: Option<Piece<'a>>,
     /// How many bytes less stand in its place.
-    pub(crate) saved: isize,
+    saved: OnceCell<isize>,
     /// Whether the policy keeps it.
     pub(crate) is_kept: bool,
     /// Whether it can't be replaced.
@@ -76,7 +76,7 @@ impl<'a, V: Value<'a>> Block<'a, V> {
             size: chars,
             bytes: OnceCell::new(),
             new: None,
-            saved: 0,
+            saved: OnceCell::new(),
             is_kept: false,
             is_fixed,
         }
@@ -97,21 +97,36 @@ impl<'a, V: Value<'a>> Block<'a, V> {
         self.new.clone().map_or_else(|| self.text.clone(), Content::Piece)
     }
 
+    /// How many bytes less stand there by the decision.
+    pub(crate) fn saved(&self) -> isize {
+        let Some((decision, new)) = self.decision.as_ref().zip(self.new.as_ref()) else { return 0 };
+        *self.saved.get_or_init(|| self.saved_by(decision, new))
+    }
+
+    /// How many bytes less would stand there by a decision.
+    pub(crate) fn would_save(&self, decision: &Decision<'a>) -> isize {
+        self.saved_by(decision, &self.made(decision))
+    }
+
     /// Replace the result, if that makes it smaller, and smaller than it already is.
     pub(crate) fn decide(&mut self, decision: Decision<'a>) {
         if self.is_fixed || self.is_kept {
             return;
         }
-        let (new, saved) = self.outcome(&decision);
-        if saved > self.saved {
-            (self.decision, self.new, self.saved) = (Some(decision), Some(new), saved);
+        let new = self.made(&decision);
+        // Where all of the text stands there, fewer characters are fewer bytes, since a marker is ASCII: its bytes need
+        // not be counted.
+        let is_plain = self.decision.is_none() && decision.by.is_ascii() && self.media_bytes(&decision) == 0;
+        let is_smaller = if is_plain { new.len() < self.size } else { self.saved_by(&decision, &new) > self.saved() };
+        if is_smaller {
+            (self.decision, self.new, self.saved) = (Some(decision), Some(new), OnceCell::new());
         }
     }
 
-    /// What stands in place of the result by a decision, and how many bytes that saves.
-    pub(crate) fn outcome(&self, decision: &Decision<'a>) -> (Piece<'a>, isize) {
+    /// What stands in place of the result by a decision.
+    fn made(&self, decision: &Decision<'a>) -> Piece<'a> {
         let (size, reference) = (self.size, &*self.reference);
-        let new = match decision.fate {
+        match decision.fate {
             Fate::Superseded => Piece::own(OwnedText::from_utf8(&markers::superseded(&decision.by, reference))),
             Fate::Rule => Piece::own_ascii(markers::ruled_out(reference)),
             Fate::Cleared => Piece::own_ascii(markers::cleared(size, reference)),
@@ -119,15 +134,21 @@ impl<'a, V: Value<'a>> Block<'a, V> {
                 let tail = decision.tail.min(size).max(decision.head.min(size));
                 joined((&self.text, size), (decision.head.min(size), tail), reference)
             }
-        };
-        let is_cut = decision.fate == Fate::Cut;
-        let media = self.site.filter(|_| !is_cut).map_or(0, |site| MEDIA_BYTES * site.media_tokens());
-        let saved = if new.len() < size || media > 0 {
-            signed(self.utf8_len() + media) - signed(new.text().utf8_len())
-        } else {
-            0
-        };
-        (new, saved)
+        }
+    }
+
+    /// What the images and documents count that go by a decision, in bytes.
+    fn media_bytes(&self, decision: &Decision<'a>) -> usize {
+        let site = self.site.filter(|_| decision.fate != Fate::Cut);
+        site.map_or(0, |site| MEDIA_BYTES * site.media_tokens())
+    }
+
+    fn saved_by(&self, decision: &Decision<'a>, new: &Piece<'a>) -> isize {
+        let media = self.media_bytes(decision);
+        if new.len() >= self.size && media == 0 {
+            return 0;
+        }
+        signed(self.utf8_len() + media) - signed(new.text().utf8_len())
     }
 }
 

@@ -69,7 +69,7 @@ pub(crate) fn replace<'a, V: Value<'a>>(
             block.decide(decision);
             continue;
         }
-        let saved = block.outcome(&decision).1 - block.saved;
+        let saved = block.would_save(&decision) - block.saved();
         if saved > 0 {
             won += saved;
             waiting.push((number, decision));
@@ -219,10 +219,10 @@ impl<'s, 'r> Total<'s, 'r> {
 
     /// Replace a result; how many bytes that wins.
     fn shrink<'a, V: Value<'a>>(&mut self, block: &mut Block<'a, V>, decision: Decision<'a>) -> isize {
-        let (size, saved) = (self.size(block), block.saved);
+        let (size, saved) = (self.size(block), block.saved());
         block.decide(decision);
         self.left += size - self.size(block);
-        block.saved - saved
+        block.saved() - saved
     }
 
     fn limits(&self, room: usize) -> Limits {

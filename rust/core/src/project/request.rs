@@ -121,9 +121,9 @@ impl<'s, 'r> Request<'s, 'r> {
                 return;
             }
             let Some(block) = blocks.get_mut(*number) else { continue };
-            let saved = block.saved;
+            let saved = block.saved();
             self.shrink(block, Decision::CLEARED);
-            won += block.saved - saved;
+            won += block.saved() - saved;
         }
     }
 

@@ -7,6 +7,7 @@ use super::blocks::Block;
 use super::choose::BYTES_PER_TOKEN;
 use super::settings::{Mend, OwnMend, Previous};
 use crate::limits::{room_of, signed};
+use crate::value::Value;
 
 /// What was decided for this request.
 pub(crate) struct Now<'n, 'a, V> {
@@ -43,8 +44,8 @@ fn other_mends(now: &[Mend<'_>], previous: Option<&Previous>) -> Option<usize> {
 }
 
 /// How many tokens stand as they did, and how many that were sent before have to be read anew; estimates.
-pub(crate) fn prefix_tokens<V>(
-    now: &Now<'_, '_, V>,
+pub(crate) fn prefix_tokens<'a, V: Value<'a>>(
+    now: &Now<'_, 'a, V>,
     previous: Option<&Previous>,
     weigh: impl Fn(usize, usize) -> usize,
 ) -> (usize, usize) {
@@ -53,9 +54,9 @@ pub(crate) fn prefix_tokens<V>(
     let (mut stable, mut broken) = (signed(weigh(0, changed)), signed(weigh(changed, sent)));
     for block in now.blocks.iter().filter(|block| block.decision.is_some()) {
         if block.entry.result_position < changed {
-            stable -= block.saved;
+            stable -= block.saved();
         } else if block.entry.result_position < sent {
-            broken -= block.saved;
+            broken -= block.saved();
         }
     }
     (room_of(stable) / BYTES_PER_TOKEN, room_of(broken) / BYTES_PER_TOKEN)
