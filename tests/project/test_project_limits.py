@@ -95,3 +95,21 @@ def test_a_body_counts_its_system_prompt_and_its_tools(api: ModuleType) -> None:
     body = {"system": "word " * 500, "messages": messages, "tools": [{"name": "Bash"}]}
     full = api.project_body(compact_json(body).encode(), policy=limit).report
     assert full.tokens_before - bare.tokens_before > 500
+
+
+def test_loops_that_went_stay_away(api: ModuleType) -> None:
+    turns = [wire.bash(f"run {number}", LONG, f"t{number}") for number in range(6)]
+    messages = [wire.user({"type": "text", "text": "Go on."}), *wire.join(*turns)]
+    first = api.project(messages, policy=Policy(max_request_tokens=300, clear_at_least=0))
+    gone = [found.reference for found in first.report.replacements if found.reason == "dropped"]
+    assert gone
+    assert first.decisions.dropped == frozenset(gone)
+    assert not set(gone) & set(first.decisions.made)
+    assert first.report.chars_after == sum(
+        found.chars_after for found in first.report.replacements if found.reason != "dropped"
+    ) + len(LONG) * (6 - len(first.report.replacements))
+    later = api.project(messages, previous=first.decisions)
+    assert later.messages == first.messages
+    roomy = Policy(max_tool_context_chars=6 * len(LONG) - len(gone) * len(LONG))
+    total = api.project(messages, policy=roomy, previous=first.decisions)
+    assert total.messages == first.messages

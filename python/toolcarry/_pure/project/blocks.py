@@ -24,12 +24,13 @@ class Block:
     """A call with its result, and what becomes of the result.
 
     ``reason`` is why another block, ``by``, supersedes it; empty where none does. ``new`` is what stands in place of
-    ``text`` by the ``decision``. What ``is_fixed`` can't be replaced; what ``is_kept`` the policy keeps.
+    ``text`` by the ``decision``. What ``is_fixed`` can't be replaced; what ``is_kept`` the policy keeps; what
+    ``is_dropped`` goes with its call.
     """
 
     __slots__ = (
-        "by", "call_path", "decision", "entry", "is_fixed", "is_kept", "new", "reason", "reference", "result_path", "rule", "saved",
-        "site", "text",
+        "by", "call_path", "decision", "entry", "is_dropped", "is_fixed", "is_kept", "new", "reason", "reference",
+        "result_path", "saved", "site", "text",
     )  # fmt: skip
 
     def __init__(self, entry: Entry, paths: Paths, reason: str, by: Entry | None) -> None:
@@ -46,7 +47,7 @@ class Block:
         self.text = self.new = "" if site is None else site.text()
         self.saved = 0
         """How many bytes less stand in its place."""
-        self.is_kept = False
+        self.is_kept = self.is_dropped = False
         self.is_fixed = (
             not self.text
             or entry.tool_name == RETRIEVAL
@@ -57,13 +58,18 @@ class Block:
 
     def decide(self, decision: Decision | None) -> bool:
         """Replace the result, if that makes it smaller, and smaller than it already is."""
-        if decision is None or self.is_fixed or self.is_kept:
+        if decision is None or self.is_fixed or self.is_kept or self.is_dropped:
             return False
         new, saved = self.outcome(decision)
         if saved <= self.saved:
             return False
         self.decision, self.new, self.saved = decision, new, saved
         return True
+
+    def drop(self) -> None:
+        """Let the result go with its call: nothing stands in its place."""
+        self.is_dropped = True
+        self.decision, self.new, self.saved = None, "", 0
 
     def outcome(self, decision: Decision) -> tuple[str, int]:
         """What stands in place of the result by a decision, and how many bytes that saves."""
@@ -106,9 +112,9 @@ def read_blocks(messages: Sequence[Any], policy: Policy, walk: Walk) -> list[Blo
         reason, by, _ = judging.judge(entry)
         blocks.append(Block(entry, paths, reason, by))
     blocks.reverse()
-    names = markers.References()
-    for block in blocks:
-        block.reference = names.add(block.entry.call_id)
+    names = markers.name_all(block.entry.call_id for block in blocks)
+    for block, reference in zip(blocks, names, strict=True):
+        block.reference = reference
     return blocks
 
 

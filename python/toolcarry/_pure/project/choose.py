@@ -41,10 +41,14 @@ def protect(blocks: Sequence[Block], turns: Sequence[Sequence[Block]], policy: P
             block.is_kept |= excluded.find(block.entry.tool_name, given) is rule
 
 
-def repeat(blocks: Sequence[Block], made: Mapping[str, Decision]) -> None:
+def repeat(blocks: Sequence[Block], turns: Sequence[Sequence[Block]], previous: Decisions) -> None:
     """Make the decisions again that were made before."""
     for block in blocks:
-        block.decide(made.get(block.reference))
+        block.decide(previous.made.get(block.reference))
+    for turn in turns[:-1]:
+        if any(block.reference in previous.dropped for block in turn):
+            for block in turn:
+                block.drop()
 
 
 def replace(blocks: Sequence[Block], policy: Policy, previous: Decisions | None) -> None:
@@ -55,9 +59,9 @@ def replace(blocks: Sequence[Block], policy: Policy, previous: Decisions | None)
     references = {id(block.entry): block.reference for block in blocks}
     limits = result_limits(policy)
     for block in blocks:
-        decision = (
-            None if block.is_fixed or block.is_kept else wanted(block, references, limits, policy)
-        )
+        if block.is_fixed or block.is_kept or block.is_dropped:
+            continue
+        decision = wanted(block, references, limits, policy)
         if decision is None:
             continue
         if block.entry.result_position >= sent:

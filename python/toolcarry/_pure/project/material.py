@@ -21,7 +21,6 @@ class Material:
         self,
         messages: Sequence[Any],
         blocks: Sequence[Block],
-        dropped: Sequence[Sequence[Block]] = (),
         *,
         is_continued: bool = False,
     ) -> None:
@@ -37,9 +36,8 @@ class Material:
             if block.decision is not None and block.site is not None:
                 whole = block.decision[0] != "cut"
                 self.edit(block.site.path, block.site.replaced(block.new, whole=whole))
-
-        for turn in dropped:
-            self._drop(turn)
+            if block.is_dropped:
+                self._drop(block)
 
     def edit(self, path: Path, members: Mapping[str, Edit]) -> None:
         """Replace members of the object at a path; those of an object in it come together."""
@@ -53,19 +51,18 @@ class Material:
         self._gone.add(path)
         self._touch(path)
 
-    def _drop(self, turn: Sequence[Block]) -> None:
-        """Leave out the calls of a turn, with all that the model said in their messages, and their results.
+    def _drop(self, block: Block) -> None:
+        """Leave out a call, with all that the model said in its message, and its result.
 
         A provider refuses reasoning without the call that it led to.
         """
-        for block in turn:
-            position = block.entry.position
+        position = block.entry.position
+        self.take_out((position,))
+        while position and self.messages[position - 1].get("type") == "reasoning":
+            position -= 1
             self.take_out((position,))
-            while position and self.messages[position - 1].get("type") == "reasoning":
-                position -= 1
-                self.take_out((position,))
-            if block.result_path is not None:
-                self.take_out(block.result_path)
+        if block.result_path is not None:
+            self.take_out(block.result_path)
 
     def _touch(self, path: Path) -> None:
         if len(path) > 1:

@@ -49,25 +49,23 @@ def plan(
     blocks = read_blocks(messages, policy, walk)
     turns = turns_of(blocks)
     if previous is not None:
-        repeat(blocks, previous.made)
+        repeat(blocks, turns, previous)
     protect(blocks, turns, policy)
     replace(blocks, policy, previous)
     total = Total(blocks, policy)
     total.clear(blocks, turns[-1] if turns else ())
     request = None
     if policy.max_request_tokens is not None:
-        request = Request(messages, blocks, frame_tokens, policy)
-        if previous is not None:
-            request.drop_again(turns, previous.dropped)
+        request = Request(messages, blocks, turns, frame_tokens, policy)
         request.fit(turns)
     shapes: list[str] = []
     while True:
-        dropped = [] if request is None else request.dropped
+        drops = any(block.is_dropped for block in blocks)
         mends = Mends()
-        material = Material(messages, blocks, dropped, is_continued=is_continued)
+        material = Material(messages, blocks, is_continued=is_continued)
         drafts = material.all_messages()
-        if policy.repair or dropped:
-            shapes = shapes_of(build(messages, drafts) if dropped else messages)
+        if policy.repair or drops:
+            shapes = shapes_of(build(messages, drafts) if drops else messages)
         dialect = DIALECTS.get(shapes[0]) if len(shapes) == 1 else None
         # Where messages of one role may not follow one another, what is left has to be joined.
         if dialect is not None and (policy.repair or dialect.merges):
@@ -81,7 +79,7 @@ def plan(
     decisions = (
         len(messages),
         {block.reference: block.decision for block in blocks if block.decision is not None},
-        tuple(block.reference for turn in dropped for block in turn),
+        tuple(block.reference for block in blocks if block.is_dropped),
         tuple(mends.made),
     )
     stable, broken = prefix_tokens(
@@ -89,7 +87,7 @@ def plan(
     )
     outcome = (
         len(blocks),
-        tuple(replacements(blocks, dropped)),
+        tuple(replacements(blocks)),
         tuple(mends.made),
         sum(block.entry.result is None for block in blocks),
         sum(block.entry.call is None for block in blocks),
@@ -109,23 +107,20 @@ def plan(
     return Projection(None if is_same else drafts, outcome, decisions)
 
 
-def replacements(
-    blocks: Sequence[Block], dropped: Sequence[Sequence[Block]]
-) -> list[ReplacementFields]:
+def replacements(blocks: Sequence[Block]) -> list[ReplacementFields]:
     """The results that markers stand for, and those that went with their calls."""
-    gone = {id(block) for turn in dropped for block in turn}
     found: list[ReplacementFields] = []
     for block in blocks:
-        entry, size, after = block.entry, len(block.text), len(block.new)
-        kind, _, start, end = block.decision or ("", "", 0, size)
-        if id(block) in gone:
-            reason, after, start, end = "dropped", 0, 0, size
-        elif not kind:
+        entry, size = block.entry, len(block.text)
+        start, end = 0, size
+        if block.is_dropped:
+            reason = "dropped"
+        elif block.decision is None:
             continue
         else:
+            kind, _, head, tail = block.decision
             reason = block.reason if kind == "superseded" and block.reason else kind
-            start, end = (start, end) if kind == "cut" else (0, size)
-        found.append(
-            (entry.result_position, block.reference, entry.name, reason, size, after, start, end)
-        )
+            start, end = (head, tail) if kind == "cut" else (0, size)
+        place = entry.result_position, block.reference, entry.name
+        found.append((*place, reason, size, len(block.new), start, end))
     return found

@@ -31,7 +31,12 @@ class Request:
     """How many tokens a request has, and what is taken out so that it fits."""
 
     def __init__(
-        self, messages: Sequence[Any], blocks: Sequence[Block], frame: int, policy: Policy
+        self,
+        messages: Sequence[Any],
+        blocks: Sequence[Block],
+        turns: Sequence[Sequence[Block]],
+        frame: int,
+        policy: Policy,
     ) -> None:
         encoding = policy.encoding
         self._messages = messages
@@ -42,9 +47,9 @@ class Request:
         self.before = frame + sum(self._sizes)
         self.tokens = self.before + sum([self._growth(block) for block in blocks])
         self.limit = NO_LIMIT if policy.max_request_tokens is None else policy.max_request_tokens
-        self.dropped: list[Sequence[Block]] = []
-        """The tool loops that go."""
-        self._gone: set[int] = set()
+        for turn in turns:
+            if turn[0].is_dropped:
+                self._forget(turn)
 
     def count_anew(self, messages: Sequence[Any]) -> None:
         """Count what came out, with what was mended in it."""
@@ -60,7 +65,7 @@ class Request:
         """Take out what is needed; whether there was anything to take."""
         before = self.tokens
         if self.over:
-            older = [turn for turn in turns[:-1] if id(turn) not in self._gone]
+            older = [turn for turn in turns[:-1] if not turn[0].is_dropped]
             self._clear(older)
             for turn in older:
                 if self.over and not any(block.is_kept for block in turn):
@@ -71,12 +76,6 @@ class Request:
                     limits = Limits(NO_LIMIT, room, self._encoding)
                     self._shrink(block, cut_to(block, limits, self._policy))
         return self.tokens < before
-
-    def drop_again(self, turns: Sequence[Sequence[Block]], references: frozenset[str]) -> None:
-        """Drop the loops that an earlier projection dropped."""
-        for turn in turns[:-1]:
-            if any(block.reference in references for block in turn):
-                self._drop(turn)
 
     def _clear(self, turns: Sequence[Sequence[Block]]) -> None:
         """Clear the oldest results, and enough of them at once."""
@@ -103,8 +102,13 @@ class Request:
         return MEMO.count(block.new, self._encoding) - old
 
     def _drop(self, turn: Sequence[Block]) -> None:
-        self.dropped.append(turn)
-        self._gone.add(id(turn))
+        """Let a loop go as a whole."""
+        self._forget(turn)
+        for block in turn:
+            block.drop()
+
+    def _forget(self, turn: Sequence[Block]) -> None:
+        """Count no more what a loop has by what was decided."""
         for position in {block.entry.position for block in turn}:
             self.tokens -= self._sizes[position]
         for block in turn:

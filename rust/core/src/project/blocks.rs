@@ -48,6 +48,8 @@ pub(crate) struct Block<'a, V> {
     saved: OnceCell<isize>,
     /// Whether the policy keeps it.
     pub(crate) is_kept: bool,
+    /// Whether it goes with its call.
+    pub(crate) is_dropped: bool,
     /// Whether it can't be replaced.
     pub(crate) is_fixed: bool,
 }
@@ -78,6 +80,7 @@ impl<'a, V: Value<'a>> Block<'a, V> {
             new: None,
             saved: OnceCell::new(),
             is_kept: false,
+            is_dropped: false,
             is_fixed,
         }
     }
@@ -110,7 +113,7 @@ impl<'a, V: Value<'a>> Block<'a, V> {
 
     /// Replace the result, if that makes it smaller, and smaller than it already is.
     pub(crate) fn decide(&mut self, decision: Decision<'a>) {
-        if self.is_fixed || self.is_kept {
+        if self.is_fixed || self.is_kept || self.is_dropped {
             return;
         }
         let new = self.made(&decision);
@@ -121,6 +124,12 @@ impl<'a, V: Value<'a>> Block<'a, V> {
         if is_smaller {
             (self.decision, self.new, self.saved) = (Some(decision), Some(new), OnceCell::new());
         }
+    }
+
+    /// Let the result go with its call: nothing stands in its place.
+    pub(crate) fn drop(&mut self) {
+        self.is_dropped = true;
+        (self.decision, self.new, self.saved) = (None, Some(Piece::default()), OnceCell::new());
     }
 
     /// What stands in place of the result by a decision.

@@ -45,10 +45,29 @@ pub(crate) fn protect<'a, V: Value<'a>>(blocks: &mut [Block<'a, V>], turns: &[Ve
 }
 
 /// Make the decisions again that were made before.
-pub(crate) fn repeat<'a, V: Value<'a>>(blocks: &mut [Block<'a, V>], previous: &Previous) {
-    for block in blocks {
+pub(crate) fn repeat<'a, V: Value<'a>>(blocks: &mut [Block<'a, V>], turns: &[Vec<usize>], previous: &Previous) {
+    for block in blocks.iter_mut() {
         if let Some(decision) = previous.made.get(&*block.reference) {
             block.decide(decision.clone());
+        }
+    }
+    if previous.dropped.is_empty() {
+        return;
+    }
+    let Some((_, earlier)) = turns.split_last() else { return };
+    for turn in earlier {
+        let mut references = turn.iter().filter_map(|number| blocks.get(*number)).map(|block| &*block.reference);
+        if references.any(|reference| previous.dropped.contains(reference)) {
+            drop_all(blocks, turn);
+        }
+    }
+}
+
+/// Let the blocks of so many numbers go with their calls.
+pub(crate) fn drop_all<'a, V: Value<'a>>(blocks: &mut [Block<'a, V>], numbers: &[usize]) {
+    for number in numbers {
+        if let Some(block) = blocks.get_mut(*number) {
+            block.drop();
         }
     }
 }
@@ -86,7 +105,7 @@ pub(crate) fn replace<'a, V: Value<'a>>(
 
 /// What the policy makes of a result; nothing where it leaves it as it is.
 fn wanted<'a, V: Value<'a>>(blocks: &[Block<'a, V>], number: usize, settings: &Settings<'_>) -> Option<Decision<'a>> {
-    let block = blocks.get(number).filter(|block| !block.is_fixed && !block.is_kept)?;
+    let block = blocks.get(number).filter(|block| !block.is_fixed && !block.is_kept && !block.is_dropped)?;
     match (block.reason, block.by) {
         (Some(Reason::Rule), _) => return Some(Decision::RULED_OUT),
         (Some(_), Some(by)) => {

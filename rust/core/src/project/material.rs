@@ -21,34 +21,34 @@ pub(crate) struct Material<'a, 'm, V> {
 }
 
 impl<'a, 'm, V: Value<'a>> Material<'a, 'm, V> {
-    /// Of messages, of what was decided of their blocks, and without those that are dropped.
-    pub(crate) fn new(
-        messages: &'m [V],
-        blocks: &'m [Block<'a, V>],
-        dropped: impl Iterator<Item = &'m Block<'a, V>>,
-        is_continued: bool,
-    ) -> Self {
+    /// Of messages, and of what was decided of their blocks.
+    pub(crate) fn new(messages: &'m [V], blocks: &'m [Block<'a, V>], is_continued: bool) -> Self {
         let (edits, gone, touched) = (AHashMap::new(), AHashSet::new(), AHashMap::new());
         let mut material = Self { messages, blocks, is_continued, edits, gone, touched };
         for block in blocks {
             if let (Some(decision), Some(site), Some(new)) = (&block.decision, block.site, &block.new) {
                 material.edit(site.path, site.replaced(new, decision.fate != Fate::Cut));
             }
-        }
-        for block in dropped {
-            // The calls of a turn, with all that the model said in their messages, and their results. A provider refuses
-            // reasoning without the call that it led to.
-            let mut position = block.entry.position;
-            material.take_out(Path::Message(position));
-            while let Some(before) = position.checked_sub(1).filter(|before| material.is_reasoning(*before)) {
-                position = before;
-                material.take_out(Path::Message(position));
-            }
-            if let Some(path) = block.result_path {
-                material.take_out(path);
+            if block.is_dropped {
+                material.drop(block);
             }
         }
         material
+    }
+
+    /// Leave out a call, with all that the model said in its message, and its result.
+    ///
+    /// A provider refuses reasoning without the call that it led to.
+    fn drop(&mut self, block: &Block<'a, V>) {
+        let mut position = block.entry.position;
+        self.take_out(Path::Message(position));
+        while let Some(before) = position.checked_sub(1).filter(|before| self.is_reasoning(*before)) {
+            position = before;
+            self.take_out(Path::Message(position));
+        }
+        if let Some(path) = block.result_path {
+            self.take_out(path);
+        }
     }
 
     /// Replace members of the object at a path; those of an object in it come together.

@@ -116,7 +116,7 @@ pub fn plan<'a, D: Door<'a>>(
     let Blocks { all: mut blocks, duplicate_results } = read_blocks(messages, settings)?;
     let turns = turns_of(&blocks);
     if let Some(previous) = previous {
-        repeat(&mut blocks, previous);
+        repeat(&mut blocks, &turns, previous);
     }
     protect(&mut blocks, &turns, settings);
     replace(&mut blocks, settings, previous);
@@ -125,25 +125,19 @@ pub fn plan<'a, D: Door<'a>>(
     let mut request = settings
         .counter
         .zip(settings.max_request_tokens)
-        .map(|(counter, limit)| Request::new((messages, &blocks), frame.tokens, (settings, counter, limit)));
+        .map(|(counter, limit)| Request::new(messages, (&blocks, &turns), frame.tokens, (settings, counter, limit)));
     if let Some(request) = &mut request {
-        if let Some(previous) = previous {
-            request.drop_again(&blocks, &turns, &previous.dropped);
-        }
         request.fit(&mut blocks, &turns);
     }
     let put = loop {
-        let dropped = dropped_of(request.as_ref(), &turns);
-        let put = put_together((messages, door), (&blocks, &dropped), (settings, frame.is_continued));
+        let put = put_together((messages, door), &blocks, (settings, frame.is_continued));
         let Some(request) = &mut request else { break put };
         request.count_anew(&put.drafts, door);
         if !request.fit(&mut blocks, &turns) {
             break put;
         }
     };
-    let dropped = dropped_of(request.as_ref(), &turns);
-    let is_dropped = flags(&dropped, blocks.len());
-    let now = Now { blocks: &blocks, messages: messages.len(), dropped: &is_dropped, mends: &put.mends };
+    let now = Now { blocks: &blocks, messages: messages.len(), mends: &put.mends };
     let (stable_prefix_tokens, cache_break_tokens) = prefix_tokens(&now, previous, |start, end| door.weigh(start, end));
     let outcome = Outcome {
         mends: put.mends,
@@ -154,25 +148,19 @@ pub fn plan<'a, D: Door<'a>>(
         not_repaired: put.not_repaired,
         stable_prefix_tokens,
         cache_break_tokens,
-        ..outcome_of(&blocks, &is_dropped)
+        ..outcome_of(&blocks)
     };
-    let references = dropped.iter().filter_map(|number| blocks.get(*number)).map(|block| block.reference.clone());
     let made = blocks.iter().filter_map(|block| Some((block.reference.clone(), block.decision.clone()?)));
-    let decisions = Decisions { messages: messages.len(), made: made.collect(), dropped: references.collect() };
+    let dropped = blocks.iter().filter(|block| block.is_dropped).map(|block| block.reference.clone());
+    let decisions = Decisions { messages: messages.len(), made: made.collect(), dropped: dropped.collect() };
     Ok(Projection { drafts: (!put.is_same).then_some(put.drafts), outcome, decisions })
 }
 
-/// The numbers of the blocks that are dropped.
-fn dropped_of(request: Option<&Request<'_, '_>>, turns: &[Vec<usize>]) -> Vec<usize> {
-    let dropped = request.into_iter().flat_map(|request| &request.dropped);
-    dropped.filter_map(|turn| turns.get(*turn)).flatten().copied().collect()
-}
-
 /// What blocks tell of what was done.
-fn outcome_of<'a, V: Value<'a>>(blocks: &[Block<'a, V>], is_dropped: &[bool]) -> Outcome<'a> {
+fn outcome_of<'a, V: Value<'a>>(blocks: &[Block<'a, V>]) -> Outcome<'a> {
     Outcome {
         blocks: blocks.len(),
-        replacements: replacements(blocks, is_dropped),
+        replacements: replacements(blocks),
         orphan_calls: blocks.iter().filter(|block| block.entry.result.is_none()).count(),
         orphan_results: blocks.iter().filter(|block| block.entry.call.is_none()).count(),
         errors: blocks.iter().filter(|block| block.entry.is_error()).count(),
@@ -185,20 +173,20 @@ fn outcome_of<'a, V: Value<'a>>(blocks: &[Block<'a, V>], is_dropped: &[bool]) ->
 /// Put the messages together, and mend them where that is asked for.
 fn put_together<'a, 'm, D: Door<'a>>(
     (messages, door): (&'m [D::Item], &D),
-    (blocks, dropped): (&'m [Block<'a, D::Item>], &[usize]),
+    blocks: &'m [Block<'a, D::Item>],
     (settings, is_continued): (&Settings<'_>, bool),
 ) -> Put<'a, D::Item> {
-    let gone = dropped.iter().filter_map(|number| blocks.get(*number));
-    let mut material = Material::new(messages, blocks, gone, is_continued);
+    let drops = blocks.iter().any(|block| block.is_dropped);
+    let mut material = Material::new(messages, blocks, is_continued);
     let mut mends = Mends::default();
     let mut not_repaired = String::new();
     let mut mended = None;
-    if settings.repair || !dropped.is_empty() {
-        let shapes = if dropped.is_empty() {
-            shapes_of(messages.iter().copied())
-        } else {
+    if settings.repair || drops {
+        let shapes = if drops {
             let all = material.all_messages();
             shapes_of(all.iter().filter_map(|draft| door.build(draft)))
+        } else {
+            shapes_of(messages.iter().copied())
         };
         match (shapes.as_slice(), shapes.first().and_then(|name| Dialect::named(name))) {
             // Where messages of one role may not follow one another, what is left has to be joined.
@@ -215,24 +203,13 @@ fn put_together<'a, 'm, D: Door<'a>>(
     Put { drafts, mends: mends.made, not_repaired, is_same }
 }
 
-/// Which of so many have one of these numbers.
-fn flags(numbers: &[usize], count: usize) -> Vec<bool> {
-    let mut flags = vec![false; count];
-    for number in numbers {
-        if let Some(flag) = flags.get_mut(*number) {
-            *flag = true;
-        }
-    }
-    flags
-}
-
 /// The results that markers stand for, and those that went with their calls.
-fn replacements<'a, V: Value<'a>>(blocks: &[Block<'a, V>], dropped: &[bool]) -> Vec<Replacement<'a>> {
+fn replacements<'a, V: Value<'a>>(blocks: &[Block<'a, V>]) -> Vec<Replacement<'a>> {
     let mut found = Vec::new();
-    for (block, is_dropped) in blocks.iter().zip(dropped) {
+    for block in blocks {
         let (entry, size) = (&block.entry, block.size);
         let (reason, after, range) = match &block.decision {
-            _ if *is_dropped => ("dropped", 0, (0, size)),
+            _ if block.is_dropped => ("dropped", 0, (0, size)),
             None => continue,
             Some(decision) => {
                 let by_reason = block.reason.filter(|_| decision.fate == Fate::Superseded);

@@ -8,7 +8,7 @@
 use ahash::AHashSet;
 
 use super::blocks::Block;
-use super::choose::{cut_to, is_enough};
+use super::choose::{cut_to, drop_all, is_enough};
 use super::drafts::{Door, Draft, Path};
 use super::settings::{Counter, Decision, Fate, Settings};
 use crate::content::{Content, result_content};
@@ -36,24 +36,23 @@ pub(crate) struct Request<'s, 'r> {
     pub(crate) before: usize,
     /// How many it has by what was decided.
     pub(crate) tokens: isize,
-    /// The numbers of the turns that go.
-    pub(crate) dropped: Vec<usize>,
-    gone: AHashSet<usize>,
 }
 
 impl<'s, 'r> Request<'s, 'r> {
     /// A request whose limit is `limit`; `frame` is what it takes beside its messages.
     pub(crate) fn new<'a, V: Value<'a>>(
-        (messages, blocks): (&[V], &[Block<'a, V>]),
+        messages: &[V],
+        (blocks, turns): (&[Block<'a, V>], &[Vec<usize>]),
         frame: usize,
         (settings, counter, limit): (&'s Settings<'r>, Counter<'r>, usize),
     ) -> Self {
         let sizes = request_tokens(messages.iter().copied(), counter);
         let before = frame + sizes.iter().sum::<usize>();
-        let (dropped, gone) = (Vec::new(), AHashSet::new());
-        let mut request =
-            Self { settings, counter, limit, frame, sizes, before, tokens: signed(before), dropped, gone };
+        let mut request = Self { settings, counter, limit, frame, sizes, before, tokens: signed(before) };
         request.tokens += blocks.iter().map(|block| request.growth(block)).sum::<isize>();
+        for turn in turns.iter().filter(|turn| is_dropped(blocks, turn)) {
+            request.forget(blocks, turn);
+        }
         request
     }
 
@@ -78,12 +77,12 @@ impl<'s, 'r> Request<'s, 'r> {
     pub(crate) fn fit<'a, V: Value<'a>>(&mut self, blocks: &mut [Block<'a, V>], turns: &[Vec<usize>]) -> bool {
         let before = self.tokens;
         let Some((last, earlier)) = turns.split_last().filter(|_| self.over() > 0) else { return false };
-        let older: Vec<usize> = (0..earlier.len()).filter(|turn| !self.gone.contains(turn)).collect();
-        self.clear(blocks, older.iter().filter_map(|turn| turns.get(*turn)).flatten());
-        for number in older {
-            let Some(turn) = turns.get(number).filter(|_| self.over() > 0) else { break };
-            if !turn.iter().filter_map(|block| blocks.get(*block)).any(|block| block.is_kept) {
-                self.drop(blocks, number, turn);
+        let older: Vec<&Vec<usize>> = earlier.iter().filter(|turn| !is_dropped(blocks, turn)).collect();
+        self.clear(blocks, older.iter().copied().flatten());
+        for turn in older {
+            if self.over() > 0 && !of(blocks, turn).any(|block| block.is_kept) {
+                self.forget(blocks, turn);
+                drop_all(blocks, turn);
             }
         }
         for number in last {
@@ -95,22 +94,6 @@ impl<'s, 'r> Request<'s, 'r> {
             }
         }
         self.tokens < before
-    }
-
-    /// Drop the loops that an earlier projection dropped.
-    pub(crate) fn drop_again<'a, V: Value<'a>>(
-        &mut self,
-        blocks: &[Block<'a, V>],
-        turns: &[Vec<usize>],
-        references: &AHashSet<String>,
-    ) {
-        let Some((_, earlier)) = turns.split_last() else { return };
-        for (number, turn) in earlier.iter().enumerate() {
-            let mut own = turn.iter().filter_map(|block| blocks.get(*block));
-            if own.any(|block| references.contains(&*block.reference)) {
-                self.drop(blocks, number, turn);
-            }
-        }
     }
 
     /// Clear the oldest results, and enough of them at once.
@@ -142,14 +125,12 @@ impl<'s, 'r> Request<'s, 'r> {
         signed(self.counter.count(&block.new_text())) - signed(old)
     }
 
-    fn drop<'a, V: Value<'a>>(&mut self, blocks: &[Block<'a, V>], number: usize, turn: &[usize]) {
-        self.dropped.push(number);
-        self.gone.insert(number);
-        let own = || turn.iter().filter_map(|block| blocks.get(*block));
-        let positions: AHashSet<usize> = own().map(|block| block.entry.position).collect();
+    /// Count no more what a loop has by what was decided.
+    fn forget<'a, V: Value<'a>>(&mut self, blocks: &[Block<'a, V>], turn: &[usize]) {
+        let positions: AHashSet<usize> = of(blocks, turn).map(|block| block.entry.position).collect();
         let sizes = positions.iter().filter_map(|position| self.sizes.get(*position));
         self.tokens -= signed(sizes.sum::<usize>());
-        for block in own() {
+        for block in of(blocks, turn) {
             let entry = &block.entry;
             if entry.result.is_none() || entry.result_position == entry.position {
                 continue;
@@ -159,6 +140,16 @@ impl<'s, 'r> Request<'s, 'r> {
             self.tokens -= signed(size) + self.growth(block);
         }
     }
+}
+
+/// The blocks of a turn.
+fn of<'b, 'a, V>(blocks: &'b [Block<'a, V>], turn: &'b [usize]) -> impl Iterator<Item = &'b Block<'a, V>> {
+    turn.iter().filter_map(|number| blocks.get(*number))
+}
+
+/// Whether a turn is dropped: it goes as a whole.
+fn is_dropped<V>(blocks: &[Block<'_, V>], turn: &[usize]) -> bool {
+    of(blocks, turn).next().is_some_and(|block| block.is_dropped)
 }
 
 /// What each message takes of a model's window.

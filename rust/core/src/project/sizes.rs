@@ -14,8 +14,6 @@ pub(crate) struct Now<'n, 'a, V> {
     pub(crate) blocks: &'n [Block<'a, V>],
     /// How many messages there are.
     pub(crate) messages: usize,
-    /// Whether each block is dropped.
-    pub(crate) dropped: &'n [bool],
     pub(crate) mends: &'n [Mend<'a>],
 }
 
@@ -29,8 +27,8 @@ fn first_changed<V>(now: &Now<'_, '_, V>, previous: Option<&Previous>) -> usize 
     let decided = decided.map(|block| block.entry.result_position);
     let was_dropped =
         |block: &Block<'_, V>| previous.is_some_and(|previous| previous.dropped.contains(&*block.reference));
-    let dropped = now.blocks.iter().zip(now.dropped).filter(|(block, is_dropped)| **is_dropped != was_dropped(block));
-    let dropped = dropped.map(|(block, _)| block.entry.position);
+    let dropped = now.blocks.iter().filter(|block| block.is_dropped != was_dropped(block));
+    let dropped = dropped.map(|block| block.entry.position);
     let changed = decided.chain(dropped).chain(other_mends(now.mends, previous)).min();
     changed.unwrap_or(known).min(known).min(now.messages)
 }

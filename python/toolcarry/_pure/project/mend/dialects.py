@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from typing import Any, Final, Literal, NamedTuple
 
+from toolcarry._pure.project.sites import RESPONSES
 from toolcarry.wire import Wire, as_object, text_or_empty
 
 INTERRUPTED: Final = "[Tool use interrupted: no result]"
@@ -106,8 +107,6 @@ ANSWERED = (
     "apply_patch_call",
 )
 """The calls of Responses for which a result can be made."""
-
-RESPONSES = ("functionResponse", "function_response")
 
 DIALECTS: Final[dict[str, Dialect]] = {
     "anthropic": Dialect(
