@@ -108,11 +108,8 @@ def test_10_ids_that_repeat(api: ModuleType) -> None:
     ]
     found = repair(api, messages)
     ids = [message["content"][0]["id"] for message in found.messages[1::2]]
-    assert ids == ["call_0", "call_0_1", "call_0_1_1"]
-    assert [(mend.call_id, mend.detail) for mend in found.report.mends] == [
-        ("call_0", "call_0_1"),
-        ("call_0_1", "call_0_1_1"),
-    ]
+    assert ids == ["call_0", "call_0_2", "call_0_1"]
+    assert [(mend.call_id, mend.detail) for mend in found.report.mends] == [("call_0", "call_0_2")]
     assert api.resolve(messages, "call_0#2") == "b"
 
 

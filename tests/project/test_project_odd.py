@@ -45,8 +45,8 @@ def test_names_in_snake_case_are_mended_where_they_stand(api: ModuleType) -> Non
     ]
     messages = [{"role": "model", "parts": calls}, {"role": "user", "parts": results}]
     said, answers = api.project(messages, policy=REPAIR).messages
-    assert [part["function_call"]["id"] for part in said["parts"]] == ["c", "c_1"]
-    assert [part["function_response"]["id"] for part in answers["parts"]] == ["c", "c_1"]
+    assert [part["function_call"]["id"] for part in said["parts"]] == ["c", "c_2"]
+    assert [part["function_response"]["id"] for part in answers["parts"]] == ["c", "c_2"]
     assert [part["function_response"]["name"] for part in answers["parts"]] == ["f", "f"]
 
 

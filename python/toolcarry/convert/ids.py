@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final, TypeVar
 
+from toolcarry._pure.free_ids import FreeIds
 from toolcarry.convert.losses import Losses, listed
 from toolcarry.convert.parts import Call, Item, Orphan, Turn
 from toolcarry.wire import text_or_empty
@@ -23,9 +24,6 @@ ALLOWED: Final = {
     "responses": re.compile(r".{1,64}", re.DOTALL),
 }
 """What an id may be: the providers refuse all others."""
-REFUSED: Final = re.compile(r"[^A-Za-z0-9_-]")
-LONGEST: Final = 32
-"""Of an id that is made of a refused one."""
 
 
 def give_ids(turns: Sequence[Turn], target: str, losses: Losses) -> list[Turn]:
@@ -49,13 +47,11 @@ class Ids:
         self._losses = losses
         self._given: set[str] = set()
         self._made_up: list[str] = []
-        self._numbers: dict[str, int] = {}
-        """The next number for each id that was given to several."""
         self._next = 0
         self._has_lost = False
-        self._taken = {"", *(text_or_empty(item.wire.get("id")) for item in of(turns, Item))}
-        self._taken |= {part.call_id for part in of(turns, Orphan)}
-        self._taken |= {part.call_id for part in of(turns, Call)}
+        self._free = FreeIds(text_or_empty(item.wire.get("id")) for item in of(turns, Item))
+        self._free.taken |= {part.call_id for part in of(turns, Orphan)}
+        self._free.taken |= {part.call_id for part in of(turns, Call)}
         self._may_repeat = clear_ids(turns) if target in ("openai", "responses") else set()
 
     def named(self, part: Call | Orphan) -> Call | Orphan:
@@ -69,9 +65,9 @@ class Ids:
         allowed = ALLOWED.get(self._target)
         new = call_id
         if allowed is not None and not allowed.fullmatch(call_id):
-            new = self._free(REFUSED.sub("_", call_id)[:LONGEST])
+            new = self._free.plain(call_id)
         elif isinstance(part, Call) and self._is_given(call_id):
-            new = self._free(call_id[:LONGEST])
+            new = self._free.like(call_id)
         if isinstance(part, Call):
             self._given.add(new)
         if new != call_id:
@@ -83,21 +79,10 @@ class Ids:
 
     def _make_up(self) -> str:
         """An id for what has none."""
-        while f"call_{self._next}" in self._taken:
+        while (new := f"call_{self._next}") in self._free.taken:
             self._next += 1
-        new = f"call_{self._next}"
-        self._taken.add(new)
+        self._free.taken.add(new)
         self._made_up.append(new)
-        return new
-
-    def _free(self, stem: str) -> str:
-        """``stem`` where it is free, else with the first number behind it that is."""
-        new, number = stem, self._numbers.get(stem, 2)
-        while new in self._taken:
-            new = f"{stem}_{number}"
-            number += 1
-        self._numbers[stem] = number
-        self._taken.add(new)
         return new
 
     def tell(self) -> None:

@@ -32,6 +32,7 @@ pub mod fates;
 pub mod fences;
 pub mod fill;
 mod fit;
+mod free_ids;
 pub mod graphemes;
 pub mod inspect;
 mod lanes;

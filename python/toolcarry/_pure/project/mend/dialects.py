@@ -38,8 +38,8 @@ class Dialect(NamedTuple):
     """Where the parts of a message stand."""
     call_id: IdAt
     result_id: IdAt
-    ids: re.Pattern[str] | None
-    """What an id may be: nothing, where there need be none. ``None`` where ids don't matter."""
+    ids: re.Pattern[str]
+    """What an id may be: also nothing, where there need be none."""
     name: IdAt | None
     """Where a result says its tool's name, if that has to be the call's."""
     is_unique: Literal["request", "turn"]
@@ -136,7 +136,8 @@ DIALECTS: Final[dict[str, Dialect]] = {
         chat_result, typed_text, False, False,
     ),
     "ollama": Dialect(
-        "chat", "tool_calls", IdAt((), "id"), IdAt((), "tool_call_id"), None, IdAt((), "tool_name"), "turn",
+        "chat", "tool_calls", IdAt((), "id"), IdAt((), "tool_call_id"),
+        re.compile(r".*", re.DOTALL), IdAt((), "tool_name"), "turn",
         lambda _part: True,
         lambda part: part.get("role") == "tool",
         ollama_result, typed_text, False, False,

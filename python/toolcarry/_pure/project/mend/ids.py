@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Any
 
+from toolcarry._pure.free_ids import FreeIds
 from toolcarry._pure.project.blocks import Block
 from toolcarry._pure.project.drafts import Changed, Made, Path
 from toolcarry._pure.project.material import Material
@@ -15,60 +15,48 @@ from toolcarry._pure.project.mend.pairs import Pairs
 from toolcarry._pure.read import read_result
 from toolcarry.wire import Wire, as_object, text_or_empty
 
-REFUSED = re.compile(r"[^A-Za-z0-9_-]")
-LONGEST = 32
-"""Of an id that is made of a refused one."""
-STEM = "call"
-"""What an id begins with that is made of nothing."""
-
 
 class Ids:
     """The ids of calls, in the order of the conversation, so that what comes later changes none of them."""
 
-    def __init__(self, dialect: Dialect) -> None:
-        self._dialect = dialect
-        self._taken: set[str] = set()
-        self._numbers: dict[str, int] = {}
+    def __init__(self, dialect: Dialect, pairs: Pairs) -> None:
+        self._ids = dialect.ids
+        self._is_by_turn = dialect.is_unique == "turn"
+        self._foreign = pairs.foreign_ids
+        self._free = FreeIds(self._foreign)
         self._turn = -1
 
     def of(self, call_id: str, turn: int) -> str:
         """The id of the next call."""
-        ids = self._dialect.ids
-        if ids is None or (not call_id and ids.fullmatch("")):
+        if not call_id and self._ids.fullmatch(""):
             return call_id
-        if self._dialect.is_unique == "turn" and turn != self._turn:
-            self._taken, self._numbers = set(), {}
+        if self._is_by_turn and turn != self._turn:
+            self._free = FreeIds(self._foreign)
             self._turn = turn
-        new = call_id
-        if not ids.fullmatch(call_id):
-            new = self._free(REFUSED.sub("_", call_id)[:LONGEST].strip("_") or STEM)
-        elif call_id in self._taken:
-            new = self._free(call_id[:LONGEST])
-        self._taken.add(new)
-        return new
-
-    def _free(self, stem: str) -> str:
-        """``stem`` with the first number behind it that is free."""
-        number = self._numbers.get(stem, 1)
-        while f"{stem}_{number}" in self._taken:
-            number += 1
-        self._numbers[stem] = number
-        return f"{stem}_{number}"
+        if not self._ids.fullmatch(call_id):
+            return self._free.plain(call_id)
+        if call_id in self._free.taken:
+            return self._free.like(call_id)
+        self._free.taken.add(call_id)
+        return call_id
 
 
 def give_ids(material: Material, dialect: Dialect, pairs: Pairs, mends: Mends) -> dict[int, str]:
     """Give each call, and its result, an id that the provider takes; the ids by the order of the entries."""
-    ids = Ids(dialect)
+    ids = Ids(dialect, pairs)
     turns = turn_numbers(material.messages, dialect)
+    mixed = mixed_turns(pairs, turns)
     found: dict[int, str] = {}
     for path, block in pairs.calls.items():
         entry = block.entry
         own = entry.call_id
-        new = found[entry.order] = ids.of(own, turns[entry.position])
+        turn = turns[entry.position]
+        new = found[entry.order] = ids.of(own, turn)
         if new != own:
             mends.add("renamed_id", entry.position, own, new)
             material.edit(path, id_member(dialect.call_id, entry.call or {}, path, new))
-        fit_result(material, dialect, block, pairs.result_of(block), new, mends)
+        needs_id = turn in mixed or not dialect.ids.fullmatch("")
+        fit_result(material, dialect, block, pairs.result_of(block), (new, needs_id), mends)
     return found
 
 
@@ -77,22 +65,29 @@ def fit_result(
     dialect: Dialect,
     block: Block,
     path: Path | None,
-    call_id: str,
+    given: tuple[str, bool],
     mends: Mends,
 ) -> None:
-    """Let a result say the id, and the name, of its call, as far as the provider looks at them."""
+    """Let a result say the name of its call, and the id that is given, also where it has none if it needs one."""
     entry = block.entry
+    call_id, needs_id = given
     if entry.result is None or path is None:
         return
     said = read_result(entry.result)
-    ids = dialect.ids
-    if ids is not None and said.call_id != call_id and (said.call_id or not ids.fullmatch("")):
+    if said.call_id != call_id and (said.call_id or needs_id):
         material.edit(path, id_member(dialect.result_id, entry.result, path, call_id))
         if call_id == entry.call_id:
             mends.add("renamed_id", entry.result_position, said.call_id, call_id)
     if dialect.name is not None and said.name and said.name != entry.tool_name:
         mends.add("renamed_tool", entry.result_position, entry.call_id, entry.tool_name)
         material.edit(path, id_member(dialect.name, entry.result, path, entry.tool_name))
+
+
+def mixed_turns(pairs: Pairs, turns: Sequence[int]) -> set[int]:
+    """The turns in which some calls have ids and others none: there, a result without id could be either's."""
+    entries = [block.entry for block in pairs.calls.values()]
+    with_id = {turns[entry.position] for entry in entries if entry.call_id}
+    return with_id & {turns[entry.position] for entry in entries if not entry.call_id}
 
 
 def turn_numbers(messages: Sequence[Any], dialect: Dialect) -> list[int]:

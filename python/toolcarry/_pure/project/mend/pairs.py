@@ -8,6 +8,7 @@ from typing import Any
 from toolcarry._pure.project.blocks import Block
 from toolcarry._pure.project.drafts import Path
 from toolcarry._pure.project.mend.dialects import Dialect
+from toolcarry._pure.read import read_result
 from toolcarry.wire import as_list, as_object, text_or_empty
 
 
@@ -20,6 +21,8 @@ class Pairs:
         """The blocks by the paths of their results."""
         self.others: set[Path] = set()
         """Where results stand of calls that the client does not answer: they stay."""
+        self.foreign_ids: set[str] = set()
+        """Of such calls."""
         self._results: dict[int, Path] = {}
         self._doubles: dict[int, dict[str, int]] = {}
         for block in blocks:
@@ -29,7 +32,8 @@ class Pairs:
             if dialect.form == "chat" and path is not None:
                 path = self._among_calls(messages, path, block.entry.call_id)
             if path is None or not dialect.is_call(call):
-                if block.result_path is not None:
+                self.foreign_ids.add(block.entry.call_id)
+                if block.result_path is not None and may_answer(block, dialect):
                     self.others.add(block.result_path)
                 continue
             self.calls[path] = block
@@ -62,6 +66,15 @@ class Pairs:
     def result_of(self, block: Block) -> Path | None:
         """Where the result of a call stands."""
         return self._results.get(block.entry.order)
+
+
+def may_answer(block: Block, dialect: Dialect) -> bool:
+    """Whether the result of a call that the client does not answer is no stray one: it has an id, where there must be one."""
+    result = block.entry.result
+    is_stray = result is not None and not read_result(result).call_id
+    return (
+        not is_stray or dialect.ids.fullmatch("") is not None or not dialect.is_result(result or {})
+    )
 
 
 def is_of_kind(call: object, result: object) -> bool:

@@ -77,17 +77,21 @@ class Turns:
             self._sheets.add(Sheet(None, False, self._results_of(open_calls, [])))
 
     def _runs(self) -> list[tuple[bool, list[int]]]:
-        """The messages of one side that follow one another; what the model says behind its calls is a turn of its own."""
+        """The messages of one side that follow one another; what the model says behind its calls is a turn of its own.
+
+        A message with calls is the model's, whatever its role.
+        """
         runs: list[tuple[bool, list[int]]] = []
-        has_calls = False
+        had_calls = False
         for position, message in enumerate(self._messages):
             if self._material.is_gone((position,)):
                 continue
-            is_model = message.get("role") in MODEL
-            is_next = is_model and has_calls and (position, self._dialect.key, 0) not in self._calls
+            has_calls = any(path in self._calls for path in self._paths(position))
+            is_model = has_calls or message.get("role") in MODEL
+            is_next = is_model and had_calls and (position, self._dialect.key, 0) not in self._calls
             if not runs or runs[-1][0] != is_model or is_next:
                 runs.append((is_model, []))
-            has_calls = is_model and any(path in self._calls for path in self._paths(position))
+            had_calls = has_calls
             runs[-1][1].append(position)
         return runs
 

@@ -51,8 +51,6 @@ pub(crate) struct Dialect {
     pub(crate) key: PartsKey,
     pub(crate) call_id: IdAt,
     pub(crate) result_id: IdAt,
-    /// Whether ids matter.
-    pub(crate) has_ids: bool,
     /// Where a result says its tool's name, if that has to be the call's.
     pub(crate) name: Option<IdAt>,
     /// Whether an id may stand once only in all of the request; else once in a turn.
@@ -79,7 +77,6 @@ const CHAT: Dialect = Dialect {
     key: PartsKey::ToolCalls,
     call_id: own(names::ID),
     result_id: own(names::TOOL_CALL_ID),
-    has_ids: true,
     name: None,
     is_unique: false,
     refuses_blank: false,
@@ -127,7 +124,7 @@ static DIALECTS: [(&str, Dialect); 6] = [
         },
     ),
     ("openai-chat", CHAT),
-    ("ollama", Dialect { family: Family::Ollama, has_ids: false, name: Some(own(names::TOOL_NAME)), ..CHAT }),
+    ("ollama", Dialect { family: Family::Ollama, name: Some(own(names::TOOL_NAME)), ..CHAT }),
     (
         "openai-responses",
         Dialect {
@@ -147,7 +144,7 @@ impl Dialect {
         DIALECTS.iter().find(|(own, _)| *own == name).map(|(_, dialect)| dialect)
     }
 
-    /// Whether a provider to whom ids matter takes this one.
+    /// Whether the provider takes an id.
     pub(crate) fn takes_id(&self, call_id: Text<'_>) -> bool {
         let size = call_id.len();
         let is_word = |others: &[u8]| {

@@ -6,6 +6,7 @@ use ahash::{AHashMap, AHashSet};
 use super::dialects::{Dialect, Form, is_of_kind};
 use crate::project::blocks::Block;
 use crate::project::drafts::{PartsKey, Path};
+use crate::read::read_result;
 use crate::text::Text;
 use crate::value::{Value, names, text_or_empty};
 
@@ -20,8 +21,16 @@ pub(crate) struct Pairs<'a> {
     by_block: AHashMap<usize, Path>,
     /// Where results stand of calls that the client does not answer: they stay.
     others: AHashSet<Path>,
+    /// The ids of such calls.
+    pub(crate) foreign_ids: AHashSet<Text<'a>>,
     /// The ids of the calls.
     pub(crate) ids: AHashSet<Text<'a>>,
+}
+
+/// Whether the result of a call that the client does not answer is no stray one: it has an id, where there must be one.
+fn may_answer<'a, V: Value<'a>>(result: Option<V>, dialect: &Dialect) -> bool {
+    let is_stray = result.is_some_and(|result| dialect.is_result(result) && read_result(result).call_id.is_empty());
+    !is_stray || dialect.takes_id(Text::ascii(""))
 }
 
 /// The calls in `tool_calls` by their ids, of the messages in which a call is given in the content, too.
@@ -55,7 +64,8 @@ impl<'a> Pairs<'a> {
                 path => path.filter(|path| matches!(path, Path::Part(_, PartsKey::ToolCalls, _))),
             };
             let Some(path) = path.filter(|_| dialect.is_call(call)) else {
-                pairs.others.extend(block.result_path);
+                pairs.foreign_ids.insert(entry.call_id);
+                pairs.others.extend(block.result_path.filter(|_| may_answer(entry.result, dialect)));
                 continue;
             };
             pairs.add_call(path, number);

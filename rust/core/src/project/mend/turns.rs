@@ -74,19 +74,21 @@ impl<'t, 'a, 'm, V: Value<'a>> Turns<'t, 'a, 'm, V> {
         }
     }
 
-    /// The turns; what the model says behind its calls is one of its own.
+    /// The turns; what the model says behind its calls is one of its own. A message with calls is the model's, whatever
+    /// its role.
     fn runs(&self) -> Vec<Run> {
         let mut runs: Vec<Run> = Vec::new();
-        let mut has_calls = false;
+        let mut had_calls = false;
         for (position, message) in self.material.messages.iter().enumerate() {
             if self.material.is_gone(Path::Message(position)) {
                 continue;
             }
+            let has_calls = self.paths(position).any(|path| self.pairs.call_at(path).is_some());
             let role = text_or_empty(message.get(names::ROLE));
-            let is_model = role.is("assistant") || role.is("model");
+            let is_model = has_calls || role.is("assistant") || role.is("model");
             let first = Path::Part(position, self.dialect.key, 0);
-            let is_next = is_model && has_calls && self.pairs.call_at(first).is_none();
-            has_calls = is_model && self.paths(position).any(|path| self.pairs.call_at(path).is_some());
+            let is_next = is_model && had_calls && self.pairs.call_at(first).is_none();
+            had_calls = has_calls;
             match runs.last_mut().filter(|run| run.is_model == is_model && !is_next) {
                 Some(run) => run.positions.push(position),
                 None => runs.push(Run { is_model, positions: vec![position] }),

@@ -1,0 +1,64 @@
+"""Ids that pair two ways: a request that was mended pairs in one."""
+
+from types import ModuleType
+from typing import Any
+
+from toolcarry import Policy
+
+REPAIR = Policy(repair=True)
+INTERRUPTED = "[Tool use interrupted: no result]"
+
+
+def asks(*calls: tuple[str, str]) -> dict[str, Any]:
+    """A message of Ollama's with calls of these ids, empty for none, and names."""
+    own = [{"id": call_id, "function": {"name": name, "arguments": {}}} for call_id, name in calls]
+    return {
+        "role": "assistant",
+        "tool_calls": [call if call["id"] else {"function": call["function"]} for call in own],
+    }
+
+
+def tells(name: str, content: str, **members: str) -> dict[str, Any]:
+    return {"role": "tool", "tool_name": name, **members, "content": content}
+
+
+def test_ids_that_repeat_in_a_turn_of_ollamas(api: ModuleType) -> None:
+    messages = [asks(("t1", "f"), ("t1", "g")), tells("f", "x", tool_call_id="t1")]
+    once = api.project(messages, policy=REPAIR)
+    assert [message.get("tool_call_id") for message in once.messages[1:]] == ["t1", "t1_2"]
+    assert [message["tool_name"] for message in once.messages[1:]] == ["f", "g"]
+    assert api.project(once.messages, policy=REPAIR).report.mends == ()
+
+
+def test_calls_with_and_without_ids_in_one_turn(api: ModuleType) -> None:
+    calls = asks(("t1", "f"), ("", "f"), ("t2", "f"), ("", "g"))
+    once = api.project([calls, tells("f", "x"), tells("f", "y")], policy=REPAIR)
+    found = [(message["content"], message.get("tool_call_id")) for message in once.messages[1:]]
+    assert found == [("x", None), ("y", "t1"), (INTERRUPTED, "t2"), (INTERRUPTED, None)]
+    assert api.project(once.messages, policy=REPAIR).report.mends == ()
+
+
+def test_an_id_that_a_call_of_the_providers_own_has(api: ModuleType) -> None:
+    call = {"type": "function_call", "call_id": "c1", "name": "f", "arguments": "{}"}
+    own = {"type": "web_search_call", "call_id": "c1", "action": {"type": "search"}}
+    answer = {"type": "function_call_output", "output": "x"}
+    once = api.project([call, own, answer], policy=REPAIR)
+    assert api.project(once.messages, policy=REPAIR).report.mends == ()
+    assert [message["call_id"] for message in once.messages] == ["c1_2", "c1", "c1_2"]
+
+
+def test_a_result_without_id_is_no_answer_to_a_call_of_the_providers_own(api: ModuleType) -> None:
+    own = {"type": "web_search_call", "call_id": "c1", "action": {"type": "search"}}
+    call = {"type": "function_call", "call_id": "c2", "name": "f", "arguments": "{}"}
+    answer = {"type": "function_call_output", "call_id": "c2", "output": "x"}
+    lost = {"type": "function_call_output", "output": "y"}
+    once = api.project([own, call, answer, lost], policy=REPAIR)
+    assert once.messages == [own, call, answer]
+
+
+def test_a_message_with_calls_is_the_models(api: ModuleType) -> None:
+    part = {"functionCall": {"name": "f", "args": {}}}
+    messages = [{"role": "modell", "parts": [part]}, {"role": "model", "parts": [part]}]
+    once = api.project(messages, policy=REPAIR)
+    assert [message["role"] for message in once.messages] == ["modell", "model", "user"]
+    assert api.project(once.messages, policy=REPAIR).report.mends == ()
