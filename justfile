@@ -39,10 +39,10 @@ bench-smoke:
 long:
     .ci/check long
 
-# Every fuzz target for a few seconds
+# Every fuzz target for a few seconds, with the same inputs each time
 fuzz-smoke:
     .ci/check fuzz_smoke
 
-# Fuzz for so many seconds: scan_serde, doors, readers, reads_FAMILY, truncate, render, shell, or doors.py (fuzz/README.md)
+# Fuzz for so many seconds: scan_serde, doors, readers, reads_FAMILY, project, truncate, render, shell, or doors.py (fuzz/README.md)
 fuzz target seconds:
     .ci/check fuzz {{target}} {{seconds}}

@@ -36,14 +36,18 @@ def mend(material: Material, dialect: Dialect, mends: Mends) -> list[Draft]:
 def shapes_of(messages: Sequence[Any]) -> list[str]:
     """The shapes of the messages that have calls or results, by name; of Chat and its dialect the one of the calls.
 
-    Where none has any, those of the messages that think.
+    Where none has any, those of the messages that think. A record of a session is of no request's shape.
     """
     callers: set[str] = set()
     names: set[str] = set()
     thinkers: set[str] = set()
     for message in messages:
+        role = message.get("role")
+        if role is None and ("uuid" in message or "message" in message):
+            names.add("claude-code")
+            continue
         said = Said()
-        name = read_message(message, message.get("role"), said)
+        name = read_message(message, role, said)
         if said.calls or said.results:
             names.add(name)
         if said.calls:

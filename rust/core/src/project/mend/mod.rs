@@ -45,13 +45,18 @@ pub(crate) fn mend<'a, V: Value<'a>>(
 
 /// The shapes of the messages that have calls or results, by name; of Chat and its dialect the one of the calls.
 ///
-/// Where none has any, those of the messages that think.
+/// Where none has any, those of the messages that think. A record of a session is of no request's shape.
 pub(crate) fn shapes_of<'a, V: Value<'a>>(messages: impl Iterator<Item = V>) -> Vec<&'static str> {
     let (mut callers, mut found, mut thinkers) = (AHashSet::new(), AHashSet::new(), AHashSet::new());
     let mut said = Said::default();
     for message in messages {
+        let role = message.get(names::ROLE);
+        if role.is_none() && (message.has(names::UUID) || message.has(names::MESSAGE)) {
+            found.insert("claude-code");
+            continue;
+        }
         said.clear();
-        let shape = read_message(message, message.get(names::ROLE), &mut said);
+        let shape = read_message(message, role, &mut said);
         if found.is_empty() && thinks(message) {
             thinkers.insert(shape.unwrap_or("anthropic"));
         }
