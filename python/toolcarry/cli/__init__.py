@@ -1,4 +1,4 @@
-"""The command line: ``toolcarry carry``, ``inspect`` and ``convert``. Wiring only; the jobs are the library's.
+"""The command line: ``toolcarry carry``, ``inspect``, ``convert`` and ``project``. Wiring only; the jobs are the library's.
 
 Data goes to stdout as UTF-8, everything else to stderr. ``main`` turns whatever ends a command into an
 exit code, and nothing but a bug of ours into a traceback.
@@ -12,7 +12,7 @@ import sys
 from collections.abc import Sequence
 from contextlib import suppress
 
-from toolcarry.cli.codes import BROKEN_PIPE, FAILED, INTERRUPTED, USAGE
+from toolcarry.cli.codes import BROKEN_PIPE, FAILED, INTERRUPTED, USAGE, FileError
 from toolcarry.errors import ConfigError
 
 __all__ = ["main"]
@@ -37,6 +37,9 @@ def main(args: Sequence[str] | None = None) -> int:
         code = INTERRUPTED
     except BrokenPipeError:
         code = BROKEN_PIPE
+    except FileError as error:
+        code = error.code
+        complain(f"toolcarry: {error}")
     except ConfigError as error:
         code = USAGE
         complain(f"toolcarry: {error}")

@@ -9,8 +9,8 @@ import typer
 
 from toolcarry import carry, explain, inspect
 from toolcarry.carry import Carried
-from toolcarry.cli.codes import FAILED, NOT_FOUND, USAGE
-from toolcarry.cli.files import STDIN, FileError, check_stdin, for_each, read
+from toolcarry.cli.codes import FAILED, NOT_FOUND, USAGE, FileError
+from toolcarry.cli.files import STDIN, check_stdin, for_each, read
 from toolcarry.cli.notes import counts, findings, notes
 from toolcarry.cli.output import Output, json_line
 from toolcarry.cli.screen import Screen, label
@@ -31,15 +31,11 @@ def carry_files(
     """Write the context of every file; the exit code."""
     screen = Screen()
     inputs = [*names, *summary_file(summary)]
-    try:
-        check_stdin(inputs)
-        text = read_summary(summary)
-        with Output(output, inputs) as out:
-            work = Work(screen, out, policy, text, is_explained, is_json, is_strict, len(names) > 1)
-            return for_each(names, work.carry_one, screen, is_free=not out.is_terminal)
-    except FileError as error:
-        screen.say(f"toolcarry: {error}")
-        return error.code
+    check_stdin(inputs)
+    text = read_summary(summary)
+    with Output(output, inputs) as out:
+        work = Work(screen, out, policy, text, is_explained, is_json, is_strict, len(names) > 1)
+        return for_each(names, work.carry_one, screen, is_free=not out.is_terminal)
 
 
 class Work:

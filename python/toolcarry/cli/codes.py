@@ -9,3 +9,11 @@ USAGE: Final = 2
 NOT_FOUND: Final = 3
 INTERRUPTED: Final = 130
 BROKEN_PIPE: Final = 141
+
+
+class FileError(Exception):
+    """A file that can't be used, and the exit code that says so."""
+
+    def __init__(self, message: str, code: int) -> None:
+        super().__init__(message)
+        self.code = code

@@ -8,7 +8,7 @@ import typer
 
 from toolcarry import convert
 from toolcarry.cli.codes import FAILED
-from toolcarry.cli.files import FileError, for_each
+from toolcarry.cli.files import for_each
 from toolcarry.cli.output import Output, json_line
 from toolcarry.cli.screen import Screen, label, one_line
 from toolcarry.convert import KINDS, TARGETS, Loss, Target
@@ -40,12 +40,8 @@ def convert_file(
             screen.say(f"{label(name)}: {told}")
         return FAILED if findings else 0
 
-    try:
-        with Output(output, [name]) as out:
-            return for_each([name], convert_one, screen, is_free=not out.is_terminal)
-    except FileError as error:
-        screen.say(f"toolcarry: {error}")
-        return error.code
+    with Output(output, [name]) as out:
+        return for_each([name], convert_one, screen, is_free=not out.is_terminal)
 
 
 def read_target(text: str) -> Target:

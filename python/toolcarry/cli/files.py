@@ -12,20 +12,12 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final
 
-from toolcarry.cli.codes import FAILED, NOT_FOUND, USAGE
+from toolcarry.cli.codes import FAILED, NOT_FOUND, USAGE, FileError
 from toolcarry.cli.screen import Screen, label, one_line
 from toolcarry.errors import InputError
 from toolcarry.unpack import read_file, unpack
 
 STDIN: Final = "-"
-
-
-class FileError(Exception):
-    """A file that can't be used, and the exit code that says so."""
-
-    def __init__(self, message: str, code: int) -> None:
-        super().__init__(message)
-        self.code = code
 
 
 def read(name: str) -> bytes:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from toolcarry import inspect
 from toolcarry.cli.codes import FAILED
-from toolcarry.cli.files import FileError, check_stdin, for_each
+from toolcarry.cli.files import check_stdin, for_each
 from toolcarry.cli.notes import findings
 from toolcarry.cli.output import Output, json_line
 from toolcarry.cli.screen import Screen, columns, label, render
@@ -31,13 +31,9 @@ def inspect_files(names: Sequence[str], *, is_json: bool, is_strict: bool) -> in
         screen.say(f"{label(name)}: {found}")
         return FAILED
 
-    try:
-        check_stdin(names)
-        out = Output()
-        code = for_each(names, inspect_one, screen, is_free=not (is_json and out.is_terminal))
-    except FileError as error:
-        screen.say(f"toolcarry: {error}")
-        return error.code
+    check_stdin(names)
+    out = Output()
+    code = for_each(names, inspect_one, screen, is_free=not (is_json and out.is_terminal))
     if surveys:
         from toolcarry.cli.show import survey_tables  # noqa: PLC0415 - slow
 

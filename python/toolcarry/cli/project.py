@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from toolcarry import project_body, resolve
 from toolcarry._pure.project.markers import marker_of
 from toolcarry.cli.codes import FAILED
-from toolcarry.cli.files import FileError, for_each
+from toolcarry.cli.files import for_each
 from toolcarry.cli.output import Output, json_line
 from toolcarry.cli.screen import Screen, label, one_line, render
 from toolcarry.decisions import MENDS, Decision, Mend, ProjectReport, Replacement
@@ -64,12 +64,8 @@ def project_file(
             screen.say(f"{label(name)}: {line}")
         return FAILED if complaints else 0
 
-    try:
-        with Output(output, [name]) as out:
-            return for_each([name], project_one, screen, is_free=not out.is_terminal)
-    except FileError as error:
-        screen.say(f"toolcarry: {error}")
-        return error.code
+    with Output(output, [name]) as out:
+        return for_each([name], project_one, screen, is_free=not out.is_terminal)
 
 
 def summary(report: ProjectReport) -> list[str]:
