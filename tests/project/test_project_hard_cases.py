@@ -272,12 +272,13 @@ def test_shapes_that_do_not_go_together_are_left_and_told(api: ModuleType) -> No
     assert found.report.not_repaired == "anthropic, openai-chat"
 
 
-def test_records_of_a_session_are_no_request(api: ModuleType) -> None:
+def test_what_is_no_providers_is_no_request(api: ModuleType) -> None:
     records = [
         {"type": "assistant", "uuid": "u1", "message": wire.assistant(wire.use("t1"))},
         {"type": "user", "uuid": "u2", "parentUuid": "u1", "message": wire.user("Go on.")},
     ]
-    for messages in (records, [wire.assistant(wire.use("t0")), {"uuid": "u1"}]):
+    call = wire.assistant(wire.use("t0"))
+    for messages in (records, [call, {"uuid": "u1"}], [call, {"step_id": 1, "source": "agent"}]):
         found = api.project(messages, policy=REPAIR)
         assert found.messages == messages
-        assert "claude-code" in found.report.not_repaired
+        assert found.report.not_repaired

@@ -11,7 +11,7 @@ from typing import Any
 from toolcarry._pure.project.drafts import Draft
 from toolcarry._pure.project.material import Material
 from toolcarry._pure.project.mend.chat import mend_chat
-from toolcarry._pure.project.mend.dialects import Dialect
+from toolcarry._pure.project.mend.dialects import DIALECTS, Dialect
 from toolcarry._pure.project.mend.ids import give_ids
 from toolcarry._pure.project.mend.items import mend_items
 from toolcarry._pure.project.mend.mends import Mends
@@ -36,7 +36,7 @@ def mend(material: Material, dialect: Dialect, mends: Mends) -> list[Draft]:
 def shapes_of(messages: Sequence[Any]) -> list[str]:
     """The shapes of the messages that have calls or results, by name; of Chat and its dialect the one of the calls.
 
-    Where none has any, those of the messages that think. A record of a session is of no request's shape.
+    Where none has any, those of the messages that think. What is of no provider's shape always counts, records too.
     """
     callers: set[str] = set()
     names: set[str] = set()
@@ -48,7 +48,7 @@ def shapes_of(messages: Sequence[Any]) -> list[str]:
             continue
         said = Said()
         name = read_message(message, role, said)
-        if said.calls or said.results:
+        if said.calls or said.results or (name and name not in DIALECTS):
             names.add(name)
         if said.calls:
             callers.add(name)

@@ -45,7 +45,7 @@ pub(crate) fn mend<'a, V: Value<'a>>(
 
 /// The shapes of the messages that have calls or results, by name; of Chat and its dialect the one of the calls.
 ///
-/// Where none has any, those of the messages that think. A record of a session is of no request's shape.
+/// Where none has any, those of the messages that think. What is of no provider's shape always counts, records too.
 pub(crate) fn shapes_of<'a, V: Value<'a>>(messages: impl Iterator<Item = V>) -> Vec<&'static str> {
     let (mut callers, mut found, mut thinkers) = (AHashSet::new(), AHashSet::new(), AHashSet::new());
     let mut said = Said::default();
@@ -61,7 +61,7 @@ pub(crate) fn shapes_of<'a, V: Value<'a>>(messages: impl Iterator<Item = V>) -> 
             thinkers.insert(shape.unwrap_or("anthropic"));
         }
         let Some(name) = shape else { continue };
-        if !said.is_empty() {
+        if !said.is_empty() || Dialect::named(name).is_none() {
             found.insert(name);
         }
         if !said.calls.is_empty() {
