@@ -6,7 +6,7 @@ use std::cell::OnceCell;
 use std::convert::Infallible;
 
 use super::drafts::Path;
-use super::markers::{self, References};
+use super::markers::{References, is_marker, marker_of};
 use super::settings::{Decision, Fate, Settings};
 use super::sites::{Paths, Site};
 use crate::content::Content;
@@ -63,7 +63,7 @@ impl<'a, V: Value<'a>> Block<'a, V> {
         let chars = text.len();
         let is_fixed = chars == 0
             || entry.tool_name.is(RETRIEVAL)
-            || markers::is_marker(&text)
+            || is_marker(&text)
             || site.is_none_or(|site| !site.is_replaceable());
         Self {
             entry,
@@ -134,15 +134,11 @@ impl<'a, V: Value<'a>> Block<'a, V> {
 
     /// What stands in place of the result by a decision.
     fn made(&self, decision: &Decision<'a>) -> Piece<'a> {
-        let (size, reference) = (self.size, &*self.reference);
+        let head = decision.head.min(self.size);
+        let tail = decision.tail.clamp(head, self.size.max(head));
         match decision.fate {
-            Fate::Superseded => Piece::own(OwnedText::from_utf8(&markers::superseded(&decision.by, reference))),
-            Fate::Rule => Piece::own_ascii(markers::ruled_out(reference)),
-            Fate::Cleared => Piece::own_ascii(markers::cleared(size, reference)),
-            Fate::Cut => {
-                let tail = decision.tail.min(size).max(decision.head.min(size));
-                joined((&self.text, size), (decision.head.min(size), tail), reference)
-            }
+            Fate::Cut => joined((&self.text, self.size), &Decision::cut(head, tail), &self.reference),
+            _ => joined((&self.text, self.size), decision, &self.reference),
         }
     }
 
@@ -161,19 +157,24 @@ impl<'a, V: Value<'a>> Block<'a, V> {
     }
 }
 
-/// A text of so many characters without what stands between its head and its tail: there stands a marker on a line of its
+/// A text of so many characters with a marker in its place, or in the place of what is cut out of it, on a line of its
 /// own.
 pub(crate) fn joined<'a, V: Value<'a>>(
     (text, size): (&Content<'a, V>, usize),
-    (head, tail): (usize, usize),
+    decision: &Decision<'_>,
     reference: &str,
 ) -> Piece<'a> {
+    let marker = marker_of(decision, size, reference);
+    let Decision { head, tail, .. } = *decision;
+    if decision.fate != Fate::Cut {
+        return Piece::own(marker);
+    }
     let mut joined = OwnedText::default();
     if head > 0 {
         joined.push(text.start(head).text());
         joined.push_ascii("\n");
     }
-    joined.push_ascii(&markers::shown(head + size - tail, size, reference));
+    joined.push(marker.as_text());
     if tail < size {
         let end = text.end(size - tail);
         joined.push_ascii("\n");

@@ -8,7 +8,7 @@
 use std::borrow::Cow;
 
 use super::blocks::{Block, joined};
-use super::markers;
+use super::markers::marker_of;
 use super::settings::{Counter, Decision, Fate, Previous, Settings};
 use crate::clean::cut_text;
 use crate::dedupe::Reason;
@@ -16,7 +16,6 @@ use crate::fences::end_window;
 use crate::limits::{Cut, Limits, room_of, signed};
 use crate::rules::Kind;
 use crate::settings::NO_LIMIT;
-use crate::text::Text;
 use crate::truncate::Keep;
 use crate::value::Value;
 
@@ -143,10 +142,11 @@ pub(crate) fn cut_to<'a, V: Value<'a>>(
     if !is_long && Cut::of(&block.text.whole(), limits, keep).is_ok() {
         return None;
     }
-    let longest = markers::shown(size, size, &block.reference);
+    let longest = marker_of(&Decision::cut(size, size), size, &block.reference);
+    let longest = longest.as_text();
     let chars = if limits.chars == NO_LIMIT { isize::MAX } else { signed(limits.chars) - signed(longest.len()) - 2 };
     let mut tokens = limits.tokens.map(|(most, encoding)| {
-        let own = encoding.count_text(Text::ascii(&longest));
+        let own = encoding.count_text(longest);
         (signed(most) - signed(own) - 2, encoding)
     });
     while chars > 0 && tokens.is_none_or(|(room, _)| room > 0) {
@@ -154,12 +154,13 @@ pub(crate) fn cut_to<'a, V: Value<'a>>(
         let Some((head, tail)) = what_stays(block, room, keep).filter(|(head, tail)| *head > 0 || *tail < size) else {
             break;
         };
+        let decision = Decision::cut(head, tail);
         let over = limits.tokens.map_or(0, |(most, encoding)| {
-            let new = joined((&block.text, size), (head, tail), &block.reference);
+            let new = joined((&block.text, size), &decision, &block.reference);
             signed(encoding.count_text(new.text())) - signed(most)
         });
         if over <= 0 {
-            return Some(Decision { fate: Fate::Cut, by: Cow::Borrowed(""), head, tail });
+            return Some(decision);
         }
         tokens = tokens.map(|(room, encoding)| (room - over, encoding));
     }

@@ -8,8 +8,9 @@ use std::borrow::Cow;
 
 use ahash::{AHashMap, AHashSet};
 
+use super::settings::{Decision, Fate};
 use crate::content::Content;
-use crate::text::Text;
+use crate::text::{OwnedText, Text};
 use crate::value::Value;
 
 const START: &str = "[toolcarry: ";
@@ -17,24 +18,18 @@ const WHOLE: &str = "; whole: ";
 /// How long an id may be to name a result.
 const MOST_ID: usize = 200;
 
-/// The marker of a result that another call's result replaces.
-pub(crate) fn superseded(by: &str, reference: &str) -> String {
-    format!("{START}superseded by call {by}{WHOLE}{reference}]")
-}
-
-/// The marker of a result of a tool that a rule keeps nowhere.
-pub(crate) fn ruled_out(reference: &str) -> String {
-    format!("{START}left out by a rule{WHOLE}{reference}]")
-}
-
-/// The marker of a result that went for want of room.
-pub(crate) fn cleared(chars: usize, reference: &str) -> String {
-    format!("{START}cleared, {} characters{WHOLE}{reference}]", grouped(chars))
-}
-
-/// The marker where a part of a result was cut out.
-pub(crate) fn shown(count: usize, chars: usize, reference: &str) -> String {
-    format!("{START}{} of {} characters{WHOLE}{reference}]", grouped(count), grouped(chars))
+/// What stands for a result of so many characters, or for what was cut out of it.
+pub(crate) fn marker_of(decision: &Decision<'_>, chars: usize, reference: &str) -> OwnedText {
+    let marker = match decision.fate {
+        Fate::Superseded => format!("{START}superseded by call {}{WHOLE}{reference}]", decision.by),
+        Fate::Rule => format!("{START}left out by a rule{WHOLE}{reference}]"),
+        Fate::Cleared => format!("{START}cleared, {} characters{WHOLE}{reference}]", grouped(chars)),
+        Fate::Cut => {
+            let stays = grouped(chars + decision.head - decision.tail);
+            format!("{START}{stays} of {} characters{WHOLE}{reference}]", grouped(chars))
+        }
+    };
+    OwnedText::from_utf8(&marker)
 }
 
 /// A number with a comma before each three digits.
@@ -115,7 +110,7 @@ fn stem_of(call_id: Text<'_>) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use super::{References, cleared, grouped, is_marker};
+    use super::{References, grouped, is_marker};
     use crate::content::Content;
     use crate::pieces::Piece;
     use crate::scan::Scanned;
@@ -136,8 +131,8 @@ mod tests {
     #[test]
     fn only_a_whole_line_is_a_marker() {
         let check = |text: &str| is_marker(&Content::<Scanned<'_>>::Piece(Piece::ascii(text)));
-        let marker = cleared(5_000, "a");
-        assert!(check(&marker));
+        let marker = "[toolcarry: cleared, 5,000 characters; whole: a]";
+        assert!(check(marker));
         for text in ["", "[toolcarry: a]", &format!("{marker}\n"), &format!("x{marker}"), &marker.repeat(2)] {
             assert!(!check(text), "{text}");
         }

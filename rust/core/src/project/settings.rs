@@ -112,7 +112,12 @@ pub struct Decision<'a> {
 
 impl Decision<'_> {
     pub(crate) const CLEARED: Self = Self { fate: Fate::Cleared, by: Cow::Borrowed(""), head: 0, tail: 0 };
-    pub(crate) const RULED_OUT: Self = Self { fate: Fate::Rule, by: Cow::Borrowed(""), head: 0, tail: 0 };
+    pub(crate) const RULED_OUT: Self = Self { fate: Fate::Rule, ..Self::CLEARED };
+
+    /// To cut out what stands between a head and a tail.
+    pub(crate) const fn cut(head: usize, tail: usize) -> Self {
+        Self { fate: Fate::Cut, by: Cow::Borrowed(""), head, tail }
+    }
 }
 
 /// What was mended: in which message, of which call.

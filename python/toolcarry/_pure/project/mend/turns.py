@@ -82,16 +82,18 @@ class Turns:
         A message with calls is the model's, whatever its role.
         """
         runs: list[tuple[bool, list[int]]] = []
-        had_calls = False
+        is_behind_calls = False
         for position, message in enumerate(self._messages):
             if self._material.is_gone((position,)):
                 continue
             has_calls = any(path in self._calls for path in self._paths(position))
             is_model = has_calls or message.get("role") in MODEL
-            is_next = is_model and had_calls and (position, self._dialect.key, 0) not in self._calls
+            is_next = (
+                is_model and is_behind_calls and (position, self._dialect.key, 0) not in self._calls
+            )
             if not runs or runs[-1][0] != is_model or is_next:
                 runs.append((is_model, []))
-            had_calls = has_calls
+            is_behind_calls = has_calls
             runs[-1][1].append(position)
         return runs
 

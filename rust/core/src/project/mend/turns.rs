@@ -78,7 +78,7 @@ impl<'t, 'a, 'm, V: Value<'a>> Turns<'t, 'a, 'm, V> {
     /// its role.
     fn runs(&self) -> Vec<Run> {
         let mut runs: Vec<Run> = Vec::new();
-        let mut had_calls = false;
+        let mut is_behind_calls = false;
         for (position, message) in self.material.messages.iter().enumerate() {
             if self.material.is_gone(Path::Message(position)) {
                 continue;
@@ -87,8 +87,8 @@ impl<'t, 'a, 'm, V: Value<'a>> Turns<'t, 'a, 'm, V> {
             let role = text_or_empty(message.get(names::ROLE));
             let is_model = has_calls || role.is("assistant") || role.is("model");
             let first = Path::Part(position, self.dialect.key, 0);
-            let is_next = is_model && had_calls && self.pairs.call_at(first).is_none();
-            had_calls = has_calls;
+            let is_next = is_model && is_behind_calls && self.pairs.call_at(first).is_none();
+            is_behind_calls = has_calls;
             match runs.last_mut().filter(|run| run.is_model == is_model && !is_next) {
                 Some(run) => run.positions.push(position),
                 None => runs.push(Run { is_model, positions: vec![position] }),
