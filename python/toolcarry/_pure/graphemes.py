@@ -9,7 +9,8 @@ read when a character beyond U+02FF is first met, not on import.
 Left out: rule GB9c (Indic conjuncts), which is younger than the table's Unicode 15.0; tailoring by
 language; and a list of clusters, which nothing here needs.
 
-The twin is ``rust/core/src/graphemes.rs``: the same functions in the same order.
+The twins are ``rust/core/src/graphemes.rs`` and, for the table, ``grapheme_classes.rs``: the same
+functions in the same order.
 """
 
 from bisect import bisect_right

@@ -9,9 +9,10 @@
 //! Left out: rule `GB9c` (Indic conjuncts), which is younger than the table's Unicode 15.0; tailoring
 //! by language; and a list of clusters, which nothing here needs.
 //!
-//! The twin is `python/toolcarry/_pure/graphemes.py`: the same functions in the same order.
+//! The twin is `python/toolcarry/_pure/graphemes.py`: the same functions in the same order, of which those of
+//! the table stand in `grapheme_classes.rs`.
 
-use std::sync::OnceLock;
+use crate::grapheme_classes::{Class, class_of};
 
 /// A unit of text that is a whole code point, as the units of a Python `str` are.
 ///
@@ -39,37 +40,11 @@ impl CodePoint for u32 {
     }
 }
 
-const TABLE_TEXT: &str = include_str!("../../../python/toolcarry/_pure/graphemes.txt");
-
 /// Below it no character joins another except CR and LF, and no table is needed to know it.
 const FIRST_JOINING: u32 = 0x300;
 
 const CARRIAGE_RETURN: u32 = 0x0D;
 const LINE_FEED: u32 = 0x0A;
-
-/// How many syllables share their first two jamo: one without a final consonant, 27 with.
-const HANGUL_BLOCK: u32 = 28;
-
-/// The classes of the table. Its H, `HangulSyllable`, stands there only: a character is `Lv` or `Lvt`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Class {
-    Other,
-    Cr,
-    Lf,
-    Control,
-    Extend,
-    Zwj,
-    RegionalIndicator,
-    Prepend,
-    SpacingMark,
-    Pictographic,
-    L,
-    V,
-    T,
-    Lv,
-    Lvt,
-    HangulSyllable,
-}
 
 /// Return the greatest grapheme boundary that is not above an index.
 ///
@@ -175,70 +150,10 @@ fn code_at<C: CodePoint>(text: &[C], index: usize) -> Option<u32> {
     text.get(index).map(|unit| unit.code_point())
 }
 
-/// Return the class of a character.
-fn class_of(code: u32) -> Class {
-    let table = load_table();
-    let after = table.partition_point(|(start, _)| *start <= code);
-    match after.checked_sub(1).and_then(|index| table.get(index)) {
-        Some((start, Class::HangulSyllable)) => match (code - start) % HANGUL_BLOCK {
-            0 => Class::Lv,
-            _ => Class::Lvt,
-        },
-        Some((_, class)) => *class,
-        None => Class::Other,
-    }
-}
-
-/// Return where each stretch of one class begins, and its class; they cover all of Unicode.
-fn load_table() -> &'static [(u32, Class)] {
-    static TABLE: OnceLock<Vec<(u32, Class)>> = OnceLock::new();
-    TABLE.get_or_init(|| parse_table(TABLE_TEXT))
-}
-
-/// Return the stretches that the lines of a table describe; comments are no lines of a table.
-fn parse_table(table: &str) -> Vec<(u32, Class)> {
-    let mut stretches = vec![(0, Class::Other)];
-    for (first, last, class) in table.lines().filter_map(parse_line) {
-        if stretches.last().is_some_and(|(start, _)| *start == first) {
-            stretches.pop(); // no gap: the range replaces the Other that would fill it
-        }
-        stretches.push((first, class));
-        stretches.push((last + 1, Class::Other));
-    }
-    stretches
-}
-
-/// Return the range and class of a line such as `0600..0605 P`.
-fn parse_line(line: &str) -> Option<(u32, u32, Class)> {
-    let (codes, letter) = line.split_once(' ')?;
-    let (first, last) = codes.split_once("..").unwrap_or((codes, codes));
-    let first = u32::from_str_radix(first, 16).ok()?;
-    let last = u32::from_str_radix(last, 16).ok()?;
-    Some((first, last, class_from_letter(letter)?))
-}
-
-fn class_from_letter(letter: &str) -> Option<Class> {
-    Some(match letter {
-        "R" => Class::Cr,
-        "N" => Class::Lf,
-        "C" => Class::Control,
-        "E" => Class::Extend,
-        "Z" => Class::Zwj,
-        "F" => Class::RegionalIndicator,
-        "P" => Class::Prepend,
-        "S" => Class::SpacingMark,
-        "X" => Class::Pictographic,
-        "L" => Class::L,
-        "V" => Class::V,
-        "T" => Class::T,
-        "H" => Class::HangulSyllable,
-        _ => return None,
-    })
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{Class, CodePoint, TABLE_TEXT, ceil_boundary, floor_boundary, is_boundary, parse_line};
+    use super::{CodePoint, ceil_boundary, floor_boundary, is_boundary};
+    use crate::grapheme_classes::{Class, TABLE_TEXT, parse_line};
 
     const CASES: &str = include_str!("../../../tests/cases/grapheme_breaks.txt");
     const MANY: usize = 1_000_000;

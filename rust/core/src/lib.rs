@@ -33,6 +33,7 @@ pub mod fences;
 pub mod fill;
 mod fit;
 mod free_ids;
+mod grapheme_classes;
 pub mod graphemes;
 pub mod inspect;
 mod lanes;
