@@ -10,15 +10,14 @@ from conversions import TARGETS, Held, check_shape, held, kinds, without_ids
 from hypothesis import given
 from hypothesis import strategies as st
 from real import TRANSCRIPTS
-from sources import (
+from sources import HAVE_ERRORS, SOURCES
+from sources_providers import (
     CODE,
     DIALOGUE,
     FAILURE,
-    HAVE_ERRORS,
     LIST,
     PASSED,
     READ,
-    SOURCES,
     TEST,
     function_call,
     output,

@@ -6,13 +6,12 @@ from typing import Any
 
 import pytest
 from conversions import TARGETS, check_shape, held, kinds
-from sources import (
-    CLAUDE_CODE,
+from sources_agents import CLAUDE_CODE, record
+from sources_providers import (
     OLLAMA,
     chat_call,
     function_call,
     output,
-    record,
     result,
     said,
     text,

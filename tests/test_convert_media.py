@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 from conversions import kinds
-from sources import result, said, text, use
+from sources_providers import result, said, text, use
 from wire import assistant, user
 
 from toolcarry import Loss, convert

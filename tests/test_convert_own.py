@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from conversions import TARGETS
-from sources import chat_call, function_call, output, result, said, text, use
+from sources_providers import chat_call, function_call, output, result, said, text, use
 from wire import assistant, user
 
 from toolcarry import Loss, convert

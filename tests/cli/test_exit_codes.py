@@ -1,4 +1,4 @@
-"""How commands end: exit codes, signals, pipes, terminals. Nothing here ends in a traceback."""
+"""How commands end: exit codes, signals, pipes. Nothing here ends in a traceback."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 
 from toolcarry.cli import main
 
-pty = pytest.importorskip("pty")
+pytest.importorskip("pty")  # without it, signals and pipes are others, too
 
 READ = ("Read", {"file_path": "/a.py"}, "x = 1")
 OPEN = ("Bash", {"command": "sleep 9"}, None)
@@ -248,59 +248,3 @@ def test_interrupt(command, environment, tmp_path, write):
     _, errors = process.communicate(timeout=30)
     assert (process.returncode, errors) == (130, b"")
     assert list(tmp_path.iterdir()) == [path]
-
-
-def in_terminal(
-    args: list[str], environment: dict[str, str], *, stdout: int | None
-) -> tuple[int, bytes]:
-    """Run with a terminal as stderr, and as stdout where none is given; the code and what was shown."""
-    ours, theirs = pty.openpty()
-    process = subprocess.Popen(
-        args,
-        stdin=subprocess.DEVNULL,
-        stdout=theirs if stdout is None else stdout,
-        stderr=theirs,
-        env=environment,
-    )
-    os.close(theirs)
-    shown = b""
-    while True:
-        try:
-            piece = os.read(ours, 65_536)
-        except OSError:  # the other end is closed
-            break
-        if not piece:
-            break
-        shown += piece
-    os.close(ours)
-    return process.wait(30), shown
-
-
-def test_colours_on_a_terminal(command, environment, example):
-    args = [*command, "inspect", str(example)]
-    assert b"\x1b[1m" in in_terminal(args, environment, stdout=None)[1]
-    for plain in ({"NO_COLOR": "1"}, {"TERM": "dumb"}):
-        code, shown = in_terminal(args, environment | plain, stdout=None)
-        assert code == 0
-        assert b"claude-code" in shown
-        assert b"\x1b" not in shown
-
-
-def test_progress_over_many_files(command, environment, example, tmp_path):
-    args = [*command, "carry", *[str(example)] * 12, str(tmp_path / "absent")]
-    code, shown = in_terminal(args, environment, stdout=subprocess.DEVNULL)
-    assert code == 3
-    assert b"/13" in shown
-    assert shown.count(b"==> ") == 12
-    assert b"absent: no such file" in shown.replace(b"\r\n", b"")
-    assert b"/13" not in in_terminal(args, environment, stdout=None)[1]
-    dumb = in_terminal(args, environment | {"TERM": "dumb"}, stdout=subprocess.DEVNULL)[1]
-    assert b"\x1b" not in dumb
-    few = in_terminal(args[:6], environment, stdout=subprocess.DEVNULL)[1]
-    assert b"\x1b" not in few
-
-
-def test_no_progress_where_nobody_looks(run, example):
-    done = run("carry", *[example] * 12)
-    assert b"/12" not in done.stderr
-    assert b"\x1b" not in done.stderr

@@ -20,8 +20,10 @@ use toolcarry::settings::{NO_LIMIT, Settings};
 use toolcarry::text::{OwnedText, Text};
 use toolcarry::truncate::Keep;
 use toolcarry::value::{Value, names};
-use wire::author::{Author, code_points, escaped, joined, spellings, with_result};
+use wire::author::{Author, joined};
 use wire::bash;
+use wire::spellings::{escaped, spellings, with_result};
+use wire::trees::code_points;
 
 // Texts by their ends
 

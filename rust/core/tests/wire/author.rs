@@ -1,69 +1,8 @@
-//! What the tests of the bytes door share: values that can be compared, and documents made by chance.
+//! Documents made by chance, and what they say.
 
-use bumpalo::Bump;
-use toolcarry::messages::Messages;
-use toolcarry::scan::{Conversation, Refused, Scanned, Written};
-use toolcarry::text::Text;
-use toolcarry::value::Value;
-
-use super::{Dice, bash};
-
-/// A value as a test compares it.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Tree {
-    Null,
-    Bool(bool),
-    Number(String),
-    Text(Vec<u32>),
-    List(Vec<Tree>),
-    Object(Vec<(Vec<u32>, Tree)>),
-}
-
-pub(crate) fn code_points(text: Text<'_>) -> Vec<u32> {
-    (0..text.len()).filter_map(|index| text.get(index)).collect()
-}
-
-pub(crate) fn tree_of(value: Scanned<'_>) -> Tree {
-    match value.written() {
-        Written::Null => Tree::Null,
-        Written::Bool(value) => Tree::Bool(value),
-        Written::Number(digits) => Tree::Number(String::from_utf8(digits.to_vec()).unwrap()),
-        Written::Text(text) => Tree::Text(code_points(text)),
-        Written::List => Tree::List((0..value.count()).map(|index| tree_of(value.item(index).unwrap())).collect()),
-        Written::Object => {
-            let mut members = Vec::new();
-            value.members(&mut |name, value| {
-                members.push((code_points(name), tree_of(value)));
-                true
-            });
-            assert_eq!(members.len(), value.size());
-            Tree::Object(members)
-        }
-    }
-}
-
-pub(crate) fn parse(data: &[u8]) -> Result<Tree, Refused> {
-    Scanned::parse(data, &Bump::new()).map(tree_of)
-}
-
-/// The messages of a conversation, the first first.
-pub(crate) fn messages_of<'a>(messages: &Conversation<'a>) -> Result<Vec<(usize, Scanned<'a>)>, Refused> {
-    let (mut found, mut position) = (Vec::new(), None);
-    while let Some((place, item)) = messages.before(position)? {
-        found.push((place, item));
-        position = Some(place);
-    }
-    found.reverse();
-    Ok(found)
-}
-
-pub(crate) fn open(data: &[u8]) -> Result<Vec<Tree>, Refused> {
-    let bump = Bump::new();
-    let messages = Conversation::open(data, &bump)?;
-    Ok(messages_of(&messages)?.into_iter().map(|(_, item)| tree_of(item)).collect())
-}
-
-// Documents made by chance
+use super::Dice;
+use super::spellings::escaped;
+use super::trees::Tree;
 
 const NUMBERS: [&str; 18] = [
     "0",
@@ -282,38 +221,4 @@ pub(crate) fn joined(said: &[u32]) -> Vec<u32> {
         }
     }
     whole
-}
-
-// Texts as they may be written
-
-/// A unit of UTF-16 by its number.
-pub(crate) fn escaped(unit: u32) -> String {
-    format!("\\u{unit:04x}")
-}
-
-/// A text in JSON: with no escape without need, with nothing but escapes, and with every other one.
-pub(crate) fn spellings(text: &str) -> [Vec<u8>; 3] {
-    let escape = |character: char| -> String {
-        character.encode_utf16(&mut [0; 2]).iter().map(|unit| escaped(u32::from(*unit))).collect::<Vec<_>>().concat()
-    };
-    let quoted = |inside: String| format!("\"{inside}\"").into_bytes();
-    let short = |text: &str| {
-        let whole = serde_json::to_string(text).unwrap();
-        whole[1..whole.len() - 1].to_owned()
-    };
-    let mixed = |(index, character): (usize, char)| {
-        if index % 2 == 0 { short(&character.to_string()) } else { escape(character) }
-    };
-    [
-        quoted(short(text)),
-        quoted(text.chars().map(escape).collect()),
-        quoted(text.chars().enumerate().map(mixed).collect()),
-    ]
-}
-
-/// A call of `ls` with a result that is written so.
-pub(crate) fn with_result(written: &[u8]) -> Vec<u8> {
-    let document = serde_json::to_string(&bash("t1", "ls", "@@")).unwrap();
-    let (before, behind) = document.split_once("\"@@\"").unwrap();
-    [before.as_bytes(), written, behind.as_bytes()].concat()
 }

@@ -3,7 +3,11 @@
 #![allow(dead_code)] // each test file uses some of them
 
 pub(crate) mod author;
+pub(crate) mod lines;
+pub(crate) mod nonsense;
+pub(crate) mod spellings;
 pub(crate) mod surrogates;
+pub(crate) mod trees;
 
 use bumpalo::Bump;
 use serde_json::{Value, json};
