@@ -278,7 +278,9 @@ def test_what_is_no_providers_is_no_request(api: ModuleType) -> None:
         {"type": "user", "uuid": "u2", "parentUuid": "u1", "message": wire.user("Go on.")},
     ]
     call = wire.assistant(wire.use("t0"))
-    for messages in (records, [call, {"uuid": "u1"}], [call, {"step_id": 1, "source": "agent"}]):
+    step = {"step_id": 1, "source": "agent"}
+    tool = {"role": "tool", "content": [{"type": "tool_result"}, {}]}
+    for messages in (records, [call, {"uuid": "u1"}], [call, step], [tool]):
         found = api.project(messages, policy=REPAIR)
         assert found.messages == messages
         assert found.report.not_repaired

@@ -36,7 +36,8 @@ def mend(material: Material, dialect: Dialect, mends: Mends) -> list[Draft]:
 def shapes_of(messages: Sequence[Any]) -> list[str]:
     """The shapes of the messages that have calls or results, by name; of Chat and its dialect the one of the calls.
 
-    Where none has any, those of the messages that think. What is of no provider's shape always counts, records too.
+    Where none has any, those of the messages that think. What is of no provider's shape always counts, records too, and
+    a message of the role that only Chat has.
     """
     callers: set[str] = set()
     names: set[str] = set()
@@ -50,6 +51,8 @@ def shapes_of(messages: Sequence[Any]) -> list[str]:
         name = read_message(message, role, said)
         if said.calls or said.results or (name and name not in DIALECTS):
             names.add(name)
+        if role == "tool" and name != "ollama":
+            names.add("openai-chat")
         if said.calls:
             callers.add(name)
         if thinks(message):

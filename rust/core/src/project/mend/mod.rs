@@ -45,7 +45,8 @@ pub(crate) fn mend<'a, V: Value<'a>>(
 
 /// The shapes of the messages that have calls or results, by name; of Chat and its dialect the one of the calls.
 ///
-/// Where none has any, those of the messages that think. What is of no provider's shape always counts, records too.
+/// Where none has any, those of the messages that think. What is of no provider's shape always counts, records too, and a
+/// message of the role that only Chat has.
 pub(crate) fn shapes_of<'a, V: Value<'a>>(messages: impl Iterator<Item = V>) -> Vec<&'static str> {
     let (mut callers, mut found, mut thinkers) = (AHashSet::new(), AHashSet::new(), AHashSet::new());
     let mut said = Said::default();
@@ -59,6 +60,9 @@ pub(crate) fn shapes_of<'a, V: Value<'a>>(messages: impl Iterator<Item = V>) -> 
         let shape = read_message(message, role, &mut said);
         if found.is_empty() && thinks(message) {
             thinkers.insert(shape.unwrap_or("anthropic"));
+        }
+        if shape != Some("ollama") && text_or_empty(role).is("tool") {
+            found.insert("openai-chat");
         }
         let Some(name) = shape else { continue };
         if !said.is_empty() || Dialect::named(name).is_none() {
