@@ -29,6 +29,12 @@ impl From<Text<'_>> for OwnedText {
     }
 }
 
+impl From<String> for OwnedText {
+    fn from(text: String) -> Self {
+        if text.is_ascii() { Self::Latin1(text.into_bytes()) } else { Self::from_utf8(&text) }
+    }
+}
+
 impl OwnedText {
     /// Text from UTF-8, in canonical units.
     #[must_use]

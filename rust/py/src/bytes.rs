@@ -19,7 +19,7 @@ use toolcarry::text::OwnedText;
 
 use crate::context::counts_tuple;
 use crate::settings::{Rules, extract_settings};
-use crate::strings::text_of;
+use crate::strings::{new_bytes, text_of};
 
 /// From so many bytes on, other threads may run meanwhile.
 pub(crate) const LARGE: usize = 65_536;
@@ -92,11 +92,8 @@ impl<'r> Job<'r> {
             };
             let skipped_lines = conversation.skipped_lines();
             let size = carried.output.utf8_len();
-            let write = |room: &mut [u8]| {
-                carried.output.write_utf8(room);
-                Ok(())
-            };
-            let context = Python::attach(|py| PyBytes::new_with(py, size, write).map(Bound::unbind))?;
+            let write = |room: &mut [u8]| carried.output.write_utf8(room);
+            let context = Python::attach(|py| new_bytes(py, size, write).map(Bound::unbind))?;
             Ok(Some(CarriedBytes { context, counts: carried.counts, skipped_lines }))
         })
     }

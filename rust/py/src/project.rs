@@ -18,7 +18,7 @@ use crate::bytes::{ask_reference, released, with_room};
 use crate::errors::input_error;
 use crate::projected::{Objects, decisions_tuple, mends_tuple, messages_of, outcome_tuple};
 use crate::settings::{Rules, extract_keep, extract_limit, extract_names};
-use crate::strings::text_of;
+use crate::strings::{new_bytes, text_of};
 use crate::tokens::{MEMO, load};
 
 /// A request's messages with what a policy makes of them; `None` where they stay as they are.
@@ -71,12 +71,7 @@ pub(crate) fn project_body<'py>(
 }
 
 fn body_answer<'py>(py: Python<'py>, projected: &job::Projected<'_>) -> PyResult<Bound<'py, PyTuple>> {
-    let bytes = |body: &job::Written<'_>| {
-        PyBytes::new_with(py, body.len(), |room| {
-            body.write(room);
-            Ok(())
-        })
-    };
+    let bytes = |body: &job::Written<'_>| new_bytes(py, body.len(), |room| body.write(room));
     let body = projected.body.as_ref().map(bytes).transpose()?;
     let mends = mends_tuple(py, &projected.outcome.mends)?;
     let outcome = outcome_tuple(py, &projected.outcome, &mends)?;

@@ -1,11 +1,11 @@
-//! Python's strings: borrowed as they are stored, and made by one exact allocation.
+//! Python's strings and bytes: borrowed as they are stored, and made by one exact allocation.
 
-#![allow(unsafe_code)] // strings are read and written as they are stored
+#![allow(unsafe_code)] // strings and bytes are read and written as they are stored
 
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::PyString;
 use pyo3::types::string::PyStringData;
+use pyo3::types::{PyBytes, PyString};
 use toolcarry::pieces::{Output, Piece};
 use toolcarry::shell;
 use toolcarry::text::{Text, Width};
@@ -50,6 +50,21 @@ pub(crate) fn new_string<'py>(py: Python<'py>, output: &Output<'_>) -> PyResult<
             }
         }
         Ok(string.cast_into_unchecked())
+    }
+}
+
+/// New bytes, so many, all of which `write` writes: they are not filled with zeros before.
+pub(crate) fn new_bytes(py: Python<'_>, size: usize, write: impl FnOnce(&mut [u8])) -> PyResult<Bound<'_, PyBytes>> {
+    let length = isize::try_from(size)?;
+    // SAFETY: new bytes of some size are ours alone until they are returned; all are written. The empty ones are
+    // shared, and are not written to.
+    unsafe {
+        let bytes = Bound::from_owned_ptr_or_err(py, ffi::PyBytes_FromStringAndSize(std::ptr::null(), length))?;
+        if size > 0 {
+            let data = ffi::PyBytes_AsString(bytes.as_ptr()).cast::<u8>();
+            write(std::slice::from_raw_parts_mut(data, size));
+        }
+        Ok(bytes.cast_into_unchecked())
     }
 }
 

@@ -10,7 +10,7 @@ use super::markers::{References, is_marker, marker_of};
 use super::settings::{Decision, Fate, Settings};
 use super::sites::{Paths, Site};
 use crate::content::Content;
-use crate::dedupe::{Judging, Reason};
+use crate::dedupe::{Judgement, Judging, Reason};
 use crate::entry::Entry;
 use crate::limits::signed;
 use crate::messages::{Halt, Messages, Record};
@@ -55,7 +55,7 @@ pub(crate) struct Block<'a, V> {
 }
 
 impl<'a, V: Value<'a>> Block<'a, V> {
-    fn new(entry: Entry<'a, V>, paths: &mut Paths<'_, V>, reason: Option<Reason>, by: Option<usize>) -> Self {
+    fn new(entry: Entry<'a, V>, reference: Cow<'a, str>, paths: &mut Paths<'_, V>, judgement: Judgement) -> Self {
         let call_path = entry.call.and_then(|call| paths.of(entry.position, call));
         let result_path = entry.result.and_then(|result| paths.of(entry.result_position, result));
         let site = result_path.zip(entry.result).and_then(|(path, result)| Site::at(path, result));
@@ -67,12 +67,12 @@ impl<'a, V: Value<'a>> Block<'a, V> {
             || site.is_none_or(|site| !site.is_replaceable());
         Self {
             entry,
-            reason,
-            by,
+            reason: judgement.reason,
+            by: judgement.by,
             call_path,
             result_path,
             site,
-            reference: Cow::Borrowed(""),
+            reference,
             decision: None,
             text,
             size: chars,
@@ -227,16 +227,13 @@ pub(crate) fn read_blocks<'a, V: Value<'a>>(
     if settings.rules.keeps_first {
         judging.find_firsts(&mut entries);
     }
+    let judgements: Vec<Judgement> = entries.iter_mut().map(|entry| judging.judge(entry)).collect();
     let mut paths = Paths::new(messages);
+    let mut names = References::with_room(entries.len());
     let mut all = Vec::with_capacity(entries.len());
-    for mut entry in entries {
-        let judgement = judging.judge(&mut entry);
-        all.push(Block::new(entry, &mut paths, judgement.reason, judgement.by));
-    }
-    all.reverse();
-    let mut names = References::with_room(all.len());
-    for block in &mut all {
-        block.reference = names.add(block.entry.call_id);
+    for (entry, judgement) in entries.into_iter().zip(judgements).rev() {
+        let reference = names.add(entry.call_id);
+        all.push(Block::new(entry, reference, &mut paths, judgement));
     }
     Ok(Blocks { all, duplicate_results: walk.duplicate_results })
 }

@@ -29,7 +29,7 @@ pub(crate) fn marker_of(decision: &Decision<'_>, chars: usize, reference: &str) 
             format!("{START}{stays} of {} characters{WHOLE}{reference}]", grouped(chars))
         }
     };
-    OwnedText::from_utf8(&marker)
+    OwnedText::from(marker)
 }
 
 /// A number with a comma before each three digits.

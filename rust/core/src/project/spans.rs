@@ -6,9 +6,8 @@
 use std::ops::Range;
 
 use super::drafts::{Changed, Draft, Edit, Home, Json, Parts};
-use crate::scan::{Scanned, push_quoted};
-use crate::text::{OwnedText, Text};
-use crate::utf8;
+use crate::scan::{Scanned, push_string};
+use crate::text::Text;
 use crate::value::Value;
 
 /// What is written of a document: what is copied, and what is new.
@@ -259,27 +258,10 @@ impl<'d> Writer<'d> {
         }
     }
 
-    /// A new text in quotes, with lone surrogates as escapes.
+    /// A new text.
     fn text(&mut self, text: Text<'_>) {
-        let mut quoted = OwnedText::default();
-        push_quoted(&mut quoted, text);
-        let quoted = quoted.as_text();
         let start = self.own.len();
-        let code_points = || (0..quoted.len()).filter_map(|index| quoted.get(index));
-        let is_lone = |unit: u32| (0xD800..0xE000).contains(&unit);
-        if matches!(quoted, Text::Latin1(_)) || !code_points().any(is_lone) {
-            self.own.resize(start + quoted.utf8_len(), 0);
-            quoted.write_utf8(self.own.get_mut(start..).unwrap_or_default());
-            return self.take_in(start);
-        }
-        for unit in code_points() {
-            if is_lone(unit) {
-                self.own.extend_from_slice(format!("\\u{unit:04x}").as_bytes());
-            } else {
-                let (bytes, size) = utf8::bytes_of(unit);
-                self.own.extend_from_slice(bytes.get(..size).unwrap_or_default());
-            }
-        }
+        push_string(&mut self.own, text);
         self.take_in(start);
     }
 }

@@ -10,6 +10,7 @@ mod header;
 mod index;
 mod lines;
 mod nodes;
+mod quote;
 mod request;
 mod spans;
 mod strings;
@@ -27,6 +28,7 @@ use self::request::is_request;
 use crate::lanes::dispatch;
 use crate::messages::{Messages, Record};
 
+pub(crate) use self::quote::push_string;
 pub(crate) use self::request::messages_of;
 pub use self::syntax::{Fault, MAX_DEPTH, Refused};
 pub use self::value::{Scanned, Written};

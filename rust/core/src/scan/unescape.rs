@@ -31,9 +31,13 @@ impl<'a> Raw<'a> {
 
     /// The first code points of the text, so many or all.
     pub(crate) fn start(self, count: usize, bump: &'a Bump) -> Text<'a> {
+        let first = self.bytes.get(..count).unwrap_or(self.bytes);
+        let is_plain = !self.has_escapes || memchr::memchr(b'\\', first).is_none();
+        if is_plain && (self.is_ascii || first.is_ascii()) {
+            return Text::Latin1(first);
+        }
         match (self.is_ascii, self.has_escapes) {
-            (true, false) => Text::Latin1(self.bytes.get(..count).unwrap_or(self.bytes)),
-            (false, false) => keep(utf8::prefix(self.bytes, count), bump),
+            (_, false) => keep(utf8::prefix(self.bytes, count), bump),
             (true, true) => {
                 let room = bump.alloc_slice_fill_copy(self.bytes.len().min(count) + 2 * BLOCK, 0);
                 match self.unescape(count, room).filter(|bytes| bytes.is_ascii()) {
