@@ -6,42 +6,7 @@ from typing import Any
 
 import pytest
 import wire
-from validity import problems
-
-from toolcarry import Policy
-
-REPAIR = Policy(repair=True)
-ASK = wire.user({"type": "text", "text": "Go on."})
-INTERRUPTED = wire.result("t1", "[Tool use interrupted: no result]", is_error=True)
-
-
-def repair(api: ModuleType, messages: list[Any], provider: str = "anthropic") -> Any:
-    """The projection, which is valid and stays as it is, through both doors."""
-    projected = api.project(messages, policy=REPAIR)
-    assert problems(provider, projected.messages) == []
-    assert api.project(projected.messages, policy=REPAIR).messages == projected.messages
-    key = {"responses": "input", "gemini": "contents"}.get(provider, "messages")
-    body = json.dumps({key: messages}).encode()
-    by_bytes = api.project_body(body, policy=REPAIR)
-    assert json.loads(by_bytes.body)[key] == projected.messages
-    assert by_bytes.report.mends == projected.report.mends
-    return projected
-
-
-def kinds(projected: Any) -> list[str]:
-    return [mend.kind for mend in projected.report.mends]
-
-
-def chat(*calls: tuple[str, str], content: Any = None) -> dict[str, Any]:
-    made = [
-        {"id": call_id, "type": "function", "function": {"name": name, "arguments": "{}"}}
-        for call_id, name in calls
-    ]
-    return {"role": "assistant", "content": content, "tool_calls": made}
-
-
-def answer(call_id: str, content: str = "ok") -> dict[str, Any]:
-    return {"role": "tool", "tool_call_id": call_id, "content": content}
+from repairs import ASK, INTERRUPTED, answer, chat, kinds, repair
 
 
 def test_01_interrupted_parallel_calls(api: ModuleType) -> None:
@@ -62,6 +27,14 @@ def test_02_a_result_whose_call_was_dropped(api: ModuleType) -> None:
     assert kinds(found) == ["orphan_result", "empty_message"]
 
 
+def test_03_a_tail_that_begins_with_a_result(api: ModuleType) -> None:
+    words = {"type": "text", "text": "And now?"}
+    tail = [wire.user(wire.result("t1"), words), *wire.bash("ls", "x", "t2")]
+    found = repair(api, tail)
+    assert found.messages == [wire.user(words), *tail[1:]]
+    assert kinds(found) == ["orphan_result"]
+
+
 def test_04_a_call_that_is_open_at_the_end(api: ModuleType) -> None:
     found = repair(api, [ASK, wire.assistant(wire.use("t1"))])
     assert found.messages[2] == wire.user(INTERRUPTED)
@@ -79,6 +52,16 @@ def test_05_trimming_left_tool_messages_alone(api: ModuleType) -> None:
     assert found.messages == messages[1:]
 
 
+def test_06_the_last_messages_begin_with_results(api: ModuleType) -> None:
+    user = {"role": "user", "content": "?"}
+    found = repair(api, [answer("c1"), answer("c2"), user], "openai")
+    assert found.messages == [user]
+    assert [(mend.kind, mend.position, mend.call_id) for mend in found.report.mends] == [
+        ("orphan_result", 0, "c1"),
+        ("orphan_result", 1, "c2"),
+    ]
+
+
 def test_07_parallel_results_in_messages_of_their_own(api: ModuleType) -> None:
     messages = [
         ASK,
@@ -88,6 +71,21 @@ def test_07_parallel_results_in_messages_of_their_own(api: ModuleType) -> None:
         wire.user(wire.result("t2")),
     ]
     assert repair(api, messages).messages == messages  # one turn each, for the provider
+
+
+def test_08_a_writer_that_dropped_a_line(api: ModuleType) -> None:
+    messages = [
+        ASK,
+        wire.assistant(wire.use("t1"), wire.use("t2")),
+        wire.user(wire.result("t3", "what the lost call gave")),
+        ASK,
+    ]
+    before = json.dumps(messages)
+    found = repair(api, messages)
+    assert kinds(found) == ["orphan_result", "missing_result", "missing_result"]
+    assert (found.report.orphan_calls, found.report.orphan_results) == (2, 1)
+    assert api.resolve(messages, "t3") == "what the lost call gave"  # it is in what was given
+    assert json.dumps(messages) == before
 
 
 def test_09_an_orphan_deep_in_the_history(api: ModuleType) -> None:
@@ -157,6 +155,20 @@ def test_13_calls_without_ids(api: ModuleType) -> None:
     assert parts[3] == {"text": "and"}
 
 
+def test_14_results_in_another_order(api: ModuleType) -> None:
+    messages = [
+        {"role": "user", "content": "?"},
+        chat(("c1", "f"), ("c2", "g"), ("c3", "f")),
+        answer("c3", "3"),
+        answer("c1", "1"),
+        answer("c2", "2"),
+    ]
+    assert repair(api, messages, "openai").messages == messages
+    blocks = api.extract_tool_blocks(messages)
+    named = [(block.call_id, (block.tool_result or {})["content"]) for block in blocks]
+    assert named == [("c1", "1"), ("c2", "2"), ("c3", "3")]
+
+
 def test_15_text_before_the_results(api: ModuleType) -> None:
     text = {"type": "text", "text": "Look."}
     found = repair(api, [ASK, wire.assistant(wire.use("t1")), wire.user(text, wire.result("t1"))])
@@ -171,6 +183,21 @@ def test_16_what_stands_beside_a_result_survives(api: ModuleType) -> None:
         wire.user(image, wire.result("t9"), wire.result("t1")),
     ]
     assert repair(api, messages).messages[2]["content"] == [wire.result("t1"), image]
+
+
+def test_17_a_call_that_the_provider_answers_itself(api: ModuleType) -> None:
+    own = {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {}}
+    answer = {"type": "web_search_tool_result", "tool_use_id": "srvtoolu_1", "content": []}
+    messages = [
+        ASK,
+        wire.assistant(own, answer, {"type": "text", "text": "Found."}, wire.use("t1")),
+        wire.user(wire.result("t1")),
+    ]
+    assert repair(api, messages).messages == messages
+    unanswered = [*messages[:2], ASK]
+    found = repair(api, unanswered)
+    assert found.messages[1] is unanswered[1]
+    assert kinds(found) == ["missing_result"]
 
 
 def test_18_a_late_result_beside_the_one_that_was_made_up(api: ModuleType) -> None:
@@ -251,36 +278,3 @@ def test_23_blank_texts(api: ModuleType, blank: str) -> None:
         ).report.mends
         == ()
     )
-
-
-def test_bedrock_wants_roles_to_alternate(api: ModuleType) -> None:
-    ask = {"role": "user", "content": [{"text": "?"}]}
-    call = {
-        "role": "assistant",
-        "content": [{"toolUse": {"toolUseId": "t1", "name": "f", "input": {}}}],
-    }
-    lost = {"role": "user", "content": [{"toolResult": {"toolUseId": "t9", "content": []}}]}
-    found = repair(api, [ask, lost, ask, call], "bedrock")
-    assert [message["role"] for message in found.messages] == ["user", "assistant", "user"]
-    assert found.messages[0]["content"] == [{"text": "?"}, {"text": "?"}]
-
-
-def test_shapes_that_do_not_go_together_are_left_and_told(api: ModuleType) -> None:
-    messages = [ASK, wire.assistant(wire.use("t1")), chat(("c1", "f"))]
-    found = api.project(messages, policy=REPAIR)
-    assert found.messages == messages
-    assert found.report.not_repaired == "anthropic, openai-chat"
-
-
-def test_what_is_no_providers_is_no_request(api: ModuleType) -> None:
-    records = [
-        {"type": "assistant", "uuid": "u1", "message": wire.assistant(wire.use("t1"))},
-        {"type": "user", "uuid": "u2", "parentUuid": "u1", "message": wire.user("Go on.")},
-    ]
-    call = wire.assistant(wire.use("t0"))
-    step = {"step_id": 1, "source": "agent"}
-    tool = {"role": "tool", "content": [{"type": "tool_result"}, {}]}
-    for messages in (records, [call, {"uuid": "u1"}], [call, step], [tool]):
-        found = api.project(messages, policy=REPAIR)
-        assert found.messages == messages
-        assert found.report.not_repaired

@@ -4,14 +4,14 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+import wire
 from hypothesis import given
 from hypothesis import strategies as st
+from repairs import ASK, REPAIR, chat, repair
 from strategies_requests import broken_requests, requests
 from validity import PROVIDERS, problems
 
 from toolcarry import Policy
-
-REPAIR = Policy(repair=True)
 
 
 def words(messages: list[Any]) -> list[str]:
@@ -58,3 +58,36 @@ def test_what_is_broken_is_mended(api: ModuleType, provider: str, data: st.DataO
     again = api.project(projected.messages, policy=REPAIR)
     assert again.messages == projected.messages
     assert again.report.mends == ()
+
+
+def test_bedrock_wants_roles_to_alternate(api: ModuleType) -> None:
+    ask = {"role": "user", "content": [{"text": "?"}]}
+    call = {
+        "role": "assistant",
+        "content": [{"toolUse": {"toolUseId": "t1", "name": "f", "input": {}}}],
+    }
+    lost = {"role": "user", "content": [{"toolResult": {"toolUseId": "t9", "content": []}}]}
+    found = repair(api, [ask, lost, ask, call], "bedrock")
+    assert [message["role"] for message in found.messages] == ["user", "assistant", "user"]
+    assert found.messages[0]["content"] == [{"text": "?"}, {"text": "?"}]
+
+
+def test_shapes_that_do_not_go_together_are_left_and_told(api: ModuleType) -> None:
+    messages = [ASK, wire.assistant(wire.use("t1")), chat(("c1", "f"))]
+    found = api.project(messages, policy=REPAIR)
+    assert found.messages == messages
+    assert found.report.not_repaired == "anthropic, openai-chat"
+
+
+def test_what_is_no_providers_is_no_request(api: ModuleType) -> None:
+    records = [
+        {"type": "assistant", "uuid": "u1", "message": wire.assistant(wire.use("t1"))},
+        {"type": "user", "uuid": "u2", "parentUuid": "u1", "message": wire.user("Go on.")},
+    ]
+    call = wire.assistant(wire.use("t0"))
+    step = {"step_id": 1, "source": "agent"}
+    tool = {"role": "tool", "content": [{"type": "tool_result"}, {}]}
+    for messages in (records, [call, {"uuid": "u1"}], [call, step], [tool]):
+        found = api.project(messages, policy=REPAIR)
+        assert found.messages == messages
+        assert found.report.not_repaired

@@ -6,6 +6,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import pytest
 import strategies
 import strategies_policies
 import wire
@@ -20,13 +21,13 @@ POLICY = Policy(max_tool_result_chars=1_000)
 
 def replay(
     api: ModuleType, turns: Iterator[list[Any]], policy: Policy
-) -> Iterator[tuple[list[bytes], list[bytes], Any]]:
+) -> Iterator[tuple[list[Any], list[Any], Any]]:
     """Project a conversation each time it has grown: what was sent before, what is sent now, and the projection."""
     previous: Decisions | None = None
-    sent: list[bytes] = []
+    sent: list[Any] = []
     for messages in turns:
         projected = api.project(messages, policy=policy, previous=previous)
-        now = [json.dumps(message).encode() for message in projected.messages]
+        now = projected.messages
         yield sent, now, projected
         previous, sent = projected.decisions, now
 
@@ -40,8 +41,16 @@ def growing(messages: list[Any]) -> Iterator[list[Any]]:
     yield messages
 
 
-def changes_earlier(sent: list[bytes], now: list[bytes]) -> bool:
-    return now[: len(sent)] != sent
+def written(message: Any) -> bytes:
+    return json.dumps(message).encode()
+
+
+def changes_earlier(sent: list[Any], now: list[Any]) -> bool:
+    """Whether a byte of what was sent is another now. A message that did not change is the same object."""
+    pairs = zip(sent, now, strict=False)
+    return len(now) < len(sent) or any(
+        old is not new and written(old) != written(new) for old, new in pairs
+    )
 
 
 def test_a_superseded_result_stays_until_enough_is_won(api: ModuleType) -> None:
@@ -63,7 +72,7 @@ def test_what_was_not_sent_before_is_cut_at_once(api: ModuleType) -> None:
     for sent, now, projected in replay(api, growing(wire.join(*turns)), POLICY):
         assert not changes_earlier(sent, now)
         assert projected.report.cache_break_tokens == 0
-        assert all(len(item) < 1_500 for item in now)
+        assert all(len(written(message)) < 1_500 for message in now)
 
 
 def test_without_previous_decisions_all_are_made(api: ModuleType) -> None:
@@ -129,25 +138,27 @@ def real_conversations(folder: Path) -> Iterator[tuple[str, list[Any]]]:
         yield path.name, records
 
 
-def test_real_conversations_keep_their_prefix(api: ModuleType, real_transcripts: Path) -> None:
+@pytest.mark.parametrize(
+    ("policy", "expected"),
+    [
+        (Policy(), 5),
+        (Policy(max_tool_result_chars=2_000), 2),
+        (Policy(clear_at_least=0), 30),
+        (Policy(max_tool_context_chars=40_000), 26),
+        (Policy(max_request_tokens=50_000), 19),
+        (Policy(repair=True), 5),
+    ],
+    ids=("default", "cut", "at once", "total", "window", "repair"),
+)
+def test_real_conversations_keep_their_prefix(
+    api: ModuleType, real_transcripts: Path, policy: Policy, expected: int
+) -> None:
     turns = changed = 0
     for name, messages in real_conversations(real_transcripts):
-        plain = plain_messages(messages)
-        won = 0
-        for sent, now, projected in replay(api, every(growing(plain), plain), Policy()):
+        for sent, now, _ in replay(api, growing(plain_messages(messages)), policy):
             turns += 1
             if changes_earlier(sent, now):
                 changed += 1
-                lost = sum(map(len, sent)) - sum(map(len, now[: len(sent)]))
-                assert lost >= 4 * 2_000 * 0.9, (name, lost)
-                won += projected.report.cache_break_tokens
-    assert turns > 100
-    assert changed <= turns // 10, f"{changed} of {turns} turns change an earlier byte"
-
-
-def every(requests: Iterator[list[Any]], messages: list[Any]) -> Iterator[list[Any]]:
-    """All requests of a short conversation, and some of a long one, whose replay would take too long."""
-    step = max(len(messages) // 150, 1)
-    for number, request in enumerate(requests):
-        if number % step == 0:
-            yield request
+                lost = len(written(sent)) - len(written(now[: len(sent)]))
+                assert policy != Policy() or lost >= 4 * 2_000 * 0.9, (name, lost)
+    assert (changed, turns) == (expected, 551)
