@@ -1,5 +1,7 @@
 """``project`` and ``project_body``: against the Python backend, a bare scan of the same bytes, and their copy.
 
+The bodies are those of the generator, and all requests of real conversations, where those are.
+
     python benches/compare/project.py                      all workloads, from 20 to 2,000 messages
     python benches/compare/project.py --workloads 20 200   some of them
     python benches/compare/project.py --smoke              the smallest, two rounds: that it runs
@@ -13,7 +15,7 @@ from __future__ import annotations
 import argparse
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from time import perf_counter_ns
@@ -22,9 +24,12 @@ from typing import Any
 import orjson
 from paired import Job, Rounds, build_scan, duration, print_origin, print_table, rust_backend
 
-from toolcarry import Policy, _pure
+import toolcarry
+from toolcarry import Decisions, Policy, _pure
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "data"))
+sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
+from real import TRANSCRIPTS, growing, real_conversations
 from workload import body, generate
 
 WORKLOADS = (20, 66, 200, 2_000)
@@ -34,6 +39,9 @@ POLICIES = {
     "the same, repaired": Policy(max_tool_result_chars=2_000, repair=True),
 }
 UNCHANGED = "repaired, nothing to change"
+REPLAYED = Policy(max_tool_result_chars=2_000, repair=True)
+FEWEST = 10
+"""Requests that a conversation has to be a row of its own."""
 SIZES = ((50_000, 10), (1_000_000, 100))
 """The bodies whose slowest calls are measured: about so many bytes, by so many messages."""
 CALLS = 2_000
@@ -42,21 +50,25 @@ BODY_HEADER = (
     "workload", "policy", "body", "projected", "Rust", "orjson + Python", "orjson + Python / Rust",
     "scan", "Rust / scan", "scan + copy", "Rust / scan + copy",
 )  # fmt: skip
+REPLAYED_HEADER = (
+    "conversation", "requests", "bodies", "projected", "Rust", "orjson + Python", "orjson + Python / Rust",
+    "scan", "Rust / scan", "scan + copy", "Rust / scan + copy",
+)  # fmt: skip
 OBJECTS_HEADER = ("workload", "policy", "Rust", "Python", "Python / Rust")
 SLOWEST_HEADER = ("body", "median", "99 of 100 within")
 
 
-def project_python(data: bytes, policy: Policy) -> bytes:
+def project_python(data: bytes, previous: Decisions | None, policy: Policy) -> bytes:
     """The opponent: decode, let the Python backend decide, and encode all of it."""
     document = orjson.loads(data)
-    new = _pure.project(document["messages"], policy, None)[0]
+    new = _pure.project(document["messages"], policy, previous)[0]
     if new is not None:
         document["messages"] = new
     return orjson.dumps(document)
 
 
-def project_rust(rust: Any, data: bytes, policy: Policy) -> bytes:
-    new: bytes | None = rust.project_body(data, policy, None)[0]
+def project_rust(rust: Any, data: bytes, previous: Decisions | None, policy: Policy) -> bytes:
+    new: bytes | None = rust.project_body(data, policy, previous)[0]
     return data if new is None else new
 
 
@@ -65,22 +77,35 @@ def scan_and_copy(scan: Callable[[bytes, int], int], data: bytes) -> None:
     bytearray(data)
 
 
-def measure_body(
-    name: str, shown: str, data: bytes, policy: Policy, rust: Any, scan: Any, rounds: int
+Request = tuple[bytes, Decisions | None]
+"""A body, and what was decided for the request before it."""
+
+
+def measure_bodies(
+    shown: Sequence[str],
+    requests: Sequence[Request],
+    policy: Policy,
+    rust: Any,
+    scan: Any,
+    rounds: int,
 ) -> list[str]:
-    """One row of the table of bodies."""
-    projected = project_rust(rust, data, policy)
-    if orjson.loads(projected) != orjson.loads(project_python(data, policy)):
-        raise SystemExit(f"{name}: the projections differ")
+    """One row of a table of bodies, all of which are one job."""
+    new = [project_rust(rust, *request, policy) for request in requests]
+    if any(
+        orjson.loads(projected) != orjson.loads(project_python(*request, policy))
+        for projected, request in zip(new, requests, strict=True)
+    ):
+        raise SystemExit(f"{shown[0]}: the projections differ")
     jobs: dict[str, Job] = {
-        "rust": partial(project_rust, rust, data, policy),
-        "python": partial(project_python, data, policy),
+        "rust": lambda: [project_rust(rust, *request, policy) for request in requests],
+        "python": lambda: [project_python(*request, policy) for request in requests],
     }
     if scan is not None:
-        jobs["scan"] = partial(scan, data, len(data))
-        jobs["scan + copy"] = partial(scan_and_copy, scan, data)
+        jobs["scan"] = lambda: [scan(data, len(data)) for data, _ in requests]
+        jobs["scan + copy"] = lambda: [scan_and_copy(scan, data) for data, _ in requests]
     found = Rounds(jobs, rounds)
-    row = [name, shown, f"{len(data):,}", f"{len(projected):,}", duration(found.median("rust"))]
+    sizes = [sum(len(data) for data, _ in requests), sum(map(len, new))]
+    row = [*shown, *(f"{size:,}" for size in sizes), duration(found.median("rust"))]
     row += [duration(found.median("python")), f"{found.ratio('python', 'rust'):.1f}"]
     for other in ("scan", "scan + copy"):
         if scan is None:
@@ -88,6 +113,17 @@ def measure_body(
         else:
             row += [duration(found.median(other)), f"{found.ratio('rust', other):.2f}"]
     return row
+
+
+def replayed(messages: Sequence[Any]) -> list[Request]:
+    """The requests of a conversation in their order, each with what the last one's projection decided."""
+    requests: list[Request] = []
+    previous: Decisions | None = None
+    for sent in growing(messages):
+        data = orjson.dumps({"messages": sent})
+        requests.append((data, previous))
+        previous = toolcarry.project_body(data, policy=REPLAYED, previous=previous).decisions
+    return requests
 
 
 def measure_objects(
@@ -140,13 +176,22 @@ def main() -> int:
         for size in options.workloads:
             name, data = f"W{size}", body(generate(size))
             messages = orjson.loads(data)["messages"]
+            measure = partial(measure_bodies, rust=rust, scan=scan, rounds=options.rounds)
             for shown, policy in POLICIES.items():
-                measure = partial(measure_body, name, rust=rust, scan=scan, rounds=options.rounds)
-                bodies.append(measure(shown, data, policy))
+                bodies.append(measure((name, shown), [(data, None)], policy))
                 objects.append(measure_objects(name, shown, messages, policy, rust, options.rounds))
-            projected = project_rust(rust, data, policy)
-            bodies.append(measure(UNCHANGED, projected, policy))
+            projected = project_rust(rust, data, None, policy)
+            bodies.append(measure((name, UNCHANGED), [(projected, None)], policy))
+        rows = [
+            measure((name[:8], f"{len(requests):,}"), requests, REPLAYED)
+            for name, messages in ([] if options.smoke else real_conversations(TRANSCRIPTS))
+            if len(requests := replayed(messages)) >= FEWEST
+        ]
     print_table(BODY_HEADER, bodies)
+    if rows:
+        print_table(REPLAYED_HEADER, rows)
+    else:
+        print("no real conversations: those in the project's pages are no part of it\n")
     print_table(OBJECTS_HEADER, objects)
     slowest = [measure_slowest(body(generate(count)), rust, options.calls) for _, count in SIZES]
     print_table(SLOWEST_HEADER, slowest)

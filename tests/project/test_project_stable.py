@@ -11,9 +11,9 @@ import strategies
 import strategies_policies
 import wire
 from hypothesis import given
+from real import growing, real_conversations
 
 from toolcarry import Decisions, Policy
-from toolcarry.convert.request import plain_messages
 
 LONG = "x = 1\n" * 500
 POLICY = Policy(max_tool_result_chars=1_000)
@@ -30,15 +30,6 @@ def replay(
         now = projected.messages
         yield sent, now, projected
         previous, sent = projected.decisions, now
-
-
-def growing(messages: list[Any]) -> Iterator[list[Any]]:
-    """The requests of an agent: one before each turn of the model's, and one at the end."""
-    for position in range(1, len(messages)):
-        roles = [messages[position - 1].get("role"), messages[position].get("role")]
-        if roles[0] != "assistant" and roles[1] == "assistant":
-            yield messages[:position]
-    yield messages
 
 
 def written(message: Any) -> bytes:
@@ -118,26 +109,6 @@ def test_only_a_break_that_is_told_changes_what_was_sent(
             assert is_told, report
 
 
-def real_conversations(folder: Path) -> Iterator[tuple[str, list[Any]]]:
-    """The requests of agents, and the main chains of their sessions."""
-    for path in sorted((folder / "openai_chat").glob("*.json")):
-        found = json.loads(path.read_bytes())
-        messages = found.get("messages") if isinstance(found, dict) else found
-        if isinstance(messages, list):
-            yield path.name, messages
-    for path in sorted((folder / "claude_code").rglob("*.jsonl")):
-        records = []
-        for line in path.read_bytes().splitlines():
-            try:
-                record = json.loads(line)
-            except ValueError:
-                continue
-            inner = record.get("message") if isinstance(record, dict) else None
-            if isinstance(inner, dict) and not record.get("isSidechain"):
-                records.append(inner)
-        yield path.name, records
-
-
 @pytest.mark.parametrize(
     ("policy", "expected"),
     [
@@ -155,7 +126,7 @@ def test_real_conversations_keep_their_prefix(
 ) -> None:
     turns = changed = 0
     for name, messages in real_conversations(real_transcripts):
-        for sent, now, _ in replay(api, growing(plain_messages(messages)), policy):
+        for sent, now, _ in replay(api, growing(messages), policy):
             turns += 1
             if changes_earlier(sent, now):
                 changed += 1
