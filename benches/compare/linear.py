@@ -19,6 +19,7 @@ from functools import partial
 from time import process_time
 from typing import Any
 
+import orjson
 from growth import MESSAGES, RESULTS, TEXTS, Message, one_result
 from paired import Job, backends, duration, print_origin, print_table
 
@@ -32,6 +33,8 @@ TOKENS_TITLE = "Tokens"
 """The texts that are counted and cut by tokens: in Rust, since the reference's tiktoken is quadratic on some of them."""
 CUT = Policy(max_tool_context_chars=8_000)
 
+PROJECTED = Policy(max_tool_result_chars=2_000, max_tool_context_chars=8_000, repair=True)
+
 ATTEMPTS = 6
 LEAST_RUNS = 2
 LEAST_SECONDS = 0.02
@@ -44,6 +47,15 @@ Jobs = Callable[[Any, int], dict[str, Job]]
 
 def carry(kernels: Any, messages: Sequence[Message], policy: Policy, summary: str = "") -> Job:
     return partial(kernels.carry, messages, summary, policy)
+
+
+def project(kernels: Any, messages: Sequence[Message]) -> Job:
+    return partial(kernels.project, messages, PROJECTED, None)
+
+
+def project_body(kernels: Any, messages: Sequence[Message]) -> Job:
+    body = orjson.dumps({"messages": messages})
+    return partial(kernels.project_body, body, PROJECTED, None)
 
 
 def steps(kernels: Any, messages: Sequence[Message]) -> Job:
@@ -68,6 +80,7 @@ def text_jobs(kernels: Any, text: str) -> dict[str, Job]:
     return {
         "result": carry(kernels, result, WHOLE),
         "result, cut": carry(kernels, result, CUT),
+        "result, projected": project(kernels, result),
         "command": carry(kernels, command, WHOLE),
         "command, cut": carry(kernels, command, CUT),
         "path": carry(kernels, path, WHOLE),
@@ -101,6 +114,8 @@ def message_jobs(kernels: Any, messages: Sequence[Message]) -> dict[str, Job]:
         "carry": carry(kernels, messages, WHOLE),
         "carry, cut": carry(kernels, messages, CUT),
         "steps": steps(kernels, messages),
+        "project": project(kernels, messages),
+        "project body": project_body(kernels, messages),
     }
 
 
