@@ -16,6 +16,7 @@ from toolcarry._pure.project.mend.ids import give_ids
 from toolcarry._pure.project.mend.items import mend_items
 from toolcarry._pure.project.mend.mends import Mends
 from toolcarry._pure.project.mend.pairs import Pairs
+from toolcarry._pure.project.mend.repair import Repair
 from toolcarry._pure.project.mend.sheets import THOUGHTS
 from toolcarry._pure.project.mend.turns import Turns
 from toolcarry._pure.read import read_message
@@ -27,10 +28,10 @@ def mend(material: Material, dialect: Dialect, mends: Mends) -> list[Draft]:
     """The messages as their provider takes them; ``mends`` tells what was done."""
     pairs = Pairs(material.messages, material.blocks, dialect)
     ids = give_ids(material, dialect, pairs, mends)
+    repair = Repair(material, dialect, pairs, ids, mends)
     if dialect.form == "turns":
-        return Turns(material, dialect, pairs, ids, mends).mended()
-    mend_by = mend_chat if dialect.form == "chat" else mend_items
-    return mend_by(material, dialect, pairs, ids, mends)
+        return Turns(repair).mended()
+    return mend_chat(repair) if dialect.form == "chat" else mend_items(repair)
 
 
 def shapes_of(messages: Sequence[Any]) -> list[str]:

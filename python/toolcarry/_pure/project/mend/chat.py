@@ -3,25 +3,18 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
 
 from toolcarry._pure.project.blocks import Block
 from toolcarry._pure.project.drafts import Draft, Made
 from toolcarry._pure.project.material import Material
-from toolcarry._pure.project.mend.dialects import Dialect
 from toolcarry._pure.project.mend.mends import Mends
-from toolcarry._pure.project.mend.pairs import Pairs
+from toolcarry._pure.project.mend.repair import Repair
 from toolcarry.wire import Wire, as_list, as_object, text_or_empty
 
 
-def mend_chat(
-    material: Material,
-    dialect: Dialect,
-    pairs: Pairs,
-    ids: Mapping[int, str],
-    mends: Mends,
-) -> list[Draft]:
+def mend_chat(repair: Repair) -> list[Draft]:
     """The messages, so that each call has its result behind it, once, and no other result stands anywhere."""
+    material, dialect, pairs, _, mends = repair
     by_position: defaultdict[int, list[Block]] = defaultdict(list)
     owners: dict[int, int] = {}
     for block in pairs.calls.values():
@@ -35,12 +28,11 @@ def mend_chat(
         if dialect.is_result(message) and (position,) not in pairs.others:
             if material.is_gone((position,)):
                 continue
+            call_id = text_or_empty(message.get("tool_call_id"))
             if position not in owners:
-                call_id = text_or_empty(message.get("tool_call_id"))
-                kind = "duplicate_result" if call_id in pairs.ids else "orphan_result"
-                mends.add(kind, position, call_id)
+                repair.tell_stray(position, call_id)
             elif owners[position] != behind:
-                mends.add("moved_result", position, text_or_empty(message.get("tool_call_id")))
+                mends.add("moved_result", position, call_id)
             continue
         behind = position
         mend_message(material, position, message, mends)
@@ -48,28 +40,16 @@ def mend_chat(
         if draft is None:
             continue
         drafts.append(draft)
-        drafts += results_of(material, dialect, pairs, by_position[position], ids, mends)
+        drafts += results_of(repair, by_position[position])
     return drafts
 
 
-def results_of(
-    material: Material,
-    dialect: Dialect,
-    pairs: Pairs,
-    blocks: list[Block],
-    ids: Mapping[int, str],
-    mends: Mends,
-) -> list[Draft]:
+def results_of(repair: Repair, blocks: list[Block]) -> list[Draft]:
     """The results for the calls of one message: those that are there in their order, then new ones."""
-    paths = sorted([path for path in map(pairs.result_of, blocks) if path is not None])
-    drafts = [draft for path in paths if (draft := material.message(int(path[0]))) is not None]
-    for block in blocks:
-        if pairs.result_of(block) is None:
-            entry = block.entry
-            made = dialect.make(ids[entry.order], entry.tool_name, entry.call or {})
-            drafts.append(Made(made))
-            mends.add("missing_result", entry.position, entry.call_id)
-    return drafts
+    result_of, message = repair.pairs.result_of, repair.material.message
+    paths = sorted([path for path in map(result_of, blocks) if path is not None])
+    drafts = [draft for path in paths if (draft := message(int(path[0]))) is not None]
+    return drafts + [repair.answer(block) for block in blocks if result_of(block) is None]
 
 
 def mend_message(material: Material, position: int, message: Wire, mends: Mends) -> None:

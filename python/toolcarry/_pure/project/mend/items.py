@@ -2,27 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
-from toolcarry._pure.project.drafts import Draft, Made
-from toolcarry._pure.project.material import Material
-from toolcarry._pure.project.mend.dialects import Dialect
-from toolcarry._pure.project.mend.mends import Mends
-from toolcarry._pure.project.mend.pairs import Pairs
+from toolcarry._pure.project.drafts import Draft
+from toolcarry._pure.project.mend.repair import Repair
 from toolcarry.wire import Wire, text_or_empty
 
 
-def mend_items(
-    material: Material,
-    dialect: Dialect,
-    pairs: Pairs,
-    ids: Mapping[int, str],
-    mends: Mends,
-) -> list[Draft]:
+def mend_items(repair: Repair) -> list[Draft]:
     """The items, so that each call has one result behind it, and each reasoning what it led to.
 
     A result that is missing stands behind the calls that its call is one of.
     """
+    material, dialect, pairs, _, mends = repair
     drafts: list[Draft] = []
     missing: list[Draft] = []
     leads = leading_on(material.messages)
@@ -35,18 +27,14 @@ def mend_items(
             drafts += missing
             missing = []
         if is_result and not pairs.has_result(path) and not material.is_continued:
-            call_id = text_or_empty(item.get("call_id"))
-            kind = "duplicate_result" if call_id in pairs.ids else "orphan_result"
-            mends.add(kind, position, call_id)
+            repair.tell_stray(position, text_or_empty(item.get("call_id")))
             continue
         if is_reasoning(item) and not leads[position]:
             mends.add("trailing_thought", position)
             continue
         drafts.append(material.draft(path))
         if is_call and pairs.result_of(pairs.calls[path]) is None:
-            entry = pairs.calls[path].entry
-            missing.append(Made(dialect.make(ids[entry.order], entry.tool_name, item)))
-            mends.add("missing_result", position, entry.call_id)
+            missing.append(repair.answer(pairs.calls[path]))
     return drafts + missing
 
 

@@ -6,7 +6,6 @@ turn behind it, each once.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from toolcarry._pure.project.blocks import Block
@@ -20,12 +19,9 @@ from toolcarry._pure.project.drafts import (
     Path,
     at,
 )
-from toolcarry._pure.project.material import Material
-from toolcarry._pure.project.mend.dialects import Dialect
-from toolcarry._pure.project.mend.mends import Mends
-from toolcarry._pure.project.mend.pairs import Pairs
+from toolcarry._pure.project.mend.repair import Repair
 from toolcarry._pure.project.mend.sheets import Sheet, Sheets, paths_of
-from toolcarry.wire import Wire, as_list, as_object
+from toolcarry.wire import Wire, as_list, as_object, text_or_empty
 
 MODEL = ("assistant", "model")
 
@@ -33,23 +29,13 @@ MODEL = ("assistant", "model")
 class Turns:
     """The turns of a conversation, mended one after the other."""
 
-    def __init__(
-        self,
-        material: Material,
-        dialect: Dialect,
-        pairs: Pairs,
-        ids: Mapping[int, str],
-        mends: Mends,
-    ) -> None:
-        self._material = material
-        self._messages = material.messages
-        self._dialect = dialect
-        self._ids = ids
-        self._mends = mends
-        self._pairs = pairs
-        self._calls = pairs.calls
-        self._results = pairs.owners
-        self._sheets = Sheets(material.messages, dialect.key)
+    def __init__(self, repair: Repair) -> None:
+        self._repair = repair
+        self._material, self._dialect, self._pairs, _, self._mends = repair
+        self._messages = repair.material.messages
+        self._calls = repair.pairs.calls
+        self._results = repair.pairs.owners
+        self._sheets = Sheets(self._messages, repair.dialect.key)
 
     def mended(self) -> list[Draft]:
         """The messages, so that the provider takes them."""
@@ -152,10 +138,7 @@ class Turns:
                 drafts.append(self._material.draft(path))
                 self._mends.add("moved_result", entry.result_position, entry.call_id)
             else:
-                call = entry.call or {}
-                made = self._dialect.make(self._ids[entry.order], entry.tool_name, call)
-                drafts.append(Made(made))
-                self._mends.add("missing_result", entry.position, entry.call_id)
+                drafts.append(self._repair.answer(block))
         return drafts
 
     def _belongs(self, path: Path, wanted: set[int]) -> bool:
@@ -173,9 +156,7 @@ class Turns:
             part = self._part(path) or {}
             place = self._dialect.result_id
             call_id = place.held(part).get(place.key)
-            text = call_id if isinstance(call_id, str) else None
-            kind = "duplicate_result" if text in self._pairs.ids else "orphan_result"
-            self._mends.add(kind, int(path[0]), text or "")
+            self._repair.tell_stray(int(path[0]), text_or_empty(call_id))
 
     def _part(self, path: Path) -> Any:
         if len(path) == 1:

@@ -3,10 +3,8 @@
 
 use ahash::{AHashMap, AHashSet};
 
-use super::dialects::Dialect;
-use super::ids::GivenIds;
 use super::mends::Mends;
-use super::pairs::Pairs;
+use super::repair::Repair;
 use crate::project::drafts::{Draft, Edit, Json, PartsKey, Path};
 use crate::project::material::Material;
 use crate::read::items;
@@ -14,45 +12,41 @@ use crate::text::Text;
 use crate::value::{Value, names, text_or_empty};
 
 /// The messages, so that each call has its result behind it, once, and no other result stands anywhere.
-pub(crate) fn mend_chat<'a, V: Value<'a>>(
-    material: &mut Material<'a, '_, V>,
-    dialect: &Dialect,
-    (pairs, ids): (&Pairs<'a>, &GivenIds<'a>),
-    mends: &mut Mends<'a>,
-) -> Vec<Draft<'a, V>> {
+pub(crate) fn mend_chat<'a, V: Value<'a>>(mut repair: Repair<'_, 'a, '_, V>) -> Vec<Draft<'a, V>> {
+    let (dialect, pairs, messages) = (repair.dialect, repair.pairs, repair.material.messages);
+    let blocks = repair.material.blocks;
     let mut by_position: AHashMap<usize, Vec<usize>> = AHashMap::new();
     let mut owners: AHashMap<usize, usize> = AHashMap::new();
     for (_, number) in pairs.calls() {
-        if let Some(block) = material.blocks.get(number) {
+        if let Some(block) = blocks.get(number) {
             by_position.entry(block.entry.position).or_default().push(number);
         }
     }
     for path in &pairs.results {
-        if let Some(block) = pairs.owner(*path).and_then(|number| material.blocks.get(number)) {
+        if let Some(block) = pairs.owner(*path).and_then(|number| blocks.get(number)) {
             owners.insert(path.position(), block.entry.position);
         }
     }
-    let mut drafts = Vec::with_capacity(material.messages.len());
+    let mut drafts = Vec::with_capacity(messages.len());
     let mut behind = None; // whose results stand here
-    for (position, message) in material.messages.iter().copied().enumerate() {
+    for (position, message) in messages.iter().copied().enumerate() {
         if dialect.is_result(message) && !pairs.is_other(Path::Message(position)) {
-            if !material.is_gone(Path::Message(position)) {
+            if !repair.material.is_gone(Path::Message(position)) {
                 let call_id = text_or_empty(message.get(names::TOOL_CALL_ID));
                 match owners.get(&position) {
-                    None if pairs.ids.contains(&call_id) => mends.add("duplicate_result", Some(position), call_id),
-                    None => mends.add("orphan_result", Some(position), call_id),
-                    Some(owner) if Some(*owner) != behind => mends.add("moved_result", Some(position), call_id),
+                    None => repair.tell_stray(position, call_id),
+                    Some(owner) if Some(*owner) != behind => repair.mends.add("moved_result", Some(position), call_id),
                     Some(_) => {}
                 }
             }
             continue;
         }
         behind = Some(position);
-        mend_message(material, position, message, mends);
-        let Some(draft) = material.message(position) else { continue };
+        mend_message(repair.material, position, message, repair.mends);
+        let Some(draft) = repair.material.message(position) else { continue };
         drafts.push(draft);
         let numbers = by_position.get(&position).map_or(&[][..], Vec::as_slice);
-        add_results(&mut drafts, material, dialect, (pairs, ids), numbers, mends);
+        add_results(&mut drafts, &mut repair, numbers);
     }
     drafts
 }
@@ -60,22 +54,15 @@ pub(crate) fn mend_chat<'a, V: Value<'a>>(
 /// Add the results for the calls of one message: those that are there in their order, then new ones.
 fn add_results<'a, V: Value<'a>>(
     drafts: &mut Vec<Draft<'a, V>>,
-    material: &Material<'a, '_, V>,
-    dialect: &Dialect,
-    (pairs, ids): (&Pairs<'a>, &GivenIds<'a>),
+    repair: &mut Repair<'_, 'a, '_, V>,
     numbers: &[usize],
-    mends: &mut Mends<'a>,
 ) {
+    let pairs = repair.pairs;
     let mut paths: Vec<Path> = numbers.iter().filter_map(|number| pairs.result_of(*number)).collect();
     paths.sort_unstable();
-    drafts.extend(paths.iter().filter_map(|path| material.message(path.position())));
-    for number in numbers {
-        let Some(block) = material.blocks.get(*number).filter(|_| pairs.result_of(*number).is_none()) else { continue };
-        let entry = &block.entry;
-        let call_id = ids.get(number).cloned().unwrap_or_default();
-        drafts.push(Draft::Made(dialect.make(&call_id, entry.tool_name, entry.call)));
-        mends.add("missing_result", Some(entry.position), entry.call_id);
-    }
+    drafts.extend(paths.iter().filter_map(|path| repair.material.message(path.position())));
+    let missing = numbers.iter().filter(|number| pairs.result_of(**number).is_none());
+    drafts.extend(missing.filter_map(|number| repair.answer(*number)));
 }
 
 /// An empty list of calls is refused, and a call that stands in the content too is one call.

@@ -1,53 +1,38 @@
 //! `OpenAI` Responses: calls, results and reasoning are items of their own.
 //! The twin is `_pure/project/mend/items.py`.
 
-use super::dialects::Dialect;
-use super::ids::GivenIds;
-use super::mends::Mends;
-use super::pairs::Pairs;
+use super::repair::Repair;
 use crate::project::drafts::{Draft, Path};
-use crate::project::material::Material;
 use crate::text::Text;
 use crate::value::{Value, names, text_or_empty};
 
 /// The items, so that each call has one result behind it, and each reasoning what it led to. A result that is missing
 /// stands behind the calls that its call is one of.
-pub(crate) fn mend_items<'a, V: Value<'a>>(
-    material: &Material<'a, '_, V>,
-    dialect: &Dialect,
-    (pairs, ids): (&Pairs<'a>, &GivenIds<'a>),
-    mends: &mut Mends<'a>,
-) -> Vec<Draft<'a, V>> {
-    let leads = leading_on(material.messages);
-    let mut drafts = Vec::with_capacity(material.messages.len());
+pub(crate) fn mend_items<'a, V: Value<'a>>(mut repair: Repair<'_, 'a, '_, V>) -> Vec<Draft<'a, V>> {
+    let (dialect, pairs, messages) = (repair.dialect, repair.pairs, repair.material.messages);
+    let leads = leading_on(messages);
+    let mut drafts = Vec::with_capacity(messages.len());
     let mut missing = Vec::new();
-    for ((position, item), leads_on) in material.messages.iter().copied().enumerate().zip(leads) {
+    for ((position, item), leads_on) in messages.iter().copied().enumerate().zip(leads) {
         let path = Path::Message(position);
-        if material.is_gone(path) {
+        if repair.material.is_gone(path) {
             continue;
         }
         let call = pairs.call_at(path);
         if call.is_none() {
             drafts.append(&mut missing);
         }
-        if dialect.is_result(item) && !pairs.has_result(path) && !material.is_continued {
-            let call_id = text_or_empty(item.get(names::CALL_ID));
-            let kind = if pairs.ids.contains(&call_id) { "duplicate_result" } else { "orphan_result" };
-            mends.add(kind, Some(position), call_id);
+        if dialect.is_result(item) && !pairs.has_result(path) && !repair.material.is_continued {
+            repair.tell_stray(position, text_or_empty(item.get(names::CALL_ID)));
             continue;
         }
         if is_reasoning(item) && !leads_on {
-            mends.add("trailing_thought", Some(position), Text::ascii(""));
+            repair.mends.add("trailing_thought", Some(position), Text::ascii(""));
             continue;
         }
-        drafts.extend(material.draft(path));
-        if let Some(number) = call.filter(|number| pairs.result_of(*number).is_none())
-            && let Some(block) = material.blocks.get(number)
-        {
-            let call_id = ids.get(&number).cloned().unwrap_or_default();
-            missing.push(Draft::Made(dialect.make(&call_id, block.entry.tool_name, Some(item))));
-            mends.add("missing_result", Some(position), block.entry.call_id);
-        }
+        drafts.extend(repair.material.draft(path));
+        let unanswered = call.filter(|number| pairs.result_of(*number).is_none());
+        missing.extend(unanswered.and_then(|number| repair.answer(number)));
     }
     drafts.append(&mut missing);
     drafts

@@ -9,6 +9,7 @@ mod ids;
 mod items;
 pub(crate) mod mends;
 mod pairs;
+mod repair;
 mod sheets;
 mod turns;
 
@@ -20,6 +21,7 @@ use self::ids::give_ids;
 use self::items::mend_items;
 use self::mends::Mends;
 use self::pairs::Pairs;
+use self::repair::Repair;
 use self::sheets::is_thinking;
 use self::turns::Turns;
 use super::drafts::Draft;
@@ -36,10 +38,11 @@ pub(crate) fn mend<'a, V: Value<'a>>(
 ) -> Vec<Draft<'a, V>> {
     let pairs = Pairs::new(material.messages, material.blocks, dialect);
     let ids = give_ids(material, dialect, &pairs, mends);
+    let repair = Repair { material, dialect, pairs: &pairs, ids: &ids, mends };
     match dialect.form {
-        Form::Turns => Turns::new(material, dialect, (&pairs, &ids), mends).mended(),
-        Form::Chat => mend_chat(material, dialect, (&pairs, &ids), mends),
-        Form::Items => mend_items(material, dialect, (&pairs, &ids), mends),
+        Form::Turns => Turns::new(repair).mended(),
+        Form::Chat => mend_chat(repair),
+        Form::Items => mend_items(repair),
     }
 }
 

@@ -5,13 +5,9 @@
 
 use ahash::AHashSet;
 
-use super::dialects::Dialect;
-use super::ids::GivenIds;
-use super::mends::Mends;
-use super::pairs::Pairs;
+use super::repair::Repair;
 use super::sheets::{Sheet, drop_trailing_thought, has_no_word, is_blank, merge, part_at};
 use crate::project::drafts::{Changed, Draft, Edit, Home, Parts, Path};
-use crate::project::material::Material;
 use crate::read::items;
 use crate::text::Text;
 use crate::value::{Value, names, text_or_empty};
@@ -24,27 +20,19 @@ struct Run {
 
 /// The turns of a conversation, mended one after the other.
 pub(crate) struct Turns<'t, 'a, 'm, V> {
-    material: &'t mut Material<'a, 'm, V>,
-    dialect: &'static Dialect,
-    pairs: &'t Pairs<'a>,
-    ids: &'t GivenIds<'a>,
-    mends: &'t mut Mends<'a>,
+    repair: Repair<'t, 'a, 'm, V>,
     sheets: Vec<Sheet<'a, V>>,
 }
 
 impl<'t, 'a, 'm, V: Value<'a>> Turns<'t, 'a, 'm, V> {
-    pub(crate) fn new(
-        material: &'t mut Material<'a, 'm, V>,
-        dialect: &'static Dialect,
-        (pairs, ids): (&'t Pairs<'a>, &'t GivenIds<'a>),
-        mends: &'t mut Mends<'a>,
-    ) -> Self {
-        Self { material, dialect, pairs, ids, mends, sheets: Vec::new() }
+    pub(crate) fn new(repair: Repair<'t, 'a, 'm, V>) -> Self {
+        Self { repair, sheets: Vec::new() }
     }
 
     /// The messages, so that the provider takes them.
     pub(crate) fn mended(mut self) -> Vec<Draft<'a, V>> {
-        for path in &self.pairs.results {
+        let pairs = self.repair.pairs;
+        for path in &pairs.results {
             self.clean_result(*path);
         }
         let mut open = Vec::new();
@@ -58,7 +46,7 @@ impl<'t, 'a, 'm, V: Value<'a>> Turns<'t, 'a, 'm, V> {
             }
         }
         self.close(&open);
-        let Self { material, dialect, mends, mut sheets, .. } = self;
+        let Self { repair: Repair { material, dialect, mends, .. }, mut sheets } = self;
         drop_trailing_thought(&mut sheets, material, mends);
         if dialect.merges {
             sheets = merge(sheets, mends);
@@ -79,15 +67,15 @@ impl<'t, 'a, 'm, V: Value<'a>> Turns<'t, 'a, 'm, V> {
     fn runs(&self) -> Vec<Run> {
         let mut runs: Vec<Run> = Vec::new();
         let mut is_behind_calls = false;
-        for (position, message) in self.material.messages.iter().enumerate() {
-            if self.material.is_gone(Path::Message(position)) {
+        for (position, message) in self.repair.material.messages.iter().enumerate() {
+            if self.repair.material.is_gone(Path::Message(position)) {
                 continue;
             }
-            let has_calls = self.paths(position).any(|path| self.pairs.call_at(path).is_some());
+            let has_calls = self.paths(position).any(|path| self.repair.pairs.call_at(path).is_some());
             let role = text_or_empty(message.get(names::ROLE));
             let is_model = has_calls || role.is("assistant") || role.is("model");
-            let first = Path::Part(position, self.dialect.key, 0);
-            let is_next = is_model && is_behind_calls && self.pairs.call_at(first).is_none();
+            let first = Path::Part(position, self.repair.dialect.key, 0);
+            let is_next = is_model && is_behind_calls && self.repair.pairs.call_at(first).is_none();
             is_behind_calls = has_calls;
             match runs.last_mut().filter(|run| run.is_model == is_model && !is_next) {
                 Some(run) => run.positions.push(position),
@@ -101,7 +89,7 @@ impl<'t, 'a, 'm, V: Value<'a>> Turns<'t, 'a, 'm, V> {
     fn add_model(&mut self, positions: &[usize]) -> Vec<usize> {
         let mut found = Vec::new();
         for position in positions {
-            found.extend(self.paths(*position).filter_map(|path| self.pairs.call_at(path)));
+            found.extend(self.paths(*position).filter_map(|path| self.repair.pairs.call_at(path)));
             let stay = self.stay(*position);
             let (misplaced, stay) = match stay {
                 Some(stay) => {
@@ -125,7 +113,7 @@ impl<'t, 'a, 'm, V: Value<'a>> Turns<'t, 'a, 'm, V> {
         for position in positions {
             stay.push((*position, self.stay(*position)));
         }
-        let belongs = |path: &Path| self.pairs.owner(*path).is_some_and(|number| wanted.contains(&number));
+        let belongs = |path: &Path| self.repair.pairs.owner(*path).is_some_and(|number| wanted.contains(&number));
         let (mut own, mut foreign) = (Vec::new(), Vec::new());
         let (mut size, mut is_first) = (0, true);
         for (position, stay) in &stay {
@@ -151,9 +139,9 @@ impl<'t, 'a, 'm, V: Value<'a>> Turns<'t, 'a, 'm, V> {
             self.tell_foreign(*path);
         }
         if let Some(first) = own.first().filter(|_| !is_first) {
-            let block = self.pairs.owner(*first).and_then(|number| self.material.blocks.get(number));
+            let block = self.repair.pairs.owner(*first).and_then(|number| self.repair.material.blocks.get(number));
             let call_id = block.map_or(Text::ascii(""), |block| block.entry.call_id);
-            self.mends.add("moved_result", Some(first.position()), call_id);
+            self.repair.mends.add("moved_result", Some(first.position()), call_id);
         }
         let mut first_parts = self.results_of(open, &own);
         let taken: AHashSet<Path> = own.into_iter().chain(foreign).collect();
@@ -165,30 +153,29 @@ impl<'t, 'a, 'm, V: Value<'a>> Turns<'t, 'a, 'm, V> {
 
     /// A result for each call: those that stand in the turn, those that stand elsewhere, and new ones.
     fn results_of(&mut self, open: &[usize], own: &[Path]) -> Vec<Draft<'a, V>> {
-        let mut drafts: Vec<_> = own.iter().filter_map(|path| self.material.draft(*path)).collect();
-        let there: AHashSet<usize> = own.iter().filter_map(|path| self.pairs.owner(*path)).collect();
+        let mut drafts: Vec<_> = own.iter().filter_map(|path| self.repair.material.draft(*path)).collect();
+        let there: AHashSet<usize> = own.iter().filter_map(|path| self.repair.pairs.owner(*path)).collect();
         for number in open.iter().filter(|number| !there.contains(number)) {
-            let Some(block) = self.material.blocks.get(*number) else { continue };
+            let Some(block) = self.repair.material.blocks.get(*number) else { continue };
             let entry = &block.entry;
-            if let Some(path) = self.pairs.result_of(*number) {
-                drafts.extend(self.material.draft(path));
-                self.mends.add("moved_result", Some(entry.result_position), entry.call_id);
+            if let Some(path) = self.repair.pairs.result_of(*number) {
+                drafts.extend(self.repair.material.draft(path));
+                self.repair.mends.add("moved_result", Some(entry.result_position), entry.call_id);
             } else {
-                let call_id = self.ids.get(number).cloned().unwrap_or_default();
-                drafts.push(Draft::Made(self.dialect.make(&call_id, entry.tool_name, entry.call)));
-                self.mends.add("missing_result", Some(entry.position), entry.call_id);
+                drafts.extend(self.repair.answer(*number));
             }
         }
         drafts
     }
 
     fn is_result(&self, path: Path) -> bool {
-        !self.pairs.is_other(path) && part_at(self.material, path).is_some_and(|part| self.dialect.is_result(part))
+        !self.repair.pairs.is_other(path)
+            && part_at(self.repair.material, path).is_some_and(|part| self.repair.dialect.is_result(part))
     }
 
     /// What of a result holds its id and its content.
     fn held(&self, part: V) -> Option<V> {
-        match self.dialect.result_id.holders {
+        match self.repair.dialect.result_id.holders {
             [] => Some(part),
             holders => holders.iter().find_map(|holder| part.get(*holder)?.object()),
         }
@@ -196,30 +183,28 @@ impl<'t, 'a, 'm, V: Value<'a>> Turns<'t, 'a, 'm, V> {
 
     /// Tell of a result that is taken out where it stands; one that is moved is told of where it goes.
     fn tell_foreign(&mut self, path: Path) {
-        if self.pairs.owner(path).is_some() {
+        if self.repair.pairs.owner(path).is_some() {
             return;
         }
-        let held = part_at(self.material, path).and_then(|part| self.held(part));
-        let call_id = held.and_then(|held| held.get(self.dialect.result_id.key)).and_then(Value::text);
-        let is_known = call_id.is_some_and(|call_id| self.pairs.ids.contains(&call_id));
-        let kind = if is_known { "duplicate_result" } else { "orphan_result" };
-        self.mends.add(kind, Some(path.position()), call_id.unwrap_or(Text::ascii("")));
+        let held = part_at(self.repair.material, path).and_then(|part| self.held(part));
+        let call_id = held.and_then(|held| held.get(self.repair.dialect.result_id.key));
+        self.repair.tell_stray(path.position(), text_or_empty(call_id));
     }
 
     /// The parts of a message.
     fn paths(&self, position: usize) -> impl Iterator<Item = Path> + use<V> {
-        let key = self.dialect.key;
-        let count = self.material.list(position, key).map_or(0, Value::count);
+        let key = self.repair.dialect.key;
+        let count = self.repair.material.list(position, key).map_or(0, Value::count);
         (0..count).map(move |index| Path::Part(position, key, index))
     }
 
     /// The parts of a message that are not blank; `None` where it has no list of parts.
     fn stay(&mut self, position: usize) -> Option<Vec<Path>> {
-        self.material.list(position, self.dialect.key)?;
+        self.repair.material.list(position, self.repair.dialect.key)?;
         let mut stay = Vec::new();
-        for path in self.paths(position).filter(|path| !self.material.is_gone(*path)) {
-            if part_at(self.material, path).is_some_and(|part| is_blank(self.dialect, part)) {
-                self.mends.add("empty_text", Some(position), Text::ascii(""));
+        for path in self.paths(position).filter(|path| !self.repair.material.is_gone(*path)) {
+            if part_at(self.repair.material, path).is_some_and(|part| is_blank(self.repair.dialect, part)) {
+                self.repair.mends.add("empty_text", Some(position), Text::ascii(""));
             } else {
                 stay.push(path);
             }
@@ -229,21 +214,22 @@ impl<'t, 'a, 'm, V: Value<'a>> Turns<'t, 'a, 'm, V> {
 
     /// Take blank texts out of a result.
     fn clean_result(&mut self, path: Path) {
-        let part = part_at(self.material, path).filter(|_| self.dialect.refuses_blank && self.is_result(path));
+        let part =
+            part_at(self.repair.material, path).filter(|_| self.repair.dialect.refuses_blank && self.is_result(path));
         let Some(held) = part.and_then(|part| self.held(part)) else { return };
         let Some(content) = held.get(names::CONTENT).and_then(Value::list) else { return };
-        let is_blank = |item: &V| item.object().is_some_and(|part| is_blank(self.dialect, part));
+        let is_blank = |item: &V| item.object().is_some_and(|part| is_blank(self.repair.dialect, part));
         let stay = items(content).enumerate().filter(|(_, item)| !is_blank(item));
         let stay: Vec<_> = stay.map(|(index, item)| Draft::Kept(Path::Inner(index), item)).collect();
-        if stay.len() == content.count() || self.material.has_new_content(path) {
+        if stay.len() == content.count() || self.repair.material.has_new_content(path) {
             return;
         }
-        self.mends.add("empty_text", Some(path.position()), Text::ascii(""));
+        self.repair.mends.add("empty_text", Some(path.position()), Text::ascii(""));
         let parts = Parts { of: Some((Home::Inner, content)), items: stay };
         let members = vec![(names::CONTENT, Some(Edit::Parts(parts)))];
-        self.material.edit(
+        self.repair.material.edit(
             path,
-            match self.dialect.result_id.holders.first() {
+            match self.repair.dialect.result_id.holders.first() {
                 None => members,
                 Some(holder) => {
                     vec![(*holder, Some(Edit::Changed(Changed { path: None, of: Some(held), members })))]
@@ -256,9 +242,9 @@ impl<'t, 'a, 'm, V: Value<'a>> Turns<'t, 'a, 'm, V> {
     fn add(&mut self, position: usize, stay: Option<Vec<Path>>, is_model: bool, first: Vec<Draft<'a, V>>) {
         let Some(stay) = stay else { return self.add_plain(position, is_model, first) };
         let mut items = first;
-        items.extend(stay.into_iter().filter_map(|path| self.material.draft(path)));
+        items.extend(stay.into_iter().filter_map(|path| self.repair.material.draft(path)));
         if items.is_empty() {
-            self.mends.add("empty_message", Some(position), Text::ascii(""));
+            self.repair.mends.add("empty_message", Some(position), Text::ascii(""));
         } else {
             self.sheets.push(Sheet { position: Some(position), is_model, items: Some(items) });
         }
@@ -266,15 +252,16 @@ impl<'t, 'a, 'm, V: Value<'a>> Turns<'t, 'a, 'm, V> {
 
     /// Add a message whose content is a text.
     fn add_plain(&mut self, position: usize, is_model: bool, first: Vec<Draft<'a, V>>) {
-        let content = self.material.message_at(position).and_then(|message| message.get(self.dialect.key.key()));
+        let content =
+            self.repair.material.message_at(position).and_then(|message| message.get(self.repair.dialect.key.key()));
         let text = content.filter(|content| content.text_len().is_some() && !has_no_word(*content));
-        let is_last = position + usize::from(is_model) >= self.material.messages.len();
+        let is_last = position + usize::from(is_model) >= self.repair.material.messages.len();
         let mut items = None;
         if !first.is_empty() {
-            let text = text.map(|text| Draft::Made(self.dialect.text(text_or_empty(Some(text)))));
+            let text = text.map(|text| Draft::Made(self.repair.dialect.text(text_or_empty(Some(text)))));
             items = Some(first.into_iter().chain(text).collect());
-        } else if text.is_none() && self.dialect.refuses_blank && !is_last {
-            self.mends.add("empty_message", Some(position), Text::ascii(""));
+        } else if text.is_none() && self.repair.dialect.refuses_blank && !is_last {
+            self.repair.mends.add("empty_message", Some(position), Text::ascii(""));
             return;
         }
         self.sheets.push(Sheet { position: Some(position), is_model, items });

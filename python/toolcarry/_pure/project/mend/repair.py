@@ -1,0 +1,35 @@
+"""What all ways to mend a request share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from toolcarry._pure.project.blocks import Block
+from toolcarry._pure.project.drafts import Made
+from toolcarry._pure.project.material import Material
+from toolcarry._pure.project.mend.dialects import Dialect
+from toolcarry._pure.project.mend.mends import Mends
+from toolcarry._pure.project.mend.pairs import Pairs
+
+
+class Repair(NamedTuple):
+    """What a request is mended from, and what is told of it."""
+
+    material: Material
+    dialect: Dialect
+    pairs: Pairs
+    ids: Mapping[int, str]
+    """The ids that calls get, by the order of their entries."""
+    mends: Mends
+
+    def answer(self, block: Block) -> Made:
+        """A result for a call that has none."""
+        entry = block.entry
+        self.mends.add("missing_result", entry.position, entry.call_id)
+        return Made(self.dialect.make(self.ids[entry.order], entry.tool_name, entry.call or {}))
+
+    def tell_stray(self, position: int, call_id: str) -> None:
+        """Tell of a result that is taken out: it answers no call, or one that is answered."""
+        is_second = call_id != "" and call_id in self.pairs.ids
+        self.mends.add("duplicate_result" if is_second else "orphan_result", position, call_id)

@@ -1,0 +1,37 @@
+//! What all ways to mend a request share. The twin is `_pure/project/mend/repair.py`.
+
+use super::dialects::Dialect;
+use super::ids::GivenIds;
+use super::mends::Mends;
+use super::pairs::Pairs;
+use crate::project::drafts::Draft;
+use crate::project::material::Material;
+use crate::text::Text;
+use crate::value::Value;
+
+/// What a request is mended from, and what is told of it.
+pub(crate) struct Repair<'t, 'a, 'm, V> {
+    pub(crate) material: &'t mut Material<'a, 'm, V>,
+    pub(crate) dialect: &'static Dialect,
+    pub(crate) pairs: &'t Pairs<'a>,
+    /// The ids that calls get.
+    pub(crate) ids: &'t GivenIds<'a>,
+    pub(crate) mends: &'t mut Mends<'a>,
+}
+
+impl<'a, V: Value<'a>> Repair<'_, 'a, '_, V> {
+    /// A result for the call of a block, which has none.
+    pub(crate) fn answer(&mut self, number: usize) -> Option<Draft<'a, V>> {
+        let entry = &self.material.blocks.get(number)?.entry;
+        self.mends.add("missing_result", Some(entry.position), entry.call_id);
+        let call_id = self.ids.get(&number).cloned().unwrap_or_default();
+        Some(Draft::Made(self.dialect.make(&call_id, entry.tool_name, entry.call)))
+    }
+
+    /// Tell of a result that is taken out: it answers no call, or one that is answered.
+    pub(crate) fn tell_stray(&mut self, position: usize, call_id: Text<'a>) {
+        let is_second = !call_id.is_empty() && self.pairs.ids.contains(&call_id);
+        let kind = if is_second { "duplicate_result" } else { "orphan_result" };
+        self.mends.add(kind, Some(position), call_id);
+    }
+}
