@@ -103,3 +103,11 @@ def test_a_call_in_the_content_alone_is_not_doubled(api: ModuleType) -> None:
     assert api.project(doubled, policy=REPAIR).messages == once
     tripled = [{**doubled[0], "tool_calls": [call, call]}, answer]
     assert api.project(tripled, policy=REPAIR).messages == once
+
+
+def test_a_message_of_another_provider_takes_no_results(api: ModuleType) -> None:
+    call = {"role": "model", "parts": [{"functionCall": {"name": "f", "args": {}}}]}
+    words = {"role": "user", "content": "Go on."}
+    once = api.project([call, words], policy=REPAIR)
+    assert [list(message) for message in once.messages] == [["role", "parts"]] * 2 + [list(words)]
+    assert api.project(once.messages, policy=REPAIR).report.mends == ()

@@ -221,7 +221,10 @@ class Turns:
             self._mends.add("empty_message", position)
 
     def _add_plain(self, position: int, is_model: bool, first: list[Draft]) -> None:
-        """Add a message whose content is a text."""
+        """Add a message whose content is a text. What has no content can't take results: they stand before it."""
+        if first and self._dialect.key not in self._messages[position]:
+            self._sheets.add(Sheet(None, False, first))
+            first = []
         content = self._messages[position].get(self._dialect.key)
         is_blank = not isinstance(content, str) or not content.strip()
         if first:

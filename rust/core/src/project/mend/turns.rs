@@ -250,10 +250,14 @@ impl<'t, 'a, 'm, V: Value<'a>> Turns<'t, 'a, 'm, V> {
         }
     }
 
-    /// Add a message whose content is a text.
-    fn add_plain(&mut self, position: usize, is_model: bool, first: Vec<Draft<'a, V>>) {
-        let content =
-            self.repair.material.message_at(position).and_then(|message| message.get(self.repair.dialect.key.key()));
+    /// Add a message whose content is a text. What has no content can't take results: they stand before it.
+    fn add_plain(&mut self, position: usize, is_model: bool, mut first: Vec<Draft<'a, V>>) {
+        let key = self.repair.dialect.key.key();
+        let content = self.repair.material.message_at(position).and_then(|message| message.get(key));
+        if content.is_none() && !first.is_empty() {
+            let items = Some(std::mem::take(&mut first));
+            self.sheets.push(Sheet { position: None, is_model: false, items });
+        }
         let text = content.filter(|content| content.text_len().is_some() && !has_no_word(*content));
         let is_last = position + usize::from(is_model) >= self.repair.material.messages.len();
         let mut items = None;
