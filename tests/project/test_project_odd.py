@@ -111,3 +111,11 @@ def test_a_message_of_another_provider_takes_no_results(api: ModuleType) -> None
     once = api.project([call, words], policy=REPAIR)
     assert [list(message) for message in once.messages] == [["role", "parts"]] * 2 + [list(words)]
     assert api.project(once.messages, policy=REPAIR).report.mends == ()
+
+
+def test_an_id_is_told_where_the_provider_looks_for_it(api: ModuleType) -> None:
+    call = {"role": "assistant", "tool_calls": [{"id": "c1", "function": {"name": "f"}}]}
+    answer = {"role": "tool", "functionResponse": {}}
+    once = api.project([call, answer], policy=REPAIR)
+    assert once.messages == [call, {**answer, "tool_call_id": "c1"}]
+    assert api.project(once.messages, policy=REPAIR).report.mends == ()

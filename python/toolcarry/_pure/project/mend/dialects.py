@@ -28,6 +28,10 @@ class IdAt(NamedTuple):
         """What holds it."""
         return (as_object(part.get(self.holder(part))) or {}) if self.holders else part
 
+    def text(self, part: Wire) -> str:
+        """The id; empty where there is none."""
+        return text_or_empty(self.held(part).get(self.key))
+
 
 class Dialect(NamedTuple):
     """How one provider's requests are written."""

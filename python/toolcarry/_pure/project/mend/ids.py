@@ -12,7 +12,6 @@ from toolcarry._pure.project.material import Material
 from toolcarry._pure.project.mend.dialects import Dialect, IdAt
 from toolcarry._pure.project.mend.mends import Mends
 from toolcarry._pure.project.mend.pairs import Pairs
-from toolcarry._pure.read import read_result
 from toolcarry.wire import Wire, as_object, text_or_empty
 
 
@@ -73,12 +72,12 @@ def fit_result(
     call_id, needs_id = given
     if entry.result is None or path is None:
         return
-    said = read_result(entry.result)
-    if said.call_id != call_id and (said.call_id or needs_id):
+    own = dialect.result_id.text(entry.result)
+    if own != call_id and (own or needs_id):
         material.edit(path, id_member(dialect.result_id, entry.result, path, call_id))
         if call_id == entry.call_id:
-            mends.add("renamed_id", entry.result_position, said.call_id, call_id)
-    if dialect.name is not None and said.name and said.name != entry.tool_name:
+            mends.add("renamed_id", entry.result_position, own, call_id)
+    if dialect.name is not None and dialect.name.text(entry.result) not in ("", entry.tool_name):
         mends.add("renamed_tool", entry.result_position, entry.call_id, entry.tool_name)
         material.edit(path, id_member(dialect.name, entry.result, path, entry.tool_name))
 

@@ -21,7 +21,7 @@ from toolcarry._pure.project.drafts import (
 )
 from toolcarry._pure.project.mend.repair import Repair
 from toolcarry._pure.project.mend.sheets import Sheet, Sheets, paths_of
-from toolcarry.wire import Wire, as_list, as_object, text_or_empty
+from toolcarry.wire import Wire, as_list, as_object
 
 MODEL = ("assistant", "model")
 
@@ -154,9 +154,7 @@ class Turns:
         """Tell of a result that is taken out where it stands; one that is moved is told of where it goes."""
         if path not in self._results:
             part = self._part(path) or {}
-            place = self._dialect.result_id
-            call_id = place.held(part).get(place.key)
-            self._repair.tell_stray(int(path[0]), text_or_empty(call_id))
+            self._repair.tell_stray(int(path[0]), self._dialect.result_id.text(part))
 
     def _part(self, path: Path) -> Any:
         if len(path) == 1:

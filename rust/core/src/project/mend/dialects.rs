@@ -42,6 +42,21 @@ pub(crate) struct IdAt {
     pub(crate) key: Key<'static>,
 }
 
+impl IdAt {
+    /// What holds it.
+    pub(crate) fn held<'a, V: Value<'a>>(self, part: V) -> Option<V> {
+        match self.holders {
+            [] => Some(part),
+            holders => holders.iter().find_map(|holder| part.get(*holder)?.object()),
+        }
+    }
+
+    /// The id; empty where there is none.
+    pub(crate) fn text<'a, V: Value<'a>>(self, part: V) -> Text<'a> {
+        text_or_empty(self.held(part).and_then(|held| held.get(self.key)))
+    }
+}
+
 /// How one provider's requests are written.
 #[derive(Debug)]
 pub(crate) struct Dialect {

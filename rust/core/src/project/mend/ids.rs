@@ -12,7 +12,6 @@ use crate::pieces::Piece;
 use crate::project::blocks::Block;
 use crate::project::drafts::{Changed, Edit, Json, Members, Path};
 use crate::project::material::Material;
-use crate::read::read_result;
 use crate::text::Text;
 use crate::value::{Value, names, text_or_empty};
 
@@ -91,17 +90,17 @@ fn fit_result<'a, V: Value<'a>>(
 ) {
     let entry = &block.entry;
     let Some(result) = entry.result else { return };
-    let said = read_result(result);
+    let own = dialect.result_id.text(result);
     let position = Some(entry.result_position);
-    if said.call_id != call_id.text() && (needs_id || !said.call_id.is_empty()) {
+    if own != call_id.text() && (needs_id || !own.is_empty()) {
         material.edit(path, id_member(dialect.result_id, Some(result), call_id.clone()));
         if call_id.text() == entry.call_id {
-            mends.add_with("renamed_id", position, said.call_id, call_id.clone());
+            mends.add_with("renamed_id", position, own, call_id.clone());
         }
     }
     if let Some(name) = dialect.name
-        && !said.name.is_empty()
-        && said.name != entry.tool_name
+        && !name.text(result).is_empty()
+        && name.text(result) != entry.tool_name
     {
         let own = Piece::Borrowed(entry.tool_name);
         mends.add_with("renamed_tool", position, entry.call_id, own.clone());

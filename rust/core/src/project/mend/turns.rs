@@ -173,22 +173,14 @@ impl<'t, 'a, 'm, V: Value<'a>> Turns<'t, 'a, 'm, V> {
             && part_at(self.repair.material, path).is_some_and(|part| self.repair.dialect.is_result(part))
     }
 
-    /// What of a result holds its id and its content.
-    fn held(&self, part: V) -> Option<V> {
-        match self.repair.dialect.result_id.holders {
-            [] => Some(part),
-            holders => holders.iter().find_map(|holder| part.get(*holder)?.object()),
-        }
-    }
-
     /// Tell of a result that is taken out where it stands; one that is moved is told of where it goes.
     fn tell_foreign(&mut self, path: Path) {
         if self.repair.pairs.owner(path).is_some() {
             return;
         }
-        let held = part_at(self.repair.material, path).and_then(|part| self.held(part));
-        let call_id = held.and_then(|held| held.get(self.repair.dialect.result_id.key));
-        self.repair.tell_stray(path.position(), text_or_empty(call_id));
+        let part = part_at(self.repair.material, path);
+        let call_id = part.map_or(Text::ascii(""), |part| self.repair.dialect.result_id.text(part));
+        self.repair.tell_stray(path.position(), call_id);
     }
 
     /// The parts of a message.
@@ -216,7 +208,7 @@ impl<'t, 'a, 'm, V: Value<'a>> Turns<'t, 'a, 'm, V> {
     fn clean_result(&mut self, path: Path) {
         let part =
             part_at(self.repair.material, path).filter(|_| self.repair.dialect.refuses_blank && self.is_result(path));
-        let Some(held) = part.and_then(|part| self.held(part)) else { return };
+        let Some(held) = part.and_then(|part| self.repair.dialect.result_id.held(part)) else { return };
         let Some(content) = held.get(names::CONTENT).and_then(Value::list) else { return };
         let is_blank = |item: &V| item.object().is_some_and(|part| is_blank(self.repair.dialect, part));
         let stay = items(content).enumerate().filter(|(_, item)| !is_blank(item));
