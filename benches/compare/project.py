@@ -38,6 +38,7 @@ POLICIES = {
     "2,000 characters": Policy(max_tool_result_chars=2_000),
     "the same, repaired": Policy(max_tool_result_chars=2_000, repair=True),
 }
+DISTINCT = "superseded, nothing to change"
 UNCHANGED = "repaired, nothing to change"
 REPLAYED = Policy(max_tool_result_chars=2_000, repair=True)
 FEWEST = 10
@@ -126,6 +127,17 @@ def replayed(messages: Sequence[Any]) -> list[Request]:
     return requests
 
 
+def distinct(data: bytes) -> bytes:
+    """The same body with calls that differ each from all others, so that no result supersedes another."""
+    document = orjson.loads(data)
+    parts = [
+        part for message in document["messages"] for part in message["content"] if part != str(part)
+    ]
+    for number, part in enumerate(part for part in parts if part["type"] == "tool_use"):
+        part["input"] = {name: f"{value} {number}" for name, value in part["input"].items()}
+    return orjson.dumps(document)
+
+
 def measure_objects(
     name: str, shown: str, messages: list[Any], policy: Policy, rust: Any, rounds: int
 ) -> list[str]:
@@ -180,6 +192,9 @@ def main() -> int:
             for shown, policy in POLICIES.items():
                 bodies.append(measure((name, shown), [(data, None)], policy))
                 objects.append(measure_objects(name, shown, messages, policy, rust, options.rounds))
+            bodies.append(
+                measure((name, DISTINCT), [(distinct(data), None)], POLICIES["superseded"])
+            )
             projected = project_rust(rust, data, None, policy)
             bodies.append(measure((name, UNCHANGED), [(projected, None)], policy))
         rows = [
