@@ -6,9 +6,6 @@ use super::BLOCK;
 #[inline(always)]
 pub(crate) fn find_escaped(backslashes: u64, carry: &mut u64) -> u64 {
     const ODD: u64 = 0xAAAA_AAAA_AAAA_AAAA;
-    if backslashes == 0 {
-        return std::mem::take(carry);
-    }
     // Runs of backslashes are told apart by whether they begin at an even or an odd bit; adding at their start
     // carries to their end.
     let starting = backslashes & !*carry;

@@ -31,7 +31,7 @@ pub(crate) fn read_string<L: Lanes>(data: &[u8], start: usize, checks_utf8: bool
         }
     }
     let (mut at, mut carry) = (start, 0);
-    let (mut unseen, mut has_escapes, mut is_ascii) = (0, false, true);
+    let (mut unseen, mut backslashes, mut is_ascii) = (0, 0, true);
     let mut padded = [0; BLOCK];
     loop {
         L::fetch(data, at + AHEAD);
@@ -40,13 +40,12 @@ pub(crate) fn read_string<L: Lanes>(data: &[u8], start: usize, checks_utf8: bool
         let escaped = find_escaped(masks.backslashes, &mut carry);
         let ends = masks.quotes & !escaped;
         let inside = ends.wrapping_sub(1) & !ends; // what stands before the first of them
-        if (masks.backslashes | escaped) & inside != 0 {
-            has_escapes = true;
-            unseen += (masks.backslashes & !escaped & inside).count_ones();
-            let rare = escaped & inside & !(masks.quotes | L::escapable(block));
-            if rare != 0 {
-                unseen += read_escapes(data, at, rare).ok_or_else(|| first_fault(data, start, checks_utf8))?;
-            }
+        // Whether a block has escapes is hard to foretell: so they are counted in every block.
+        backslashes |= masks.backslashes & inside;
+        unseen += (masks.backslashes & !escaped & inside).count_ones();
+        let rare = escaped & inside & !(masks.quotes | L::escapable(block));
+        if rare != 0 {
+            unseen += read_escapes(data, at, rare).ok_or_else(|| first_fault(data, start, checks_utf8))?;
         }
         if masks.others & inside != 0 {
             let Others { high, continuations } = L::others(block);
@@ -70,7 +69,7 @@ pub(crate) fn read_string<L: Lanes>(data: &[u8], start: usize, checks_utf8: bool
         return Err(Refused { at: start + valid, fault: Fault::NotUtf8 });
     }
     let size = u32::try_from(bytes.len()).map_err(|_| Refused { at: start, fault: Fault::TooLong })?;
-    Ok(Raw { bytes, chars: size - unseen, has_escapes, is_ascii })
+    Ok(Raw { bytes, chars: size - unseen, has_escapes: backslashes != 0, is_ascii })
 }
 
 /// What is wrong first in a string that is refused.
