@@ -62,3 +62,15 @@ def test_a_message_with_calls_is_the_models(api: ModuleType) -> None:
     once = api.project(messages, policy=REPAIR)
     assert [message["role"] for message in once.messages] == ["modell", "model", "user"]
     assert api.project(once.messages, policy=REPAIR).report.mends == ()
+
+
+def test_a_result_says_the_name_of_its_call_where_it_must(api: ModuleType) -> None:
+    said = {"role": "model", "parts": [{"functionCall": {"name": "f", "args": {}}}]}
+    answer = {"role": "user", "parts": [{"functionResponse": {"response": {"result": "x"}}}]}
+    once = api.project([said, answer], policy=REPAIR)
+    assert once.messages[1]["parts"][0]["functionResponse"]["name"] == "f"
+    assert [(mend.kind, mend.detail) for mend in once.report.mends] == [("renamed_tool", "f")]
+    assert (
+        api.project([asks(("", "f")), {"role": "tool", "content": "x"}], policy=REPAIR).report.mends
+        == ()
+    )

@@ -91,3 +91,8 @@ def test_what_is_no_providers_is_no_request(api: ModuleType) -> None:
         found = api.project(messages, policy=REPAIR)
         assert found.messages == messages
         assert found.report.not_repaired
+
+
+def test_bare_texts_are_bedrocks(api: ModuleType) -> None:
+    found = repair(api, [{"role": "user", "content": [{"text": "?"}, {"text": " "}]}], "bedrock")
+    assert found.messages == [{"role": "user", "content": [{"text": "?"}]}]

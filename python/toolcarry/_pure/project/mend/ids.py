@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from toolcarry._pure.entry import Entry
 from toolcarry._pure.free_ids import FreeIds
 from toolcarry._pure.project.blocks import Block
 from toolcarry._pure.project.drafts import Changed, Made, Path
@@ -77,9 +78,15 @@ def fit_result(
         material.edit(path, id_member(dialect.result_id, entry.result, path, call_id))
         if call_id == entry.call_id:
             mends.add("renamed_id", entry.result_position, own, call_id)
-    if dialect.name is not None and dialect.name.text(entry.result) not in ("", entry.tool_name):
+    if dialect.name is not None and not is_named(dialect, dialect.name, entry):
         mends.add("renamed_tool", entry.result_position, entry.call_id, entry.tool_name)
         material.edit(path, id_member(dialect.name, entry.result, path, entry.tool_name))
+
+
+def is_named(dialect: Dialect, place: IdAt, entry: Entry) -> bool:
+    """Whether a result says the name of its call. Where results are messages of their own, it need say none."""
+    name = place.text(entry.result or {})
+    return name == entry.tool_name or (not name and dialect.form == "chat")
 
 
 def mixed_turns(pairs: Pairs, turns: Sequence[int]) -> set[int]:

@@ -99,13 +99,17 @@ fn fit_result<'a, V: Value<'a>>(
         }
     }
     if let Some(name) = dialect.name
-        && !name.text(result).is_empty()
-        && name.text(result) != entry.tool_name
+        && !is_named(dialect, name.text(result), entry.tool_name)
     {
         let own = Piece::Borrowed(entry.tool_name);
         mends.add_with("renamed_tool", position, entry.call_id, own.clone());
         material.edit(path, id_member(name, Some(result), own));
     }
+}
+
+/// Whether a result says the name of its call. Where results are messages of their own, it need say none.
+fn is_named(dialect: &Dialect, name: Text<'_>, tool_name: Text<'_>) -> bool {
+    name == tool_name || (name.is_empty() && dialect.form == Form::Chat)
 }
 
 /// The turns in which some calls have ids and others none: there, a result without id could be either's.

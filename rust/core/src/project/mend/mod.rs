@@ -26,7 +26,7 @@ use self::sheets::is_thinking;
 use self::turns::Turns;
 use super::drafts::Draft;
 use super::material::Material;
-use crate::read::read_message;
+use crate::read::{items, read_message};
 use crate::said::Said;
 use crate::value::{Value, names, text_or_empty};
 
@@ -48,10 +48,10 @@ pub(crate) fn mend<'a, V: Value<'a>>(
 
 /// The shapes of the messages that have calls or results, by name; of Chat and its dialect the one of the calls.
 ///
-/// Where none has any, those of the messages that think. What is of no provider's shape always counts, records too, and a
+/// Where none has any, those of which thoughts or bare texts tell. What is of no provider's shape always counts, records too, and a
 /// message of the role that only Chat has.
 pub(crate) fn shapes_of<'a, V: Value<'a>>(messages: impl Iterator<Item = V>) -> Vec<&'static str> {
-    let (mut callers, mut found, mut thinkers) = (AHashSet::new(), AHashSet::new(), AHashSet::new());
+    let (mut callers, mut found, mut told) = (AHashSet::new(), AHashSet::new(), AHashSet::new());
     let mut said = Said::default();
     for message in messages {
         let role = message.get(names::ROLE);
@@ -61,8 +61,8 @@ pub(crate) fn shapes_of<'a, V: Value<'a>>(messages: impl Iterator<Item = V>) -> 
         }
         said.clear();
         let shape = read_message(message, role, &mut said);
-        if found.is_empty() && thinks(message) {
-            thinkers.insert(shape.unwrap_or("anthropic"));
+        if found.is_empty() {
+            told.extend(hint_of(message).map(|hint| shape.unwrap_or(hint)));
         }
         if shape != Some("ollama") && text_or_empty(role).is("tool") {
             found.insert("openai-chat");
@@ -79,19 +79,18 @@ pub(crate) fn shapes_of<'a, V: Value<'a>>(messages: impl Iterator<Item = V>) -> 
         let is_ollama = callers.len() == 1 && callers.contains("ollama");
         return vec![if is_ollama { "ollama" } else { "openai-chat" }];
     }
-    let mut found: Vec<&str> = if found.is_empty() { thinkers } else { found }.into_iter().collect();
+    let mut found: Vec<&str> = if found.is_empty() { told } else { found }.into_iter().collect();
     found.sort_unstable();
     found
 }
 
-/// Whether a message is an item of reasoning, or has blocks of thinking.
-fn thinks<'a, V: Value<'a>>(message: V) -> bool {
+/// Whose message it is by its thoughts, where no reader tells it, or by texts without a type.
+fn hint_of<'a, V: Value<'a>>(message: V) -> Option<&'static str> {
     let parts = message.get(names::CONTENT).and_then(Value::list);
-    let has_thoughts = || {
-        parts.is_some_and(|parts| {
-            let mut parts = (0..parts.count()).filter_map(|index| parts.item(index)?.object());
-            parts.any(|part| is_thinking(text_or_empty(part.get(names::TYPE))))
-        })
-    };
-    text_or_empty(message.get(names::TYPE)).is("reasoning") || has_thoughts()
+    let parts = || parts.into_iter().flat_map(items).filter_map(Value::object);
+    let is_thought = |part: V| is_thinking(text_or_empty(part.get(names::TYPE)));
+    if text_or_empty(message.get(names::TYPE)).is("reasoning") || parts().any(is_thought) {
+        return Some("anthropic");
+    }
+    parts().any(|part| part.has(names::TEXT) && !part.has(names::TYPE)).then_some("bedrock")
 }
