@@ -96,3 +96,10 @@ def test_what_is_no_providers_is_no_request(api: ModuleType) -> None:
 def test_bare_texts_are_bedrocks(api: ModuleType) -> None:
     found = repair(api, [{"role": "user", "content": [{"text": "?"}, {"text": " "}]}], "bedrock")
     assert found.messages == [{"role": "user", "content": [{"text": "?"}]}]
+
+
+def test_evidence_of_two_providers_is_told(api: ModuleType) -> None:
+    lost = {"role": "user", "content": [wire.result("t1"), {"text": "?"}]}
+    found = api.project([lost], policy=REPAIR)
+    assert found.messages == [lost]
+    assert found.report.not_repaired == "anthropic, bedrock"

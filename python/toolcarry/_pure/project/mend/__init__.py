@@ -21,7 +21,7 @@ from toolcarry._pure.project.mend.sheets import THOUGHTS
 from toolcarry._pure.project.mend.turns import Turns
 from toolcarry._pure.read import read_message
 from toolcarry._pure.said import Said
-from toolcarry.wire import Wire, as_list, as_object
+from toolcarry.wire import as_list, as_object
 
 
 def mend(material: Material, dialect: Dialect, mends: Mends) -> list[Draft]:
@@ -37,12 +37,12 @@ def mend(material: Material, dialect: Dialect, mends: Mends) -> list[Draft]:
 def shapes_of(messages: Sequence[Any]) -> list[str]:
     """The shapes of the messages that have calls or results, by name; of Chat and its dialect the one of the calls.
 
-    Where none has any, those of which thoughts or bare texts tell. What is of no provider's shape always counts, records too, and
-    a message of the role that only Chat has.
+    Where none has any, those of the messages that think. What is of no provider's shape always counts, records too, and
+    so does what only one has: the role of Chat's results, and Bedrock's texts without a type.
     """
     callers: set[str] = set()
     names: set[str] = set()
-    told: set[str] = set()
+    thinkers: set[str] = set()
     for message in messages:
         role = message.get("role")
         if role is None and ("uuid" in message or "message" in message):
@@ -56,18 +56,13 @@ def shapes_of(messages: Sequence[Any]) -> list[str]:
             names.add("openai-chat")
         if said.calls:
             callers.add(name)
-        if hint := hint_of(message):
-            told.add(name or hint)
+        parts = [as_object(item) or {} for item in as_list(message.get("content")) or ()]
+        if any("text" in part and "type" not in part for part in parts):
+            names.add("bedrock")
+        if message.get("type") == "reasoning" or any(
+            part.get("type") in THOUGHTS for part in parts
+        ):
+            thinkers.add(name or "anthropic")
     if names == {"openai-chat", "ollama"}:
         return ["ollama"] if callers == {"ollama"} else ["openai-chat"]
-    return sorted(names or told)
-
-
-def hint_of(message: Wire) -> str:
-    """Whose message it is by its thoughts, where no reader tells it, or by texts without a type."""
-    parts = [as_object(item) or {} for item in as_list(message.get("content")) or ()]
-    thinks = message.get("type") == "reasoning" or any(
-        part.get("type") in THOUGHTS for part in parts
-    )
-    is_bare = any("text" in part and "type" not in part for part in parts)
-    return "anthropic" if thinks else "bedrock" if is_bare else ""
+    return sorted(names or thinkers)

@@ -48,10 +48,10 @@ pub(crate) fn mend<'a, V: Value<'a>>(
 
 /// The shapes of the messages that have calls or results, by name; of Chat and its dialect the one of the calls.
 ///
-/// Where none has any, those of which thoughts or bare texts tell. What is of no provider's shape always counts, records too, and a
-/// message of the role that only Chat has.
+/// Where none has any, those of the messages that think. What is of no provider's shape always counts, records too, and
+/// so does what only one has: the role of Chat's results, and Bedrock's texts without a type.
 pub(crate) fn shapes_of<'a, V: Value<'a>>(messages: impl Iterator<Item = V>) -> Vec<&'static str> {
-    let (mut callers, mut found, mut told) = (AHashSet::new(), AHashSet::new(), AHashSet::new());
+    let (mut callers, mut found, mut thinkers) = (AHashSet::new(), AHashSet::new(), AHashSet::new());
     let mut said = Said::default();
     for message in messages {
         let role = message.get(names::ROLE);
@@ -61,8 +61,14 @@ pub(crate) fn shapes_of<'a, V: Value<'a>>(messages: impl Iterator<Item = V>) -> 
         }
         said.clear();
         let shape = read_message(message, role, &mut said);
-        if found.is_empty() {
-            told.extend(hint_of(message).map(|hint| shape.unwrap_or(hint)));
+        let parts = message.get(names::CONTENT).and_then(Value::list);
+        let parts = || parts.into_iter().flat_map(items).filter_map(Value::object);
+        if parts().any(|part| part.has(names::TEXT) && !part.has(names::TYPE)) {
+            found.insert("bedrock");
+        }
+        let is_thought = |part: V| is_thinking(text_or_empty(part.get(names::TYPE)));
+        if found.is_empty() && (text_or_empty(message.get(names::TYPE)).is("reasoning") || parts().any(is_thought)) {
+            thinkers.insert(shape.unwrap_or("anthropic"));
         }
         if shape != Some("ollama") && text_or_empty(role).is("tool") {
             found.insert("openai-chat");
@@ -79,18 +85,7 @@ pub(crate) fn shapes_of<'a, V: Value<'a>>(messages: impl Iterator<Item = V>) -> 
         let is_ollama = callers.len() == 1 && callers.contains("ollama");
         return vec![if is_ollama { "ollama" } else { "openai-chat" }];
     }
-    let mut found: Vec<&str> = if found.is_empty() { told } else { found }.into_iter().collect();
+    let mut found: Vec<&str> = if found.is_empty() { thinkers } else { found }.into_iter().collect();
     found.sort_unstable();
     found
-}
-
-/// Whose message it is by its thoughts, where no reader tells it, or by texts without a type.
-fn hint_of<'a, V: Value<'a>>(message: V) -> Option<&'static str> {
-    let parts = message.get(names::CONTENT).and_then(Value::list);
-    let parts = || parts.into_iter().flat_map(items).filter_map(Value::object);
-    let is_thought = |part: V| is_thinking(text_or_empty(part.get(names::TYPE)));
-    if text_or_empty(message.get(names::TYPE)).is("reasoning") || parts().any(is_thought) {
-        return Some("anthropic");
-    }
-    parts().any(|part| part.has(names::TEXT) && !part.has(names::TYPE)).then_some("bedrock")
 }
