@@ -119,3 +119,21 @@ def test_an_id_is_told_where_the_provider_looks_for_it(api: ModuleType) -> None:
     once = api.project([call, answer], policy=REPAIR)
     assert once.messages == [call, {**answer, "tool_call_id": "c1"}]
     assert api.project(once.messages, policy=REPAIR).report.mends == ()
+
+
+def test_a_result_of_a_kind_that_answers_no_client(api: ModuleType) -> None:
+    call = {"type": "tool_use", "id": "t1", "name": "f", "input": {}}
+    answer = {"type": "web_search_tool_result", "tool_use_id": "t1", "content": []}
+    messages = [{"role": "assistant", "content": [call]}, {"role": "user", "content": [answer]}]
+    once = api.project(messages, policy=REPAIR)
+    assert [mend.kind for mend in once.report.mends] == ["duplicate_result", "missing_result"]
+    assert [part["type"] for part in once.messages[1]["content"]] == ["tool_result"]
+    assert api.project(once.messages, policy=REPAIR).report.mends == ()
+
+
+def test_the_text_of_a_response_is_what_is_resolved(api: ModuleType) -> None:
+    parts = [{"type": "text", "text": LONG}, {"type": "text", "text": "b"}]
+    answer = {"id": "c1", "name": "f", "response": {"error": parts}}
+    messages = [{"role": "user", "parts": [{"functionResponse": answer}]}]
+    (found,) = api.project(messages, policy=SHORT).report.replacements
+    assert found.chars_before == len(api.resolve(messages, "c1")) == len(LONG) + 2

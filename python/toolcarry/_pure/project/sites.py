@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 from toolcarry._pure.content import TEXTS, is_bare, result_text
 from toolcarry._pure.message_tokens import MEDIA_TOKENS, count_media
 from toolcarry._pure.project.drafts import Changed, Draft, Kept, Made, Members, Parts, Path
-from toolcarry.decode import compact_json
 from toolcarry.wire import Wire, as_list, as_object, text_or_empty
 
 OUTPUTS = ("function_call_output", "custom_tool_call_output", "local_shell_call_output")
@@ -92,6 +91,8 @@ class Site(NamedTuple):
 
 
 RESPONSES = ("functionResponse", "function_response")
+ANSWERS = ("output", "result", "error")
+"""What a response that is an answer and nothing else may call it."""
 MANY_MARKS = -1
 
 
@@ -161,10 +162,13 @@ def carrier(parts: Sequence[object]) -> int | None:
 def response_text(response: object) -> str:
     """The text of what a function of Gemini's gave back."""
     held = as_object(response)
-    only = None if held is None or len(held) != 1 else next(iter(held.values()))
-    if isinstance(only, str):
-        return only
-    return "" if response is None else compact_json(response)
+    if held is not None and len(held) == 1:
+        ((name, only),) = held.items()
+        if isinstance(only, str):
+            return only
+        if only is not None and name in ANSWERS:
+            return result_text(only)
+    return result_text(response)
 
 
 def response_key(response: object) -> str:

@@ -213,12 +213,17 @@ fn only_member<'a, V: Value<'a>>(response: Option<V>) -> Option<(Text<'a>, V)> {
     only
 }
 
+/// What a response that is an answer and nothing else may call it.
+const ANSWERS: [Key<'static>; 3] = [names::OUTPUT, names::RESULT, names::ERROR];
+
 /// The text of what a function of Gemini's gave back.
 fn response_text<'a, V: Value<'a>>(response: Option<V>) -> Content<'a, V> {
     if let Some((_, text)) = only_member(response).filter(|(_, value)| value.text_len().is_some()) {
         return Content::Value(text);
     }
-    Content::Piece(response.map_or_else(Piece::default, |response| Piece::own(response.json())))
+    let held = response.and_then(Value::object).filter(|held| held.size() == 1);
+    let only = held.and_then(|held| ANSWERS.iter().find_map(|key| held.get(*key)));
+    result_content(only.or(response))
 }
 
 /// Under which name a text is given back: as it was, else as `result`.

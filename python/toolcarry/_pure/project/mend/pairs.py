@@ -21,6 +21,8 @@ class Pairs:
         """The blocks by the paths of their results."""
         self.others: set[Path] = set()
         """Where results stand of calls that the client does not answer: they stay."""
+        self.strays: set[Path] = set()
+        """Where results stand of the client's calls that are of a kind which answers none of them."""
         self.foreign_ids: set[str] = set()
         """Of such calls."""
         self._results: dict[int, Path] = {}
@@ -38,7 +40,10 @@ class Pairs:
                 continue
             self.calls[path] = block
             result = block.entry.result
-            if result is None or block.result_path is None or not dialect.is_result(result):
+            if result is None or block.result_path is None:
+                continue
+            if not dialect.is_result(result):
+                self.strays.add(block.result_path)
                 continue
             if dialect.form != "items" or is_of_kind(call.get("type"), result.get("type")):
                 self.owners[block.result_path] = block

@@ -148,7 +148,7 @@ class Turns:
     def _is_result(self, path: Path) -> bool:
         part = self._part(path)
         is_result = part is not None and self._dialect.is_result(part)
-        return is_result and path not in self._pairs.others
+        return path in self._pairs.strays or (is_result and path not in self._pairs.others)
 
     def _tell_foreign(self, path: Path) -> None:
         """Tell of a result that is taken out where it stands; one that is moved is told of where it goes."""

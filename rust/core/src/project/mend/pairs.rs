@@ -21,7 +21,9 @@ pub(crate) struct Pairs<'a> {
     by_block: AHashMap<usize, Path>,
     /// Where results stand of calls that the client does not answer: they stay.
     others: AHashSet<Path>,
-    /// The ids of such calls.
+    /// Where results stand of the client's calls that are of a kind which answers none of them.
+    strays: AHashSet<Path>,
+    /// The ids of the calls that the client does not answer.
     pub(crate) foreign_ids: AHashSet<Text<'a>>,
     /// The ids of the calls.
     pub(crate) ids: AHashSet<Text<'a>>,
@@ -70,8 +72,12 @@ impl<'a> Pairs<'a> {
             };
             pairs.add_call(path, number);
             let (Some(result), Some(path)) = (entry.result, block.result_path) else { continue };
+            if !dialect.is_result(result) {
+                pairs.strays.insert(path);
+                continue;
+            }
             let kind = |wire: V| text_or_empty(wire.get(names::TYPE));
-            if dialect.is_result(result) && (dialect.form != Form::Items || is_of_kind(kind(call), kind(result))) {
+            if dialect.form != Form::Items || is_of_kind(kind(call), kind(result)) {
                 if pairs.owners.insert(path, number).is_none() {
                     pairs.results.push(path);
                 }
@@ -115,6 +121,11 @@ impl<'a> Pairs<'a> {
     /// Whether the result at a path is one of a call that the client does not answer.
     pub(crate) fn is_other(&self, path: Path) -> bool {
         self.others.contains(&path)
+    }
+
+    /// Whether the result at a path is of a kind that answers no call of the client's, and yet names one.
+    pub(crate) fn is_stray(&self, path: Path) -> bool {
+        self.strays.contains(&path)
     }
 
     /// Where the result of a block's call stands.

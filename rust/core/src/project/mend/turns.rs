@@ -169,6 +169,9 @@ impl<'t, 'a, 'm, V: Value<'a>> Turns<'t, 'a, 'm, V> {
     }
 
     fn is_result(&self, path: Path) -> bool {
+        if self.repair.pairs.is_stray(path) {
+            return true;
+        }
         !self.repair.pairs.is_other(path)
             && part_at(self.repair.material, path).is_some_and(|part| self.repair.dialect.is_result(part))
     }
