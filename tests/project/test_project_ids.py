@@ -74,3 +74,12 @@ def test_a_result_says_the_name_of_its_call_where_it_must(api: ModuleType) -> No
         api.project([asks(("", "f")), {"role": "tool", "content": "x"}], policy=REPAIR).report.mends
         == ()
     )
+
+
+def test_no_id_is_made_that_a_result_without_call_has(api: ModuleType) -> None:
+    call = {"type": "tool_use", "id": "t1€", "name": "f", "input": {}}
+    answer = {"type": "web_search_tool_result", "tool_use_id": "t1", "content": []}
+    messages = [{"role": "assistant", "content": [call]}, {"role": "user", "content": [answer]}]
+    once = api.project(messages, policy=REPAIR)
+    assert once.messages[0]["content"][0]["id"] == "t1_2"
+    assert api.project(once.messages, policy=REPAIR).report.mends == ()

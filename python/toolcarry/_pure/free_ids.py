@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from typing import Final
 
 REFUSED: Final = re.compile(r"[^A-Za-z0-9_-]")
@@ -14,10 +14,11 @@ STEM: Final = "call"
 
 
 class FreeIds:
-    """The ids that are taken. What is made of an id is the same each time."""
+    """The ids that are taken, and others that none is made to be. What is made of an id is the same each time."""
 
-    def __init__(self, taken: Iterable[str] = ()) -> None:
+    def __init__(self, taken: Iterable[str] = (), avoided: Container[str] = ()) -> None:
         self.taken = set(taken)
+        self._avoided = avoided
         self._numbers: dict[str, int] = {}
         """The next number for each id that several have."""
 
@@ -29,7 +30,7 @@ class FreeIds:
         """``call_id`` where it is free, else with the first number behind it that is."""
         stem = call_id[:LONGEST]
         new, number = stem, self._numbers.get(stem, 2)
-        while new in self.taken:
+        while new in self.taken or new in self._avoided:
             new = f"{stem}_{number}"
             number += 1
         self._numbers[stem] = number

@@ -10,16 +10,17 @@ const LONGEST: usize = 32;
 /// What an id is made of that is made of nothing.
 const STEM: &str = "call";
 
-/// The ids that are taken. What is made of an id is the same each time.
-pub(crate) struct FreeIds<'a> {
+/// The ids that are taken, and others that none is made to be. What is made of an id is the same each time.
+pub(crate) struct FreeIds<'p, 'a> {
     pub(crate) taken: AHashSet<Piece<'a>>,
+    avoided: &'p AHashSet<Text<'a>>,
     /// The next number for each id that several have.
     numbers: AHashMap<Piece<'a>, usize>,
 }
 
-impl<'a> FreeIds<'a> {
-    pub(crate) fn new(taken: impl Iterator<Item = Text<'a>>) -> Self {
-        Self { taken: taken.map(Piece::Borrowed).collect(), numbers: AHashMap::new() }
+impl<'p, 'a> FreeIds<'p, 'a> {
+    pub(crate) fn new(taken: impl Iterator<Item = Text<'a>>, avoided: &'p AHashSet<Text<'a>>) -> Self {
+        Self { taken: taken.map(Piece::Borrowed).collect(), avoided, numbers: AHashMap::new() }
     }
 
     /// A free id of the characters that every provider takes.
@@ -39,7 +40,7 @@ impl<'a> FreeIds<'a> {
         let stem = narrow(call_id.slice(0, LONGEST).text());
         let mut new = Piece::own(stem.clone());
         let number = self.numbers.entry(new.clone()).or_insert(2);
-        while self.taken.contains(&new) {
+        while self.taken.contains(&new) || self.avoided.contains(&new.text()) {
             let mut numbered = stem.clone();
             numbered.push_ascii(&format!("_{number}"));
             new = Piece::own(numbered);

@@ -22,8 +22,8 @@ class Ids:
     def __init__(self, dialect: Dialect, pairs: Pairs) -> None:
         self._ids = dialect.ids
         self._is_by_turn = dialect.is_unique == "turn"
-        self._foreign = pairs.foreign_ids
-        self._free = FreeIds(self._foreign)
+        self._pairs = pairs
+        self._free = FreeIds(pairs.foreign_ids, pairs.orphan_ids)
         self._turn = -1
 
     def of(self, call_id: str, turn: int) -> str:
@@ -31,7 +31,7 @@ class Ids:
         if not call_id and self._ids.fullmatch(""):
             return call_id
         if self._is_by_turn and turn != self._turn:
-            self._free = FreeIds(self._foreign)
+            self._free = FreeIds(self._pairs.foreign_ids, self._pairs.orphan_ids)
             self._turn = turn
         if not self._ids.fullmatch(call_id):
             return self._free.plain(call_id)

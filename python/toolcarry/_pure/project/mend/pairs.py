@@ -23,6 +23,8 @@ class Pairs:
         """Where results stand of calls that the client does not answer: they stay."""
         self.strays: set[Path] = set()
         """Where results stand of the client's calls that are of a kind which answers none of them."""
+        self.orphan_ids: set[str] = set()
+        """Of results without call."""
         self.foreign_ids: set[str] = set()
         """Of such calls."""
         self._results: dict[int, Path] = {}
@@ -30,6 +32,7 @@ class Pairs:
         for block in blocks:
             call, path = block.entry.call, block.call_path
             if call is None:
+                self.orphan_ids.add(block.entry.call_id)
                 continue
             if dialect.form == "chat" and path is not None:
                 path = self._among_calls(messages, path, block.entry.call_id)

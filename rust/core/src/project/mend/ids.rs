@@ -22,13 +22,13 @@ pub(crate) type GivenIds<'a> = AHashMap<usize, Piece<'a>>;
 struct Ids<'p, 'a> {
     dialect: &'static Dialect,
     pairs: &'p Pairs<'a>,
-    free: FreeIds<'a>,
+    free: FreeIds<'p, 'a>,
     turn: Option<usize>,
 }
 
 impl<'p, 'a> Ids<'p, 'a> {
     fn new(dialect: &'static Dialect, pairs: &'p Pairs<'a>) -> Self {
-        Self { dialect, pairs, free: FreeIds::new(pairs.foreign_ids.iter().copied()), turn: None }
+        Self { dialect, pairs, free: FreeIds::new(pairs.foreign_ids.iter().copied(), &pairs.orphan_ids), turn: None }
     }
 
     /// The id of the next call.

@@ -25,6 +25,8 @@ pub(crate) struct Pairs<'a> {
     strays: AHashSet<Path>,
     /// The ids of the calls that the client does not answer.
     pub(crate) foreign_ids: AHashSet<Text<'a>>,
+    /// The ids of results without call.
+    pub(crate) orphan_ids: AHashSet<Text<'a>>,
     /// The ids of the calls.
     pub(crate) ids: AHashSet<Text<'a>>,
 }
@@ -59,7 +61,10 @@ impl<'a> Pairs<'a> {
         let mut doubles = Doubles::default();
         for (number, block) in blocks.iter().enumerate() {
             let entry = &block.entry;
-            let Some(call) = entry.call else { continue };
+            let Some(call) = entry.call else {
+                pairs.orphan_ids.insert(entry.call_id);
+                continue;
+            };
             let path = match block.call_path {
                 path if dialect.form != Form::Chat => path,
                 Some(Path::Part(position, PartsKey::Content, _)) => doubles.find(messages, position, entry.call_id),
