@@ -71,6 +71,7 @@ fn holds_whole(text: Text<'_>) -> bool {
 /// Names for calls, in the order of the conversation: what comes later changes none of them.
 #[derive(Debug, Default)]
 pub(crate) struct References<'a> {
+    /// Those with a number.
     given: AHashSet<Cow<'a, str>>,
     counts: AHashMap<&'a str, usize>,
 }
@@ -78,7 +79,7 @@ pub(crate) struct References<'a> {
 impl<'a> References<'a> {
     /// Names for so many calls.
     pub(crate) fn with_room(calls: usize) -> Self {
-        Self { given: AHashSet::with_capacity(calls), counts: AHashMap::with_capacity(calls) }
+        Self { given: AHashSet::new(), counts: AHashMap::with_capacity(calls) }
     }
 
     /// The reference of the next call.
@@ -87,6 +88,10 @@ impl<'a> References<'a> {
         let counted = self.counts.entry(stem).or_default();
         let mut count = *counted + 1;
         let is_first = count == 1 && !stem.is_empty();
+        if is_first && !stem.contains('#') {
+            *counted = count;
+            return Cow::Borrowed(stem); // a name with a number is never this one
+        }
         let mut reference = if is_first { Cow::Borrowed(stem) } else { Cow::Owned(format!("{stem}#{count}")) };
         while self.given.contains(&reference) {
             count += 1;

@@ -23,7 +23,9 @@ pub(crate) struct Material<'a, 'm, V> {
 impl<'a, 'm, V: Value<'a>> Material<'a, 'm, V> {
     /// Of messages, and of what was decided of their blocks.
     pub(crate) fn new(messages: &'m [V], blocks: &'m [Block<'a, V>], is_continued: bool) -> Self {
-        let (edits, gone, touched) = (AHashMap::new(), AHashSet::new(), AHashMap::new());
+        let decided = blocks.iter().filter(|block| block.decision.is_some()).count();
+        let (edits, gone) = (AHashMap::with_capacity(decided), AHashSet::new());
+        let touched = AHashMap::with_capacity(decided);
         let mut material = Self { messages, blocks, is_continued, edits, gone, touched };
         for block in blocks {
             if let (Some(decision), Some(site), Some(new)) = (&block.decision, block.site, &block.new) {

@@ -114,7 +114,7 @@ pub fn plan<'a, D: Door<'a>>(
     frame: Frame,
 ) -> Result<Projection<'a, D::Item>, Halt<Infallible>> {
     let Blocks { all: mut blocks, duplicate_results } = read_blocks(messages, settings)?;
-    let turns = turns_of(&blocks);
+    let turns = if asks_for_turns(settings, previous) { turns_of(&blocks) } else { Vec::new() };
     if let Some(previous) = previous {
         repeat(&mut blocks, &turns, previous);
     }
@@ -156,6 +156,12 @@ pub fn plan<'a, D: Door<'a>>(
     Ok(Projection { drafts: (!put.is_same).then_some(put.drafts), outcome, decisions })
 }
 
+/// Whether anything depends on the turns.
+fn asks_for_turns(settings: &Settings<'_>, previous: Option<&Previous>) -> bool {
+    let limits = settings.total.or(settings.max_request_tokens);
+    limits.is_some() || settings.keep_last_turns > 0 || previous.is_some_and(|previous| !previous.dropped.is_empty())
+}
+
 /// What blocks tell of what was done.
 fn outcome_of<'a, V: Value<'a>>(blocks: &[Block<'a, V>]) -> Outcome<'a> {
     Outcome {
@@ -177,6 +183,10 @@ fn put_together<'a, 'm, D: Door<'a>>(
     (settings, is_continued): (&Settings<'_>, bool),
 ) -> Put<'a, D::Item> {
     let drops = blocks.iter().any(|block| block.is_dropped);
+    let decides = drops || blocks.iter().any(|block| block.decision.is_some());
+    if !decides && !settings.repair && settings.max_request_tokens.is_none() {
+        return Put { drafts: Vec::new(), mends: Vec::new(), not_repaired: String::new(), is_same: true };
+    }
     let mut material = Material::new(messages, blocks, is_continued);
     let mut mends = Mends::default();
     let mut not_repaired = String::new();
