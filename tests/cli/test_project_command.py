@@ -14,7 +14,7 @@ LONG = "line\n" * 100
 
 @pytest.fixture
 def body(tmp_path):
-    """A request with a superseded read, a failed run of letters, and a result without call."""
+    """A request with a superseded read, a control character in its new text, and a result without call."""
     messages = [*wire.read("a.py", LONG, "t1"), *wire.read("a.py", "short\x1b[31m", "t2")]
     messages.append(wire.user(wire.result("t9", "lost")))
     path = tmp_path / "body.json"

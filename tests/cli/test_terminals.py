@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 
 import pytest
+import wire
 
 pty = pytest.importorskip("pty")
 
@@ -44,6 +46,20 @@ def test_colours_on_a_terminal(command, environment, example):
         assert code == 0
         assert b"claude-code" in shown
         assert b"\x1b" not in shown
+
+
+def test_a_difference_is_coloured_on_a_terminal(command, environment, tmp_path):
+    messages = [*wire.read("a.py", "line\n" * 100, "t1"), *wire.read("a.py", "new", "t2")]
+    path = tmp_path / "body.json"
+    path.write_text(json.dumps({"messages": messages}))
+    args = [*command, "project", str(path), "--diff"]
+    code, shown = in_terminal(args, environment, stdout=None)
+    assert code == 0
+    assert b"\x1b[31m- line" in shown
+    assert b"\x1b[32m+ [toolcarry: superseded by call t2" in shown
+    plain = in_terminal(args, environment | {"NO_COLOR": "1"}, stdout=None)[1]
+    assert b"- line" in plain
+    assert b"\x1b" not in plain
 
 
 def test_progress_over_many_files(command, environment, example, tmp_path):
