@@ -7,13 +7,14 @@ import pkgutil
 import pytest
 
 import toolcarry
-from toolcarry import _pure
+from toolcarry import _pure, tract
 
 PUBLIC = [f"toolcarry.{found.name}" for found in pkgutil.iter_modules(toolcarry.__path__)]
 PURE = [f"toolcarry._pure.{found.name}" for found in pkgutil.iter_modules(_pure.__path__)]
+TRACT = [found.name for found in pkgutil.walk_packages(tract.__path__, "toolcarry.tract.")]
 MODULES = [
     name
-    for name in [*PUBLIC, *PURE]
+    for name in [*PUBLIC, *PURE, *TRACT]
     if name not in ("toolcarry._core", "toolcarry.__main__", "toolcarry.cli")
 ]
 

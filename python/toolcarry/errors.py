@@ -32,3 +32,41 @@ class InputError(ToolcarryError):
 
 class ConfigError(ToolcarryError):
     """A setting has a value that it may not have; the message names key, value and what is allowed."""
+
+
+class StoreError(ToolcarryError):
+    """The canonical history could not be read or written; what was written before is whole.
+
+    ``commit_hash`` names the commit that it is about, where it is about one.
+
+    >>> raise StoreError("commit 3fa2: its content is damaged", "3fa2")
+    Traceback (most recent call last):
+    toolcarry.errors.StoreError: commit 3fa2: its content is damaged
+    """
+
+    def __init__(self, message: str, commit_hash: str | None = None) -> None:
+        super().__init__(message)
+        self.commit_hash = commit_hash
+
+    def __reduce__(self) -> tuple[type[StoreError], tuple[str, str | None]]:
+        return type(self), (str(self), self.commit_hash)
+
+
+class StoreBusyError(StoreError):
+    """Another writer kept the store longer than the time allowed; the same call may be made again."""
+
+
+class StoreFullError(StoreError):
+    """There is no room for what was to be written."""
+
+
+class StoreDamagedError(StoreError):
+    """What is stored is not what was written."""
+
+
+class StoreVersionError(StoreError):
+    """The store was written by a newer toolcarry."""
+
+
+class UnknownCommitError(StoreError):
+    """The conversation has no such commit."""

@@ -1,0 +1,37 @@
+"""The canonical history: every message of a conversation, in full, for good.
+
+``Tract.open`` is where to begin.
+"""
+
+from toolcarry.tract.hooks import PendingToolResult
+from toolcarry.tract.prompts import CONVERSATION_SUMMARIZE_SYSTEM, TOOL_SUMMARIZE_SYSTEM
+from toolcarry.tract.tract import Tract
+from toolcarry.tract.values import (
+    Archived,
+    CommitInfo,
+    CompressResult,
+    Damage,
+    ImportResult,
+    Kind,
+    Salvage,
+    Stats,
+    ToolTurn,
+    VerifyResult,
+)
+
+__all__ = [
+    "CONVERSATION_SUMMARIZE_SYSTEM",
+    "TOOL_SUMMARIZE_SYSTEM",
+    "Archived",
+    "CommitInfo",
+    "CompressResult",
+    "Damage",
+    "ImportResult",
+    "Kind",
+    "PendingToolResult",
+    "Salvage",
+    "Stats",
+    "ToolTurn",
+    "Tract",
+    "VerifyResult",
+]

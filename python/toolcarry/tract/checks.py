@@ -1,0 +1,78 @@
+"""What may be written, and what may not: told before anything is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from toolcarry.decode import loads_arguments
+from toolcarry.errors import ConfigError, InputError
+
+__all__ = ["check_name", "check_text", "checked_call", "free_metadata"]
+
+RESERVED: Final = frozenset(
+    (
+        "covers",
+        "document",
+        "edit",
+        "edits",
+        "is_error",
+        "inside",
+        "legacy_truncated",
+        "name",
+        "preserved",
+        "record",
+        "replaces",
+        "source",
+        "tool_call_id",
+        "tool_calls",
+        "tools",
+        "undoes",
+    )
+)
+"""The keys of metadata that say what a commit is."""
+
+
+def check_name(key: str, value: object) -> None:
+    """Raise ``ConfigError`` unless ``value`` can name a conversation or a tenant in every store."""
+    if isinstance(value, str) and "\0" not in value:
+        try:
+            value.encode()
+        except UnicodeEncodeError:
+            pass
+        else:
+            return
+    raise ConfigError(
+        f"{key}: {value!r:.80} is not allowed; allowed: a text without NUL and lone surrogates"
+    )
+
+
+def check_text(key: str, value: object) -> None:
+    """Raise ``InputError`` unless ``value`` is a text."""
+    if not isinstance(value, str):
+        raise InputError(f"{key} must be a text, not {type(value).__name__}", None)
+
+
+def checked_call(call: Mapping[str, Any], index: int) -> dict[str, Any]:
+    """A tool call as the history has it. Arguments may be JSON text, as OpenAI has them."""
+    if not isinstance(call, Mapping):
+        raise InputError(f"tool_calls[{index}] is not an object, but {type(call).__name__}", None)
+    call_id, name = call.get("id", ""), call.get("name")
+    check_text(f"tool_calls[{index}].id", call_id)
+    check_text(f"tool_calls[{index}].name", name)
+    arguments = call.get("arguments")
+    if isinstance(arguments, Mapping):
+        arguments = dict(arguments)
+    return {"id": call_id, "name": name, "arguments": loads_arguments(arguments)}
+
+
+def free_metadata(metadata: Mapping[str, Any] | None) -> dict[str, Any]:
+    """What a caller notes beside a commit. Raises ``InputError`` for keys that are ours."""
+    if metadata is None:
+        return {}
+    if not isinstance(metadata, Mapping):
+        raise InputError(f"metadata must be an object, not {type(metadata).__name__}", None)
+    taken = sorted(key for key in metadata if key in RESERVED)
+    if taken:
+        raise InputError(f"metadata: the key {taken[0]!r} is toolcarry's own", None)
+    return dict(metadata)

@@ -1,0 +1,191 @@
+"""The history as the messages of a request: what is in force, in the order in which it was said."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, Final, TypeAlias
+
+from toolcarry._pure.project.sites import RESPONSES, response_key, site_at
+from toolcarry.convert import Target, convert
+from toolcarry.decode import loads
+from toolcarry.policy import Policy
+from toolcarry.project import project
+from toolcarry.tract.reading import Part, decode_text, read_parts
+from toolcarry.tract.store.log import Log
+from toolcarry.tract.values import CommitInfo, Kind
+from toolcarry.tract.view import MESSAGES, View, read_view, sequences
+from toolcarry.types import check_choice
+from toolcarry.wire import Wire, as_list, as_object
+
+__all__ = ["STYLES", "compile_messages", "own_message"]
+
+Style: TypeAlias = Target
+STYLES: Final[tuple[Style, ...]] = ("openai", "anthropic", "responses", "ollama")
+
+Swaps: TypeAlias = dict[int, dict[str, Any]]
+"""What stands in place of a message's parts, by their identity."""
+
+
+def compile_messages(log: Log, style: Style, policy: Policy | None) -> list[dict[str, Any]]:
+    """The messages in force, in a provider's shape; with a policy, projected."""
+    check_choice("style", style, STYLES)
+    writer = Writer(read_view(log), log)
+    for commit, content in log.contents(MESSAGES):
+        writer.take(commit, content)
+    messages = writer.close()
+    if style != "openai" or writer.is_mixed:
+        converted = convert(messages, to=style)
+        system = [{"role": "system", "content": converted.system}] if converted.system else []
+        messages = [*system, *converted.messages]
+    return messages if policy is None else list(project(messages, policy=policy).messages)
+
+
+class Writer:
+    """Messages, as the commits come by."""
+
+    def __init__(self, view: View, log: Log) -> None:
+        self.is_mixed = False
+        """Whether there is a message that is not of our own shape, so that it is to be converted."""
+        self._view = view
+        self._log = log
+        self._messages: list[dict[str, Any]] = []
+        self._told: set[str] = set()
+        self._record: bytes = b""
+        self._pending: list[CommitInfo] = []
+
+    def take(self, commit: CommitInfo, content: bytes) -> None:
+        """Take in the next commit. Those of one record are put together when the last of them has come by."""
+        index = commit.metadata.get("record")
+        if not index or content != self._record:
+            self._close_record()
+        if index is not None:
+            self._record = content
+            self._pending.append(commit)
+            return
+        if not self._is_told(commit):
+            version = self._view.version_of(commit)
+            text = content if version is commit else self._log.content(version)
+            self._messages.append(own_message(commit, decode_text(text)))
+
+    def close(self) -> list[dict[str, Any]]:
+        self._close_record()
+        return self._messages
+
+    def _is_told(self, commit: CommitInfo) -> bool:
+        """Whether a commit is not shown; where a compaction stands for it, that is shown at the first one."""
+        compaction = self._view.compacted.get(commit.sequence)
+        if compaction is not None and compaction.commit_hash not in self._told:
+            self._told.add(compaction.commit_hash)
+            text = decode_text(self._log.content(compaction))
+            self._messages.append({"role": "user", "content": summary_text(compaction, text)})
+        return compaction is not None or commit.sequence in self._view.left_out
+
+    def _close_record(self) -> None:
+        """Put a record among the messages as it stood, but for the parts that changed."""
+        commits, self._pending = self._pending, []
+        if not commits:
+            return
+        self.is_mixed = True
+        record = loads(self._record)
+        parts = read_parts(record)
+        swaps: Swaps = {}
+        told: list[Part] = []
+        for commit in commits:
+            part = parts[commit.metadata["record"]]
+            version = self._view.version_of(commit)
+            if self._is_told(commit):
+                told.append(part)
+            elif version is not commit:
+                text = decode_text(self._log.content(version))
+                swaps.update((id(wire), with_text(wire, text)) for wire in part.wires)
+        if told and len(told) == len(parts):
+            self._add(emptied(record))
+        elif told or swaps:
+            self._add(rebuilt(record, swaps, gone(record, told)))
+        else:
+            self._add(record)
+
+    def _add(self, message: dict[str, Any] | None) -> None:
+        if message is not None:
+            self._messages.append(message)
+
+
+def own_message(commit: CommitInfo, text: str) -> dict[str, Any]:
+    """A commit as a message of OpenAI Chat's, which is our own shape as well.
+
+    >>> from toolcarry.tract import Tract
+    >>> with Tract.open() as tract:
+    ...     own_message(tract.tool_result("t1", "Bash", "3 passed"), "3 passed")
+    {'role': 'tool', 'tool_call_id': 't1', 'content': '3 passed'}
+    """
+    if commit.kind is Kind.RESULT:
+        return {"role": "tool", "tool_call_id": commit.tool_call_id, "content": text}
+    message: dict[str, Any] = {"role": commit.role, "content": text}
+    calls = commit.metadata.get("tool_calls")
+    if calls:
+        message["content"] = text or None
+        message["tool_calls"] = [own_call(call) for call in calls]
+    return message
+
+
+def own_call(call: Mapping[str, Any]) -> dict[str, Any]:
+    arguments = json.dumps(call["arguments"], ensure_ascii=False, separators=(",", ":"))
+    function = {"name": call["name"], "arguments": arguments}
+    return {"id": call["id"], "type": "function", "function": function}
+
+
+def summary_text(compaction: CommitInfo, text: str) -> str:
+    """What stands for the messages that a compaction covers: its text, and where the whole is."""
+    covered = sum(1 for _ in sequences(compaction.metadata["covers"]))
+    noun = "message" if covered == 1 else "messages"
+    return f"{text}\n\n[toolcarry: summary of {covered:,} {noun}; whole: {compaction.commit_hash[:16]}]"
+
+
+def with_text(wire: Wire, text: str) -> dict[str, Any]:
+    """A result with another text as its whole content."""
+    site = site_at((), wire)
+    if site is None:
+        return {**wire, "content": text}
+    if not site.holder:
+        return {**wire, site.key: text}
+    held = {key: value for key, value in wire[site.holder].items() if key != "parts"}
+    content: object = [{"text": text}]
+    if site.holder in RESPONSES:
+        content = {response_key(site.content): text}
+    return {**wire, site.holder: {**held, site.key: content}}
+
+
+def emptied(record: dict[str, Any]) -> dict[str, Any] | None:
+    """A record of which nothing is shown: nothing, but where others name it as their parent."""
+    message = as_object(record.get("message"))
+    if message is None or "uuid" not in record:
+        return None
+    return {**record, "message": {**message, "content": []}}
+
+
+def gone(record: dict[str, Any], told: list[Part]) -> set[int]:
+    """The identities of what leaves a record: calls and results, and with the former what was said and thought."""
+    found = {id(wire) for part in told for wire in part.wires}
+    if any(part.kind is not Kind.RESULT for part in told):
+        message = as_object(record.get("message")) or record
+        content = as_list(message.get("content")) or ()
+        found.update(id(item) for item in content if is_said(item))
+    return found
+
+
+def is_said(item: object) -> bool:
+    """Whether a part is text or a thought, and neither a call nor a result."""
+    kind = (as_object(item) or {}).get("type")
+    return isinstance(item, str) or kind in ("text", "input_text", "output_text", "thinking")
+
+
+def rebuilt(value: Any, swaps: Swaps, left: set[int]) -> Any:
+    """A record with other parts in place of some of its own, and without some."""
+    if id(value) in swaps:
+        return swaps[id(value)]
+    if isinstance(value, list):
+        return [rebuilt(item, swaps, left) for item in value if id(item) not in left]
+    if isinstance(value, dict):
+        return {key: rebuilt(item, swaps, left) for key, item in value.items()}
+    return value

@@ -1,0 +1,231 @@
+"""Compaction: a record beside the originals that stands for them, and can be taken back.
+
+A call and its results are covered together or not at all. Nothing is deleted: what is covered is left out of what is
+compiled, and nowhere else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple
+
+from toolcarry._pure.project.markers import name_all
+from toolcarry.errors import ConfigError, InputError
+from toolcarry.tokens import count_tokens
+from toolcarry.tract.reading import encode_text, part_text
+from toolcarry.tract.store.log import Draft, Log
+from toolcarry.tract.turns import pair_turns
+from toolcarry.tract.values import CommitInfo, CompressResult, Kind
+from toolcarry.tract.view import MESSAGES, View, ranges, read_view, sequences
+
+__all__ = ["Selection", "compress", "drop_failed", "select", "transcript", "uncompress"]
+
+NOTHING = View({}, set(), {})
+
+
+class Selection(NamedTuple):
+    """The messages that a compaction is to cover, whole turns and whole earlier compactions."""
+
+    covered: list[CommitInfo]
+    preserved: list[CommitInfo]
+    widened: list[CommitInfo]
+    replaces: list[CommitInfo]
+    """Earlier compactions that it takes the place of."""
+
+
+def select(
+    log: Log,
+    view: View,
+    *,
+    commits: Sequence[str] | None,
+    from_commit: str | None,
+    to_commit: str | None,
+    preserve: Sequence[str],
+) -> Selection:
+    """What is to be covered: the commits named, or those from one to another, or all."""
+    if commits is not None and (from_commit is not None or to_commit is not None):
+        raise ConfigError("commits: not allowed beside from_commit and to_commit")
+    messages = {commit.sequence: commit for commit in log.commits(MESSAGES)}
+    first = original(log, from_commit).sequence if from_commit is not None else 0
+    last = original(log, to_commit).sequence if to_commit is not None else max(messages, default=0)
+    if commits is None:
+        asked = {sequence for sequence in messages if first <= sequence <= last}
+    else:
+        asked = set(named(log, commits))
+    units = [
+        [turn.call.sequence, *(result.sequence for result in turn.results)]
+        for turn in pair_turns(messages.values(), NOTHING)
+    ]
+    kept = widen(set(named(log, preserve)) & messages.keys(), units)
+    older: dict[str, list[int]] = {}
+    for sequence, compaction in view.compacted.items():
+        older.setdefault(compaction.commit_hash, []).append(sequence)
+    found = widen(asked & messages.keys(), [*units, *older.values()])
+    compactions = {each.commit_hash: each for each in view.compacted.values()}
+    replaces = [compactions[name] for name, covered in older.items() if found & set(covered)]
+    return Selection(
+        [messages[sequence] for sequence in sorted(found - kept)],
+        [messages[sequence] for sequence in sorted(found & kept)],
+        [messages[sequence] for sequence in sorted(found - kept - asked)],
+        replaces,
+    )
+
+
+def widen(found: set[int], units: Sequence[Sequence[int]]) -> set[int]:
+    """The sequences with all that stands in a unit with one of them."""
+    by_member: dict[int, list[int]] = {}
+    for number, unit in enumerate(units):
+        for sequence in unit:
+            by_member.setdefault(sequence, []).append(number)
+    wide, waiting, taken = set(found), list(found), set[int]()
+    while waiting:
+        for number in by_member.get(waiting.pop(), ()):
+            if number not in taken:
+                taken.add(number)
+                waiting += [sequence for sequence in units[number] if sequence not in wide]
+                wide.update(units[number])
+    return wide
+
+
+def named(log: Log, hashes: Iterable[str]) -> list[int]:
+    """The sequences of the messages that are named; of a compaction those that it covers."""
+    found: list[int] = []
+    for name in hashes:
+        commit = log.find(name)
+        if commit.kind is Kind.COMPACTION:
+            found += sequences(commit.metadata["covers"])
+        else:
+            found.append(original(log, name).sequence)
+    return found
+
+
+def original(log: Log, name: str) -> CommitInfo:
+    """The commit of a hash; of a newer version of a result, the result."""
+    commit = log.find(name)
+    return commit if commit.edits is None else log.find(commit.edits)
+
+
+def compress(
+    log: Log,
+    *,
+    write: Callable[[str], tuple[str, dict[str, Any]]],
+    commits: Sequence[str] | None = None,
+    from_commit: str | None = None,
+    to_commit: str | None = None,
+    preserve: Sequence[str] = (),
+) -> CompressResult:
+    """Let the text that ``write`` makes of the covered messages stand for them; it says where it comes from, too."""
+    view = read_view(log)
+    chosen = select(
+        log,
+        view,
+        commits=commits,
+        from_commit=from_commit,
+        to_commit=to_commit,
+        preserve=preserve,
+    )
+    if not chosen.covered:
+        return CompressResult(None, (), (), 0, 0)
+    text, provenance = write(transcript(log, view, chosen.covered))
+    if not text.strip():
+        raise InputError("content: is empty; what is left out must be said in some words", None)
+    before = sum(view.version_of(commit).token_count for commit in chosen.covered)
+    after = count_tokens(text)
+    metadata = {
+        "covers": ranges(commit.sequence for commit in chosen.covered),
+        "preserved": ranges(commit.sequence for commit in chosen.preserved),
+        "replaces": [commit.commit_hash for commit in chosen.replaces],
+        "tools": covered_tools(log, {commit.sequence for commit in chosen.covered}),
+        "provenance": {**provenance, "tokens_before": before, "tokens_after": after},
+    }
+    draft = Draft("compaction", Kind.COMPACTION, encode_text(text), metadata, after)
+    (commit,) = log.append([draft])
+    return CompressResult(
+        commit,
+        hashes(chosen.covered),
+        hashes(chosen.preserved),
+        before,
+        after,
+        hashes(chosen.widened),
+    )
+
+
+def uncompress(log: Log, name: str) -> CommitInfo:
+    """Take back a compaction, or an omission."""
+    commit = log.find(name)
+    if commit.kind not in (Kind.COMPACTION, Kind.OMISSION):
+        raise InputError(f"commit {name}: is no compaction, but {commit.role}", None)
+    metadata = {"undoes": commit.commit_hash}
+    return log.append([Draft("undo", Kind.UNDO, b"", metadata, 0)])[0]
+
+
+def drop_failed(log: Log, name: str | None) -> CompressResult:
+    """Leave out the turns of which every result failed."""
+    view = read_view(log)
+    messages = {commit.sequence: commit for commit in log.commits(MESSAGES)}
+    covered: list[CommitInfo] = []
+    for turn in pair_turns(messages.values(), NOTHING):
+        is_named = name is None or name in turn.tool_names
+        is_shown = (
+            turn.call.sequence not in view.left_out and turn.call.sequence not in view.compacted
+        )
+        if is_named and is_shown and turn.results and all(each.is_error for each in turn.results):
+            covered += [turn.call, *turn.results]
+    if not covered:
+        return CompressResult(None, (), (), 0, 0)
+    before = sum(view.version_of(commit).token_count for commit in covered)
+    metadata = {
+        "covers": ranges(commit.sequence for commit in covered),
+        "tools": covered_tools(log, {commit.sequence for commit in covered}),
+    }
+    (commit,) = log.append([Draft("omission", Kind.OMISSION, b"", metadata, 0)])
+    return CompressResult(commit, hashes(covered), (), before, 0)
+
+
+def covered_tools(log: Log, covered: set[int]) -> list[dict[str, str]]:
+    """The calls that are covered: the tool's name, the call's id, and the reference by which its result is found."""
+    calls: list[tuple[int, dict[str, Any]]] = [
+        (commit.sequence, call)
+        for commit in log.commits("AND c.kind = 1")
+        for call in commit.metadata["tool_calls"]
+    ]
+    references = name_all(call["id"] for _, call in calls)
+    return [
+        {"name": call["name"], "id": call["id"], "ref": reference}
+        for (sequence, call), reference in zip(calls, references, strict=True)
+        if sequence in covered
+    ]
+
+
+def transcript(log: Log, view: View, commits: Sequence[CommitInfo]) -> str:
+    """What a summarizer is given: who said what, which tools were called with what, and what came back.
+
+    What an earlier compaction covers is given as it was, not as its summary.
+    """
+    wanted = {commit.sequence for commit in commits}
+    turns: list[str] = []
+    if not wanted:
+        return ""
+    for commit, content in log.contents(MESSAGES, after=min(wanted) - 1):
+        if commit.sequence > max(wanted):
+            break
+        if commit.sequence not in wanted:
+            continue
+        version = view.version_of(commit)
+        text = (
+            part_text(commit, content)
+            if version is commit
+            else part_text(version, log.content(version))
+        )
+        label = f"TOOL {commit.name}" if commit.kind is Kind.RESULT else commit.role.upper()
+        calls = [
+            f"[CALL {call['name']} {call['arguments']}]"
+            for call in commit.metadata.get("tool_calls", ())
+        ]
+        body = "\n".join(part for part in (text, *calls) if part)
+        turns.append(f"[{label}{' failed' if commit.is_error else ''}]\n{body}\n[/{label}]")
+    return "\n\n".join(turns)
+
+
+def hashes(commits: Iterable[CommitInfo]) -> tuple[str, ...]:
+    return tuple([commit.commit_hash for commit in commits])

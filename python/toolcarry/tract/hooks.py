@@ -1,0 +1,148 @@
+"""What happens when a tool result comes in: it is committed, and then somebody may put a shorter one beside it.
+
+Whatever goes wrong here, the original stands. What is caught is logged and counted.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+from toolcarry.errors import ConfigError, StoreError
+from toolcarry.tract.values import CommitInfo
+
+if TYPE_CHECKING:
+    from toolcarry.tract.tract import Tract
+
+__all__ = ["EVENT", "Handler", "Hooks", "PendingToolResult", "Summarization"]
+
+logger = logging.getLogger("toolcarry.tract")
+
+EVENT: Final = "tool_result"
+
+
+class PendingToolResult:
+    """A tool result that was committed, for a handler to look at before anybody reads it.
+
+    A handler may do one of four things with it, once; if it does none, the result passes as it is.
+    """
+
+    __slots__ = ("_is_settled", "commit", "content", "token_count", "tool_name", "tract")
+
+    def __init__(self, tract: Tract, commit: CommitInfo, content: str) -> None:
+        self.tract = tract
+        self.commit = commit
+        self.tool_name = commit.name or ""
+        self.content = content
+        self.token_count = commit.token_count
+        self._is_settled = False
+
+    def summarize(self, instructions: str | None = None) -> CommitInfo:
+        """Let the tract's summarizer shorten it; the summary supersedes it, with where it comes from.
+
+        Raises ``ConfigError`` without a summarizer, ``StoreError`` where it returns nothing, and what it raises.
+        """
+        self._settle()
+        return self.tract.summarize_result(self.commit.commit_hash, instructions)
+
+    def edit(self, text: str) -> CommitInfo:
+        """Let another text supersede it."""
+        self._settle()
+        return self._supersede(text, {"by": "handler"})
+
+    def approve(self) -> CommitInfo:
+        """Let it pass as it is."""
+        self._settle()
+        return self.commit
+
+    def reject(self, reason: str) -> CommitInfo:
+        """Let a line that gives the reason supersede it."""
+        self._settle()
+        return self._supersede(
+            f"[toolcarry: result rejected: {reason}]", {"by": "handler", "reason": reason}
+        )
+
+    def _supersede(self, text: str, provenance: dict[str, Any]) -> CommitInfo:
+        call_id = self.commit.tool_call_id or ""
+        return self.tract.tool_result(
+            call_id,
+            self.tool_name,
+            text,
+            edit=self.commit.commit_hash,
+            metadata={"provenance": provenance},
+        )
+
+    def _settle(self) -> None:
+        if self._is_settled:
+            raise StoreError("the tool result is settled already", self.commit.commit_hash)
+        self._is_settled = True
+
+
+Handler: TypeAlias = Callable[[PendingToolResult], object]
+
+
+@dataclass(frozen=True, slots=True)
+class Summarization:
+    """Which results are summarized by default, and how."""
+
+    instructions: Mapping[str, str] = field(default_factory=dict)
+    auto_threshold: int | None = None
+    default_instructions: str | None = None
+
+    def __post_init__(self) -> None:
+        limit = self.auto_threshold
+        if limit is not None and (
+            not isinstance(limit, int) or isinstance(limit, bool) or limit < 0
+        ):
+            raise ConfigError(
+                f"auto_threshold: {limit!r} is not allowed; allowed: an integer >= 0, None"
+            )
+
+    def __call__(self, pending: PendingToolResult) -> None:
+        """The default handler."""
+        is_named = pending.tool_name in self.instructions
+        is_long = self.auto_threshold is not None and pending.token_count > self.auto_threshold
+        if is_long or (is_named and self.auto_threshold is None):
+            pending.summarize(self.instructions.get(pending.tool_name, self.default_instructions))
+
+
+class Hooks:
+    """Who is told of a tool result, and how often that went wrong."""
+
+    def __init__(self, counts: Counter[str]) -> None:
+        self._counts = counts
+        self.summarization: Summarization | None = None
+        self._handler: Handler | None = None
+
+    def on(self, event: str, handler: Handler) -> None:
+        """Let a handler take the place of the default and of the one before."""
+        check_event(event)
+        self._handler = handler
+
+    def off(self, event: str) -> None:
+        """Go back to the default."""
+        check_event(event)
+        self._handler = None
+
+    def run(self, make: Callable[[], PendingToolResult]) -> None:
+        """Tell the handler. Nothing that it does can hurt the result, which is on the disk."""
+        handler = self._handler or self.summarization
+        if handler is None:
+            return
+        pending = make()
+        try:
+            handler(pending)
+        except Exception:  # a stranger's code, in the way of a request: counted and logged, and the original stands
+            self._counts["hook_failed"] += 1
+            logger.exception(
+                "the handler of the tool result of %s failed; the original stands",
+                pending.tool_name,
+            )
+
+
+def check_event(event: str) -> None:
+    if event != EVENT:
+        raise ConfigError(f"event: {event!r} is not allowed; allowed: {EVENT!r}")

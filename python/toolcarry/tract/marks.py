@@ -1,0 +1,37 @@
+"""Results that were cut before they came here: they are kept, and said to be what they are."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from toolcarry._pure.project.markers import is_marker
+
+__all__ = ["is_truncated"]
+
+# Ours at the end of a cut text, or on the line between its two ends; and what other tools write there.
+MARK: Final = re.compile(
+    r"\.\.\. ?\[truncated(?:\]|: )"
+    r"|^\[toolcarry: [0-9,]+ of [0-9,]+ characters; whole: [^\]\n]+\]$"
+    r"|\[(?:output |content |response |result )?truncated\]\s*\Z"
+    r"|<(?:response|output) clipped>",
+    re.MULTILINE | re.IGNORECASE,
+)
+ENDS: Final = 2_000
+"""Characters of either end in which a mark is looked for, beside the middle of a text that is not longer than both."""
+
+
+def is_truncated(text: str) -> bool:
+    """Whether a text says that it was cut, or is a marker that stands for a result.
+
+    A mark is looked for where cutting leaves one: near the ends, not in the midst of a long text that may be about such marks.
+
+    >>> is_truncated("line 1\\n... [truncated]"), is_truncated("3 passed")
+    (True, False)
+    """
+    if is_marker(text):
+        return True
+    if "[" not in text and "<" not in text:
+        return False
+    found = MARK.search(text[-ENDS:])
+    return found is not None or MARK.search(text[:ENDS]) is not None

@@ -1,0 +1,111 @@
+"""Messages that a client sends, in, of which most are there already; and the whole conversation out again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from toolcarry.tract.compile import own_message
+from toolcarry.tract.reading import Names, decode_text, dump_message, object_drafts
+from toolcarry.tract.store.hashing import content_hash
+from toolcarry.tract.store.log import Draft, Head, Log
+from toolcarry.tract.values import CommitInfo, Kind
+from toolcarry.wire import plain_message
+
+__all__ = ["append_messages", "export", "known_names"]
+
+
+def append_messages(
+    log: Log, messages: Sequence[Mapping[str, Any]], *, is_inside: bool = False
+) -> list[CommitInfo]:
+    """Append what of the messages is not there yet: where the history ends with how they begin, that is skipped.
+
+    So the whole conversation may be given each time, as clients send it, or what is new; and either again.
+    ``is_inside``: they stand in a document that is kept as a whole.
+    """
+    plain = [plain_message(message, position) for position, message in enumerate(messages)]
+
+    def make(_: Head) -> Sequence[Draft]:
+        names = known_names(log)
+        drafts = [draft for message in plain for draft in object_drafts(message, names)]
+        drafts = drafts[overlap(log, drafts) :]
+        if not is_inside:
+            return drafts
+        return [draft._replace(metadata={**draft.metadata, "inside": True}) for draft in drafts]
+
+    return log.append_to(make)
+
+
+def overlap(log: Log, drafts: Sequence[Draft]) -> int:
+    """How many of the first drafts are what the log ends with, at most. Linear in both."""
+    wanted = [draft_key(draft) for draft in drafts]
+    tail: list[tuple[object, ...]] = []
+    for commit in log.newest(None):
+        if len(tail) == len(wanted):
+            break
+        if commit.kind < Kind.EDIT and "document" not in commit.metadata:
+            tail.append(commit_key(commit))
+    tail.reverse()
+    # How long a beginning ends here, by Knuth, Morris and Pratt: first of the drafts in themselves, then in the log.
+    borders = [0] * len(wanted)
+    for place in range(1, len(wanted)):
+        borders[place] = extend(wanted, borders, borders[place - 1], wanted[place])
+    length = 0
+    for key in tail:
+        length = extend(wanted, borders, length, key)
+    return length
+
+
+def extend(wanted: Sequence[object], borders: Sequence[int], length: int, key: object) -> int:
+    """The longest beginning of ``wanted`` that ends with ``key``, where one of ``length`` ended before it."""
+    if length == len(wanted):
+        length = borders[length - 1] if length else 0
+    while length > 0 and wanted[length] != key:
+        length = borders[length - 1]
+    return length + 1 if length < len(wanted) and wanted[length] == key else length
+
+
+def draft_key(draft: Draft) -> tuple[object, ...]:
+    return (draft.role, content_hash(draft.content).hex(), *known_by(draft.metadata))
+
+
+def commit_key(commit: CommitInfo) -> tuple[object, ...]:
+    return (commit.role, commit.content_hash, *known_by(commit.metadata))
+
+
+def known_by(metadata: Mapping[str, Any]) -> tuple[object, ...]:
+    """What tells messages of one content apart: not the tool's name, which only some say."""
+    return metadata.get("tool_call_id"), metadata.get("is_error"), metadata.get("record")
+
+
+def known_names(log: Log) -> Names:
+    names: Names = {}
+    for commit in log.commits("AND c.kind = 1"):
+        for call in commit.metadata["tool_calls"]:
+            names[call["id"]] = call["name"]
+    return names
+
+
+def export(log: Log) -> Iterator[bytes]:
+    """The lines of imported files, byte for byte, and a line of JSON for each other message."""
+    is_open = False
+    for commit, content in log.contents("AND c.kind < 4"):
+        if commit.metadata.get("source") is True:
+            is_line = False
+            chunk = content
+        elif commit.metadata.get("record", 0) > 0 or "inside" in commit.metadata:
+            continue
+        else:
+            is_line = True
+            chunk = content if "record" in commit.metadata else own_line(commit, content)
+        if is_line and is_open:
+            yield b"\n"
+        yield chunk + b"\n" if is_line else chunk
+        is_open = not is_line and not chunk.endswith(b"\n")
+
+
+def own_line(commit: CommitInfo, content: bytes) -> bytes:
+    message = own_message(commit, decode_text(content))
+    if commit.is_error:
+        message["is_error"] = True
+    return dump_message(message)

@@ -1,0 +1,159 @@
+"""A message of any shape as commits: what was said, with its calls, and each result by itself.
+
+What a commit's content is, its metadata says: with ``record`` it is a message, or a line of a file, as it stood, and the
+number tells which part of it the commit is; without, it is the text itself.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple
+
+from toolcarry._pure.content import result_text
+from toolcarry._pure.dialogue import spoken_text
+from toolcarry._pure.read import SPEAKERS, UNKNOWN, read_message, read_spoken
+from toolcarry._pure.said import Said, ToolCall, ToolResult
+from toolcarry.decode import loads, loads_arguments
+from toolcarry.errors import InputError
+from toolcarry.tokens import count_tokens
+from toolcarry.tract.store.log import Draft
+from toolcarry.tract.values import CommitInfo, Kind
+from toolcarry.wire import Wire, as_object
+
+__all__ = [
+    "Names",
+    "Part",
+    "decode_text",
+    "dump_message",
+    "encode_text",
+    "message_drafts",
+    "object_drafts",
+    "part_text",
+    "read_parts",
+    "result_metadata",
+]
+
+Names = dict[str, str]
+"""The tool's name of each call, by its id: most results don't say it."""
+
+SYSTEMS: Final = ("system", "developer")
+
+
+class Part(NamedTuple):
+    """What one commit has of a message."""
+
+    kind: Kind
+    role: str
+    text: str
+    metadata: dict[str, Any]
+    wires: tuple[Wire, ...]
+    """The calls of what the model said, or the result: the message's own objects."""
+
+
+def encode_text(text: str) -> bytes:
+    """A text as the history keeps it: UTF-8, in which a lone surrogate stays what it is."""
+    return text.encode("utf-8", "surrogatepass")
+
+
+def decode_text(content: bytes) -> str:
+    return content.decode("utf-8", "surrogatepass")
+
+
+def part_text(commit: CommitInfo, content: bytes) -> str:
+    """The text of a commit, of its content. A line of a file that is no message is shown as it stands."""
+    index = commit.metadata.get("record")
+    if index is None:
+        return decode_text(content)
+    if commit.kind is Kind.RECORD:
+        return content.decode("utf-8", "replace")
+    return read_parts(loads(content))[int(index)].text
+
+
+def read_parts(record: Wire) -> list[Part]:
+    """The parts of a message or a record: none where it says nothing that the history asks for."""
+    message = record
+    if record.get("role") is None and ("uuid" in record or "message" in record):
+        message = as_object(record.get("message")) or record
+    said = Said()
+    read_message(message, message.get("role"), said)
+    results = [result_part(result) for result in said.results]
+    spoken = read_spoken(message)
+    text = spoken_text(spoken.content) if not is_result(message, said) else ""
+    if said.calls:
+        calls = {"tool_calls": [call_metadata(call) for call in said.calls]}
+        wires = tuple(call.wire for call in said.calls)
+        return [Part(Kind.CALL, "assistant", text, calls, wires), *results]
+    role = "system" if spoken.speaker in SYSTEMS else SPEAKERS.get(spoken.speaker, "").lower()
+    if text and role:
+        results.append(Part(Kind.MESSAGE, role, text, {}, ()))
+    return results
+
+
+def is_result(message: Wire, said: Said) -> bool:
+    """Whether a message is a result itself, so that its content is no more than that."""
+    return any(result.wire is message for result in said.results)
+
+
+def result_part(result: ToolResult) -> Part:
+    metadata = result_metadata(result.call_id, result.name, is_error=result.is_error)
+    return Part(Kind.RESULT, "tool", result_text(result.content), metadata, (result.wire,))
+
+
+def result_metadata(call_id: str, name: str, *, is_error: bool) -> dict[str, Any]:
+    return {"tool_call_id": call_id, "name": name, "is_error": is_error}
+
+
+def call_metadata(call: ToolCall) -> dict[str, Any]:
+    """A call as the metadata has it, its arguments as an object."""
+    return {"id": call.call_id, "name": call.name, "arguments": loads_arguments(call.arguments)}
+
+
+def message_drafts(record: Mapping[str, Any], content: bytes, names: Names) -> list[Draft]:
+    """The commits of a message, whose bytes are ``content``. Notes the names of its calls."""
+    drafts: list[Draft] = []
+    for index, part in enumerate(read_parts(record)):
+        metadata = {**part.metadata, "record": index}
+        for call in metadata.get("tool_calls", ()):
+            names[call["id"]] = call["name"]
+        if part.kind is Kind.RESULT and not metadata["name"]:
+            metadata["name"] = names.get(metadata["tool_call_id"], UNKNOWN)
+        drafts.append(Draft(part.role, part.kind, content, metadata, count_tokens(part.text)))
+    return drafts
+
+
+def object_drafts(message: Mapping[str, Any], names: Names) -> list[Draft]:
+    """The commits of a message that a program holds: its text alone, where that is all it says."""
+    role, text = message.get("role"), message.get("content")
+    if isinstance(text, str) and set(message) <= PLAIN.get(str(role), frozenset()):
+        content = encode_text(text)
+        if role != "tool":
+            return [Draft(str(role), Kind.MESSAGE, content, {}, count_tokens(text))]
+        call_id, name = message.get("tool_call_id"), message.get("name")
+        if isinstance(call_id, str) and (name is None or isinstance(name, str)):
+            found = name or names.get(call_id, UNKNOWN)
+            metadata = result_metadata(call_id, found, is_error=False)
+            return [Draft("tool", Kind.RESULT, content, metadata, count_tokens(text))]
+    content = dump_message(message)
+    drafts = message_drafts(message, content, names)
+    return drafts or [Draft("record", Kind.RECORD, content, {"record": 0}, 0)]
+
+
+def dump_message(message: Mapping[str, Any]) -> bytes:
+    """A message as JSON on one line, in UTF-8; a lone surrogate makes it ASCII, in which it can be written."""
+    try:
+        text = json.dumps(message, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+        return text.encode()
+    except UnicodeEncodeError:
+        return json.dumps(message, separators=(",", ":")).encode()
+    except (TypeError, ValueError) as error:
+        raise InputError(f"a message is no JSON: {error}", None) from None
+
+
+PLAIN: Final = {
+    "user": frozenset(("role", "content")),
+    "system": frozenset(("role", "content")),
+    "assistant": frozenset(("role", "content")),
+    "tool": frozenset(("role", "content", "tool_call_id", "name")),
+}
+"""The members of messages that are no more than their text."""

@@ -1,0 +1,77 @@
+"""What a database is to the history: statements read, and work done in one transaction.
+
+The statements are the same for both databases; values are numbers, texts without NUL, and bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Protocol, TypeAlias, TypeVar
+
+from toolcarry.errors import ConfigError
+
+__all__ = ["ConflictError", "Database", "Row", "Transaction", "Value", "open_database"]
+
+Value: TypeAlias = int | str | bytes | None
+Row: TypeAlias = tuple[Any, ...]
+
+T = TypeVar("T")
+
+
+class ConflictError(Exception):
+    """Another writer was faster: the transaction did nothing, and may be tried again."""
+
+
+class Transaction(Protocol):
+    """What may be done while nobody sees it yet. ``?`` stands for a value."""
+
+    def run(self, sql: str, values: Sequence[Value] = (), /) -> list[Row]:
+        """Run a statement; its rows."""
+
+    def run_many(self, sql: str, rows: Iterable[Sequence[Value]], /) -> None:
+        """Run a statement for each of many rows of values."""
+
+
+class Database(Protocol):
+    """A database with the history's tables. Errors are ``StoreError`` and its children.
+
+    May be used by several threads, and by a process that was forked from the one that opened it.
+    """
+
+    failures: int
+    """How often writing failed so that what the disk holds is to be looked at."""
+
+    @property
+    def name(self) -> str:
+        """What errors call it; without a password."""
+
+    def read(self, sql: str, values: Sequence[Value] = (), /) -> list[Row]:
+        """The rows that a statement finds."""
+
+    def write(self, work: Callable[[Transaction], T], /) -> T:
+        """Do ``work`` in one transaction, all or nothing; when this returns, it survives a loss of power.
+
+        Raises ``ConflictError`` where the rows of another writer stand in the way.
+        """
+
+    def check(self) -> list[str]:
+        """What the database itself finds wrong with its files."""
+
+    def erase(self, work: Callable[[Transaction], T], /) -> T:
+        """``write``, after which what was deleted is not in the database's files any more, as far as it is in our hands."""
+
+    def close(self) -> None:
+        """Let go of the files and connections."""
+
+
+def open_database(target: str, *, busy_timeout: float, is_read_only: bool = False) -> Database:
+    """The database at a path, ``:memory:`` or ``postgresql://...``; a new file where there is none."""
+    if not target or "\0" in target:
+        raise ConfigError(f"target: {target!r} is not allowed; allowed: a path, :memory:, a URL")
+    if target.startswith(("postgresql://", "postgres://")):
+        from toolcarry.tract.store.postgres import PostgresDatabase  # noqa: PLC0415 - an extra
+
+        return PostgresDatabase(target, busy_timeout=busy_timeout, is_read_only=is_read_only)
+    from toolcarry.tract.store.sqlite import SqliteDatabase  # noqa: PLC0415
+
+    return SqliteDatabase(target, busy_timeout=busy_timeout, is_read_only=is_read_only)

@@ -1,0 +1,94 @@
+"""Files that are open here must not be opened by another SQLite library in the same process.
+
+POSIX drops all locks of a process on a file when any of its descriptors of that file is closed. A library keeps its
+descriptors open for as long as it holds locks, but doesn't know of another library's: that one's ``close`` lets a
+second writer in, and the file is damaged. So Python's own ``sqlite3`` is refused a file that is open here, and a file
+that something else of this process has open is refused here.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from collections import Counter
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+from toolcarry.errors import StoreError
+
+__all__ = ["add", "check", "remove"]
+
+Identity = tuple[int, int]
+"""Of a file: its device and its number there."""
+
+DESCRIPTORS: Final = Path("/proc/self/fd")
+
+lock = threading.Lock()
+opened: Counter[Identity] = Counter()
+is_hooked = False
+
+
+def check(path: str) -> None:
+    """Raise ``StoreError`` where something else of this process has the file open, as far as the system tells."""
+    found = identity(path)
+    if found is None or is_known(found) or not DESCRIPTORS.is_dir():
+        return
+    for descriptor in DESCRIPTORS.iterdir():
+        with suppress(OSError):
+            status = os.fstat(int(descriptor.name))
+            if (status.st_dev, status.st_ino) == found:
+                raise StoreError(
+                    f"{path}: is open in this process already, by another library: closing it there "
+                    "would take the locks on it away here"
+                )
+
+
+def is_known(found: Identity) -> bool:
+    with lock:
+        return opened[found] > 0
+
+
+def add(path: str) -> None:
+    """Keep other libraries of this process from a file until ``remove`` is called as often."""
+    global is_hooked  # noqa: PLW0603 - a hook can't be taken back, so there is one
+    found = identity(path)
+    with lock:
+        if found is not None:
+            opened[found] += 1
+        if not is_hooked:
+            is_hooked = True
+            sys.addaudithook(refuse)
+
+
+def remove(path: str) -> None:
+    """Let a file go."""
+    found = identity(path)
+    with lock:
+        if found is not None and opened[found] > 0:
+            opened[found] -= 1
+
+
+def refuse(event: str, arguments: tuple[object, ...]) -> None:
+    """Refuse Python's ``sqlite3`` a file that is open here."""
+    if event != "sqlite3.connect" or not arguments:
+        return
+    found = identity(arguments[0])
+    if found is not None and is_known(found):
+        raise StoreError(
+            f"{arguments[0]!r:.200} is open as a history in this process: a second SQLite library would damage it"
+        )
+
+
+def identity(path: object) -> Identity | None:
+    """Of a file that is there."""
+    if isinstance(path, str) and path.startswith("file:"):
+        path = path.removeprefix("file:").partition("?")[0]
+    if not isinstance(path, (str, bytes, os.PathLike)):
+        return None
+    try:
+        status = Path(os.fsdecode(path)).stat()
+    except (OSError, ValueError):
+        return None
+    return status.st_dev, status.st_ino

@@ -1,0 +1,102 @@
+"""What a commit's identity is made of: canonical bytes, and tagged SHA-256 over them.
+
+A commit's hash covers its parent's hash, so that a commit proves everything before it. Each part is preceded by its
+length, and each kind of hash by a tag of its own, so that no two different things have the same bytes. The tags hold a
+version: another canonical form would be another tag, and never the same hash.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from hashlib import sha256
+from typing import Any, Final
+
+import orjson
+
+from toolcarry.errors import InputError, StoreDamagedError
+from toolcarry.wire import MAX_DEPTH
+
+__all__ = ["commit_hash", "content_hash", "dump_metadata", "load_metadata", "row_seal"]
+
+CONTENT: Final = b"toolcarry content 1\n"
+COMMIT: Final = b"toolcarry commit 1\n"
+SEAL: Final = b"toolcarry seal 1\n"
+
+LONG_INTEGER: Final = re.compile(rb"[0-9]{19}")
+
+encode = json.JSONEncoder(
+    ensure_ascii=True, sort_keys=True, separators=(",", ":"), allow_nan=False
+).encode
+
+
+def content_hash(content: bytes) -> bytes:
+    """The address of a content: 32 bytes.
+
+    >>> content_hash(b"3 passed").hex()[:16]
+    '000c110e9ef2e869'
+    """
+    return sha256(CONTENT + content).digest()
+
+
+def commit_hash(parent: bytes | None, role: str, content: bytes, metadata: bytes) -> bytes:
+    """The hash of a commit with this parent, role, hash of its content, and canonical metadata: 32 bytes."""
+    return sha256(join(COMMIT, parent or b"", role.encode(), content, metadata)).digest()
+
+
+def row_seal(*values: str | int | bytes) -> bytes:
+    """What proves the columns of a commit that its hash leaves out, as where and when it was written: 16 bytes."""
+    parts = [
+        value if isinstance(value, bytes) else str(value).encode("utf-8", "surrogatepass")
+        for value in values
+    ]
+    return sha256(join(SEAL, *parts)).digest()[:16]
+
+
+def join(tag: bytes, *parts: bytes) -> bytes:
+    """The parts, each behind its length."""
+    pieces = [tag]
+    for part in parts:
+        pieces += (len(part).to_bytes(8, "big"), part)
+    return b"".join(pieces)
+
+
+def dump_metadata(metadata: Mapping[str, Any]) -> bytes:
+    """Metadata as canonical bytes: JSON in ASCII, keys in order, no white space.
+
+    Raises ``InputError`` for what is no JSON: NaN, keys that are no text, other objects, nesting past 128.
+
+    >>> dump_metadata({"name": "Read", "is_error": False})
+    b'{"is_error":false,"name":"Read"}'
+    """
+    try:
+        check(metadata, MAX_DEPTH)
+        return encode(metadata).encode()
+    except (TypeError, ValueError) as error:
+        raise InputError(f"metadata: {error}", None) from None
+
+
+def check(value: object, depth: int) -> None:
+    """Raise for what ``json`` would write, but not read again as it was."""
+    if isinstance(value, dict):
+        for key in value:
+            if not isinstance(key, str):
+                raise TypeError(f"the key {key!r:.80} is no text")
+    elif not isinstance(value, (list, tuple)):
+        return
+    if depth == 0:
+        raise ValueError(f"nested deeper than {MAX_DEPTH}")
+    for item in value.values() if isinstance(value, dict) else value:
+        check(item, depth - 1)
+
+
+def load_metadata(data: bytes) -> dict[str, Any]:
+    """Metadata from its canonical bytes, as it was given: orjson would read a long integer as a float."""
+    try:
+        found = json.loads(data) if LONG_INTEGER.search(data) else orjson.loads(data)
+    except orjson.JSONDecodeError:  # a lone surrogate
+        found = json.loads(data)
+    if not isinstance(found, dict):
+        raise StoreDamagedError("metadata is no object")
+    return found

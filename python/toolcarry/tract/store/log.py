@@ -1,0 +1,250 @@
+"""The log of one conversation: commits appended to its head, and read back, verified.
+
+Nothing is ever changed in it. A commit that was appended is on the disk when ``append`` returns.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+from toolcarry.errors import StoreBusyError, UnknownCommitError
+from toolcarry.tract.store.database import ConflictError, Database, Row, Transaction, Value
+from toolcarry.tract.store.hashing import commit_hash, content_hash, dump_metadata
+from toolcarry.tract.store.packing import pack
+from toolcarry.tract.store.rows import COLUMNS, WIDTH, read_content, read_row, seal
+from toolcarry.tract.values import CommitInfo, Kind
+
+__all__ = ["Draft", "Head", "Log"]
+
+ATTEMPTS: Final = 200
+"""At appending, before it is given up because others are always faster."""
+PAGE: Final = 1000
+"""Commits read at once."""
+SELECT: Final = f"SELECT {COLUMNS} FROM tract_commits c WHERE c.conversation = ?"
+SELECT_WITH_CONTENT: Final = (
+    f"SELECT {COLUMNS}, k.packing, k.size, k.data FROM tract_commits c "
+    "LEFT JOIN tract_contents k ON k.tenant = ? AND k.hash = c.content WHERE c.conversation = ?"
+)
+SELECT_WITH_SIZE: Final = (
+    f"SELECT {COLUMNS}, k.size, length(k.data) FROM tract_commits c "
+    "LEFT JOIN tract_contents k ON k.tenant = ? AND k.hash = c.content WHERE c.conversation = ?"
+)
+HEAD: Final = (
+    "SELECT sequence, hash FROM tract_commits WHERE conversation = ? ORDER BY sequence DESC LIMIT 1"
+)
+# Where the same content is stored in other bytes, they are damaged, or packed another way: these ones are good.
+ADD_CONTENT: Final = (
+    "INSERT INTO tract_contents (tenant, hash, size, packing, data) VALUES (?, ?, ?, ?, ?) "
+    "ON CONFLICT (tenant, hash) DO UPDATE SET size = excluded.size, packing = excluded.packing, "
+    "data = excluded.data WHERE tract_contents.data <> excluded.data"
+)
+ADD_COMMIT: Final = (
+    "INSERT INTO tract_commits (conversation, sequence, hash, parent, role, kind, content, metadata, "
+    "token_count, created_at, seal) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+)
+
+Head = tuple[int, bytes | None]
+"""The newest commit of a conversation: its sequence and its hash; ``(0, None)`` where there is none."""
+
+
+class Draft(NamedTuple):
+    """A commit to be."""
+
+    role: str
+    kind: Kind
+    content: bytes
+    metadata: Mapping[str, Any]
+    token_count: int
+
+
+class Log:
+    """The log of one conversation of one tenant."""
+
+    def __init__(self, database: Database, tenant: str, conversation: str) -> None:
+        self.database = database
+        self.tenant = tenant
+        self.conversation = conversation
+        self._number: int | None = None
+        self._failures = database.failures
+
+    # Writing
+
+    def append(self, drafts: Sequence[Draft]) -> list[CommitInfo]:
+        """Append commits to the head, whatever it is, all or none."""
+        return self.append_to(lambda _: drafts)
+
+    def append_to(self, make: Callable[[Head], Sequence[Draft]]) -> list[CommitInfo]:
+        """Append the commits that are made for the head that they will stand on.
+
+        ``make`` is called anew where another writer came in between. It may read this log.
+        """
+        for _ in range(ATTEMPTS):
+            head = self.head()
+            drafts = make(head)
+            if not drafts:
+                return []
+            try:
+                return self.database.write(lambda run: self._append(run, head, drafts))  # noqa: B023 - called at once
+            except ConflictError:
+                self._number = None
+        raise StoreBusyError(f"{self.database.name}: others were faster {ATTEMPTS} times")
+
+    def _append(self, run: Transaction, head: Head, drafts: Sequence[Draft]) -> list[CommitInfo]:
+        number = self._number or self.make_number(run)
+        sequence, parent = head
+        if self._find_head(run.run(HEAD, (number,))) != head:
+            raise ConflictError("the head moved")
+        contents: dict[bytes, tuple[Value, ...]] = {}
+        rows: list[tuple[Value, ...]] = []
+        now = time.time_ns() // 1000
+        for draft in drafts:
+            sequence += 1
+            content = content_hash(draft.content)
+            if content not in contents:
+                packing, data = pack(draft.content)
+                contents[content] = (self.tenant, content, len(draft.content), packing, data)
+            metadata = dump_metadata(draft.metadata)
+            found = commit_hash(parent, draft.role, content, metadata)
+            place = (self.tenant, self.conversation, sequence)
+            sealed = seal(*place, found, int(draft.kind), draft.token_count, now)
+            what = (draft.role, int(draft.kind), content, metadata, draft.token_count)
+            rows.append((number, sequence, found, parent, *what, now, sealed))
+            parent = found
+        if len(rows) == 1:
+            run.run(ADD_CONTENT, contents[content])
+            run.run(ADD_COMMIT, rows[0])
+        else:
+            run.run_many(ADD_CONTENT, [contents[key] for key in sorted(contents)])
+            run.run_many(ADD_COMMIT, rows)
+        self._number = number
+        return [read_row(row[1:], self.tenant, self.conversation) for row in rows]
+
+    def make_number(self, run: Transaction) -> int:
+        """The number of the conversation, which is made where there is none."""
+        names = (self.tenant, self.conversation)
+        for _ in range(2):
+            found = run.run(
+                "SELECT id FROM tract_conversations WHERE tenant = ? AND name = ?", names
+            )
+            if found:
+                return int(found[0][0])
+            run.run(
+                "INSERT INTO tract_conversations (tenant, name) VALUES (?, ?) ON CONFLICT DO NOTHING",
+                names,
+            )
+        raise ConflictError("the conversation was forgotten meanwhile")
+
+    # Reading
+
+    def head(self) -> Head:
+        """The newest commit. Where a write failed on the disk, it is read again whole, so that nothing is built on a loss."""
+        number = self._find_number()
+        if number is None:
+            return 0, None
+        found = self._find_head(self.database.read(HEAD, (number,)))
+        if self._failures != self.database.failures and found[0] > 0:
+            for commit, _ in self.contents(after=found[0] - 1):
+                found = commit.sequence, bytes.fromhex(commit.commit_hash)
+        self._failures = self.database.failures
+        return found
+
+    def commits(self, condition: str = "", *, after: int = 0) -> Iterator[CommitInfo]:
+        """The commits behind a sequence, oldest first; ``condition`` is SQL that begins with ``AND``."""
+        for row in self._pages(SELECT, (), condition, after):
+            yield read_row(row, self.tenant, self.conversation)
+
+    def contents(
+        self, condition: str = "", *, after: int = 0
+    ) -> Iterator[tuple[CommitInfo, bytes]]:
+        """The commits behind a sequence, each with its content, oldest first."""
+        for row in self._pages(SELECT_WITH_CONTENT, (self.tenant,), condition, after):
+            commit = read_row(row[:WIDTH], self.tenant, self.conversation)
+            yield commit, read_content(commit, row[WIDTH:])
+
+    def sized(self, condition: str = "") -> Iterator[tuple[CommitInfo, int, int]]:
+        """The commits, each with the bytes of its content and the bytes that these take, oldest first."""
+        for row in self._pages(SELECT_WITH_SIZE, (self.tenant,), condition, 0):
+            yield (
+                read_row(row[:WIDTH], self.tenant, self.conversation),
+                row[WIDTH] or 0,
+                row[WIDTH + 1] or 0,
+            )
+
+    def newest(self, limit: int | None) -> Iterator[CommitInfo]:
+        """The commits, newest first."""
+        before: int | None = None
+        while limit is None or limit > 0:
+            number = self._find_number()
+            if number is None:
+                return
+            size = PAGE if limit is None else min(PAGE, limit)
+            end = "" if before is None else "AND c.sequence < ? "
+            values = (number, size) if before is None else (number, before, size)
+            rows = self.database.read(f"{SELECT} {end}ORDER BY c.sequence DESC LIMIT ?", values)
+            for row in rows:
+                yield read_row(row, self.tenant, self.conversation)
+            if len(rows) < size:
+                return
+            before = rows[-1][0]
+            limit = None if limit is None else limit - size
+
+    def find(self, given: str) -> CommitInfo:
+        """The commit of a hash, or of the first eight or more of its digits. Raises ``UnknownCommitError``."""
+        low, high = hash_range(given)
+        number = self._find_number()
+        rows: list[Row] = []
+        if number is not None and low:
+            rows = self.database.read(
+                f"{SELECT} AND c.hash >= ? AND c.hash <= ? LIMIT 2", (number, low, high)
+            )
+        if len(rows) != 1:
+            reason = "several commits begin with it" if rows else "has no such commit"
+            raise UnknownCommitError(
+                f"commit {given!r:.80}: the conversation {self.conversation!r} {reason}", given
+            )
+        return read_row(rows[0], self.tenant, self.conversation)
+
+    def content(self, commit: CommitInfo) -> bytes:
+        """The content of a commit, verified."""
+        rows = self.database.read(
+            "SELECT packing, size, data FROM tract_contents WHERE tenant = ? AND hash = ?",
+            (self.tenant, bytes.fromhex(commit.content_hash)),
+        )
+        return read_content(commit, rows[0] if rows else (None, None, None))
+
+    def _pages(
+        self, select: str, values: tuple[Value, ...], condition: str, after: int
+    ) -> Iterator[Row]:
+        number = self._find_number()
+        if number is None:
+            return
+        sql = f"{select} AND c.sequence > ? {condition} ORDER BY c.sequence LIMIT ?"
+        while True:
+            rows = self.database.read(sql, (*values, number, after, PAGE))
+            yield from rows
+            if len(rows) < PAGE:
+                return
+            after = rows[-1][0]
+
+    def _find_number(self) -> int | None:
+        if self._number is None:
+            rows = self.database.read(
+                "SELECT id FROM tract_conversations WHERE tenant = ? AND name = ?",
+                (self.tenant, self.conversation),
+            )
+            self._number = int(rows[0][0]) if rows else None
+        return self._number
+
+    @staticmethod
+    def _find_head(rows: list[Row]) -> Head:
+        return (rows[0][0], rows[0][1]) if rows else (0, None)
+
+
+def hash_range(given: str) -> tuple[bytes, bytes]:
+    """The hashes that begin with the digits; empty where there are none."""
+    digits = given.strip().lower()
+    if not 8 <= len(digits) <= 64 or not set(digits) <= set("0123456789abcdef"):
+        return b"", b""
+    return bytes.fromhex(digits.ljust(64, "0")), bytes.fromhex(digits.ljust(64, "f"))

@@ -1,0 +1,221 @@
+"""The history on a PostgreSQL server, through psycopg 3 and its pool: many writers, from several hosts.
+
+Writers don't wait for one another: who finds that another was faster does nothing, and tries again.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Final, TypeVar
+from urllib.parse import urlsplit
+
+from toolcarry.errors import (
+    ConfigError,
+    StoreBusyError,
+    StoreDamagedError,
+    StoreError,
+    StoreFullError,
+    StoreVersionError,
+)
+from toolcarry.tract.store.database import ConflictError, Row, Transaction, Value
+from toolcarry.tract.store.schema import POSTGRES, VERSION, migrate
+
+try:
+    import psycopg
+    import psycopg_pool
+    from psycopg import errors as causes
+except ModuleNotFoundError as error:
+    if (error.name or "").partition(".")[0] not in ("psycopg", "psycopg_pool"):
+        raise
+    raise ConfigError(
+        "target: postgresql:// needs psycopg; install it: pip install 'toolcarry[postgres]'"
+    ) from None
+
+__all__ = ["PostgresDatabase"]
+
+T = TypeVar("T")
+
+CONNECTIONS: Final = 8
+"""At most, of one process."""
+OLDEST: Final = 140000
+"""The oldest server that is known to do."""
+LOCK: Final = 0x746F6F6C
+"""Of the server's advisory locks the one that who makes the tables holds."""
+IS_THERE: Final = "SELECT to_regclass('tract_schema') IS NOT NULL"
+NO_ROOM: Final = (causes.DiskFull, causes.OutOfMemory, causes.TooManyConnections)
+DAMAGED: Final = (causes.DataCorrupted, causes.IndexCorrupted)
+BUSY: Final = (
+    causes.LockNotAvailable,
+    causes.QueryCanceled,
+    causes.DeadlockDetected,
+    causes.SerializationFailure,
+    psycopg_pool.PoolTimeout,
+)
+
+
+class Statements:
+    """What a transaction may do, on a connection of psycopg's."""
+
+    def __init__(self, cursor: psycopg.Cursor[Row]) -> None:
+        self._cursor = cursor
+
+    def run(self, sql: str, values: Sequence[Value] = (), /) -> list[Row]:
+        self._cursor.execute(translate(sql), values)
+        return self._cursor.fetchall() if self._cursor.description else []
+
+    def run_many(self, sql: str, rows: Iterable[Sequence[Value]], /) -> None:
+        self._cursor.executemany(translate(sql), rows)
+
+
+class PostgresDatabase:
+    """A server's database with the history's tables, in the first schema of its search path."""
+
+    def __init__(self, target: str, *, busy_timeout: float, is_read_only: bool = False) -> None:
+        self.failures = 0
+        self._target = target
+        self._busy_timeout = busy_timeout
+        self._is_read_only = is_read_only
+        self._is_closed = False
+        self._pool: psycopg_pool.ConnectionPool[psycopg.Connection[Row]] | None = None
+        self._inherited: list[object] = []
+        self._process = os.getpid()
+        try:
+            self._bring_up()
+        except BaseException:
+            self.close()
+            raise
+
+    @property
+    def name(self) -> str:
+        split = urlsplit(self._target)
+        return f"postgresql://{split.hostname or ''}{split.path}"
+
+    def read(self, sql: str, values: Sequence[Value] = (), /) -> list[Row]:
+        with self._transaction() as statements:
+            return statements.run(sql, values)
+
+    def write(self, work: Callable[[Transaction], T], /) -> T:
+        if self._is_read_only:
+            raise StoreError(f"{self.name}: is open for reading only")
+        with self._transaction() as statements:
+            return work(statements)
+
+    def erase(self, work: Callable[[Transaction], T], /) -> T:
+        """``write``; the server's own ``VACUUM`` takes the deleted rows out of its files."""
+
+        def alone(run: Transaction) -> T:
+            run.run("LOCK TABLE tract_contents, tract_commits IN SHARE ROW EXCLUSIVE MODE")
+            return work(run)
+
+        return self.write(alone)
+
+    def check(self) -> list[str]:
+        return []
+
+    def close(self) -> None:
+        self._is_closed = True
+        pool, self._pool = self._pool, None
+        if pool is not None and self._process == os.getpid():
+            pool.close()
+
+    def _bring_up(self) -> None:
+        with self._transaction() as statements:
+            version = self._version(statements)
+            if version < VERSION and self._is_read_only:
+                raise StoreVersionError(
+                    f"the store has schema {version}, older than this toolcarry's {VERSION}: "
+                    "it must be opened for writing once"
+                )
+            if version < VERSION:
+                statements.run("SELECT pg_advisory_xact_lock(?)", (LOCK,))
+                version = self._version(statements)
+            if version == VERSION:
+                return
+            migrate(statements, version, POSTGRES)
+            statements.run("CREATE TABLE IF NOT EXISTS tract_schema (version BIGINT NOT NULL)")
+            statements.run("DELETE FROM tract_schema")
+            statements.run("INSERT INTO tract_schema (version) VALUES (?)", (VERSION,))
+
+    @staticmethod
+    def _version(statements: Transaction) -> int:
+        if not statements.run(IS_THERE)[0][0]:
+            return 0
+        return int(statements.run("SELECT version FROM tract_schema")[0][0])
+
+    @contextmanager
+    def _transaction(self) -> Iterator[Statements]:
+        with (
+            self._errors(),
+            self._connections().connection(self._busy_timeout) as connection,
+            connection.transaction(),
+            connection.cursor(binary=True) as cursor,
+        ):
+            yield Statements(cursor)
+
+    def _connections(self) -> psycopg_pool.ConnectionPool[psycopg.Connection[Row]]:
+        if self._is_closed:
+            raise StoreError(f"{self.name}: is closed")
+        if self._process != os.getpid():  # the sockets are the parent's
+            self._inherited.append(self._pool)
+            self._pool, self._process = None, os.getpid()
+        if self._pool is None:
+            self._pool = self._connect()
+        return self._pool
+
+    def _connect(self) -> psycopg_pool.ConnectionPool[psycopg.Connection[Row]]:
+        milliseconds = max(1, round(self._busy_timeout * 1000))
+
+        def configure(connection: psycopg.Connection[Row]) -> None:
+            if connection.info.server_version < OLDEST:
+                raise StoreError(f"{self.name}: PostgreSQL 14 or newer is needed")
+            connection.execute(f"SET lock_timeout = {milliseconds}")
+            connection.execute(f"SET statement_timeout = {milliseconds}")
+            connection.execute("SET synchronous_commit = on")
+            connection.commit()
+
+        with psycopg.connect(
+            self._target, connect_timeout=max(2, round(self._busy_timeout))
+        ) as first:
+            configure(
+                first
+            )  # so that a wrong address or password is told at once, and not after a timeout
+        return psycopg_pool.ConnectionPool(
+            self._target,
+            min_size=1,
+            max_size=CONNECTIONS,
+            timeout=self._busy_timeout,
+            configure=configure,
+            check=psycopg_pool.ConnectionPool.check_connection,
+            open=True,
+        )
+
+    @contextmanager
+    def _errors(self) -> Iterator[None]:
+        """What the server says as errors of ours."""
+        try:
+            yield
+        except (causes.UniqueViolation, causes.ForeignKeyViolation) as error:
+            time.sleep(random.uniform(0, 0.005))
+            raise ConflictError(str(error)) from error
+        except BUSY as error:
+            raise StoreBusyError(f"{self.name}: is busy: {error}") from error
+        except NO_ROOM as error:
+            raise StoreFullError(f"{self.name}: is full: {error}") from error
+        except DAMAGED as error:
+            raise StoreDamagedError(f"{self.name}: is damaged: {error}") from error
+        except psycopg.Error as error:
+            self.failures += 1
+            raise StoreError(f"{self.name}: {one_line(error)}") from error
+
+
+def translate(sql: str) -> str:
+    """A statement as psycopg writes it; no text in ours has a ``?`` or a ``%``."""
+    return sql.replace("?", "%s")
+
+
+def one_line(error: BaseException) -> str:
+    return " ".join(str(error).split())

@@ -1,0 +1,97 @@
+"""The tables, as numbered steps that are never edited, and how both databases come to have them.
+
+One schema: what the two dialects spell differently stands in ``Dialect``. Texts of conversations are bytes, since tool
+output holds NULs and lone surrogates, which PostgreSQL's texts can't.
+"""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+from toolcarry.errors import StoreVersionError
+from toolcarry.tract.store.database import Transaction
+
+__all__ = ["POSTGRES", "SQLITE", "VERSION", "Dialect", "migrate"]
+
+
+class Dialect(NamedTuple):
+    """What a database calls its types."""
+
+    identity: str
+    """The type of a key that the database numbers, and never gives twice."""
+    blob: str
+    integer: str
+    clustered: str
+    """What is said behind a table that is stored in the order of its key."""
+
+
+SQLITE: Final = Dialect("INTEGER PRIMARY KEY AUTOINCREMENT", "BLOB", "INTEGER", " WITHOUT ROWID")
+POSTGRES: Final = Dialect("BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY", "BYTEA", "BIGINT", "")
+
+MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (
+    (
+        """
+        CREATE TABLE tract_conversations (
+            id {identity},
+            tenant TEXT NOT NULL,
+            name TEXT NOT NULL,
+            UNIQUE (tenant, name)
+        )
+        """,
+        """
+        CREATE TABLE tract_contents (
+            id {identity},
+            tenant TEXT NOT NULL,
+            hash {blob} NOT NULL,
+            size {integer} NOT NULL,
+            packing {integer} NOT NULL,
+            data {blob} NOT NULL,
+            UNIQUE (tenant, hash)
+        )
+        """,
+        """
+        CREATE TABLE tract_commits (
+            conversation {integer} NOT NULL REFERENCES tract_conversations (id),
+            sequence {integer} NOT NULL,
+            hash {blob} NOT NULL,
+            parent {blob},
+            role TEXT NOT NULL,
+            kind {integer} NOT NULL,
+            content {blob} NOT NULL,
+            metadata {blob} NOT NULL,
+            token_count {integer} NOT NULL,
+            created_at {integer} NOT NULL,
+            seal {blob} NOT NULL,
+            PRIMARY KEY (conversation, sequence)
+        ){clustered}
+        """,
+        "CREATE UNIQUE INDEX tract_commits_hash ON tract_commits (conversation, hash)",
+        "CREATE INDEX tract_commits_changes ON tract_commits (conversation, sequence) WHERE kind >= 4",
+        """
+        CREATE TABLE tract_lost (
+            conversation {integer} NOT NULL REFERENCES tract_conversations (id),
+            sequence {integer} NOT NULL,
+            reason TEXT NOT NULL,
+            PRIMARY KEY (conversation, sequence)
+        )
+        """,
+    ),
+)
+"""Each step is what makes of the schema before it the next one."""
+
+VERSION: Final = len(MIGRATIONS)
+
+
+def migrate(run: Transaction, version: int, dialect: Dialect) -> None:
+    """Take a schema of ``version`` (0: an empty database) to the newest, within the caller's transaction.
+
+    Raises ``StoreVersionError`` where it is newer than this toolcarry.
+    """
+    if version > VERSION:
+        raise StoreVersionError(
+            f"the store has schema {version}, and this toolcarry knows {VERSION} at most: "
+            "open it with a newer toolcarry"
+        )
+    for step in MIGRATIONS[version:]:
+        for statement in step:
+            run.run(statement.format_map(dialect._asdict()))

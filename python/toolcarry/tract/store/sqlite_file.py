@@ -1,0 +1,163 @@
+"""A SQLite file made and opened: its mode, its settings, its schema, and whose errors are whose."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Final
+from urllib.parse import quote
+
+import apsw
+
+from toolcarry.errors import (
+    StoreBusyError,
+    StoreDamagedError,
+    StoreError,
+    StoreFullError,
+    StoreVersionError,
+)
+from toolcarry.tract.store.database import ConflictError, Row, Value
+from toolcarry.tract.store.schema import SQLITE, VERSION, migrate
+
+__all__ = [
+    "Statements",
+    "address",
+    "create",
+    "errors",
+    "is_unwritable",
+    "prepared",
+    "transaction",
+]
+
+SETTINGS: Final = (
+    "PRAGMA foreign_keys = ON",
+    "PRAGMA trusted_schema = OFF",
+    "PRAGMA cell_size_check = ON",
+    "PRAGMA cache_size = -16000",
+)
+
+
+class Statements:
+    """What a transaction may do, on a connection of apsw's."""
+
+    def __init__(self, connection: apsw.Connection) -> None:
+        self._connection = connection
+
+    def run(self, sql: str, values: Sequence[Value] = (), /) -> list[Row]:
+        return list(self._connection.execute(sql, values))
+
+    def run_many(self, sql: str, rows: Iterable[Sequence[Value]], /) -> None:
+        self._connection.executemany(sql, rows)
+
+
+def create(path: str) -> None:
+    """Make the file, for nobody else to read, where there is none. SQLite gives its companions the same mode."""
+    with suppress(FileExistsError):
+        try:
+            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+        except FileExistsError:
+            raise
+        except OSError as error:
+            raise StoreError(f"{path}: cannot be made: {error.strerror}") from error
+
+
+def is_unwritable(path: str) -> bool:
+    """Whether there is a file that this process may not write to."""
+    return Path(path).exists() and not os.access(path, os.W_OK)
+
+
+def address(path: str) -> str:
+    """The file's URI. Where neither it nor its folder can be written, nobody else writes either: it is taken as it stands."""
+    uri = f"file:{quote(os.fsencode(path))}"
+    is_fixed = is_unwritable(path) and not os.access(Path(path).parent, os.W_OK)
+    return f"{uri}?immutable=1" if is_fixed and not Path(f"{path}-wal").exists() else uri
+
+
+def prepared(
+    connection: apsw.Connection, busy_timeout: float, is_writable: bool = True
+) -> apsw.Connection:
+    """The connection with its settings, durable, on the newest schema. Closes it where that fails."""
+    try:
+        connection.set_busy_timeout(round(busy_timeout * 1000))
+        for statement in SETTINGS:
+            connection.execute(statement)
+        version = connection.pragma("user_version")
+        if is_writable or version > VERSION:
+            make_durable(connection, busy_timeout)
+            bring_up(connection, version)
+        else:
+            check_version(version)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def check_version(version: int) -> None:
+    """Raise ``StoreVersionError`` for a schema that would have to be brought up first."""
+    if version < VERSION:
+        raise StoreVersionError(
+            f"the store has schema {version}, older than this toolcarry's {VERSION}: "
+            "it must be opened for writing once"
+        )
+
+
+def make_durable(connection: apsw.Connection, busy_timeout: float) -> None:
+    """A write-ahead log that is on the disk before a write returns.
+
+    Going over to it needs the file for a moment alone, for which SQLite does not wait by itself.
+    """
+    deadline = time.monotonic() + busy_timeout
+    while connection.pragma("journal_mode") != "wal":
+        try:
+            if connection.pragma("journal_mode", "wal") in ("wal", "memory"):
+                break
+        except apsw.BusyError:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.005)
+    connection.execute("PRAGMA synchronous = FULL")
+
+
+def bring_up(connection: apsw.Connection, version: int) -> None:
+    """Make the tables, or what is new in them. Looks again under the lock, since two may open a new file at once."""
+    if version == VERSION:
+        return
+    with transaction(connection):
+        version = connection.pragma("user_version")
+        migrate(Statements(connection), version, SQLITE)
+        connection.execute(f"PRAGMA user_version = {VERSION}")
+
+
+@contextmanager
+def transaction(connection: apsw.Connection) -> Iterator[None]:
+    """All or nothing, with the file's only write lock from the first statement on."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        if not connection.get_autocommit():  # some errors have rolled back by themselves
+            with suppress(apsw.Error):
+                connection.execute("ROLLBACK")
+        raise
+
+
+@contextmanager
+def errors(name: str) -> Iterator[None]:
+    """What SQLite says as errors of ours."""
+    try:
+        yield
+    except (apsw.BusyError, apsw.LockedError) as error:
+        raise StoreBusyError(f"{name}: is busy: {error}") from error
+    except apsw.FullError as error:
+        raise StoreFullError(f"{name}: is full: {error}") from error
+    except (apsw.CorruptError, apsw.NotADBError, apsw.FormatError) as error:
+        raise StoreDamagedError(f"{name}: is damaged: {error}") from error
+    except apsw.ConstraintError as error:
+        raise ConflictError(str(error)) from error
+    except apsw.Error as error:
+        raise StoreError(f"{name}: {error}") from error

@@ -1,0 +1,148 @@
+"""Whether the store is what was written: every commit and every content is hashed again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from toolcarry.errors import StoreDamagedError
+from toolcarry.tract.store.database import Database, Row
+from toolcarry.tract.store.hashing import content_hash
+from toolcarry.tract.store.packing import unpack
+from toolcarry.tract.store.rows import COLUMNS, read_row
+from toolcarry.tract.values import CommitInfo, Damage, Kind, VerifyResult
+
+__all__ = ["all_conversations", "kind_of", "pages", "verify"]
+
+PAGE: Final = 500
+
+CONVERSATIONS: Final = (
+    "SELECT id, tenant, name FROM tract_conversations WHERE id > ? ORDER BY id LIMIT ?"
+)
+COMMITS: Final = (
+    f"SELECT {COLUMNS}, k.id FROM tract_commits c "
+    "LEFT JOIN tract_contents k ON k.tenant = ? AND k.hash = c.content "
+    "WHERE c.conversation = ? AND c.sequence > ? ORDER BY c.sequence LIMIT ?"
+)
+CONTENTS: Final = "SELECT id, tenant, hash, size, packing, data FROM tract_contents WHERE id > ? ORDER BY id LIMIT ?"
+LOST: Final = "SELECT sequence, reason FROM tract_lost WHERE conversation = ? ORDER BY sequence"
+
+
+def verify(database: Database) -> VerifyResult:
+    """All that is damaged in the store, of every tenant and conversation."""
+    damaged = [Damage(reason) for reason in database.check()]
+    contents: dict[tuple[str, bytes], str] = {}
+    try:
+        for row in pages(database, CONTENTS, (), 0):
+            reason = content_damage(row)
+            if reason:
+                contents[row[1], row[2]] = reason
+    except StoreDamagedError as error:
+        damaged.append(Damage(str(error)))
+    checked = 0
+    lost: list[Damage] = []
+    try:
+        for number, tenant, name in all_conversations(database):
+            chain = Chain(tenant, name, dict(database.read(LOST, (number,))))
+            for row in pages(database, COMMITS, (tenant, number), 0):
+                checked += 1
+                chain.take(row, contents.get((tenant, bytes(row[5]))))
+            damaged += chain.damaged
+            lost += chain.lost
+    except StoreDamagedError as error:
+        damaged.append(Damage(str(error)))
+    return VerifyResult(checked, tuple(damaged), tuple(lost))
+
+
+class Chain:
+    """The commits of one conversation, as they come by."""
+
+    def __init__(self, tenant: str, conversation: str, lost: dict[int, str]) -> None:
+        self.damaged: list[Damage] = []
+        self.lost: list[Damage] = []
+        self._tenant = tenant
+        self._conversation = conversation
+        self._known = lost
+        self._sequence = 0
+        self._parent: bytes | None = None
+
+    def take(self, row: Row, content: str | None) -> None:
+        """The next row; ``content`` says what is wrong with its content."""
+        self._pass_gap(row)
+        sequence, found, parent = row[0], row[1], row[2]
+        reason = self._reason(row) or content
+        if reason is None and row[-1] is None:
+            reason = "its content is missing"
+        if (
+            reason is None
+            and parent != self._parent
+            and sequence == self._sequence + 1
+            and self._parent is not None
+        ):
+            reason = "its parent is not the commit before it"
+        if reason is not None:
+            self._tell(sequence, reason, bytes(found).hex())
+        self._sequence, self._parent = sequence, found
+
+    def _pass_gap(self, row: Row) -> None:
+        """Between this row and the one before it, none may be missing."""
+        gap = range(self._sequence + 1, row[0])
+        for sequence in gap[:PAGE]:
+            self._tell(sequence, "the commit is missing", None)
+        if gap:
+            self._parent = None
+        elif row[0] == 1 and row[2] is not None:
+            self._tell(1, "it has a parent, and is the first", bytes(row[1]).hex())
+
+    def _reason(self, row: Row) -> str | None:
+        try:
+            commit = read_row(row[:-1], self._tenant, self._conversation)
+        except (StoreDamagedError, ValueError, IndexError, TypeError, AttributeError) as error:
+            return str(error)  # bits that flipped may make anything of a row
+        if kind_of(commit) is not commit.kind:
+            return "its kind is not what its metadata says"
+        return None
+
+    def _tell(self, sequence: int, reason: str, found: str | None) -> None:
+        known = self._known.get(sequence)
+        damage = Damage(known or reason, self._tenant, self._conversation, sequence, found)
+        (self.damaged if known is None else self.lost).append(damage)
+
+
+def kind_of(commit: CommitInfo) -> Kind:
+    """What a commit is by its role and its metadata, which its hash covers."""
+    named = {
+        "record": Kind.RECORD,
+        "compaction": Kind.COMPACTION,
+        "undo": Kind.UNDO,
+        "omission": Kind.OMISSION,
+    }.get(commit.role)
+    if named is not None:
+        return named
+    if commit.role == "tool":
+        return Kind.RESULT if commit.edits is None else Kind.EDIT
+    return Kind.CALL if commit.metadata.get("tool_calls") else Kind.MESSAGE
+
+
+def content_damage(row: Row) -> str | None:
+    _, _, found, size, packing, data = row
+    try:
+        content = unpack(packing, data, size)
+    except (StoreDamagedError, TypeError, ValueError) as error:
+        return f"its content {error}"
+    return None if content_hash(content) == found else "its content is not what was written"
+
+
+def all_conversations(database: Database) -> Iterator[tuple[int, str, str]]:
+    for row in pages(database, CONVERSATIONS, (), 0):
+        yield row[0], row[1], row[2]
+
+
+def pages(database: Database, sql: str, values: tuple[Any, ...], after: int) -> Iterator[Row]:
+    """The rows of a statement that takes values, the key to begin behind, and how many at once."""
+    while True:
+        rows = database.read(sql, (*values, after, PAGE))
+        yield from rows
+        if len(rows) < PAGE:
+            return
+        after = rows[-1][0]

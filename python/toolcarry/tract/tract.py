@@ -1,0 +1,296 @@
+"""``Tract``: one conversation of the canonical history, written and read.
+
+Every method that touches the store has an ``a``-prefixed twin, which does the same in a thread.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from types import TracebackType
+from typing import Any, Literal, Self
+
+from toolcarry.errors import ConfigError, InputError
+from toolcarry.policy import Policy
+from toolcarry.summarize import Summarizer
+from toolcarry.tokens import count_tokens
+from toolcarry.tract.checks import check_name, check_text, checked_call, free_metadata
+from toolcarry.tract.compile import Style, compile_messages
+from toolcarry.tract.compress_tools import edit_draft
+from toolcarry.tract.hooks import PendingToolResult
+from toolcarry.tract.imports import Progress, import_file
+from toolcarry.tract.marks import is_truncated
+from toolcarry.tract.messages import append_messages, export
+from toolcarry.tract.reading import encode_text, part_text, result_metadata
+from toolcarry.tract.shorten import Shortening
+from toolcarry.tract.store.database import open_database
+from toolcarry.tract.store.log import Draft, Log
+from toolcarry.tract.threads import in_thread
+from toolcarry.tract.turns import find_calls, find_results, find_turns
+from toolcarry.tract.upkeep import Upkeep
+from toolcarry.tract.values import CommitInfo, ImportResult, Kind, ToolTurn
+from toolcarry.tract.view import CHANGES
+from toolcarry.types import check_choice
+
+__all__ = ["Tract"]
+
+logger = logging.getLogger("toolcarry.tract")
+
+
+class Tract(Shortening, Upkeep):
+    """A conversation in the canonical history: everything that was said, called and returned, for good.
+
+    Open one with ``Tract.open``. What was written is on the disk when a method returns. May be used by several threads,
+    and by a process that was forked from the one that opened it.
+
+    >>> with Tract.open() as tract:
+    ...     _ = tract.user("Run the tests.")
+    ...     _ = tract.assistant("", tool_calls=[{"id": "t1", "name": "Bash", "arguments": {"command": "pytest"}}])
+    ...     result = tract.tool_result("t1", "Bash", "3 passed")
+    ...     tract.get_content(result), len(tract.compile())
+    ('3 passed', 3)
+    """
+
+    def __init__(
+        self, log: Log, *, summarizer: Summarizer | None, on_truncated: Literal["flag", "raise"]
+    ) -> None:
+        super().__init__(log, summarizer)
+        self._on_truncated = on_truncated
+
+    @classmethod
+    def open(
+        cls,
+        target: str | os.PathLike[str] = ":memory:",
+        *,
+        conversation: str = "default",
+        tenant: str = "",
+        summarizer: Summarizer | None = None,
+        busy_timeout: float = 10.0,
+        read_only: bool = False,
+        on_truncated: Literal["flag", "raise"] = "flag",
+    ) -> Self:
+        """Open a conversation in memory, in a file (made where there is none), or at ``postgresql://...``.
+
+        ``busy_timeout`` is in seconds: how long to wait for other writers. ``on_truncated`` says what happens to a tool
+        result that was cut before it came here: it is kept and flagged ``legacy_truncated``, or refused.
+        The file must not be opened by another SQLite library in this process; Python's own is kept from it.
+
+        Raises ``ConfigError`` for a setting that is not allowed, ``StoreVersionError`` for a store of a newer toolcarry,
+        ``StoreDamagedError`` for a file that is none, and ``StoreError`` where it can't be opened.
+        """
+        for key, value in (("conversation", conversation), ("tenant", tenant)):
+            check_name(key, value)
+        check_choice("on_truncated", on_truncated, ("flag", "raise"))
+        database = open_database(
+            os.fspath(target), busy_timeout=busy_timeout, is_read_only=read_only
+        )
+        log = Log(database, tenant, conversation)
+        return cls(log, summarizer=summarizer, on_truncated=on_truncated)
+
+    def in_conversation(self, conversation: str) -> Self:
+        """Another conversation of the same tenant, through the same connection, which either of them closes.
+
+        >>> with Tract.open() as tract:
+        ...     other = tract.in_conversation("other")
+        ...     _ = other.user("Hello.")
+        ...     len(tract.log()), len(other.log())
+        (0, 1)
+        """
+        check_name("conversation", conversation)
+        log = Log(self._log.database, self._log.tenant, conversation)
+        return type(self)(log, summarizer=self._summarizer, on_truncated=self._on_truncated)
+
+    def close(self) -> None:
+        """Let go of the store. What is used after that raises ``StoreError``."""
+        self._log.database.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    # Writing
+
+    def user(self, text: str, *, metadata: Mapping[str, Any] | None = None) -> CommitInfo:
+        """Commit what the user said."""
+        return self._say("user", text, metadata)
+
+    def system(self, text: str, *, metadata: Mapping[str, Any] | None = None) -> CommitInfo:
+        """Commit a system prompt."""
+        return self._say("system", text, metadata)
+
+    def assistant(
+        self,
+        text: str,
+        *,
+        tool_calls: Sequence[Mapping[str, Any]] | None = None,
+        metadata: Mapping[str, Any] | None = None,
+    ) -> CommitInfo:
+        """Commit what the model said, with the tools that it called: each an ``id``, a ``name`` and ``arguments``."""
+        calls = [checked_call(call, index) for index, call in enumerate(tool_calls or ())]
+        return self._say("assistant", text, metadata, {"tool_calls": calls} if calls else None)
+
+    def tool_result(
+        self,
+        call_id: str,
+        name: str,
+        content: str,
+        *,
+        is_error: bool = False,
+        edit: str | None = None,
+        metadata: Mapping[str, Any] | None = None,
+    ) -> CommitInfo:
+        """Commit what a tool gave back; with ``edit``, a newer version of the result of that hash.
+
+        A newer version keeps role, id, name and ``is_error`` of the first one, which stays in the log. It fires no hook.
+        Raises ``UnknownCommitError`` for a hash that is none, and ``InputError`` for a commit that is no tool result.
+
+        >>> with Tract.open() as tract:
+        ...     first = tract.tool_result("t1", "Bash", "3 passed in 0.1 s")
+        ...     newer = tract.tool_result("t1", "Bash", "3 passed", edit=first.commit_hash)
+        ...     [tract.get_content(commit) for commit in tract.history_of(newer.commit_hash)]
+        ['3 passed in 0.1 s', '3 passed']
+        """
+        check_text("content", content)
+        free = free_metadata(metadata)
+        if edit is not None:
+            return self._log.append([edit_draft(self._result(edit), content, free)])[0]
+        check_text("call_id", call_id)
+        check_text("name", name)
+        found = {**free, **result_metadata(call_id, name, is_error=bool(is_error))}
+        if is_truncated(content):
+            self._tell_truncated(name)
+            found["legacy_truncated"] = True
+        draft = Draft("tool", Kind.RESULT, encode_text(content), found, count_tokens(content))
+        (commit,) = self._log.append([draft])
+        self._hooks.run(lambda: PendingToolResult(self, commit, content))
+        return commit
+
+    def append_many(self, messages: Sequence[Mapping[str, Any]]) -> list[CommitInfo]:
+        """Commit messages of any shape, in one transaction. What the history ends with already is skipped.
+
+        So a client's whole conversation may be given each time, or what is new of it, and either twice.
+
+        >>> with Tract.open() as tract:
+        ...     asked = {"role": "user", "content": "Run the tests."}
+        ...     first = tract.append_many([asked])
+        ...     more = tract.append_many([asked, {"role": "assistant", "content": "They pass."}])
+        ...     len(first), len(more)
+        (1, 1)
+        """
+        return append_messages(self._log, messages)
+
+    def import_transcript(
+        self, path: str | os.PathLike[str], *, progress: Progress | None = None
+    ) -> ImportResult:
+        """Take in a session file or a request body; what of it is there already is skipped.
+
+        ``progress`` is called with the number of lines that are done, and of all. Raises ``InputError`` where the file is
+        no conversation, or is not the one that was imported here before, and ``OSError`` where it can't be read.
+        """
+        return import_file(self._log, path, progress)
+
+    def export(self) -> Iterator[bytes]:
+        """The lines of imported files, byte for byte, and each other message as a line of JSON."""
+        return export(self._log)
+
+    # Reading
+
+    def log(self, limit: int | None = None) -> list[CommitInfo]:
+        """The commits, newest first."""
+        if limit is not None and (not isinstance(limit, int) or limit < 0):
+            raise ConfigError(f"limit: {limit!r} is not allowed; allowed: an integer >= 0, None")
+        return list(self._log.newest(limit))
+
+    def get_commit(self, commit_hash: str) -> CommitInfo:
+        """The commit of a hash, or of the first eight digits of it or more. Raises ``UnknownCommitError``."""
+        return self._log.find(commit_hash)
+
+    def get_content(self, commit: str | CommitInfo) -> str:
+        """The text of a commit: of an imported one, what was said, or what came back.
+
+        Raises ``StoreDamagedError`` where what is stored is not what was written.
+        """
+        found = self._log.find(commit) if isinstance(commit, str) else commit
+        return part_text(found, self._log.content(found))
+
+    def get_source(self, commit: str | CommitInfo) -> bytes:
+        """The content of a commit as it is kept: of an imported one, the line."""
+        found = self._log.find(commit) if isinstance(commit, str) else commit
+        return self._log.content(found)
+
+    def history_of(self, commit_hash: str) -> list[CommitInfo]:
+        """Every version of a tool result, oldest first, whichever of them is named."""
+        root = self._result(commit_hash)
+        newer = [each for each in self._log.commits(CHANGES) if each.edits == root.commit_hash]
+        return [root, *newer]
+
+    def compile(
+        self, *, style: Style = "openai", policy: Policy | None = None
+    ) -> list[dict[str, Any]]:
+        """The messages of the next request, in a provider's shape: newest versions, compactions, nothing that was dropped.
+
+        ``style`` is ``openai``, ``anthropic``, ``responses`` or ``ollama``; where that keeps the system prompt beside the
+        messages, it stands as the first of them, with the role ``system``. With a policy, they are projected.
+        """
+        return compile_messages(self._log, style, policy)
+
+    def find_tool_results(
+        self, name: str | None = None, after: str | None = None, before: str | None = None
+    ) -> list[CommitInfo]:
+        """The tool results, oldest first; of a tool, behind one commit and before another.
+
+        Of an edited result the newest version stands in the place of the first.
+        """
+        return list(find_results(self._log, name, after, before))
+
+    def find_tool_calls(self, name: str | None = None) -> list[CommitInfo]:
+        """What the model said with a tool call, or with one of this tool, oldest first."""
+        return list(find_calls(self._log, name))
+
+    def find_tool_turns(self, name: str | None = None) -> list[ToolTurn]:
+        """Each of ``find_tool_calls`` with the results that came back, oldest first."""
+        return find_turns(self._log, name)
+
+    auser = in_thread(user)
+    asystem = in_thread(system)
+    aassistant = in_thread(assistant)
+    atool_result = in_thread(tool_result)
+    aappend_many = in_thread(append_many)
+    aimport_transcript = in_thread(import_transcript)
+    alog = in_thread(log)
+    aget_commit = in_thread(get_commit)
+    aget_content = in_thread(get_content)
+    aget_source = in_thread(get_source)
+    ahistory_of = in_thread(history_of)
+    acompile = in_thread(compile)  # noqa: A003 - the method's own name
+    afind_tool_results = in_thread(find_tool_results)
+    afind_tool_calls = in_thread(find_tool_calls)
+    afind_tool_turns = in_thread(find_tool_turns)
+
+    def _tell_truncated(self, name: str) -> None:
+        """A result that was cut before it came here."""
+        if self._on_truncated == "raise":
+            raise InputError(f"content: the result of {name!r} was cut before it came here", None)
+        self.counts["legacy_truncated"] += 1
+        logger.warning("a result of %s was cut before it came here; it is kept, and flagged", name)
+
+    def _say(
+        self,
+        role: str,
+        text: str,
+        metadata: Mapping[str, Any] | None,
+        ours: dict[str, Any] | None = None,
+    ) -> CommitInfo:
+        check_text("text", text)
+        found = {**free_metadata(metadata), **(ours or {})}
+        kind = Kind.CALL if ours else Kind.MESSAGE
+        draft = Draft(role, kind, encode_text(text), found, count_tokens(text))
+        return self._log.append([draft])[0]

@@ -1,0 +1,67 @@
+"""Stores to test with: memory, a file, and a private PostgreSQL server."""
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from postgres_server import PostgresServer, find_binaries
+
+from toolcarry.tract import Tract
+
+STORES = ("memory", "file", "postgres")
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[PostgresServer]:
+    """A server for all tests; skipped where PostgreSQL is not installed, unless it must be."""
+    binaries = find_binaries()
+    if binaries is None:
+        if os.environ.get("TOOLCARRY_REQUIRE_SERVICES") == "1":
+            pytest.fail("PostgreSQL is not installed")
+        pytest.skip("PostgreSQL is not installed")
+    server = PostgresServer(binaries)
+    yield server
+    server.close()
+
+
+@pytest.fixture(params=STORES)
+def target(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """Where an empty store may be made: each test runs on every kind."""
+    return make_target(request, tmp_path, request.param)
+
+
+@pytest.fixture(params=STORES[1:])
+def durable_target(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """As ``target``, of the kinds that can be opened twice."""
+    return make_target(request, tmp_path, request.param)
+
+
+def make_target(request: pytest.FixtureRequest, folder: Path, kind: str) -> str:
+    if kind == "memory":
+        return ":memory:"
+    if kind == "file":
+        return str(folder / "history.db")
+    server: PostgresServer = request.getfixturevalue("postgres")
+    return server.url()
+
+
+@pytest.fixture
+def tract(target: str) -> Iterator[Tract]:
+    """A conversation in an empty store of each kind."""
+    with Tract.open(target) as found:
+        yield found
+
+
+@pytest.fixture
+def memory() -> Iterator[Callable[..., Tract]]:
+    """Conversations in memory, for what does not depend on the kind of store; closed at the end."""
+    opened: list[Tract] = []
+
+    def open_one(**options: object) -> Tract:
+        opened.append(Tract.open(**options))  # type: ignore[arg-type]
+        return opened[-1]
+
+    yield open_one
+    for found in opened:
+        found.close()
