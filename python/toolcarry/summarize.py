@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 import threading
 from collections.abc import Awaitable, Coroutine
 from typing import Any, Protocol
@@ -24,7 +25,7 @@ def run_summarizer(summarizer: Summarizer, text: str, instructions: str) -> str:
     '3 pa'
     """
     answer = summarizer(text, instructions)
-    if isinstance(answer, str):
+    if not inspect.isawaitable(answer):
         return answer
     try:
         asyncio.get_running_loop()

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any, Final, TypeAlias
 
 from toolcarry._pure.project.sites import RESPONSES, response_key, site_at
+from toolcarry.body import loads_line
 from toolcarry.convert import Target, convert
 from toolcarry.decode import loads
 from toolcarry.policy import Policy
 from toolcarry.project import project
-from toolcarry.tract.reading import Part, decode_text, read_parts
+from toolcarry.tract.reading import Part, arguments_json, decode_text, read_parts
 from toolcarry.tract.store.log import Log
 from toolcarry.tract.values import CommitInfo, Kind
-from toolcarry.tract.view import MESSAGES, View, read_view, sequences
+from toolcarry.tract.view import SAID, View, read_view, sequences
 from toolcarry.types import check_choice
 from toolcarry.wire import Wire, as_list, as_object
 
@@ -31,7 +31,7 @@ def compile_messages(log: Log, style: Style, policy: Policy | None) -> list[dict
     """The messages in force, in a provider's shape; with a policy, projected."""
     check_choice("style", style, STYLES)
     writer = Writer(read_view(log), log)
-    for commit, content in log.contents(MESSAGES):
+    for commit, content in log.contents(SAID):
         writer.take(commit, content)
     messages = writer.close()
     if style != "openai" or writer.is_mixed:
@@ -56,6 +56,10 @@ class Writer:
 
     def take(self, commit: CommitInfo, content: bytes) -> None:
         """Take in the next commit. Those of one record are put together when the last of them has come by."""
+        if commit.kind is Kind.RECORD:
+            self._close_record()
+            self._take_record(commit, content)
+            return
         index = commit.metadata.get("record")
         if not index or content != self._record:
             self._close_record()
@@ -71,6 +75,13 @@ class Writer:
     def close(self) -> list[dict[str, Any]]:
         self._close_record()
         return self._messages
+
+    def _take_record(self, commit: CommitInfo, content: bytes) -> None:
+        """What is no message may be a link between two, or a part of one: it stays in its place."""
+        record = None if "document" in commit.metadata else loads_line(content)
+        if record is not None:
+            self.is_mixed = True
+            self._messages.append(record)
 
     def _is_told(self, commit: CommitInfo) -> bool:
         """Whether a commit is not shown; where a compaction stands for it, that is shown at the first one."""
@@ -130,8 +141,7 @@ def own_message(commit: CommitInfo, text: str) -> dict[str, Any]:
 
 
 def own_call(call: Mapping[str, Any]) -> dict[str, Any]:
-    arguments = json.dumps(call["arguments"], ensure_ascii=False, separators=(",", ":"))
-    function = {"name": call["name"], "arguments": arguments}
+    function = {"name": call["name"], "arguments": arguments_json(call)}
     return {"id": call["id"], "type": "function", "function": function}
 
 

@@ -9,14 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
+from toolcarry._pure.dialogue import safe_turn
 from toolcarry._pure.project.markers import name_all
 from toolcarry.errors import ConfigError, InputError
 from toolcarry.tokens import count_tokens
-from toolcarry.tract.reading import encode_text, part_text
+from toolcarry.tract.reading import arguments_json, encode_text, part_text
 from toolcarry.tract.store.log import Draft, Log
 from toolcarry.tract.turns import pair_turns
 from toolcarry.tract.values import CommitInfo, CompressResult, Kind
-from toolcarry.tract.view import MESSAGES, View, ranges, read_view, sequences
+from toolcarry.tract.view import CALLS, MESSAGES, View, ranges, read_view, sequences
 
 __all__ = ["Selection", "compress", "drop_failed", "select", "transcript", "uncompress"]
 
@@ -186,7 +187,7 @@ def covered_tools(log: Log, covered: set[int]) -> list[dict[str, str]]:
     """The calls that are covered: the tool's name, the call's id, and the reference by which its result is found."""
     calls: list[tuple[int, dict[str, Any]]] = [
         (commit.sequence, call)
-        for commit in log.commits("AND c.kind = 1")
+        for commit in log.commits(CALLS)
         for call in commit.metadata["tool_calls"]
     ]
     references = name_all(call["id"] for _, call in calls)
@@ -212,19 +213,22 @@ def transcript(log: Log, view: View, commits: Sequence[CommitInfo]) -> str:
         if commit.sequence not in wanted:
             continue
         version = view.version_of(commit)
-        text = (
-            part_text(commit, content)
-            if version is commit
-            else part_text(version, log.content(version))
-        )
-        label = f"TOOL {commit.name}" if commit.kind is Kind.RESULT else commit.role.upper()
+        text = part_text(version, content if version is commit else log.content(version))
+        label = commit.role.upper()
+        name = f" {one_line(commit.name)}" if commit.name else ""
         calls = [
-            f"[CALL {call['name']} {call['arguments']}]"
+            f"[CALL {one_line(call['name'])} {arguments_json(call)}]"
             for call in commit.metadata.get("tool_calls", ())
         ]
-        body = "\n".join(part for part in (text, *calls) if part)
-        turns.append(f"[{label}{' failed' if commit.is_error else ''}]\n{body}\n[/{label}]")
+        body = "\n".join(
+            part for part in (safe_turn(text).replace("[/TOOL]", r"[\/TOOL]"), *calls) if part
+        )
+        turns.append(f"[{label}{name}{' failed' if commit.is_error else ''}]\n{body}\n[/{label}]")
     return "\n\n".join(turns)
+
+
+def one_line(name: str) -> str:
+    return " ".join(name.split())
 
 
 def hashes(commits: Iterable[CommitInfo]) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from toolcarry.tract.turns import pair_turns
 from toolcarry.tract.values import CommitInfo, CompressResult, Kind
 from toolcarry.tract.view import MESSAGES, ranges, read_view
 
-__all__ = ["compress_tool_calls", "edit_draft"]
+__all__ = ["compress_tool_calls", "edit_draft", "summary_draft"]
 
 Write = Callable[[CommitInfo, str], tuple[str, dict[str, Any]]]
 """Makes a short text of a result's, and says where it comes from."""
@@ -29,6 +29,13 @@ def edit_draft(root: CommitInfo, text: str, extra: dict[str, Any]) -> Draft:
         **extra,
     }
     return Draft("tool", Kind.EDIT, encode_text(text), metadata, count_tokens(text))
+
+
+def summary_draft(root: CommitInfo, text: str, provenance: dict[str, Any]) -> Draft:
+    """A summary as a newer version of a result, with where it comes from and what it saves."""
+    draft = edit_draft(root, text, {})
+    tokens = {"tokens_before": root.token_count, "tokens_after": draft.token_count}
+    return draft._replace(metadata={**draft.metadata, "provenance": {**provenance, **tokens}})
 
 
 def compress_tool_calls(
@@ -61,7 +68,7 @@ def compress_tool_calls(
     before = after = 0
     for result in results:
         text, provenance = write(result, part_text(result, log.content(result)))
-        draft = edit_draft(result, text, {"provenance": provenance})
+        draft = summary_draft(result, text, provenance)
         if text.strip() and draft.token_count < view.version_of(result).token_count:
             covered.append(result)
             drafts.append(draft)

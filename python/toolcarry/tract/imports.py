@@ -12,13 +12,15 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from toolcarry.body import loads_line, open_body
+from toolcarry.body import loads_line, messages_of, open_body
+from toolcarry.decode import loads
 from toolcarry.errors import InputError
 from toolcarry.tract.messages import append_messages, known_names
 from toolcarry.tract.reading import Names, message_drafts
 from toolcarry.tract.store.hashing import content_hash
 from toolcarry.tract.store.log import Draft, Head, Log
 from toolcarry.tract.values import ImportResult, Kind
+from toolcarry.tract.view import SAID
 from toolcarry.unpack import read_file
 
 __all__ = ["Progress", "import_file"]
@@ -52,7 +54,7 @@ def import_file(
     """Take in a session file, or a document that holds a conversation; what is there already is skipped."""
     data = read_file(Path(path))
     opened = open_body(data)
-    if opened.lines is None:
+    if opened.lines is None and not is_line(data):
         return import_document(log, data, opened.messages)
     total = data.count(b"\n") + (not data.endswith(b"\n"))
     taken = find_taken(log, data, path)
@@ -73,6 +75,12 @@ def import_file(
         if progress is not None:
             progress(total if end == len(data) else done, total)
     return ImportResult(total, skipped, commits, unread)
+
+
+def is_line(data: bytes) -> bool:
+    """Whether a document is one message on one line: a session file that has just begun."""
+    document = loads(data) if b"\n" not in data.strip() else None
+    return isinstance(document, dict) and messages_of(document) is None
 
 
 def make_batch(data: bytes, taken: Taken) -> tuple[int, list[Draft], int]:
@@ -127,7 +135,7 @@ def append_at(log: Log, expected: Head, drafts: Sequence[Draft]) -> Head:
 def find_taken(log: Log, data: bytes, path: str | os.PathLike[str]) -> Taken:
     """What of a file is there already. Raises ``InputError`` where the file is another one by now."""
     head, end, is_read = log.head(), 0, True
-    for commit, size, _ in log.sized("AND c.kind < 4"):
+    for commit, size, _ in log.sized(SAID):
         if commit.metadata.get("source") is not True:
             continue
         if content_hash(data[end : end + size]).hex() != commit.content_hash:

@@ -10,6 +10,7 @@ from toolcarry.tract.reading import Names, decode_text, dump_message, object_dra
 from toolcarry.tract.store.hashing import content_hash
 from toolcarry.tract.store.log import Draft, Head, Log
 from toolcarry.tract.values import CommitInfo, Kind
+from toolcarry.tract.view import CALLS, SAID
 from toolcarry.wire import plain_message
 
 __all__ = ["append_messages", "export", "known_names"]
@@ -80,7 +81,7 @@ def known_by(metadata: Mapping[str, Any]) -> tuple[object, ...]:
 
 def known_names(log: Log) -> Names:
     names: Names = {}
-    for commit in log.commits("AND c.kind = 1"):
+    for commit in log.commits(CALLS):
         for call in commit.metadata["tool_calls"]:
             names[call["id"]] = call["name"]
     return names
@@ -89,7 +90,7 @@ def known_names(log: Log) -> Names:
 def export(log: Log) -> Iterator[bytes]:
     """The lines of imported files, byte for byte, and a line of JSON for each other message."""
     is_open = False
-    for commit, content in log.contents("AND c.kind < 4"):
+    for commit, content in log.contents(SAID):
         if commit.metadata.get("source") is True:
             is_line = False
             chunk = content

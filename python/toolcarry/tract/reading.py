@@ -24,6 +24,7 @@ from toolcarry.wire import Wire, as_object
 __all__ = [
     "Names",
     "Part",
+    "arguments_json",
     "decode_text",
     "dump_message",
     "encode_text",
@@ -107,6 +108,11 @@ def result_metadata(call_id: str, name: str, *, is_error: bool) -> dict[str, Any
 def call_metadata(call: ToolCall) -> dict[str, Any]:
     """A call as the metadata has it, its arguments as an object."""
     return {"id": call.call_id, "name": call.name, "arguments": loads_arguments(call.arguments)}
+
+
+def arguments_json(call: Mapping[str, Any]) -> str:
+    """The arguments of a call in the metadata, as OpenAI's requests have them."""
+    return json.dumps(call["arguments"], ensure_ascii=False, separators=(",", ":"))
 
 
 def message_drafts(record: Mapping[str, Any], content: bytes, names: Names) -> list[Draft]:

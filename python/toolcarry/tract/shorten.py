@@ -8,9 +8,8 @@ from typing import Any
 
 from toolcarry.errors import ConfigError, InputError
 from toolcarry.summarize import Summarizer, run_summarizer
-from toolcarry.tokens import count_tokens
 from toolcarry.tract.compress import compress, drop_failed, original, uncompress
-from toolcarry.tract.compress_tools import compress_tool_calls, edit_draft
+from toolcarry.tract.compress_tools import compress_tool_calls, summary_draft
 from toolcarry.tract.hooks import Handler, Hooks, Summarization
 from toolcarry.tract.prompts import (
     CONVERSATION_SUMMARIZE_SYSTEM,
@@ -148,12 +147,7 @@ class Shortening(Upkeep):
         root = self._result(commit_hash)
         text = part_text(root, self._log.content(root))
         short, provenance = self._summarize(text, self._tool_instructions(root, instructions, None))
-        found = {
-            **provenance,
-            "tokens_before": root.token_count,
-            "tokens_after": count_tokens(short),
-        }
-        return self._log.append([edit_draft(root, short, {"provenance": found})])[0]
+        return self._log.append([summary_draft(root, short, provenance)])[0]
 
     acompress = in_thread(compress)
     auncompress = in_thread(uncompress)

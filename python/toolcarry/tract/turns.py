@@ -6,11 +6,9 @@ from collections.abc import Iterable, Iterator
 
 from toolcarry.tract.store.log import Log
 from toolcarry.tract.values import CommitInfo, Kind, ToolTurn
-from toolcarry.tract.view import CALLS_AND_RESULTS, RESULTS, View, read_view
+from toolcarry.tract.view import CALLS, CALLS_AND_RESULTS, RESULTS, View, read_view
 
 __all__ = ["find_calls", "find_results", "find_turns", "pair_turns"]
-
-CALLS = "AND c.kind = 1"
 
 
 def find_results(

@@ -3,27 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from toolcarry.tract.store.log import Log
 from toolcarry.tract.values import CommitInfo, Kind
 
 __all__ = [
+    "CALLS",
     "CALLS_AND_RESULTS",
     "CHANGES",
     "MESSAGES",
     "RESULTS",
+    "SAID",
     "View",
     "ranges",
     "read_view",
     "sequences",
 ]
 
-MESSAGES = "AND c.kind < 3"
-"""What was said, called and returned. In SQL, so that nothing else is read."""
-RESULTS = "AND c.kind = 2"
-CALLS_AND_RESULTS = "AND c.kind IN (1, 2)"
-CHANGES = "AND c.kind >= 4"
+# Which commits are read, as SQL, so that nothing else is.
+MESSAGES: Final = "AND c.kind < 3"
+"""What was said, called and returned."""
+SAID: Final = "AND c.kind < 4"
+"""The same, and what says nothing that is known here."""
+RESULTS: Final = "AND c.kind = 2"
+CALLS: Final = "AND c.kind = 1"
+CALLS_AND_RESULTS: Final = "AND c.kind IN (1, 2)"
+CHANGES: Final = "AND c.kind >= 4"
 
 
 class View(NamedTuple):

@@ -1,0 +1,95 @@
+"""Calls and results over the whole history: which belongs to which, and in what order."""
+
+import pytest
+from talks import call
+
+from toolcarry.errors import UnknownCommitError
+from toolcarry.tract import ToolTurn, Tract
+
+
+def test_each_call_with_its_result(tract: Tract) -> None:
+    tract.user("Look.")
+    first = call(tract, ("a", "Read"), ("b", "Bash"))
+    later = tract.tool_result("b", "Bash", "2 failed", is_error=True)
+    sooner = tract.tool_result("a", "Read", "text")
+    second = call(tract, ("c", "Bash"))
+    assert tract.find_tool_turns() == [
+        ToolTurn(first, (sooner, later), ("Read", "Bash")),
+        ToolTurn(second, (), ("Bash",)),
+    ]
+    turn = tract.find_tool_turns("Read")[0]
+    assert turn.all_hashes == [first.commit_hash, sooner.commit_hash, later.commit_hash]
+    assert turn.result_hashes == [sooner.commit_hash, later.commit_hash]
+    assert turn.total_tokens == sum(each.token_count for each in (first, sooner, later))
+    assert tract.find_tool_calls() == [first, second]
+    assert tract.find_tool_calls("Read") == [first]
+    assert tract.find_tool_turns("Grep") == []
+
+
+def test_an_id_that_repeats_belongs_to_the_nearest_call(tract: Tract) -> None:
+    calls, results = [], []
+    for number in range(4):
+        calls.append(call(tract, ("call_0", "Bash")))
+        results.append(tract.tool_result("call_0", "Bash", str(number)))
+    again = tract.tool_result("call_0", "Bash", "again")
+    assert [turn.call for turn in tract.find_tool_turns()] == calls
+    found = [list(turn.results) for turn in tract.find_tool_turns()]
+    assert found == [[results[0]], [results[1]], [results[2]], [results[3], again]]
+
+
+def test_a_result_belongs_to_the_nearest_call_without_one(tract: Tract) -> None:
+    first, second = call(tract, ("x", "Bash")), call(tract, ("x", "Bash"))
+    near, far = (tract.tool_result("x", "Bash", text) for text in ("near", "far"))
+    assert tract.find_tool_turns() == [
+        ToolTurn(first, (far,), ("Bash",)),
+        ToolTurn(second, (near,), ("Bash",)),
+    ]
+
+
+def test_without_ids_tool_and_order_decide(tract: Tract) -> None:
+    made = call(tract, ("", "Read"), ("", "Bash"), ("", "Read"))
+    bash = tract.tool_result("", "Bash", "1")
+    read = tract.tool_result("", "Read", "2")
+    last = tract.tool_result("", "Read", "3")
+    assert tract.find_tool_turns() == [ToolTurn(made, (read, bash, last), ("Read", "Bash", "Read"))]
+
+
+def test_a_result_without_call_is_found_and_in_no_turn(tract: Tract) -> None:
+    orphan = tract.tool_result("t1", "Bash", "lost")
+    call(tract, ("t1", "Bash"))
+    assert tract.find_tool_results() == [orphan]
+    assert [turn.results for turn in tract.find_tool_turns()] == [()]
+
+
+def test_an_edited_result_stands_once_in_its_place(tract: Tract) -> None:
+    call(tract, ("a", "Read"), ("b", "Read"))
+    first, second = tract.tool_result("a", "Read", "one"), tract.tool_result("b", "Read", "two")
+    tract.tool_result("a", "Read", "newer", edit=first.commit_hash)
+    newest = tract.tool_result("a", "Read", "newest", edit=first.commit_hash)
+    assert tract.find_tool_results() == [newest, second]
+    assert tract.find_tool_turns()[0].results == (newest, second)
+
+
+def test_results_between_two_commits(tract: Tract) -> None:
+    results = [tract.tool_result(f"t{number}", "Bash", str(number)) for number in range(5)]
+    one, three = results[1].commit_hash, results[3].commit_hash
+    assert tract.find_tool_results(after=one) == results[2:]
+    assert tract.find_tool_results(before=three) == results[:3]
+    assert tract.find_tool_results(after=one, before=three) == results[2:3]
+    assert tract.find_tool_results(after=three, before=one) == []
+    with pytest.raises(UnknownCommitError):
+        tract.find_tool_results(after="0" * 64)
+
+
+def test_the_whole_history_is_looked_at(tract: Tract) -> None:
+    """More commits than are read at once."""
+    for number in range(0, 2_400, 600):
+        tract.append_many(
+            [
+                {"role": "tool", "tool_call_id": f"t{number + each}", "content": "x"}
+                for each in range(600)
+            ]
+        )
+    found = tract.find_tool_results()
+    assert [result.tool_call_id for result in found] == [f"t{number}" for number in range(2_400)]
+    assert len(tract.log()) == 2_400
