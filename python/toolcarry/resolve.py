@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final, Literal
 
 from toolcarry._backend import kernels
@@ -112,12 +112,17 @@ def read_tool_result(messages: Messages | Body, arguments: Mapping[str, Any] | s
     >>> read_tool_result([{"role": "tool", "tool_call_id": "t1", "content": "3 passed"}], '{"ref": "t1", "limit": 1}')
     '3\\n[toolcarry: characters 0 to 1 of 8]'
     """
+    return read_part(lambda ref: resolve(messages, ref), arguments)
+
+
+def read_part(find: Callable[[str], str], arguments: Mapping[str, Any] | str) -> str:
+    """``read_tool_result`` where ``find`` gives the text of a reference."""
     given = loads_arguments(arguments) if isinstance(arguments, str) else dict(arguments)
     ref, offset, limit = given.get("ref"), given.get("offset"), given.get("limit")
     if not isinstance(ref, str):
         raise InputError(f"ref: {ref!r:.80} is not allowed; allowed: a reference")
     start = position("offset", offset, 0)
-    text = resolve(messages, ref)
+    text = find(ref)
     end = min(start + position("limit", limit, DEFAULT_LIMIT), len(text))
     if start == 0 and end == len(text):
         return text

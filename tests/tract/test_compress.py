@@ -24,8 +24,10 @@ def test_one_text_for_all(tract: Tract) -> None:
     assert message["content"] == (
         f"Line 2 is wrong.\n\n[toolcarry: summary of 8 messages; whole: {done.commit.commit_hash[:16]}]"
     )
-    tools = [{"name": "Grep", "id": f"t{number}", "ref": f"t{number}"} for number in range(3)]
-    assert done.commit.metadata["tools"] == tools
+    assert done.commit.metadata["tools"] == [
+        {"name": "Grep", "id": f"t{number}", "ref": commits[2 + 2 * number].commit_hash[:16]}
+        for number in range(3)
+    ]
     assert tract.get_content(commits[2]) == "line 0 of it\n" * 50
     assert len(tract.find_tool_turns()) == 3
     tract.uncompress(done.commit.commit_hash)

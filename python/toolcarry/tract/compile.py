@@ -18,7 +18,7 @@ from toolcarry.tract.view import SAID, View, read_view, sequences
 from toolcarry.types import check_choice
 from toolcarry.wire import Wire, as_list, as_object
 
-__all__ = ["STYLES", "compile_messages", "own_message"]
+__all__ = ["STYLES", "compile_messages", "own_message", "rebuilt", "with_text", "written"]
 
 Style: TypeAlias = Target
 STYLES: Final[tuple[Style, ...]] = ("openai", "anthropic", "responses", "ollama")
@@ -30,15 +30,22 @@ Swaps: TypeAlias = dict[int, dict[str, Any]]
 def compile_messages(log: Log, style: Style, policy: Policy | None) -> list[dict[str, Any]]:
     """The messages in force, in a provider's shape; with a policy, projected."""
     check_choice("style", style, STYLES)
-    writer = Writer(read_view(log), log)
-    for commit, content in log.contents(SAID):
-        writer.take(commit, content)
-    messages = writer.close()
+    writer = written(log, read_view(log))
+    messages = writer.messages
     if style != "openai" or writer.is_mixed:
         converted = convert(messages, to=style)
         system = [{"role": "system", "content": converted.system}] if converted.system else []
         messages = [*system, *converted.messages]
     return messages if policy is None else list(project(messages, policy=policy).messages)
+
+
+def written(log: Log, view: View) -> Writer:
+    """The messages as they stood, or in our own shape."""
+    writer = Writer(view, log)
+    for commit, content in log.contents(SAID):
+        writer.take(commit, content)
+    writer.close()
+    return writer
 
 
 class Writer:
@@ -49,7 +56,7 @@ class Writer:
         """Whether there is a message that is not of our own shape, so that it is to be converted."""
         self._view = view
         self._log = log
-        self._messages: list[dict[str, Any]] = []
+        self.messages: list[dict[str, Any]] = []
         self._told: set[str] = set()
         self._record: bytes = b""
         self._pending: list[CommitInfo] = []
@@ -70,18 +77,18 @@ class Writer:
         if not self._is_told(commit):
             version = self._view.version_of(commit)
             text = content if version is commit else self._log.content(version)
-            self._messages.append(own_message(commit, decode_text(text)))
+            self.messages.append(own_message(commit, decode_text(text)))
 
-    def close(self) -> list[dict[str, Any]]:
+    def close(self) -> None:
+        """Take in that nothing comes any more."""
         self._close_record()
-        return self._messages
 
     def _take_record(self, commit: CommitInfo, content: bytes) -> None:
         """What is no message may be a link between two, or a part of one: it stays in its place."""
         record = None if "document" in commit.metadata else loads_line(content)
         if record is not None:
             self.is_mixed = True
-            self._messages.append(record)
+            self.messages.append(record)
 
     def _is_told(self, commit: CommitInfo) -> bool:
         """Whether a commit is not shown; where a compaction stands for it, that is shown at the first one."""
@@ -89,7 +96,7 @@ class Writer:
         if compaction is not None and compaction.commit_hash not in self._told:
             self._told.add(compaction.commit_hash)
             text = decode_text(self._log.content(compaction))
-            self._messages.append({"role": "user", "content": summary_text(compaction, text)})
+            self.messages.append({"role": "user", "content": summary_text(compaction, text)})
         return compaction is not None or commit.sequence in self._view.left_out
 
     def _close_record(self) -> None:
@@ -119,7 +126,7 @@ class Writer:
 
     def _add(self, message: dict[str, Any] | None) -> None:
         if message is not None:
-            self._messages.append(message)
+            self.messages.append(message)
 
 
 def own_message(commit: CommitInfo, text: str) -> dict[str, Any]:

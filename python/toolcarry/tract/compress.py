@@ -7,21 +7,22 @@ compiled, and nowhere else.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from toolcarry._pure.dialogue import safe_turn
-from toolcarry._pure.project.markers import name_all
 from toolcarry.errors import ConfigError, InputError
 from toolcarry.tokens import count_tokens
 from toolcarry.tract.reading import arguments_json, encode_text, part_text
 from toolcarry.tract.store.log import Draft, Log
 from toolcarry.tract.turns import pair_turns
-from toolcarry.tract.values import CommitInfo, CompressResult, Kind
-from toolcarry.tract.view import CALLS, MESSAGES, View, ranges, read_view, sequences
+from toolcarry.tract.values import CommitInfo, CompressResult, Kind, ToolTurn
+from toolcarry.tract.view import CALLS_AND_RESULTS, MESSAGES, View, ranges, read_view, sequences
 
 __all__ = ["Selection", "compress", "drop_failed", "select", "transcript", "uncompress"]
 
-NOTHING = View({}, set(), {})
+REFERENCE: Final = 16
+"""Digits of a commit's hash that stand for it."""
+NOTHING: Final = View({}, set(), {})
 
 
 class Selection(NamedTuple):
@@ -32,6 +33,8 @@ class Selection(NamedTuple):
     widened: list[CommitInfo]
     replaces: list[CommitInfo]
     """Earlier compactions that it takes the place of."""
+    turns: list[ToolTurn]
+    """All of the conversation, with the first version of each result."""
 
 
 def select(
@@ -53,10 +56,8 @@ def select(
         asked = {sequence for sequence in messages if first <= sequence <= last}
     else:
         asked = set(named(log, commits))
-    units = [
-        [turn.call.sequence, *(result.sequence for result in turn.results)]
-        for turn in pair_turns(messages.values(), NOTHING)
-    ]
+    turns = pair_turns(messages.values(), NOTHING)
+    units = [[turn.call.sequence, *(each.sequence for each in turn.results)] for turn in turns]
     kept = widen(set(named(log, preserve)) & messages.keys(), units)
     older: dict[str, list[int]] = {}
     for sequence, compaction in view.compacted.items():
@@ -69,6 +70,7 @@ def select(
         [messages[sequence] for sequence in sorted(found & kept)],
         [messages[sequence] for sequence in sorted(found - kept - asked)],
         replaces,
+        turns,
     )
 
 
@@ -136,7 +138,7 @@ def compress(
         "covers": ranges(commit.sequence for commit in chosen.covered),
         "preserved": ranges(commit.sequence for commit in chosen.preserved),
         "replaces": [commit.commit_hash for commit in chosen.replaces],
-        "tools": covered_tools(log, {commit.sequence for commit in chosen.covered}),
+        "tools": covered_tools(chosen.turns, {commit.sequence for commit in chosen.covered}),
         "provenance": {**provenance, "tokens_before": before, "tokens_after": after},
     }
     draft = Draft("compaction", Kind.COMPACTION, encode_text(text), metadata, after)
@@ -163,9 +165,9 @@ def uncompress(log: Log, name: str) -> CommitInfo:
 def drop_failed(log: Log, name: str | None) -> CompressResult:
     """Leave out the turns of which every result failed."""
     view = read_view(log)
-    messages = {commit.sequence: commit for commit in log.commits(MESSAGES)}
+    turns = pair_turns(log.commits(CALLS_AND_RESULTS), NOTHING)
     covered: list[CommitInfo] = []
-    for turn in pair_turns(messages.values(), NOTHING):
+    for turn in turns:
         is_named = name is None or name in turn.tool_names
         is_shown = (
             turn.call.sequence not in view.left_out and turn.call.sequence not in view.compacted
@@ -177,25 +179,22 @@ def drop_failed(log: Log, name: str | None) -> CompressResult:
     before = sum(view.version_of(commit).token_count for commit in covered)
     metadata = {
         "covers": ranges(commit.sequence for commit in covered),
-        "tools": covered_tools(log, {commit.sequence for commit in covered}),
+        "tools": covered_tools(turns, {commit.sequence for commit in covered}),
     }
     (commit,) = log.append([Draft("omission", Kind.OMISSION, b"", metadata, 0)])
     return CompressResult(commit, hashes(covered), (), before, 0)
 
 
-def covered_tools(log: Log, covered: set[int]) -> list[dict[str, str]]:
-    """The calls that are covered: the tool's name, the call's id, and the reference by which its result is found."""
-    calls: list[tuple[int, dict[str, Any]]] = [
-        (commit.sequence, call)
-        for commit in log.commits(CALLS)
-        for call in commit.metadata["tool_calls"]
-    ]
-    references = name_all(call["id"] for _, call in calls)
-    return [
-        {"name": call["name"], "id": call["id"], "ref": reference}
-        for (sequence, call), reference in zip(calls, references, strict=True)
-        if sequence in covered
-    ]
+def covered_tools(turns: Iterable[ToolTurn], covered: set[int]) -> list[dict[str, str]]:
+    """The calls that are covered: the tool's name, the call's id, and what ``Tract.resolve`` finds the result by."""
+    tools: list[dict[str, str]] = []
+    for turn in turns:
+        if turn.call.sequence in covered:
+            for call in turn.call.metadata["tool_calls"]:
+                found = [each for each in turn.results if each.tool_call_id == call["id"]]
+                ref = (found[0] if found else turn.call).commit_hash[:REFERENCE]
+                tools.append({"name": call["name"], "id": call["id"], "ref": ref})
+    return tools
 
 
 def transcript(log: Log, view: View, commits: Sequence[CommitInfo]) -> str:

@@ -77,9 +77,11 @@ def compress_tool_calls(
     if not drafts:
         return CompressResult(None, (), (), 0, 0)
     preserved = final_answer(messages, covered[-1].sequence, asked)
-    tools = covered_tools(
-        log, {turn.call.sequence for turn in turns if any(each in covered for each in turn.results)}
-    )
+    found = {commit.sequence for commit in covered}
+    calls = {
+        turn.call.sequence for turn in turns if found & {each.sequence for each in turn.results}
+    }
+    tools = covered_tools(turns, calls)
 
     def with_record(head: Head) -> list[Draft]:
         metadata = {

@@ -8,7 +8,7 @@ from typing import Any
 
 from toolcarry.errors import ConfigError, InputError
 from toolcarry.summarize import Summarizer, run_summarizer
-from toolcarry.tract.compress import compress, drop_failed, original, uncompress
+from toolcarry.tract.compress import compress, drop_failed, uncompress
 from toolcarry.tract.compress_tools import compress_tool_calls, summary_draft
 from toolcarry.tract.hooks import Handler, Hooks, Summarization
 from toolcarry.tract.prompts import (
@@ -16,11 +16,11 @@ from toolcarry.tract.prompts import (
     TOOL_SUMMARIZE_SYSTEM,
     instructions_for,
 )
+from toolcarry.tract.reader import Reader
 from toolcarry.tract.reading import part_text
 from toolcarry.tract.store.log import Log
 from toolcarry.tract.threads import in_thread
-from toolcarry.tract.upkeep import Upkeep
-from toolcarry.tract.values import CommitInfo, CompressResult, Kind
+from toolcarry.tract.values import CommitInfo, CompressResult
 from toolcarry.types import check_limit
 
 __all__ = ["Shortening"]
@@ -28,7 +28,7 @@ __all__ = ["Shortening"]
 logger = logging.getLogger("toolcarry.tract")
 
 
-class Shortening(Upkeep):
+class Shortening(Reader):
     """The part of ``Tract`` that lets shorter texts stand for longer ones."""
 
     def __init__(self, log: Log, summarizer: Summarizer | None) -> None:
@@ -154,13 +154,6 @@ class Shortening(Upkeep):
     acompress_tool_calls = in_thread(compress_tool_calls)
     adrop_failed_tool_turns = in_thread(drop_failed_tool_turns)
     asummarize_result = in_thread(summarize_result)
-
-    def _result(self, commit_hash: str) -> CommitInfo:
-        """The first version of a tool result. Raises ``InputError`` where the commit is none."""
-        found = original(self._log, commit_hash)
-        if found.kind is not Kind.RESULT:
-            raise InputError(f"commit {commit_hash}: is no tool result, but {found.role}", None)
-        return found
 
     def _tool_instructions(
         self, result: CommitInfo, instructions: str | None, target_tokens: int | None

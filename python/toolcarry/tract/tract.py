@@ -7,30 +7,26 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import Any, Literal, Self
 
-from toolcarry.errors import ConfigError, InputError
-from toolcarry.policy import Policy
+from toolcarry.errors import InputError
 from toolcarry.summarize import Summarizer
 from toolcarry.tokens import count_tokens
 from toolcarry.tract.checks import check_name, check_text, checked_call, free_metadata
-from toolcarry.tract.compile import Style, compile_messages
 from toolcarry.tract.compress_tools import edit_draft
 from toolcarry.tract.hooks import PendingToolResult
 from toolcarry.tract.imports import Progress, import_file
 from toolcarry.tract.marks import is_truncated
-from toolcarry.tract.messages import append_messages, export
-from toolcarry.tract.reading import encode_text, part_text, result_metadata
+from toolcarry.tract.messages import append_messages
+from toolcarry.tract.reading import encode_text, result_metadata
 from toolcarry.tract.shorten import Shortening
 from toolcarry.tract.store.database import open_database
 from toolcarry.tract.store.log import Draft, Log
 from toolcarry.tract.threads import in_thread
-from toolcarry.tract.turns import find_calls, find_results, find_turns
 from toolcarry.tract.upkeep import Upkeep
-from toolcarry.tract.values import CommitInfo, ImportResult, Kind, ToolTurn
-from toolcarry.tract.view import CHANGES
+from toolcarry.tract.values import CommitInfo, ImportResult, Kind
 from toolcarry.types import check_choice
 
 __all__ = ["Tract"]
@@ -197,83 +193,12 @@ class Tract(Shortening, Upkeep):
         """
         return import_file(self._log, path, progress)
 
-    def export(self) -> Iterator[bytes]:
-        """The lines of imported files, byte for byte, and each other message as a line of JSON."""
-        return export(self._log)
-
-    # Reading
-
-    def log(self, limit: int | None = None) -> list[CommitInfo]:
-        """The commits, newest first."""
-        if limit is not None and (not isinstance(limit, int) or limit < 0):
-            raise ConfigError(f"limit: {limit!r} is not allowed; allowed: an integer >= 0, None")
-        return list(self._log.newest(limit))
-
-    def get_commit(self, commit_hash: str) -> CommitInfo:
-        """The commit of a hash, or of the first eight digits of it or more. Raises ``UnknownCommitError``."""
-        return self._log.find(commit_hash)
-
-    def get_content(self, commit: str | CommitInfo) -> str:
-        """The text of a commit: of an imported one, what was said, or what came back.
-
-        Raises ``StoreDamagedError`` where what is stored is not what was written.
-        """
-        found = self._log.find(commit) if isinstance(commit, str) else commit
-        return part_text(found, self._log.content(found))
-
-    def get_source(self, commit: str | CommitInfo) -> bytes:
-        """The content of a commit as it is kept: of an imported one, the line."""
-        found = self._log.find(commit) if isinstance(commit, str) else commit
-        return self._log.content(found)
-
-    def history_of(self, commit_hash: str) -> list[CommitInfo]:
-        """Every version of a tool result, oldest first, whichever of them is named."""
-        root = self._result(commit_hash)
-        newer = [each for each in self._log.commits(CHANGES) if each.edits == root.commit_hash]
-        return [root, *newer]
-
-    def compile(
-        self, *, style: Style = "openai", policy: Policy | None = None
-    ) -> list[dict[str, Any]]:
-        """The messages of the next request, in a provider's shape: newest versions, compactions, nothing that was dropped.
-
-        ``style`` is ``openai``, ``anthropic``, ``responses`` or ``ollama``; where that keeps the system prompt beside the
-        messages, it stands as the first of them, with the role ``system``. With a policy, they are projected.
-        """
-        return compile_messages(self._log, style, policy)
-
-    def find_tool_results(
-        self, name: str | None = None, after: str | None = None, before: str | None = None
-    ) -> list[CommitInfo]:
-        """The tool results, oldest first; of a tool, behind one commit and before another.
-
-        Of an edited result the newest version stands in the place of the first.
-        """
-        return list(find_results(self._log, name, after, before))
-
-    def find_tool_calls(self, name: str | None = None) -> list[CommitInfo]:
-        """What the model said with a tool call, or with one of this tool, oldest first."""
-        return list(find_calls(self._log, name))
-
-    def find_tool_turns(self, name: str | None = None) -> list[ToolTurn]:
-        """Each of ``find_tool_calls`` with the results that came back, oldest first."""
-        return find_turns(self._log, name)
-
     auser = in_thread(user)
     asystem = in_thread(system)
     aassistant = in_thread(assistant)
     atool_result = in_thread(tool_result)
     aappend_many = in_thread(append_many)
     aimport_transcript = in_thread(import_transcript)
-    alog = in_thread(log)
-    aget_commit = in_thread(get_commit)
-    aget_content = in_thread(get_content)
-    aget_source = in_thread(get_source)
-    ahistory_of = in_thread(history_of)
-    acompile = in_thread(compile)  # noqa: A003 - the method's own name
-    afind_tool_results = in_thread(find_tool_results)
-    afind_tool_calls = in_thread(find_tool_calls)
-    afind_tool_turns = in_thread(find_tool_turns)
 
     def _tell_truncated(self, name: str) -> None:
         """A result that was cut before it came here."""

@@ -13,6 +13,7 @@ __all__ = [
     "CommitInfo",
     "CompressResult",
     "Damage",
+    "Hydrated",
     "ImportResult",
     "Kind",
     "Salvage",
@@ -171,6 +172,15 @@ class ImportResult:
     skipped: int
     commits: int
     unread: int
+
+
+@dataclass(frozen=True, slots=True)
+class Hydrated:
+    """Messages with their results put back: those of the calls ``restored``. The history has none for ``refetch``."""
+
+    messages: list[dict[str, Any]]
+    restored: tuple[str, ...]
+    refetch: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,138 @@
+"""``Tract``'s questions: everything that reads, and changes nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from toolcarry.errors import ConfigError, InputError
+from toolcarry.policy import Policy
+from toolcarry.resolve import read_part
+from toolcarry.tract.compile import Style, compile_messages
+from toolcarry.tract.compress import original
+from toolcarry.tract.find import hydrate, resolve_reference
+from toolcarry.tract.messages import export
+from toolcarry.tract.reading import part_text
+from toolcarry.tract.threads import in_thread
+from toolcarry.tract.turns import find_calls, find_results, find_turns
+from toolcarry.tract.upkeep import Upkeep
+from toolcarry.tract.values import CommitInfo, Hydrated, Kind, ToolTurn
+from toolcarry.tract.view import CHANGES
+
+__all__ = ["Reader"]
+
+
+class Reader(Upkeep):
+    """The part of ``Tract`` that reads."""
+
+    def log(self, limit: int | None = None) -> list[CommitInfo]:
+        """The commits, newest first."""
+        if limit is not None and (not isinstance(limit, int) or limit < 0):
+            raise ConfigError(f"limit: {limit!r} is not allowed; allowed: an integer >= 0, None")
+        return list(self._log.newest(limit))
+
+    def get_commit(self, commit_hash: str) -> CommitInfo:
+        """The commit of a hash, or of the first eight digits of it or more. Raises ``UnknownCommitError``."""
+        return self._log.find(commit_hash)
+
+    def get_content(self, commit: str | CommitInfo) -> str:
+        """The text of a commit: of an imported one, what was said, or what came back.
+
+        Raises ``StoreDamagedError`` where what is stored is not what was written.
+        """
+        found = self._log.find(commit) if isinstance(commit, str) else commit
+        return part_text(found, self._log.content(found))
+
+    def get_source(self, commit: str | CommitInfo) -> bytes:
+        """The content of a commit as it is kept: of an imported one, the line."""
+        found = self._log.find(commit) if isinstance(commit, str) else commit
+        return self._log.content(found)
+
+    def history_of(self, commit_hash: str) -> list[CommitInfo]:
+        """Every version of a tool result, oldest first, whichever of them is named."""
+        root = self._result(commit_hash)
+        newer = [each for each in self._log.commits(CHANGES) if each.edits == root.commit_hash]
+        return [root, *newer]
+
+    def compile(
+        self, *, style: Style = "openai", policy: Policy | None = None
+    ) -> list[dict[str, Any]]:
+        """The messages of the next request, in a provider's shape: newest versions, compactions, nothing that was dropped.
+
+        ``style`` is ``openai``, ``anthropic``, ``responses`` or ``ollama``; where that keeps the system prompt beside the
+        messages, it stands as the first of them, with the role ``system``. With a policy, they are projected.
+        """
+        return compile_messages(self._log, style, policy)
+
+    def resolve(self, ref: str) -> str:
+        """What a marker's reference names, in full: a result as the tool gave it, or what a compaction covers.
+
+        Raises ``InputError`` where nothing has this reference.
+
+        >>> from toolcarry.tract import Tract
+        >>> with Tract.open() as tract:
+        ...     result = tract.tool_result("t1", "Bash", "3 passed in 0.1 s")
+        ...     _ = tract.tool_result("t1", "Bash", "3 passed", edit=result.commit_hash)
+        ...     tract.resolve("t1")
+        '3 passed in 0.1 s'
+        """
+        return resolve_reference(self._log, ref)
+
+    def read_tool_result(self, arguments: Mapping[str, Any] | str) -> str:
+        """Answer a model's call of ``read_tool_result``, the tool of ``toolcarry.retrieval_tool``."""
+        return read_part(self.resolve, arguments)
+
+    def hydrate(self, messages: Sequence[Mapping[str, Any]]) -> Hydrated:
+        """Messages in which results that are missing, cleared or cut are whole again, as far as the history has them.
+
+        What is worth fetching anew is named: the calls for which there is no whole result here.
+
+        >>> from toolcarry.tract import Tract
+        >>> with Tract.open() as tract:
+        ...     _ = tract.tool_result("t1", "Bash", "3 passed")
+        ...     cut = {"role": "tool", "tool_call_id": "t1", "content": "[Old tool result content cleared]"}
+        ...     tract.hydrate([cut]).messages
+        [{'role': 'tool', 'tool_call_id': 't1', 'content': '3 passed'}]
+        """
+        return hydrate(self._log, messages)
+
+    def find_tool_results(
+        self, name: str | None = None, after: str | None = None, before: str | None = None
+    ) -> list[CommitInfo]:
+        """The tool results, oldest first; of a tool, behind one commit and before another.
+
+        Of an edited result the newest version stands in the place of the first.
+        """
+        return list(find_results(self._log, name, after, before))
+
+    def find_tool_calls(self, name: str | None = None) -> list[CommitInfo]:
+        """What the model said with a tool call, or with one of this tool, oldest first."""
+        return list(find_calls(self._log, name))
+
+    def find_tool_turns(self, name: str | None = None) -> list[ToolTurn]:
+        """Each of ``find_tool_calls`` with the results that came back, oldest first."""
+        return find_turns(self._log, name)
+
+    def export(self) -> Iterator[bytes]:
+        """The lines of imported files, byte for byte, and each other message as a line of JSON."""
+        return export(self._log)
+
+    alog = in_thread(log)
+    aget_commit = in_thread(get_commit)
+    aget_content = in_thread(get_content)
+    aget_source = in_thread(get_source)
+    ahistory_of = in_thread(history_of)
+    aresolve = in_thread(resolve)
+    aread_tool_result = in_thread(read_tool_result)
+    ahydrate = in_thread(hydrate)
+    acompile = in_thread(compile)  # noqa: A003 - the method's own name
+    afind_tool_results = in_thread(find_tool_results)
+    afind_tool_calls = in_thread(find_tool_calls)
+    afind_tool_turns = in_thread(find_tool_turns)
+
+    def _result(self, commit_hash: str) -> CommitInfo:
+        """The first version of a tool result. Raises ``InputError`` where the commit is none."""
+        found = original(self._log, commit_hash)
+        if found.kind is not Kind.RESULT:
+            raise InputError(f"commit {commit_hash}: is no tool result, but {found.role}", None)
+        return found

@@ -1,0 +1,65 @@
+"""The async twins: each does what its method does, and the loop goes on meanwhile."""
+
+import asyncio
+import inspect
+
+import pytest
+
+from toolcarry.errors import UnknownCommitError
+from toolcarry.tract import Tract
+
+PLAIN = {
+    "in_conversation",
+    "close",
+    "export",
+    "on",
+    "off",
+    "configure_tool_summarization",
+    "conversations",
+    "open",
+}
+"""The methods without a twin: they don't wait for the store, or give an iterator."""
+
+
+def methods() -> set[str]:
+    found = inspect.getmembers(Tract, inspect.isroutine)
+    return {name for name, _ in found if not name.startswith("_")}
+
+
+def test_each_method_that_touches_the_store_has_a_twin() -> None:
+    twins = {name for name in methods() if inspect.iscoroutinefunction(getattr(Tract, name))}
+    assert {f"a{name}" for name in methods() - twins - PLAIN} == twins
+    for name in twins:
+        twin = getattr(Tract, name)
+        assert twin.__name__ == name
+        assert inspect.signature(twin) == inspect.signature(getattr(Tract, name[1:]))
+
+
+def test_they_do_the_same(tract: Tract) -> None:
+    async def talk() -> None:
+        await tract.auser("Run the tests.")
+        await tract.aassistant("", tool_calls=[{"id": "t1", "name": "Bash", "arguments": {}}])
+        result = await tract.atool_result("t1", "Bash", "3 passed")
+        assert await tract.aget_content(result) == "3 passed"
+        assert await tract.acompile() == tract.compile()
+        assert await tract.afind_tool_turns() == tract.find_tool_turns()
+        assert (await tract.averify()).is_whole
+
+    asyncio.run(talk())
+
+
+def test_many_at_once(tract: Tract) -> None:
+    async def talk() -> None:
+        await asyncio.gather(*(tract.auser(str(number)) for number in range(50)))
+
+    asyncio.run(talk())
+    assert sorted(tract.get_content(commit) for commit in tract.log()) == sorted(
+        map(str, range(50))
+    )
+    assert [commit.sequence for commit in tract.log()] == list(range(50, 0, -1))
+    assert tract.verify().is_whole
+
+
+def test_errors_come_through(tract: Tract) -> None:
+    with pytest.raises(UnknownCommitError):
+        asyncio.run(tract.aget_content("0" * 64))

@@ -1,0 +1,133 @@
+"""What keeps a store trustworthy: proofs, statistics, archives, and the one deletion."""
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from talks import work
+
+from toolcarry import ConfigError
+from toolcarry.errors import StoreError
+from toolcarry.tract import Tract
+
+SOON = datetime.now(UTC) + timedelta(days=1)
+
+
+def test_statistics(tract: Tract) -> None:
+    assert tract.stats().commits == 0
+    commits = work(tract)
+    tract.tool_result("t0", "Grep", "short", edit=commits[2].commit_hash)
+    found = tract.stats()
+    assert found.commits == 9
+    assert found.kinds == {"message": 2, "call": 3, "result": 3, "edit": 1}
+    assert found.tokens == sum(commit.token_count for commit in commits)
+    texts = {tract.get_content(commit) for commit in tract.log()}
+    assert found.content_bytes == sum(len(text.encode()) for text in texts)
+    assert 0 < found.stored_bytes <= found.content_bytes
+
+
+def test_long_contents_are_packed_and_stored_once(tract: Tract) -> None:
+    text = "the same line\n" * 10_000
+    for number in range(3):
+        tract.tool_result(f"t{number}", "Bash", text)
+    found = tract.stats()
+    assert found.content_bytes == len(text)
+    assert found.stored_bytes < len(text) / 50
+    assert {tract.get_content(commit) for commit in tract.log()} == {text}
+
+
+def test_forgetting_is_for_one_conversation(durable_target: str) -> None:
+    with Tract.open(durable_target) as tract, Tract.open(durable_target, tenant="b") as other:
+        kept, gone = tract.in_conversation("kept"), tract.in_conversation("gone")
+        for each in (kept, gone, other):
+            each.user("shared")
+        gone.user("gone")
+        assert gone.forget()
+        assert not gone.forget()
+        assert gone.log() == []
+        assert tract.conversations() == ["kept"]
+        for each in (kept, other):
+            assert [each.get_content(commit) for commit in each.log()] == ["shared"]
+        assert kept.forget("kept")
+        assert other.get_content(other.log()[0]) == "shared"
+        assert tract.verify().is_whole
+        assert gone.user("new").sequence == 1
+        assert [gone.get_content(commit) for commit in gone.log()] == ["new"]
+
+
+def test_an_archive_has_what_is_old(durable_target: str, tmp_path: Path) -> None:
+    path = tmp_path / "archive.db"
+    with Tract.open(durable_target, tenant="a") as tract:
+        work(tract.in_conversation("one"))
+        work(tract.in_conversation("two"))
+        Tract.in_conversation(tract, "three").user("hi")
+        log = tract.in_conversation("one").log()
+        assert tract.archive(path, before=datetime(2020, 1, 1, tzinfo=UTC)).conversations == ()
+        done = tract.archive(path, before=SOON)
+        assert done.conversations == ("one", "two", "three")
+        assert done.commits == 17
+        assert tract.conversations() == []
+        assert tract.verify().checked == 0
+    with Tract.open(path, tenant="a", conversation="one") as archived:
+        assert archived.log() == log
+        assert archived.verify().is_whole
+        assert archived.user("It goes on.").sequence == 9
+
+
+def test_an_archive_takes_no_other_conversation_for_this_one(tmp_path: Path) -> None:
+    path = tmp_path / "archive.db"
+    with Tract.open(path) as archived:
+        archived.user("another")
+    with Tract.open(tmp_path / "history.db") as tract:
+        commits = work(tract)
+        with pytest.raises(StoreError, match="has another conversation 'default'"):
+            tract.archive(path, before=SOON)
+        assert len(tract.log()) == len(commits)
+    with Tract.open(path) as archived:
+        assert len(archived.log()) == 1
+
+
+def test_an_archive_that_broke_off_is_gone_on_with(tmp_path: Path) -> None:
+    """What was copied, and not yet deleted here, is there twice; it is taken up where it is."""
+    path = tmp_path / "archive.db"
+    with Tract.open(tmp_path / "history.db") as tract:
+        work(tract)
+        tract.repair(path)  # the same rows
+        log = tract.log()
+        done = tract.archive(path, before=SOON)
+        assert (done.conversations, done.commits) == (("default",), 0)
+    with Tract.open(path) as archived:
+        assert archived.log() == log
+
+
+def test_a_repair_of_what_is_whole(durable_target: str, tmp_path: Path) -> None:
+    path = tmp_path / "new.db"
+    with Tract.open(durable_target) as tract:
+        work(tract)
+        tract.in_conversation("other").user("hi")
+        tract.in_conversation("gone").user("hi")
+        tract.forget("gone")
+        done = tract.repair(path)
+        assert (done.saved, done.lost) == (9, ())
+        with Tract.open(path) as new:
+            assert new.log() == tract.log()
+            assert new.compile() == tract.compile()
+            assert new.verify().checked == 9
+            assert new.verify().is_whole
+        with pytest.raises(ConfigError, match="allowed: a new file"):
+            tract.repair(path)
+
+
+def test_what_is_refused(tract: Tract, tmp_path: Path) -> None:
+    for before in (datetime(2026, 1, 1), "yesterday"):  # noqa: DTZ001 - without a time zone
+        with pytest.raises(ConfigError, match="before"):
+            tract.archive(tmp_path / "a.db", before=before)  # type: ignore[arg-type]
+    with pytest.raises(ConfigError, match="limit"):
+        tract.log(-1)
+    for target in ("", "a\0b"):
+        with pytest.raises(ConfigError, match="target"):
+            Tract.open(target)
+    with pytest.raises(StoreError, match="cannot be made"):
+        Tract.open(tmp_path / "none" / "history.db")
+    with pytest.raises(StoreError):
+        Tract.open(tmp_path)
