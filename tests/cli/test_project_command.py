@@ -74,6 +74,13 @@ def test_an_output_file(run, body, tmp_path):
     assert out.read_bytes() == toolcarry.project_body(body.read_bytes()).body
 
 
+def test_what_to_do_with_a_session_file_is_told(run):
+    line = b'{"role": "user", "content": "hi"}\n'
+    done = run("project", "-", stdin=line + line)
+    assert done.returncode == 1
+    assert b"it is a session file, of which `toolcarry convert` makes a request" in done.stderr
+
+
 @pytest.mark.parametrize(
     ("args", "code", "message"),
     [

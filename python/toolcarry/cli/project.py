@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from toolcarry import project_body, resolve
 from toolcarry._pure.project.markers import marker_of
+from toolcarry.body import open_body
 from toolcarry.cli.codes import FAILED
 from toolcarry.cli.files import for_each
 from toolcarry.cli.output import Output, json_line
@@ -46,7 +47,7 @@ def project_file(
         projected = project_body(data, policy=policy)
         report = projected.report
         if report.untouched:
-            raise InputError(f"is no request: {report.untouched}")
+            raise InputError(f"is no request: {report.untouched}{advice(data)}")
         if is_json:
             out.write(json_line({"file": name, "report": report.to_dict()}))
         elif is_diff:
@@ -66,6 +67,17 @@ def project_file(
 
     with Output(output, [name]) as out:
         return for_each([name], project_one, screen, is_free=not out.is_terminal)
+
+
+def advice(data: bytes) -> str:
+    """What helps with a file that is no request, where that can be told."""
+    try:
+        is_session = open_body(data).lines is not None
+    except InputError:
+        return ""
+    return (
+        "; it is a session file, of which `toolcarry convert` makes a request" if is_session else ""
+    )
 
 
 def summary(report: ProjectReport) -> list[str]:
