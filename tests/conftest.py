@@ -13,6 +13,7 @@ from types import ModuleType
 
 import pytest
 from hypothesis import HealthCheck, settings
+from postgres_server import PostgresServer, find_binaries
 from real import TRANSCRIPTS
 
 USERS_OF_KERNELS = (
@@ -84,3 +85,16 @@ def real_transcripts() -> Path:
     if not TRANSCRIPTS.is_dir():
         pytest.skip(f"no real transcripts at {TRANSCRIPTS}")
     return TRANSCRIPTS
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[PostgresServer]:
+    """A PostgreSQL server for all tests; skipped where it is not installed, unless it must be."""
+    binaries = find_binaries()
+    if binaries is None:
+        if os.environ.get("TOOLCARRY_REQUIRE_SERVICES") == "1":
+            pytest.fail("PostgreSQL is not installed")
+        pytest.skip("PostgreSQL is not installed")
+    server = PostgresServer(binaries)
+    yield server
+    server.close()

@@ -1,28 +1,14 @@
-"""Stores to test with: memory, a file, and a private PostgreSQL server."""
+"""Stores to test with: memory, a file, and the PostgreSQL server of all tests."""
 
-import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from postgres_server import PostgresServer, find_binaries
+from postgres_server import PostgresServer
 
 from toolcarry.tract import Tract
 
 STORES = ("memory", "file", "postgres")
-
-
-@pytest.fixture(scope="session")
-def postgres() -> Iterator[PostgresServer]:
-    """A server for all tests; skipped where PostgreSQL is not installed, unless it must be."""
-    binaries = find_binaries()
-    if binaries is None:
-        if os.environ.get("TOOLCARRY_REQUIRE_SERVICES") == "1":
-            pytest.fail("PostgreSQL is not installed")
-        pytest.skip("PostgreSQL is not installed")
-    server = PostgresServer(binaries)
-    yield server
-    server.close()
 
 
 @pytest.fixture(params=STORES)

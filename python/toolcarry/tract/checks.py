@@ -8,7 +8,10 @@ from typing import Any, Final
 from toolcarry.decode import loads_arguments
 from toolcarry.errors import ConfigError, InputError
 
-__all__ = ["check_name", "check_text", "checked_call", "free_metadata"]
+__all__ = ["check_name", "check_text", "check_timeout", "checked_call", "free_metadata"]
+
+LONGEST_TIMEOUT: Final = 1_000_000
+"""Seconds. Both databases count milliseconds in 32 bits."""
 
 RESERVED: Final = frozenset(
     (
@@ -45,6 +48,18 @@ def check_name(key: str, value: object) -> None:
     raise ConfigError(
         f"{key}: {value!r:.80} is not allowed; allowed: a text without NUL and lone surrogates"
     )
+
+
+def check_timeout(key: str, value: object) -> None:
+    """Raise ``ConfigError`` unless ``value`` is a number of seconds that every store can wait."""
+    if (
+        isinstance(value, bool)
+        or not isinstance(value, (int, float))
+        or not 0 <= value <= LONGEST_TIMEOUT
+    ):
+        raise ConfigError(
+            f"{key}: {value!r} is not allowed; allowed: seconds, from 0 to {LONGEST_TIMEOUT:,}"
+        )
 
 
 def check_text(key: str, value: object) -> None:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Protocol, TypeAlias, TypeVar
 
 from toolcarry.errors import ConfigError
+from toolcarry.tract.checks import check_timeout
 
 __all__ = ["ConflictError", "Database", "Row", "Transaction", "Value", "open_database"]
 
@@ -68,6 +69,7 @@ def open_database(target: str, *, busy_timeout: float, is_read_only: bool = Fals
     """The database at a path, ``:memory:`` or ``postgresql://...``; a new file where there is none."""
     if not target or "\0" in target:
         raise ConfigError(f"target: {target!r} is not allowed; allowed: a path, :memory:, a URL")
+    check_timeout("busy_timeout", busy_timeout)
     if target.startswith(("postgresql://", "postgres://")):
         from toolcarry.tract.store.postgres import PostgresDatabase  # noqa: PLC0415 - an extra
 

@@ -28,6 +28,7 @@ try:
     import psycopg
     import psycopg_pool
     from psycopg import errors as causes
+    from psycopg.conninfo import conninfo_to_dict
 except ModuleNotFoundError as error:
     if (error.name or "").partition(".")[0] not in ("psycopg", "psycopg_pool"):
         raise
@@ -75,6 +76,7 @@ class PostgresDatabase:
     """A server's database with the history's tables, in the first schema of its search path."""
 
     def __init__(self, target: str, *, busy_timeout: float, is_read_only: bool = False) -> None:
+        check_url(target)
         self.failures = 0
         self._target = target
         self._busy_timeout = busy_timeout
@@ -91,7 +93,10 @@ class PostgresDatabase:
 
     @property
     def name(self) -> str:
-        split = urlsplit(self._target)
+        try:
+            split = urlsplit(self._target)
+        except ValueError:  # what the server's library reads, Python's may refuse
+            return "postgresql://"
         return f"postgresql://{split.hostname or ''}{split.path}"
 
     def read(self, sql: str, values: Sequence[Value] = (), /) -> list[Row]:
@@ -210,6 +215,17 @@ class PostgresDatabase:
         except psycopg.Error as error:
             self.failures += 1
             raise StoreError(f"{self.name}: {one_line(error)}") from error
+
+
+def check_url(target: str) -> None:
+    """Raise ``ConfigError`` for what is no URL; what is wrong with it is not told, since that may be the password."""
+    try:
+        conninfo_to_dict(target)
+    except psycopg.ProgrammingError:
+        raise ConfigError(
+            "target: the URL is not allowed; allowed: postgresql://USER:PASSWORD@HOST:PORT/DATABASE, "
+            "in which other characters than letters and digits are percent-encoded"
+        ) from None
 
 
 def translate(sql: str) -> str:

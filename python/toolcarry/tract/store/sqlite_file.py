@@ -40,6 +40,29 @@ SETTINGS: Final = (
 )
 
 
+WAITS: Final = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05)
+"""Seconds between two looks at a file that is locked; the last one again and again."""
+
+
+class Patience:
+    """How long to wait for other writers. SQLite's own waiting can't be interrupted; this can."""
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self._deadline = 0.0
+
+    def __call__(self, count: int) -> bool:
+        """Whether to look again, ``count`` looks after the first."""
+        now = time.monotonic()
+        if count == 0:
+            self._deadline = now + self._seconds
+        left = self._deadline - now
+        if left <= 0:
+            return False
+        time.sleep(min(WAITS[min(count, len(WAITS) - 1)], left))
+        return True
+
+
 class Statements:
     """What a transaction may do, on a connection of apsw's."""
 
@@ -81,7 +104,7 @@ def prepared(
 ) -> apsw.Connection:
     """The connection with its settings, durable, on the newest schema. Closes it where that fails."""
     try:
-        connection.set_busy_timeout(round(busy_timeout * 1000))
+        connection.set_busy_handler(Patience(busy_timeout))
         for statement in SETTINGS:
             connection.execute(statement)
         version = connection.pragma("user_version")
