@@ -10,11 +10,16 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from histories import say
+
+from toolcarry.cli import main
+from toolcarry.tract import Tract
 
 COMMAND = [sys.executable, "-m", "toolcarry.cli"]
 EXAMPLE = Path(__file__).parents[2] / "examples" / "session.jsonl"
 
 Run = Callable[..., subprocess.CompletedProcess[bytes]]
+History = Callable[..., tuple[int, str, str]]
 
 
 @pytest.fixture
@@ -75,3 +80,31 @@ def write(tmp_path: Path) -> Callable[..., Path]:
         return path
 
     return write
+
+
+@pytest.fixture
+def db(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where a store may be made."""
+    monkeypatch.delenv("TOOLCARRY_DB", raising=False)
+    monkeypatch.delenv("COLUMNS", raising=False)
+    return tmp_path / "history.db"
+
+
+@pytest.fixture
+def history(db: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> History:
+    """Run a command on the store; its exit code, and what it wrote."""
+
+    def run(*args: object, target: object = db) -> tuple[int, str, str]:
+        command, *rest = map(str, args)
+        code = main(["history", command, "--db", str(target), *rest])
+        out, err = capfdbinary.readouterr()
+        return code, out.decode(), err.decode()
+
+    return run
+
+
+@pytest.fixture
+def talk(db: Path) -> dict[str, str]:
+    """A short conversation in the store; the hashes of its commits."""
+    with Tract.open(db) as tract:
+        return say(tract)

@@ -3,39 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 
 import pytest
 import wire
+from terminals import in_terminal
 
-pty = pytest.importorskip("pty")
-
-
-def in_terminal(
-    args: list[str], environment: dict[str, str], *, stdout: int | None
-) -> tuple[int, bytes]:
-    """Run with a terminal as stderr, and as stdout where none is given; the code and what was shown."""
-    ours, theirs = pty.openpty()
-    process = subprocess.Popen(
-        args,
-        stdin=subprocess.DEVNULL,
-        stdout=theirs if stdout is None else stdout,
-        stderr=theirs,
-        env=environment,
-    )
-    os.close(theirs)
-    shown = b""
-    while True:
-        try:
-            piece = os.read(ours, 65_536)
-        except OSError:  # the other end is closed
-            break
-        if not piece:
-            break
-        shown += piece
-    os.close(ours)
-    return process.wait(30), shown
+pytest.importorskip("pty")
 
 
 def test_colours_on_a_terminal(command, environment, example):

@@ -1,4 +1,5 @@
-"""The command line: ``toolcarry carry``, ``inspect``, ``convert`` and ``project``. Wiring only; the jobs are the library's.
+"""The command line: ``toolcarry carry``, ``inspect``, ``convert``, ``project`` and ``history``. Wiring only; the jobs
+are the library's.
 
 Data goes to stdout as UTF-8, everything else to stderr. ``main`` turns whatever ends a command into an
 exit code, and nothing but a bug of ours into a traceback.
@@ -12,8 +13,9 @@ import sys
 from collections.abc import Sequence
 from contextlib import suppress
 
-from toolcarry.cli.codes import BROKEN_PIPE, FAILED, INTERRUPTED, USAGE, FileError
-from toolcarry.errors import ConfigError
+from toolcarry.cli.codes import BROKEN_PIPE, FAILED, INTERRUPTED, USAGE, FileError, store_code
+from toolcarry.cli.screen import one_line
+from toolcarry.errors import ConfigError, StoreError
 
 __all__ = ["main"]
 
@@ -43,6 +45,9 @@ def main(args: Sequence[str] | None = None) -> int:
     except ConfigError as error:
         code = USAGE
         complain(f"toolcarry: {error}")
+    except StoreError as error:
+        code = store_code(error)
+        complain(f"toolcarry: {one_line(str(error), 400)}")
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in ("click", "rich", "typer"):
             raise

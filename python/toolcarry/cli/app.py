@@ -9,17 +9,11 @@ import typer
 
 from toolcarry import __version__
 from toolcarry.cli.carry import carry_files, read_limit, read_policy
-from toolcarry.cli.codes import USAGE
+from toolcarry.cli.codes import EXIT_CODES, USAGE
 from toolcarry.cli.convert import convert_file
+from toolcarry.cli.history import history
 from toolcarry.cli.inspect import inspect_files
 from toolcarry.cli.project import project_file
-
-EXIT_CODES = (
-    "Exit codes: 0 done; 1 a file that could not be read as a conversation, output that could not be "
-    "written, or a finding under --strict; 2 usage, or a setting that is not allowed; 3 a file that does "
-    "not exist; 130 interrupted; 141 broken pipe. The other files are still done; where several codes "
-    "apply, the highest counts."
-)
 
 app = typer.Typer(
     help="Tool results in the conversations of LLM agents: what a session holds, and what of it to carry on.",
@@ -28,6 +22,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+app.add_typer(history, name="history")
 
 Files = Annotated[
     list[str],

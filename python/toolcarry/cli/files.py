@@ -8,7 +8,8 @@ from __future__ import annotations
 import os
 import stat
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
@@ -22,7 +23,7 @@ STDIN: Final = "-"
 
 def read(name: str) -> bytes:
     """All bytes of a file, of a folder of events, or of stdin; unpacked where they are packed."""
-    try:
+    with reading():
         if name == STDIN:
             if sys.stdin is None:
                 raise FileError("is closed", FAILED)
@@ -30,6 +31,15 @@ def read(name: str) -> bytes:
         if not name or "\0" in name:
             raise FileError("no such file", NOT_FOUND)
         return read_file(Path(name))
+
+
+@contextmanager
+def reading() -> Iterator[None]:
+    """Where a file is read: what goes wrong is told of the file."""
+    try:
+        yield
+    except BrokenPipeError:  # which is never the file's
+        raise
     except (FileNotFoundError, NotADirectoryError):
         raise FileError("no such file", NOT_FOUND) from None
     except IsADirectoryError:
@@ -50,13 +60,20 @@ def for_each(
     names: Sequence[str], job: Callable[[str, bytes], int], screen: Screen, *, is_free: bool
 ) -> int:
     """Do ``job`` with the name and the bytes of every file; the highest exit code of all."""
+    return for_each_name(names, lambda name: job(name, read_some(name)), screen, is_free=is_free)
+
+
+def for_each_name(
+    names: Sequence[str], job: Callable[[str], int], screen: Screen, *, is_free: bool
+) -> int:
+    """Do ``job`` with the name of every file; the highest exit code of all."""
     worst = 0
     sizes = [found.st_size if (found := regular_file(name)) else 0 for name in names]
     with screen.progress(sizes, is_free=is_free):
         for name in names:
             screen.begin(name)
             try:
-                code = job(name, read_some(name))
+                code = job(name)
             except FileError as error:
                 code = error.code
                 screen.say(f"{label(name)}: {error}")

@@ -120,6 +120,8 @@ class Screen:
 
     def __init__(self) -> None:
         self._bar: Progress | None = None
+        self._is_alone = False
+        self._done = 0
 
     def say(self, text: str) -> None:
         """Write ``text``, which is safe to show, and a line break where it has none."""
@@ -158,8 +160,8 @@ class Screen:
             redirect_stdout=False,
             redirect_stderr=False,
         )
-        total = None if len(sizes) == 1 else len(sizes)
-        bar.add_task("", total=total)
+        self._is_alone, self._done = len(sizes) == 1, 0
+        bar.add_task("", total=None if self._is_alone else len(sizes))
         with bar:
             self._bar = bar
             try:
@@ -172,7 +174,17 @@ class Screen:
         if self._bar is not None:
             self._bar.update(self._bar.task_ids[0], description=one_line(name, 40))
 
+    def move(self, done: int, total: int) -> None:
+        """Show how much of the file that is worked on is done."""
+        if self._bar is None:
+            return
+        if self._is_alone:
+            self._bar.update(self._bar.task_ids[0], completed=done, total=total)
+        else:
+            self._bar.update(self._bar.task_ids[0], completed=self._done + done / max(total, 1))
+
     def advance(self) -> None:
         """Count one file as done."""
-        if self._bar is not None:
-            self._bar.advance(self._bar.task_ids[0])
+        self._done += 1
+        if self._bar is not None and not self._is_alone:
+            self._bar.update(self._bar.task_ids[0], completed=self._done)
