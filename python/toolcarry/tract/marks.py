@@ -17,6 +17,8 @@ MARK: Final = re.compile(
     r"|<(?:response|output) clipped>",
     re.MULTILINE | re.IGNORECASE,
 )
+WORDS: Final = ("truncated", "[toolcarry: ", "clipped")
+"""Of which every mark has one: looked for first, since that takes next to no time."""
 ENDS: Final = 2_000
 """Characters of either end in which a mark is looked for, beside the middle of a text that is not longer than both."""
 
@@ -31,7 +33,9 @@ def is_truncated(text: str) -> bool:
     """
     if is_marker(text):
         return True
-    if "[" not in text and "<" not in text:
-        return False
-    found = MARK.search(text[-ENDS:])
-    return found is not None or MARK.search(text[:ENDS]) is not None
+    return has_mark(text[-ENDS:]) or has_mark(text[:ENDS])
+
+
+def has_mark(text: str) -> bool:
+    folded = text.lower()
+    return any(word in folded for word in WORDS) and MARK.search(text) is not None

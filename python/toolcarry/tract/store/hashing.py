@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import json
 import re
+import struct
 from collections.abc import Mapping
+from functools import lru_cache
 from hashlib import sha256
 from typing import Any, Final
 
@@ -24,6 +26,7 @@ CONTENT: Final = b"toolcarry content 1\n"
 COMMIT: Final = b"toolcarry commit 1\n"
 SEAL: Final = b"toolcarry seal 1\n"
 
+LENGTH: Final = struct.Struct(">Q").pack
 LONG_INTEGER: Final = re.compile(rb"[0-9]{19}")
 
 encode = json.JSONEncoder(
@@ -45,21 +48,33 @@ def commit_hash(parent: bytes | None, role: str, content: bytes, metadata: bytes
     return sha256(join(COMMIT, parent or b"", role.encode(), content, metadata)).digest()
 
 
-def row_seal(*values: str | int | bytes) -> bytes:
+def row_seal(
+    tenant: str,
+    conversation: str,
+    sequence: int,
+    commit: bytes,
+    kind: int,
+    token_count: int,
+    created_at: int,
+) -> bytes:
     """What proves the columns of a commit that its hash leaves out, as where and when it was written: 16 bytes."""
-    parts = [
-        value if isinstance(value, bytes) else str(value).encode("utf-8", "surrogatepass")
-        for value in values
-    ]
-    return sha256(join(SEAL, *parts)).digest()[:16]
+    numbers = [str(number).encode() for number in (sequence, kind, token_count, created_at)]
+    found = join(seal_tag(tenant, conversation), numbers[0], commit, *numbers[1:])
+    return sha256(found).digest()[:16]
+
+
+@lru_cache
+def seal_tag(tenant: str, conversation: str) -> bytes:
+    """What every seal of a conversation begins with."""
+    names = [name.encode("utf-8", "surrogatepass") for name in (tenant, conversation)]
+    return join(SEAL, *names)
 
 
 def join(tag: bytes, *parts: bytes) -> bytes:
-    """The parts, each behind its length."""
-    pieces = [tag]
+    """The parts behind the tag, each behind its length."""
     for part in parts:
-        pieces += (len(part).to_bytes(8, "big"), part)
-    return b"".join(pieces)
+        tag += LENGTH(len(part)) + part
+    return tag
 
 
 def dump_metadata(metadata: Mapping[str, Any]) -> bytes:

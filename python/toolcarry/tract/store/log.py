@@ -11,9 +11,9 @@ from typing import Any, Final, NamedTuple
 
 from toolcarry.errors import StoreBusyError, UnknownCommitError
 from toolcarry.tract.store.database import ConflictError, Database, Row, Transaction, Value
-from toolcarry.tract.store.hashing import commit_hash, content_hash, dump_metadata
+from toolcarry.tract.store.hashing import commit_hash, content_hash, dump_metadata, row_seal
 from toolcarry.tract.store.packing import pack
-from toolcarry.tract.store.rows import COLUMNS, WIDTH, read_content, read_row, seal
+from toolcarry.tract.store.rows import COLUMNS, WIDTH, commit_of, read_content, read_row
 from toolcarry.tract.values import CommitInfo, Kind
 
 __all__ = ["Draft", "Head", "Log"]
@@ -73,29 +73,45 @@ class Log:
 
     def append(self, drafts: Sequence[Draft]) -> list[CommitInfo]:
         """Append commits to the head, whatever it is, all or none."""
-        return self.append_to(lambda _: drafts)
+        return self._until_first(lambda: self._write(None, drafts))
 
     def append_to(self, make: Callable[[Head], Sequence[Draft]]) -> list[CommitInfo]:
         """Append the commits that are made for the head that they will stand on.
 
         ``make`` is called anew where another writer came in between. It may read this log.
         """
-        for _ in range(ATTEMPTS):
+
+        def attempt() -> list[CommitInfo]:
             head = self.head()
-            drafts = make(head)
-            if not drafts:
-                return []
+            return self._write(head, make(head))
+
+        return self._until_first(attempt)
+
+    def _until_first(self, attempt: Callable[[], list[CommitInfo]]) -> list[CommitInfo]:
+        """Try until no other writer came in between."""
+        for _ in range(ATTEMPTS):
             try:
-                return self.database.write(lambda run: self._append(run, head, drafts))  # noqa: B023 - called at once
+                return attempt()
             except ConflictError:
                 self._number = None
         raise StoreBusyError(f"{self.database.name}: others were faster {ATTEMPTS} times")
 
-    def _append(self, run: Transaction, head: Head, drafts: Sequence[Draft]) -> list[CommitInfo]:
+    def _write(self, expected: Head | None, drafts: Sequence[Draft]) -> list[CommitInfo]:
+        """Append commits to the head that is expected, or to any. Raises ``ConflictError`` where it is another one."""
+        if not drafts:
+            return []
+        if self._failures != self.database.failures:
+            self.head()
+        return self.database.write(lambda run: self._append(run, expected, drafts))
+
+    def _append(
+        self, run: Transaction, expected: Head | None, drafts: Sequence[Draft]
+    ) -> list[CommitInfo]:
         number = self._number or self.make_number(run)
-        sequence, parent = head
-        if self._find_head(run.run(HEAD, (number,))) != head:
+        head = self._find_head(run.run(HEAD, (number,)))
+        if expected is not None and head != expected:
             raise ConflictError("the head moved")
+        sequence, parent = head
         contents: dict[bytes, tuple[Value, ...]] = {}
         rows: list[tuple[Value, ...]] = []
         now = time.time_ns() // 1000
@@ -107,10 +123,10 @@ class Log:
                 contents[content] = (self.tenant, content, len(draft.content), packing, data)
             metadata = dump_metadata(draft.metadata)
             found = commit_hash(parent, draft.role, content, metadata)
-            place = (self.tenant, self.conversation, sequence)
-            sealed = seal(*place, found, int(draft.kind), draft.token_count, now)
-            what = (draft.role, int(draft.kind), content, metadata, draft.token_count)
-            rows.append((number, sequence, found, parent, *what, now, sealed))
+            kind, tokens = int(draft.kind), draft.token_count
+            seal = row_seal(self.tenant, self.conversation, sequence, found, kind, tokens, now)
+            what = (draft.role, kind, content, metadata, tokens)
+            rows.append((number, sequence, found, parent, *what, now, seal))
             parent = found
         if len(rows) == 1:
             run.run(ADD_CONTENT, contents[content])
@@ -119,7 +135,7 @@ class Log:
             run.run_many(ADD_CONTENT, [contents[key] for key in sorted(contents)])
             run.run_many(ADD_COMMIT, rows)
         self._number = number
-        return [read_row(row[1:], self.tenant, self.conversation) for row in rows]
+        return [commit_of(row[1:], self.conversation) for row in rows]
 
     def make_number(self, run: Transaction) -> int:
         """The number of the conversation, which is made where there is none."""

@@ -11,7 +11,7 @@ from toolcarry.tract.store.hashing import commit_hash, content_hash, load_metada
 from toolcarry.tract.store.packing import unpack
 from toolcarry.tract.values import CommitInfo, Kind
 
-__all__ = ["COLUMNS", "WIDTH", "read_content", "read_row", "seal"]
+__all__ = ["COLUMNS", "WIDTH", "commit_of", "read_content", "read_row"]
 
 KINDS: Final = tuple(Kind)
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
@@ -24,22 +24,23 @@ COLUMNS: Final = (
 WIDTH: Final = COLUMNS.count(",") + 1
 
 
-def seal(tenant: str, conversation: str, sequence: int, *rest: object) -> bytes:
-    """The seal of a commit's row; see ``row_seal``."""
-    found = [b"" if value is None else value for value in rest]
-    return row_seal(tenant, conversation, sequence, *found)  # type: ignore[arg-type]
-
-
 def read_row(row: Sequence[Any], tenant: str, conversation: str) -> CommitInfo:
     """The commit of a row. Raises ``StoreDamagedError`` where the row is not what was written."""
-    sequence, found, parent, role, kind, content, metadata, tokens, created_at, sealed = row
-    shown = found.hex()
+    sequence, found, parent, role, kind, content, metadata, tokens, created_at, seal = row
     if commit_hash(parent, role, content, metadata) != found:
+        shown = found.hex()
         raise StoreDamagedError(f"commit {shown}: its row does not prove its hash", shown)
-    if seal(tenant, conversation, sequence, found, kind, tokens, created_at) != sealed:
+    if row_seal(tenant, conversation, sequence, found, kind, tokens, created_at) != seal:
+        shown = found.hex()
         raise StoreDamagedError(f"commit {shown}: its row does not prove its place", shown)
+    return commit_of(row, conversation)
+
+
+def commit_of(row: Sequence[Any], conversation: str) -> CommitInfo:
+    """The commit of a row that is known to be what was written."""
+    sequence, found, parent, role, kind, content, metadata, tokens, created_at, _ = row
     return CommitInfo(
-        shown,
+        found.hex(),
         None if parent is None else parent.hex(),
         conversation,
         sequence,
