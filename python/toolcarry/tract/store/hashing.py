@@ -43,9 +43,17 @@ def content_hash(content: bytes) -> bytes:
     return sha256(CONTENT + content).digest()
 
 
+# In these two the parts are written out one by one: a commit that is read costs little beside them.
+
+
 def commit_hash(parent: bytes | None, role: str, content: bytes, metadata: bytes) -> bytes:
     """The hash of a commit with this parent, role, hash of its content, and canonical metadata: 32 bytes."""
-    return sha256(join(COMMIT, parent or b"", role.encode(), content, metadata)).digest()
+    before, name = parent or b"", role.encode()
+    pieces = (
+        *(COMMIT, LENGTH(len(before)), before, LENGTH(len(name)), name),
+        *(LENGTH(len(content)), content, LENGTH(len(metadata)), metadata),
+    )
+    return sha256(b"".join(pieces)).digest()
 
 
 def row_seal(
@@ -58,23 +66,20 @@ def row_seal(
     created_at: int,
 ) -> bytes:
     """What proves the columns of a commit that its hash leaves out, as where and when it was written: 16 bytes."""
-    numbers = [str(number).encode() for number in (sequence, kind, token_count, created_at)]
-    found = join(seal_tag(tenant, conversation), numbers[0], commit, *numbers[1:])
-    return sha256(found).digest()[:16]
+    place, what = str(sequence).encode(), str(kind).encode()
+    tokens, time = str(token_count).encode(), str(created_at).encode()
+    pieces = (
+        *(seal_tag(tenant, conversation), LENGTH(len(place)), place, LENGTH(len(commit)), commit),
+        *(LENGTH(len(what)), what, LENGTH(len(tokens)), tokens, LENGTH(len(time)), time),
+    )
+    return sha256(b"".join(pieces)).digest()[:16]
 
 
 @lru_cache
 def seal_tag(tenant: str, conversation: str) -> bytes:
     """What every seal of a conversation begins with."""
     names = [name.encode("utf-8", "surrogatepass") for name in (tenant, conversation)]
-    return join(SEAL, *names)
-
-
-def join(tag: bytes, *parts: bytes) -> bytes:
-    """The parts behind the tag, each behind its length."""
-    for part in parts:
-        tag += LENGTH(len(part)) + part
-    return tag
+    return SEAL + b"".join([LENGTH(len(name)) + name for name in names])
 
 
 def dump_metadata(metadata: Mapping[str, Any]) -> bytes:
