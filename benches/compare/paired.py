@@ -90,6 +90,9 @@ class Rounds:
             if was_enabled:
                 gc.enable()
 
+    def __contains__(self, name: str) -> bool:
+        return name in self._seconds
+
     def median(self, name: str) -> float:
         return statistics.median(self._seconds[name])
 
