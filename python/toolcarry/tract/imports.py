@@ -128,8 +128,7 @@ def append_at(log: Log, expected: Head, drafts: Sequence[Draft]) -> Head:
             raise MovedError
         return drafts
 
-    last = log.append_to(make)[-1]
-    return last.sequence, bytes.fromhex(last.commit_hash)
+    return log.advance(make) or expected
 
 
 def find_taken(log: Log, data: bytes, path: str | os.PathLike[str]) -> Taken:

@@ -73,21 +73,28 @@ class Log:
 
     def append(self, drafts: Sequence[Draft]) -> list[CommitInfo]:
         """Append commits to the head, whatever it is, all or none."""
-        return self._until_first(lambda: self._write(None, drafts))
+        return self._commits(self._until_first(lambda: self._write(None, drafts)))
 
     def append_to(self, make: Callable[[Head], Sequence[Draft]]) -> list[CommitInfo]:
         """Append the commits that are made for the head that they will stand on.
 
         ``make`` is called anew where another writer came in between. It may read this log.
         """
+        return self._commits(self._append_to(make))
 
-        def attempt() -> list[CommitInfo]:
+    def advance(self, make: Callable[[Head], Sequence[Draft]]) -> Head | None:
+        """As ``append_to``; gives the new head alone, and ``None`` where nothing was appended."""
+        rows = self._append_to(make)
+        return (rows[-1][0], rows[-1][1]) if rows else None
+
+    def _append_to(self, make: Callable[[Head], Sequence[Draft]]) -> list[Row]:
+        def attempt() -> list[Row]:
             head = self.head()
             return self._write(head, make(head))
 
         return self._until_first(attempt)
 
-    def _until_first(self, attempt: Callable[[], list[CommitInfo]]) -> list[CommitInfo]:
+    def _until_first(self, attempt: Callable[[], list[Row]]) -> list[Row]:
         """Try until no other writer came in between."""
         for _ in range(ATTEMPTS):
             try:
@@ -96,8 +103,8 @@ class Log:
                 self._number = None
         raise StoreBusyError(f"{self.database.name}: others were faster {ATTEMPTS} times")
 
-    def _write(self, expected: Head | None, drafts: Sequence[Draft]) -> list[CommitInfo]:
-        """Append commits to the head that is expected, or to any. Raises ``ConflictError`` where it is another one."""
+    def _write(self, expected: Head | None, drafts: Sequence[Draft]) -> list[Row]:
+        """Append commits to the head that is expected, or to any: their rows. Raises ``ConflictError`` where it is another one."""
         if not drafts:
             return []
         if self._failures != self.database.failures:
@@ -106,14 +113,14 @@ class Log:
 
     def _append(
         self, run: Transaction, expected: Head | None, drafts: Sequence[Draft]
-    ) -> list[CommitInfo]:
+    ) -> list[Row]:
         number = self._number or self.make_number(run)
         head = self._find_head(run.run(HEAD, (number,)))
         if expected is not None and head != expected:
             raise ConflictError("the head moved")
         sequence, parent = head
         contents: dict[bytes, tuple[Value, ...]] = {}
-        rows: list[tuple[Value, ...]] = []
+        rows: list[Row] = []
         now = time.time_ns() // 1000
         for draft in drafts:
             sequence += 1
@@ -126,16 +133,19 @@ class Log:
             kind, tokens = int(draft.kind), draft.token_count
             seal = row_seal(self.tenant, self.conversation, sequence, found, kind, tokens, now)
             what = (draft.role, kind, content, metadata, tokens)
-            rows.append((number, sequence, found, parent, *what, now, seal))
+            rows.append((sequence, found, parent, *what, now, seal))
             parent = found
         if len(rows) == 1:
             run.run(ADD_CONTENT, contents[content])
-            run.run(ADD_COMMIT, rows[0])
+            run.run(ADD_COMMIT, (number, *rows[0]))
         else:
             run.run_many(ADD_CONTENT, [contents[key] for key in sorted(contents)])
-            run.run_many(ADD_COMMIT, rows)
+            run.run_many(ADD_COMMIT, [(number, *row) for row in rows])
         self._number = number
-        return [commit_of(row[1:], self.conversation) for row in rows]
+        return rows
+
+    def _commits(self, rows: Sequence[Row]) -> list[CommitInfo]:
+        return [commit_of(row, self.conversation) for row in rows]
 
     def make_number(self, run: Transaction) -> int:
         """The number of the conversation, which is made where there is none."""
