@@ -26,7 +26,7 @@ def loads(data: bytes) -> Any:
         document = orjson.loads(data)
     except orjson.JSONDecodeError:
         document = loads_slowly(data)
-    if is_too_deep(document):
+    if count_brackets(data) > MAX_DEPTH and is_too_deep(document):
         raise_too_deep(data)
     return document
 
@@ -151,13 +151,12 @@ def find_too_deep(data: bytes) -> int:
 
 def is_written_too_deep(data: bytes, value: object) -> bool:
     """``is_too_deep`` for what is written, which a later key of the same name may hide in the value."""
+    count = count_brackets(data)
+    if count <= MAX_DEPTH:
+        return False
     if is_too_deep(value):
         return True
-    count = count_brackets(data)
-    if (
-        count <= MAX_DEPTH
-        or count_brackets(compact_json(value).encode("utf-8", "replace")) == count
-    ):
+    if count_brackets(compact_json(value).encode("utf-8", "replace")) == count:
         return False
     return find_too_deep(data) < len(data)
 

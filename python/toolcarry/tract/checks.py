@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from toolcarry.decode import loads_arguments
 from toolcarry.errors import ConfigError, InputError
+from toolcarry.wire import MAX_DEPTH
 
 __all__ = ["check_name", "check_text", "check_timeout", "checked_call", "free_metadata"]
 
@@ -68,6 +69,20 @@ def check_text(key: str, value: object) -> None:
         raise InputError(f"{key} must be a text, not {type(value).__name__}", None)
 
 
+def check_json(value: object, depth: int = MAX_DEPTH) -> None:
+    """Raise ``InputError`` for what ``json`` would write, but not read again as it was, or not at all."""
+    if isinstance(value, dict):
+        for key in value:
+            if not isinstance(key, str):
+                raise InputError(f"metadata: the key {key!r:.80} is no text", None)
+    elif not isinstance(value, (list, tuple)):
+        return
+    if depth == 0:
+        raise InputError(f"metadata: nested deeper than {MAX_DEPTH}", None)
+    for item in value.values() if isinstance(value, dict) else value:
+        check_json(item, depth - 1)
+
+
 def checked_call(call: Mapping[str, Any], index: int) -> dict[str, Any]:
     """A tool call as the history has it. Arguments may be JSON text, as OpenAI has them."""
     if not isinstance(call, Mapping):
@@ -78,6 +93,7 @@ def checked_call(call: Mapping[str, Any], index: int) -> dict[str, Any]:
     arguments = call.get("arguments")
     if isinstance(arguments, Mapping):
         arguments = dict(arguments)
+        check_json(arguments)
     return {"id": call_id, "name": name, "arguments": loads_arguments(arguments)}
 
 
@@ -90,4 +106,6 @@ def free_metadata(metadata: Mapping[str, Any] | None) -> dict[str, Any]:
     taken = sorted(key for key in metadata if key in RESERVED)
     if taken:
         raise InputError(f"metadata: the key {taken[0]!r} is toolcarry's own", None)
-    return dict(metadata)
+    found = dict(metadata)
+    check_json(found)
+    return found

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from toolcarry.body import loads_line, messages_of, open_body
-from toolcarry.decode import loads
 from toolcarry.errors import InputError
 from toolcarry.tract.messages import append_messages, known_names
 from toolcarry.tract.reading import Names, message_drafts
@@ -53,9 +52,10 @@ def import_file(
 ) -> ImportResult:
     """Take in a session file, or a document that holds a conversation; what is there already is skipped."""
     data = read_file(Path(path))
-    opened = open_body(data)
-    if opened.lines is None and not is_line(data):
-        return import_document(log, data, opened.messages)
+    if not is_session(data):
+        opened = open_body(data)
+        if opened.lines is None:
+            return import_document(log, data, opened.messages)
     total = data.count(b"\n") + (not data.endswith(b"\n"))
     taken = find_taken(log, data, path)
     done = skipped = lines_to(data, taken.end)
@@ -77,10 +77,10 @@ def import_file(
     return ImportResult(total, skipped, commits, unread)
 
 
-def is_line(data: bytes) -> bool:
-    """Whether a document is one message on one line: a session file that has just begun."""
-    document = loads(data) if b"\n" not in data.strip() else None
-    return isinstance(document, dict) and messages_of(document) is None
+def is_session(data: bytes) -> bool:
+    """Whether the first line is a message, or a record, by itself, so that it is lines for certain."""
+    record = loads_line(data[: data.find(b"\n") + 1 or len(data)])
+    return record is not None and messages_of(record) is None
 
 
 def make_batch(data: bytes, taken: Taken) -> tuple[int, list[Draft], int]:

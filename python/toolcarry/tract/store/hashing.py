@@ -17,7 +17,6 @@ from typing import Any, Final
 import orjson
 
 from toolcarry.errors import InputError, StoreDamagedError
-from toolcarry.wire import MAX_DEPTH
 
 __all__ = ["commit_hash", "content_hash", "dump_metadata", "load_metadata", "row_seal"]
 
@@ -86,30 +85,15 @@ def seal_tag(tenant: str, conversation: str) -> bytes:
 def dump_metadata(metadata: Mapping[str, Any]) -> bytes:
     """Metadata as canonical bytes: JSON in ASCII, keys in order, no white space.
 
-    Raises ``InputError`` for what is no JSON: NaN, keys that are no text, other objects, nesting past 128.
+    Raises ``InputError`` for what is no JSON: NaN, and other objects. That all keys are texts is the caller's to see to.
 
     >>> dump_metadata({"name": "Read", "is_error": False})
     b'{"is_error":false,"name":"Read"}'
     """
     try:
-        check(metadata, MAX_DEPTH)
         return encode(metadata).encode()
     except (TypeError, ValueError) as error:
         raise InputError(f"metadata: {error}", None) from None
-
-
-def check(value: object, depth: int) -> None:
-    """Raise for what ``json`` would write, but not read again as it was."""
-    if isinstance(value, dict):
-        for key in value:
-            if not isinstance(key, str):
-                raise TypeError(f"the key {key!r:.80} is no text")
-    elif not isinstance(value, (list, tuple)):
-        return
-    if depth == 0:
-        raise ValueError(f"nested deeper than {MAX_DEPTH}")
-    for item in value.values() if isinstance(value, dict) else value:
-        check(item, depth - 1)
 
 
 def load_metadata(data: bytes) -> dict[str, Any]:
