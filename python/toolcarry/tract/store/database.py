@@ -8,10 +8,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Protocol, TypeAlias, TypeVar
 
-from toolcarry.errors import ConfigError
+from toolcarry.errors import ConfigError, StoreError
 from toolcarry.tract.checks import check_timeout
 
-__all__ = ["ConflictError", "Database", "Row", "Transaction", "Value", "open_database"]
+__all__ = [
+    "ConflictError",
+    "Database",
+    "LostConnectionError",
+    "Row",
+    "Transaction",
+    "Value",
+    "open_database",
+]
 
 Value: TypeAlias = int | str | bytes | None
 Row: TypeAlias = tuple[Any, ...]
@@ -21,6 +29,10 @@ T = TypeVar("T")
 
 class ConflictError(Exception):
     """Another writer was faster: the transaction did nothing, and may be tried again."""
+
+
+class LostConnectionError(StoreError):
+    """The server went away: whether the transaction is there, only the store can tell."""
 
 
 class Transaction(Protocol):

@@ -10,7 +10,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from toolcarry.errors import StoreBusyError, UnknownCommitError
-from toolcarry.tract.store.database import ConflictError, Database, Row, Transaction, Value
+from toolcarry.tract.store.database import (
+    ConflictError,
+    Database,
+    LostConnectionError,
+    Row,
+    Transaction,
+    Value,
+)
 from toolcarry.tract.store.hashing import commit_hash, content_hash, dump_metadata, row_seal
 from toolcarry.tract.store.packing import pack
 from toolcarry.tract.store.rows import COLUMNS, WIDTH, commit_of, read_content, read_row
@@ -20,6 +27,8 @@ __all__ = ["Draft", "Head", "Log"]
 
 ATTEMPTS: Final = 200
 """At appending, before it is given up because others are always faster."""
+LOSSES: Final = 3
+"""Of the connection, at one appending."""
 PAGE: Final = 1000
 """Commits read at once."""
 SELECT: Final = f"SELECT {COLUMNS} FROM tract_commits c WHERE c.conversation = ?"
@@ -34,6 +43,7 @@ SELECT_WITH_SIZE: Final = (
 HEAD: Final = (
     "SELECT sequence, hash FROM tract_commits WHERE conversation = ? ORDER BY sequence DESC LIMIT 1"
 )
+SEAL: Final = "SELECT hash, seal FROM tract_commits WHERE conversation = ? AND sequence = ?"
 # Where the same content is stored in other bytes, they are damaged, or packed another way: these ones are good.
 ADD_CONTENT: Final = (
     "INSERT INTO tract_contents (tenant, hash, size, packing, data) VALUES (?, ?, ?, ?, ?) "
@@ -73,7 +83,7 @@ class Log:
 
     def append(self, drafts: Sequence[Draft]) -> list[CommitInfo]:
         """Append commits to the head, whatever it is, all or none."""
-        return self._commits(self._until_first(lambda: self._write(None, drafts)))
+        return self._commits(self._until_first(lambda: (None, drafts)))
 
     def append_to(self, make: Callable[[Head], Sequence[Draft]]) -> list[CommitInfo]:
         """Append the commits that are made for the head that they will stand on.
@@ -88,40 +98,66 @@ class Log:
         return (rows[-1][0], rows[-1][1]) if rows else None
 
     def _append_to(self, make: Callable[[Head], Sequence[Draft]]) -> list[Row]:
-        def attempt() -> list[Row]:
+        def prepare() -> tuple[Head, Sequence[Draft]]:
             head = self.head()
-            return self._write(head, make(head))
+            return head, make(head)
 
-        return self._until_first(attempt)
+        return self._until_first(prepare)
 
-    def _until_first(self, attempt: Callable[[], list[Row]]) -> list[Row]:
-        """Try until no other writer came in between."""
+    def _until_first(self, prepare: Callable[[], tuple[Head | None, Sequence[Draft]]]) -> list[Row]:
+        """Append what is prepared for a head, or for any, until no other writer comes in between: its rows.
+
+        Where the connection is lost, the rows may be there all the same: they are looked for before they are sent again.
+        """
+        sent: list[Row] = []
+        losses, now = (
+            0,
+            time.time_ns() // 1000,
+        )  # one time for all attempts: the same rows have the same seals
         for _ in range(ATTEMPTS):
             try:
-                return attempt()
+                if losses and self._is_there(sent):
+                    return sent
+                expected, drafts = prepare()
+                if not drafts:
+                    return []
+                if self._failures != self.database.failures:
+                    self.head()
+                self.database.write(lambda run: self._append(run, expected, drafts, now, sent))  # noqa: B023 - called at once
             except ConflictError:
                 self._number = None
+            except LostConnectionError:
+                losses += 1
+                if losses > LOSSES:
+                    raise
+            else:
+                return sent
         raise StoreBusyError(f"{self.database.name}: others were faster {ATTEMPTS} times")
 
-    def _write(self, expected: Head | None, drafts: Sequence[Draft]) -> list[Row]:
-        """Append commits to the head that is expected, or to any: their rows. Raises ``ConflictError`` where it is another one."""
-        if not drafts:
-            return []
-        if self._failures != self.database.failures:
-            self.head()
-        return self.database.write(lambda run: self._append(run, expected, drafts))
+    def _is_there(self, rows: Sequence[Row]) -> bool:
+        """Whether these very rows were written: the last of them, since they are all there or none."""
+        number = self._find_number()
+        found = None
+        if rows and number is not None:
+            found = self.database.read(SEAL, (number, rows[-1][0]))
+        return found == [(rows[-1][1], rows[-1][-1])] if rows else False
 
     def _append(
-        self, run: Transaction, expected: Head | None, drafts: Sequence[Draft]
-    ) -> list[Row]:
+        self,
+        run: Transaction,
+        expected: Head | None,
+        drafts: Sequence[Draft],
+        now: int,
+        rows: list[Row],
+    ) -> None:
+        """Append commits, and note their rows. Raises ``ConflictError`` where another head than that is expected."""
         number = self._number or self.make_number(run)
         head = self._find_head(run.run(HEAD, (number,)))
         if expected is not None and head != expected:
             raise ConflictError("the head moved")
         sequence, parent = head
         contents: dict[bytes, tuple[Value, ...]] = {}
-        rows: list[Row] = []
-        now = time.time_ns() // 1000
+        rows.clear()
         for draft in drafts:
             sequence += 1
             content = content_hash(draft.content)
@@ -142,7 +178,6 @@ class Log:
             run.run_many(ADD_CONTENT, [contents[key] for key in sorted(contents)])
             run.run_many(ADD_COMMIT, [(number, *row) for row in rows])
         self._number = number
-        return rows
 
     def _commits(self, rows: Sequence[Row]) -> list[CommitInfo]:
         return [commit_of(row, self.conversation) for row in rows]

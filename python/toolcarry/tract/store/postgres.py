@@ -9,7 +9,7 @@ import os
 import random
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Final, TypeVar
 from urllib.parse import urlsplit
 
@@ -21,7 +21,13 @@ from toolcarry.errors import (
     StoreFullError,
     StoreVersionError,
 )
-from toolcarry.tract.store.database import ConflictError, Row, Transaction, Value
+from toolcarry.tract.store.database import (
+    ConflictError,
+    LostConnectionError,
+    Row,
+    Transaction,
+    Value,
+)
 from toolcarry.tract.store.schema import POSTGRES, VERSION, migrate
 
 try:
@@ -100,8 +106,12 @@ class PostgresDatabase:
         return f"postgresql://{split.hostname or ''}{split.path}"
 
     def read(self, sql: str, values: Sequence[Value] = (), /) -> list[Row]:
-        with self._transaction() as statements:
-            return statements.run(sql, values)
+        try:
+            with self._transaction() as statements:
+                return statements.run(sql, values)
+        except LostConnectionError:  # the pool has looked at the others meanwhile
+            with self._transaction() as statements:
+                return statements.run(sql, values)
 
     def write(self, work: Callable[[Transaction], T], /) -> T:
         if self._is_read_only:
@@ -182,21 +192,27 @@ class PostgresDatabase:
             connection.execute("SET synchronous_commit = on")
             connection.commit()
 
-        with psycopg.connect(
-            self._target, connect_timeout=max(2, round(self._busy_timeout))
-        ) as first:
-            configure(
-                first
-            )  # so that a wrong address or password is told at once, and not after a timeout
+        # So that a wrong address or password is told at once, and not after a timeout.
+        seconds = max(2, round(self._busy_timeout))
+        with psycopg.connect(self._target, connect_timeout=seconds) as first:
+            configure(first)
         return psycopg_pool.ConnectionPool(
             self._target,
             min_size=1,
             max_size=CONNECTIONS,
             timeout=self._busy_timeout,
             configure=configure,
-            check=psycopg_pool.ConnectionPool.check_connection,
             open=True,
         )
+
+    def _look_at_others(self) -> None:
+        """Let go of the connections that are as dead as the one that failed.
+
+        The pool could look at each one before it lends it, which takes a round trip, and a second where one is dead.
+        """
+        if self._pool is not None:
+            with suppress(psycopg.Error):
+                self._pool.check()
 
     @contextmanager
     def _errors(self) -> Iterator[None]:
@@ -212,8 +228,11 @@ class PostgresDatabase:
             raise StoreFullError(f"{self.name}: is full: {error}") from error
         except DAMAGED as error:
             raise StoreDamagedError(f"{self.name}: is damaged: {error}") from error
-        except psycopg.Error as error:
+        except (psycopg.OperationalError, psycopg.InterfaceError) as error:
             self.failures += 1
+            self._look_at_others()
+            raise LostConnectionError(f"{self.name}: {one_line(error)}") from error
+        except psycopg.Error as error:
             raise StoreError(f"{self.name}: {one_line(error)}") from error
 
 
