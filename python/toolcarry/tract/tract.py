@@ -22,8 +22,8 @@ from toolcarry.tract.marks import is_truncated
 from toolcarry.tract.messages import append_messages
 from toolcarry.tract.reading import encode_text, result_metadata
 from toolcarry.tract.shorten import Shortening
-from toolcarry.tract.store.database import open_database
 from toolcarry.tract.store.log import Draft, Log
+from toolcarry.tract.store.target import open_database
 from toolcarry.tract.threads import in_thread
 from toolcarry.tract.upkeep import Upkeep
 from toolcarry.tract.values import CommitInfo, ImportResult, Kind

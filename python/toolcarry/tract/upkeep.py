@@ -8,11 +8,11 @@ from datetime import datetime
 
 from toolcarry.errors import ConfigError
 from toolcarry.tract.checks import check_name
-from toolcarry.tract.store.database import open_database
 from toolcarry.tract.store.log import Log
 from toolcarry.tract.store.move import archive, forget
 from toolcarry.tract.store.salvage import salvage
 from toolcarry.tract.store.stats import count
+from toolcarry.tract.store.target import open_database
 from toolcarry.tract.store.verify import all_conversations, verify
 from toolcarry.tract.threads import in_thread
 from toolcarry.tract.values import Archived, Salvage, Stats, VerifyResult

@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Protocol, TypeAlias, TypeVar
 
-from toolcarry.errors import ConfigError, StoreError
-from toolcarry.tract.checks import check_timeout
+from toolcarry.errors import StoreError
 
 __all__ = [
     "ConflictError",
@@ -18,7 +17,6 @@ __all__ = [
     "Row",
     "Transaction",
     "Value",
-    "open_database",
 ]
 
 Value: TypeAlias = int | str | bytes | None
@@ -75,17 +73,3 @@ class Database(Protocol):
 
     def close(self) -> None:
         """Let go of the files and connections."""
-
-
-def open_database(target: str, *, busy_timeout: float, is_read_only: bool = False) -> Database:
-    """The database at a path, ``:memory:`` or ``postgresql://...``; a new file where there is none."""
-    if not target or "\0" in target:
-        raise ConfigError(f"target: {target!r} is not allowed; allowed: a path, :memory:, a URL")
-    check_timeout("busy_timeout", busy_timeout)
-    if target.startswith(("postgresql://", "postgres://")):
-        from toolcarry.tract.store.postgres import PostgresDatabase  # noqa: PLC0415 - an extra
-
-        return PostgresDatabase(target, busy_timeout=busy_timeout, is_read_only=is_read_only)
-    from toolcarry.tract.store.sqlite import SqliteDatabase  # noqa: PLC0415
-
-    return SqliteDatabase(target, busy_timeout=busy_timeout, is_read_only=is_read_only)

@@ -25,6 +25,7 @@ COMMIT: Final = b"toolcarry commit 1\n"
 SEAL: Final = b"toolcarry seal 1\n"
 
 LENGTH: Final = struct.Struct(">Q").pack
+PLACE: Final = struct.Struct(">QQQq").pack
 DIGITS: Final = bytes(0x30 if 0x30 <= byte <= 0x39 else 0x20 for byte in range(256))
 """Makes each digit a zero, and all else a space."""
 LONG_INTEGER: Final = b"0" * 19
@@ -43,7 +44,7 @@ def content_hash(content: bytes) -> bytes:
     return sha256(CONTENT + content).digest()
 
 
-# In these two the parts are written out one by one: a commit that is read costs little beside them.
+# The parts are written out one by one: a commit that is read costs little beside this.
 
 
 def commit_hash(parent: bytes | None, role: str, content: bytes, metadata: bytes) -> bytes:
@@ -65,14 +66,12 @@ def row_seal(
     token_count: int,
     created_at: int,
 ) -> bytes:
-    """What proves the columns of a commit that its hash leaves out, as where and when it was written: 16 bytes."""
-    place, what = str(sequence).encode(), str(kind).encode()
-    tokens, time = str(token_count).encode(), str(created_at).encode()
-    pieces = (
-        *(seal_tag(tenant, conversation), LENGTH(len(place)), place, LENGTH(len(commit)), commit),
-        *(LENGTH(len(what)), what, LENGTH(len(tokens)), tokens, LENGTH(len(time)), time),
-    )
-    return sha256(b"".join(pieces)).digest()[:16]
+    """What proves the columns of a commit that its hash leaves out, as where and when it was written: 16 bytes.
+
+    Raises ``struct.error`` for a value that is of another type than was written.
+    """
+    numbers = PLACE(sequence, kind, token_count, created_at)
+    return sha256(seal_tag(tenant, conversation) + numbers + commit).digest()[:16]
 
 
 @lru_cache
