@@ -52,7 +52,11 @@ OLDEST: Final = 140000
 """The oldest server that is known to do."""
 LOCK: Final = 0x746F6F6C
 """Of the server's advisory locks the one that who makes the tables holds."""
-IS_THERE: Final = "SELECT to_regclass('tract_schema') IS NOT NULL"
+# Not by ``to_regclass``: that may still remember that there was no such table while another has made it.
+IS_THERE: Final = (
+    "SELECT count(*) > 0 FROM pg_catalog.pg_class "
+    "WHERE relname = 'tract_schema' AND pg_catalog.pg_table_is_visible(oid)"
+)
 NO_ROOM: Final = (causes.DiskFull, causes.OutOfMemory, causes.TooManyConnections)
 DAMAGED: Final = (causes.DataCorrupted, causes.IndexCorrupted)
 BUSY: Final = (

@@ -49,9 +49,10 @@ class SqliteDatabase:
         self._connection: apsw.Connection | None = None
         self._process = os.getpid()
         self._lock = threading.RLock()
+        with forking:
+            forked.add(self)
         with self._lock, errors(self.name):
             self._connect()
-        forked.add(self)
 
     @property
     def name(self) -> str:
@@ -150,18 +151,24 @@ class SqliteDatabase:
 forked: weakref.WeakSet[SqliteDatabase] = weakref.WeakSet()
 """All that may be open when this process forks."""
 waiting: list[SqliteDatabase] = []
+forking = threading.RLock()
+"""Held from before a fork until after it: two threads may fork at once, and each must find what it left."""
 
 
 def before_fork() -> None:
+    forking.acquire()
     waiting.extend(forked)
     for database in waiting:
         database._before_fork()
+    guard.lock.acquire()
 
 
 def after_fork() -> None:
+    guard.lock.release()
     for database in waiting:
         database._after_fork()
     waiting.clear()
+    forking.release()
 
 
 os.register_at_fork(before=before_fork, after_in_parent=after_fork, after_in_child=after_fork)
