@@ -7,6 +7,7 @@ import threading
 import time
 import warnings
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import children
@@ -145,8 +146,8 @@ def test_forks_beside_threads_that_write(tmp_path: Path) -> None:
         tract.user("before")
 
         def fork(name: str) -> None:
-            for number in range(8):
-                codes.append(in_child(lambda: tract.user(f"{name} {number}")))  # noqa: B023 - called at once
+            texts = [f"{name} {number}" for number in range(8)]
+            codes.extend(in_child(partial(tract.user, text)) for text in texts)
 
         threads = [threading.Thread(target=fork, args=(name,)) for name in "ab"]
         threads += [threading.Thread(target=write_ten, args=(tract, name)) for name in "cd"]

@@ -89,14 +89,14 @@ def create(path: str) -> None:
 
 def is_unwritable(path: str) -> bool:
     """Whether there is a file that this process may not write to."""
-    return Path(path).exists() and not os.access(path, os.W_OK)
+    return os.access(path, os.F_OK) and not os.access(path, os.W_OK)
 
 
 def address(path: str) -> str:
     """The file's URI. Where neither it nor its folder can be written, nobody else writes either: it is taken as it stands."""
     uri = f"file:{quote(os.fsencode(path))}"
     is_fixed = is_unwritable(path) and not os.access(Path(path).parent, os.W_OK)
-    return f"{uri}?immutable=1" if is_fixed and not Path(f"{path}-wal").exists() else uri
+    return f"{uri}?immutable=1" if is_fixed and not os.access(f"{path}-wal", os.F_OK) else uri
 
 
 def prepared(

@@ -1,0 +1,107 @@
+"""A loss of power at any moment: nothing that was acknowledged before is lost, and nothing is there by half."""
+
+import os
+import random
+import shutil
+import subprocess
+from pathlib import Path
+
+import children
+import pytest
+from power import CALLS, Ack, Disk, read_trace
+
+from toolcarry.tract import Tract
+
+STATES = 5_000 if os.environ.get("TOOLCARRY_LONG") == "1" else 150
+
+# Little is let into the log before it is brought into the file, so that this happens, too.
+WRITE = """
+import os, sys
+from toolcarry.tract import Tract
+
+tract = Tract.open(sys.argv[1])
+for round in range(2):
+    for number in range(8):
+        connection = tract._log.database._connection
+        if connection is not None:
+            connection.execute("PRAGMA wal_autocheckpoint = 20")
+            connection.execute(f"PRAGMA synchronous = {sys.argv[2]}")
+        message = {"role": "user", "content": os.urandom(number * 900).hex()}
+        commits = tract.append_many([message] * (number % 3 + 1))
+        os.write(1, "".join(commit.commit_hash + "\\n" for commit in commits).encode())
+    tract.close()
+    tract = Tract.open(sys.argv[1])
+"""
+
+
+def traced(folder: Path, synchronous: str) -> Path:
+    """The trace of a process that writes a history to ``folder``."""
+    found = shutil.which("strace")
+    if found is None:
+        pytest.skip("strace is not installed")
+    folder.mkdir()
+    trace = folder.parent / "trace"
+    options = ["-f", "--seccomp-bpf", "-y", "-xx", "-s", "1000000", "-e", f"trace={CALLS}"]
+    ended = subprocess.run(
+        [
+            found,
+            *options,
+            "-o",
+            str(trace),
+            *children.command(WRITE, folder / "history.db", synchronous),
+        ],
+        **children.with_defaults({}),
+        timeout=children.TIMEOUT,
+        check=False,
+    )
+    if ended.returncode != 0 and not ended.stdout:
+        pytest.skip(f"tracing is not allowed here: {ended.stderr:.200}")
+    assert ended.returncode == 0, ended.stderr
+    return trace
+
+
+def losses(folder: Path, synchronous: str) -> list[str]:
+    """What is wrong with the stores that are left by losses of power, at moments and in ways that are drawn by lot."""
+    trace = traced(folder, synchronous)
+    calls = list(read_trace(trace, Disk(folder)))
+    told = [commit for call in calls if isinstance(call, Ack) for commit in call.text.split()]
+    assert len(told) == 30
+    chance = random.Random(1)
+    moments = sorted(chance.choices(range(len(calls)), k=STATES))
+    disk, acknowledged, wrong = Disk(folder), 0, []
+    for moment, call in enumerate(read_trace(trace, disk)):
+        if isinstance(call, Ack):
+            acknowledged += len(call.text.split())
+        for _ in range(moments.count(moment)):
+            left = folder.parent / "left"
+            left.mkdir()
+            disk.crash(chance, left)
+            reason = look(left / "history.db", told, acknowledged)
+            if reason:
+                wrong.append(f"call {moment}, {acknowledged} acknowledged: {reason}")
+            shutil.rmtree(left)
+    return wrong
+
+
+def look(path: Path, told: list[str], acknowledged: int) -> str | None:
+    """What is wrong with a store that was left."""
+    with Tract.open(path) as tract:
+        log = [commit.commit_hash for commit in reversed(tract.log())]
+        if not tract.verify().is_whole:
+            return f"{tract.verify().damaged}"
+        if tract.user("after").sequence != len(log) + 1:
+            return "it does not go on"
+    if len(log) < acknowledged:
+        return f"has {len(log)}"
+    return None if log == told[: len(log)] else "has something else"
+
+
+def test_nothing_acknowledged_is_lost_with_the_power(tmp_path: Path) -> None:
+    assert losses(tmp_path / "folder", "FULL") == []
+
+
+def test_the_simulation_finds_what_is_not_synced(tmp_path: Path) -> None:
+    """Where SQLite is told not to wait for the disk at each commit, the same losses are seen."""
+    wrong = losses(tmp_path / "folder", "NORMAL")
+    assert wrong
+    assert all(": has " in each for each in wrong)
