@@ -49,7 +49,7 @@ def content_hash(content: bytes) -> bytes:
 
 def commit_hash(parent: bytes | None, role: str, content: bytes, metadata: bytes) -> bytes:
     """The hash of a commit with this parent, role, hash of its content, and canonical metadata: 32 bytes."""
-    before, name = parent or b"", role.encode()
+    before, name = b"" if parent is None else parent, role.encode()
     pieces = (
         *(COMMIT, LENGTH(len(before)), before, LENGTH(len(name)), name),
         *(LENGTH(len(content)), content, LENGTH(len(metadata)), metadata),

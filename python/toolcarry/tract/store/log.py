@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from toolcarry.errors import StoreBusyError, UnknownCommitError
+from toolcarry.errors import StoreBusyError, StoreDamagedError, UnknownCommitError
 from toolcarry.tract.store.database import (
     ConflictError,
     Database,
@@ -265,7 +265,10 @@ class Log:
             raise UnknownCommitError(
                 f"commit {given!r:.80}: the conversation {self.conversation!r} {reason}", given
             )
-        return read_row(rows[0], self.tenant, self.conversation)
+        commit = read_row(rows[0], self.tenant, self.conversation)
+        if not low.hex() <= commit.commit_hash <= high.hex():
+            raise StoreDamagedError(f"commit {given:.80}: another one is found for it", given)
+        return commit
 
     def content(self, commit: CommitInfo) -> bytes:
         """The content of a commit, verified."""
@@ -287,6 +290,8 @@ class Log:
             yield from rows
             if len(rows) < PAGE:
                 return
+            if rows[-1][0] <= after:
+                raise StoreDamagedError(f"{self.database.name}: is damaged: rows are not in order")
             after = rows[-1][0]
 
     def _find_number(self) -> int | None:

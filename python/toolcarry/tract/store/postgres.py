@@ -10,7 +10,7 @@ import random
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 from urllib.parse import urlsplit
 
 from toolcarry.errors import (
@@ -34,7 +34,9 @@ try:
     import psycopg
     import psycopg_pool
     from psycopg import errors as causes
+    from psycopg.abc import PQGen
     from psycopg.conninfo import conninfo_to_dict
+    from psycopg.waiting import Ready
 except ModuleNotFoundError as error:
     if (error.name or "").partition(".")[0] not in ("psycopg", "psycopg_pool"):
         raise
@@ -48,6 +50,8 @@ T = TypeVar("T")
 
 CONNECTIONS: Final = 8
 """At most, of one process."""
+PATIENCE: Final = 2.0
+"""Seconds that a server may say nothing beyond the time after which it breaks off by itself."""
 OLDEST: Final = 140000
 """The oldest server that is known to do."""
 LOCK: Final = 0x746F6F6C
@@ -66,6 +70,40 @@ BUSY: Final = (
     causes.SerializationFailure,
     psycopg_pool.PoolTimeout,
 )
+
+
+class SilentError(psycopg.OperationalError):
+    """The server said nothing for longer than it may."""
+
+
+def bounded(steps: PQGen[T], seconds: float) -> PQGen[T]:
+    """The steps of a command, broken off where the server says nothing for so long."""
+    deadline = time.monotonic() + seconds
+    try:
+        wanted = next(steps)
+        while True:
+            ready = yield wanted
+            if ready != Ready.NONE:
+                deadline = time.monotonic() + seconds
+            elif time.monotonic() > deadline:
+                raise SilentError(f"the server said nothing for {seconds:g} seconds")
+            wanted = steps.send(ready)
+    except StopIteration as done:
+        return done.value  # type: ignore[no-any-return]
+
+
+class BoundedConnection(psycopg.Connection[Row]):
+    """A connection that doesn't wait for ever: the server's own limits are none where the server stands still."""
+
+    silence = 30.0
+    """Seconds."""
+
+    def wait(self, gen: PQGen[T], *args: Any, **kwargs: Any) -> T:
+        try:
+            return super().wait(bounded(gen, self.silence), *args, **kwargs)
+        except SilentError:
+            self.close()
+            raise
 
 
 class Statements:
@@ -92,7 +130,7 @@ class PostgresDatabase:
         self._busy_timeout = busy_timeout
         self._is_read_only = is_read_only
         self._is_closed = False
-        self._pool: psycopg_pool.ConnectionPool[psycopg.Connection[Row]] | None = None
+        self._pool: psycopg_pool.ConnectionPool[BoundedConnection] | None = None
         self._inherited: list[object] = []
         self._process = os.getpid()
         try:
@@ -175,7 +213,7 @@ class PostgresDatabase:
         ):
             yield Statements(cursor)
 
-    def _connections(self) -> psycopg_pool.ConnectionPool[psycopg.Connection[Row]]:
+    def _connections(self) -> psycopg_pool.ConnectionPool[BoundedConnection]:
         if self._is_closed:
             raise StoreError(f"{self.name}: is closed")
         if self._process != os.getpid():  # the sockets are the parent's
@@ -185,10 +223,13 @@ class PostgresDatabase:
             self._pool = self._connect()
         return self._pool
 
-    def _connect(self) -> psycopg_pool.ConnectionPool[psycopg.Connection[Row]]:
+    def _connect(self) -> psycopg_pool.ConnectionPool[BoundedConnection]:
         milliseconds = max(1, round(self._busy_timeout * 1000))
 
-        def configure(connection: psycopg.Connection[Row]) -> None:
+        patience = max(2, round(self._busy_timeout))
+
+        def configure(connection: BoundedConnection) -> None:
+            connection.silence = self._busy_timeout + PATIENCE
             if connection.info.server_version < OLDEST:
                 raise StoreError(f"{self.name}: PostgreSQL 14 or newer is needed")
             connection.execute(f"SET lock_timeout = {milliseconds}")
@@ -197,11 +238,12 @@ class PostgresDatabase:
             connection.commit()
 
         # So that a wrong address or password is told at once, and not after a timeout.
-        seconds = max(2, round(self._busy_timeout))
-        with psycopg.connect(self._target, connect_timeout=seconds) as first:
+        with BoundedConnection.connect(self._target, connect_timeout=patience) as first:
             configure(first)
         return psycopg_pool.ConnectionPool(
             self._target,
+            connection_class=BoundedConnection,
+            kwargs={"connect_timeout": patience},
             min_size=1,
             max_size=CONNECTIONS,
             timeout=self._busy_timeout,

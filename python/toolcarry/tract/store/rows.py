@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
@@ -25,15 +26,23 @@ WIDTH: Final = COLUMNS.count(",") + 1
 
 
 def read_row(row: Sequence[Any], tenant: str, conversation: str) -> CommitInfo:
-    """The commit of a row. Raises ``StoreDamagedError`` where the row is not what was written."""
+    """The commit of a row. Raises ``StoreDamagedError`` where the row is not what was written.
+
+    SQLite takes a value of any type, and so bits that flip may make one of another: what can't be proved, or read, is
+    as wrong as what proves something else.
+    """
     sequence, found, parent, role, kind, content, metadata, tokens, created_at, seal = row
-    if commit_hash(parent, role, content, metadata) != found:
-        shown = found.hex()
-        raise StoreDamagedError(f"commit {shown}: its row does not prove its hash", shown)
-    if row_seal(tenant, conversation, sequence, found, kind, tokens, created_at) != seal:
-        shown = found.hex()
-        raise StoreDamagedError(f"commit {shown}: its row does not prove its place", shown)
-    return commit_of(row, conversation)
+    try:
+        if commit_hash(parent, role, content, metadata) != found:
+            reason = "its row does not prove its hash"
+        elif row_seal(tenant, conversation, sequence, found, kind, tokens, created_at) != seal:
+            reason = "its row does not prove its place"
+        else:
+            return commit_of(row, conversation)
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, struct.error):
+        reason = "its row holds what was never written"
+    shown = found.hex() if isinstance(found, bytes) else f"{found!s:.64}"
+    raise StoreDamagedError(f"commit {shown}: {reason}", shown)
 
 
 def commit_of(row: Sequence[Any], conversation: str) -> CommitInfo:
@@ -59,6 +68,8 @@ def read_content(commit: CommitInfo, row: Sequence[Any]) -> bytes:
     shown = commit.commit_hash
     if data is None:
         raise StoreDamagedError(f"commit {shown}: its content is lost", shown)
+    if not (isinstance(packing, int) and isinstance(size, int) and isinstance(data, bytes)):
+        raise StoreDamagedError(f"commit {shown}: its content holds what was never written", shown)
     try:
         content = unpack(packing, data, size)
     except StoreDamagedError as error:

@@ -3,25 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
+from typing import Any, Final
 
-from toolcarry.errors import StoreError
+from toolcarry.errors import StoreDamagedError, StoreError
 from toolcarry.tract.store.database import Database, Row, Transaction, Value
+from toolcarry.tract.store.hashing import content_hash
 from toolcarry.tract.store.log import ADD_COMMIT, ADD_CONTENT, Log
+from toolcarry.tract.store.packing import unpack
 from toolcarry.tract.store.rows import COLUMNS, read_content, read_row
 from toolcarry.tract.values import Damage, Salvage
 
 __all__ = ["salvage"]
 
-PAGE: Final = 200
-GIVE_UP: Final = 20
-"""Pages in a row in which nothing is found."""
+BATCH: Final = 200
+"""Commits in one transaction."""
+GIVE_UP: Final = 4000
+"""Keys in a row at which nothing is found."""
 
-CONVERSATION: Final = "SELECT id, tenant, name FROM tract_conversations WHERE id = ?"
-ROW: Final = f"SELECT {COLUMNS} FROM tract_commits c WHERE c.conversation = ? AND c.sequence = ?"
+CONVERSATIONS: Final = "SELECT id, tenant, name FROM tract_conversations WHERE id"
+ROWS: Final = f"SELECT {COLUMNS} FROM tract_commits c WHERE c.conversation = ? AND c.sequence"
 CONTENT: Final = (
-    "SELECT tenant, hash, size, packing, data FROM tract_contents WHERE tenant = ? AND hash = ?"
+    "SELECT id, tenant, hash, size, packing, data FROM tract_contents WHERE tenant = ? AND hash = ?"
 )
+CONTENTS: Final = "SELECT id, tenant, hash, size, packing, data FROM tract_contents WHERE id"
 ADD_LOST: Final = "INSERT INTO tract_lost (conversation, sequence, reason) VALUES (?, ?, ?)"
 
 
@@ -29,81 +33,166 @@ def salvage(source: Database, target: Database) -> Salvage:
     """Copy every commit that proves itself, with its content; what doesn't is noted as lost, in the new store, too."""
     saved = 0
     lost: list[Damage] = []
-    last = newest(source, "SELECT max(id) FROM tract_conversations", ())
-    for row in each(source, CONVERSATION, (), last):
-        if isinstance(row, Damage):
-            if "no such row" not in row.reason:
-                lost.append(row)
+    contents = Contents(source)
+    for number, row in each(source, CONVERSATIONS, "id", ()):
+        if isinstance(row, str) or not all(isinstance(name, str) for name in row[1:]):
+            reason = row if isinstance(row, str) else "its name is not what was written"
+            lost.append(Damage(f"conversation {number}: {reason}"))
             continue
-        number, tenant, name = row
-        log = Log(target, tenant, name)
-        end = newest(
-            source, "SELECT max(sequence) FROM tract_commits WHERE conversation = ?", (number,)
-        )
-        for found in each(source, ROW, (number,), end):
-            damage = found if isinstance(found, Damage) else take(source, target, log, found)
-            if damage is None:
-                saved += 1
-                continue
-            told = Damage(damage.reason, tenant, name, damage.sequence, damage.commit_hash)
-            lost.append(told)
-            note(target, log, told)
+        copy = Copy(target, Log(target, row[1], row[2]))
+        for sequence, found in each(source, ROWS, "c.sequence", (number,)):
+            copy.take(sequence, found, contents)
+        copy.write()
+        saved += copy.saved
+        lost += copy.lost
     return Salvage(saved, tuple(lost))
 
 
-def newest(source: Database, sql: str, values: tuple[Value, ...]) -> int | None:
-    """The greatest key; ``None`` where the store can't tell."""
-    try:
-        return int(source.read(sql, values)[0][0] or 0)
-    except StoreError:
-        return None
-
-
 def each(
-    source: Database, sql: str, values: tuple[Value, ...], last: int | None
-) -> Iterator[Row | Damage]:
-    """The row of each key from 1, or why there is none. Where the last key is not known, until nothing comes."""
-    key = missed = 0
-    while key < last if last is not None else missed < PAGE * GIVE_UP:
-        key += 1
+    source: Database, sql: str, key: str, values: tuple[Value, ...]
+) -> Iterator[tuple[Any, Row | str]]:
+    """The rows of a statement that ends with its key, each with the key, or the reason why it can't be read.
+
+    Reads many at once, and one by one where that fails, until so many are missing that the table seems to end there.
+    """
+    place: Any = 0
+    size = BATCH
+    missed: list[tuple[int, str]] = []
+    while len(missed) < GIVE_UP:
         try:
-            rows = source.read(sql, (*values, key))
+            rows = source.read(f"{sql} > ? ORDER BY {key} LIMIT {size}", (*values, place))
+            if rows and not is_behind(rows[-1][0], place):
+                raise StoreDamagedError("its rows are not in order")
         except StoreError as error:
-            missed += 1
-            yield Damage(str(error), sequence=key)
-            continue
-        if rows:
-            missed = 0
-            yield rows[0]
-            continue
-        missed += 1
-        if last is not None:
-            yield Damage("no such row: the commit is missing", sequence=key)
+            if size > 1:
+                size = 1
+                continue
+            if not isinstance(place, int):
+                break
+            place += 1
+            try:
+                rows = source.read(f"{sql} = ?", (*values, place))
+            except StoreError:
+                rows = []
+            if not rows:
+                missed.append((place, str(error)))
+                continue
+        if not rows:
+            break
+        yield from missed
+        missed.clear()
+        yield from ((row[0], row) for row in rows)
+        place = rows[-1][0]
+    yield from missed[:1]
 
 
-def take(source: Database, target: Database, log: Log, row: Row) -> Damage | None:
-    """Copy one commit with its content; what is wrong with it, where it is not copied."""
-    sequence, shown = row[0], row[1].hex() if isinstance(row[1], bytes) else None
-    try:
-        commit = read_row(row, log.tenant, log.conversation)
-        content = source.read(CONTENT, (log.tenant, row[5]))
-        _, _, size, packing, data = content[0] if content else (None,) * 5
-        read_content(commit, (packing, size, data))
-    except (StoreError, ValueError, IndexError, TypeError, AttributeError) as error:
-        return Damage(str(error), sequence=sequence, commit_hash=shown)
-
-    def work(run: Transaction) -> None:
-        run.run(ADD_CONTENT, content[0])
-        run.run(ADD_COMMIT, (log.make_number(run), *row))
-
-    target.write(work)
-    return None
+def is_behind(found: object, place: object) -> bool:
+    """Whether a key is behind another, in SQLite's order: numbers, texts, bytes."""
+    if isinstance(found, (int, float)) and isinstance(place, (int, float)):
+        return found > place
+    if isinstance(found, (str, bytes)) and type(found) is type(place):
+        return found > place  # type: ignore[operator]
+    return isinstance(found, bytes) or (isinstance(found, str) and not isinstance(place, bytes))
 
 
-def note(target: Database, log: Log, damage: Damage) -> None:
-    """Say in the new store what it lacks, so that a gap is known for one."""
+class Contents:
+    """The contents of the damaged store: by their index, and where that is damaged itself, by looking at all of them."""
 
-    def work(run: Transaction) -> None:
-        run.run(ADD_LOST, (log.make_number(run), damage.sequence, damage.reason))
+    def __init__(self, source: Database) -> None:
+        self._source = source
+        self._places: dict[bytes, int] | None = None
 
-    target.write(work)
+    def find(self, tenant: str, found: bytes) -> Row | None:
+        """The row of a content, by its hash, for the tenant."""
+        rows = self._read(CONTENT, (tenant, found))
+        if rows and self._proves(rows[0]) == found:
+            return (tenant, found, *rows[0][3:])
+        if self._places is None:
+            self._places = {}
+            for key, row in each(self._source, CONTENTS, "id", ()):
+                proved = None if isinstance(row, str) else self._proves(row)
+                if proved is not None:
+                    self._places[proved] = key
+        if found in self._places:
+            rows = self._read(f"{CONTENTS} = ?", (self._places[found],)) or rows
+        return (tenant, found, *rows[0][3:]) if rows else None
+
+    def _read(self, sql: str, values: tuple[Value, ...]) -> list[Row]:
+        try:
+            return self._source.read(sql, values)
+        except StoreError:
+            return []
+
+    @staticmethod
+    def _proves(row: Row) -> bytes | None:
+        """The hash of what is stored in a row."""
+        try:
+            return content_hash(unpack(row[4], row[5], row[3]))
+        except (StoreError, TypeError, ValueError):
+            return None
+
+
+class Copy:
+    """One conversation, on its way into the new store, some hundred commits at a time."""
+
+    def __init__(self, target: Database, log: Log) -> None:
+        self.saved = 0
+        self.lost: list[Damage] = []
+        self._target = target
+        self._log = log
+        self._commits: list[Row] = []
+        self._contents: dict[bytes, Row] = {}
+        self._notes: list[tuple[int, str]] = []
+        self._told: set[int | None] = set()
+        self._end = 0
+
+    def take(self, sequence: Any, row: Row | str, contents: Contents) -> None:
+        """The next commit, or why there is none: what proves itself is copied, and the rest noted as lost."""
+        if isinstance(row, str):
+            self._tell(sequence, row, None)
+            return
+        try:
+            commit = read_row(row, self._log.tenant, self._log.conversation)
+        except StoreError as error:
+            self._tell(sequence, str(error), row[1].hex() if isinstance(row[1], bytes) else None)
+            return
+        content = contents.find(self._log.tenant, row[5])
+        try:
+            size, packing, data = content[2:] if content else (None, None, None)
+            read_content(commit, (packing, size, data))
+        except StoreError as error:
+            self._tell(sequence, str(error), commit.commit_hash)
+            return
+        assert content is not None
+        for missing in range(self._end + 1, sequence)[:GIVE_UP]:
+            self._tell(missing, "the commit is missing", None)
+        self._end = sequence
+        self._commits.append(row)
+        self._contents[row[5]] = content
+        self.saved += 1
+        if len(self._commits) >= BATCH:
+            self.write()
+
+    def write(self) -> None:
+        """Bring what has been taken into the new store, with notes of what it lacks, so that a gap is known for one."""
+
+        def work(run: Transaction) -> None:
+            number = self._log.make_number(run)
+            run.run_many(ADD_CONTENT, [self._contents[key] for key in sorted(self._contents)])
+            run.run_many(ADD_COMMIT, [(number, *row) for row in self._commits])
+            run.run_many(ADD_LOST, [(number, *note) for note in self._notes])
+
+        if self._commits or self._notes:
+            self._target.write(work)
+        self._commits, self._contents, self._notes = [], {}, []
+
+    def _tell(self, sequence: Any, reason: str, found: str | None) -> None:
+        if not isinstance(sequence, int):
+            sequence = None
+        elif sequence in self._told:
+            return
+        self._told.add(sequence)
+        place = (self._log.tenant, self._log.conversation, sequence)
+        self.lost.append(Damage(reason, *place, found))
+        if sequence is not None:
+            self._notes.append((sequence, reason))

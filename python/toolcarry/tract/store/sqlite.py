@@ -91,7 +91,7 @@ class SqliteDatabase:
 
     def check(self) -> list[str]:
         try:
-            found = [str(row[0]) for row in self.read("PRAGMA quick_check")]
+            found = [str(row[0]) for row in self.read("PRAGMA integrity_check")]
         except StoreDamagedError as error:
             return [str(error)]
         return [] if found == ["ok"] else found

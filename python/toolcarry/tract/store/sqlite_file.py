@@ -178,9 +178,12 @@ def errors(name: str) -> Iterator[None]:
         raise StoreBusyError(f"{name}: is busy: {error}") from error
     except apsw.FullError as error:
         raise StoreFullError(f"{name}: is full: {error}") from error
-    except (apsw.CorruptError, apsw.NotADBError, apsw.FormatError) as error:
+    except (apsw.CorruptError, apsw.NotADBError, apsw.FormatError, apsw.SQLError) as error:
+        # Of the last kind are statements that don't fit the tables: so these are not the ones that were made.
         raise StoreDamagedError(f"{name}: is damaged: {error}") from error
     except apsw.ConstraintError as error:
         raise ConflictError(str(error)) from error
+    except UnicodeDecodeError as error:  # every text was UTF-8 when it was written
+        raise StoreDamagedError(f"{name}: is damaged: {error}") from error
     except apsw.Error as error:
         raise StoreError(f"{name}: {error}") from error

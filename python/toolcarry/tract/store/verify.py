@@ -46,7 +46,7 @@ def verify(database: Database) -> VerifyResult:
             chain = Chain(tenant, name, dict(database.read(LOST, (number,))))
             for row in pages(database, COMMITS, (tenant, number), 0):
                 checked += 1
-                chain.take(row, contents.get((tenant, bytes(row[5]))))
+                chain.take(row, contents.get((tenant, row[5])))
             damaged += chain.damaged
             lost += chain.lost
     except StoreDamagedError as error:
@@ -68,8 +68,12 @@ class Chain:
 
     def take(self, row: Row, content: str | None) -> None:
         """The next row; ``content`` says what is wrong with its content."""
-        self._pass_gap(row)
         sequence, found, parent = row[0], row[1], row[2]
+        shown = found.hex() if isinstance(found, bytes) else None
+        if not isinstance(sequence, int):
+            self._tell(None, "its row holds what was never written", shown)
+            return
+        self._pass_gap(row)
         reason = self._reason(row) or content
         if reason is None and row[-1] is None:
             reason = "its content is missing"
@@ -81,7 +85,7 @@ class Chain:
         ):
             reason = "its parent is not the commit before it"
         if reason is not None:
-            self._tell(sequence, reason, bytes(found).hex())
+            self._tell(sequence, reason, shown)
         self._sequence, self._parent = sequence, found
 
     def _pass_gap(self, row: Row) -> None:
@@ -92,19 +96,19 @@ class Chain:
         if gap:
             self._parent = None
         elif row[0] == 1 and row[2] is not None:
-            self._tell(1, "it has a parent, and is the first", bytes(row[1]).hex())
+            self._tell(1, "it has a parent, and is the first", None)
 
     def _reason(self, row: Row) -> str | None:
         try:
             commit = read_row(row[:-1], self._tenant, self._conversation)
-        except (StoreDamagedError, ValueError, IndexError, TypeError, AttributeError) as error:
-            return str(error)  # bits that flipped may make anything of a row
+        except StoreDamagedError as error:
+            return str(error)
         if kind_of(commit) is not commit.kind:
             return "its kind is not what its metadata says"
         return None
 
-    def _tell(self, sequence: int, reason: str, found: str | None) -> None:
-        known = self._known.get(sequence)
+    def _tell(self, sequence: int | None, reason: str, found: str | None) -> None:
+        known = None if sequence is None else self._known.get(sequence)
         damage = Damage(known or reason, self._tenant, self._conversation, sequence, found)
         (self.damaged if known is None else self.lost).append(damage)
 
@@ -135,6 +139,8 @@ def content_damage(row: Row) -> str | None:
 
 def all_conversations(database: Database) -> Iterator[tuple[int, str, str]]:
     for row in pages(database, CONVERSATIONS, (), 0):
+        if not (isinstance(row[1], str) and isinstance(row[2], str)):
+            raise StoreDamagedError(f"{database.name}: is damaged: a conversation has no name")
         yield row[0], row[1], row[2]
 
 
@@ -145,4 +151,6 @@ def pages(database: Database, sql: str, values: tuple[Any, ...], after: int) -> 
         yield from rows
         if len(rows) < PAGE:
             return
+        if not isinstance(rows[-1][0], int) or rows[-1][0] <= after:
+            raise StoreDamagedError(f"{database.name}: is damaged: its rows are not in order")
         after = rows[-1][0]

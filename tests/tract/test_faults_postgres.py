@@ -1,0 +1,193 @@
+"""A server that dies, stands still, or is newer: errors are typed and come in time, and it goes on when the server does."""
+
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import Any
+
+import children
+import pytest
+from postgres_server import PostgresServer
+
+from toolcarry.errors import StoreError, StoreVersionError
+from toolcarry.tract import Tract
+from toolcarry.tract.store.database import Transaction
+
+PLACES = ("before", "within", "behind")
+
+
+@pytest.fixture
+def url(postgres: PostgresServer) -> str:
+    return postgres.url()
+
+
+@pytest.fixture
+def own_server(postgres: PostgresServer) -> Iterator[PostgresServer]:
+    """The server of all tests; it stands still or is killed, and goes on at the end whatever happened."""
+    yield postgres
+    with suppress(ProcessLookupError):
+        postgres.go_on()
+
+
+def database_of(url: str) -> str:
+    return url.partition("@/")[2].partition("?")[0]
+
+
+def end_backends(postgres: PostgresServer, url: str) -> int:
+    """End every connection to a database, as an administrator would; how many there were."""
+    with postgres.connect("postgres") as connection:
+        ended = connection.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s",
+            (database_of(url),),
+        ).fetchall()
+    return len(ended)
+
+
+def say_again(tract: Tract, text: str, seconds: float = 30.0) -> None:
+    """Make the same call until it is done, as after an error."""
+    deadline = time.monotonic() + seconds
+    while True:
+        try:
+            tract.user(text)
+        except StoreError:
+            assert time.monotonic() < deadline
+            time.sleep(0.1)
+        else:
+            return
+
+
+def texts(tract: Tract) -> list[str]:
+    return [tract.get_content(commit) for commit in reversed(tract.log())]
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_a_connection_that_is_ended(
+    postgres: PostgresServer, url: str, place: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Between two calls it isn't noticed; within a transaction that fails whole, and the same call may be made again."""
+    with Tract.open(url) as tract:
+        tract.user("first")
+        if place == "before":
+            assert end_backends(postgres, url) > 0
+            say_again(tract, "second")
+        else:
+            plain = tract._log._append
+
+            def cut_off(run: Transaction, *arguments: Any) -> Any:
+                if place == "within":
+                    run.run("SELECT 1")
+                    end_backends(postgres, url)
+                done = plain(run, *arguments)
+                end_backends(postgres, url)
+                return done
+
+            with monkeypatch.context() as patch:
+                patch.setattr(tract._log, "_append", cut_off)
+                with pytest.raises(StoreError):
+                    tract.user("second")
+            assert texts(tract) == ["first"]
+            say_again(tract, "second")
+        assert texts(tract) == ["first", "second"]
+        assert tract.verify().is_whole
+
+
+WRITE_ON = """
+import sys
+from toolcarry.errors import StoreError
+from toolcarry.tract import Tract
+
+with Tract.open(sys.argv[1]) as tract:
+    for number in range(100):
+        for _ in range(100):
+            try:
+                commit = tract.user(f"{number}")
+            except StoreError:
+                continue
+            print(commit.commit_hash, flush=True)
+            break
+"""
+
+
+def test_connections_that_are_ended_at_any_moment(postgres: PostgresServer, url: str) -> None:
+    with children.start(WRITE_ON, url) as child:
+        assert child.stdout is not None
+        lines = [child.stdout.readline().strip()]
+        for _ in range(4):
+            end_backends(postgres, url)
+            lines += [child.stdout.readline().strip() for _ in range(10)]
+        rest, said = child.communicate(timeout=children.TIMEOUT)
+        assert child.returncode == 0, said
+    acknowledged = [*lines, *rest.split()]
+    with Tract.open(url) as tract:
+        log = [commit.commit_hash for commit in reversed(tract.log())]
+        place = iter(log)
+        assert all(commit in place for commit in acknowledged)  # in this order
+        assert len(acknowledged) == 100
+        # A commit that was cut off while it was confirmed is there, and again from the second call.
+        assert len(log) - 100 <= 4
+        assert tract.verify().is_whole
+
+
+def test_a_server_that_dies(own_server: PostgresServer, url: str) -> None:
+    with Tract.open(url, busy_timeout=2) as tract:
+        tract.user("first")
+        own_server.stop("immediate")
+        try:
+            for call in (tract.log, lambda: tract.user("lost")):
+                with pytest.raises(StoreError):
+                    call()
+            with pytest.raises(StoreError):
+                Tract.open(url, busy_timeout=2)
+        finally:
+            own_server.start()
+        say_again(tract, "second")
+        assert texts(tract) == ["first", "second"]
+
+
+def test_a_server_that_stands_still(own_server: PostgresServer, url: str) -> None:
+    with Tract.open(url, busy_timeout=1) as tract:
+        tract.user("first")
+        own_server.halt()
+        try:
+            for call in (
+                tract.log,
+                lambda: tract.user("lost"),
+                lambda: Tract.open(url, busy_timeout=1),
+            ):
+                started = time.monotonic()
+                with pytest.raises(StoreError):
+                    call()
+                assert time.monotonic() - started < 20
+        finally:
+            own_server.go_on()
+        say_again(tract, "second")
+        assert texts(tract) == ["first", "second"]
+        assert tract.verify().is_whole
+
+
+def test_no_more_connections(postgres: PostgresServer, url: str) -> None:
+    database = database_of(url)
+    with Tract.open(url) as tract, postgres.connect("postgres") as other:
+        tract.user("first")
+        other.execute(f"ALTER DATABASE {database} CONNECTION LIMIT 0")
+        other.execute("CREATE ROLE guest LOGIN")
+        try:
+            guest = url.replace(f"//{postgres.user}@", "//guest@")
+            with pytest.raises(StoreError, match="too many connections"):
+                Tract.open(guest, busy_timeout=2)
+        finally:
+            other.execute("DROP ROLE guest")
+        assert tract.user("second").sequence == 2
+
+
+def test_a_newer_schema(postgres: PostgresServer, url: str) -> None:
+    with Tract.open(url) as tract:
+        tract.user("first")
+    with postgres.connect(database_of(url)) as other:
+        other.execute("UPDATE tract_schema SET version = version + 1")
+        for options in ({}, {"read_only": True}):
+            with pytest.raises(StoreVersionError, match="open it with a newer toolcarry"):
+                Tract.open(url, **options)
+        other.execute("UPDATE tract_schema SET version = version - 1")
+    with Tract.open(url) as tract:
+        assert texts(tract) == ["first"]
