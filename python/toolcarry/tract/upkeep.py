@@ -78,7 +78,8 @@ class Upkeep:
     def forget(self, conversation: str | None = None) -> bool:
         """Delete a conversation for good, by default this one; whether there was one.
 
-        Its contents go with it, unless another conversation of the tenant holds them as well.
+        Its contents go with it, unless another conversation of the tenant holds them as well. Raises ``StoreBusyError``
+        where they are deleted, but a reader keeps them in the file for as long as it reads: then call it again.
 
         >>> from toolcarry.tract import Tract
         >>> with Tract.open() as tract:

@@ -17,7 +17,7 @@ from typing import TypeVar
 
 import apsw
 
-from toolcarry.errors import StoreDamagedError, StoreError
+from toolcarry.errors import StoreBusyError, StoreDamagedError, StoreError
 from toolcarry.tract.store import guard
 from toolcarry.tract.store.database import Row, Transaction, Value
 from toolcarry.tract.store.sqlite_file import (
@@ -83,10 +83,14 @@ class SqliteDatabase:
             try:
                 done = self.write(work)
                 with errors(self.name):
-                    connection.pragma("wal_checkpoint", "TRUNCATE")
+                    is_held, *_ = connection.pragma("wal_checkpoint", "TRUNCATE")
+                if is_held:
+                    raise StoreBusyError(
+                        f"{self.name}: is busy: it is deleted, but a reader keeps what was there before in the log"
+                    )
             finally:
                 if connection is self._connection:
-                    connection.pragma("secure_delete", False)
+                    connection.pragma("secure_delete", "FAST")
         return done
 
     def check(self) -> list[str]:

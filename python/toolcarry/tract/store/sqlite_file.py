@@ -37,6 +37,7 @@ SETTINGS: Final = (
     "PRAGMA trusted_schema = OFF",
     "PRAGMA cell_size_check = ON",
     "PRAGMA cache_size = -16000",
+    "PRAGMA secure_delete = FAST",  # where pages are split, what is moved leaves a copy that no deletion finds
 )
 
 
