@@ -1,6 +1,7 @@
 """What may be given to ``Tract.open``, and that waiting for a store can be interrupted."""
 
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
@@ -9,7 +10,7 @@ from pathlib import Path
 import pytest
 from stores import held
 
-from toolcarry.errors import ConfigError, StoreBusyError
+from toolcarry.errors import ConfigError, StoreBusyError, StoreError
 from toolcarry.tract import Tract
 
 WAIT = """
@@ -66,3 +67,18 @@ def test_a_url_that_is_none_is_refused_and_not_repeated(url: str) -> None:
     with pytest.raises(ConfigError, match="target: the URL is not allowed") as raised:
         Tract.open(url)
     assert "cret" not in str(raised.value)
+
+
+@pytest.mark.parametrize("version", [0, 1, 7])
+def test_a_file_of_something_else_is_left_alone(tmp_path: Path, version: int) -> None:
+    path = tmp_path / "other.db"
+    connection = sqlite3.connect(path)
+    connection.execute("CREATE TABLE mine (x)")
+    connection.execute(f"PRAGMA user_version = {version}")
+    connection.commit()
+    connection.close()
+    before = path.read_bytes()
+    for read_only in (False, True):
+        with pytest.raises(StoreError, match="is a SQLite file of something else"):
+            Tract.open(path, read_only=read_only)
+    assert path.read_bytes() == before

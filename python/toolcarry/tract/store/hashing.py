@@ -18,7 +18,14 @@ import orjson
 
 from toolcarry.errors import InputError, StoreDamagedError
 
-__all__ = ["commit_hash", "content_hash", "dump_metadata", "load_metadata", "row_seal"]
+__all__ = [
+    "commit_hash",
+    "content_hash",
+    "dump_metadata",
+    "hash_range",
+    "load_metadata",
+    "row_seal",
+]
 
 CONTENT: Final = b"toolcarry content 1\n"
 COMMIT: Final = b"toolcarry commit 1\n"
@@ -79,6 +86,14 @@ def seal_tag(tenant: str, conversation: str) -> bytes:
     """What every seal of a conversation begins with."""
     names = [name.encode("utf-8", "surrogatepass") for name in (tenant, conversation)]
     return SEAL + b"".join([LENGTH(len(name)) + name for name in names])
+
+
+def hash_range(given: str) -> tuple[bytes, bytes]:
+    """The hashes that begin with the digits; empty where there are none."""
+    digits = given.strip().lower()
+    if not 8 <= len(digits) <= 64 or not set(digits) <= set("0123456789abcdef"):
+        return b"", b""
+    return bytes.fromhex(digits.ljust(64, "0")), bytes.fromhex(digits.ljust(64, "f"))
 
 
 def dump_metadata(metadata: Mapping[str, Any]) -> bytes:

@@ -18,9 +18,24 @@ from toolcarry.tract.store.database import (
     Transaction,
     Value,
 )
-from toolcarry.tract.store.hashing import commit_hash, content_hash, dump_metadata, row_seal
+from toolcarry.tract.store.hashing import (
+    commit_hash,
+    content_hash,
+    dump_metadata,
+    hash_range,
+    row_seal,
+)
 from toolcarry.tract.store.packing import pack
-from toolcarry.tract.store.rows import COLUMNS, WIDTH, commit_of, read_content, read_row
+from toolcarry.tract.store.rows import WIDTH, commit_of, read_content, read_row
+from toolcarry.tract.store.statements import (
+    ADD_COMMIT,
+    ADD_CONTENT,
+    HEAD,
+    SEAL,
+    SELECT,
+    SELECT_WITH_CONTENT,
+    SELECT_WITH_SIZE,
+)
 from toolcarry.tract.values import CommitInfo, Kind
 
 __all__ = ["Draft", "Head", "Log"]
@@ -31,29 +46,6 @@ LOSSES: Final = 3
 """Of the connection, at one appending."""
 PAGE: Final = 1000
 """Commits read at once."""
-SELECT: Final = f"SELECT {COLUMNS} FROM tract_commits c WHERE c.conversation = ?"
-SELECT_WITH_CONTENT: Final = (
-    f"SELECT {COLUMNS}, k.packing, k.size, k.data FROM tract_commits c "
-    "LEFT JOIN tract_contents k ON k.tenant = ? AND k.hash = c.content WHERE c.conversation = ?"
-)
-SELECT_WITH_SIZE: Final = (
-    f"SELECT {COLUMNS}, k.size, length(k.data) FROM tract_commits c "
-    "LEFT JOIN tract_contents k ON k.tenant = ? AND k.hash = c.content WHERE c.conversation = ?"
-)
-HEAD: Final = (
-    "SELECT sequence, hash FROM tract_commits WHERE conversation = ? ORDER BY sequence DESC LIMIT 1"
-)
-SEAL: Final = "SELECT hash, seal FROM tract_commits WHERE conversation = ? AND sequence = ?"
-# Where the same content is stored in other bytes, they are damaged, or packed another way: these ones are good.
-ADD_CONTENT: Final = (
-    "INSERT INTO tract_contents (tenant, hash, size, packing, data) VALUES (?, ?, ?, ?, ?) "
-    "ON CONFLICT (tenant, hash) DO UPDATE SET size = excluded.size, packing = excluded.packing, "
-    "data = excluded.data WHERE tract_contents.data <> excluded.data"
-)
-ADD_COMMIT: Final = (
-    "INSERT INTO tract_commits (conversation, sequence, hash, parent, role, kind, content, metadata, "
-    "token_count, created_at, seal) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
-)
 
 Head = tuple[int, bytes | None]
 """The newest commit of a conversation: its sequence and its hash; ``(0, None)`` where there is none."""
@@ -306,11 +298,3 @@ class Log:
     @staticmethod
     def _find_head(rows: list[Row]) -> Head:
         return (rows[0][0], rows[0][1]) if rows else (0, None)
-
-
-def hash_range(given: str) -> tuple[bytes, bytes]:
-    """The hashes that begin with the digits; empty where there are none."""
-    digits = given.strip().lower()
-    if not 8 <= len(digits) <= 64 or not set(digits) <= set("0123456789abcdef"):
-        return b"", b""
-    return bytes.fromhex(digits.ljust(64, "0")), bytes.fromhex(digits.ljust(64, "f"))

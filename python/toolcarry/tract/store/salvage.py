@@ -8,9 +8,10 @@ from typing import Any, Final
 from toolcarry.errors import StoreDamagedError, StoreError
 from toolcarry.tract.store.database import Database, Row, Transaction, Value
 from toolcarry.tract.store.hashing import content_hash
-from toolcarry.tract.store.log import ADD_COMMIT, ADD_CONTENT, Log
+from toolcarry.tract.store.log import Log
 from toolcarry.tract.store.packing import unpack
 from toolcarry.tract.store.rows import COLUMNS, read_content, read_row
+from toolcarry.tract.store.statements import ADD_COMMIT, ADD_CONTENT
 from toolcarry.tract.values import Damage, Salvage
 
 __all__ = ["salvage"]

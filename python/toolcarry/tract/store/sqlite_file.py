@@ -32,6 +32,12 @@ __all__ = [
     "transaction",
 ]
 
+APPLICATION: Final = 0x746F6F6C
+"""By which a file says that it is ours."""
+OWNER: Final = (
+    "SELECT count(*), (SELECT user_version FROM pragma_user_version), "
+    "(SELECT application_id FROM pragma_application_id) FROM sqlite_schema"
+)
 SETTINGS: Final = (
     "PRAGMA foreign_keys = ON",
     "PRAGMA trusted_schema = OFF",
@@ -108,7 +114,7 @@ def prepared(
         connection.set_busy_handler(Patience(busy_timeout))
         for statement in SETTINGS:
             connection.execute(statement)
-        version = connection.pragma("user_version")
+        version = version_of(connection)
         if is_writable or version > VERSION:
             make_durable(connection, busy_timeout)
             bring_up(connection, version)
@@ -118,6 +124,17 @@ def prepared(
         connection.close()
         raise
     return connection
+
+
+def version_of(connection: apsw.Connection) -> int:
+    """The version of the schema; 0 where there is none yet. Raises ``StoreError`` for a file of something else.
+
+    Asked for in one statement, since another process may be making the tables.
+    """
+    tables, version, application = connection.execute(OWNER).get
+    if application != APPLICATION if version else tables > 0:
+        raise StoreError(f"{connection.filename}: is a SQLite file of something else")
+    return int(version)
 
 
 def check_version(version: int) -> None:
@@ -153,6 +170,7 @@ def bring_up(connection: apsw.Connection, version: int) -> None:
     with transaction(connection):
         version = connection.pragma("user_version")
         migrate(Statements(connection), version, SQLITE)
+        connection.execute(f"PRAGMA application_id = {APPLICATION}")
         connection.execute(f"PRAGMA user_version = {VERSION}")
 
 
