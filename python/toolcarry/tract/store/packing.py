@@ -17,7 +17,7 @@ __all__ = ["PLAIN", "ZSTD", "pack", "unpack"]
 PLAIN: Final = 0
 ZSTD: Final = 1
 
-PACK_FROM: Final = 4096
+PACK_FROM: Final = 8192
 """Bytes. Below, unpacking takes longer than reading what it spares."""
 LEVEL: Final = 1
 """Of zstd; 3 takes a fifth longer for two in a hundred."""

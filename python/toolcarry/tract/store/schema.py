@@ -19,14 +19,28 @@ class Dialect(NamedTuple):
 
     identity: str
     """The type of a key that the database numbers, and never gives twice."""
+    row: str
+    """The same, but for that a key may be given again when its row is gone."""
     blob: str
     integer: str
     clustered: str
     """What is said behind a table that is stored in the order of its key."""
 
 
-SQLITE: Final = Dialect("INTEGER PRIMARY KEY AUTOINCREMENT", "BLOB", "INTEGER", " WITHOUT ROWID")
-POSTGRES: Final = Dialect("BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY", "BYTEA", "BIGINT", "")
+SQLITE: Final = Dialect(
+    identity="INTEGER PRIMARY KEY AUTOINCREMENT",
+    row="INTEGER PRIMARY KEY",
+    blob="BLOB",
+    integer="INTEGER",
+    clustered=" WITHOUT ROWID",
+)
+POSTGRES: Final = Dialect(
+    identity="BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY",
+    row="BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY",
+    blob="BYTEA",
+    integer="BIGINT",
+    clustered="",
+)
 
 MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (
     (
@@ -40,7 +54,7 @@ MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (
         """,
         """
         CREATE TABLE tract_contents (
-            id {identity},
+            id {row},
             tenant TEXT NOT NULL,
             hash {blob} NOT NULL,
             size {integer} NOT NULL,
