@@ -20,6 +20,7 @@ else:
     from backports import zstd
 
 IS_LONG = os.environ.get("TOOLCARRY_LONG") == "1"
+pytestmark = pytest.mark.timeout(1_800 if IS_LONG else 120)
 FLIPS = 6_000 if IS_LONG else 300
 
 Known = dict[str, tuple[object, str]]

@@ -12,7 +12,9 @@ from power import CALLS, Ack, Disk, read_trace
 
 from toolcarry.tract import Tract
 
-STATES = 5_000 if os.environ.get("TOOLCARRY_LONG") == "1" else 150
+IS_LONG = os.environ.get("TOOLCARRY_LONG") == "1"
+pytestmark = pytest.mark.timeout(1_800 if IS_LONG else 120)
+STATES = 5_000 if IS_LONG else 150
 
 # Little is let into the log before it is brought into the file, so that this happens, too.
 WRITE = """

@@ -17,6 +17,7 @@ from toolcarry.errors import StoreError
 from toolcarry.tract import Tract
 
 IS_LONG = os.environ.get("TOOLCARRY_LONG") == "1"
+pytestmark = pytest.mark.timeout(1_800 if IS_LONG else 120)
 ROUNDS = 500 if IS_LONG else 20
 
 WRITE_ON = """
