@@ -75,6 +75,8 @@ resource.setrlimit(resource.RLIMIT_AS, limits)
 print(tract.user("small").commit_hash)
 """
 READ_AS_NOBODY = """
+with Tract.open() as memory:
+    memory.user("hi")  # imports what nobody may not be allowed to read
 if os.geteuid() == 0:
     os.setgroups([])
     os.setgid(65534)

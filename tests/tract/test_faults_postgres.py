@@ -93,6 +93,7 @@ def test_a_connection_that_is_ended(
 
 WRITE_ON = """
 import sys
+import time
 from toolcarry.errors import StoreError
 from toolcarry.tract import Tract
 
@@ -101,7 +102,9 @@ with Tract.open(sys.argv[1]) as tract:
         for _ in range(100):
             try:
                 commit = tract.user(f"{number}")
-            except StoreError:
+            except StoreError as error:
+                print(number, error, file=sys.stderr)
+                time.sleep(0.02)
                 continue
             print(commit.commit_hash, flush=True)
             break
@@ -122,9 +125,10 @@ def test_connections_that_are_ended_at_any_moment(postgres: PostgresServer, url:
         log = [commit.commit_hash for commit in reversed(tract.log())]
         place = iter(log)
         assert all(commit in place for commit in acknowledged)  # in this order
-        assert len(acknowledged) == 100
-        # A commit that was cut off while it was confirmed is there, and again from the second call.
-        assert len(log) - 100 <= 4
+        assert len(acknowledged) == 100, said
+        assert (
+            len(log) == 100
+        )  # one that was cut off while it was confirmed is found, and not sent again
         assert tract.verify().is_whole
 
 

@@ -7,7 +7,7 @@ import pytest
 from talks import work
 
 from toolcarry import ConfigError
-from toolcarry.errors import StoreError
+from toolcarry.errors import StoreDamagedError, StoreError
 from toolcarry.tract import Tract
 
 SOON = datetime.now(UTC) + timedelta(days=1)
@@ -131,3 +131,25 @@ def test_what_is_refused(tract: Tract, tmp_path: Path) -> None:
         Tract.open(tmp_path / "none" / "history.db")
     with pytest.raises(StoreError):
         Tract.open(tmp_path)
+
+
+@pytest.mark.parametrize("missing", [1, 4, 7])
+def test_a_commit_that_is_gone_is_missed(durable_target: str, tmp_path: Path, missing: int) -> None:
+    """Each commit names the one before it, so that none can leave unnoticed."""
+    with Tract.open(durable_target) as tract:
+        work(tract)
+        statement = "DELETE FROM tract_commits WHERE sequence = ?"
+        tract._log.database.write(lambda run: run.run(statement, (missing,)))
+        for read in (tract.log, tract.compile, tract.stats, lambda: list(tract.export())):
+            with pytest.raises(StoreDamagedError, match=f"number {missing} of the conversation"):
+                read()  # type: ignore[operator]
+        assert [damage.sequence for damage in tract.verify().damaged] == [missing]
+        assert len(tract.log(1)) == 1
+        done = tract.repair(tmp_path / "new.db")
+        assert [damage.sequence for damage in done.lost] == [missing]
+    with Tract.open(tmp_path / "new.db") as tract:
+        assert len(tract.log()) == 7
+        assert len(list(tract.export())) == 7
+        assert tract.verify().damaged == ()
+        assert [damage.sequence for damage in tract.verify().lost] == [missing]
+        assert tract.user("It goes on.").sequence == 9

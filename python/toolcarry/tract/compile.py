@@ -14,7 +14,7 @@ from toolcarry.project import project
 from toolcarry.tract.reading import Part, arguments_json, decode_text, read_parts
 from toolcarry.tract.store.log import Log
 from toolcarry.tract.values import CommitInfo, Kind
-from toolcarry.tract.view import SAID, View, read_view, sequences
+from toolcarry.tract.view import View, read_view, sequences
 from toolcarry.types import check_choice
 from toolcarry.wire import Wire, as_list, as_object
 
@@ -42,8 +42,9 @@ def compile_messages(log: Log, style: Style, policy: Policy | None) -> list[dict
 def written(log: Log, view: View) -> Writer:
     """The messages as they stood, or in our own shape."""
     writer = Writer(view, log)
-    for commit, content in log.contents(SAID):
-        writer.take(commit, content)
+    for commit, content in log.contents():
+        if commit.kind < Kind.EDIT:
+            writer.take(commit, content)
     writer.close()
     return writer
 

@@ -8,7 +8,8 @@ from typing import Any
 from toolcarry.tokens import count_tokens
 from toolcarry.tract.compress import NOTHING, covered_tools, hashes, original
 from toolcarry.tract.reading import encode_text, part_text
-from toolcarry.tract.store.log import Draft, Head, Log
+from toolcarry.tract.store.log import Draft, Log
+from toolcarry.tract.store.pages import Head
 from toolcarry.tract.turns import pair_turns
 from toolcarry.tract.values import CommitInfo, CompressResult, Kind
 from toolcarry.tract.view import MESSAGES, ranges, read_view

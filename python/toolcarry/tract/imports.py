@@ -17,7 +17,8 @@ from toolcarry.errors import InputError
 from toolcarry.tract.messages import append_messages, known_names
 from toolcarry.tract.reading import Names, message_drafts
 from toolcarry.tract.store.hashing import content_hash
-from toolcarry.tract.store.log import Draft, Head, Log
+from toolcarry.tract.store.log import Draft, Log
+from toolcarry.tract.store.pages import Head
 from toolcarry.tract.values import ImportResult, Kind
 from toolcarry.tract.view import SAID
 from toolcarry.unpack import read_file

@@ -8,9 +8,10 @@ from typing import Any
 from toolcarry.tract.compile import own_message
 from toolcarry.tract.reading import Names, decode_text, dump_message, object_drafts
 from toolcarry.tract.store.hashing import content_hash
-from toolcarry.tract.store.log import Draft, Head, Log
+from toolcarry.tract.store.log import Draft, Log
+from toolcarry.tract.store.pages import Head
 from toolcarry.tract.values import CommitInfo, Kind
-from toolcarry.tract.view import CALLS, SAID
+from toolcarry.tract.view import CALLS
 from toolcarry.wire import plain_message
 
 __all__ = ["append_messages", "export", "known_names"]
@@ -90,7 +91,9 @@ def known_names(log: Log) -> Names:
 def export(log: Log) -> Iterator[bytes]:
     """The lines of imported files, byte for byte, and a line of JSON for each other message."""
     is_open = False
-    for commit, content in log.contents(SAID):
+    for commit, content in log.contents():
+        if commit.kind >= Kind.EDIT:
+            continue
         if commit.metadata.get("source") is True:
             is_line = False
             chunk = content

@@ -8,7 +8,8 @@ from typing import Final
 
 from toolcarry.errors import StoreDamagedError, StoreError
 from toolcarry.tract.store.database import Database, Row, Transaction
-from toolcarry.tract.store.log import Head, Log
+from toolcarry.tract.store.log import Log
+from toolcarry.tract.store.pages import Head
 from toolcarry.tract.store.rows import COLUMNS
 from toolcarry.tract.store.statements import ADD_COMMIT, ADD_CONTENT, HEAD
 from toolcarry.tract.store.verify import all_conversations, pages

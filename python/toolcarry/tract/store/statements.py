@@ -10,6 +10,7 @@ __all__ = [
     "ADD_COMMIT",
     "ADD_CONTENT",
     "HEAD",
+    "LOST",
     "SEAL",
     "SELECT",
     "SELECT_WITH_CONTENT",
@@ -39,3 +40,4 @@ ADD_COMMIT: Final = (
     "INSERT INTO tract_commits (conversation, sequence, hash, parent, role, kind, content, metadata, "
     "token_count, created_at, seal) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
+LOST: Final = "SELECT sequence, reason FROM tract_lost WHERE conversation = ? ORDER BY sequence"

@@ -10,6 +10,7 @@ from toolcarry.tract.store.database import Database, Row
 from toolcarry.tract.store.hashing import content_hash
 from toolcarry.tract.store.packing import unpack
 from toolcarry.tract.store.rows import COLUMNS, read_row
+from toolcarry.tract.store.statements import LOST
 from toolcarry.tract.values import CommitInfo, Damage, Kind, VerifyResult
 
 __all__ = ["all_conversations", "kind_of", "pages", "verify"]
@@ -25,7 +26,6 @@ COMMITS: Final = (
     "WHERE c.conversation = ? AND c.sequence > ? ORDER BY c.sequence LIMIT ?"
 )
 CONTENTS: Final = "SELECT id, tenant, hash, size, packing, data FROM tract_contents WHERE id > ? ORDER BY id LIMIT ?"
-LOST: Final = "SELECT sequence, reason FROM tract_lost WHERE conversation = ? ORDER BY sequence"
 
 
 def verify(database: Database) -> VerifyResult:

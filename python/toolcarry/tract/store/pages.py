@@ -1,0 +1,178 @@
+"""The commits of one conversation, read a page at a time and verified: each by itself, and that none is missing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from toolcarry.errors import StoreDamagedError, UnknownCommitError
+from toolcarry.tract.store.database import Database, Row, Value
+from toolcarry.tract.store.hashing import hash_range
+from toolcarry.tract.store.rows import WIDTH, read_content, read_row
+from toolcarry.tract.store.statements import (
+    HEAD,
+    LOST,
+    SELECT,
+    SELECT_WITH_CONTENT,
+    SELECT_WITH_SIZE,
+)
+from toolcarry.tract.values import CommitInfo
+
+__all__ = ["Head", "Pages"]
+
+PAGE: Final = 1000
+"""Commits read at once."""
+
+Head = tuple[int, bytes | None]
+"""The newest commit of a conversation: its sequence and its hash; ``(0, None)`` where there is none."""
+
+
+class Pages:
+    """The reading half of a log. It keeps no cursor open, so that nobody has to wait for who reads.
+
+    Conditions are SQL that begins with ``AND``. Without one, a commit that is missing between two is told by
+    ``StoreDamagedError``, unless the store was repaired and knows of the loss.
+    """
+
+    def __init__(self, database: Database, tenant: str, conversation: str) -> None:
+        self.database = database
+        self.tenant = tenant
+        self.conversation = conversation
+        self._number: int | None = None
+        self._failures = database.failures
+
+    def head(self) -> Head:
+        """The newest commit. Where a write failed on the disk, it is read again whole, so that nothing is built on a loss."""
+        number = self._find_number()
+        if number is None:
+            return 0, None
+        found = self._find_head(self.database.read(HEAD, (number,)))
+        if self._failures != self.database.failures and found[0] > 0:
+            for commit, _ in self.contents(after=found[0] - 1):
+                found = commit.sequence, bytes.fromhex(commit.commit_hash)
+        self._failures = self.database.failures
+        return found
+
+    def commits(self, condition: str = "", *, after: int = 0) -> Iterator[CommitInfo]:
+        """The commits behind a sequence, oldest first."""
+        for commit, _ in self._verified(SELECT, (), condition, after):
+            yield commit
+
+    def contents(
+        self, condition: str = "", *, after: int = 0
+    ) -> Iterator[tuple[CommitInfo, bytes]]:
+        """The commits behind a sequence, each with its content, oldest first."""
+        for commit, row in self._verified(SELECT_WITH_CONTENT, (self.tenant,), condition, after):
+            yield commit, read_content(commit, row[WIDTH:])
+
+    def sized(self, condition: str = "") -> Iterator[tuple[CommitInfo, int, int]]:
+        """The commits, each with the bytes of its content and the bytes that these take, oldest first."""
+        for commit, row in self._verified(SELECT_WITH_SIZE, (self.tenant,), condition, 0):
+            yield commit, row[WIDTH] or 0, row[WIDTH + 1] or 0
+
+    def newest(self, limit: int | None) -> Iterator[CommitInfo]:
+        """The commits, newest first."""
+        newer: CommitInfo | None = None
+        while limit is None or limit > 0:
+            number = self._find_number()
+            if number is None:
+                return
+            size = PAGE if limit is None else min(PAGE, limit)
+            end = "" if newer is None else "AND c.sequence < ? "
+            values = (number, size) if newer is None else (number, newer.sequence, size)
+            rows = self.database.read(f"{SELECT} {end}ORDER BY c.sequence DESC LIMIT ?", values)
+            for row in rows:
+                commit = read_row(row, self.tenant, self.conversation)
+                if newer is not None:
+                    self._check_link(commit.sequence, commit.commit_hash, newer)
+                newer = commit
+                yield commit
+            if len(rows) < size:
+                if newer is not None:
+                    self._check_link(0, None, newer)
+                return
+            limit = None if limit is None else limit - size
+
+    def find(self, given: str) -> CommitInfo:
+        """The commit of a hash, or of the first eight or more of its digits. Raises ``UnknownCommitError``."""
+        low, high = hash_range(given)
+        number = self._find_number()
+        rows: list[Row] = []
+        if number is not None and low:
+            rows = self.database.read(
+                f"{SELECT} AND c.hash >= ? AND c.hash <= ? LIMIT 2", (number, low, high)
+            )
+        if len(rows) != 1:
+            reason = "several commits begin with it" if rows else "has no such commit"
+            raise UnknownCommitError(
+                f"commit {given!r:.80}: the conversation {self.conversation!r} {reason}", given
+            )
+        commit = read_row(rows[0], self.tenant, self.conversation)
+        if not low.hex() <= commit.commit_hash <= high.hex():
+            raise StoreDamagedError(f"commit {given:.80}: another one is found for it", given)
+        return commit
+
+    def content(self, commit: CommitInfo) -> bytes:
+        """The content of a commit, verified."""
+        rows = self.database.read(
+            "SELECT packing, size, data FROM tract_contents WHERE tenant = ? AND hash = ?",
+            (self.tenant, bytes.fromhex(commit.content_hash)),
+        )
+        return read_content(commit, rows[0] if rows else (None, None, None))
+
+    def _verified(
+        self, select: str, values: tuple[Value, ...], condition: str, after: int
+    ) -> Iterator[tuple[CommitInfo, Row]]:
+        """Each commit behind a sequence, with its row."""
+        number = self._find_number()
+        if number is None:
+            return
+        sql = f"{select} AND c.sequence > ? {condition} ORDER BY c.sequence LIMIT ?"
+        older: CommitInfo | None = None
+        place = after
+        while True:
+            rows = self.database.read(sql, (*values, number, place, PAGE))
+            for row in rows:
+                commit = read_row(row[:WIDTH], self.tenant, self.conversation)
+                if not condition and older is not None:
+                    self._check_link(older.sequence, older.commit_hash, commit)
+                elif not condition and after == 0:
+                    self._check_link(0, None, commit)
+                if commit.sequence <= place:
+                    raise StoreDamagedError(
+                        f"{self.database.name}: is damaged: rows are not in order"
+                    )
+                older, place = commit, commit.sequence
+                yield commit, row
+            if len(rows) < PAGE:
+                return
+
+    def _check_link(self, sequence: int, found: str | None, commit: CommitInfo) -> None:
+        """Raise ``StoreDamagedError`` where a commit does not stand on the one of this sequence and hash."""
+        shown = commit.commit_hash
+        if commit.sequence == sequence + 1:
+            if commit.parent_hash != found:
+                raise StoreDamagedError(
+                    f"commit {shown}: does not stand on the commit before it", shown
+                )
+            return
+        lost = {row[0] for row in self.database.read(LOST, (self._find_number(),))}
+        missing = [each for each in range(sequence + 1, commit.sequence) if each not in lost]
+        if missing:
+            raise StoreDamagedError(
+                f"commit {shown}: number {missing[0]} of the conversation is missing before it",
+                shown,
+            )
+
+    def _find_number(self) -> int | None:
+        if self._number is None:
+            rows = self.database.read(
+                "SELECT id FROM tract_conversations WHERE tenant = ? AND name = ?",
+                (self.tenant, self.conversation),
+            )
+            self._number = int(rows[0][0]) if rows else None
+        return self._number
+
+    @staticmethod
+    def _find_head(rows: list[Row]) -> Head:
+        return (rows[0][0], rows[0][1]) if rows else (0, None)
