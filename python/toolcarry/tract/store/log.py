@@ -51,7 +51,13 @@ class Draft(NamedTuple):
 
 
 class Log(Pages):
-    """The log of one conversation of one tenant."""
+    """The log of one conversation of one tenant.
+
+    The newest commit that was written here is remembered, so that the next one needs no look at the store: where another
+    writer came in between, the place is taken, and the head is asked for.
+    """
+
+    _known: Head | None = None
 
     def append(self, drafts: Sequence[Draft]) -> list[CommitInfo]:
         """Append commits to the head, whatever it is, all or none."""
@@ -95,18 +101,21 @@ class Log(Pages):
                 if not drafts:
                     return []
                 if self._failures != self.database.failures:
+                    self._known = None
                     self.head()
                 expected = heads[-1] if heads else None
                 self._number = self.database.write(
                     lambda run: self._append(run, expected, drafts, now, sent, losses > 0)  # noqa: B023 - called at once
                 )
             except ConflictError:
-                self._number = None
+                self._number = self._known = None
             except LostConnectionError:
+                self._known = None
                 losses += 1
                 if losses > LOSSES:
                     raise
             else:
+                self._known = sent[-1][0], sent[-1][1]
                 return sent
         raise StoreBusyError(f"{self.database.name}: others were faster {ATTEMPTS} times")
 
@@ -133,7 +142,9 @@ class Log(Pages):
         been written.
         """
         number = self._number or self.make_number(run)
-        head = self._find_head(run.run(HEAD, (number,)))
+        head = self._known if self._number else None
+        if head is None:
+            head = self._find_head(run.run(HEAD, (number,)))
         if is_unsure and self._are_there(run.run, number, rows):
             return number
         if expected is not None and head != expected:
