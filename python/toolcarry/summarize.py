@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import inspect
 import threading
-from collections.abc import Awaitable, Coroutine
-from typing import Any, Protocol
+from collections.abc import Awaitable
+from typing import Protocol
 
 __all__ = ["Summarizer", "run_summarizer"]
 
@@ -48,8 +48,6 @@ def run_summarizer(summarizer: Summarizer, text: str, instructions: str) -> str:
     return found[0]
 
 
-def wait_for(answer: Awaitable[str]) -> Coroutine[Any, Any, str]:
-    async def wait() -> str:
-        return await answer
-
-    return wait()
+async def wait_for(answer: Awaitable[str]) -> str:
+    """What ``asyncio.run`` takes, of anything that can be awaited."""
+    return await answer

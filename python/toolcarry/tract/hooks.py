@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from toolcarry.errors import ConfigError, StoreError
 from toolcarry.tract.values import CommitInfo
+from toolcarry.types import check_limit
 
 if TYPE_CHECKING:
     from toolcarry.tract.tract import Tract
@@ -43,7 +44,7 @@ class PendingToolResult:
     def summarize(self, instructions: str | None = None) -> CommitInfo:
         """Let the tract's summarizer shorten it; the summary supersedes it, with where it comes from.
 
-        Raises ``ConfigError`` without a summarizer, ``StoreError`` where it returns nothing, and what it raises.
+        Raises ``ConfigError`` without a summarizer, ``InputError`` where it returns nothing, and what it raises.
         """
         self._settle()
         return self.tract.summarize_result(self.commit.commit_hash, instructions)
@@ -93,13 +94,7 @@ class Summarization:
     default_instructions: str | None = None
 
     def __post_init__(self) -> None:
-        limit = self.auto_threshold
-        if limit is not None and (
-            not isinstance(limit, int) or isinstance(limit, bool) or limit < 0
-        ):
-            raise ConfigError(
-                f"auto_threshold: {limit!r} is not allowed; allowed: an integer >= 0, None"
-            )
+        check_limit("auto_threshold", self.auto_threshold, optional=True)
 
     def __call__(self, pending: PendingToolResult) -> None:
         """The default handler."""

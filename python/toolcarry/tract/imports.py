@@ -20,7 +20,7 @@ from toolcarry.tract.store.hashing import content_hash
 from toolcarry.tract.store.log import Draft, Log
 from toolcarry.tract.store.pages import Head
 from toolcarry.tract.values import ImportResult, Kind
-from toolcarry.tract.view import SAID
+from toolcarry.tract.view import RECORDS, SAID
 from toolcarry.unpack import read_file
 
 __all__ = ["Progress", "import_file"]
@@ -161,7 +161,7 @@ def import_document(log: Log, data: bytes, messages: Sequence[Any]) -> ImportRes
     found = content_hash(data).hex()
 
     def make(_: Head) -> Sequence[Draft]:
-        for commit in log.commits("AND c.kind = 3"):
+        for commit in log.commits(RECORDS):
             if commit.content_hash == found:
                 return ()
         return [source(data, document=True)]

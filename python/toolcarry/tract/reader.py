@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from toolcarry.errors import ConfigError, InputError
+from toolcarry.errors import InputError
 from toolcarry.policy import Policy
 from toolcarry.resolve import read_part
 from toolcarry.tract.compile import Style, compile_messages
@@ -18,6 +18,7 @@ from toolcarry.tract.turns import find_calls, find_results, find_turns
 from toolcarry.tract.upkeep import Upkeep
 from toolcarry.tract.values import CommitInfo, Hydrated, Kind, ToolTurn
 from toolcarry.tract.view import CHANGES
+from toolcarry.types import check_limit
 
 __all__ = ["Reader"]
 
@@ -27,8 +28,7 @@ class Reader(Upkeep):
 
     def log(self, limit: int | None = None) -> list[CommitInfo]:
         """The commits, newest first."""
-        if limit is not None and (not isinstance(limit, int) or limit < 0):
-            raise ConfigError(f"limit: {limit!r} is not allowed; allowed: an integer >= 0, None")
+        check_limit("limit", limit, optional=True)
         return list(self._log.newest(limit))
 
     def get_commit(self, commit_hash: str) -> CommitInfo:

@@ -13,6 +13,7 @@ __all__ = [
     "CALLS_AND_RESULTS",
     "CHANGES",
     "MESSAGES",
+    "RECORDS",
     "RESULTS",
     "SAID",
     "View",
@@ -22,14 +23,15 @@ __all__ = [
 ]
 
 # Which commits are read, as SQL, so that nothing else is.
-MESSAGES: Final = "AND c.kind < 3"
+MESSAGES: Final = f"AND c.kind < {Kind.RECORD:d}"
 """What was said, called and returned."""
-SAID: Final = "AND c.kind < 4"
+SAID: Final = f"AND c.kind < {Kind.EDIT:d}"
 """The same, and what says nothing that is known here."""
-RESULTS: Final = "AND c.kind = 2"
-CALLS: Final = "AND c.kind = 1"
-CALLS_AND_RESULTS: Final = "AND c.kind IN (1, 2)"
-CHANGES: Final = "AND c.kind >= 4"
+CALLS: Final = f"AND c.kind = {Kind.CALL:d}"
+RESULTS: Final = f"AND c.kind = {Kind.RESULT:d}"
+RECORDS: Final = f"AND c.kind = {Kind.RECORD:d}"
+CALLS_AND_RESULTS: Final = f"AND c.kind IN ({Kind.CALL:d}, {Kind.RESULT:d})"
+CHANGES: Final = f"AND c.kind >= {Kind.EDIT:d}"
 
 
 class View(NamedTuple):

@@ -17,16 +17,11 @@ from toolcarry.tract.store.database import (
     Transaction,
     Value,
 )
-from toolcarry.tract.store.hashing import (
-    commit_hash,
-    content_hash,
-    dump_metadata,
-    row_seal,
-)
+from toolcarry.tract.store.hashing import commit_hash, content_hash, dump_metadata, row_seal
 from toolcarry.tract.store.packing import pack
 from toolcarry.tract.store.pages import Head, Pages
 from toolcarry.tract.store.rows import commit_of
-from toolcarry.tract.store.statements import ADD_COMMIT, ADD_CONTENT, HEAD, SEAL
+from toolcarry.tract.store.statements import ADD_COMMIT, ADD_CONTENT, HEAD, NUMBER, SEAL
 from toolcarry.tract.values import CommitInfo, Kind
 
 __all__ = ["Draft", "Log"]
@@ -180,9 +175,7 @@ class Log(Pages):
         """The number of the conversation, which is made where there is none."""
         names = (self.tenant, self.conversation)
         for _ in range(2):
-            found = run.run(
-                "SELECT id FROM tract_conversations WHERE tenant = ? AND name = ?", names
-            )
+            found = run.run(NUMBER, names)
             if found:
                 return int(found[0][0])
             run.run(

@@ -11,11 +11,11 @@ from toolcarry.tract.store.database import Database, Row, Transaction
 from toolcarry.tract.store.log import Log
 from toolcarry.tract.store.pages import Head
 from toolcarry.tract.store.rows import COLUMNS
-from toolcarry.tract.store.statements import ADD_COMMIT, ADD_CONTENT, HEAD
+from toolcarry.tract.store.statements import ADD_COMMIT, ADD_CONTENT, HEAD, NUMBER
 from toolcarry.tract.store.verify import all_conversations, pages
 from toolcarry.tract.values import Archived
 
-__all__ = ["archive", "copy", "forget"]
+__all__ = ["archive", "forget"]
 
 BATCH: Final = 500
 """Commits in one transaction."""
@@ -40,7 +40,6 @@ UNSHARED: Final = (
     "SELECT c.content FROM tract_commits c JOIN tract_conversations v ON v.id = c.conversation "
     "WHERE v.tenant = ? AND v.id <> ?"
 )
-NUMBER: Final = "SELECT id FROM tract_conversations WHERE tenant = ? AND name = ?"
 PLACE: Final = "SELECT hash FROM tract_commits WHERE conversation = ? AND sequence = ?"
 
 

@@ -12,6 +12,7 @@ from toolcarry.tract.store.rows import WIDTH, read_content, read_row
 from toolcarry.tract.store.statements import (
     HEAD,
     LOST,
+    NUMBER,
     SELECT,
     SELECT_WITH_CONTENT,
     SELECT_WITH_SIZE,
@@ -166,10 +167,7 @@ class Pages:
 
     def _find_number(self) -> int | None:
         if self._number is None:
-            rows = self.database.read(
-                "SELECT id FROM tract_conversations WHERE tenant = ? AND name = ?",
-                (self.tenant, self.conversation),
-            )
+            rows = self.database.read(NUMBER, (self.tenant, self.conversation))
             self._number = int(rows[0][0]) if rows else None
         return self._number
 

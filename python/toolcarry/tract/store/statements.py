@@ -11,6 +11,7 @@ __all__ = [
     "ADD_CONTENT",
     "HEAD",
     "LOST",
+    "NUMBER",
     "SEAL",
     "SELECT",
     "SELECT_WITH_CONTENT",
@@ -40,4 +41,5 @@ ADD_COMMIT: Final = (
     "INSERT INTO tract_commits (conversation, sequence, hash, parent, role, kind, content, metadata, "
     "token_count, created_at, seal) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
+NUMBER: Final = "SELECT id FROM tract_conversations WHERE tenant = ? AND name = ?"
 LOST: Final = "SELECT sequence, reason FROM tract_lost WHERE conversation = ? ORDER BY sequence"
