@@ -1,8 +1,10 @@
 """What happens to a tool result as it comes in. Whatever happens, the original is there."""
 
 import asyncio
+import json
 import logging
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -221,11 +223,35 @@ def test_what_was_cut_before_is_kept_and_flagged(
     assert commit.metadata["legacy_truncated"] is True
     assert tract.get_content(commit) == text
     assert tract.counts == {"legacy_truncated": 1}
-    assert "was cut before it came here" in caplog.text
+    assert "1 tool results were cut before they came here" in caplog.text
     strict = memory(on_truncated="raise")
     with pytest.raises(InputError, match="was cut before it came here"):
         strict.tool_result("t1", "Bash", text)
     assert strict.log() == []
+
+
+def test_what_was_cut_is_flagged_whatever_way_it_comes(memory: Opener, tmp_path: Path) -> None:
+    cut = {"role": "tool", "tool_call_id": "t1", "content": "line 1\n... [truncated]"}
+    block = {"type": "tool_result", "tool_use_id": "t1", "content": cut["content"]}
+    path = tmp_path / "session.jsonl"
+    path.write_text(json.dumps({"role": "user", "content": [block]}) + "\n")
+    for take in (
+        lambda tract: tract.append_many([cut]),
+        lambda tract: tract.append_many([{"role": "user", "content": [block]}]),
+        lambda tract: tract.import_transcript(path),
+    ):
+        tract, strict = memory(), memory(on_truncated="raise")
+        take(tract)
+        (result,) = tract.find_tool_results()
+        assert result.metadata["legacy_truncated"] is True
+        assert tract.counts == {"legacy_truncated": 1}
+        assert tract.hydrate([{**cut, "content": ""}]).refetch == ("t1",)
+        with pytest.raises(InputError, match="was cut before it came here"):
+            take(strict)
+        assert strict.log() == []
+    tract.append_many([cut])
+    assert tract.append_many([cut]) == []
+    assert tract.counts == {"legacy_truncated": 2}
 
 
 @pytest.mark.parametrize(

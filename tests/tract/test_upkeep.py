@@ -153,3 +153,7 @@ def test_a_commit_that_is_gone_is_missed(durable_target: str, tmp_path: Path, mi
         assert tract.verify().damaged == ()
         assert [damage.sequence for damage in tract.verify().lost] == [missing]
         assert tract.user("It goes on.").sequence == 9
+        assert tract.archive(tmp_path / "archive.db", before=SOON).conversations == ("default",)
+    with Tract.open(tmp_path / "archive.db") as tract:
+        assert [damage.sequence for damage in tract.verify().lost] == [missing]
+        assert len(tract.log()) == 8

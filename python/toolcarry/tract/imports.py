@@ -14,7 +14,8 @@ from typing import Any, Final, NamedTuple
 
 from toolcarry.body import loads_line, messages_of, open_body
 from toolcarry.errors import InputError
-from toolcarry.tract.messages import append_messages, known_names
+from toolcarry.tract.marks import count_truncated
+from toolcarry.tract.messages import Check, append_messages, known_names
 from toolcarry.tract.reading import Names, message_drafts
 from toolcarry.tract.store.hashing import content_hash
 from toolcarry.tract.store.log import Draft, Log
@@ -49,20 +50,24 @@ class Taken(NamedTuple):
 
 
 def import_file(
-    log: Log, path: str | os.PathLike[str], progress: Progress | None = None
+    log: Log, path: str | os.PathLike[str], progress: Progress | None, check: Check
 ) -> ImportResult:
-    """Take in a session file, or a document that holds a conversation; what is there already is skipped."""
+    """Take in a session file, or a document that holds a conversation; what is there already is skipped.
+
+    ``check`` is shown what is to be written.
+    """
     data = read_file(Path(path))
     if not is_session(data):
         opened = open_body(data)
         if opened.lines is None:
-            return import_document(log, data, opened.messages)
+            return import_document(log, data, opened.messages, check)
     total = data.count(b"\n") + (not data.endswith(b"\n"))
     taken = find_taken(log, data, path)
     done = skipped = lines_to(data, taken.end)
-    commits = unread = 0
+    commits = unread = truncated = 0
     while taken.end < len(data):
         end, drafts, missed = make_batch(data, taken)
+        check(drafts)
         try:
             head = append_at(log, taken.head, drafts)
         except MovedError:
@@ -73,9 +78,10 @@ def import_file(
         taken = Taken(head, end, True, taken.names)
         commits += len(drafts)
         unread += missed
+        truncated += count_truncated(drafts)
         if progress is not None:
             progress(total if end == len(data) else done, total)
-    return ImportResult(total, skipped, commits, unread)
+    return ImportResult(total, skipped, commits, unread, truncated)
 
 
 def is_session(data: bytes) -> bool:
@@ -147,7 +153,7 @@ def find_taken(log: Log, data: bytes, path: str | os.PathLike[str]) -> Taken:
             )
         end += size
         is_read = commit.kind is not Kind.RECORD
-    return Taken(head, end, is_read, known_names(log))
+    return Taken(head, end, is_read, Names(lambda: known_names(log)))
 
 
 def lines_to(data: bytes, end: int) -> int:
@@ -155,16 +161,14 @@ def lines_to(data: bytes, end: int) -> int:
     return data.count(b"\n", 0, end) + (end == len(data) and not data.endswith(b"\n"))
 
 
-def import_document(log: Log, data: bytes, messages: Sequence[Any]) -> ImportResult:
+def import_document(log: Log, data: bytes, messages: Sequence[Any], check: Check) -> ImportResult:
     """Take in a request, or a list of messages: the messages, and behind them the document as it stands."""
-    added = len(append_messages(log, messages, is_inside=True))
+    commits, skipped = append_messages(log, messages, check, is_inside=True)
     found = content_hash(data).hex()
 
     def make(_: Head) -> Sequence[Draft]:
-        for commit in log.commits(RECORDS):
-            if commit.content_hash == found:
-                return ()
-        return [source(data, document=True)]
+        is_there = any(commit.content_hash == found for commit in log.commits(RECORDS))
+        return () if is_there else [source(data, document=True)]
 
-    added += len(log.append_to(make))
-    return ImportResult(len(messages), 0 if added else len(messages), added, 0)
+    added = len(commits) + len(log.append_to(make))
+    return ImportResult(len(messages), skipped, added, 0, count_truncated(commits))

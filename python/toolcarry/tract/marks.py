@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import re
-from typing import Final
+from collections.abc import Iterable
+from typing import Any, Final
 
 from toolcarry._pure.project.markers import is_marker
+from toolcarry.errors import InputError
+from toolcarry.tract.store.log import Draft
+from toolcarry.tract.values import CommitInfo
 
-__all__ = ["is_truncated"]
+__all__ = ["count_truncated", "flag_truncated", "is_truncated", "refuse_truncated"]
+
+FLAG: Final = "legacy_truncated"
 
 # Ours at the end of a cut text, or on the line between its two ends; and what other tools write there.
 MARK: Final = re.compile(
@@ -39,3 +45,22 @@ def is_truncated(text: str) -> bool:
 def has_mark(text: str) -> bool:
     folded = text.lower()
     return any(word in folded for word in WORDS) and MARK.search(text) is not None
+
+
+def flag_truncated(metadata: dict[str, Any], text: str) -> None:
+    """Note in the metadata of a result that its text was cut."""
+    if is_truncated(text):
+        metadata[FLAG] = True
+
+
+def count_truncated(found: Iterable[Draft | CommitInfo]) -> int:
+    """How many of them are flagged."""
+    return sum(FLAG in each.metadata for each in found)
+
+
+def refuse_truncated(drafts: Iterable[Draft]) -> None:
+    """Raise ``InputError`` where one is flagged."""
+    for draft in drafts:
+        if FLAG in draft.metadata:
+            name = draft.metadata.get("name")
+            raise InputError(f"content: the result of {name!r} was cut before it came here", None)

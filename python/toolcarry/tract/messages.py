@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+import itertools
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from toolcarry.tract.compile import own_message
 from toolcarry.tract.reading import Names, decode_text, dump_message, object_drafts
@@ -14,28 +15,43 @@ from toolcarry.tract.values import CommitInfo, Kind
 from toolcarry.tract.view import CALLS
 from toolcarry.wire import plain_message
 
-__all__ = ["append_messages", "export", "known_names"]
+__all__ = ["Check", "append_messages", "export", "known_names"]
+
+Check = Callable[[Sequence[Draft]], object]
+"""Raises for what must not be written."""
+
+
+class Appended(NamedTuple):
+    """What was appended of messages, and how many of them were there already."""
+
+    commits: list[CommitInfo]
+    skipped: int
 
 
 def append_messages(
-    log: Log, messages: Sequence[Mapping[str, Any]], *, is_inside: bool = False
-) -> list[CommitInfo]:
+    log: Log, messages: Sequence[Mapping[str, Any]], check: Check, *, is_inside: bool = False
+) -> Appended:
     """Append what of the messages is not there yet: where the history ends with how they begin, that is skipped.
 
     So the whole conversation may be given each time, as clients send it, or what is new; and either again.
-    ``is_inside``: they stand in a document that is kept as a whole.
+    ``check`` is shown what is to be written. ``is_inside``: they stand in a document that is kept as a whole.
     """
     plain = [plain_message(message, position) for position, message in enumerate(messages)]
+    skipped = 0
 
     def make(_: Head) -> Sequence[Draft]:
-        names = known_names(log)
-        drafts = [draft for message in plain for draft in object_drafts(message, names)]
-        drafts = drafts[overlap(log, drafts) :]
-        if not is_inside:
-            return drafts
-        return [draft._replace(metadata={**draft.metadata, "inside": True}) for draft in drafts]
+        nonlocal skipped
+        names = Names(lambda: known_names(log))
+        found = [object_drafts(message, names) for message in plain]
+        drafts = [draft for each in found for draft in each]
+        known = overlap(log, drafts)
+        ends = itertools.accumulate(len(each) for each in found)
+        skipped = sum(end <= known for end in ends)
+        check(drafts[known:])
+        inside = {"inside": True} if is_inside else {}
+        return [draft._replace(metadata={**draft.metadata, **inside}) for draft in drafts[known:]]
 
-    return log.append_to(make)
+    return Appended(log.append_to(make), skipped)
 
 
 def overlap(log: Log, drafts: Sequence[Draft]) -> int:
@@ -80,12 +96,10 @@ def known_by(metadata: Mapping[str, Any]) -> tuple[object, ...]:
     return metadata.get("tool_call_id"), metadata.get("is_error"), metadata.get("record")
 
 
-def known_names(log: Log) -> Names:
-    names: Names = {}
-    for commit in log.commits(CALLS):
-        for call in commit.metadata["tool_calls"]:
-            names[call["id"]] = call["name"]
-    return names
+def known_names(log: Log) -> dict[str, str]:
+    """The tool's name of each call in the history, by its id; of calls with one id, the latest."""
+    calls = (call for commit in log.commits(CALLS) for call in commit.metadata["tool_calls"])
+    return {call["id"]: call["name"] for call in calls}
 
 
 def export(log: Log) -> Iterator[bytes]:

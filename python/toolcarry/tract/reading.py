@@ -7,7 +7,7 @@ number tells which part of it the commit is; without, it is the text itself.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
 from toolcarry._pure.content import result_text
@@ -17,6 +17,7 @@ from toolcarry._pure.said import Said, ToolCall, ToolResult
 from toolcarry.decode import loads, loads_arguments
 from toolcarry.errors import InputError
 from toolcarry.tokens import count_tokens
+from toolcarry.tract.marks import flag_truncated
 from toolcarry.tract.store.log import Draft
 from toolcarry.tract.values import CommitInfo, Kind
 from toolcarry.wire import Wire, as_object
@@ -32,11 +33,8 @@ __all__ = [
     "object_drafts",
     "part_text",
     "read_parts",
-    "result_metadata",
+    "result_draft",
 ]
-
-Names = dict[str, str]
-"""The tool's name of each call, by its id: most results don't say it."""
 
 SYSTEMS: Final = ("system", "developer")
 
@@ -115,31 +113,62 @@ def arguments_json(call: Mapping[str, Any]) -> str:
     return json.dumps(call["arguments"], ensure_ascii=False, separators=(",", ":"))
 
 
+class Names:
+    """The tool's name of each call, by its id, since most results don't say it.
+
+    What the history knows is loaded when a result needs it: in a whole conversation the calls come before.
+    """
+
+    def __init__(self, load: Callable[[], Mapping[str, str]]) -> None:
+        self._load = load
+        self._noted: dict[str, str] = {}
+        self._known: Mapping[str, str] | None = None
+
+    def note(self, calls: Iterable[Mapping[str, Any]]) -> None:
+        """Take in the calls that come by."""
+        self._noted.update((call["id"], call["name"]) for call in calls)
+
+    def find(self, call_id: str) -> str:
+        """The name of the latest call with this id; ``unknown`` where there is none."""
+        if call_id in self._noted:
+            return self._noted[call_id]
+        if self._known is None:
+            self._known = self._load()
+        return self._known.get(call_id, UNKNOWN)
+
+
 def message_drafts(record: Mapping[str, Any], content: bytes, names: Names) -> list[Draft]:
     """The commits of a message, whose bytes are ``content``. Notes the names of its calls."""
     drafts: list[Draft] = []
     for index, part in enumerate(read_parts(record)):
         metadata = {**part.metadata, "record": index}
-        for call in metadata.get("tool_calls", ()):
-            names[call["id"]] = call["name"]
-        if part.kind is Kind.RESULT and not metadata["name"]:
-            metadata["name"] = names.get(metadata["tool_call_id"], UNKNOWN)
+        names.note(metadata.get("tool_calls", ()))
+        if part.kind is Kind.RESULT:
+            metadata["name"] = metadata["name"] or names.find(metadata["tool_call_id"])
+            flag_truncated(metadata, part.text)
         drafts.append(Draft(part.role, part.kind, content, metadata, count_tokens(part.text)))
     return drafts
+
+
+def result_draft(
+    call_id: str, name: str, text: str, *, is_error: bool, free: Mapping[str, Any]
+) -> Draft:
+    """The commit of a tool result that is a text, with what the caller notes beside it."""
+    metadata = {**free, **result_metadata(call_id, name, is_error=is_error)}
+    flag_truncated(metadata, text)
+    return Draft("tool", Kind.RESULT, encode_text(text), metadata, count_tokens(text))
 
 
 def object_drafts(message: Mapping[str, Any], names: Names) -> list[Draft]:
     """The commits of a message that a program holds: its text alone, where that is all it says."""
     role, text = message.get("role"), message.get("content")
     if isinstance(text, str) and set(message) <= PLAIN.get(str(role), frozenset()):
-        content = encode_text(text)
         if role != "tool":
-            return [Draft(str(role), Kind.MESSAGE, content, {}, count_tokens(text))]
+            return [Draft(str(role), Kind.MESSAGE, encode_text(text), {}, count_tokens(text))]
         call_id, name = message.get("tool_call_id"), message.get("name")
         if isinstance(call_id, str) and (name is None or isinstance(name, str)):
-            found = name or names.get(call_id, UNKNOWN)
-            metadata = result_metadata(call_id, found, is_error=False)
-            return [Draft("tool", Kind.RESULT, content, metadata, count_tokens(text))]
+            found = name or names.find(call_id)
+            return [result_draft(call_id, found, text, is_error=False, free={})]
     content = dump_message(message)
     drafts = message_drafts(message, content, names)
     return drafts or [Draft("record", Kind.RECORD, content, {"record": 0}, 0)]

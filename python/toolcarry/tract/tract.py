@@ -11,16 +11,15 @@ from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import Any, Literal, Self
 
-from toolcarry.errors import InputError
 from toolcarry.summarize import Summarizer
 from toolcarry.tokens import count_tokens
 from toolcarry.tract.checks import check_name, check_text, checked_call, free_metadata
 from toolcarry.tract.compress_tools import edit_draft
 from toolcarry.tract.hooks import PendingToolResult
 from toolcarry.tract.imports import Progress, import_file
-from toolcarry.tract.marks import is_truncated
+from toolcarry.tract.marks import count_truncated, refuse_truncated
 from toolcarry.tract.messages import append_messages
-from toolcarry.tract.reading import encode_text, result_metadata
+from toolcarry.tract.reading import encode_text, result_draft
 from toolcarry.tract.shorten import Shortening
 from toolcarry.tract.store.log import Draft, Log
 from toolcarry.tract.store.target import open_database
@@ -160,19 +159,18 @@ class Tract(Shortening, Upkeep):
             return self._log.append([edit_draft(self._result(edit), content, free)])[0]
         check_text("call_id", call_id)
         check_text("name", name)
-        found = {**free, **result_metadata(call_id, name, is_error=bool(is_error))}
-        if is_truncated(content):
-            self._tell_truncated(name)
-            found["legacy_truncated"] = True
-        draft = Draft("tool", Kind.RESULT, encode_text(content), found, count_tokens(content))
+        draft = result_draft(call_id, name, content, is_error=bool(is_error), free=free)
+        self._check([draft])
         (commit,) = self._log.append([draft])
+        self._tell_truncated(count_truncated([commit]))
         self._hooks.run(lambda: PendingToolResult(self, commit, content))
         return commit
 
     def append_many(self, messages: Sequence[Mapping[str, Any]]) -> list[CommitInfo]:
         """Commit messages of any shape, in one transaction. What the history ends with already is skipped.
 
-        So a client's whole conversation may be given each time, or what is new of it, and either twice.
+        So a client's whole conversation may be given each time, or what is new of it, and either twice. What is equal to
+        the newest message and given alone is taken for that one, sent again: ``user`` and the others write it anew.
 
         >>> with Tract.open() as tract:
         ...     asked = {"role": "user", "content": "Run the tests."}
@@ -181,7 +179,9 @@ class Tract(Shortening, Upkeep):
         ...     len(first), len(more)
         (1, 1)
         """
-        return append_messages(self._log, messages)
+        commits = append_messages(self._log, messages, self._check).commits
+        self._tell_truncated(count_truncated(commits))
+        return commits
 
     def import_transcript(
         self, path: str | os.PathLike[str], *, progress: Progress | None = None
@@ -191,7 +191,9 @@ class Tract(Shortening, Upkeep):
         ``progress`` is called with the number of lines that are done, and of all. Raises ``InputError`` where the file is
         no conversation, or is not the one that was imported here before, and ``OSError`` where it can't be read.
         """
-        return import_file(self._log, path, progress)
+        done = import_file(self._log, path, progress, self._check)
+        self._tell_truncated(done.truncated)
+        return done
 
     auser = in_thread(user)
     asystem = in_thread(system)
@@ -200,12 +202,18 @@ class Tract(Shortening, Upkeep):
     aappend_many = in_thread(append_many)
     aimport_transcript = in_thread(import_transcript)
 
-    def _tell_truncated(self, name: str) -> None:
-        """A result that was cut before it came here."""
+    def _check(self, drafts: Sequence[Draft]) -> None:
+        """Raise ``InputError`` for results that were cut, where that was asked for."""
         if self._on_truncated == "raise":
-            raise InputError(f"content: the result of {name!r} was cut before it came here", None)
-        self.counts["legacy_truncated"] += 1
-        logger.warning("a result of %s was cut before it came here; it is kept, and flagged", name)
+            refuse_truncated(drafts)
+
+    def _tell_truncated(self, count: int) -> None:
+        """Count and log results that were cut before they came here."""
+        if count:
+            self.counts["legacy_truncated"] += count
+            logger.warning(
+                "%d tool results were cut before they came here; they are kept as they are", count
+            )
 
     def _say(
         self,

@@ -166,12 +166,15 @@ class Archived:
 
 @dataclass(frozen=True, slots=True)
 class ImportResult:
-    """What an import added. ``skipped`` counts lines that were there already, ``unread`` those that are no object."""
+    """What an import added. ``skipped`` counts lines (of a document, messages) that were there already, ``unread`` those
+    that are no object, and ``truncated`` the tool results that were cut before they came here.
+    """
 
     lines: int
     skipped: int
     commits: int
     unread: int
+    truncated: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from toolcarry.tract.store.hashing import content_hash
 from toolcarry.tract.store.log import Log
 from toolcarry.tract.store.packing import unpack
 from toolcarry.tract.store.rows import COLUMNS, read_content, read_row
-from toolcarry.tract.store.statements import ADD_COMMIT, ADD_CONTENT
+from toolcarry.tract.store.statements import ADD_COMMIT, ADD_CONTENT, ADD_LOST
 from toolcarry.tract.values import Damage, Salvage
 
 __all__ = ["salvage"]
@@ -27,7 +27,6 @@ CONTENT: Final = (
     "SELECT id, tenant, hash, size, packing, data FROM tract_contents WHERE tenant = ? AND hash = ?"
 )
 CONTENTS: Final = "SELECT id, tenant, hash, size, packing, data FROM tract_contents WHERE id"
-ADD_LOST: Final = "INSERT INTO tract_lost (conversation, sequence, reason) VALUES (?, ?, ?)"
 
 
 def salvage(source: Database, target: Database) -> Salvage:

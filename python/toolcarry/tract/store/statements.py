@@ -9,6 +9,7 @@ from toolcarry.tract.store.rows import COLUMNS
 __all__ = [
     "ADD_COMMIT",
     "ADD_CONTENT",
+    "ADD_LOST",
     "HEAD",
     "LOST",
     "NUMBER",
@@ -42,4 +43,5 @@ ADD_COMMIT: Final = (
     "token_count, created_at, seal) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
 NUMBER: Final = "SELECT id FROM tract_conversations WHERE tenant = ? AND name = ?"
+ADD_LOST: Final = "INSERT INTO tract_lost (conversation, sequence, reason) VALUES (?, ?, ?) ON CONFLICT DO NOTHING"
 LOST: Final = "SELECT sequence, reason FROM tract_lost WHERE conversation = ? ORDER BY sequence"
