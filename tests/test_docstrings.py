@@ -7,14 +7,17 @@ import pkgutil
 import pytest
 
 import toolcarry
-from toolcarry import _pure, tract
+from toolcarry import _pure, summarize, tract
 
 PUBLIC = [f"toolcarry.{found.name}" for found in pkgutil.iter_modules(toolcarry.__path__)]
 PURE = [f"toolcarry._pure.{found.name}" for found in pkgutil.iter_modules(_pure.__path__)]
 TRACT = [found.name for found in pkgutil.walk_packages(tract.__path__, "toolcarry.tract.")]
+SUMMARIZE = [
+    found.name for found in pkgutil.iter_modules(summarize.__path__, "toolcarry.summarize.")
+]
 MODULES = [
     name
-    for name in [*PUBLIC, *PURE, *TRACT]
+    for name in [*PUBLIC, *PURE, *TRACT, *SUMMARIZE]
     if name not in ("toolcarry._core", "toolcarry.__main__", "toolcarry.cli")
 ]
 

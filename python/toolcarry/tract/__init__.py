@@ -3,8 +3,8 @@
 ``Tract.open`` is where to begin.
 """
 
+from toolcarry.summarize.prompts import CONVERSATION_SUMMARIZE_SYSTEM, TOOL_SUMMARIZE_SYSTEM
 from toolcarry.tract.hooks import PendingToolResult
-from toolcarry.tract.prompts import CONVERSATION_SUMMARIZE_SYSTEM, TOOL_SUMMARIZE_SYSTEM
 from toolcarry.tract.tract import Tract
 from toolcarry.tract.values import (
     Archived,

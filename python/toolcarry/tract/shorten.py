@@ -8,14 +8,14 @@ from typing import Any
 
 from toolcarry.errors import ConfigError, InputError
 from toolcarry.summarize import Summarizer, run_summarizer
-from toolcarry.tract.compress import compress, drop_failed, uncompress
-from toolcarry.tract.compress_tools import compress_tool_calls, summary_draft
-from toolcarry.tract.hooks import Handler, Hooks, Summarization
-from toolcarry.tract.prompts import (
+from toolcarry.summarize.prompts import (
     CONVERSATION_SUMMARIZE_SYSTEM,
     TOOL_SUMMARIZE_SYSTEM,
     instructions_for,
 )
+from toolcarry.tract.compress import compress, drop_failed, uncompress
+from toolcarry.tract.compress_tools import compress_tool_calls, summary_draft
+from toolcarry.tract.hooks import Handler, Hooks, Summarization
 from toolcarry.tract.reader import Reader
 from toolcarry.tract.reading import part_text
 from toolcarry.tract.store.log import Log

@@ -1,0 +1,12 @@
+"""Summarizers: what they are, those that ship, and what guards them."""
+
+from toolcarry.summarize.prompts import CONVERSATION_SUMMARIZE_SYSTEM, TOOL_SUMMARIZE_SYSTEM
+from toolcarry.summarize.protocol import BlockSummarizer, Summarizer, run_summarizer
+
+__all__ = [
+    "CONVERSATION_SUMMARIZE_SYSTEM",
+    "TOOL_SUMMARIZE_SYSTEM",
+    "BlockSummarizer",
+    "Summarizer",
+    "run_summarizer",
+]
