@@ -1,5 +1,6 @@
 """Summarizers: what they are, those that ship, and what guards them."""
 
+from toolcarry.summarize.injected import strip_injected
 from toolcarry.summarize.prompts import CONVERSATION_SUMMARIZE_SYSTEM, TOOL_SUMMARIZE_SYSTEM
 from toolcarry.summarize.protocol import BlockSummarizer, Summarizer, run_summarizer
 
@@ -9,4 +10,5 @@ __all__ = [
     "BlockSummarizer",
     "Summarizer",
     "run_summarizer",
+    "strip_injected",
 ]
