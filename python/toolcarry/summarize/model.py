@@ -1,0 +1,101 @@
+"""Summarizers that ask somebody else: any callable, and any model that LiteLLM can reach."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+from collections.abc import Awaitable, Callable
+from typing import Any, Final
+
+from toolcarry.errors import ConfigError
+from toolcarry.summarize.protocol import Coroutine, coroutine_of
+from toolcarry.types import check_limit
+
+__all__ = ["CallableSummarizer", "LiteLLMSummarizer"]
+
+TIMEOUT: Final = 60.0
+"""Seconds after which LiteLLM gives up by itself, so that a thread that was left behind ends."""
+
+
+class CallableSummarizer:
+    """Any callable that takes a text and instructions, sync or async, with a name.
+
+    ``name``, else that of the function, is its ``model``: what is noted beside what it wrote.
+
+    >>> shorten = CallableSummarizer(lambda text, instructions: text[:4], name="first-4")
+    >>> shorten("3 passed in 0.1 s", "Be brief."), shorten.model
+    ('3 pa', 'first-4')
+    """
+
+    def __init__(
+        self, function: Callable[[str, str], str | Awaitable[str]], *, name: str = ""
+    ) -> None:
+        if not callable(function):
+            raise ConfigError(f"function: {function!r} is not allowed; allowed: a callable")
+        self._function = function
+        self.model = name or getattr(function, "__qualname__", type(function).__name__)
+
+    @property
+    def acall(self) -> Coroutine | None:
+        """The function, where it can be awaited."""
+        return coroutine_of(self._function)
+
+    def __call__(self, text: str, instructions: str, /) -> str | Awaitable[str]:
+        """What the function makes of the text."""
+        return self._function(text, instructions)
+
+
+class LiteLLMSummarizer:
+    """A model that LiteLLM can reach; needs the extra ``litellm``, which is imported when it is called first.
+
+    ``max_tokens`` is the longest answer; ``options`` are those of ``litellm.completion`` (``api_key``, ``api_base``,
+    ``temperature``). Unless they say otherwise LiteLLM repeats nothing, since ``Summaries`` does, and gives up after 60
+    seconds. Raises ``ConfigError`` where the extra is missing; a call raises what LiteLLM raises.
+
+        Summaries(LiteLLMSummarizer("anthropic/claude-haiku-4-5", temperature=0))
+    """
+
+    def __init__(self, model: str, *, max_tokens: int = 1_500, **options: Any) -> None:
+        if not isinstance(model, str) or not model:
+            raise ConfigError(f"model: {model!r} is not allowed; allowed: a model's name")
+        check_limit("max_tokens", max_tokens)
+        if importlib.util.find_spec("litellm") is None:
+            raise ConfigError(
+                "summarizer: 'litellm' is not installed; pip install 'toolcarry[litellm]'"
+            )
+        self.model = model
+        self._options = {
+            "max_tokens": max_tokens,
+            "num_retries": 0,
+            "max_retries": 0,
+            "timeout": TIMEOUT,
+            **options,
+        }
+
+    def __call__(self, text: str, instructions: str, /) -> str:
+        """The model's answer."""
+        return content_of(litellm().completion(**self._request(text, instructions)))
+
+    async def acall(self, text: str, instructions: str, /) -> str:
+        """The model's answer, awaited."""
+        return content_of(await litellm().acompletion(**self._request(text, instructions)))
+
+    def _request(self, text: str, instructions: str) -> dict[str, Any]:
+        messages = [
+            {"role": "system", "content": instructions},
+            {"role": "user", "content": text},
+        ]
+        return {**self._options, "model": self.model, "messages": messages}
+
+
+def litellm() -> Any:
+    """The package, which takes seconds to import. It is told not to print to the standard output where a call fails."""
+    package: Any = importlib.import_module("litellm")
+    package.suppress_debug_info = True
+    return package
+
+
+def content_of(response: Any) -> str:
+    """The text of an answer; empty where there is none, as where all went into reasoning."""
+    content = response.choices[0].message.content
+    return content if isinstance(content, str) else ""
