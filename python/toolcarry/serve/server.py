@@ -1,0 +1,110 @@
+"""The process: it listens, says where, and ends in order when it is told to."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import signal
+import socket
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import Final
+
+import uvicorn
+from starlette.applications import Starlette
+from starlette.types import Receive, Scope, Send
+
+__all__ = ["configure_logging", "listen", "run"]
+
+logger = logging.getLogger("toolcarry.serve")
+
+KEEP_ALIVE: Final = 75
+"""How many seconds a connection may be idle: more than gateways and clients keep one, so that it is they who close it."""
+
+SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
+
+
+class Server(uvicorn.Server):
+    """A server that a signal ends in order: it takes no more connections and lets answers come to their end.
+
+    Uvicorn's own raises the signal again when it is done, so that the process dies of what it has already obeyed.
+    """
+
+    def __init__(self, config: uvicorn.Config, app: Starlette, tell: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._app = app
+        self._tell = tell
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self._tell()
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        before = {number: signal.signal(number, self.handle_exit) for number in SIGNALS}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        self._app.state.is_ready = False
+        super().handle_exit(sig, frame)
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """A socket that listens; port 0 is one that is free. Raises ``OSError``."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    return socket.create_server((host, port), family=family, backlog=2048)
+
+
+def address(listener: socket.socket) -> str:
+    """Where a socket listens, as a URL."""
+    host, port = listener.getsockname()[:2]
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+def run(
+    app: Starlette, listener: socket.socket, *, grace: int, tell: Callable[[str], None]
+) -> None:
+    """Serve until SIGTERM or SIGINT, and then for up to ``grace`` seconds until every answer has come to its end.
+
+    ``tell`` is given the address once connections are taken. A second SIGINT ends at once,
+    and raises ``KeyboardInterrupt``.
+    """
+    where = address(listener)
+
+    async def ending(scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await app(scope, receive, send)
+        except asyncio.CancelledError:  # which uvicorn would log as a failure of the application
+            logger.warning("broke off an answer that took longer than %d s to end", grace)
+
+    config = uvicorn.Config(
+        ending,
+        log_config=None,
+        access_log=False,
+        ws="none",
+        proxy_headers=False,  # a forwarded header must not make somebody a client of this machine
+        server_header=False,
+        date_header=False,
+        timeout_keep_alive=KEEP_ALIVE,
+        timeout_graceful_shutdown=grace,
+    )
+    server = Server(config, app, lambda: tell(where))
+    server.run([listener])
+    if server.force_exit:
+        raise KeyboardInterrupt
+
+
+def configure_logging() -> None:
+    """Log to stderr: what toolcarry does, and of others what is wrong. No line holds content or a secret."""
+    logging.basicConfig(
+        stream=sys.stderr,
+        level=logging.WARNING,
+        format="%(asctime)s %(levelname)s %(name)s: %(message)s",
+    )
+    logging.getLogger("toolcarry").setLevel(logging.INFO)

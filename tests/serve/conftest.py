@@ -1,0 +1,104 @@
+"""The proxy on a socket, with fake providers behind it, and the clients that people use in front of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from typing import Any
+
+import anthropic
+import httpx
+import ollama
+import openai
+import pytest
+from upstreams import AnthropicFake, Fake, OllamaFake, OpenAIFake, serving
+
+from toolcarry.serve import Settings, Upstream, create_app
+
+KEY = "test-key"
+
+Proxy = Callable[..., str]
+
+SHAPES = {AnthropicFake: "anthropic", OpenAIFake: "openai", OllamaFake: "ollama"}
+
+
+@pytest.fixture(autouse=True)
+def no_proxies(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What goes to this machine goes there directly, whatever the environment says."""
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1,localhost")
+    monkeypatch.setenv("no_proxy", "127.0.0.1,localhost")
+
+
+@pytest.fixture
+def serve() -> Iterator[Callable[..., str]]:
+    """Serve ASGI applications for as long as the test runs; the URL of each."""
+    with ExitStack() as stack:
+
+        def start(app: Any, **options: Any) -> str:
+            return stack.enter_context(serving(app, **options))
+
+        yield start
+
+
+@pytest.fixture
+def start(serve: Callable[..., str]) -> Proxy:
+    """Start a proxy with these upstreams; its URL. A fake is served first; a string is the URL of one that is."""
+
+    def start(
+        upstreams: dict[str, Fake | str],
+        *,
+        models: dict[str, tuple[str, ...]] | None = None,
+        shape: str = "anthropic",
+        upstream_options: dict[str, Any] | None = None,
+        app_options: dict[str, Any] | None = None,
+        **options: Any,
+    ) -> str:
+        made = [
+            Upstream(
+                name,
+                found if isinstance(found, str) else serve(found),
+                shape if isinstance(found, str) else SHAPES[type(found)],  # type: ignore[arg-type]
+                models=(models or {}).get(name, ()),
+                **(upstream_options or {}),
+            )
+            for name, found in upstreams.items()
+        ]
+        app = create_app(Settings(made, **options), **(app_options or {}))
+        return serve(app, lifespan="on")
+
+    return start
+
+
+@contextmanager
+def anthropic_client(url: str, **options: Any) -> Iterator[anthropic.Anthropic]:
+    with anthropic.Anthropic(base_url=url, api_key=KEY, max_retries=0, **options) as client:
+        yield client
+
+
+@contextmanager
+def openai_client(url: str, **options: Any) -> Iterator[openai.OpenAI]:
+    with openai.OpenAI(base_url=f"{url}/v1", api_key=KEY, max_retries=0, **options) as client:
+        yield client
+
+
+@pytest.fixture
+def clients() -> Iterator[Callable[[str, str], Any]]:
+    """The SDK's client of a provider, for a URL."""
+    with ExitStack() as stack:
+
+        def client(provider: str, url: str, **options: Any) -> Any:
+            if provider == "anthropic":
+                return stack.enter_context(anthropic_client(url, **options))
+            if provider == "openai":
+                return stack.enter_context(openai_client(url, **options))
+            made = ollama.Client(host=url, **options)
+            stack.callback(made.close)
+            return made
+
+        yield client
+
+
+@pytest.fixture
+def http() -> Iterator[httpx.Client]:
+    with httpx.Client(timeout=30) as client:
+        yield client
