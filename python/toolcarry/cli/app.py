@@ -14,6 +14,7 @@ from toolcarry.cli.convert import convert_file
 from toolcarry.cli.history import history
 from toolcarry.cli.inspect import inspect_files
 from toolcarry.cli.project import project_file
+from toolcarry.cli.serve import serve_until_told
 
 app = typer.Typer(
     help="Tool results in the conversations of LLM agents: what a session holds, and what of it to carry on.",
@@ -258,3 +259,46 @@ def project(
             file, policy=policy, output=output, is_diff=diff, is_json=as_json, is_strict=strict
         )
     )
+
+
+@app.command(epilog=EXIT_CODES)
+def serve(
+    config: Annotated[
+        str,
+        typer.Option(
+            "--config",
+            metavar="FILE",
+            help="The settings (TOML), with the table [serve].",
+            show_default=False,
+        ),
+    ],
+    host: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ADDRESS",
+            help="Listen on this address instead of the settings'.",
+            show_default=False,
+        ),
+    ] = None,
+    port: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            min=0,
+            max=65535,
+            help="Listen on this port instead of the settings'; 0 is one that is free.",
+            show_default=False,
+        ),
+    ] = None,
+    grace: Annotated[
+        int,
+        typer.Option(
+            metavar="SECONDS", min=0, help="How long answers may take to end once a signal came."
+        ),
+    ] = 30,
+) -> None:
+    """Run a proxy that routes requests to the upstreams of the settings and can switch between them.
+
+    The address stands on stdout once requests are taken. SIGTERM and SIGINT end it in order, with exit code 0.
+    """
+    raise typer.Exit(serve_until_told(config, host, port, grace))

@@ -1,0 +1,167 @@
+"""``toolcarry serve`` as a process of its own: it says where it listens, and ends in order."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import anthropic
+import httpx
+import pytest
+from upstreams import AnthropicFake, Turn
+
+COMMAND = [sys.executable, "-m", "toolcarry.cli", "serve"]
+LONG = Turn("A long answer that comes in many pieces, one by one, to its end.")
+SECRET = "what-was-said"  # in no line of the log
+
+
+@pytest.fixture
+def config(tmp_path, serve):
+    """A file of settings with one upstream."""
+
+    def write(*fakes, text=""):
+        tables = [
+            f'[[serve.upstreams]]\nname = "{name}"\nurl = "{serve(fake)}"\nshape = "anthropic"\n'
+            for name, fake in zip("ab", fakes, strict=False)
+        ]
+        path = tmp_path / "toolcarry.toml"
+        path.write_text("\n".join(["[serve]", text, *tables]))
+        return path
+
+    return write
+
+
+@contextmanager
+def running(*args: object) -> Iterator[tuple[subprocess.Popen[bytes], str]]:
+    """The process, and the address that it says."""
+    process = subprocess.Popen(
+        [*COMMAND, *map(os.fspath, args), "--port", "0"],  # type: ignore[call-overload]
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    try:
+        assert process.stdout is not None
+        yield process, process.stdout.readline().decode().strip()
+    finally:
+        if process.poll() is None:
+            process.kill()
+        process.communicate()
+
+
+def ended(process):
+    """The exit code, and what was logged."""
+    _, err = process.communicate(timeout=30)
+    assert b"Traceback" not in err
+    assert SECRET.encode() not in err
+    assert b"test-key" not in err
+    return process.returncode, err.decode()
+
+
+def stream_of(url):
+    with anthropic.Anthropic(base_url=url, api_key="test-key", max_retries=0) as client:
+        messages = [{"role": "user", "content": SECRET}]
+        with client.messages.stream(model="m", max_tokens=9, messages=messages) as events:
+            yield from events.text_stream
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_stream_that_runs_comes_to_its_end(config, number):
+    fake = AnthropicFake([LONG])
+    held = fake.hold(6)
+    with running("--config", config(fake)) as (process, url):
+        pieces = stream_of(url)
+        seen = [next(pieces)]
+        assert held.is_held.wait(10)
+        process.send_signal(number)
+        while True:  # until it takes no more connections
+            try:
+                httpx.get(f"{url}/healthz", timeout=5)
+            except httpx.TransportError:
+                break
+        assert process.poll() is None
+        held.may_go.set()
+        seen.extend(pieces)
+        assert "".join(seen) == LONG.text
+        code, err = ended(process)
+    assert code == 0
+    assert "ERROR" not in err
+
+
+def test_no_longer_than_it_is_given(config):
+    fake = AnthropicFake([LONG])
+    held = fake.hold(6)
+    with running("--config", config(fake), "--grace", "1") as (process, url):
+        pieces = stream_of(url)
+        next(pieces)
+        assert held.is_held.wait(10)
+        process.terminate()
+        with pytest.raises(Exception, match="closed"):
+            list(pieces)
+        assert held.is_left.wait(10)
+        code, err = ended(process)
+    assert (code, "broke off an answer" in err) == (0, True)
+
+
+def test_a_second_interrupt_ends_at_once(config):
+    fake = AnthropicFake([LONG])
+    held = fake.hold(6)
+    with running("--config", config(fake)) as (process, url):
+        pieces = stream_of(url)
+        next(pieces)
+        assert held.is_held.wait(10)
+        process.send_signal(signal.SIGINT)
+        stop = threading.Event()
+        while process.poll() is None and not stop.wait(0.2):
+            process.send_signal(signal.SIGINT)
+        assert process.wait(10) == 130
+        pieces.close()
+
+
+def test_it_switches_and_logs_no_content(config, http):
+    with running("--config", config(AnthropicFake(), AnthropicFake())) as (process, url):
+        assert url.startswith("http://127.0.0.1:")
+        http.post(f"{url}/switch", json={"upstream": "b", "conversation": SECRET})
+        assert "".join(stream_of(url)) == "Hello."
+        process.terminate()
+        code, err = ended(process)
+    assert code == 0
+    assert "INFO toolcarry.serve: switched a conversation to b" in err
+
+
+def refused(*args):
+    done = subprocess.run([*COMMAND, *map(str, args)], capture_output=True, check=False, timeout=60)
+    assert b"Traceback" not in done.stderr
+    assert done.stdout == b""
+    return done.returncode, done.stderr.decode()
+
+
+def test_what_it_cannot_start_with(config, tmp_path):
+    assert refused("--config", tmp_path / "absent")[0] == 3
+    assert refused()[0] == 2
+    code, err = refused("--config", config())
+    assert (code, "serve.upstreams: there is none" in err) == (2, True)
+    code, err = refused("--config", config(AnthropicFake(), text='default = "c"'))
+    assert (code, "'c' is not allowed; allowed: a" in err) == (2, True)
+    code, err = refused("--config", config(AnthropicFake(), text="nothing = 1"))
+    assert (code, "nothing" in err) == (2, True)
+
+
+def test_a_port_that_is_taken(config):
+    path = config(AnthropicFake())
+    with running("--config", path) as (_, url):
+        code, err = refused("--config", path, "--port", url.rpartition(":")[2])
+    assert code == 1
+    assert "cannot listen on 127.0.0.1:" in err
+
+
+def test_it_needs_its_extra(config, tmp_path):
+    (tmp_path / "httpx.py").write_text("raise ModuleNotFoundError('no', name='httpx')")
+    script = "import sys; sys.path.insert(0, sys.argv[1]); from toolcarry.cli import main; sys.exit(main(sys.argv[2:]))"
+    args = [sys.executable, "-c", script, tmp_path, "serve", "--config", config(AnthropicFake())]
+    done = subprocess.run(args, capture_output=True, check=False, timeout=60)
+    assert (done.returncode, b"pip install 'toolcarry[serve]'" in done.stderr) == (2, True)
