@@ -1,7 +1,7 @@
 """Tool results in the conversations of LLM agents: paired, deduplicated, cut to a budget, carried over."""
 
 from toolcarry._backend import backend
-from toolcarry.carry import Carried, carry, carry_files, prepend_summary_to_user_message
+from toolcarry.carry import Carried, carry, carry_files
 from toolcarry.convert import Converted, Loss, convert
 from toolcarry.decisions import Decisions, Mend, ProjectReport, Replacement
 from toolcarry.dedupe import deduplicate_tools
@@ -10,6 +10,7 @@ from toolcarry.explain import Fate, explain
 from toolcarry.inspect import Inspection, ToolSize, inspect
 from toolcarry.pair import extract_tool_blocks
 from toolcarry.policy import NO_LIMIT, Policy
+from toolcarry.prepend import prepend_summary_to_user_message
 from toolcarry.project import Projected, ProjectedBody, project, project_body
 from toolcarry.read import dialogue
 from toolcarry.render import format_tool_context

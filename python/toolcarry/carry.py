@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from toolcarry._backend import kernels
 from toolcarry.errors import ConfigError, InputError
 from toolcarry.policy import Policy, check_arguments
 from toolcarry.read import Body, Messages, located, take
 from toolcarry.types import Counts, Report
-from toolcarry.wire import as_list, as_object
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["Carried", "carry", "carry_files", "prepend_summary_to_user_message"]
+__all__ = ["Carried", "carry", "carry_files"]
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -129,41 +128,3 @@ def as_paths(paths: object) -> list[Path]:
             raise InputError(f"path {position} can be no path: {path!r}", position)
         found.append(Path(name))
     return found
-
-
-def prepend_summary_to_user_message(message: Mapping[str, Any], context: str) -> dict[str, Any]:
-    """A new message: ``context`` before what the user says in ``message``, which stays as it is.
-
-    Where the content is a list, the context is a text part of its own; it stands behind tool results, which
-    providers want first. An empty context changes nothing. Raises ``InputError`` for a message that is none.
-
-    >>> prepend_summary_to_user_message({"role": "user", "content": "Go on."}, "[CONTEXT ...]")["content"]
-    '[CONTEXT ...]\\n\\nGo on.'
-    """
-    given = as_object(message)
-    if given is None:
-        raise InputError(f"message 0 is not an object, but {type(message).__name__}")
-    new = dict(given)
-    if not context:
-        return new
-    content = new.get("content")
-    if content is None or content == "":
-        new["content"] = context
-    elif isinstance(content, str):
-        new["content"] = f"{context}\n\n{content}"
-    else:
-        new["content"] = with_text_part(content, context)
-    return new
-
-
-def with_text_part(content: object, context: str) -> list[Any]:
-    """The parts of ``content`` with one more, behind those that hold tool results."""
-    parts = as_list(content)
-    if parts is None:
-        raise InputError(
-            f"content is neither text nor a list of parts, but {type(content).__name__}"
-        )
-    place = 0
-    while place < len(parts) and (as_object(parts[place]) or {}).get("type") == "tool_result":
-        place += 1
-    return [*parts[:place], {"type": "text", "text": context}, *parts[place:]]
