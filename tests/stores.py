@@ -1,4 +1,4 @@
-"""What others do to a store meanwhile: they hold its lock, in a process of their own."""
+"""Where stores may be made, and what others do to one meanwhile: they hold its lock, in a process of their own."""
 
 from __future__ import annotations
 
@@ -7,6 +7,9 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+import pytest
+from postgres_server import PostgresServer
 
 HOLD = """
 import sys, apsw
@@ -28,3 +31,13 @@ def held(path: Path) -> Iterator[None]:
         assert holder.stdout.readline() == b"held\n"
         yield
         holder.stdin.close()
+
+
+def make_target(request: pytest.FixtureRequest, folder: Path, kind: str) -> str:
+    """Where an empty store of this kind may be made: ``memory``, ``file`` or ``postgres``."""
+    if kind == "memory":
+        return ":memory:"
+    if kind == "file":
+        return str(folder / "history.db")
+    server: PostgresServer = request.getfixturevalue("postgres")
+    return server.url()

@@ -34,6 +34,10 @@ class ConfigError(ToolcarryError):
     """A setting has a value that it may not have; the message names key, value and what is allowed."""
 
 
+class RedactionError(ToolcarryError):
+    """A text could not be cleaned of its secrets; whoever asked withholds it. The message says nothing of the text."""
+
+
 class StoreError(ToolcarryError):
     """The canonical history could not be read or written; what was written before is whole.
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from postgres_server import PostgresServer
+from stores import make_target
 
 from toolcarry.tract import Tract
 
@@ -21,15 +21,6 @@ def target(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 def durable_target(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """As ``target``, of the kinds that can be opened twice."""
     return make_target(request, tmp_path, request.param)
-
-
-def make_target(request: pytest.FixtureRequest, folder: Path, kind: str) -> str:
-    if kind == "memory":
-        return ":memory:"
-    if kind == "file":
-        return str(folder / "history.db")
-    server: PostgresServer = request.getfixturevalue("postgres")
-    return server.url()
 
 
 @pytest.fixture

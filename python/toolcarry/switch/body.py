@@ -1,0 +1,105 @@
+"""The switch for the bytes of a request: its messages are taken out, and put back where they are others."""
+
+from __future__ import annotations
+
+from typing import Any, Final, NamedTuple
+
+import orjson
+
+from toolcarry.decode import loads
+from toolcarry.errors import InputError
+from toolcarry.switch.packed import dump
+from toolcarry.switch.values import Switched, SwitchedBody
+from toolcarry.wire import as_list, as_object
+
+__all__ = ["Request", "open_request"]
+
+LISTS: Final = ("messages", "contents", "input")
+"""Where a request keeps its messages."""
+THOUGHTS: Final = ("thinking", "redacted_thinking")
+
+
+class Request(NamedTuple):
+    """A request body: its bytes, its document, and where in that the messages stand."""
+
+    body: bytes
+    document: dict[str, Any]
+    key: str
+
+    @property
+    def messages(self) -> list[Any]:
+        """The messages of the request."""
+        found: list[Any] = self.document[self.key]
+        return found
+
+    def answer(self, switched: Switched) -> SwitchedBody:
+        """The body with other messages; the same object where they are the same."""
+        if not switched.is_switched:
+            return SwitchedBody(self.body, switched.report, switched.line)
+        document = {**self.document, self.key: switched.messages}
+        is_thinking_off = refuses_thinking(document)
+        if is_thinking_off:
+            document = without_thinking(document)
+        return SwitchedBody(
+            dump(document), switched.report, switched.line, is_thinking_off=is_thinking_off
+        )
+
+
+def open_request(body: bytes) -> Request | str:
+    """A request body taken apart, or why it is left as it is.
+
+    >>> open_request(b'{"model": "m", "messages": []}').key
+    'messages'
+    >>> open_request(b"[]")
+    'no request'
+    """
+    try:
+        document = orjson.loads(body)
+    except orjson.JSONDecodeError:
+        try:
+            document = loads(body)  # what others accept
+        except InputError as error:
+            return str(error)
+    if isinstance(document, dict):
+        for key in LISTS:
+            if isinstance(document.get(key), list):
+                return Request(body, document, key)
+    return "no request"
+
+
+def refuses_thinking(document: dict[str, Any]) -> bool:
+    """Whether Anthropic would refuse to think on: the turn with the open calls has to begin with a thought of its own.
+
+    What another backend thought there means nothing to it, and was taken out.
+    """
+    thinking = as_object(document.get("thinking"))
+    if thinking is None or thinking.get("type") != "enabled":
+        return False
+    turns = [as_object(message) or {} for message in document.get("messages") or ()]
+    models = [message for message in turns if message.get("role") == "assistant"]
+    if not models or not holds(turns[-1], "tool_result"):
+        return False
+    blocks = as_list(models[-1].get("content")) or ()
+    first = as_object(blocks[0]) if blocks else None
+    return holds(models[-1], "tool_use") and (first or {}).get("type") not in THOUGHTS
+
+
+def holds(message: Any, kind: str) -> bool:
+    """Whether a message has a block of this kind."""
+    blocks = as_list(message.get("content")) or ()
+    return any((as_object(block) or {}).get("type") == kind for block in blocks)
+
+
+def without_thinking(document: dict[str, Any]) -> dict[str, Any]:
+    """A request without thinking, and without what asks for its thoughts to be cleared, which needs it."""
+    new = {key: value for key, value in document.items() if key != "thinking"}
+    management = as_object(new.get("context_management"))
+    edits = as_list((management or {}).get("edits"))
+    if management is not None and edits is not None:
+        kept = [
+            edit
+            for edit in edits
+            if not str((as_object(edit) or {}).get("type")).startswith("clear_thinking")
+        ]
+        new["context_management"] = {**management, "edits": kept}
+    return new

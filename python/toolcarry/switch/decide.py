@@ -1,0 +1,56 @@
+"""What is to be done with a request, by what is known of its conversation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+from typing import NamedTuple
+
+from toolcarry.switch.fingerprint import Mark
+from toolcarry.switch.sessions import Line, Prefix, Session
+from toolcarry.switch.values import Reason
+
+__all__ = ["Known", "find_known", "reason_for"]
+
+
+class Known(NamedTuple):
+    """What was sent before for the beginning of a conversation, and where in the request that beginning ends."""
+
+    prefix: Prefix
+    end: int
+
+
+def find_known(line: Line, backend: str, first: Mark, rest: Iterator[Mark]) -> Known | None:
+    """The longest beginning of a request that this backend was sent something for.
+
+    Takes of ``rest`` what it needs.
+    """
+    wanted = {
+        (prefix.count, prefix.digest): prefix
+        for prefix in line.prefixes
+        if prefix.backend == backend
+    }
+    most = max((count for count, _ in wanted), default=0)
+    found = None
+    for mark in (first, *islice(rest, max(most - 1, 0))):
+        prefix = wanted.get((mark.length, mark.digest))
+        if prefix is not None:
+            found = Known(prefix, mark.end)
+    return found
+
+
+def reason_for(session: Session, line: Line, backend: str, known: Known | None) -> Reason:
+    """Why a request is changed, or left as it is.
+
+    Of a line that nobody has answered yet it is asked whether the conversation is one backend's alone: if not, what the
+    request holds may be of another one, and is carried.
+    """
+    if known is not None:
+        return "resumed"
+    last = line.backend or session.backend
+    if last not in ("", backend):
+        return "switched"
+    lines = (line,) if line.backend else session.lines
+    if any(prefix.backend == backend for known in lines for prefix in known.prefixes):
+        return "rewritten"
+    return "same_backend" if last else "new"

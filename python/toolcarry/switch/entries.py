@@ -1,0 +1,104 @@
+"""A request's messages as the switch sees them: who speaks, what is the user's request, what is still open."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
+
+from toolcarry._pure.read import read_message
+from toolcarry._pure.said import Said
+from toolcarry.convert.parts import Media, Role, Text
+from toolcarry.convert.said import ROLES, content_of, read_part, role_of
+from toolcarry.prepend import is_result_part
+from toolcarry.summarize import strip_injected
+from toolcarry.wire import Wire, as_list, text_or_empty
+
+__all__ = ["Division", "Entry", "divide", "read_entry", "role_in", "without_results"]
+
+
+class Entry(NamedTuple):
+    """One message: who speaks, and what of it matters here."""
+
+    role: Literal["system", "user", "model", "result"]
+    """A message of the user's without a word of theirs is a result."""
+    calls: frozenset[str]
+    results: frozenset[str]
+    """The ids of the calls that are made, and of those that are answered."""
+
+
+class Division(NamedTuple):
+    """What becomes of a request's messages when the backend changes, by their positions."""
+
+    request: int | None
+    """The user's last request, before which the context goes; ``None`` where the user said nothing."""
+    tail: int
+    """Where what stays as it is begins: the open call with its results. The number of messages where there is none."""
+
+
+def read_entry(message: Wire) -> Entry:
+    """What one message says."""
+    said = Said()
+    read_message(message, message.get("role"), said)
+    calls = frozenset(call.call_id for call in said.calls)
+    results = frozenset(result.call_id for result in said.results)
+    speaker = role_in(message) or role_of(message)
+    if speaker == "system":
+        return Entry("system", calls, results)
+    if speaker is None:
+        is_answer = bool(said.results) and not said.calls
+        return Entry("result" if is_answer else "model", calls, results)
+    if speaker == "assistant":
+        return Entry("model", calls, results)
+    has_words = message.get("role") not in ("tool", "function") and any(
+        is_said(part) for part in content_of(message)
+    )
+    return Entry("user" if has_words else "result", calls, results)
+
+
+def role_in(message: Wire) -> Role | None:
+    """Who speaks, where the message says so itself; what stands beside results is the user's."""
+    return ROLES.get(text_or_empty(message.get("role")))
+
+
+def is_said(item: object) -> bool:
+    """Whether a part of a user's message is theirs: not a result, and not what their client put in."""
+    part = read_part(item, 0)
+    if isinstance(part, Text):
+        return bool(strip_injected(part.text).strip())
+    return isinstance(part, Media) and not is_result_part(item)
+
+
+def divide(entries: Sequence[Entry]) -> Division:
+    """Where the user's last request stands, and where what is open begins.
+
+    In the middle of a tool loop the last call of the model's and its results are open. What else stands last, and is
+    no request, is the beginning of an answer that the model is to go on with.
+    """
+    end = len(entries)
+    request = next((at for at in range(end - 1, -1, -1) if entries[at].role == "user"), None)
+    first = 0 if request is None else request + 1
+    results = start_of(entries, end, first, ("result", "system"))
+    calls = start_of(entries, results, first, ("model",))
+    asked = frozenset[str]().union(*(entry.calls for entry in entries[calls:results]))
+    answered = frozenset[str]().union(*(entry.results for entry in entries[results:]))
+    if asked and answered and answered <= asked:
+        return Division(request, calls)
+    if not answered and not asked and calls < results == end:
+        return Division(request, calls)
+    return Division(request, end)
+
+
+def start_of(entries: Sequence[Entry], end: int, first: int, roles: tuple[str, ...]) -> int:
+    """Where the run of messages of these roles begins that ends at ``end``."""
+    while end > first and entries[end - 1].role in roles:
+        end -= 1
+    return end
+
+
+def without_results(message: Wire) -> Wire:
+    """A user's message without the results in it: they go where their calls go."""
+    for key in ("content", "parts"):
+        parts = as_list(message.get(key))
+        if parts is not None and any(map(is_result_part, parts)):
+            return {**message, key: [part for part in parts if not is_result_part(part)]}
+    return message

@@ -1,0 +1,90 @@
+"""By what a conversation is known again: a hash of what was said in it, whatever clients move about in it.
+
+Clients drop thinking, move cache marks, put reminders into what the user said and take them out, and write one text
+now as a string and now as a part. None of that counts, nor do system prompts, which may hold the time of day.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+from toolcarry.summarize import strip_injected
+from toolcarry.switch.bare import bare
+from toolcarry.switch.entries import role_in
+from toolcarry.switch.packed import dump
+from toolcarry.wire import Wire, as_list, as_object, plain_message
+
+__all__ = ["Mark", "marks"]
+
+SPOKEN: Final = frozenset(("role", "type", "content", "parts"))
+"""The members of a message that is nothing but said."""
+TAG: Final = b"toolcarry switch 1"
+
+
+class Mark(NamedTuple):
+    """The conversation up to a message: how many messages of it count, their digest, and where the next one stands."""
+
+    length: int
+    digest: str
+    end: int
+
+
+def marks(messages: Sequence[Any]) -> Iterator[Mark]:
+    """A mark for each message that counts, in order. Raises ``InputError`` at one that is no object.
+
+    >>> said = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Go on."}]
+    >>> [(mark.length, mark.end) for mark in marks(said)]
+    [(1, 2)]
+    """
+    state = hashlib.sha256(TAG)
+    count = 0
+    for position, message in enumerate(messages):
+        record = plain_message(message, position)
+        role = role_in(record)
+        said = None if role == "system" else said_in(record, is_model=role == "assistant")
+        if said is None:
+            continue
+        count += 1
+        state.update(len(said).to_bytes(8, "big"))
+        state.update(said)
+        yield Mark(count, state.hexdigest(), position + 1)
+
+
+def said_in(message: Wire, *, is_model: bool) -> bytes | None:
+    """What counts of a message, as bytes; ``None`` where nothing does."""
+    left = bare(message)
+    if left is None:
+        return None
+    new = dict(left)
+    for key in ("content", "parts"):
+        parts = [new[key]] if isinstance(new.get(key), str) else as_list(new.get(key))
+        if parts is not None:
+            plain = [plain_part(part, is_model=is_model) for part in parts]
+            new[key] = [part for part in plain if part != ""]
+    if (
+        not is_model
+        and new.keys() <= SPOKEN
+        and not any(new.get(key) for key in ("content", "parts"))
+    ):
+        return None  # a reminder that has a message of its own
+    return dump(new, is_sorted=True)
+
+
+def plain_part(item: object, *, is_model: bool) -> object:
+    """A part; one that is nothing but text as that text, without what the client put in."""
+    part = as_object(item)
+    text = item if part is None else part.get("text")
+    if not isinstance(text, str) or (part is not None and not part.keys() <= {"type", "text"}):
+        return as_plain_results(part) if part is not None else item
+    return text if is_model else strip_injected(text).strip()
+
+
+def as_plain_results(part: Wire) -> Wire:
+    """A result whose content is one text in a list, as that text: clients write it either way."""
+    held = as_list(part.get("content"))
+    only = as_object(held[0]) if held is not None and len(held) == 1 else None
+    if isinstance(only, Mapping) and only.keys() == {"type", "text"} and only["type"] == "text":
+        return {**part, "content": only["text"]}
+    return part

@@ -1,0 +1,178 @@
+"""Sessions on the canonical history: a restart, or another worker, goes on with the same bytes.
+
+Each change is a commit in a conversation of the tenant's, named after the one that it is about, so that ``forget`` finds
+it. Each access asks the store which one is the newest, so that workers know of one another, and reads it where memory has
+another one; where the store can't be had, memory is all there is, for a while.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Final
+
+from toolcarry.errors import InputError, StoreError
+from toolcarry.switch.packed import dump, load
+from toolcarry.switch.sessions import Line, MemorySessions, Prefix, Session, SessionKey
+from toolcarry.tract.store.log import Draft, Log
+from toolcarry.tract.store.target import open_database
+from toolcarry.tract.values import Kind
+
+__all__ = ["HistorySessions", "conversation_of"]
+
+logger = logging.getLogger("toolcarry.switch")
+
+SUFFIX: Final = "#switch"
+NO_LINES: Final = Session()
+
+
+def conversation_of(conversation: str) -> str:
+    """The name of the conversation in the history that holds the sessions of this one.
+
+    >>> conversation_of("c1")
+    'c1#switch'
+    """
+    return f"{conversation}{SUFFIX}"
+
+
+class HistorySessions:
+    """Sessions in the canonical history at ``target``: a file, or ``postgresql://...``.
+
+    ``max_entries``, ``ttl`` and ``max_bytes`` are those of ``MemorySessions``, which stands before it. An access takes
+    ``busy_timeout`` seconds at most; after one that failed the store is left alone for ``pause`` seconds. ``counts``
+    has the accesses by ``loaded``, ``saved``, ``failed`` and ``paused``.
+
+    Raises ``StoreError`` where the store can't be opened.
+    """
+
+    is_waiting = True
+
+    def __init__(
+        self,
+        target: str | os.PathLike[str],
+        *,
+        max_entries: int = 1024,
+        ttl: float = 86_400.0,
+        max_bytes: int = 256 << 20,
+        busy_timeout: float = 1.0,
+        pause: float = 10.0,
+    ) -> None:
+        self._memory = MemorySessions(max_entries=max_entries, ttl=ttl, max_bytes=max_bytes)
+        self._database = open_database(os.fspath(target), busy_timeout=busy_timeout)
+        self._pause = pause
+        self._paused_until = 0.0
+        self._lock = threading.Lock()
+        self.counts: Counter[str] = Counter()
+
+    def load(self, key: SessionKey) -> Session | None:
+        """The session of a conversation, as whoever wrote it last left it; as it was here, where that can't be had."""
+        kept = self._memory.load(key)
+        stored = self._reach("loaded", lambda: self._read(key, kept))
+        if stored is None or stored is kept:
+            return kept
+        self._memory.save(key, stored)
+        return stored
+
+    def save(self, key: SessionKey, session: Session) -> None:
+        """Keep the session of a conversation; it is stored where it says something new."""
+        before = self._memory.load(key) or NO_LINES
+        if lasting(session) != lasting(before):
+            session = self._reach("saved", lambda: self._write(key, session)) or session
+        self._memory.save(key, session)
+
+    def close(self) -> None:
+        """Let go of the store."""
+        self._database.close()
+
+    def _log(self, key: SessionKey) -> Log:
+        return Log(self._database, key.tenant, conversation_of(key.conversation))
+
+    def _read(self, key: SessionKey, kept: Session | None) -> Session:
+        log = self._log(key)
+        newest = next(iter(log.newest(1)), None)
+        if newest is None:
+            return kept or NO_LINES
+        if kept is not None and kept.version == newest.commit_hash:
+            return kept
+        return replace(decode(log.content(newest)), version=newest.commit_hash)
+
+    def _write(self, key: SessionKey, session: Session) -> Session:
+        draft = Draft("system", Kind.MESSAGE, encode(session), {"switch": 1}, 0)
+        (commit,) = self._log(key).append([draft])
+        return replace(session, version=commit.commit_hash)
+
+    def _reach(self, done: str, access: Callable[[], Session]) -> Session | None:
+        """What an access to the store gives; ``None`` where it failed, or where it is not tried."""
+        with self._lock:
+            is_paused = time.monotonic() < self._paused_until
+            self.counts["paused" if is_paused else done] += 1
+        if is_paused:
+            return None
+        try:
+            session = access()
+        except (StoreError, InputError) as error:
+            with self._lock:
+                self._paused_until = time.monotonic() + self._pause
+                self.counts["failed"] += 1
+                self.counts[done] -= 1
+            logger.warning("the sessions can't be had: %s", type(error).__name__)
+            return None
+        return session
+
+
+def lasting(session: Session) -> object:
+    """What of a session outlives a process: not who was asked."""
+    lines = [(line.first, line.backend, line.prefixes) for line in session.lines]
+    return [line for line in lines if line[1] or line[2]], session.backend
+
+
+def encode(session: Session) -> bytes:
+    """A session as JSON."""
+    lines = [
+        {
+            "first": line.first,
+            "backend": line.backend,
+            "prefixes": [
+                {
+                    "backend": prefix.backend,
+                    "count": prefix.count,
+                    "digest": prefix.digest,
+                    "messages": prefix.messages.decode(),
+                }
+                for prefix in line.prefixes
+            ],
+        }
+        for line in session.lines
+    ]
+    return dump({"backend": session.backend, "lines": lines})
+
+
+def decode(data: bytes) -> Session:
+    """What ``encode`` wrote. Raises ``InputError`` for anything else."""
+    document = load(data)
+    try:
+        lines = [
+            Line(
+                line["first"],
+                line["backend"],
+                "",
+                tuple(
+                    Prefix(
+                        prefix["backend"],
+                        prefix["count"],
+                        prefix["digest"],
+                        prefix["messages"].encode(),
+                    )
+                    for prefix in line["prefixes"]
+                ),
+            )
+            for line in document["lines"]
+        ]
+        return Session(tuple(lines), document["backend"])
+    except (TypeError, KeyError, AttributeError) as error:
+        raise InputError(f"no session: {type(error).__name__}", None) from None

@@ -1,0 +1,37 @@
+"""Messages as bytes and back: what stands for a part of a conversation is kept as it will be sent."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import orjson
+
+from toolcarry.decode import loads
+from toolcarry.errors import InputError
+from toolcarry.wire import MAX_DEPTH
+
+__all__ = ["dump", "load"]
+
+
+def dump(value: object, *, is_sorted: bool = False) -> bytes:
+    """JSON, without white space. What orjson refuses (lone surrogates, large integers) is written with escapes.
+
+    Raises ``InputError`` for what is nested so deep that nobody writes it.
+
+    >>> dump({"b": 1, "a": "\\ud800"}, is_sorted=True)
+    b'{"a":"\\\\ud800","b":1}'
+    """
+    try:
+        return orjson.dumps(value, option=orjson.OPT_SORT_KEYS if is_sorted else 0)
+    except orjson.JSONEncodeError:
+        try:
+            text = json.dumps(value, separators=(",", ":"), sort_keys=is_sorted)
+        except RecursionError:
+            raise InputError(f"nested deeper than {MAX_DEPTH}", None) from None
+        return text.encode()
+
+
+def load(data: bytes) -> Any:
+    """What ``dump`` wrote."""
+    return loads(data)

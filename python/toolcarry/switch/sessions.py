@@ -1,0 +1,151 @@
+"""What the switch remembers of a conversation, and where: in memory, bounded in number, size and time."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass, field, replace
+from typing import Final, NamedTuple, Protocol
+
+from cachetools import TTLCache
+
+from toolcarry.errors import ConfigError
+from toolcarry.types import check_limit
+
+__all__ = ["Line", "MemorySessions", "Prefix", "Session", "SessionKey", "Sessions"]
+
+MOST_LINES: Final = 16
+"""Of one conversation: the main one, titles, sub-agents."""
+MOST_PREFIXES: Final = 4
+"""Of one line: for the backend that answers, and for one that was asked and has not."""
+
+
+class SessionKey(NamedTuple):
+    """Whose conversation, and which."""
+
+    tenant: str
+    conversation: str
+
+
+@dataclass(frozen=True, slots=True)
+class Prefix:
+    """What stands for the beginning of a conversation at one backend, the same bytes each time.
+
+    ``digest`` is that of the first ``count`` messages that count (``fingerprint.marks``), ``messages`` a JSON array.
+    """
+
+    backend: str
+    count: int
+    digest: str
+    messages: bytes
+
+    def is_for(self, other: Prefix) -> bool:
+        """Whether both stand for the same messages at the same backend."""
+        return (self.backend, self.count, self.digest) == (other.backend, other.count, other.digest)
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A conversation as it goes on from one first message: clients ask for titles, and start sub-agents, in its name.
+
+    ``backend`` answered last (empty: none has yet), ``asked`` was asked last. The newest prefix stands first.
+    """
+
+    first: str
+    backend: str = ""
+    asked: str = ""
+    prefixes: tuple[Prefix, ...] = ()
+
+    def with_prefix(self, prefix: Prefix) -> Line:
+        """With one more prefix; it takes the place of one for the same messages."""
+        others = [known for known in self.prefixes if not known.is_for(prefix)]
+        return replace(self, prefixes=(prefix, *others)[:MOST_PREFIXES])
+
+    def answered_by(self, backend: str) -> Line:
+        """After a success: what other backends would have been sent holds no longer."""
+        kept = tuple(prefix for prefix in self.prefixes if prefix.backend == backend)
+        return replace(self, backend=backend, asked="", prefixes=kept)
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """All lines of a conversation, the one that was used last first, and the backend that answered last on any."""
+
+    lines: tuple[Line, ...] = ()
+    backend: str = ""
+    version: str = field(default="", compare=False, repr=False)
+    """Where sessions are stored: which of those that were."""
+
+    def line(self, first: str) -> Line | None:
+        """The line that begins with this message."""
+        return next((line for line in self.lines if line.first == first), None)
+
+    def with_line(self, line: Line) -> Session:
+        """With a line new or changed."""
+        others = [known for known in self.lines if known.first != line.first]
+        return replace(self, lines=(line, *others)[:MOST_LINES])
+
+    def size(self) -> int:
+        """About how many bytes it takes."""
+        prefixes = [prefix for line in self.lines for prefix in line.prefixes]
+        return 500 + sum(len(prefix.messages) + 200 for prefix in prefixes)
+
+
+class Sessions(Protocol):
+    """Where sessions are kept. Neither method raises: what can't be had is not there.
+
+    ``is_waiting`` says that they wait for a disk or a network, so that an event loop asks in a thread.
+    """
+
+    is_waiting: bool
+
+    def load(self, key: SessionKey) -> Session | None:
+        """The session of a conversation, if it is known."""
+
+    def save(self, key: SessionKey, session: Session) -> None:
+        """Keep the session of a conversation in place of the one before."""
+
+
+class MemorySessions:
+    """Sessions of this process: ``max_entries`` conversations, ``max_bytes`` together, each for ``ttl`` seconds from
+    its last use on. What is too large to be kept is forgotten, and its conversation carried afresh.
+
+    >>> sessions = MemorySessions(max_entries=10)
+    >>> sessions.save(SessionKey("", "c"), Session())
+    >>> sessions.load(SessionKey("", "c"))
+    Session(lines=(), backend='')
+    """
+
+    is_waiting = False
+
+    def __init__(
+        self, *, max_entries: int = 1024, ttl: float = 86_400.0, max_bytes: int = 256 << 20
+    ) -> None:
+        for name, value in (("max_entries", max_entries), ("max_bytes", max_bytes)):
+            check_limit(name, value)
+        if isinstance(ttl, bool) or not isinstance(ttl, (int, float)) or not ttl > 0:
+            raise ConfigError(f"ttl: {ttl!r} is not allowed; allowed: a number of seconds > 0")
+        least = max_bytes // max(max_entries, 1)  # so that one limit holds for number and size
+        self._cache: TTLCache[SessionKey, Session] = TTLCache(
+            max_bytes, ttl, getsizeof=lambda session: max(session.size(), least, 1)
+        )
+        self._lock = threading.Lock()
+
+    def __len__(self) -> int:
+        with self._lock:
+            return len(self._cache)
+
+    def load(self, key: SessionKey) -> Session | None:
+        """The session of a conversation, which lives anew."""
+        with self._lock:
+            session = self._cache.get(key)
+            if session is not None:
+                self._cache[key] = session
+            return session
+
+    def save(self, key: SessionKey, session: Session) -> None:
+        """Keep the session of a conversation."""
+        with self._lock:
+            if self._cache.getsizeof(session) > self._cache.maxsize:
+                self._cache.pop(key, None)
+            else:
+                self._cache[key] = session

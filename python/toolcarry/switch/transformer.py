@@ -1,0 +1,301 @@
+"""``SummarizeTransformer``: a conversation goes to another backend, and what its tools gave goes with it."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple, ParamSpec, TypeVar
+
+from toolcarry.errors import InputError, RedactionError
+from toolcarry.policy import Policy, check_type
+from toolcarry.read import Messages
+from toolcarry.summarize import ExtractiveSummarizer, Summaries, Summarizer, Summary
+from toolcarry.switch.body import open_request
+from toolcarry.switch.decide import find_known, reason_for
+from toolcarry.switch.draft import Draft, draft_of, without_history
+from toolcarry.switch.entries import read_entry, role_in
+from toolcarry.switch.fingerprint import marks
+from toolcarry.switch.packed import dump, load
+from toolcarry.switch.sessions import Line, MemorySessions, Prefix, Session, SessionKey, Sessions
+from toolcarry.switch.values import Reason, Switched, SwitchedBody, SwitchReport
+from toolcarry.wire import as_object, plain_message
+
+__all__ = ["SummarizeTransformer"]
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+logger = logging.getLogger("toolcarry.switch")
+
+
+class Asked(NamedTuple):
+    """One request: whose it is, for whom, by which message its line is known, and its messages."""
+
+    key: SessionKey
+    backend: str
+    first: str
+    messages: Sequence[Any]
+
+
+class Work(NamedTuple):
+    """A request for which a beginning is to be made, why, and of what."""
+
+    asked: Asked
+    reason: Reason
+    draft: Draft
+
+
+class SummarizeTransformer:
+    """Takes conversations from one backend to another, with their tool results and a summary of what was said.
+
+    Tell it with ``answered`` which backend has answered, and give it every request with ``transform``. Where a request
+    goes to another backend than the one that answered last, the conversation so far becomes a context before the
+    user's message, and later requests begin with the same bytes. ``policy`` and ``include_tool_context`` say what is
+    carried, ``summarizer`` writes the summary (``None``: there is none), and ``redact`` takes the secrets out of all
+    that comes from before (a ``toolcarry.redact.Redactor``); where it fails, that is withheld.
+
+    May be used by several threads and tasks. ``counts`` says how often each reason of ``SwitchReport`` was given, and
+    how often a redaction failed.
+
+    >>> transformer = SummarizeTransformer()
+    >>> history = [
+    ...     {"role": "user", "content": "Run the tests."},
+    ...     {"role": "assistant", "content": [
+    ...         {"type": "tool_use", "id": "t1", "name": "Bash", "input": {"command": "pytest -q"}}]},
+    ...     {"role": "user", "content": [
+    ...         {"type": "tool_result", "tool_use_id": "t1", "content": "3 passed"}]},
+    ...     {"role": "assistant", "content": "They pass."}]
+    >>> transformer.answered("c1", "a")
+    >>> request = [*history, {"role": "user", "content": "Go on."}]
+    >>> switched = transformer.transform(request, conversation="c1", backend="b")
+    >>> len(switched.messages), "3 passed" in switched.messages[0]["content"]
+    (1, True)
+    """
+
+    def __init__(
+        self,
+        summarizer: Summarizer | None = ExtractiveSummarizer(),
+        policy: Policy = Policy(),
+        sessions: Sessions | None = None,
+        *,
+        include_tool_context: bool = True,
+        redact: Callable[[str], str] | None = None,
+        instructions: str = "",
+        timeout: float = 30.0,
+        retries: int = 2,
+    ) -> None:
+        check_type("policy", policy, Policy)
+        self._policy = policy
+        self._has_tools = include_tool_context
+        self._redact = redact
+        self._summaries = Summaries(
+            summarizer if policy.include_summary else None,
+            instructions=instructions,
+            timeout=timeout,
+            retries=retries,
+        )
+        self._sessions = MemorySessions() if sessions is None else sessions
+        self._lock = threading.Lock()
+        self.counts: Counter[str] = Counter()
+
+    # A request
+
+    def transform(
+        self, messages: Messages, *, conversation: str, backend: str, tenant: str = ""
+    ) -> Switched:
+        """The messages for ``backend``: the client's own, or with a new beginning where another backend answered last.
+
+        Raises ``InputError`` where a message is no object.
+        """
+        return self._summarized(self._ask(messages, conversation, backend, tenant))
+
+    async def atransform(
+        self, messages: Messages, *, conversation: str, backend: str, tenant: str = ""
+    ) -> Switched:
+        """``transform``, waiting for the summarizer and the sessions only."""
+        return await self._asummarized(messages, conversation, backend, tenant)
+
+    def on_backend_switch(
+        self, messages: Messages, *, conversation: str, backend: str, tenant: str = ""
+    ) -> Switched:
+        """``transform`` for a caller who knows that the backend changes with this request."""
+        return self._summarized(self._ask(messages, conversation, backend, tenant, is_switch=True))
+
+    async def aon_backend_switch(
+        self, messages: Messages, *, conversation: str, backend: str, tenant: str = ""
+    ) -> Switched:
+        """``on_backend_switch``, waiting for the summarizer and the sessions only."""
+        return await self._asummarized(messages, conversation, backend, tenant, is_switch=True)
+
+    def transform_body(
+        self, body: bytes, *, conversation: str, backend: str, tenant: str = ""
+    ) -> SwitchedBody:
+        """``transform`` for the bytes of a request. No body raises: what can't be read goes through as it is.
+
+        >>> SummarizeTransformer().transform_body(b"[]", conversation="c", backend="b").untouched
+        'no request'
+        """
+        request = open_request(body)
+        if isinstance(request, str):
+            return SwitchedBody(body, SwitchReport("new"), untouched=request)
+        try:
+            found = self._ask(request.messages, conversation, backend, tenant)
+        except InputError as error:
+            return SwitchedBody(body, SwitchReport("new"), untouched=str(error))
+        return request.answer(self._summarized(found))
+
+    async def atransform_body(
+        self, body: bytes, *, conversation: str, backend: str, tenant: str = ""
+    ) -> SwitchedBody:
+        """``transform_body``, waiting for the summarizer and the sessions only."""
+        request = open_request(body)
+        if isinstance(request, str):
+            return SwitchedBody(body, SwitchReport("new"), untouched=request)
+        try:
+            return request.answer(
+                await self._asummarized(request.messages, conversation, backend, tenant)
+            )
+        except InputError as error:
+            return SwitchedBody(body, SwitchReport("new"), untouched=str(error))
+
+    # Its answer
+
+    def answered(
+        self, conversation: str, backend: str, *, tenant: str = "", line: str = ""
+    ) -> None:
+        """Take note that ``backend`` has answered the conversation's last request to it.
+
+        Not told of are failures, and requests on the side (counts, titles): so they change nothing. Where several
+        requests of a conversation are under way, ``Switched.line`` says which one it was.
+        """
+        key = SessionKey(tenant, conversation)
+        with self._lock:
+            session = self._sessions.load(key) or Session()
+            found = session.line(line) or next(
+                (known for known in session.lines if known.asked == backend), None
+            )
+            new = replace(session, backend=backend)
+            if found is not None:
+                new = new.with_line(found.answered_by(backend))
+            if new != session:
+                self._sessions.save(key, new)
+
+    async def aanswered(
+        self, conversation: str, backend: str, *, tenant: str = "", line: str = ""
+    ) -> None:
+        """``answered``, waiting for the sessions only."""
+        await self._reach(self.answered, conversation, backend, tenant=tenant, line=line)
+
+    # Inside
+
+    def _summarized(self, found: Switched | Work) -> Switched:
+        if isinstance(found, Switched):
+            return found
+        draft = found.draft
+        return self._finish(found, self._summaries.summarize(draft.dialogue, draft.blocks))
+
+    async def _asummarized(
+        self, messages: Messages, *whose: str, is_switch: bool = False
+    ) -> Switched:
+        found = await self._reach(self._ask, messages, *whose, is_switch=is_switch)
+        if isinstance(found, Switched):
+            return found
+        draft = found.draft
+        summary = await self._summaries.asummarize(draft.dialogue, draft.blocks)
+        return await self._reach(self._finish, found, summary)
+
+    async def _reach(self, call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Call what asks for sessions: in a thread where these wait for something."""
+        if self._sessions.is_waiting:
+            return await asyncio.to_thread(call, *args, **kwargs)
+        return call(*args, **kwargs)
+
+    def _ask(
+        self,
+        messages: Messages,
+        conversation: str,
+        backend: str,
+        tenant: str,
+        *,
+        is_switch: bool = False,
+    ) -> Switched | Work:
+        """What is to be done with a request: nothing, what was done before, or work."""
+        walk = marks(messages)
+        first = next(walk, None)
+        if first is None:
+            return Switched(list(messages), SwitchReport("new", kept=len(messages)))
+        asked = Asked(SessionKey(tenant, conversation), backend, first.digest, messages)
+        with self._lock:
+            session, line = self._session_of(asked)
+            if line.asked != backend:
+                line = replace(line, asked=backend)
+                self._sessions.save(asked.key, session.with_line(line))
+        known = None if is_switch else find_known(line, backend, first, walk)
+        reason = "switched" if is_switch else reason_for(session, line, backend, known)
+        if reason in ("switched", "rewritten"):
+            return self._start(asked, reason)
+        self.counts[reason] += 1
+        if known is not None:
+            report = SwitchReport(reason)
+            return joined(asked, load(known.prefix.messages), known.end, report)
+        return untouched(asked, reason)
+
+    def _start(self, asked: Asked, reason: Reason) -> Switched | Work:
+        """What a new beginning is to be made of; nothing is where no model has said anything."""
+        messages = [plain_message(message, at) for at, message in enumerate(asked.messages)]
+        entries = [read_entry(message) for message in messages]
+        if not any(entry.role in ("model", "result") for entry in entries):
+            self.counts["new"] += 1
+            return untouched(asked, "new")
+        self.counts[reason] += 1
+        try:
+            return Work(asked, reason, draft_of(messages, entries, self._redact))
+        except RedactionError as error:
+            self.counts["redaction_failed"] += 1
+            logger.warning("the conversation so far is withheld: %s", error)
+            report = SwitchReport(reason, withheld=str(error))
+            new = without_history(messages, entries)
+            return joined(asked, new, len(asked.messages), report)
+
+    def _finish(self, work: Work, summary: Summary) -> Switched:
+        """Put a new beginning together, and keep it for later requests; of several at once the first one is kept."""
+        asked = work.asked
+        made = work.draft.build(summary.text, self._policy, has_tools=self._has_tools)
+        *_, last = marks(asked.messages)
+        prefix = Prefix(asked.backend, last.length, last.digest, dump(made.messages))
+        with self._lock:
+            session, line = self._session_of(asked)
+            same = (known for known in line.prefixes if known.is_for(prefix))
+            kept = next(same, None)
+            if kept is None:
+                line = replace(line, asked=asked.backend).with_prefix(prefix)
+                self._sessions.save(asked.key, session.with_line(line))
+        report = SwitchReport(work.reason, summary=summary, carried=made.carried)
+        return joined(asked, load((kept or prefix).messages), len(asked.messages), report)
+
+    def _session_of(self, asked: Asked) -> tuple[Session, Line]:
+        session = self._sessions.load(asked.key) or Session()
+        return session, session.line(asked.first) or Line(asked.first)
+
+
+def untouched(asked: Asked, reason: Reason) -> Switched:
+    """The client's own messages."""
+    messages = list(asked.messages)
+    return Switched(messages, SwitchReport(reason, kept=len(messages)), asked.first)
+
+
+def joined(asked: Asked, beginning: Sequence[Any], end: int, report: SwitchReport) -> Switched:
+    """A beginning in place of the client's messages up to ``end``, behind the system prompts among these."""
+    prompts = [message for message in asked.messages[:end] if is_prompt(message)]
+    kept = [*prompts, *asked.messages[end:]]
+    messages = [*prompts, *beginning, *asked.messages[end:]]
+    report = replace(report, replaced=len(asked.messages) - len(kept), kept=len(kept))
+    return Switched(messages, report, asked.first)
+
+
+def is_prompt(message: object) -> bool:
+    return role_in(as_object(message) or {}) == "system"

@@ -1,0 +1,12 @@
+"""Where sessions may be kept: a file, and the PostgreSQL server of all tests."""
+
+from pathlib import Path
+
+import pytest
+from stores import make_target
+
+
+@pytest.fixture(params=["file", "postgres"])
+def target(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """Where an empty store may be made."""
+    return make_target(request, tmp_path, request.param)

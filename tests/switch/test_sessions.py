@@ -1,0 +1,235 @@
+"""What the switch remembers: within bounds in memory, over restarts and between workers on the canonical history."""
+
+import json
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from postgres_server import PostgresServer
+from stores import held
+from talks import OPENAI
+
+from toolcarry.errors import ConfigError, StoreDamagedError
+from toolcarry.switch import HistorySessions, MemorySessions, SummarizeTransformer
+from toolcarry.switch.sessions import Line, Prefix, Session, SessionKey
+from toolcarry.tract import Tract
+
+WHERE = {"conversation": "c", "backend": "b", "tenant": "t"}
+REQUEST = [
+    OPENAI.user("Read it."),
+    *OPENAI.turn("call_1", "Read", {"file_path": "a.py"}, "x = '\ud800\0'"),
+    OPENAI.says("Read."),
+    OPENAI.user("Go on."),
+]
+
+
+def key(number: int) -> SessionKey:
+    return SessionKey("t", f"c{number}")
+
+
+def session(size: int) -> Session:
+    return Session((Line("first", "a", "", (Prefix("a", 1, "digest", b"x" * size),)),), "a")
+
+
+# In memory
+
+
+def test_the_oldest_are_forgotten() -> None:
+    sessions = MemorySessions(max_entries=10)
+    for number in range(30):
+        sessions.save(key(number), session(10))
+        sessions.load(key(0))
+    assert len(sessions) == 10
+    assert sessions.load(key(0)) == session(10)
+    assert sessions.load(key(1)) is None
+    assert sessions.load(key(29)) == session(10)
+
+
+def test_large_ones_count_for_more() -> None:
+    sessions = MemorySessions(max_entries=1_000, max_bytes=1_000_000)
+    for number in range(30):
+        sessions.save(key(number), session(100_000))
+    assert len(sessions) == 9
+
+
+def test_one_that_is_too_large_is_not_kept_and_neither_is_what_it_replaces() -> None:
+    sessions = MemorySessions(max_bytes=1_000_000)
+    sessions.save(key(1), session(10))
+    sessions.save(key(1), session(2_000_000))
+    assert sessions.load(key(1)) is None
+
+
+def test_they_live_from_their_last_use_on() -> None:
+    sessions = MemorySessions(ttl=0.4)
+    sessions.save(key(1), session(10))
+    sessions.save(key(2), session(10))
+    for _ in range(4):
+        time.sleep(0.2)
+        assert sessions.load(key(1)) is not None
+    assert sessions.load(key(2)) is None
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"max_entries": -1}, "max_entries: -1 is not allowed"),
+        ({"max_bytes": 1.5}, "max_bytes: 1.5 is not allowed"),
+        ({"ttl": 0}, "ttl: 0 is not allowed; allowed: a number of seconds > 0"),
+        ({"ttl": float("nan")}, "ttl: nan is not allowed"),
+        ({"ttl": True}, "ttl: True is not allowed"),
+    ],
+)
+def test_settings_that_are_none(options: dict[str, Any], said: str) -> None:
+    with pytest.raises(ConfigError, match=said):
+        MemorySessions(**options)
+
+
+def test_a_conversation_keeps_a_few_lines_and_a_line_a_few_beginnings() -> None:
+    kept = Session()
+    for number in range(50):
+        kept = kept.with_line(Line(f"first {number}"))
+    assert [line.first for line in kept.lines] == [
+        f"first {number}" for number in range(49, 33, -1)
+    ]
+    line = Line("first")
+    for number in range(50):
+        line = line.with_prefix(Prefix("a", number, f"digest {number}", b""))
+    assert [prefix.count for prefix in line.prefixes] == [49, 48, 47, 46]
+
+
+def test_a_conversation_that_was_forgotten_is_carried_afresh() -> None:
+    made = SummarizeTransformer(sessions=MemorySessions(max_entries=1))
+    made.answered("c", "a", tenant="t")
+    assert made.transform(REQUEST, **WHERE).is_switched
+    made.answered("d", "a", tenant="t")
+    assert not made.transform(REQUEST, **WHERE).is_switched
+
+
+# On the canonical history
+
+
+def test_a_restart_goes_on_with_the_same_bytes(target: str) -> None:
+    sent: list[str] = []
+    for _ in range(3):
+        sessions = HistorySessions(target)
+        made = SummarizeTransformer(sessions=sessions)
+        if not sent:
+            made.answered("c", "a", tenant="t")
+        request = [*REQUEST, OPENAI.says("Yes."), OPENAI.user("More.")] if sent else REQUEST
+        switched = made.transform(request, **WHERE)
+        sent.append(json.dumps(switched.messages[:1]))
+        assert switched.report.reason == ("resumed" if sent[1:] else "switched")
+        made.answered("c", "b", tenant="t")
+        sessions.close()
+    assert sent[0] == sent[1] == sent[2]
+
+
+def test_several_workers_send_the_same(target: str) -> None:
+    stores = [HistorySessions(target), HistorySessions(target)]
+    first, second = (SummarizeTransformer(sessions=sessions) for sessions in stores)
+    first.answered("c", "a", tenant="t")
+    sent = first.transform(REQUEST, **WHERE).messages
+    assert second.transform(REQUEST, **WHERE).messages == sent
+    second.answered("c", "b", tenant="t")
+    request = [*REQUEST, OPENAI.says("Yes."), OPENAI.user("More.")]
+    assert first.transform(request, **WHERE).messages == [*sent, *request[-2:]]
+    back = first.transform(request, **{**WHERE, "backend": "a"})
+    assert (back.report.reason, len(back.messages)) == ("switched", 1)
+    first.answered("c", "a", tenant="t")
+    assert second.transform(request, **{**WHERE, "backend": "a"}).messages == back.messages
+    for sessions in stores:
+        sessions.close()
+
+
+def test_nothing_is_written_where_nothing_is_new(target: str) -> None:
+    sessions = HistorySessions(target)
+    made = SummarizeTransformer(sessions=sessions)
+    made.answered("c", "a", tenant="t")
+    for _ in range(5):
+        made.transform(REQUEST, **WHERE)
+    for _ in range(5):
+        made.transform(REQUEST, **WHERE)
+        made.answered("c", "b", tenant="t")
+    assert sessions.counts["saved"] == 3
+    sessions.close()
+
+
+def test_a_tenant_can_forget_it(target: str) -> None:
+    sessions = HistorySessions(target)
+    made = SummarizeTransformer(sessions=sessions)
+    made.answered("c", "a", tenant="t")
+    made.transform(REQUEST, **WHERE)
+    sessions.close()
+    with Tract.open(target, conversation="c#switch", tenant="t") as tract:
+        assert len(tract.log()) == 2
+        assert tract.verify().is_whole
+        tract.forget()
+    sessions = HistorySessions(target)
+    assert sessions.load(SessionKey("t", "c")) == Session()
+    sessions.close()
+
+
+def test_a_store_that_is_locked_costs_no_request(tmp_path: Path) -> None:
+    path = tmp_path / "sessions.db"
+    sessions = HistorySessions(path, busy_timeout=0.1, pause=60.0)
+    made = SummarizeTransformer(sessions=sessions)
+    with held(path):
+        made.answered("c", "a", tenant="t")
+        switched = made.transform(REQUEST, **WHERE)
+        assert switched.report.reason == "switched"
+        assert made.transform(REQUEST, **WHERE).messages == switched.messages
+    assert sessions.counts["failed"] == 1
+    assert sessions.counts["paused"] >= 1
+    sessions.close()
+
+
+def test_what_was_not_written_while_it_was_locked_is_written_with_the_next_change(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "sessions.db"
+    sessions = HistorySessions(path, busy_timeout=0.1, pause=0.001)
+    made = SummarizeTransformer(sessions=sessions)
+    with held(path):
+        made.answered("c", "a", tenant="t")
+        time.sleep(0.01)
+        sent = made.transform(REQUEST, **WHERE).messages
+    time.sleep(0.01)
+    made.answered("c", "b", tenant="t")
+    sessions.close()
+    again = HistorySessions(path)
+    later = SummarizeTransformer(sessions=again).transform(REQUEST, **WHERE)
+    assert (later.messages, later.report.reason) == (sent, "resumed")
+    again.close()
+
+
+def test_a_server_that_stands_still_costs_no_request(postgres: PostgresServer) -> None:
+    sessions = HistorySessions(postgres.url(), busy_timeout=0.5, pause=60.0)
+    made = SummarizeTransformer(sessions=sessions)
+    made.answered("c", "a", tenant="t")
+    postgres.halt()
+    try:
+        assert made.transform(REQUEST, **WHERE).report.reason == "switched"
+        assert not made.transform(REQUEST, **{**WHERE, "conversation": "d"}).is_switched
+    finally:
+        postgres.go_on()
+    assert sessions.counts["failed"] == 1
+    sessions.close()
+
+
+def test_what_is_stored_and_no_session_counts_as_a_failure(tmp_path: Path) -> None:
+    path = str(tmp_path / "sessions.db")
+    with Tract.open(path, conversation="c#switch", tenant="t") as tract:
+        tract.system('{"lines": [7]}')
+    sessions = HistorySessions(path)
+    assert sessions.load(SessionKey("t", "c")) is None
+    assert sessions.counts["failed"] == 1
+    sessions.close()
+
+
+def test_a_file_that_is_no_store_is_refused_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "other.db"
+    path.write_bytes(os.urandom(5_000))
+    with pytest.raises(StoreDamagedError):
+        HistorySessions(path)

@@ -1,0 +1,108 @@
+"""Whatever a client and its backends do: no backend is ever sent another one's thinking, an invalid request, less than was
+learned, or another beginning than it was sent before.
+"""
+
+import copy
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from strategies_requests import requests
+from talks import SHAPES, SIGNED, Message, Shape
+from validity import PROVIDERS, problems
+
+from toolcarry import NO_LIMIT, Policy
+from toolcarry.switch import SummarizeTransformer
+
+WHOLE = Policy(max_tool_context_chars=NO_LIMIT)
+BACKENDS = ("a", "b", "c")
+
+steps = st.lists(
+    st.tuples(
+        st.sampled_from(BACKENDS),
+        st.sampled_from(["says", "calls", "calls twice", "calls for nothing", "fails"]),
+    ),
+    min_size=1,
+    max_size=12,
+)
+
+
+class Client:
+    """An append-only client of one shape; each answer is signed by the backend that gave it."""
+
+    def __init__(self, shape: Shape) -> None:
+        self.shape = shape
+        self.history: list[Message] = [shape.user("Begin.")]
+        self.results: list[str] = []
+
+    def take(self, backend: str, answer: str) -> None:
+        """What a backend answered, and what the client says to it."""
+        number = len(self.history)
+        if answer == "says":
+            self.history += [self.shape.says(f"Said {number}."), self.shape.user(f"Ask {number}.")]
+            return
+        calls: list[Message] = []
+        given: list[Message] = []
+        for index in range(2 if answer == "calls twice" else 1):
+            result = "" if answer == "calls for nothing" else f"result {number} {index}"
+            self.results.append(result)
+            name = f"tool_{number}_{index}"
+            made = self.shape.calls(f"call_{number}_{index}", name, {"n": number})
+            calls += [signed(message, backend) for message in made]
+            given.append(self.shape.gives(f"call_{number}_{index}", name, result))
+        self.history += self.joined(calls) + self.joined(given)
+
+    def joined(self, messages: list[Message]) -> list[Message]:
+        """Several calls, or their results, as the shape writes them: in one message, where it holds several."""
+        first = copy.deepcopy(messages[0])
+        for key in ("tool_calls",) if "tool_calls" in first else ("content", "parts"):
+            if isinstance(first.get(key), list):
+                first[key] += [part for message in messages[1:] for part in message[key]]
+                return [first]
+        return messages
+
+
+def signed(message: Message, backend: str) -> Message:
+    return json.loads(json.dumps(message).replace(SIGNED, f"signed-by-{backend}"))
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.name)
+@given(steps=steps)
+def test_a_conversation_that_wanders(shape: Shape, steps: list[tuple[str, str]]) -> None:
+    made = SummarizeTransformer(policy=WHOLE)
+    client = Client(shape)
+    last, sent_last = "", ""
+    for backend, answer in steps:
+        before = copy.deepcopy(client.history)
+        sent = made.transform(client.history, conversation="c", backend=backend).messages
+        assert client.history == before
+        assert problems(shape.name, sent) == []
+        text = json.dumps(sent)
+        assert not [
+            other for other in BACKENDS if other != backend and f"signed-by-{other}" in text
+        ]
+        assert [result for result in client.results if result not in text] == []
+        if backend == last:
+            assert text.startswith(sent_last)
+        if answer == "fails":
+            continue
+        made.answered("c", backend)
+        last, sent_last = backend, text[:-1]
+        client.take(backend, answer)
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+@settings(max_examples=50)
+@given(data=st.data())
+def test_valid_requests_stay_valid(provider: str, data: st.DataObject) -> None:
+    messages: list[Any] = data.draw(requests(provider))
+    before = copy.deepcopy(messages)
+    made = SummarizeTransformer(policy=WHOLE)
+    made.answered("c", "a")
+    switched = made.transform(messages, conversation="c", backend="b")
+    assert messages == before
+    assert problems(provider, switched.messages) == []
+    again = made.transform(messages, conversation="c", backend="b")
+    assert json.dumps(again.messages) == json.dumps(switched.messages)

@@ -1,0 +1,144 @@
+"""The summary of a switch: what the summarizer is given, what becomes of its failures, and of secrets."""
+
+import asyncio
+import logging
+import threading
+from typing import Any
+
+import pytest
+from talks import OPENAI, texts_of
+
+from toolcarry import Policy
+from toolcarry.switch import SummarizeTransformer
+
+WHERE = {"conversation": "c", "backend": "b"}
+REQUEST = [
+    OPENAI.user("Read it. The key is s3cret."),
+    *OPENAI.turn("call_1", "Read", {"file_path": "a.py"}, "KEY = 's3cret'"),
+    OPENAI.says("It holds a key."),
+    OPENAI.user("Go on."),
+]
+
+
+def transformer(*arguments: Any, **options: Any) -> SummarizeTransformer:
+    made = SummarizeTransformer(*arguments, **options)
+    made.answered("c", "a")
+    return made
+
+
+class Recording:
+    """A summarizer that keeps what it was given."""
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+
+    def __call__(self, text: str, _instructions: str) -> str:
+        self.texts.append(text)
+        return "A key was read."
+
+
+def test_the_summarizer_is_given_what_was_said_before_the_request() -> None:
+    summarizer = Recording()
+    (message,) = transformer(summarizer).transform(REQUEST, **WHERE).messages
+    (text,) = summarizer.texts
+    assert "[USER]\nRead it. The key is s3cret.\n[/USER]" in text
+    assert "[ASSISTANT]\nIt holds a key.\n[/ASSISTANT]" in text
+    assert "Go on." not in text
+    assert "KEY = " not in text
+    assert "## Summary\nA key was read.\n" in message["content"]
+
+
+def test_what_the_model_said_on_the_request_is_summarized_with_it() -> None:
+    summarizer = Recording()
+    request = [
+        *REQUEST,
+        OPENAI.says("First I look around."),
+        *OPENAI.turn("call_2", "Bash", {"command": "ls"}, "a.py"),
+        OPENAI.says("Now I build."),
+        *OPENAI.turn("call_3", "Bash", {"command": "make"}, "built"),
+    ]
+    _, *open_turn = transformer(summarizer).transform(request, **WHERE).messages
+    assert "[USER]\nGo on.\n[/USER]\n\n[ASSISTANT]\nFirst I look around." in summarizer.texts[0]
+    assert [message["content"] for message in open_turn] == ["Now I build.", None, "built"]
+
+
+def failing(_text: str, _instructions: str) -> str:
+    raise ConnectionError("no route with s3cret")
+
+
+def test_a_summarizer_that_fails_costs_the_summary_alone(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.DEBUG):
+        switched = transformer(failing, retries=0).transform(REQUEST, **WHERE)
+    (message,) = switched.messages
+    assert "## Summary" not in message["content"]
+    assert "KEY = " in message["content"]
+    assert switched.report.summary is not None
+    assert switched.report.summary.status == "failed"
+    assert "ConnectionError" in switched.report.summary.error
+    assert "s3cret" not in caplog.text
+
+
+def test_no_summary_is_asked_for_where_none_is_wanted() -> None:
+    summarizer = Recording()
+    made = transformer(summarizer, Policy(include_summary=False))
+    switched = made.transform(REQUEST, **WHERE)
+    assert summarizer.texts == []
+    assert switched.report.summary is not None
+    assert switched.report.summary.status == "off"
+
+
+def test_tools_may_stay_behind() -> None:
+    (message,) = (
+        transformer(Recording(), include_tool_context=False).transform(REQUEST, **WHERE).messages
+    )
+    assert "A key was read." in message["content"]
+    assert "KEY = " not in message["content"]
+
+
+def test_of_two_requests_at_once_both_send_the_same() -> None:
+    """A summarizer says something else each time: the first beginning that was kept is sent by both."""
+    barrier = threading.Barrier(2, timeout=10)
+    lock = threading.Lock()
+    count = 0
+
+    def summarize(_text: str, _instructions: str) -> str:
+        nonlocal count
+        with lock:
+            count += 1
+            mine = count
+        return f"summary {mine}"
+
+    made = transformer(summarize)
+    sent: list[Any] = []
+
+    def ask() -> None:
+        barrier.wait()
+        sent.append(made.transform(REQUEST, **WHERE).messages)
+
+    threads = [threading.Thread(target=ask) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sent[0] == sent[1]
+    assert made.transform(REQUEST, **WHERE).messages == sent[0]
+
+
+def test_the_async_twins() -> None:
+    async def summarize(_text: str, _instructions: str) -> str:
+        await asyncio.sleep(0)
+        return "Slept."
+
+    async def converse() -> None:
+        made = SummarizeTransformer(summarize)
+        await made.aanswered("c", "a")
+        switched = await made.atransform(REQUEST, **WHERE)
+        assert "Slept." in texts_of(switched.messages[0])
+        again = await made.aon_backend_switch(REQUEST, **WHERE)
+        assert again.messages == switched.messages
+        many = await asyncio.gather(*(made.atransform(REQUEST, **WHERE) for _ in range(20)))
+        assert all(each.messages == switched.messages for each in many)
+        body = await made.atransform_body(b"[]", **WHERE)
+        assert body.untouched == "no request"
+
+    asyncio.run(converse())
