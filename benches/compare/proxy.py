@@ -1,0 +1,229 @@
+"""What the middleware costs a proxy: ``toolcarry serve`` with and without it, in front of an upstream that only answers.
+
+The upstream, the two proxies and the client are processes of their own; 32 connections ask without a pause, the proxies
+take turns, and every answer is compared. On two processors client and upstream take from the same time as the proxy, as
+much for one as for the other.
+
+    python benches/compare/proxy.py                  bodies of 50 KB and 1 MB
+    python benches/compare/proxy.py --soak 20000     so many requests of 50 KB, and what memory the proxy takes meanwhile
+    python benches/compare/proxy.py --smoke          a few requests: that it runs
+
+benches/README.md says what the columns mean.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+import orjson
+from paired import print_origin, print_table
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "data"))
+from workload import generate
+
+CONNECTIONS = 32
+SIZES = {"50 KB": 50_000, "1 MB": 1_000_000}
+ANSWER = b'{"id":"m","type":"message","role":"assistant","content":[{"type":"text","text":"ok"}]}'
+HEADER = (
+    "body", "requests/s without", "requests/s with", "with / without", "p50 without", "p50 with", "p99 without", "p99 with",
+)  # fmt: skip
+
+UPSTREAM = f"""
+import socket, sys, uvicorn
+async def app(scope, receive, send):
+    if scope["type"] != "http":
+        return
+    while (await receive()).get("more_body"):
+        pass
+    headers = [(b"content-type", b"application/json"), (b"content-length", b"{len(ANSWER)}")]
+    await send({{"type": "http.response.start", "status": 200, "headers": headers}})
+    await send({{"type": "http.response.body", "body": {ANSWER!r}}})
+listener = socket.create_server(("127.0.0.1", 0), backlog=2048)
+print(f"http://127.0.0.1:{{listener.getsockname()[1]}}", flush=True)
+uvicorn.Server(uvicorn.Config(app, log_level="error", lifespan="off")).run([listener])
+"""
+
+PLAIN = """
+[thinking.summarize]
+enabled = false
+[projection]
+enabled = false
+"""
+FULL = """
+[thinking.summarize]
+enabled = true
+[projection]
+enabled = true
+repair = true
+"""
+SERVE = """
+[[serve.upstreams]]
+name = "a"
+url = "{url}"
+shape = "anthropic"
+"""
+
+
+class Measured(NamedTuple):
+    """One round: requests a second, and seconds of the median and of the slowest hundredth."""
+
+    rate: float
+    median: float
+    slowest: float
+
+
+@contextmanager
+def process(command: Sequence[str]) -> Iterator[tuple[str, int]]:
+    """A server: its URL, which it prints, and its process id."""
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as started:
+        assert started.stdout is not None
+        try:
+            url = started.stdout.readline().strip()
+            assert url.startswith("http://"), url
+            yield url, started.pid
+        finally:
+            started.terminate()
+
+
+def proxy(folder: Path, name: str, settings: str, url: str) -> list[str]:
+    """The command of a proxy with these settings."""
+    path = folder / f"{name}.toml"
+    path.write_text(settings + SERVE.format(url=url))
+    return [sys.executable, "-m", "toolcarry", "serve", "--config", str(path), "--port", "0"]
+
+
+def request(size: int, conversation: int) -> bytes:
+    """A request of about ``size`` bytes, as a client sends it again and again while its conversation goes on."""
+    messages = generate(max(4, size // 8_000))
+    while len(orjson.dumps(messages)) > size and len(messages) > 4:
+        messages = messages[:-2]
+    body = orjson.dumps({"model": "m", "max_tokens": 100, "messages": messages})
+    head = (
+        "POST /v1/messages HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n"
+        f"x-api-key: key\r\nx-session-id: talk-{conversation}\r\ncontent-length: {len(body)}\r\n\r\n"
+    )
+    return head.encode() + body
+
+
+async def ask(url: str, payload: bytes, count: int, seconds: list[float]) -> None:
+    """Send a request again and again over one connection, and check each answer."""
+    host, port = url.removeprefix("http://").split(":")
+    reader, writer = await asyncio.open_connection(host, int(port), limit=1 << 20)
+    for _ in range(count):
+        start = time.perf_counter()
+        writer.write(payload)
+        await writer.drain()
+        head = await reader.readuntil(b"\r\n\r\n")
+        assert head.startswith(b"HTTP/1.1 200 "), head
+        if b"transfer-encoding: chunked" in head.lower():
+            body = (await reader.readuntil(b"0\r\n\r\n")).split(b"\r\n")[1]
+        else:
+            body = await reader.readexactly(len(ANSWER))
+        assert body == ANSWER
+        seconds.append(time.perf_counter() - start)
+    writer.close()
+
+
+async def drive(url: str, payloads: Sequence[bytes], count: int) -> Measured:
+    """All connections at once, ``count`` requests each."""
+    seconds: list[float] = []
+    start = time.perf_counter()
+    await asyncio.gather(*(ask(url, payload, count, seconds) for payload in payloads))
+    rate = len(seconds) / (time.perf_counter() - start)
+    seconds.sort()
+    return Measured(rate, statistics.median(seconds), seconds[len(seconds) * 99 // 100])
+
+
+def resident(process_id: int) -> int:
+    """Bytes that a process has in memory."""
+    pages = int(Path(f"/proc/{process_id}/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE")
+
+
+def compare(sizes: dict[str, int], rounds: int, count: int) -> None:
+    """The table."""
+    rows: list[list[str]] = []
+    with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
+        url, _ = stack.enter_context(process([sys.executable, "-c", UPSTREAM]))
+        urls = {
+            name: stack.enter_context(process(proxy(Path(folder), name, settings, url)))[0]
+            for name, settings in (("without", PLAIN), ("with", FULL))
+        }
+        for label, size in sizes.items():
+            payloads = [request(size, number) for number in range(CONNECTIONS)]
+            each = max(1, count * 50_000 // max(size, 50_000))
+            found: dict[str, list[Measured]] = {name: [] for name in urls}
+            for number in range(rounds + 1):
+                order = list(urls) if number % 2 else list(urls)[::-1]
+                for name in order:
+                    measured = asyncio.run(drive(urls[name], payloads, each))
+                    if number:  # the first round warms up
+                        found[name].append(measured)
+            without, with_it = found["without"], found["with"]
+            ratio = statistics.median(
+                one.rate / other.rate for one, other in zip(with_it, without, strict=True)
+            )
+            rows.append(
+                [
+                    f"{label} ({len(payloads[0]):,} bytes)",
+                    f"{middle(without, 0):,.0f}",
+                    f"{middle(with_it, 0):,.0f}",
+                    f"{ratio:.3f}",
+                    *(
+                        f"{middle(each, at) * 1e3:.1f} ms"
+                        for at in (1, 2)
+                        for each in (without, with_it)
+                    ),
+                ]
+            )
+    print_table(HEADER, rows)
+
+
+def middle(measured: Sequence[Measured], at: int) -> float:
+    return statistics.median(each[at] for each in measured)
+
+
+def soak(total: int) -> None:
+    """Memory of the proxy while it takes so many requests, each of a conversation of its own or of an old one."""
+    with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
+        url, _ = stack.enter_context(process([sys.executable, "-c", UPSTREAM]))
+        command = proxy(Path(folder), "with", FULL, url)
+        where, process_id = stack.enter_context(process(command))
+        done = 0
+        step = max(total // 10, CONNECTIONS)
+        while done < total:
+            payloads = [request(50_000, done + number) for number in range(CONNECTIONS)]
+            asyncio.run(drive(where, payloads, max(1, step // CONNECTIONS)))
+            done += max(1, step // CONNECTIONS) * CONNECTIONS
+            print(f"{done:>9,} requests: {resident(process_id) / 2**20:.1f} MiB", flush=True)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--smoke", action="store_true", help="a few requests: that it runs")
+    parser.add_argument("--rounds", type=int, default=9, help="measured rounds (default: 9)")
+    parser.add_argument("--soak", type=int, metavar="N", help="memory over N requests")
+    arguments = parser.parse_args()
+    print_origin()
+    if arguments.soak:
+        soak(arguments.soak)
+    elif arguments.smoke:
+        compare({"50 KB": 50_000}, 1, 3)
+    else:
+        compare(SIZES, arguments.rounds, 60)
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
