@@ -1,5 +1,7 @@
 """Tool results in the conversations of LLM agents: paired, deduplicated, cut to a budget, carried over."""
 
+from typing import TYPE_CHECKING
+
 from toolcarry._backend import backend
 from toolcarry.carry import Carried, carry, carry_files
 from toolcarry.convert import Converted, Loss, convert
@@ -28,11 +30,25 @@ from toolcarry.types import Notes, Report, Rule, TokenEstimate, ToolBlock
 
 __version__ = "0.1.0"
 
+if TYPE_CHECKING:
+    from toolcarry.config import Config, load_config
+else:
+
+    def __getattr__(name: str) -> object:
+        """What takes long to import, when it is asked for."""
+        if name not in ("Config", "load_config"):
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from toolcarry import config  # noqa: PLC0415 - msgspec is slow to import
+
+        return getattr(config, name)
+
+
 __all__ = [
     "DEFAULT_RULES",
     "FACTORS",
     "NO_LIMIT",
     "Carried",
+    "Config",
     "ConfigError",
     "Converted",
     "Decisions",
@@ -66,6 +82,7 @@ __all__ = [
     "extract_tool_blocks",
     "format_tool_context",
     "inspect",
+    "load_config",
     "prepend_summary_to_user_message",
     "project",
     "project_body",

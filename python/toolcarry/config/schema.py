@@ -1,0 +1,143 @@
+"""What the settings may be: which keys there are, and what each of them allows, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cache
+from typing import Final
+
+from msgspec import inspect
+
+from toolcarry.config.tables import Config
+
+__all__ = [
+    "KeyPath",
+    "allowed",
+    "alternatives",
+    "dotted",
+    "has_mark",
+    "item_of",
+    "keys",
+    "root",
+    "struct_of",
+    "type_at",
+]
+
+KeyPath = tuple[str | int, ...]
+"""Where a setting stands: keys, and positions in arrays."""
+
+WORDS: Final[Mapping[type[inspect.Type], str]] = {
+    inspect.BoolType: "true, false",
+    inspect.VarTupleType: "a list of texts",
+    inspect.StructType: "a table",
+}
+
+
+@cache
+def root() -> inspect.Type:
+    """What the whole of the settings is."""
+    return inspect.type_info(Config)
+
+
+def dotted(path: KeyPath) -> str:
+    """A path as errors have it.
+
+    >>> dotted(("serve", "upstreams", 0, "url"))
+    'serve.upstreams[0].url'
+    """
+    text = "".join(f"[{key}]" if isinstance(key, int) else f".{key}" for key in path)
+    return text.removeprefix(".")
+
+
+def alternatives(kind: inspect.Type) -> Iterator[inspect.Type]:
+    """The types that a value may have, without what is said of them; null can't be written."""
+    if isinstance(kind, inspect.Metadata):
+        yield from alternatives(kind.type)
+    elif isinstance(kind, inspect.UnionType):
+        for each in kind.types:
+            yield from alternatives(each)
+    elif not isinstance(kind, inspect.NoneType):
+        yield kind
+
+
+def struct_of(kind: inspect.Type) -> inspect.StructType | None:
+    """The table that a value may be."""
+    return next((each for each in alternatives(kind) if isinstance(each, inspect.StructType)), None)
+
+
+def item_of(kind: inspect.Type) -> inspect.Type | None:
+    """What the items of a value may be, where it may be an array."""
+    arrays = (each for each in alternatives(kind) if isinstance(each, inspect.VarTupleType))
+    return next((each.item_type for each in arrays), None)
+
+
+def type_at(path: KeyPath) -> inspect.Type | None:
+    """What may stand at a path; ``None`` where nothing may.
+
+    >>> allowed(type_at(("serve", "port")))
+    'an integer from 0 to 65,535'
+    """
+    kind: inspect.Type | None = root()
+    for key in path:
+        if kind is None:
+            return None
+        if isinstance(key, int):
+            kind = item_of(kind)
+        else:
+            struct = struct_of(kind)
+            fields = struct.fields if struct else ()
+            kind = next((field.type for field in fields if field.name == key), None)
+    return kind
+
+
+def keys(kind: inspect.Type | None = None, path: KeyPath = ()) -> Iterator[KeyPath]:
+    """The paths of all settings but those in arrays of tables.
+
+    >>> ("history", "busy_timeout") in set(keys())
+    True
+    """
+    struct = struct_of(kind or root())
+    for field in struct.fields if struct else ():
+        here = (*path, field.name)
+        if struct_of(field.type):
+            yield from keys(field.type, here)
+        elif not (item := item_of(field.type)) or not struct_of(item):
+            yield here
+
+
+def has_mark(path: KeyPath, mark: str) -> bool:
+    """Whether the kind of value at a path has a mark, as ``is_secret``."""
+    kind = type_at(path)
+    while isinstance(kind, inspect.Metadata):
+        if (kind.extra or {}).get(mark):
+            return True
+        kind = kind.type
+    return False
+
+
+def allowed(kind: inspect.Type | None) -> str:
+    """What a kind of value allows, in words."""
+    if isinstance(kind, inspect.Metadata):
+        description = (kind.extra_json_schema or {}).get("description")
+        return str(description) if description else allowed(kind.type)
+    if isinstance(kind, inspect.UnionType):
+        parts = (each for each in kind.types if not isinstance(each, inspect.NoneType))
+        return ", ".join(map(allowed, parts))
+    if isinstance(kind, inspect.LiteralType):
+        return ", ".join(map(repr, kind.values))
+    if isinstance(kind, inspect.IntType):
+        return f"an integer {interval(kind)}"
+    if isinstance(kind, inspect.FloatType):
+        return f"a number {interval(kind)}"
+    if isinstance(kind, inspect.StrType):
+        return "a text that is not empty" if kind.min_length else "a text"
+    if isinstance(kind, inspect.VarTupleType) and struct_of(kind.item_type):
+        return "an array of tables"
+    return "nothing" if kind is None else WORDS[type(kind)]
+
+
+def interval(kind: inspect.IntType | inspect.FloatType) -> str:
+    """The values that a number may have."""
+    if kind.gt is not None:
+        return f"> {kind.gt:,} and <= {kind.le:,}"
+    return f"from {kind.ge:,} to {kind.le:,}"

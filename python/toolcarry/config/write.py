@@ -1,0 +1,94 @@
+"""Settings, written: as TOML that can be read back, with where each value comes from."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from msgspec import to_builtins
+
+from toolcarry._pure.clean import DIRTY
+from toolcarry.config.schema import KeyPath, has_mark
+from toolcarry.config.secrets import hide
+from toolcarry.config.tables import Config
+
+__all__ = ["plain_values", "write_toml"]
+
+ESCAPED: Final = re.compile(rf'[\x00-\x1f"\\]|{DIRTY.pattern}')
+SHORT: Final = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r"}
+
+
+def plain_values(config: Config) -> dict[str, Any]:
+    """The settings as dicts and lists, passwords hidden, without those that are not set.
+
+    >>> plain_values(Config())["history"]
+    {'target': '', 'busy_timeout': 10.0}
+    """
+    values: dict[str, Any] = hidden(to_builtins(config), ())
+    return values
+
+
+def hidden(value: Any, path: KeyPath) -> Any:
+    if isinstance(value, dict):
+        return {key: hidden(v, (*path, key)) for key, v in value.items() if v is not None}
+    if isinstance(value, (list, tuple)):
+        return [hidden(item, (*path, index)) for index, item in enumerate(value)]
+    return hide(value) if isinstance(value, str) and has_mark(path, "has_password") else value
+
+
+def write_toml(config: Config, sources: Mapping[KeyPath, str] | None = None) -> str:
+    """The settings as TOML; behind each that ``sources`` has stands where it comes from.
+
+    What a terminal would obey is escaped. Loaded again they are the same, but for passwords, which are hidden.
+
+    >>> write_toml(Config()).splitlines()[:3]
+    ['[thinking.summarize]', 'enabled = true', 'summarizer = "extractive"']
+    """
+    return "\n\n".join(tables(plain_values(config), (), sources or {})) + "\n"
+
+
+def tables(
+    table: Mapping[str, Any], path: KeyPath, sources: Mapping[KeyPath, str]
+) -> Iterator[str]:
+    """A table with its values, then those that stand in it."""
+    own = {key: value for key, value in table.items() if not holds_tables(value)}
+    if own:
+        name = ".".join(key for key in path if isinstance(key, str))
+        rows = [f"[[{name}]]" if isinstance(path[-1], int) else f"[{name}]"]
+        for key, value in own.items():
+            source = sources.get((*path, key))
+            rows.append(f"{key} = {toml(value)}" + (f"  # {source}" if source else ""))
+        yield "\n".join(rows)
+    for key, value in table.items():
+        if isinstance(value, dict):
+            yield from tables(value, (*path, key), sources)
+        elif key not in own:
+            for index, item in enumerate(value):
+                yield from tables(item, (*path, key, index), sources)
+
+
+def holds_tables(value: object) -> bool:
+    return isinstance(value, dict) or (
+        isinstance(value, list) and bool(value) and isinstance(value[0], dict)
+    )
+
+
+def toml(value: object) -> str:
+    """A value as TOML has it.
+
+    >>> toml(["a\\n", True, 1e16])
+    '["a\\\\n", true, 1e+16]'
+    """
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, str):
+        return f'"{ESCAPED.sub(escape, value)}"'
+    if isinstance(value, list):
+        return f"[{', '.join(map(toml, value))}]"
+    return repr(value)
+
+
+def escape(match: re.Match[str]) -> str:
+    code = ord(match[0])
+    return SHORT.get(match[0]) or (f"\\u{code:04x}" if code < 0x1_0000 else f"\\U{code:08x}")

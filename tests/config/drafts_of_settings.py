@@ -1,0 +1,71 @@
+"""Settings of every kind, drawn from what the tables say of themselves."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import strategies as st
+from msgspec import inspect
+
+from toolcarry.config.schema import alternatives, root, struct_of
+
+URLS = ("http://127.0.0.1:11434", "https://api.example.com/v1", "http://[::1]:80/a@b")
+CHOSEN = {
+    "url": st.sampled_from(URLS),
+    "default": st.just(""),
+    "redis_url": st.sampled_from(["", "redis://cache/0", "unix:///run/redis.sock"]),
+    "target": st.sampled_from(["", "/var/lib/a b.db", "postgresql://carry@db/history", "é\n"]),
+    "summarizer": st.sampled_from(["extractive", "none", "package.module:make.it"]),
+    "preset": st.just("default"),
+}
+"""What another key, or more than a pattern, decides on."""
+TEXT = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=20)
+
+
+def values(kind: inspect.Type, name: str = "") -> st.SearchStrategy[Any]:
+    """What TOML may say where the table wants this kind of value."""
+    if name in CHOSEN:
+        return CHOSEN[name]
+    return st.one_of([values_of(each) for each in alternatives(kind)])
+
+
+def values_of(kind: inspect.Type) -> st.SearchStrategy[Any]:
+    if isinstance(kind, inspect.StructType):
+        return table(kind)
+    if isinstance(kind, inspect.BoolType):
+        return st.booleans()
+    if isinstance(kind, inspect.IntType):
+        return st.integers(kind.ge, kind.le)
+    if isinstance(kind, inspect.FloatType):
+        low = kind.ge if kind.gt is None else kind.gt
+        return st.floats(low, kind.le, exclude_min=kind.gt is not None)
+    if isinstance(kind, inspect.LiteralType):
+        return st.sampled_from(kind.values)
+    if isinstance(kind, inspect.StrType) and kind.pattern:
+        return st.from_regex(kind.pattern).filter(lambda text: text.isprintable() or "\n" in text)
+    if isinstance(kind, inspect.StrType):
+        return TEXT.filter(bool) if kind.min_length else TEXT
+    assert isinstance(kind, inspect.VarTupleType)
+    items, is_table = values(kind.item_type), struct_of(kind.item_type) is not None
+    unique = (lambda item: item.get("name", repr(item))) if is_table else None
+    return st.lists(items, min_size=kind.min_length or 0, max_size=3, unique_by=unique)
+
+
+def table(kind: inspect.StructType) -> st.SearchStrategy[dict[str, Any]]:
+    fields = {field.name: (field.required, values(field.type, field.name)) for field in kind.fields}
+    drawn = st.fixed_dictionaries(
+        {name: value for name, (required, value) in fields.items() if required},
+        optional={name: value for name, (required, value) in fields.items() if not required},
+    )
+    return drawn.map(one_total)
+
+
+def one_total(drawn: dict[str, Any]) -> dict[str, Any]:
+    """Of the two units of a total one may be given."""
+    if "max_tool_context_tokens" in drawn:
+        drawn.pop("max_tool_context_chars", None)
+    return drawn
+
+
+def all_settings() -> st.SearchStrategy[dict[str, Any]]:
+    return values(root())

@@ -1,0 +1,177 @@
+"""What the settings are by default, and what the library's objects become of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+import pytest
+
+import toolcarry
+from toolcarry import DEFAULT_RULES, NO_LIMIT, Policy, Rule
+from toolcarry.config import Config, parse_config
+from toolcarry.config.schema import keys, struct_of, type_at
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "toolcarry.toml"
+TABLES = {
+    "thinking.summarize", "thinking", "dedup", "dedup.rules", "projection", "sessions", "tool_cache", "history",
+    "redaction", "redaction.rules", "serve", "serve.upstreams",
+}  # fmt: skip
+
+
+def test_an_empty_file_is_good() -> None:
+    assert parse_config("") == Config() == toolcarry.Config()
+
+
+def test_defaults() -> None:
+    config = Config()
+    assert config.carry_policy() == Policy(
+        max_tool_context_chars=60_000, max_tool_result_chars=2_000
+    )
+    assert config.projection_policy() == Policy(repair=True)
+    assert (config.thinking.summarize.enabled, config.projection.enabled) == (True, False)
+    assert (config.tool_cache.enabled, config.redaction.enabled) == (True, False)
+    assert (config.serve.host, config.serve.port) == ("127.0.0.1", 8787)
+    assert config.serve.max_body_bytes == 2**25
+    assert (config.history.target, config.history.busy_timeout) == ("", 10.0)
+
+
+def test_settings_are_frozen() -> None:
+    with pytest.raises(AttributeError):
+        Config().serve.port = 1  # type: ignore[misc]
+    assert hash(Config()) == hash(parse_config(""))
+
+
+def test_every_key_becomes_its_part_of_a_policy() -> None:
+    config = parse_config("""
+        [thinking.summarize]
+        max_tool_context_tokens = 9
+        max_tool_result_chars = "none"
+        max_tool_result_tokens = 7
+        encoding = "cl100k_base"
+        keep = "tail"
+        include_summary = false
+        include_files = false
+        include_changes = false
+        include_commands = false
+        include_others = false
+        include_failed = false
+        include_interrupted = false
+        framing = false
+        [[dedup.rules]]
+        tools = "search_*"
+        [[dedup.rules]]
+        tools = ["view", "open"]
+        kind = "read"
+        key = "file"
+        keep = "first"
+        max_result_chars = 50
+        [projection]
+        repair = false
+        max_request_tokens = 1
+        max_tool_context_chars = "none"
+        max_tool_result_chars = 3
+        max_tool_result_tokens = 4
+        encoding = "cl100k_base"
+        keep = "head"
+        clear_at_least = 5
+        exclude_tools = ["a", "b*"]
+        keep_last_results = 6
+        keep_last_turns = 7
+    """)
+    rules = (
+        Rule("search_*"),
+        Rule(("view", "open"), kind="read", key="file", keep="first", max_result_chars=50),
+    )
+    assert config.carry_policy() == Policy(
+        max_tool_context_tokens=9,
+        max_tool_result_chars=NO_LIMIT,
+        max_tool_result_tokens=7,
+        encoding="cl100k_base",
+        keep="tail",
+        rules=rules,
+        include_summary=False,
+        include_files=False,
+        include_changes=False,
+        include_commands=False,
+        include_others=False,
+        include_failed=False,
+        include_interrupted=False,
+        framing=False,
+    )
+    assert config.projection_policy() == Policy(
+        repair=False,
+        max_request_tokens=1,
+        max_tool_context_chars=NO_LIMIT,
+        max_tool_result_chars=3,
+        max_tool_result_tokens=4,
+        encoding="cl100k_base",
+        keep="head",
+        rules=rules,
+        clear_at_least=5,
+        exclude_tools=("a", "b*"),
+        keep_last_results=6,
+        keep_last_turns=7,
+    )
+
+
+def test_presets() -> None:
+    assert Config().carry_policy().rules == DEFAULT_RULES
+    careful = parse_config('dedup.preset = "careful"')
+    assert careful.carry_policy().rules == careful.projection_policy().rules == "careful"
+
+
+@pytest.mark.parametrize(
+    ("given", "chars", "tokens"),
+    [
+        ("", 2_000, None),
+        ("max_tool_result_tokens = 5", None, 5),
+        ("max_tool_result_chars = 0", 0, None),
+    ],
+)
+def test_a_limit_in_tokens_takes_the_place_of_the_default(
+    given: str, chars: int | None, tokens: int | None
+) -> None:
+    policy = parse_config(f"[thinking.summarize]\n{given}").carry_policy()
+    assert (policy.max_tool_result_chars, policy.max_tool_result_tokens) == (chars, tokens)
+
+
+@pytest.mark.parametrize("name", sorted(TABLES))
+def test_every_key_is_documented_with_its_default(name: str) -> None:
+    kind = type_at(tuple(name.split(".")))
+    if isinstance(kind, msgspec.inspect.VarTupleType):
+        kind = kind.item_type
+    assert kind is not None
+    struct = struct_of(kind)
+    assert struct is not None
+    text = " ".join((struct.cls.__doc__ or "").split())
+    assert f"[{name}]" in text
+    for field in struct.fields if name != "thinking" else ():
+        assert f"``{field.name}``" in text
+        if isinstance(field.default, (int, float)) and not isinstance(field.default, bool):
+            assert f"({field.default}" in text
+
+
+def test_all_tables_are_named_here() -> None:
+    assert {".".join(map(str, path[:-1])) for path in keys()} <= TABLES
+
+
+def test_the_example_says_what_it_states_and_nothing_more() -> None:
+    config = parse_config(EXAMPLE.read_text())
+    upstreams = config.serve.upstreams
+    assert [(each.name, each.shape) for each in upstreams] == [
+        ("claude", "anthropic"),
+        ("local", "ollama"),
+    ]
+    assert config.dedup.policy_rules() == (Rule("search_*", key="query"),)
+    stated = msgspec.structs.replace(
+        Config(),
+        dedup=config.dedup,
+        serve=msgspec.structs.replace(
+            Config().serve,
+            default="claude",
+            token_env="TOOLCARRY_SWITCH_TOKEN",
+            upstreams=upstreams,
+        ),
+    )
+    assert config == stated
