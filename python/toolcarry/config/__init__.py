@@ -7,6 +7,7 @@ this; ``toolcarry.load_config`` does when it is asked for.
 
 from toolcarry.config.carrying import Dedup, DedupRule, Projection, Summarize, Thinking
 from toolcarry.config.load import load_config, parse_config
+from toolcarry.config.reload import ReloadingConfig
 from toolcarry.config.serving import Redaction, RedactionRule, Serve, Upstream
 from toolcarry.config.storing import History, Sessions, ToolCache
 from toolcarry.config.tables import Config
@@ -19,6 +20,7 @@ __all__ = [
     "Projection",
     "Redaction",
     "RedactionRule",
+    "ReloadingConfig",
     "Serve",
     "Sessions",
     "Summarize",
