@@ -1,5 +1,5 @@
-"""The command line: ``toolcarry carry``, ``inspect``, ``convert``, ``project``, ``history`` and ``serve``. Wiring only;
-the jobs are the library's.
+"""The command line: ``toolcarry carry``, ``inspect``, ``convert``, ``project``, ``history``, ``config`` and ``serve``.
+Wiring only; the jobs are the library's.
 
 Data goes to stdout as UTF-8, everything else to stderr. ``main`` turns whatever ends a command into an
 exit code, and nothing but a bug of ours into a traceback.

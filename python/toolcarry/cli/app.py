@@ -10,6 +10,7 @@ import typer
 from toolcarry import __version__
 from toolcarry.cli.carry import carry_files, read_limit, read_policy
 from toolcarry.cli.codes import EXIT_CODES, USAGE
+from toolcarry.cli.config import config
 from toolcarry.cli.convert import convert_file
 from toolcarry.cli.history import history
 from toolcarry.cli.inspect import inspect_files
@@ -24,6 +25,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.add_typer(history, name="history")
+app.add_typer(config, name="config")
 
 Files = Annotated[
     list[str],

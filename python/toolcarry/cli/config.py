@@ -1,0 +1,175 @@
+"""``toolcarry config``: whether the settings are good, and what they are.
+
+The settings' own library is imported when a command runs.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from importlib import import_module
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from toolcarry.cli.codes import EXIT_CODES, NOT_FOUND, USAGE, FileError
+from toolcarry.cli.output import Output, json_line
+from toolcarry.cli.screen import Screen, label, one_line
+
+if TYPE_CHECKING:
+    from toolcarry.config import Config
+    from toolcarry.config.find import Place
+    from toolcarry.config.load import Loaded
+
+__all__ = ["config"]
+
+config = typer.Typer(
+    help="The settings: toolcarry.toml, and the environment over it.",
+    epilog=EXIT_CODES,
+    rich_markup_mode=None,
+)
+
+File = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="[FILE]",
+        help="The file. Default: $TOOLCARRY_CONFIG, else toolcarry.toml in the user's configuration folder.",
+        show_default=False,
+    ),
+]
+
+
+@config.callback(invoke_without_command=True)
+def main(context: typer.Context) -> None:
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help(), err=True)
+        raise typer.Exit(USAGE)
+
+
+@config.command("check", epilog=EXIT_CODES)
+def check(file: File = None) -> None:
+    """Check the settings: exit with 2 where one is not allowed, and warn of what can't work on this machine."""
+    out, screen = Output(), Screen()
+    place, loaded = load_settings(file, screen)
+    out.write(f"{source(place, loaded)}\n".encode())
+    for name in loaded.variables:
+        out.write(f"{name} took effect\n".encode())
+    for warning in warnings(loaded.config):
+        screen.say(f"warning: {warning}")
+
+
+@config.command("show", epilog=EXIT_CODES)
+def show(
+    file: File = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="One JSON object: file, settings, sources.")
+    ] = False,
+) -> None:
+    """Print all settings as TOML that can be loaded again, passwords hidden, and where each comes from."""
+    from toolcarry.config.schema import dotted  # noqa: PLC0415 - slow
+    from toolcarry.config.write import plain_values, write_toml  # noqa: PLC0415 - slow
+
+    out = Output()
+    place, loaded = load_settings(file, Screen())
+    if as_json:
+        name = None if loaded.file is None else os.fspath(loaded.file)
+        sources = {dotted(path): source for path, source in loaded.sources.items()}
+        settings = plain_values(loaded.config)
+        out.write(json_line({"file": name, "settings": settings, "sources": sources}))
+        return
+    text = write_toml(loaded.config, loaded.sources)
+    out.write(f"# {source(place, loaded)}\n\n{text}".encode())
+
+
+def load_settings(file: str | None, screen: Screen) -> tuple[Place | None, Loaded]:
+    """Where the settings are looked for, and what they are; names in the environment that set nothing are told."""
+    from toolcarry.config.find import find_file  # noqa: PLC0415 - slow
+    from toolcarry.config.load import load  # noqa: PLC0415 - slow
+
+    place = find_file(file)
+    if place is not None and place.is_asked:
+        try:
+            place.path.stat()
+        except (FileNotFoundError, NotADirectoryError):
+            raise FileError(f"{label(str(place.path))}: no such file", NOT_FOUND) from None
+        except OSError:
+            pass  # told where it is read
+    loaded = load(place)
+    for name in loaded.unknown:
+        screen.say(f"warning: {name}: there is no such setting")
+    return place, loaded
+
+
+def source(place: Place | None, loaded: Loaded) -> str:
+    """Which file it was, on one line."""
+    if loaded.file is not None:
+        return f"{label(str(loaded.file))}: every setting is allowed"
+    where = f" at {label(str(place.path))}" if place else ", and no folder of the user's for one"
+    return f"no file{where}: the defaults hold"
+
+
+def warnings(settings: Config) -> Iterator[str]:
+    """What is allowed, and can't work on this machine, or has no effect."""
+    yield from missing_extras(settings)
+    summarize = settings.thinking.summarize
+    if ":" in summarize.summarizer and (problem := problem_of_callable(summarize.summarizer)):
+        yield f"thinking.summarize.summarizer: {problem}"
+    if summarize.model and summarize.summarizer != "litellm":
+        yield f"thinking.summarize.model: has no effect with summarizer = {summarize.summarizer!r}"
+    yield from missing_variables(settings)
+    if settings.redaction.rules and find_spec("re2"):
+        yield from wrong_patterns(settings)
+
+
+def missing_extras(settings: Config) -> Iterator[str]:
+    """What needs a package that isn't installed."""
+    is_server = settings.history.target.startswith(("postgresql://", "postgres://"))
+    for key, module, extra, is_used in (
+        (
+            "thinking.summarize.summarizer",
+            "litellm",
+            "litellm",
+            settings.thinking.summarize.summarizer == "litellm",
+        ),
+        ("history.target", "psycopg", "postgres", is_server),
+        ("redaction.enabled", "re2", "redact", settings.redaction.enabled),
+    ):
+        if is_used and find_spec(module) is None:
+            yield f"{key}: needs {module}, which is not installed; pip install 'toolcarry[{extra}]'"
+
+
+def problem_of_callable(name: str) -> str:
+    """Why ``package.module:callable`` is none here; empty where it is one. The module is imported."""
+    module, _, attributes = name.partition(":")
+    try:
+        found: object = import_module(module)
+        for attribute in attributes.split("."):
+            found = getattr(found, attribute)
+    except Exception as error:  # noqa: BLE001 - a module may do anything when it is imported; it is told
+        return f"{name!r} can't be imported: {type(error).__name__}: {one_line(str(error))}"
+    return "" if callable(found) else f"{name!r} is not callable, but {type(found).__name__}"
+
+
+def missing_variables(settings: Config) -> Iterator[str]:
+    """Variables that are to hold a secret, and aren't there. Not by name: it may be the secret itself."""
+    named = {"serve.token_env": settings.serve.token_env}
+    for index, upstream in enumerate(settings.serve.upstreams):
+        named[f"serve.upstreams[{index}].api_key_env"] = upstream.api_key_env
+    for key, name in named.items():
+        if name and not os.environ.get(name):
+            yield f"{key}: the environment has no variable of that name"
+
+
+def wrong_patterns(settings: Config) -> Iterator[str]:
+    """Patterns of one's own that are none."""
+    re2: Any = import_module("re2")
+    options = re2.Options()
+    options.log_errors = False
+    for index, rule in enumerate(settings.redaction.rules):
+        try:
+            re2.compile(rule.pattern, options)
+        except re2.error as error:
+            reason = error.args[0] if error.args else ""
+            reason = reason.decode("utf-8", "replace") if isinstance(reason, bytes) else str(reason)
+            yield f"redaction.rules[{index}].pattern: is not of RE2's syntax: {one_line(reason)}"
