@@ -1,0 +1,225 @@
+"""Whose request it is: the tenant, the conversation, and the backend that it goes to.
+
+A host gives a function of its own, or an ``Identification``, which goes by the headers and members that clients send.
+What a client says of its conversation counts only within its tenant, so that nobody gets at another one's.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+from urllib.parse import unquote
+
+from toolcarry.decode import loads
+from toolcarry.errors import InputError
+from toolcarry.integrations.request import RequestView, opening
+
+__all__ = [
+    "Identification",
+    "Identify",
+    "RequestIdentity",
+    "backend_of",
+    "conversation_of",
+    "is_side_request",
+    "tenant_of",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class RequestIdentity:
+    """Whose request it is. Without a tenant or a conversation nothing is remembered of it.
+
+    ``is_side_request`` says that it only asks something about the conversation, as a count of its tokens does: its
+    success is not an answer of the backend's.
+    """
+
+    tenant: str
+    conversation: str
+    backend: str
+    is_side_request: bool = False
+
+
+Identify: TypeAlias = Callable[[RequestView], RequestIdentity | None]
+"""Says whose request it is; ``None`` where that is not known. What it raises is caught, and the request goes on."""
+
+MOST_CHARS: Final = 200
+"""Of an id that is kept as it is."""
+MOST_PATH: Final = 2_000
+"""How many characters of a path are looked at."""
+KEY_HEADERS: Final = ("x-api-key", "api-key", "x-goog-api-key", "authorization")
+CONVERSATION_HEADERS: Final = (
+    "x-toolcarry-conversation",
+    "x-claude-code-session-id",
+    "x-litellm-session-id",
+    "x-session-id",
+    "thread-id",
+    "thread_id",
+    "conversation-id",
+    "conversation_id",
+    "session-id",
+    "session_id",
+)
+VENDOR_HEADER: Final = re.compile(r"x-[a-z0-9-]+-session-id")
+UUID: Final = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE | re.ASCII)
+MODEL_IN_PATH: Final = re.compile(
+    r"/models/([^/]+):[A-Za-z]+/?\Z|/model/(.+)/converse(?:-stream)?/?\Z"
+)
+SIDE_PATH: Final = re.compile(
+    r"(?:/messages/count_tokens|/responses/input_tokens|:countTokens)/?\Z"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Identification:
+    """Says whose a request is by what clients send.
+
+    ``tenant`` is the one that there is, where there is but one. Else it is what the header ``tenant_header`` says, or,
+    where none is named, a hash of the key that the client sends. ``backend`` is the one that all requests go to, or a
+    function that says which; else it is what the header ``backend_header`` says, or, without one, the model that is
+    asked for. Name a header only if every request comes through something that sets or removes it: it is believed.
+
+    A conversation is known by the id that the client sends in a header or in the body. ``guess_conversation`` takes
+    what the user first said for it where there is none: two conversations that begin alike are then taken for one.
+
+    >>> identify = Identification(tenant="me")
+    >>> identify(RequestView("/v1/messages", {"x-session-id": "s1"}, b'{"model": "m", "messages": []}'))
+    RequestIdentity(tenant='me', conversation='s1', backend='m', is_side_request=False)
+    """
+
+    tenant: str = ""
+    tenant_header: str = ""
+    backend: str | Callable[[RequestView], str] = ""
+    backend_header: str = ""
+    guess_conversation: bool = False
+
+    def __call__(self, request: RequestView) -> RequestIdentity | None:
+        """Whose request it is; ``None`` without a tenant or a conversation."""
+        tenant = self.tenant or self._tenant(request)
+        if not tenant:
+            return None
+        conversation = conversation_of(request)
+        if not conversation and self.guess_conversation:
+            conversation = opening(request.fields)
+        if not conversation:
+            return None
+        return RequestIdentity(
+            tenant, conversation, self._backend(request), is_side_request(request.path)
+        )
+
+    def _tenant(self, request: RequestView) -> str:
+        if self.tenant_header:
+            return bounded(request.headers.get(self.tenant_header.lower()))
+        return tenant_of(request)
+
+    def _backend(self, request: RequestView) -> str:
+        if callable(self.backend):
+            return self.backend(request)
+        if self.backend:
+            return self.backend
+        if self.backend_header:
+            named = bounded(request.headers.get(self.backend_header.lower()))
+            if named:
+                return named
+        return backend_of(request)
+
+
+def tenant_of(request: RequestView) -> str:
+    """A hash of the key that the client sends; empty where it sends none.
+
+    It is the same in every process, and whether the key comes as ``x-api-key`` or as a bearer's.
+
+    >>> by_header = tenant_of(RequestView("/", {"x-api-key": "k"}, b""))
+    >>> by_header == tenant_of(RequestView("/", {"authorization": "Bearer k"}, b""))
+    True
+    """
+    sent = (request.headers.get(name, "").strip() for name in KEY_HEADERS)
+    key = next((key for key in sent if key), "")
+    scheme, _, rest = key.partition(" ")
+    if scheme.lower() == "bearer":
+        key = rest.strip()
+    if not key:
+        return ""
+    return hashlib.sha256(
+        b"toolcarry tenant 1\0" + key.encode("utf-8", "surrogatepass")
+    ).hexdigest()
+
+
+def conversation_of(request: RequestView) -> str:
+    """The id of the conversation that the client names; empty where it names none.
+
+    >>> conversation_of(RequestView("/", {}, b'{"metadata": {"user_id": "user_1_account__session_s1"}}'))
+    's1'
+    """
+    return next((found for named in named_by(request) if (found := bounded(named))), "")
+
+
+def named_by(request: RequestView) -> Iterator[object]:
+    """All that may name the conversation, the surest first."""
+    headers = request.headers
+    for name in CONVERSATION_HEADERS:
+        yield headers.get(name)
+    yield next((headers[name] for name in headers if VENDOR_HEADER.fullmatch(name)), None)
+    fields = request.fields
+    held = fields.conversation
+    yield held.get("id") if isinstance(held, dict) else held
+    if isinstance(fields.metadata, dict):
+        yield fields.metadata.get("session_id")
+        yield session_in(fields.metadata.get("user_id"))
+    key = fields.prompt_cache_key
+    # Codex has the conversation's UUID there; where it is anything else, all conversations of an application share it.
+    yield key if isinstance(key, str) and UUID.fullmatch(key) else None
+
+
+def session_in(user_id: object) -> object:
+    """The session that Claude Code writes into a request's ``metadata.user_id``: after a word, or in JSON.
+
+    >>> session_in('{"device_id": "d", "session_id": "s1"}'), session_in("user_17")
+    ('s1', None)
+    """
+    if not isinstance(user_id, str):
+        return None
+    if user_id.startswith("{"):
+        try:
+            return loads(user_id.encode()).get("session_id")
+        except (InputError, UnicodeEncodeError):
+            return None
+    _, word, session = user_id.rpartition("_session_")
+    return session if word else None
+
+
+def backend_of(request: RequestView) -> str:
+    """The model that is asked for, by the path or in the body; empty where none is.
+
+    >>> backend_of(RequestView("/v1beta/models/gemini-2.5-pro:generateContent", {}, b"{}"))
+    'gemini-2.5-pro'
+    """
+    found = MODEL_IN_PATH.search(request.path[-MOST_PATH:])
+    if found is not None:
+        return bounded(unquote(found[1] or found[2]))
+    return bounded(request.fields.model)
+
+
+def is_side_request(path: str) -> bool:
+    """Whether a request only counts tokens.
+
+    >>> is_side_request("/v1/messages/count_tokens"), is_side_request("/v1/messages")
+    (True, False)
+    """
+    return SIDE_PATH.search(path) is not None
+
+
+def bounded(named: object) -> str:
+    """An id as it is kept: what is long, or no plain text, as its hash; empty for what is no id.
+
+    >>> bounded(" s1 "), bounded("x" * 300)[:15], bounded(7)
+    ('s1', 'sha256:0d4e2ca9', '')
+    """
+    if not isinstance(named, str):
+        return ""
+    name = named.strip()
+    if len(name) <= MOST_CHARS and name.isascii() and name.isprintable():
+        return name
+    return f"sha256:{hashlib.sha256(name.encode('utf-8', 'surrogatepass')).hexdigest()}"
