@@ -1,0 +1,271 @@
+"""What becomes of a request on its way to a model, whatever host it comes through: the switch, then the projection.
+
+Nothing here fails a request. Where a part of it fails, or takes too long, the request goes on as that part was given
+it; this is counted, and logged without a word of what was said.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+from collections import Counter
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Final, Protocol
+
+from cachetools import TTLCache
+
+from toolcarry.decisions import Decisions
+from toolcarry.errors import ConfigError, InputError
+from toolcarry.integrations.identity import RequestIdentity
+from toolcarry.integrations.request import RequestFields, opening, read_fields
+from toolcarry.policy import Policy, check_type
+from toolcarry.project import project_body
+from toolcarry.types import check_limit
+
+__all__ = ["Processed", "RequestPipeline", "Transformed", "Transformer"]
+
+logger = logging.getLogger("toolcarry.integrations")
+
+LARGE: Final = 256 * 1024
+"""From so many bytes on a body is projected in a thread, so that the event loop has its own."""
+
+LineKey = tuple[str, str, str]
+"""Tenant, conversation, and how the line of it opens: titles and sub-agents go by the id of the conversation, too."""
+
+
+class Transformed(Protocol):
+    """What a ``Transformer`` makes of a body; ``line`` is what it asks for when the request was answered."""
+
+    @property
+    def body(self) -> bytes:
+        """The body, the same object where nothing changed."""
+
+    @property
+    def is_switched(self) -> bool:
+        """Whether it is another one."""
+
+    @property
+    def line(self) -> str:
+        """Which line of the conversation the request belongs to."""
+
+
+class Transformer(Protocol):
+    """What the pipeline asks of ``toolcarry.switch.SummarizeTransformer``.
+
+    The next request of a conversation may come as soon as ``aanswered`` waits for the first time: what it needs to know
+    should be known by then.
+    """
+
+    async def atransform_body(
+        self, body: bytes, *, conversation: str, backend: str, tenant: str = ""
+    ) -> Transformed:
+        """The body for a backend."""
+
+    async def aanswered(
+        self, conversation: str, backend: str, *, tenant: str = "", line: str = ""
+    ) -> None:
+        """Take note that a backend has answered."""
+
+
+@dataclass(frozen=True, slots=True)
+class Processed:
+    """A request as it goes on: its ``body``, whose it is, and the line of the conversation, for when it is answered."""
+
+    body: bytes
+    identity: RequestIdentity | None = None
+    line: str = ""
+
+    @property
+    def is_to_be_told(self) -> bool:
+        """Whether its success is an answer of the backend's."""
+        return self.identity is not None and not self.identity.is_side_request
+
+
+class RequestPipeline:
+    """Processes requests: ``transformer`` takes conversations from one backend to another, and the policy
+    ``projection`` makes requests smaller, and mends them where it has ``repair``. Either may be ``None``.
+
+    Of a conversation with a known tenant the decisions of its last projection are kept, so that the provider's cache of
+    the prompt stands: ``max_decisions`` about single results, of all conversations together, each conversation's for
+    ``ttl`` seconds. Without a tenant or a conversation nothing is kept and nothing is switched. Each part may take
+    ``timeout`` seconds.
+
+    ``counts`` says what was done since it was made: requests that were ``processed``, ``switched``, ``projected``, and
+    ``changed`` by either; ``skipped.<reason>``; ``failed_open.<part>``; ``bytes_before`` and ``bytes_after``.
+    It belongs to one event loop.
+
+    >>> pipeline = RequestPipeline(projection=Policy(max_tool_result_chars=2_000))
+    >>> asyncio.run(pipeline.process(b'{"messages": []}', None)).body
+    b'{"messages": []}'
+    """
+
+    def __init__(
+        self,
+        *,
+        transformer: Transformer | None = None,
+        projection: Policy | None = None,
+        max_decisions: int = 100_000,
+        ttl: float = 86_400.0,
+        timeout: float = 40.0,
+    ) -> None:
+        if projection is not None:
+            check_type("projection", projection, Policy)
+        check_limit("max_decisions", max_decisions)
+        for name, value in (("ttl", ttl), ("timeout", timeout)):
+            if isinstance(value, bool) or not isinstance(value, (int, float)) or not value > 0:
+                raise ConfigError(
+                    f"{name}: {value!r:.80} is not allowed; allowed: a number of seconds > 0"
+                )
+        self._transformer = transformer
+        self._policy = projection
+        self._timeout = timeout
+        self._known: TTLCache[LineKey, Decisions] = TTLCache(max_decisions, ttl, getsizeof=weight)
+        self._lock = threading.Lock()
+        self.counts: Counter[str] = Counter()
+
+    @property
+    def has_work(self) -> bool:
+        """Whether there is anything that it could do to a request."""
+        return self._transformer is not None or self._policy is not None
+
+    async def process(
+        self, body: bytes, identity: RequestIdentity | None, fields: RequestFields | None = None
+    ) -> Processed:
+        """The request as it goes on to its backend; its ``body`` is the same object where nothing changes.
+
+        ``fields`` are what was read of the body already, if it was.
+        Raises nothing but what is not an ``Exception``, as the cancellation of its task.
+        """
+        is_known = (
+            isinstance(identity, RequestIdentity) and identity.tenant and identity.conversation
+        )
+        done = Processed(body, identity if is_known else None)
+        if self._transformer is not None:
+            async with self._fail_open("switch", self._timeout):
+                done = await self._switch(done, self._transformer)
+        if self._policy is not None:
+            async with self._fail_open("projection", self._timeout if is_large(done) else None):
+                known = fields if done.body is body else None
+                done = await self._project(done, self._policy, known)
+        self.counts["processed"] += 1
+        self.counts["changed"] += done.body is not body
+        self.counts["bytes_before"] += len(body)
+        self.counts["bytes_after"] += len(done.body)
+        return done
+
+    async def answered(self, done: Processed) -> None:
+        """Take note that the backend has answered a request, in full and with success. Raises as ``process`` does."""
+        identity = done.identity
+        if self._transformer is None or identity is None or identity.is_side_request:
+            return
+        if not identity.backend:
+            return
+        async with self._fail_open("answered", self._timeout):
+            await self._transformer.aanswered(
+                identity.conversation, identity.backend, tenant=identity.tenant, line=done.line
+            )
+
+    @asynccontextmanager
+    async def _fail_open(self, part: str, timeout: float | None) -> AsyncIterator[None]:
+        """Leave a part where it fails, or takes too long."""
+        try:
+            async with asyncio.timeout(timeout):
+                yield
+        except BaseException as error:  # noqa: BLE001 - counted and logged, unless it is not ours
+            self.fail_open(part, error)
+
+    def fail_open(self, part: str, error: BaseException) -> None:
+        """Count and log that a part failed; raise the error again where it is not a failure, but an end.
+
+        A panic of the Rust core is a failure, though it is no ``Exception``.
+        """
+        if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
+            raise error
+        self.counts[f"failed_open.{part}"] += 1
+        logger.warning("%s failed with %s: the request goes on", part, type(error).__name__)
+
+    def skip(self, reason: str) -> None:
+        """Count a request, or a part of the work on it, that was left out."""
+        self.counts[f"skipped.{reason}"] += 1
+
+    async def _switch(self, done: Processed, transformer: Transformer) -> Processed:
+        identity = done.identity
+        if identity is None or not identity.backend:
+            self.skip("no_identity")
+            return done
+        made = await transformer.atransform_body(
+            done.body,
+            conversation=identity.conversation,
+            backend=identity.backend,
+            tenant=identity.tenant,
+        )
+        if not isinstance(made.body, bytes):
+            raise InputError(f"the body must be bytes, not {type(made.body).__name__}")
+        new = Processed(made.body, identity, made.line)
+        self.counts["switched"] += made.is_switched
+        return new
+
+    async def _project(
+        self, done: Processed, policy: Policy, fields: RequestFields | None
+    ) -> Processed:
+        if is_large(done):
+            body, untouched = await asyncio.to_thread(self._projected, done, policy, fields)
+        else:
+            body, untouched = self._projected(done, policy, fields)
+        if untouched:
+            self.skip(untouched)
+        self.counts["projected"] += body is not done.body
+        return Processed(body, done.identity, done.line)
+
+    def _projected(
+        self, done: Processed, policy: Policy, fields: RequestFields | None
+    ) -> tuple[bytes, str]:
+        """The projection of a body; why it could not be read, where that is so."""
+        body, identity = done.body, done.identity
+        key = None if identity is None else line_of(identity, fields or read_fields(body))
+        previous = None
+        if key is not None:
+            with self._lock:
+                previous = self._known.get(key)
+        made = project_body(body, policy=policy, previous=previous)
+        if made.body is body and (reason := made.report.untouched):
+            return body, reason_of(reason)
+        decisions = made.decisions
+        if previous is not None and decisions.messages < previous.messages:
+            # The client took back what it had said, and decisions about what is gone say nothing of what came since.
+            made = project_body(body, policy=policy)
+            decisions = made.decisions
+        if key is not None and identity is not None and not identity.is_side_request:
+            with self._lock:
+                if weight(decisions) <= self._known.maxsize:
+                    self._known[key] = decisions
+                else:
+                    self._known.pop(key, None)
+        return made.body, ""
+
+
+def is_large(done: Processed) -> bool:
+    """Whether the body is projected in a thread, for which alone one can wait."""
+    return len(done.body) >= LARGE
+
+
+def line_of(identity: RequestIdentity, fields: RequestFields) -> LineKey | None:
+    """Under what the decisions about a request are kept; ``None`` where it doesn't show how its conversation began."""
+    start = opening(fields)
+    return (identity.tenant, identity.conversation, start) if start else None
+
+
+def weight(decisions: Decisions) -> int:
+    """How many single decisions there are, and what knowing the conversation takes, which is as much as four."""
+    return 4 + len(decisions.made) + len(decisions.dropped) + len(decisions.mends)
+
+
+def reason_of(untouched: str) -> str:
+    """Why a body was left as it is, as one of a few words to count under."""
+    for start in ("compressed", "not JSON", "no messages"):
+        if untouched.startswith(start):
+            return start.replace(" ", "_")
+    return "odd_messages"
