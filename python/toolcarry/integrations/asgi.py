@@ -1,0 +1,220 @@
+"""``ToolCarryMiddleware``: the pipeline in front of any ASGI application that takes model requests.
+
+Responses go through message by message. Of requests only those are read that could be changed, up to a limit.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Awaitable, Callable
+from typing import Final, NamedTuple, TypeAlias
+
+from toolcarry.errors import ConfigError
+from toolcarry.integrations.answer import Answer, Message, Receive, Replay, Scope, Send
+from toolcarry.integrations.identity import (
+    MOST_PATH,
+    Identification,
+    Identify,
+    RequestIdentity,
+)
+from toolcarry.integrations.pipeline import RequestPipeline
+from toolcarry.integrations.request import RequestFields, RequestView
+from toolcarry.types import check_limit
+
+__all__ = ["ToolCarryMiddleware", "is_model_path"]
+
+ASGIApp: TypeAlias = Callable[[Scope, Receive, Send], Awaitable[None]]
+Headers: TypeAlias = list[tuple[bytes, bytes]]
+
+MODEL_PATH: Final = re.compile(
+    r"/(?:v1/messages(?:/count_tokens)?|chat/completions|(?:v1|openai)/responses(?:/input_tokens)?|api/chat"
+    r"|models/[^/]+:(?:generateContent|streamGenerateContent|countTokens)|model/.+/converse(?:-stream)?)/?\Z"
+)
+JSON_TYPE: Final = re.compile(r"application/(?:[a-z0-9.+-]+\+)?json\s*(?:;|$)", re.IGNORECASE)
+IDENTIFY: Final = Identification()
+SIGNATURES: Final = frozenset(
+    ("content-digest", "content-md5", "digest", "signature", "x-amz-content-sha256")
+)
+"""Headers that hold a hash of the body: with another body the request would be refused."""
+
+
+def is_model_path(path: str) -> bool:
+    """Whether requests to a path hold a conversation, at whatever place the API is mounted.
+
+    >>> [is_model_path(path) for path in ("/v1/messages", "/openai/v1/chat/completions", "/v1/models")]
+    [True, True, False]
+    """
+    return MODEL_PATH.search(path[-MOST_PATH:]) is not None
+
+
+class ToolCarryMiddleware:
+    """Puts a ``RequestPipeline`` in front of an ASGI application. No request fails by it.
+
+    ``identify`` says whose a request is. Read are ``POST`` requests with a JSON body to the paths for which ``matches``
+    is true. Encoded and signed bodies go through untouched, as do those of more than ``max_body_bytes``, unless
+    ``refuse_large`` has them answered with 413.
+
+    When a response has ended well, the pipeline is told. ``pipeline`` may be replaced at any time: a request keeps the
+    one that it came to.
+
+    >>> async def app(scope, receive, send):
+    ...     await send({"type": "http.response.start", "status": 200, "headers": []})
+    ...     await send({"type": "http.response.body", "body": b"{}"})
+    >>> from toolcarry import Policy
+    >>> application = ToolCarryMiddleware(app, RequestPipeline(projection=Policy(repair=True)))
+    """
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        pipeline: RequestPipeline,
+        *,
+        identify: Identify = IDENTIFY,
+        matches: Callable[[str], bool] = is_model_path,
+        max_body_bytes: int = 32 * 1024 * 1024,
+        refuse_large: bool = False,
+    ) -> None:
+        check_limit("max_body_bytes", max_body_bytes)
+        for name, function in (("identify", identify), ("matches", matches)):
+            if not callable(function):
+                raise ConfigError(f"{name}: {function!r:.80} is not allowed; allowed: a function")
+        self.app = app
+        self.pipeline = pipeline
+        self._identify = identify
+        self._matches = matches
+        self._max_body_bytes = max_body_bytes
+        self._refuses_large = refuse_large
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass on a request, processed where it is one of ours; anything else as it comes."""
+        pipeline = self.pipeline
+        if scope["type"] != "http" or scope["method"] != "POST" or not pipeline.has_work:
+            return await self.app(scope, receive, send)
+        try:
+            is_ours = self._matches(scope["path"])
+            headers = headers_of(scope) if is_ours else {}
+            reason = reason_to_skip(headers, self._max_body_bytes)
+        except Exception as error:  # noqa: BLE001 - counted and logged
+            pipeline.fail_open("matches", error)
+            is_ours = False
+        if not is_ours:
+            return await self.app(scope, receive, send)
+        read = Read(b"", reason, [])
+        if not reason:
+            read = await read_body(receive, self._max_body_bytes)
+        if read.reason:
+            pipeline.skip(read.reason)
+            if read.reason == "too_large" and self._refuses_large:
+                return await refuse(send, self._max_body_bytes)
+            return await self.app(scope, Replay(read.messages, receive), send)
+        body = read.body
+        request = RequestView(scope["path"], headers, body, scope)
+        done = await pipeline.process(body, *self._whose(request, pipeline))
+        if done.body is not body:
+            scope = {**scope, "headers": with_length(scope["headers"], len(done.body))}
+        replay = Replay([requested(done.body)], receive)
+        if not done.is_to_be_told:
+            return await self.app(scope, replay, send)
+        answer = Answer(send, replay, lambda: pipeline.answered(done))
+        return await self.app(scope, replay, answer.send)
+
+    def _whose(
+        self, request: RequestView, pipeline: RequestPipeline
+    ) -> tuple[RequestIdentity | None, RequestFields | None]:
+        """Whose a request is, and what was read of it to know."""
+        try:
+            identity = self._identify(request)
+            fields = None if identity is None else request.fields
+        except Exception as error:  # noqa: BLE001 - counted and logged
+            pipeline.fail_open("identify", error)
+            return None, None
+        return identity, fields
+
+
+def headers_of(scope: Scope) -> dict[str, str]:
+    """The headers of a request by lower-case names; of one that was sent twice the first."""
+    headers: dict[str, str] = {}
+    for name, value in scope["headers"]:
+        headers.setdefault(name.decode("latin-1").lower(), value.decode("latin-1"))
+    return headers
+
+
+def reason_to_skip(headers: dict[str, str], most: int) -> str:
+    """Why a request is not read, by its headers; empty where it is."""
+    if not JSON_TYPE.match(headers.get("content-type", "").strip()):
+        return "not_json_type"
+    if headers.get("content-encoding", "identity").strip().lower() not in ("identity", ""):
+        return "encoded"
+    is_signed = headers.get("authorization", "").startswith("AWS4-")
+    if is_signed or not SIGNATURES.isdisjoint(headers):
+        return "signed"
+    length = headers.get("content-length", "")
+    if length.isdecimal() and len(length) < 20 and int(length) > most:
+        return "too_large"
+    return ""
+
+
+class Read(NamedTuple):
+    """What was received of a request: its ``body``, or why it is not to be processed, and the ``messages`` that give it
+    to the application, what came of the body in one piece.
+    """
+
+    body: bytes
+    reason: str
+    messages: list[Message]
+
+
+async def read_body(receive: Receive, most: int) -> Read:
+    """Read the body of a request, of which a client may send a byte at a time."""
+    body: bytes | bytearray = b""
+    while True:
+        message = await receive()
+        if message["type"] != "http.request":
+            before = [requested(bytes(body), more_body=True)] if body else []
+            return Read(b"", "disconnected", [*before, message])
+        part, has_more = message.get("body", b""), message.get("more_body", False)
+        if body:
+            body += part
+        else:
+            body = bytearray(part) if has_more else part
+        if len(body) > most:
+            return Read(b"", "too_large", [requested(bytes(body), more_body=has_more)])
+        if not has_more:
+            whole = bytes(body)
+            return Read(whole, "", [requested(whole)])
+
+
+def requested(body: bytes, *, more_body: bool = False) -> Message:
+    return {"type": "http.request", "body": body, "more_body": more_body}
+
+
+def with_length(headers: Headers, length: int) -> Headers:
+    """The headers for a body of another length that comes in one piece; all others as they are.
+
+    >>> with_length([(b"Host", b"a"), (b"content-length", b"10"), (b"accept", b"*/*")], 7)
+    [(b'Host', b'a'), (b'content-length', b'7'), (b'accept', b'*/*')]
+    """
+    new: Headers = []
+    written = (b"content-length", str(length).encode())
+    for name, value in headers:
+        key = name.lower()
+        if key == b"content-length" and written not in new:
+            new.append(written)
+        elif key not in (b"content-length", b"transfer-encoding"):
+            new.append((name, value))
+    return new if written in new else [*new, written]
+
+
+async def refuse(send: Send, most: int) -> None:
+    """Answer that a body is too large."""
+    message = f"the body is larger than {most:,} bytes"
+    text = json.dumps({"type": "error", "error": {"type": "request_too_large", "message": message}})
+    body = text.encode()
+    headers = [
+        (b"content-type", b"application/json"),
+        (b"content-length", str(len(body)).encode()),
+        (b"connection", b"close"),
+    ]
+    await send({"type": "http.response.start", "status": 413, "headers": headers})
+    await send({"type": "http.response.body", "body": body, "more_body": False})
