@@ -11,13 +11,15 @@ import httpx
 import ollama
 import openai
 import pytest
+from msgspec.structs import replace
 from upstreams import AnthropicFake, Fake, OllamaFake, OpenAIFake, serving
 
-from toolcarry.serve import Settings, Upstream, create_app
+from toolcarry.config import Config, Serve, Upstream
+from toolcarry.serve import Proxy, create_app
 
 KEY = "test-key"
 
-Proxy = Callable[..., str]
+Start = Callable[..., str]
 
 SHAPES = {AnthropicFake: "anthropic", OpenAIFake: "openai", OllamaFake: "ollama"}
 
@@ -41,8 +43,11 @@ def serve() -> Iterator[Callable[..., str]]:
 
 
 @pytest.fixture
-def start(serve: Callable[..., str]) -> Proxy:
-    """Start a proxy with these upstreams; its URL. A fake is served first; a string is the URL of one that is."""
+def start(serve: Callable[..., str]) -> Start:
+    """Start a proxy with these upstreams; its URL. A fake is served first; a string is the URL of one that is.
+
+    With a ``config`` it has the middleware of those settings, else none.
+    """
 
     def start(
         upstreams: dict[str, Fake | str],
@@ -51,20 +56,23 @@ def start(serve: Callable[..., str]) -> Proxy:
         shape: str = "anthropic",
         upstream_options: dict[str, Any] | None = None,
         app_options: dict[str, Any] | None = None,
+        config: Config | None = None,
         **options: Any,
     ) -> str:
         made = [
             Upstream(
-                name,
-                found if isinstance(found, str) else serve(found),
-                shape if isinstance(found, str) else SHAPES[type(found)],  # type: ignore[arg-type]
+                name=name,
+                url=found if isinstance(found, str) else serve(found),
+                shape=shape if isinstance(found, str) else SHAPES[type(found)],  # type: ignore[arg-type]
                 models=(models or {}).get(name, ()),
                 **(upstream_options or {}),
             )
             for name, found in upstreams.items()
         ]
-        app = create_app(Settings(made, **options), **(app_options or {}))
-        return serve(app, lifespan="on")
+        settings = Serve(upstreams=tuple(made), **options)
+        if config is None:
+            return serve(create_app(settings, **(app_options or {})), lifespan="on")
+        return serve(Proxy(replace(config, serve=settings)).app, lifespan="on")
 
     return start
 

@@ -15,7 +15,9 @@ import pytest
 from talks import PROVIDERS, SAY
 from upstreams import AnthropicFake, OllamaFake, OpenAIFake, Turn
 
-from toolcarry.serve import backend_of
+from toolcarry.integrations.asgi import headers_of
+from toolcarry.integrations.request import RequestView
+from toolcarry.serve import upstream_of
 
 MESSAGES = [{"role": "user", "content": "Hi"}]
 LONG = Turn("A long answer that comes in many pieces, one by one, to its end.")
@@ -360,7 +362,8 @@ def test_the_middleware_stands_in_between(start, clients):
         async def middleware(scope, receive, send):
             message = await receive()
             assert not message.get("more_body")
-            seen.append(backend_of(scope, message["body"]))
+            request = RequestView(scope["path"], headers_of(scope), message["body"], scope)
+            seen.append(upstream_of(request).name)
             body = message["body"].replace(b'"gpt-a"', b'"changed"')
             scope = {
                 **scope,

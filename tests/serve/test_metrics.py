@@ -9,7 +9,8 @@ from starlette.testclient import TestClient
 from talks import SAY
 from upstreams import AnthropicFake, OpenAIFake
 
-from toolcarry.serve import Settings, Upstream, create_app
+from toolcarry.config import Serve, Upstream
+from toolcarry.serve import create_app
 from toolcarry.serve.metrics import BOUNDS, Metrics
 
 MESSAGES = [{"role": "user", "content": "Hi"}]
@@ -51,7 +52,9 @@ def test_it_lives_and_is_ready(start, http):
 
 
 def test_it_is_not_ready_before_it_is_started():
-    app = create_app(Settings([Upstream("a", "http://127.0.0.1:1", "openai")]))
+    app = create_app(
+        Serve(upstreams=(Upstream(name="a", url="http://127.0.0.1:1", shape="openai"),))
+    )
     client = TestClient(app)
     assert [client.get(path).status_code for path in ("/healthz", "/readyz")] == [200, 503]
     with TestClient(app) as client:

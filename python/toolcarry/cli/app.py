@@ -266,14 +266,14 @@ def project(
 @app.command(epilog=EXIT_CODES)
 def serve(
     config: Annotated[
-        str,
+        str | None,
         typer.Option(
             "--config",
             metavar="FILE",
-            help="The settings (TOML), with the table [serve].",
+            help="The settings, with the table [serve]. Default: as for toolcarry config.",
             show_default=False,
         ),
-    ],
+    ] = None,
     host: Annotated[
         str | None,
         typer.Option(

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import sys
-import tomllib
-from dataclasses import replace
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from contextlib import AbstractContextManager, nullcontext
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Final
 
-from toolcarry.cli.codes import FAILED, NOT_FOUND, USAGE, FileError
-from toolcarry.cli.screen import label, one_line, write
-from toolcarry.errors import ConfigError
+from toolcarry.cli.codes import FAILED, USAGE, FileError
+from toolcarry.cli.config import load_settings
+from toolcarry.cli.screen import Screen, one_line, write
 
 if TYPE_CHECKING:
-    from toolcarry.serve import Settings
+    from toolcarry.serve import Proxy
 
 INSTALL: Final = (
     "serve needs httpx, starlette and uvicorn; install them: pip install 'toolcarry[serve]'"
@@ -22,52 +21,45 @@ INSTALL: Final = (
 NEEDED: Final = ("anyio", "httpx", "starlette", "uvicorn")
 
 
-def serve_until_told(config: str, host: str | None, port: int | None, grace: int) -> int:
+def serve_until_told(file: str | None, host: str | None, port: int | None, grace: int) -> int:
     """Serve until a signal comes, with the address as a line on stdout; the exit code."""
     try:
-        from toolcarry.serve import create_app  # noqa: PLC0415 - slow, and may be missing
+        from toolcarry.serve import Proxy  # noqa: PLC0415 - slow, and may be missing
         from toolcarry.serve.server import configure_logging, listen, run  # noqa: PLC0415
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in NEEDED:
             raise
         raise FileError(INSTALL, USAGE) from None
-    settings = read_settings(config)
-    if host is not None:
-        settings = replace(settings, host=host)
-    if port is not None:
-        settings = replace(settings, port=port)
-    app = create_app(settings)
+    from msgspec.structs import replace  # noqa: PLC0415 - slow
+
+    _, loaded = load_settings(file, Screen())
+    given = {"host": host, "port": port}
+    table = replace(
+        loaded.config.serve, **{key: value for key, value in given.items() if value is not None}
+    )
+    proxy = Proxy(replace(loaded.config, serve=table))
     try:
-        listener = listen(settings.host, settings.port)
+        listener = listen(table.host, table.port)
     except (OSError, OverflowError) as error:
-        where = f"{one_line(settings.host)}:{settings.port}"
+        where = f"{one_line(table.host)}:{table.port}"
         reason = getattr(error, "strerror", None) or error
         raise FileError(f"cannot listen on {where}: {reason}", FAILED) from None
     configure_logging()
-    run(app, listener, grace=grace, tell=tell)
+    with following(file, proxy):
+        run(proxy.app, listener, grace=grace, tell=tell)
     return 0
+
+
+def following(file: str | None, proxy: Proxy) -> AbstractContextManager[object]:
+    """Go by the settings as they change, where the extra ``reload`` is installed."""
+    if find_spec("watchfiles") is None:
+        return nullcontext()
+    from toolcarry.config import ReloadingConfig  # noqa: PLC0415 - slow
+
+    return ReloadingConfig(file, on_change=proxy.update)
 
 
 def tell(address: str) -> None:
     """Say where the proxy listens, so that a script can read it."""
     if sys.stdout is not None:
         write(sys.stdout, f"{address}\n".encode())
-
-
-def read_settings(name: str) -> Settings:
-    """The table ``[serve]`` of a file of settings."""
-    from toolcarry.serve import Settings, Upstream  # noqa: PLC0415 - slow
-
-    try:
-        table = tomllib.loads(Path(name).read_text("utf-8")).get("serve", {})
-    except FileNotFoundError:
-        raise FileError(f"--config {label(name)}: no such file", NOT_FOUND) from None
-    except OSError as error:
-        raise FileError(f"--config {label(name)}: cannot read: {error.strerror}", FAILED) from None
-    except ValueError as error:
-        raise ConfigError(f"--config {label(name)}: {error}") from None
-    upstreams: list[dict[str, Any]] = table.pop("upstreams", [])
-    try:
-        return Settings([Upstream(**upstream) for upstream in upstreams], **table)
-    except TypeError as error:  # an unknown key
-        raise ConfigError(f"--config {label(name)}: [serve]: {error}") from None

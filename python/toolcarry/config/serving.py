@@ -18,8 +18,10 @@ from toolcarry.config.values import (
     check_names,
 )
 
-__all__ = ["Redaction", "RedactionRule", "Serve", "Upstream"]
+__all__ = ["Redaction", "RedactionRule", "Serve", "Shape", "Upstream"]
 
+Shape = Literal["anthropic", "openai", "ollama"]
+"""Whose requests an upstream takes; ``"openai"`` is Chat Completions and Responses."""
 Port = Annotated[int, Meta(ge=0, le=65_535)]
 HeaderName = Annotated[
     str,
@@ -73,7 +75,7 @@ class Upstream(Table, frozen=True):
 
     name: Name
     url: Text
-    shape: Literal["anthropic", "openai", "ollama"]
+    shape: Shape
     models: tuple[Name, ...] = ()
     api_key_env: VariableName = ""
     timeout: Seconds = 600.0

@@ -26,10 +26,16 @@ class Sessions(Table, frozen=True):
 
     ``max_entries`` (1024): how many conversations, >= 1; the one unused for longest goes first.
     ``ttl`` (86400.0): seconds after its last request for which a conversation is remembered, > 0.
+    ``single_user`` (false): whether all requests are one user's, with whatever key they come, or with none. Else the key
+    says whose they are, and without one nothing is remembered.
+    ``guess_conversation`` (false): whether a conversation without an id is known by how it begins; two that begin alike
+    are then taken for one.
     """
 
     max_entries: Positive = 1_024
     ttl: TimeToLive = 86_400.0
+    single_user: bool = False
+    guess_conversation: bool = False
 
 
 class ToolCache(Table, frozen=True):

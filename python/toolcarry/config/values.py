@@ -5,6 +5,7 @@ A kind's ``description`` is what an error says is allowed, where its type alone 
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Iterable
 from typing import Annotated, Final, Literal
 
@@ -63,6 +64,12 @@ class Table(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     What two keys have to do with one another is checked in ``__post_init__``, by a ``ValueError`` that begins
     with one of the keys and a colon; the loader tells where that stands.
     """
+
+    def __init_subclass__(cls, **options: object) -> None:
+        super().__init_subclass__(**options)
+        # msgspec 0.22 crashes now and then where what it knows of a table is freed by the interpreter's last collection
+        # (msgspec#717): a reference that is never given back keeps it from that.
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(cls))
 
 
 def limit(value: int | str | None) -> int | None:

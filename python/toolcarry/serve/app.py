@@ -11,12 +11,13 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
+from toolcarry.config.serving import Serve
 from toolcarry.errors import ConfigError
 from toolcarry.serve.control import Control
 from toolcarry.serve.forward import Backend, Forward
 from toolcarry.serve.metrics import CONTENT_TYPE, Counters, Metrics, Traffic, no_counters
-from toolcarry.serve.routing import Conversation, Router, Switches, named_conversation
-from toolcarry.serve.settings import Settings, secret
+from toolcarry.serve.routing import Router
+from toolcarry.serve.secrets import secret
 
 __all__ = ["create_app"]
 
@@ -28,26 +29,23 @@ def unwrapped(app: ASGIApp) -> ASGIApp:
 
 
 def create_app(
-    settings: Settings,
-    *,
-    wrap: Wrap = unwrapped,
-    conversation: Conversation = named_conversation,
-    counters: Counters = no_counters,
+    settings: Serve, *, wrap: Wrap = unwrapped, counters: Counters = no_counters
 ) -> Starlette:
     """The proxy. ``wrap`` puts the middleware around what is passed on, and around nothing else.
 
-    The middleware's ``identify`` asks ``backend_of(scope, body)`` for the backend. ``conversation(scope, body)`` names
-    the conversation of a request, for switches of one; ``counters()`` gives the pipeline's counts for ``/metrics``.
+    The middleware asks ``upstream_of(request).name`` for the backend. ``counters()`` gives the pipeline's counts for
+    ``/metrics``.
     Raises ``ConfigError`` where there is no upstream, or a variable that the settings name is not set.
 
-    >>> from toolcarry.serve.settings import Upstream
-    >>> app = create_app(Settings([Upstream("local", "http://127.0.0.1:11434", "ollama")]))
+    >>> from toolcarry.config import Upstream
+    >>> local = Upstream(name="local", url="http://127.0.0.1:11434", shape="ollama")
+    >>> app = create_app(Serve(upstreams=(local,)))
     >>> [route.path for route in app.routes]
     ['/healthz', '/readyz', '/metrics', '/switch', '/v1/{path:path}', '/api/{path:path}']
     """
     if not settings.upstreams:
         raise ConfigError("serve.upstreams: there is none; allowed: one or more")
-    router = Router(settings, Switches(), conversation)
+    router = Router(settings)
     backends = {upstream.name: Backend.open(upstream) for upstream in settings.upstreams}
     control = Control(settings, router.switches, secret(settings.token_env, "serve.token_env"))
     metrics = Metrics(counters)

@@ -17,8 +17,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Scope
 
-from toolcarry.serve.routing import Switches, header
-from toolcarry.serve.settings import Settings
+from toolcarry.config.serving import Serve
+from toolcarry.serve.routing import Switches
 
 __all__ = ["Control", "is_local"]
 
@@ -51,7 +51,7 @@ class Wish(msgspec.Struct, forbid_unknown_fields=True):
 class Control:
     """Answers ``GET``, ``POST`` and ``DELETE``."""
 
-    def __init__(self, settings: Settings, switches: Switches, token: str) -> None:
+    def __init__(self, settings: Serve, switches: Switches, token: str) -> None:
         self._names = [upstream.name for upstream in settings.upstreams]
         self._default = settings.default or self._names[0]
         self._switches = switches
@@ -84,7 +84,8 @@ class Control:
         return reply(200, state)
 
     def _has_token(self, scope: Scope) -> bool:
-        scheme, _, given = header(scope, b"authorization").partition(" ")
+        sent = next((value for name, value in scope["headers"] if name == b"authorization"), b"")
+        scheme, _, given = sent.decode("latin-1").partition(" ")
         is_same = hmac.compare_digest(given.strip().encode("latin-1"), self._token.encode())
         return bool(self._token) and scheme.lower() == "bearer" and is_same
 

@@ -15,10 +15,12 @@ import anyio
 import httpx
 from starlette.types import Receive, Scope, Send
 
+from toolcarry.config.serving import Upstream
+from toolcarry.integrations.asgi import headers_of
+from toolcarry.integrations.request import RequestView
 from toolcarry.serve.headers import forwarded, key_header, returned
 from toolcarry.serve.replies import send_error
 from toolcarry.serve.routing import UPSTREAM, RoutingError, shape_of, upstream_of
-from toolcarry.serve.settings import Upstream
 
 __all__ = ["Backend", "Forward"]
 
@@ -88,7 +90,8 @@ class Forward:
             return await send_error(send, shape, 404, "a path with dot segments is not passed on")
         try:
             body = await read_body(scope, receive, self._max_body_bytes)
-            backend = self._backends[upstream_of(scope, body).name]
+            request = RequestView(scope["path"], headers_of(scope), body, scope)
+            backend = self._backends[upstream_of(request).name]
         except ClientGoneError:
             return None
         except BodyTooLargeError:
@@ -114,7 +117,7 @@ class Forward:
         try:
             response = await backend.client.send(backend.request(scope, body), stream=True)
             try:
-                own = (UPSTREAM, name.encode())
+                own = (UPSTREAM.encode(), name.encode())
                 headers = [*returned(response.headers.raw), own]
                 start = {"type": "http.response.start", "status": response.status_code}
                 await send({**start, "headers": headers})

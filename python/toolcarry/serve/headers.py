@@ -6,7 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from toolcarry.serve.settings import Upstream, secret
+from toolcarry.config.serving import Upstream
+from toolcarry.serve.secrets import secret
 
 __all__ = ["forwarded", "key_header", "returned"]
 

@@ -7,7 +7,7 @@ from typing import Any, Final
 import orjson
 from starlette.types import Send
 
-from toolcarry.serve.settings import Shape
+from toolcarry.config.serving import Shape
 
 __all__ = ["send_error"]
 

@@ -12,19 +12,16 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Any, Final
 
-import msgspec
 from cachetools import LRUCache
-from starlette.types import Scope
 
-from toolcarry.decode import loads
-from toolcarry.errors import InputError, ToolcarryError
-from toolcarry.serve.settings import Settings, Shape, Upstream
+from toolcarry.config.serving import Serve, Shape, Upstream
+from toolcarry.errors import ToolcarryError
+from toolcarry.integrations.identity import conversation_of
+from toolcarry.integrations.request import RequestView
 
-__all__ = ["Router", "RoutingError", "Switches", "backend_of", "header", "route"]
+__all__ = ["PASSAGE", "Passage", "Router", "RoutingError", "Switches", "route", "upstream_of"]
 
-UPSTREAM: Final = b"x-toolcarry-upstream"
-
-CONVERSATION: Final = b"x-toolcarry-conversation"
+UPSTREAM: Final = "x-toolcarry-upstream"
 
 MOST_CONVERSATIONS: Final = 10_000
 """How many conversations have a switch of their own; the one that was longest unused loses it first."""
@@ -88,37 +85,32 @@ class Switches:
         return {"upstream": self.everything or None, "conversations": conversations}
 
 
-def route(scope: Scope, body: bytes, settings: Settings, switches: Switches, talk: str) -> Upstream:
+def route(request: RequestView, settings: Serve, switches: Switches, talk: str) -> Upstream:
     """The upstream of a request of the conversation ``talk``; raises ``RoutingError``.
 
-    >>> settings = Settings([Upstream("a", "http://a", "openai"), Upstream("b", "http://b", "openai")])
-    >>> scope = {"path": "/v1/chat/completions", "headers": [(b"x-toolcarry-upstream", b"b")]}
-    >>> route(scope, b"", settings, Switches(), "").name
+    >>> names = [Upstream(name=name, url=f"http://{name}", shape="openai") for name in "ab"]
+    >>> request = RequestView("/v1/chat/completions", {"x-toolcarry-upstream": "b"}, b"")
+    >>> route(request, Serve(upstreams=tuple(names)), Switches(), "").name
     'b'
     """
     upstreams = {upstream.name: upstream for upstream in settings.upstreams}
-    if named := header(scope, UPSTREAM):
+    if named := request.headers.get(UPSTREAM):
         if named not in upstreams:
             known = ", ".join(upstreams)
-            raise RoutingError(f"{UPSTREAM.decode()}: no upstream of this name; there is {known}")
+            raise RoutingError(f"{UPSTREAM}: no upstream of this name; there is {known}")
         return upstreams[named]
-    shape = shape_of(scope["path"])
-    for name in switches.of(tenant_of(scope, settings), talk):
+    shape = shape_of(request.path)
+    for name in switches.of(tenant_of(request, settings), talk):
         if speaks(upstreams[name], shape):
             return upstreams[name]
     if any(upstream.models for upstream in settings.upstreams):
-        model = model_of(body)
+        model = request.fields.model
         for upstream in settings.upstreams:
-            if any(fnmatchcase(model, glob) for glob in upstream.models):
+            if isinstance(model, str) and any(fnmatchcase(model, glob) for glob in upstream.models):
                 return upstream
     default = upstreams[settings.default] if settings.default else settings.upstreams[0]
     candidates = (default, *settings.upstreams)
     return next((upstream for upstream in candidates if speaks(upstream, shape)), default)
-
-
-def header(scope: Scope, name: bytes) -> str:
-    """The first value of a header, empty where there is none; ``name`` in small letters."""
-    return next((value.decode("latin-1") for key, value in scope["headers"] if key == name), "")
 
 
 def shape_of(path: str) -> Shape | None:
@@ -134,61 +126,25 @@ def speaks(upstream: Upstream, shape: Shape | None) -> bool:
     return shape is None or upstream.shape == shape
 
 
-def tenant_of(scope: Scope, settings: Settings) -> str:
+def tenant_of(request: RequestView, settings: Serve) -> str:
     """Whose request it is, as the gateway says; empty where none says so."""
-    return header(scope, settings.tenant_header.lower().encode()) if settings.tenant_header else ""
+    return request.headers.get(settings.tenant_header.lower(), "") if settings.tenant_header else ""
 
 
-def named_conversation(scope: Scope, body: bytes) -> str:  # noqa: ARG001 - others look into the body
-    """The conversation that a request says it belongs to, in ``x-toolcarry-conversation``."""
-    return header(scope, CONVERSATION)
-
-
-class Named(msgspec.Struct):
-    """What of a body is looked at; the rest is skipped, not made into objects."""
-
-    model: Any = None
-
-
-NAMED: Final = msgspec.json.Decoder(Named)
-
-
-def model_of(body: bytes) -> str:
-    """The model that a body asks for; empty where it asks for none, or is not JSON.
-
-    >>> model_of(b'{"messages": [{"model": "none"}], "model": "claude-opus"}')
-    'claude-opus'
-    """
-    try:
-        model = NAMED.decode(body).model
-    except RecursionError:
-        return ""
-    except (
-        msgspec.DecodeError
-    ):  # lone surrogates, too, which must not send a conversation elsewhere
-        try:
-            document = loads(body)
-        except InputError:
-            return ""
-        model = document.get("model") if isinstance(document, dict) else None
-    return model if isinstance(model, str) else ""
-
-
-Conversation = Callable[[Scope, bytes], str]
+Conversation = Callable[[RequestView], str]
 
 
 @dataclass(frozen=True, slots=True)
 class Router:
     """Decides once for each request; ``conversation`` says which one a request belongs to."""
 
-    settings: Settings
+    settings: Serve
     switches: Switches = field(default_factory=Switches)
-    conversation: Conversation = named_conversation
+    conversation: Conversation = conversation_of
 
-    def route(self, scope: Scope, body: bytes) -> Upstream:
+    def route(self, request: RequestView) -> Upstream:
         """The upstream of a request; raises ``RoutingError``."""
-        talk = self.conversation(scope, body)
-        return route(scope, body, self.settings, self.switches, talk)
+        return route(request, self.settings, self.switches, self.conversation(request))
 
 
 @dataclass(slots=True)
@@ -202,20 +158,12 @@ class Passage:
 PASSAGE: Final = "toolcarry.passage"
 
 
-def upstream_of(scope: Scope, body: bytes) -> Upstream:
+def upstream_of(request: RequestView) -> Upstream:
     """Where a request goes. It is decided at the first call, by the body as the client sent it, and stays.
 
-    Raises ``RoutingError``.
+    Raises ``RoutingError`` where the request names an upstream that there is not; the proxy answers such a one itself.
     """
-    passage: Passage = scope[PASSAGE]
+    passage: Passage = request.scope[PASSAGE]
     if passage.upstream is None:
-        passage.upstream = passage.router.route(scope, body)
+        passage.upstream = passage.router.route(request)
     return passage.upstream
-
-
-def backend_of(scope: Scope, body: bytes) -> str:
-    """The name of the upstream that a request goes to: what the middleware's ``identify`` says of the backend.
-
-    Raises ``RoutingError`` where the request names one that there is not; the proxy answers such a request itself.
-    """
-    return upstream_of(scope, body).name
