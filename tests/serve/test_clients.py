@@ -7,7 +7,7 @@ import asyncio
 import anthropic
 import openai
 import pytest
-from talks import PROVIDERS, SAY, result
+from sdk_turns import PROVIDERS, SAY, result
 from upstreams import AnthropicFake, Call, OllamaFake, OpenAIFake, Turn, reads_then_quotes
 
 FAKES = {"anthropic": AnthropicFake, "openai": OpenAIFake, "ollama": OllamaFake}

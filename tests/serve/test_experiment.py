@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from talks import PROVIDERS, SAY, result
+from sdk_turns import PROVIDERS, SAY, result
 from upstreams import (
     AnthropicFake,
     Asked,

@@ -12,7 +12,7 @@ import anthropic
 import httpx
 import openai
 import pytest
-from talks import PROVIDERS, SAY
+from sdk_turns import PROVIDERS, SAY
 from upstreams import AnthropicFake, OllamaFake, OpenAIFake, Turn
 
 from toolcarry.integrations.asgi import headers_of

@@ -6,7 +6,7 @@ import re
 
 import pytest
 from starlette.testclient import TestClient
-from talks import SAY
+from sdk_turns import SAY
 from upstreams import AnthropicFake, OpenAIFake
 
 from toolcarry.config import Serve, Upstream

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from talks import SAY
+from sdk_turns import SAY
 from upstreams import AnthropicFake, OpenAIFake, Turn
 
 from toolcarry.config import Serve, Upstream
