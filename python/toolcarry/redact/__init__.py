@@ -1,0 +1,13 @@
+"""Secrets: what they look like, and how they are taken out of texts, messages and logs."""
+
+from toolcarry.redact.messages import redact_messages
+from toolcarry.redact.redactor import Redacted, Redactor
+from toolcarry.redact.rules import DEFAULT_REDACTION_RULES, RedactionRule
+
+__all__ = [
+    "DEFAULT_REDACTION_RULES",
+    "Redacted",
+    "RedactionRule",
+    "Redactor",
+    "redact_messages",
+]

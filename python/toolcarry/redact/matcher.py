@@ -1,0 +1,138 @@
+"""Find what rules call a secret, and put a mark in its place; on RE2 or on Python's ``re``.
+
+Texts are matched as UTF-8. Half of a surrogate pair, which has none, is matched as U+FFFD, which is as long.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, Final, NamedTuple
+
+from toolcarry.errors import RedactionError
+from toolcarry.redact.rules import RedactionRule
+
+__all__ = ["Matcher"]
+
+MARK: Final = "[redacted: "
+MAX_ROUNDS: Final = 16
+"""A mark may lay bare what a word before it hid. So it is looked again, until nothing is found."""
+
+
+class Compiled(NamedTuple):
+    name: str
+    pattern: Any
+    group: int
+    unless: Any | None
+    keywords: tuple[bytes, ...]
+
+    def spans(self, raw: bytes) -> Iterator[tuple[int, int]]:
+        """Where secrets are."""
+        for match in self.pattern.finditer(raw):
+            start, end = match.span(self.group)
+            if start >= end:
+                start, end = match.span() if start < 0 else (start, end)
+            if start < end and not (self.unless and self.unless.fullmatch(raw[start:end])):
+                yield start, end
+
+
+class Secret(NamedTuple):
+    start: int
+    end: int
+    name: str
+
+
+class Matcher:
+    """Rules, compiled by ``compile_pattern``: its patterns are matched on bytes. What it raises is not caught."""
+
+    def __init__(
+        self, rules: Iterable[RedactionRule], compile_pattern: Callable[[str, str], Any]
+    ) -> None:
+        self._rules = [compiled(rule, compile_pattern) for rule in rules]
+        names = "|".join(re.escape(rule.name) for rule in self._rules)
+        self._marks = re.compile(rf"\[redacted: (?:{names})\]".encode())
+
+    def redact(self, text: str) -> tuple[str, Counter[str]]:
+        """The text with marks, and how many of which. Raises ``RedactionError``."""
+        counts: Counter[str] = Counter()
+        original, seen = encoded(text)
+        for _ in range(MAX_ROUNDS):
+            secrets = self._find(seen)
+            if not secrets:
+                return (original.decode("utf-8", "surrogatepass") if counts else text), counts
+            counts.update(secret.name for secret in secrets)
+            original, seen = replaced(original, secrets), replaced(seen, secrets)
+        raise RedactionError(f"redaction does not end: {MAX_ROUNDS} times something was found")
+
+    def _find(self, seen: bytes) -> list[Secret]:
+        """What is a secret, from front to back, apart from each other."""
+        marks = (
+            [match.span() for match in self._marks.finditer(seen)] if MARK.encode() in seen else []
+        )
+        raw = self._marks.sub(lambda mark: b"\n" * len(mark[0]), seen) if marks else seen
+        lowered = raw.lower()
+        has: dict[bytes, bool] = {}
+        found: list[Secret] = []
+        for rule in self._rules:
+            for keyword in rule.keywords:
+                if keyword not in has:
+                    has[keyword] = keyword in lowered
+            if rule.keywords and not any(has[keyword] for keyword in rule.keywords):
+                continue
+            try:
+                found += [Secret(start, end, rule.name) for start, end in rule.spans(raw)]
+            except Exception as error:  # noqa: BLE001 - an engine's; raised again, without the text
+                raise RedactionError(
+                    f"redaction failed: rule {rule.name}: {type(error).__name__}"
+                ) from None
+        return merged(found, marks)
+
+
+def compiled(rule: RedactionRule, compile_pattern: Callable[[str, str], Any]) -> Compiled:
+    pattern = compile_pattern(rule.name, rule.pattern)
+    return Compiled(
+        rule.name,
+        pattern,
+        pattern.groupindex.get("secret", pattern.groupindex.get(b"secret", 0)),
+        compile_pattern(rule.name, rule.unless) if rule.unless else None,
+        tuple(keyword.lower().encode() for keyword in rule.keywords),
+    )
+
+
+def encoded(text: str) -> tuple[bytes, bytes]:
+    """The text as bytes, and as the engine may see it: the same length."""
+    try:
+        raw = text.encode()
+    except UnicodeEncodeError:
+        raw = text.encode("utf-8", "surrogatepass")
+        return raw, re.sub("[\ud800-\udfff]", "\ufffd", text).encode()
+    return raw, raw
+
+
+def merged(found: list[Secret], marks: Sequence[tuple[int, int]]) -> list[Secret]:
+    """Those that overlap as one, named after the earliest, then the longest; without what is in a mark already."""
+    found.sort(key=lambda secret: (secret.start, -secret.end))
+    apart: list[Secret] = []
+    position = 0
+    for start, end, name in found:
+        while position < len(marks) and marks[position][1] <= start:
+            position += 1
+        if position < len(marks) and marks[position][0] <= start and end <= marks[position][1]:
+            continue
+        if apart and start < apart[-1].end:
+            last = apart[-1]
+            apart[-1] = last._replace(end=max(last.end, end))
+        else:
+            apart.append(Secret(start, end, name))
+    return apart
+
+
+def replaced(raw: bytes, secrets: Sequence[Secret]) -> bytes:
+    pieces: list[bytes] = []
+    position = 0
+    for start, end, name in secrets:
+        pieces += (raw[position:start], f"{MARK}{name}]".encode())
+        position = end
+    pieces.append(raw[position:])
+    return b"".join(pieces)
