@@ -142,6 +142,12 @@ INNOCENTS = [
     "desk-lamp and sk-learn",
     "the line -----BEGIN PRIVATE KEY----- begins a key",
     'if text.startswith("-----BEGIN RSA PRIVATE KEY-----"): return True',
+    "fetch(url, {credentials: 'same-origin'})",
+    'e=>{let t="password"===e.field_type2',
+    'console.error("no token:",e),show.error1("no key: "+e)',
+    "connect(s3_aws_session_token=s3_aws_session_token)",
+    'client_secret: "GOOGLE_CLIENT_SECRET"',
+    "AKIA" + "IOSFODNN7EXAMPLE",
     "[redacted: github]",
     "\ud800 half a pair \udfff",
 ]

@@ -40,7 +40,8 @@ def token(name: str, pattern: str, *keywords: str) -> RedactionRule:
 PLACEHOLDER: Final = (
     r"(?i:[<\[({%$].*|.*[.][.][.].*|.*\$[{(].*|[x*.•_-]+|(?:x{4,}|\*{3,}).*|.*(?:x{4,}|\*{3,})"
     r"|(?:your|my|the|an?|some|fake|dummy|test|example|sample|placeholder|change|insert|replace|redacted|removed|hidden"
-    r"|not|no)(?:[_ -].*)?|.*[_-](?:here|goes-here)|changeme|password|secret|required|optional|undefined|string)"
+    r"|not|no)(?:[_ -].*)?|.*[_-](?:here|goes-here)|changeme|password|secret|required|optional|undefined|string"
+    r"|same-origin|include|use-credentials)|[A-Z]+(?:_[A-Z0-9]+)+"
 )
 # Calls and look-ups: get_password(), os.environ["KEY"], config["key"], a.b(c), process.env.KEY.
 CODE: Final = r"[A-Za-z_$][\w$.:>-]*[(\[].*|(?:os|process|self|this|config|settings|env|args|options|request|req|ctx)[.].*"
@@ -49,7 +50,9 @@ PLACE: Final = r"(?:[.~]{0,2}/|[A-Za-z]:\\).*|[a-z][a-z0-9+.-]*://.*"
 NUMBER: Final = r"[-+]?[0-9][0-9_,.]*(?:e[0-9]+)?|(?i:true|false|null|none|nil)"
 # Names, types and words: no digit in them.
 WORD: Final = r"[A-Za-z_$@#&|!?:;,./\\ -]*"
-NAMED: Final = r"[A-Za-z_][A-Za-z_]*(?:[_.:/-][A-Za-z0-9]{1,12})*"
+NAMED: Final = (
+    r"[A-Za-z_]+(?:[_.:/-][A-Za-z0-9]{1,12})*|[A-Za-z_]+[0-9]{0,2}(?:[_.]+[A-Za-z]+[0-9]{0,2})+"
+)
 
 PASSWORDS: Final = r"(?i)(?:password|passwd|pwd|passphrase|secret|credential)"
 KEYS: Final = r"(?i)(?:key|token)"
@@ -71,7 +74,12 @@ DEFAULT_REDACTION_RULES: Final = (
         r"(?:[\s\S]*?-----END [A-Z0-9 ]{0,32}PRIVATE KEY(?: BLOCK)?-----|[\s\S]*))",
         ("private key",),
     ),
-    token("aws-key-id", r"(?:AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{16}\b", "akia", "asia", "abia", "acca"),
+    RedactionRule(
+        "aws-key-id",
+        r"\b(?:AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{16}\b",
+        ("akia", "asia", "abia", "acca"),
+        unless=".*EXAMPLE",
+    ),
     RedactionRule(
         "aws-secret",
         r"(?i)aws[\w ./-]{0,40}?(?:secret|sk|key)[\w-]{0,30}[\"']?[ \t]{0,8}(?:=>|=|:)[ \t]{0,8}[\"']?"
@@ -160,7 +168,9 @@ DEFAULT_REDACTION_RULES: Final = (
         r"(?i)authorization\\?[\"']?[ \t]{0,8}[:=][ \t]{0,8}\\?[\"']?(?:bearer|basic|token)[ \t]{1,8}"
         r"(?P<secret>[A-Za-z0-9+/_.~=-]{8,})",
         ("authorization",),
-        unless=either(r"(?i:[.*x_-]+|(?:your|my)[_-].*|(?:token|api|access)(?:[_-].*)?)"),
+        unless=either(
+            r"(?i:[.*x_-]+|(?:your|my)[_-].*|(?:token|api|access)(?:[_-].*)?)", "[A-Z]+(?:_[A-Z]+)+"
+        ),
     ),
     RedactionRule(
         "bearer",
@@ -178,26 +188,32 @@ DEFAULT_REDACTION_RULES: Final = (
     ),
     RedactionRule(
         "quoted-password",
-        PASSWORDS + AFTER + IS + r"\\?[\"'](?P<secret>[^\s\"'\\]{6,})\\?[\"']",
+        PASSWORDS + AFTER + IS + r"\\?[\"'](?P<secret>[^\s\"'\\,)][^\s\"'\\]{5,})\\?[\"']",
         NAMES,
         unless=either(PLACEHOLDER, PLACE, r"(?i:true|false)"),
     ),
     RedactionRule(
         "quoted-key",
-        KEYS + AFTER + IS + r"\\?[\"'](?P<secret>[^\s\"'\\]{16,})\\?[\"']",
+        KEYS + AFTER + IS + r"\\?[\"'](?P<secret>[^\s\"'\\,;(){}<>]{16,})\\?[\"']",
         NAMES,
         unless=either(PLACEHOLDER, PLACE, NUMBER, WORD, NAMED),
     ),
     # YAML, INI, queries: what is a word may be a variable, and stays.
     RedactionRule(
         "bare-password",
-        PASSWORDS + AFTER + IS + r"(?P<secret>[^\s\"'`;,&|\\<>(){}\[\]]{6,})(?:[\s;,&|\\\"'`<]|$)",
+        PASSWORDS
+        + AFTER
+        + IS
+        + r"(?P<secret>[^\s\"'`;,&|\\<>(){}\[\]=?][^\s\"'`;,&|\\<>(){}\[\]]{5,})(?:[\s;,&|\\\"'`<]|$)",
         NAMES,
         unless=either(PLACEHOLDER, PLACE, NUMBER, WORD, NAMED, CODE),
     ),
     RedactionRule(
         "bare-key",
-        KEYS + AFTER + IS + r"(?P<secret>[^\s\"'`;,&|\\<>(){}\[\]]{16,})(?:[\s;,&|\\\"'`<]|$)",
+        KEYS
+        + AFTER
+        + IS
+        + r"(?P<secret>[^\s\"'`;,&|\\<>(){}\[\]=?][^\s\"'`;,&|\\<>(){}\[\]]{15,})(?:[\s;,&|\\\"'`<]|$)",
         NAMES,
         unless=either(PLACEHOLDER, PLACE, NUMBER, WORD, NAMED, CODE),
     ),
