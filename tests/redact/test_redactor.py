@@ -94,6 +94,8 @@ def test_a_rule_is_only_tried_on_texts_with_its_keywords() -> None:
     redactor = Redactor(rules=[RedactionRule("number", r"\d{6}", ("badge", "pin"))])
     assert redactor("123456") == "123456"
     assert redactor("PIN 123456") == "PIN [redacted: number]"
+    redactor = Redactor(rules=[RedactionRule("number", r"\d{6}", ("ключ",))])
+    assert redactor("КЛЮЧ 123456") == "КЛЮЧ [redacted: number]"
 
 
 def test_a_secret_that_another_hid_is_found_too() -> None:

@@ -25,7 +25,6 @@ class Compiled(NamedTuple):
     pattern: Any
     group: int
     unless: Any | None
-    keywords: tuple[bytes, ...]
 
     def spans(self, raw: bytes) -> Iterator[tuple[int, int]]:
         """Where secrets are."""
@@ -35,6 +34,22 @@ class Compiled(NamedTuple):
                 start, end = match.span() if start < 0 else (start, end)
             if start < end and not (self.unless and self.unless.fullmatch(raw[start:end])):
                 yield start, end
+
+
+class Group(NamedTuple):
+    """Rules of which none can match where ``keywords`` isn't found: one search passes over all of them."""
+
+    keywords: Any
+    parts: Sequence[Group | Compiled]
+
+    def candidates(self, raw: bytes) -> Iterator[Compiled]:
+        """The rules that have a keyword in the text."""
+        if self.keywords.search(raw):
+            for part in self.parts:
+                if isinstance(part, Compiled):
+                    yield part
+                else:
+                    yield from part.candidates(raw)
 
 
 class Secret(NamedTuple):
@@ -49,8 +64,11 @@ class Matcher:
     def __init__(
         self, rules: Iterable[RedactionRule], compile_pattern: Callable[[str, str], Any]
     ) -> None:
-        self._rules = [compiled(rule, compile_pattern) for rule in rules]
-        names = "|".join(re.escape(rule.name) for rule in self._rules)
+        rules = list(rules)
+        names = "|".join(re.escape(rule.name) for rule in rules)
+        self._always = [compiled(rule, compile_pattern) for rule in rules if not rule.keywords]
+        named = [rule for rule in rules if rule.keywords]
+        self._group = grouped(named, compile_pattern) if named else None
         self._marks = re.compile(rf"\[redacted: (?:{names})\]".encode())
 
     def redact(self, text: str) -> tuple[str, Counter[str]]:
@@ -71,21 +89,15 @@ class Matcher:
             [match.span() for match in self._marks.finditer(seen)] if MARK.encode() in seen else []
         )
         raw = self._marks.sub(lambda mark: b"\n" * len(mark[0]), seen) if marks else seen
-        lowered = raw.lower()
-        has: dict[bytes, bool] = {}
         found: list[Secret] = []
-        for rule in self._rules:
-            for keyword in rule.keywords:
-                if keyword not in has:
-                    has[keyword] = keyword in lowered
-            if rule.keywords and not any(has[keyword] for keyword in rule.keywords):
-                continue
-            try:
-                found += [Secret(start, end, rule.name) for start, end in rule.spans(raw)]
-            except Exception as error:  # noqa: BLE001 - an engine's; raised again, without the text
-                raise RedactionError(
-                    f"redaction failed: rule {rule.name}: {type(error).__name__}"
-                ) from None
+        name = "(keywords)"
+        try:
+            candidates = self._group.candidates(raw) if self._group else ()
+            for rule in (*self._always, *candidates):
+                name = rule.name
+                found += [Secret(start, end, name) for start, end in rule.spans(raw)]
+        except Exception as error:  # noqa: BLE001 - an engine's; raised again, without the text
+            raise RedactionError(f"redaction failed: rule {name}: {type(error).__name__}") from None
         return merged(found, marks)
 
 
@@ -94,10 +106,20 @@ def compiled(rule: RedactionRule, compile_pattern: Callable[[str, str], Any]) ->
     return Compiled(
         rule.name,
         pattern,
-        pattern.groupindex.get("secret", pattern.groupindex.get(b"secret", 0)),
+        pattern.groupindex.get("secret", 0),
         compile_pattern(rule.name, rule.unless) if rule.unless else None,
-        tuple(keyword.lower().encode() for keyword in rule.keywords),
     )
+
+
+def grouped(rules: Sequence[RedactionRule], compile_pattern: Callable[[str, str], Any]) -> Group:
+    """A tree over rules with keywords, each half under its own."""
+    words = sorted({re.escape(keyword) for rule in rules for keyword in rule.keywords})
+    keywords = compile_pattern("keywords", f"(?i){'|'.join(words)}")
+    if len(rules) == 1:
+        return Group(keywords, [compiled(rules[0], compile_pattern)])
+    middle = len(rules) // 2
+    halves = rules[:middle], rules[middle:]
+    return Group(keywords, [grouped(half, compile_pattern) for half in halves])
 
 
 def encoded(text: str) -> tuple[bytes, bytes]:
