@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import re
 import tomllib
@@ -20,13 +19,14 @@ from toolcarry.config.refusals import place_of, reason_of, unknown_key
 from toolcarry.config.schema import KeyPath
 from toolcarry.config.tables import Config
 from toolcarry.errors import ConfigError
+from toolcarry.redact.logs import get_logger
 
 __all__ = ["Loaded", "load", "load_config", "parse_config", "read_file"]
 
 POSITION: Final = re.compile(r" \(at (line \d+, column \d+|end of document)\)\Z")
 
 
-logger = logging.getLogger("toolcarry.config")
+logger = get_logger("toolcarry.config")
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import threading
 from collections.abc import Callable, Iterator
@@ -14,6 +13,7 @@ from toolcarry.config.find import Place, find_file
 from toolcarry.config.load import label, load_bytes, read_file
 from toolcarry.config.tables import Config
 from toolcarry.errors import ConfigError
+from toolcarry.redact.logs import get_logger
 
 __all__ = ["ReloadingConfig"]
 
@@ -24,7 +24,7 @@ DEBOUNCE: Final = 100
 STEP: Final = 20
 """Milliseconds between two looks whether there are more changes, or an end."""
 
-logger = logging.getLogger("toolcarry.config")
+logger = get_logger("toolcarry.config")
 
 
 class ReloadingConfig:

@@ -7,7 +7,6 @@ it; this is counted, and logged without a word of what was said.
 from __future__ import annotations
 
 import asyncio
-import logging
 import threading
 from collections import Counter
 from collections.abc import AsyncIterator
@@ -23,11 +22,12 @@ from toolcarry.integrations.identity import RequestIdentity
 from toolcarry.integrations.request import RequestFields, opening, read_fields
 from toolcarry.policy import Policy, check_type
 from toolcarry.project import project_body
+from toolcarry.redact.logs import get_logger
 from toolcarry.types import check_limit
 
 __all__ = ["Processed", "RequestPipeline", "Transformed", "Transformer"]
 
-logger = logging.getLogger("toolcarry.integrations")
+logger = get_logger("toolcarry.integrations")
 
 LARGE: Final = 256 * 1024
 """From so many bytes on a body is projected in a thread, so that the event loop has its own."""

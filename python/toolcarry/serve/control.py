@@ -7,7 +7,6 @@ browser, is not from this machine, even if the gateway or the browser is: their 
 from __future__ import annotations
 
 import hmac
-import logging
 from ipaddress import IPv6Address, ip_address
 from typing import Any, Final
 
@@ -18,11 +17,12 @@ from starlette.responses import Response
 from starlette.types import Scope
 
 from toolcarry.config.serving import Serve
+from toolcarry.redact.logs import get_logger
 from toolcarry.serve.routing import Switches
 
 __all__ = ["Control", "is_local"]
 
-logger = logging.getLogger("toolcarry.serve")
+logger = get_logger("toolcarry.serve")
 
 FROM_ELSEWHERE: Final = frozenset(
     {

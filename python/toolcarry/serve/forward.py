@@ -5,7 +5,6 @@ Nothing is decoded, nothing is kept, and no request is sent twice: the client's 
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
 from http.cookiejar import CookieJar, DefaultCookiePolicy
@@ -18,13 +17,14 @@ from starlette.types import Receive, Scope, Send
 from toolcarry.config.serving import Upstream
 from toolcarry.integrations.asgi import headers_of
 from toolcarry.integrations.request import RequestView
+from toolcarry.redact.logs import get_logger
 from toolcarry.serve.headers import forwarded, key_header, returned
 from toolcarry.serve.replies import send_error
 from toolcarry.serve.routing import UPSTREAM, RoutingError, shape_of, upstream_of
 
 __all__ = ["Backend", "Forward"]
 
-logger = logging.getLogger("toolcarry.serve")
+logger = get_logger("toolcarry.serve")
 
 CONNECT_TIMEOUT: Final = 10.0
 

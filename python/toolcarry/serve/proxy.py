@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Mapping
 
 from msgspec.structs import replace
@@ -13,12 +12,13 @@ from toolcarry.errors import ToolcarryError
 from toolcarry.integrations.asgi import ToolCarryMiddleware
 from toolcarry.integrations.configured import identification_from, pipeline_from, sessions_from
 from toolcarry.integrations.request import RequestView
+from toolcarry.redact.logs import get_logger
 from toolcarry.serve.app import create_app
 from toolcarry.serve.routing import upstream_of
 
 __all__ = ["Proxy"]
 
-logger = logging.getLogger("toolcarry.serve")
+logger = get_logger("toolcarry.serve")
 
 
 class Proxy:

@@ -16,9 +16,11 @@ import uvicorn
 from starlette.applications import Starlette
 from starlette.types import Receive, Scope, Send
 
+from toolcarry.redact.logs import get_logger
+
 __all__ = ["configure_logging", "listen", "run"]
 
-logger = logging.getLogger("toolcarry.serve")
+logger = get_logger("toolcarry.serve")
 
 KEEP_ALIVE: Final = 75
 """How many seconds a connection may be idle: more than gateways and clients keep one, so that it is they who close it."""

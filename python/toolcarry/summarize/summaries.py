@@ -8,7 +8,6 @@ Only the kinds of errors are logged and told: what an error says may be a strang
 from __future__ import annotations
 
 import hashlib
-import logging
 import random
 import threading
 import time
@@ -20,6 +19,7 @@ from typing import Final, Literal, NamedTuple
 from cachetools import LRUCache
 
 from toolcarry.errors import ConfigError
+from toolcarry.redact.logs import get_logger
 from toolcarry.summarize.calls import Calls, EmptyAnswerError, check_answer, is_lasting, reason
 from toolcarry.summarize.flights import Flights
 from toolcarry.summarize.prompts import CONVERSATION_SUMMARIZE_SYSTEM, instructions_for
@@ -30,7 +30,7 @@ from toolcarry.types import ToolBlock, check_limit
 
 __all__ = ["Summaries", "Summary"]
 
-logger = logging.getLogger("toolcarry.summarize")
+logger = get_logger("toolcarry.summarize")
 
 ENTRY_BYTES: Final = 16_384
 """What one remembered summary is taken to hold at least; longer ones take the place of several."""

@@ -7,7 +7,6 @@ another one; where the store can't be had, memory is all there is, for a while.
 
 from __future__ import annotations
 
-import logging
 import os
 import threading
 import time
@@ -17,6 +16,7 @@ from dataclasses import replace
 from typing import Final
 
 from toolcarry.errors import InputError, StoreError
+from toolcarry.redact.logs import get_logger
 from toolcarry.switch.packed import dump, load
 from toolcarry.switch.sessions import Line, MemorySessions, Prefix, Session, SessionKey
 from toolcarry.tract.store.log import Draft, Log
@@ -25,7 +25,7 @@ from toolcarry.tract.values import Kind
 
 __all__ = ["HistorySessions", "conversation_of"]
 
-logger = logging.getLogger("toolcarry.switch")
+logger = get_logger("toolcarry.switch")
 
 SUFFIX: Final = "#switch"
 NO_LINES: Final = Session()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 import threading
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -13,6 +12,7 @@ from typing import Any, NamedTuple, ParamSpec, TypeVar
 from toolcarry.errors import InputError, RedactionError
 from toolcarry.policy import Policy, check_type
 from toolcarry.read import Messages
+from toolcarry.redact.logs import get_logger
 from toolcarry.summarize import ExtractiveSummarizer, Summaries, Summarizer, Summary
 from toolcarry.switch.body import open_request
 from toolcarry.switch.decide import find_known, reason_for
@@ -29,7 +29,7 @@ __all__ = ["SummarizeTransformer"]
 P = ParamSpec("P")
 T = TypeVar("T")
 
-logger = logging.getLogger("toolcarry.switch")
+logger = get_logger("toolcarry.switch")
 
 
 class Asked(NamedTuple):

@@ -5,13 +5,13 @@ Whatever goes wrong here, the original stands. What is caught is logged and coun
 
 from __future__ import annotations
 
-import logging
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from toolcarry.errors import ConfigError, StoreError
+from toolcarry.redact.logs import get_logger
 from toolcarry.tract.values import CommitInfo
 from toolcarry.types import check_limit
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["EVENT", "Handler", "Hooks", "PendingToolResult", "Summarization"]
 
-logger = logging.getLogger("toolcarry.tract")
+logger = get_logger("toolcarry.tract")
 
 EVENT: Final = "tool_result"
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from toolcarry.errors import ConfigError, InputError
+from toolcarry.redact.logs import get_logger
 from toolcarry.summarize import Summarizer, run_summarizer
 from toolcarry.summarize.prompts import (
     CONVERSATION_SUMMARIZE_SYSTEM,
@@ -25,7 +25,7 @@ from toolcarry.types import check_limit
 
 __all__ = ["Shortening"]
 
-logger = logging.getLogger("toolcarry.tract")
+logger = get_logger("toolcarry.tract")
 
 
 class Shortening(Reader):

@@ -5,12 +5,12 @@ Every method that touches the store has an ``a``-prefixed twin, which does the s
 
 from __future__ import annotations
 
-import logging
 import os
 from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import Any, Literal, Self
 
+from toolcarry.redact.logs import get_logger
 from toolcarry.summarize import Summarizer
 from toolcarry.tokens import count_tokens
 from toolcarry.tract.checks import check_name, check_text, checked_call, free_metadata
@@ -30,7 +30,7 @@ from toolcarry.types import check_choice
 
 __all__ = ["Tract"]
 
-logger = logging.getLogger("toolcarry.tract")
+logger = get_logger("toolcarry.tract")
 
 
 class Tract(Shortening, Upkeep):
