@@ -35,7 +35,11 @@ bench:
 bench-smoke:
     .ci/check bench_smoke
 
-# What takes long: linear time at a million characters, and the tests with many examples
+# LiteLLM's own proxy with our handler, in an environment of its own
+litellm:
+    .ci/check litellm
+
+# What takes long: linear time at a million characters, the tests with many examples, LiteLLM, 100,000 requests
 long:
     .ci/check long
 

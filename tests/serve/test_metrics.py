@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 import pytest
-from starlette.testclient import TestClient
 from sdk_turns import SAY
+from starlette.testclient import TestClient
 from upstreams import AnthropicFake, OpenAIFake
 
 from toolcarry.config import Serve, Upstream

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -146,9 +147,44 @@ def test_what_it_cannot_start_with(config, tmp_path):
     code, err = refused("--config", config())
     assert (code, "serve.upstreams: there is none" in err) == (2, True)
     code, err = refused("--config", config(AnthropicFake(), text='default = "c"'))
-    assert (code, "'c' is not allowed; allowed: a" in err) == (2, True)
+    assert (code, "serve.default: 'c' is not allowed; allowed: 'a'" in err) == (2, True)
     code, err = refused("--config", config(AnthropicFake(), text="nothing = 1"))
     assert (code, "nothing" in err) == (2, True)
+
+
+def test_it_goes_by_its_settings_as_they_change(config, http):
+    """A result that is too long is cut from the next request on, and a broken file changes nothing."""
+    fake = AnthropicFake()
+    path = config(fake)
+    use = {"type": "tool_use", "id": "t1", "name": "Bash", "input": {}}
+    result = {"type": "tool_result", "tool_use_id": "t1", "content": "x" * 9_000}
+    messages = [
+        {"role": "user", "content": "Go."},
+        {"role": "assistant", "content": [use]},
+        {"role": "user", "content": [result]},
+    ]
+    body = {"model": "claude", "max_tokens": 9, "messages": messages}
+    headers = {"x-api-key": "test-key", "anthropic-version": "2023-06-01"}
+
+    def sent(url):
+        http.post(f"{url}/v1/messages", json=body, headers=headers).raise_for_status()
+        return len(fake.recorded[-1].json["messages"][-1]["content"][0]["content"])
+
+    with running("--config", path) as (process, url):
+        assert sent(url) == 9_000
+        before = path.read_text()
+        path.write_text(f"{before}\n[projection]\nenabled = true\nmax_tool_result_chars = 500\n")
+        deadline = time.monotonic() + 30
+        while sent(url) > 500:
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        path.write_text("[projection\n")
+        time.sleep(0.5)
+        assert sent(url) <= 500
+        process.terminate()
+        code, err = ended(process)
+    assert code == 0
+    assert "the settings stay as they were" in err
 
 
 def test_a_port_that_is_taken(config):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Iterable
-from typing import Annotated, Final, Literal
+from typing import Annotated, Any, Final, Literal
 
 from msgspec import Meta, Struct
 
@@ -65,7 +65,7 @@ class Table(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     with one of the keys and a colon; the loader tells where that stands.
     """
 
-    def __init_subclass__(cls, **options: object) -> None:
+    def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         # msgspec 0.22 crashes now and then where what it knows of a table is freed by the interpreter's last collection
         # (msgspec#717): a reference that is never given back keeps it from that.

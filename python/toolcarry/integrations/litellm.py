@@ -1,0 +1,162 @@
+"""LiteLLM's proxy: ``callbacks: toolcarry.integrations.litellm.handler`` in its configuration puts the pipeline in front
+of every model, with the settings of ``toolcarry.toml``.
+
+The tenant is the virtual key, the conversation what LiteLLM takes for the session, and the backend the model group that is
+asked for. Where LiteLLM falls back to another group, that one's answer is none of the group that was asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Mapping
+from typing import Any, Final
+
+import orjson
+from cachetools import TTLCache
+from litellm.integrations.custom_logger import CustomLogger
+
+from toolcarry.integrations.identity import RequestIdentity
+from toolcarry.integrations.pipeline import Processed, RequestPipeline
+from toolcarry.redact.logs import get_logger
+
+__all__ = ["ToolCarryHandler", "handler"]
+
+logger = get_logger("toolcarry.integrations")
+
+ROUTES: Final = {
+    "completion": "messages",
+    "acompletion": "messages",
+    "anthropic_messages": "messages",
+    "responses": "input",
+    "aresponses": "input",
+}
+"""The kinds of calls that hold a conversation, and where."""
+OURS: Final = (
+    "model",
+    "metadata",
+    "thinking",
+    "context_management",
+    "system",
+    "tools",
+    "instructions",
+)
+"""What the pipeline looks at beside the messages; it may take out of these what the backend would refuse."""
+MASTER_KEY: Final = "litellm_proxy_master_key"
+"""What stands for the key of whoever has the master key: no tenant."""
+
+
+class ToolCarryHandler(CustomLogger):  # type: ignore[misc]  # it has no types where LiteLLM is absent
+    """Puts a pipeline in front of LiteLLM's models; without one, it is made of the configuration at the first request.
+
+    ``is_single_user`` takes all who have the master key for one tenant. No request fails by it.
+    """
+
+    def __init__(
+        self, pipeline: RequestPipeline | None = None, *, is_single_user: bool = False
+    ) -> None:
+        super().__init__()
+        self._pipeline = pipeline
+        self._is_single_user = is_single_user
+        self._asked: TTLCache[str, Processed] = TTLCache(16_384, 3_600.0)
+
+    @property
+    def pipeline(self) -> RequestPipeline:
+        """What is put in front. Raises ``ConfigError`` where the configuration is none."""
+        if self._pipeline is None:
+            self._pipeline, self._is_single_user = configured()
+        return self._pipeline
+
+    # The names of the parameters are LiteLLM's, which calls by them.
+
+    async def async_pre_call_hook(
+        self,
+        user_api_key_dict: Any,
+        cache: Any,  # noqa: ARG002
+        data: dict[str, Any],
+        call_type: str,
+    ) -> dict[str, Any]:
+        """Process a request: what changes is changed in ``data``."""
+        key = ROUTES.get(call_type)
+        messages = None if key is None else data.get(key)
+        if key is None or not isinstance(messages, list):
+            return data
+        try:
+            await self._process(user_api_key_dict, data, key)
+        except Exception as error:  # noqa: BLE001 - logged; the pipeline counts its own
+            logger.warning("a request goes on as it came: %s", type(error).__name__)
+        return data
+
+    async def async_post_call_success_hook(
+        self,
+        data: dict[str, Any],
+        user_api_key_dict: Any,  # noqa: ARG002
+        response: Any,
+    ) -> Any:
+        """Take note of an answer that came in one piece."""
+        await self._answered(data, response)
+        return response
+
+    async def async_post_call_streaming_iterator_hook(
+        self,
+        user_api_key_dict: Any,  # noqa: ARG002
+        response: Any,
+        request_data: dict[str, Any],
+    ) -> AsyncGenerator[Any, None]:
+        """Send a stream on as it comes, and take note of its end."""
+        async for item in response:
+            yield item
+        await self._answered(request_data, response)
+
+    async def _process(self, user: Any, data: dict[str, Any], key: str) -> None:
+        asked = {name: data[name] for name in (*OURS, key) if data.get(name) is not None}
+        body = orjson.dumps(asked, default=dumped)
+        done = await self.pipeline.process(body, self._whose(user, data))
+        if done.body is not body:
+            new = orjson.loads(done.body)
+            data[key] = new[key]
+            for name in asked.keys() - new.keys():
+                del data[name]
+        if done.is_to_be_told:
+            self._asked[str(data.get("litellm_call_id"))] = done
+
+    async def _answered(self, data: Mapping[str, Any], response: Any) -> None:
+        done = self._asked.pop(str(data.get("litellm_call_id")), None)
+        if done is not None and not fell_back(response):
+            await self.pipeline.answered(done)
+
+    def _whose(self, user: Any, data: Mapping[str, Any]) -> RequestIdentity | None:
+        """The tenant, by the key; the conversation, by the session."""
+        token = getattr(user, "token", None) or getattr(user, "api_key", None)
+        tenant = "" if token is None or token == MASTER_KEY else str(token)
+        if not tenant and self._is_single_user:
+            tenant = "single-user"
+        conversation = data.get("litellm_session_id")
+        if not tenant or not isinstance(conversation, str) or not conversation:
+            return None
+        return RequestIdentity(tenant, conversation, str(data.get("model")))
+
+
+def configured() -> tuple[RequestPipeline, bool]:
+    """A pipeline by the settings that are found, and whether it serves a single user."""
+    from toolcarry.config import load_config  # noqa: PLC0415 - at the first request
+    from toolcarry.integrations.configured import pipeline_from  # noqa: PLC0415
+
+    config = load_config()
+    return pipeline_from(config), config.sessions.single_user
+
+
+def fell_back(response: Any) -> bool:
+    """Whether another model group answered than the one that was asked."""
+    hidden = getattr(response, "_hidden_params", None) or {}
+    headers = hidden.get("additional_headers") or {} if isinstance(hidden, dict) else {}
+    return bool(headers.get("x-litellm-attempted-fallbacks"))
+
+
+def dumped(value: Any) -> Any:
+    """An object of an SDK as a dict."""
+    dump = getattr(value, "model_dump", None)
+    if dump is None:
+        raise TypeError
+    return dump(exclude_none=True)
+
+
+handler = ToolCarryHandler()
