@@ -105,9 +105,12 @@ def proxy(folder: Path, name: str, settings: str, url: str) -> list[str]:
 
 def request(size: int, conversation: int) -> bytes:
     """A request of about ``size`` bytes, as a client sends it again and again while its conversation goes on."""
-    messages = generate(max(4, size // 8_000))
-    while len(orjson.dumps(messages)) > size and len(messages) > 4:
-        messages = messages[:-2]
+    messages, length = [], 0
+    for message in generate(2_000 if size > 500_000 else 200):
+        length += len(orjson.dumps(message)) + 1
+        if length > size and messages[-1:] and message["role"] == "assistant":
+            break
+        messages.append(message)
     body = orjson.dumps({"model": "m", "max_tokens": 100, "messages": messages})
     head = (
         "POST /v1/messages HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n"
