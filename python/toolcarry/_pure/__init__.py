@@ -16,6 +16,7 @@ from toolcarry._pure.carry import (
     format_tool_context,
 )
 from toolcarry._pure.dialogue import dialogue
+from toolcarry._pure.history import link_rows, prove_rows
 from toolcarry._pure.inspect import inspect
 from toolcarry._pure.memo import resize_token_memo
 from toolcarry._pure.message_tokens import message_tokens
@@ -40,10 +41,12 @@ __all__ = [
     "has_side_effects",
     "inspect",
     "inspect_body",
+    "link_rows",
     "message_tokens",
     "message_tokens_body",
     "project",
     "project_body",
+    "prove_rows",
     "resize_token_memo",
     "truncate",
     "truncate_tokens",

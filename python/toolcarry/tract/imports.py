@@ -18,7 +18,7 @@ from toolcarry.tract.marks import count_truncated
 from toolcarry.tract.messages import Check, append_messages, known_names
 from toolcarry.tract.reading import Names, message_drafts
 from toolcarry.tract.store.hashing import content_hash
-from toolcarry.tract.store.log import Draft, Log
+from toolcarry.tract.store.log import Draft, Log, Prepared, prepare
 from toolcarry.tract.store.pages import Head
 from toolcarry.tract.values import ImportResult, Kind
 from toolcarry.tract.view import RECORDS, SAID
@@ -130,10 +130,10 @@ def source(chunk: bytes, **metadata: Any) -> Draft:
 def append_at(log: Log, expected: Head, drafts: Sequence[Draft]) -> Head:
     """Append to the head that is expected, and no other. The new head."""
 
-    def make(head: Head) -> Sequence[Draft]:
+    def make(head: Head) -> Prepared:
         if head != expected:
             raise MovedError
-        return drafts
+        return prepare(drafts)
 
     return log.advance(make) or expected
 

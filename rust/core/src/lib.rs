@@ -35,6 +35,7 @@ mod fit;
 mod free_ids;
 mod grapheme_classes;
 pub mod graphemes;
+pub mod history;
 pub mod inspect;
 mod lanes;
 pub mod languages;

@@ -6,6 +6,7 @@ mod bytes;
 mod context;
 mod errors;
 mod files;
+mod history;
 mod objects;
 mod project;
 mod projected;
@@ -27,6 +28,8 @@ mod _core {
     use super::context::{carry, explain, format_tool_context};
     #[pymodule_export]
     use super::files::carry_files;
+    #[pymodule_export]
+    use super::history::{link_rows, prove_rows};
     #[pymodule_export]
     use super::project::{project, project_body};
     #[pymodule_export]

@@ -9,6 +9,8 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
+from toolcarry._backend import kernels
+from toolcarry._pure.history import Part
 from toolcarry.errors import StoreBusyError
 from toolcarry.tract.store.database import (
     ConflictError,
@@ -17,14 +19,14 @@ from toolcarry.tract.store.database import (
     Transaction,
     Value,
 )
-from toolcarry.tract.store.hashing import commit_hash, content_hash, dump_metadata, row_seal
+from toolcarry.tract.store.hashing import content_hash, dump_metadata
 from toolcarry.tract.store.packing import pack
 from toolcarry.tract.store.pages import Head, Pages
 from toolcarry.tract.store.rows import commit_of
 from toolcarry.tract.store.statements import ADD_COMMIT, ADD_CONTENT, HEAD, NUMBER, SEAL
 from toolcarry.tract.values import CommitInfo, Kind
 
-__all__ = ["Draft", "Log"]
+__all__ = ["Draft", "Log", "Prepared", "prepare"]
 
 ATTEMPTS: Final = 200
 """At appending, before it is given up because others are always faster."""
@@ -45,6 +47,26 @@ class Draft(NamedTuple):
     token_count: int
 
 
+class Prepared(NamedTuple):
+    """Commits to be, hashed as far as they can be before it is known on what they will stand."""
+
+    parts: list[Part]
+    contents: dict[bytes, tuple[int, int, bytes]]
+    """By hash: size, packing, and the bytes as they are stored."""
+
+
+def prepare(drafts: Sequence[Draft]) -> Prepared:
+    """Hash and pack contents, and write out metadata."""
+    prepared = Prepared([], {})
+    for role, kind, content, metadata, token_count in drafts:
+        found = content_hash(content)
+        if found not in prepared.contents:
+            prepared.contents[found] = (len(content), *pack(content))
+        part = (role, int(kind), found, dump_metadata(metadata), token_count)
+        prepared.parts.append(part)
+    return prepared
+
+
 class Log(Pages):
     """The log of one conversation of one tenant.
 
@@ -56,27 +78,26 @@ class Log(Pages):
 
     def append(self, drafts: Sequence[Draft]) -> list[CommitInfo]:
         """Append commits to the head, whatever it is, all or none."""
-        return self._commits(self._until_first(None, lambda: drafts))
+        prepared = prepare(drafts)
+        return self._commits(self._until_first(None, lambda: prepared))
 
     def append_to(self, make: Callable[[Head], Sequence[Draft]]) -> list[CommitInfo]:
         """Append the commits that are made for the head that they will stand on.
 
         ``make`` is called anew where another writer came in between. It may read this log.
         """
-        return self._commits(self._append_to(make))
+        return self._commits(self._append_to(lambda head: prepare(make(head))))
 
-    def advance(self, make: Callable[[Head], Sequence[Draft]]) -> Head | None:
+    def advance(self, make: Callable[[Head], Prepared]) -> Head | None:
         """As ``append_to``; gives the new head alone, and ``None`` where nothing was appended."""
         rows = self._append_to(make)
         return (rows[-1][0], rows[-1][1]) if rows else None
 
-    def _append_to(self, make: Callable[[Head], Sequence[Draft]]) -> list[Row]:
+    def _append_to(self, make: Callable[[Head], Prepared]) -> list[Row]:
         heads: list[Head] = []
         return self._until_first(heads, lambda: make(heads[-1]))
 
-    def _until_first(
-        self, heads: list[Head] | None, make: Callable[[], Sequence[Draft]]
-    ) -> list[Row]:
+    def _until_first(self, heads: list[Head] | None, make: Callable[[], Prepared]) -> list[Row]:
         """Append what is made, until no other writer comes in between: its rows.
 
         With ``heads``, the head is put there before it is made, and it must be the same when it is written.
@@ -92,15 +113,15 @@ class Log(Pages):
                     heads.append(self.head())
                     if losses and self._are_there(self.database.read, self._find_number(), sent):
                         return sent
-                drafts = make()
-                if not drafts:
+                prepared = make()
+                if not prepared.parts:
                     return []
                 if self._failures != self.database.failures:
                     self._known = None
                     self.head()
                 expected = heads[-1] if heads else None
                 self._number = self.database.write(
-                    lambda run: self._append(run, expected, drafts, now, sent, losses > 0)  # noqa: B023 - called at once
+                    lambda run: self._append(run, expected, prepared, now, sent, losses > 0)  # noqa: B023 - called at once
                 )
             except ConflictError:
                 self._number = self._known = None
@@ -126,7 +147,7 @@ class Log(Pages):
         self,
         run: Transaction,
         expected: Head | None,
-        drafts: Sequence[Draft],
+        prepared: Prepared,
         now: int,
         rows: list[Row],
         is_unsure: bool,
@@ -144,27 +165,16 @@ class Log(Pages):
             return number
         if expected is not None and head != expected:
             raise ConflictError("the head moved")
-        sequence, parent = head
-        contents: dict[bytes, tuple[Value, ...]] = {}
-        rows.clear()
-        for draft in drafts:
-            sequence += 1
-            content = content_hash(draft.content)
-            if content not in contents:
-                packing, data = pack(draft.content)
-                contents[content] = (self.tenant, content, len(draft.content), packing, data)
-            metadata = dump_metadata(draft.metadata)
-            found = commit_hash(parent, draft.role, content, metadata)
-            kind, tokens = int(draft.kind), draft.token_count
-            seal = row_seal(self.tenant, self.conversation, sequence, found, kind, tokens, now)
-            what = (draft.role, kind, content, metadata, tokens)
-            rows.append((sequence, found, parent, *what, now, seal))
-            parent = found
+        rows[:] = kernels.link_rows(prepared.parts, head, now, self.tenant, self.conversation)
+        contents = prepared.contents
         if len(rows) == 1:
-            run.run(ADD_CONTENT, contents[content])
+            ((found, stored),) = contents.items()
+            run.run(ADD_CONTENT, (self.tenant, found, *stored))
             run.run(ADD_COMMIT, (number, *rows[0]))
         else:
-            run.run_many(ADD_CONTENT, [contents[key] for key in sorted(contents)])
+            run.run_many(
+                ADD_CONTENT, [(self.tenant, key, *contents[key]) for key in sorted(contents)]
+            )
             run.run_many(ADD_COMMIT, [(number, *row) for row in rows])
         return number
 

@@ -8,7 +8,7 @@ from typing import Final
 from toolcarry.errors import StoreDamagedError, UnknownCommitError
 from toolcarry.tract.store.database import Database, Row, Value
 from toolcarry.tract.store.hashing import hash_range
-from toolcarry.tract.store.rows import WIDTH, read_content, read_row
+from toolcarry.tract.store.rows import WIDTH, read_content, read_row, read_rows
 from toolcarry.tract.store.statements import (
     HEAD,
     LOST,
@@ -82,8 +82,7 @@ class Pages:
             end = "" if newer is None else "AND c.sequence < ? "
             values = (number, size) if newer is None else (number, newer.sequence, size)
             rows = self.database.read(f"{SELECT} {end}ORDER BY c.sequence DESC LIMIT ?", values)
-            for row in rows:
-                commit = read_row(row, self.tenant, self.conversation)
+            for commit in read_rows(rows, self.tenant, self.conversation):
                 if newer is not None:
                     self._check_link(commit.sequence, commit.commit_hash, newer)
                 newer = commit
@@ -133,8 +132,8 @@ class Pages:
         place = after
         while True:
             rows = self.database.read(sql, (*values, number, place, PAGE))
-            for row in rows:
-                commit = read_row(row[:WIDTH], self.tenant, self.conversation)
+            commits = read_rows(rows, self.tenant, self.conversation)
+            for row, commit in zip(rows, commits, strict=True):
                 if not condition and older is not None:
                     self._check_link(older.sequence, older.commit_hash, commit)
                 elif not condition and after == 0:
