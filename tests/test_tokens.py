@@ -34,6 +34,15 @@ COUNTS = {
 """Counts in o200k_base and cl100k_base, by tiktoken 0.14 with its own files."""
 
 
+def test_counts_of_many(backend: ModuleType) -> None:
+    """Of so many that the interpreter is released, too."""
+    given = [*COUNTS, *["one two three " * 1_000] * 6]
+    for name in NAMES:
+        wanted = [backend.count_tokens(text, name) for text in given]
+        assert backend.count_texts(given, name) == wanted
+    assert backend.count_texts([], NAMES[0]) == []
+
+
 @pytest.mark.parametrize("text", COUNTS, ids=ascii)
 def test_counts(backend: ModuleType, text: str) -> None:
     assert tuple(backend.count_tokens(text, name) for name in NAMES) == COUNTS[text]

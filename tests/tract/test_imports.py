@@ -13,6 +13,7 @@ from real import TRANSCRIPTS
 
 from toolcarry import InputError, convert
 from toolcarry.tract import ImportResult, Tract
+from toolcarry.tract.imports import BATCH
 
 SESSION = Path(__file__).parents[2] / "examples" / "session.jsonl"
 
@@ -157,6 +158,45 @@ def test_an_import_that_broke_off_is_gone_on_with(memory: Any, tmp_path: Path) -
     tract.user("In between.")
     assert tract.import_transcript(path) == ImportResult(1_201, 500, 701, 0)
     assert lines_of(tract).count(b"\n") == 1_202
+
+
+def test_what_is_wrong_in_a_later_batch(tmp_path: Path) -> None:
+    """Batches are read ahead; what is wrong with one is told when those before it are written, and no line is lost."""
+    path = tmp_path / "session.jsonl"
+    cut = {"role": "tool", "tool_call_id": "t1", "content": "line 1\n... [truncated]"}
+    path.write_bytes(jsonl(*[asked(f"question {number}") for number in range(2 * BATCH)], cut))
+    with Tract.open(on_truncated="raise") as strict:
+        with pytest.raises(InputError, match="was cut"):
+            strict.import_transcript(path)
+        assert len(strict.log()) == 2 * BATCH
+        assert strict.verify().is_whole
+
+
+def test_another_writes_between_two_batches(tmp_path: Path) -> None:
+    """What was read ahead is read anew behind what the other wrote."""
+    path = tmp_path / "session.jsonl"
+    path.write_bytes(jsonl(*[asked(f"question {number}") for number in range(3 * BATCH)]))
+    with Tract.open() as tract:
+        other = tract.in_conversation("default")
+
+        def write(done: int, _: int) -> None:
+            if done == BATCH:
+                other.user("in between")
+
+        assert tract.import_transcript(path, progress=write).commits == 3 * BATCH
+        assert len(tract.log()) == 3 * BATCH + 1
+        kept = [line for line in lines_of(tract).splitlines() if b"in between" not in line]
+        assert kept == path.read_bytes().splitlines()
+
+
+def test_long_lines_beside_short_ones(tract: Tract, tmp_path: Path) -> None:
+    """Rows go to the store many at once, but no more than so many bytes."""
+    path = tmp_path / "session.jsonl"
+    texts = [f"{number} {'long ' * 150_000 * (number % 50 == 7)}" for number in range(250)]
+    path.write_bytes(jsonl(*map(asked, texts)))
+    assert tract.import_transcript(path).commits == 250
+    assert lines_of(tract) == path.read_bytes()
+    assert [message["content"] for message in tract.compile()] == texts
 
 
 def test_messages_of_other_origin_are_exported_as_lines(tract: Tract, tmp_path: Path) -> None:

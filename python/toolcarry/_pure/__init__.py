@@ -23,13 +23,14 @@ from toolcarry._pure.message_tokens import message_tokens
 from toolcarry._pure.project.body import project_body
 from toolcarry._pure.project.objects import project
 from toolcarry._pure.shell import has_side_effects
-from toolcarry._pure.tokens import count_tokens, truncate_tokens
+from toolcarry._pure.tokens import count_texts, count_tokens, truncate_tokens
 from toolcarry._pure.truncate import truncate
 
 __all__ = [
     "carry",
     "carry_body",
     "carry_files",
+    "count_texts",
     "count_tokens",
     "deduplicate_tools",
     "dialogue",

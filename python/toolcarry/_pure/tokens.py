@@ -81,6 +81,15 @@ def count_tokens(text: str, encoding: EncodingName) -> int:
     return len(encode(text, encoding))
 
 
+def count_texts(texts: list[str], encoding: EncodingName) -> list[int]:
+    """How many tokens each text has.
+
+    >>> count_texts(["one two three", ""], "o200k_base")
+    [3, 0]
+    """
+    return [count_tokens(text, encoding) for text in texts]
+
+
 def encode(text: str, name: EncodingName) -> list[int]:
     """The tokens of a text."""
     encoding = encoding_of(name)

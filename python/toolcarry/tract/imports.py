@@ -9,14 +9,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, Self
 
 from toolcarry.body import loads_line, messages_of, open_body
 from toolcarry.errors import InputError
 from toolcarry.tract.marks import count_truncated
 from toolcarry.tract.messages import Check, append_messages, known_names
-from toolcarry.tract.reading import Names, message_drafts
+from toolcarry.tract.reading import Names, Uncounted, counted, message_drafts
 from toolcarry.tract.store.hashing import content_hash
 from toolcarry.tract.store.log import Draft, Log, Prepared, prepare
 from toolcarry.tract.store.pages import Head
@@ -65,23 +66,74 @@ def import_file(
     taken = find_taken(log, data, path)
     done = skipped = lines_to(data, taken.end)
     commits = unread = truncated = 0
-    while taken.end < len(data):
-        end, drafts, missed = make_batch(data, taken)
-        check(drafts)
-        try:
-            head = append_at(log, taken.head, drafts)
-        except MovedError:
-            taken = find_taken(log, data, path)
-            done = lines_to(data, taken.end)
-            continue
-        done += data.count(b"\n", taken.end, end)
-        taken = Taken(head, end, True, taken.names)
-        commits += len(drafts)
-        unread += missed
-        truncated += count_truncated(drafts)
-        if progress is not None:
-            progress(total if end == len(data) else done, total)
+    with Reading(data, check) as reading:
+        while taken.end < len(data):
+            batch = reading.take(taken)
+            try:
+                head = append_at(log, taken.head, batch.prepared)
+            except MovedError:
+                reading.drop()
+                taken = find_taken(log, data, path)
+                done = lines_to(data, taken.end)
+                continue
+            done += data.count(b"\n", taken.end, batch.end)
+            taken = Taken(head, batch.end, True, taken.names)
+            commits += len(batch.prepared.parts)
+            unread += batch.unread
+            truncated += batch.truncated
+            if progress is not None:
+                progress(total if batch.end == len(data) else done, total)
     return ImportResult(total, skipped, commits, unread, truncated)
+
+
+class Batch(NamedTuple):
+    """The next lines, read."""
+
+    end: int
+    """The byte behind them."""
+    prepared: Prepared
+    unread: int
+    """How many hold no object."""
+    truncated: int
+
+
+class Reading:
+    """The lines of a file, of which the next ones are read while a batch is written: then the disk is what is waited for.
+
+    Reading is done in a thread of its own; where the whole file is one batch, there is none. Use as a context.
+    """
+
+    def __init__(self, data: bytes, check: Check) -> None:
+        self._data = data
+        self._check = check
+        self._pool = ThreadPoolExecutor(1, "toolcarry-import")
+        self._next: Future[Batch] | None = None
+
+    def take(self, taken: Taken) -> Batch:
+        """The batch that begins where ``taken`` ends. Raises what reading it raised."""
+        coming, self._next = self._next, None
+        batch = coming.result() if coming is not None else self._read(taken)
+        if batch.end < len(self._data):
+            after = taken._replace(end=batch.end, is_read=True)
+            self._next = self._pool.submit(self._read, after)
+        return batch
+
+    def drop(self) -> None:
+        """Let go of what was read ahead."""
+        if self._next is not None:
+            wait([self._next])
+            self._next = None
+
+    def _read(self, taken: Taken) -> Batch:
+        end, drafts, unread = make_batch(self._data, taken)
+        self._check(drafts)
+        return Batch(end, prepare(drafts), unread, count_truncated(drafts))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._pool.shutdown()
 
 
 def is_session(data: bytes) -> bool:
@@ -93,47 +145,41 @@ def is_session(data: bytes) -> bool:
 def make_batch(data: bytes, taken: Taken) -> tuple[int, list[Draft], int]:
     """The next lines: the byte behind them, their commits, and how many hold no object."""
     end, unread = taken.end, 0
-    drafts: list[Draft] = []
+    found: list[Uncounted] = []
     for _ in range(BATCH):
         if end == len(data):
             break
         first = data.rfind(b"\n", 0, end) + 1
         start, end = end, data.find(b"\n", end) + 1 or len(data)
-        chunk, line = data[start:end], data[first:end]
+        line = data[first:end]
         if first < start:
             # The first bytes of this line are there: the rest as it stands, and then the line, if now it says something.
-            drafts.append(source(chunk))
+            found.append(source(data[start:end]))
             record = None if taken.is_read else loads_line(line)
-            found = [] if record is None else message_drafts(record, line, taken.names)
-            drafts += [
-                draft._replace(metadata={**draft.metadata, "inside": True}) for draft in found
-            ]
+            if record is not None:
+                found += message_drafts(record, line, taken.names, is_inside=True)
             continue
         record = loads_line(line)
         unread += record is None and not line.isspace()
-        found = [] if record is None else message_drafts(record, line, taken.names)
-        drafts += with_source(found) if found else [source(line)]
-    return end, drafts, unread
+        read = []
+        if record is not None:
+            read = message_drafts(record, line, taken.names, is_source=True)
+        found += read or [source(line)]
+    return end, counted(found), unread
 
 
-def with_source(drafts: list[Draft]) -> list[Draft]:
-    """The commits of a line, of which the first says that its content is the line."""
-    first = drafts[0]
-    return [first._replace(metadata={**first.metadata, "source": True}), *drafts[1:]]
-
-
-def source(chunk: bytes, **metadata: Any) -> Draft:
+def source(chunk: bytes) -> Uncounted:
     """Bytes of a file that are no message by themselves."""
-    return Draft("record", Kind.RECORD, chunk, {"record": 0, "source": True, **metadata}, 0)
+    return Uncounted(Draft("record", Kind.RECORD, chunk, {"record": 0, "source": True}, 0), "")
 
 
-def append_at(log: Log, expected: Head, drafts: Sequence[Draft]) -> Head:
+def append_at(log: Log, expected: Head, prepared: Prepared) -> Head:
     """Append to the head that is expected, and no other. The new head."""
 
     def make(head: Head) -> Prepared:
         if head != expected:
             raise MovedError
-        return prepare(drafts)
+        return prepared
 
     return log.advance(make) or expected
 
@@ -167,8 +213,10 @@ def import_document(log: Log, data: bytes, messages: Sequence[Any], check: Check
     found = content_hash(data).hex()
 
     def make(_: Head) -> Sequence[Draft]:
-        is_there = any(commit.content_hash == found for commit in log.commits(RECORDS))
-        return () if is_there else [source(data, document=True)]
+        if any(commit.content_hash == found for commit in log.commits(RECORDS)):
+            return ()
+        metadata = {"record": 0, "source": True, "document": True}
+        return [Draft("record", Kind.RECORD, data, metadata, 0)]
 
     added = len(commits) + len(log.append_to(make))
     return ImportResult(len(messages), skipped, added, 0, count_truncated(commits))

@@ -7,7 +7,7 @@ number tells which part of it the commit is; without, it is the text itself.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from toolcarry._pure.content import result_text
@@ -16,7 +16,7 @@ from toolcarry._pure.read import SPEAKERS, UNKNOWN, read_message, read_spoken
 from toolcarry._pure.said import Said, ToolCall, ToolResult
 from toolcarry.decode import loads, loads_arguments
 from toolcarry.errors import InputError
-from toolcarry.tokens import count_tokens
+from toolcarry.tokens import count_texts, count_tokens
 from toolcarry.tract.marks import flag_truncated
 from toolcarry.tract.store.log import Draft
 from toolcarry.tract.values import CommitInfo, Kind
@@ -25,7 +25,9 @@ from toolcarry.wire import Wire, as_object
 __all__ = [
     "Names",
     "Part",
+    "Uncounted",
     "arguments_json",
+    "counted",
     "decode_text",
     "dump_message",
     "encode_text",
@@ -137,17 +139,45 @@ class Names:
         return self._known.get(call_id, UNKNOWN)
 
 
-def message_drafts(record: Mapping[str, Any], content: bytes, names: Names) -> list[Draft]:
-    """The commits of a message, whose bytes are ``content``. Notes the names of its calls."""
-    drafts: list[Draft] = []
-    for index, part in enumerate(read_parts(record)):
-        metadata = {**part.metadata, "record": index}
+class Uncounted(NamedTuple):
+    """A commit to be, the tokens of whose text are not counted yet."""
+
+    draft: Draft
+    text: str
+
+
+def message_drafts(
+    record: Mapping[str, Any],
+    content: bytes,
+    names: Names,
+    *,
+    is_source: bool = False,
+    is_inside: bool = False,
+) -> list[Uncounted]:
+    """The commits of a message, whose bytes are ``content``. Notes the names of its calls.
+
+    ``is_source``: the first of them stands for these bytes of a file. ``is_inside``: they stand in what is kept elsewhere.
+    """
+    found: list[Uncounted] = []
+    for index, (kind, role, text, own, _) in enumerate(read_parts(record)):
+        metadata = {**own, "record": index}
         names.note(metadata.get("tool_calls", ()))
-        if part.kind is Kind.RESULT:
+        if kind is Kind.RESULT:
             metadata["name"] = metadata["name"] or names.find(metadata["tool_call_id"])
-            flag_truncated(metadata, part.text)
-        drafts.append(Draft(part.role, part.kind, content, metadata, count_tokens(part.text)))
-    return drafts
+            flag_truncated(metadata, text)
+        if is_source and index == 0:
+            metadata["source"] = True
+        if is_inside:
+            metadata["inside"] = True
+        found.append(Uncounted(Draft(role, kind, content, metadata, 0), text))
+    return found
+
+
+def counted(found: Sequence[Uncounted]) -> list[Draft]:
+    """The commits with the tokens of their texts, all of which are counted at once."""
+    counts = count_texts([text for _, text in found])
+    pairs = zip(found, counts, strict=True)
+    return [Draft(*draft[:4], count) for (draft, _), count in pairs]
 
 
 def result_draft(
@@ -170,7 +200,7 @@ def object_drafts(message: Mapping[str, Any], names: Names) -> list[Draft]:
             found = name or names.find(call_id)
             return [result_draft(call_id, found, text, is_error=False, free={})]
     content = dump_message(message)
-    drafts = message_drafts(message, content, names)
+    drafts = counted(message_drafts(message, content, names))
     return drafts or [Draft("record", Kind.RECORD, content, {"record": 0}, 0)]
 
 

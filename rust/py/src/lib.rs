@@ -37,5 +37,7 @@ mod _core {
     #[pymodule_export]
     use super::survey::{dialogue, dialogue_body, inspect, inspect_body};
     #[pymodule_export]
-    use super::tokens::{count_tokens, message_tokens, message_tokens_body, resize_token_memo, truncate_tokens};
+    use super::tokens::{
+        count_texts, count_tokens, message_tokens, message_tokens_body, resize_token_memo, truncate_tokens,
+    };
 }

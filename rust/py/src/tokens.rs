@@ -9,7 +9,7 @@ use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::PyValueError;
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyAny, PyBytes, PyString};
+use pyo3::types::{PyAny, PyBytes, PyList, PyString};
 use toolcarry::message_tokens as job;
 use toolcarry::messages::{Halt, List};
 use toolcarry::scan::Conversation;
@@ -37,6 +37,17 @@ pub(crate) fn count_tokens(text: &Bound<'_, PyString>, encoding: &str) -> PyResu
     let text = text_of(text.as_borrowed());
     let count = || encoding.count_text(text);
     Ok(if text.len() < LARGE { count() } else { py.detach(count) })
+}
+
+/// How many tokens each text has. The interpreter is released where they are large together.
+#[pyfunction]
+pub(crate) fn count_texts(texts: &Bound<'_, PyList>, encoding: &str) -> PyResult<Vec<usize>> {
+    let py = texts.py();
+    let encoding = load(py, encoding)?;
+    let kept: Vec<Bound<'_, PyString>> = texts.extract()?;
+    let texts: Vec<_> = kept.iter().map(|text| text_of(text.as_borrowed())).collect();
+    let count = || texts.iter().map(|text| encoding.count_text(*text)).collect();
+    Ok(if texts.iter().map(|text| text.len()).sum::<usize>() < LARGE { count() } else { py.detach(count) })
 }
 
 /// At most `limit` tokens of `text`, then the marker where text was cut.

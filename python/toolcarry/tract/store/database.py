@@ -5,8 +5,8 @@ The statements are the same for both databases; values are numbers, texts withou
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Protocol, TypeAlias, TypeVar
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, Final, Protocol, TypeAlias, TypeVar
 
 from toolcarry.errors import StoreError
 
@@ -17,6 +17,7 @@ __all__ = [
     "Row",
     "Transaction",
     "Value",
+    "joined",
 ]
 
 Value: TypeAlias = int | str | bytes | None
@@ -40,7 +41,33 @@ class Transaction(Protocol):
         """Run a statement; its rows."""
 
     def run_many(self, sql: str, rows: Iterable[Sequence[Value]], /) -> None:
-        """Run a statement for each of many rows of values."""
+        """Run a statement with ``VALUES (?, ...)`` for many rows of values."""
+
+
+ROWS: Final = 100
+"""In one statement, at most. Each lets other threads run, which may keep the interpreter for a while."""
+LARGE: Final = 1 << 20
+"""Bytes of values, from which on a statement has no more rows."""
+
+
+def joined(sql: str, rows: Iterable[Sequence[Value]]) -> Iterator[tuple[str, list[Value]]]:
+    """A statement with ``VALUES (?, ...)`` and the rows for it, as statements for many rows at once.
+
+    >>> list(joined("INSERT INTO t (a, b) VALUES (?, ?) ON CONFLICT DO NOTHING", [(1, 2), (3, 4)]))
+    [('INSERT INTO t (a, b) VALUES (?, ?), (?, ?) ON CONFLICT DO NOTHING', [1, 2, 3, 4])]
+    """
+    before, verb, after = sql.partition("VALUES ")
+    one, parenthesis, rest = after.partition(")")
+    places, values, size = [], list[Value](), 0
+    for row in rows:
+        places.append(one + parenthesis)
+        values += row
+        size += sum([len(value) for value in row if isinstance(value, bytes)])
+        if len(places) == ROWS or size >= LARGE:
+            yield f"{before}{verb}{', '.join(places)}{rest}", values
+            places, values, size = [], [], 0
+    if places:
+        yield f"{before}{verb}{', '.join(places)}{rest}", values
 
 
 class Database(Protocol):

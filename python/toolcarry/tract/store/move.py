@@ -123,10 +123,13 @@ def forget(database: Database, tenant: str, name: str, *, expected: Head | None 
         unshared = run.run(UNSHARED, (number, tenant, number))
         for statement in FORGET:
             run.run(statement, (number,))
-        run.run_many(
-            "DELETE FROM tract_contents WHERE tenant = ? AND hash = ?",
-            [(tenant, row[0]) for row in unshared],
-        )
+        for start in range(0, len(unshared), BATCH):
+            hashes = [row[0] for row in unshared[start : start + BATCH]]
+            places = ", ".join("?" * len(hashes))
+            run.run(
+                f"DELETE FROM tract_contents WHERE tenant = ? AND hash IN ({places})",
+                (tenant, *hashes),
+            )
         return True
 
     return database.erase(work)

@@ -12,7 +12,7 @@ from psycopg.conninfo import conninfo_to_dict
 from psycopg.waiting import Ready
 
 from toolcarry.errors import ConfigError
-from toolcarry.tract.store.database import Row, Value
+from toolcarry.tract.store.database import Row, Value, joined
 
 __all__ = ["BoundedConnection", "Statements", "check_url", "one_line"]
 
@@ -64,7 +64,8 @@ class Statements:
         return self._cursor.fetchall() if self._cursor.description else []
 
     def run_many(self, sql: str, rows: Iterable[Sequence[Value]], /) -> None:
-        self._cursor.executemany(translate(sql), rows)
+        for statement, values in joined(sql, rows):
+            self._cursor.execute(translate(statement), values)
 
 
 def check_url(target: str) -> None:

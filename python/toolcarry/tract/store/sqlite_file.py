@@ -19,7 +19,7 @@ from toolcarry.errors import (
     StoreFullError,
     StoreVersionError,
 )
-from toolcarry.tract.store.database import ConflictError, Row, Value
+from toolcarry.tract.store.database import ConflictError, Row, Value, joined
 from toolcarry.tract.store.schema import SQLITE, VERSION, migrate
 
 __all__ = [
@@ -80,7 +80,8 @@ class Statements:
         return list(self._connection.execute(sql, values))
 
     def run_many(self, sql: str, rows: Iterable[Sequence[Value]], /) -> None:
-        self._connection.executemany(sql, rows)
+        for statement, values in joined(sql, rows):
+            self._connection.execute(statement, values)
 
 
 def create(path: str) -> None:
