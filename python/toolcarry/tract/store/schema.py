@@ -25,6 +25,8 @@ class Dialect(NamedTuple):
     integer: str
     clustered: str
     """What is said behind a table that is stored in the order of its key."""
+    own: tuple[tuple[str, ...], ...]
+    """Statements of this database alone, behind each step's."""
 
 
 SQLITE: Final = Dialect(
@@ -33,6 +35,7 @@ SQLITE: Final = Dialect(
     blob="BLOB",
     integer="INTEGER",
     clustered=" WITHOUT ROWID",
+    own=((),),
 )
 POSTGRES: Final = Dialect(
     identity="BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY",
@@ -40,6 +43,13 @@ POSTGRES: Final = Dialect(
     blob="BYTEA",
     integer="BIGINT",
     clustered="",
+    own=(
+        (
+            # The server would pack what is packed already, and what is too short to be worth it.
+            "ALTER TABLE tract_contents ALTER COLUMN data SET STORAGE EXTERNAL",
+            "ALTER TABLE tract_commits ALTER COLUMN metadata SET STORAGE EXTERNAL",
+        ),
+    ),
 )
 
 MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (
@@ -106,6 +116,6 @@ def migrate(run: Transaction, version: int, dialect: Dialect) -> None:
             f"the store has schema {version}, and this toolcarry knows {VERSION} at most: "
             "open it with a newer toolcarry"
         )
-    for step in MIGRATIONS[version:]:
-        for statement in step:
+    for step, own in list(zip(MIGRATIONS, dialect.own, strict=True))[version:]:
+        for statement in (*step, *own):
             run.run(statement.format_map(dialect._asdict()))
