@@ -1,5 +1,6 @@
 """Rows of the history: what was written proves itself, nothing else does, and both backends say the same."""
 
+import json
 from types import ModuleType
 from typing import Any
 
@@ -8,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolcarry._pure.history import Linked, Part
+from toolcarry.tract import Kind
 
 Both = tuple[ModuleType, ModuleType]
 
@@ -26,6 +28,19 @@ VALUES = st.one_of(
     st.integers(-(2**70), 2**70),
 )
 """What a damaged file may hold in any column."""
+
+
+class JsonText(str):
+    """A text of a type of its own."""
+
+    __slots__ = ()
+
+
+def nested(depth: int) -> Any:
+    value: Any = 1
+    for _ in range(depth):
+        value = [value]
+    return value
 
 
 def linked(kernels: ModuleType, parts: list[Part], head: Any, names: tuple[str, str]) -> list[Any]:
@@ -82,6 +97,51 @@ def test_another_conversation_proves_nothing(backend: ModuleType) -> None:
     assert backend.prove_rows(rows, "a", "bc") == 1
     assert backend.prove_rows(rows, "ab", "c") == 0
     assert backend.prove_rows(rows, "a", "b") == 0
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda values: st.lists(values) | st.dictionaries(st.text(), values),
+    max_leaves=20,
+)
+
+
+@given(JSON)
+def test_the_same_metadata(both: Both, value: Any) -> None:
+    """The same bytes, or the same error, as for NaN and for keys with a lone surrogate."""
+    python, rust = [outcome(kernels, {"value": value, "other": 1}) for kernels in both]
+    assert python == rust
+    if isinstance(python, bytes):
+        assert json.loads(python) == {"value": value, "other": 1}
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        *('\x7f\x00\x1f\x08\x0c\r\n\t"\\/', "é", "\uffff", "\U0001f600", "\ud83d", "\ude00\ud83d"),
+        *(2**63, -(2**63) - 1, 10**400, -0.0, 1e16, 5e-324, 0.1, float("inf"), float("nan")),
+        *({"b": 1, "a": 2, "é": 3, "\uffff": 4, "\U00010000": 5}, {"\ud800": 1, "a": 2}),
+        *({1: 2, "1": 3}, {1: 2}, (1, 2), [(), {}], Kind.EDIT, b"", {1}, json, JsonText("a")),
+        *(nested(199), nested(201), nested(300)),
+    ],
+    ids=lambda value: f"{value!a:.20}",
+)
+def test_metadata_of_every_type(both: Both, value: Any) -> None:
+    python, rust = [outcome(kernels, {"value": value}) for kernels in both]
+    assert python == rust
+
+
+def outcome(kernels: ModuleType, metadata: Any) -> Any:
+    try:
+        return kernels.dump_metadata(metadata)
+    except (TypeError, ValueError) as error:
+        return type(error), str(error)
+
+
+@given(st.lists(st.binary()))
+def test_the_same_addresses(both: Both, contents: list[bytes]) -> None:
+    contents = [*contents, bytes(70_000)]  # so that the interpreter is released
+    assert both[0].hash_contents(contents) == both[1].hash_contents(contents)
 
 
 def test_the_hash_is_what_it_was(backend: ModuleType) -> None:

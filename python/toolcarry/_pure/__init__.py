@@ -16,7 +16,7 @@ from toolcarry._pure.carry import (
     format_tool_context,
 )
 from toolcarry._pure.dialogue import dialogue
-from toolcarry._pure.history import link_rows, prove_rows
+from toolcarry._pure.history import dump_metadata, hash_contents, link_rows, prove_rows
 from toolcarry._pure.inspect import inspect
 from toolcarry._pure.memo import resize_token_memo
 from toolcarry._pure.message_tokens import message_tokens
@@ -35,11 +35,13 @@ __all__ = [
     "deduplicate_tools",
     "dialogue",
     "dialogue_body",
+    "dump_metadata",
     "explain",
     "extract_tool_blocks",
     "extract_tool_blocks_body",
     "format_tool_context",
     "has_side_effects",
+    "hash_contents",
     "inspect",
     "inspect_body",
     "link_rows",

@@ -8,8 +8,9 @@ another tag, and never the same hash.
 
 from __future__ import annotations
 
+import json
 import struct
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from hashlib import sha256
 from typing import Any, Final, TypeAlias
@@ -20,11 +21,14 @@ __all__ = [
     "Linked",
     "Part",
     "commit_hash",
+    "dump_metadata",
+    "hash_contents",
     "link_rows",
     "prove_rows",
     "row_seal",
 ]
 
+CONTENT: Final = b"toolcarry content 1\n"
 COMMIT: Final = b"toolcarry commit 1\n"
 SEAL: Final = b"toolcarry seal 1\n"
 
@@ -40,6 +44,31 @@ Linked: TypeAlias = tuple[int, bytes, bytes | None, str, int, bytes, bytes, int,
 
 WRONG_TYPES: Final = (AttributeError, TypeError, ValueError, struct.error)
 """What the functions below raise for values of other types than were written."""
+
+
+encode = json.JSONEncoder(
+    ensure_ascii=True, sort_keys=True, separators=(",", ":"), allow_nan=False
+).encode
+
+
+def hash_contents(contents: list[bytes]) -> list[bytes]:
+    """The addresses of contents: 32 bytes each.
+
+    >>> hash_contents([b"3 passed"])[0].hex()[:16]
+    '000c110e9ef2e869'
+    """
+    return [sha256(CONTENT + content).digest() for content in contents]
+
+
+def dump_metadata(metadata: Mapping[str, Any]) -> bytes:
+    """Metadata as canonical bytes: JSON in ASCII, keys in order, no white space.
+
+    Raises ``TypeError`` or ``ValueError`` for what is no JSON.
+
+    >>> dump_metadata({"name": "Read", "is_error": False})
+    b'{"is_error":false,"name":"Read"}'
+    """
+    return encode(metadata).encode()
 
 
 # The parts are written out one by one: a commit that is read costs little beside this.

@@ -3,11 +3,21 @@
 
 use sha2::{Digest, Sha256};
 
+use crate::graphemes::CodePoint;
+use crate::text::{Text, on_units};
+
+const CONTENT: &[u8] = b"toolcarry content 1\n";
 const COMMIT: &[u8] = b"toolcarry commit 1\n";
 const SEAL: &[u8] = b"toolcarry seal 1\n";
 
 /// Bytes of a seal.
 pub const SEAL_SIZE: usize = 16;
+
+/// The address of a content.
+#[must_use]
+pub fn content_hash(content: &[u8]) -> [u8; 32] {
+    Sha256::new_with_prefix(CONTENT).chain_update(content).finalize().into()
+}
 
 /// The hash of a commit with this parent (empty: none), role, hash of its content, and canonical metadata.
 #[must_use]
@@ -67,4 +77,57 @@ impl Sealer {
 
 fn length(part: &[u8]) -> [u8; 8] {
     (part.len() as u64).to_be_bytes()
+}
+
+/// Write a text as JSON in ASCII, between quotes.
+pub fn write_text(text: Text<'_>, to: &mut Vec<u8>) {
+    to.push(b'"');
+    match text {
+        Text::Latin1(units) if units.is_ascii() => {
+            let mut rest = units;
+            while let Some(place) = rest.iter().position(|byte| !is_plain(u32::from(*byte))) {
+                to.extend_from_slice(rest.get(..place).unwrap_or_default());
+                escape(rest.get(place).map_or(0, |byte| u32::from(*byte)), to);
+                rest = rest.get(place + 1..).unwrap_or_default();
+            }
+            to.extend_from_slice(rest);
+        }
+        _ => on_units!(text, units => units.iter().for_each(|unit| escape(unit.code_point(), to))),
+    }
+    to.push(b'"');
+}
+
+/// Whether a character stands for itself.
+#[inline(always)]
+fn is_plain(code_point: u32) -> bool {
+    matches!(code_point, 0x20..0x7F) && code_point != 0x22 && code_point != 0x5C
+}
+
+/// Write a character, as its escape where it has one.
+fn escape(code_point: u32, to: &mut Vec<u8>) {
+    match u8::try_from(code_point) {
+        Ok(byte) if is_plain(code_point) => to.push(byte),
+        Ok(byte @ (b'"' | b'\\')) => to.extend([b'\\', byte]),
+        Ok(0x08) => to.extend(b"\\b"),
+        Ok(0x0C) => to.extend(b"\\f"),
+        Ok(b'\n') => to.extend(b"\\n"),
+        Ok(b'\r') => to.extend(b"\\r"),
+        Ok(b'\t') => to.extend(b"\\t"),
+        _ => match code_point.checked_sub(0x1_0000) {
+            Some(above) => {
+                write_unit(0xD800 | above >> 10, to);
+                write_unit(0xDC00 | above & 0x3FF, to);
+            }
+            None => write_unit(code_point, to),
+        },
+    }
+}
+
+/// Write sixteen bits as `\uXXXX`.
+fn write_unit(unit: u32, to: &mut Vec<u8>) {
+    to.extend(b"\\u");
+    for shift in [12, 8, 4, 0] {
+        let digit = u8::try_from(unit >> shift & 0xF).unwrap_or(0);
+        to.push(if digit < 10 { b'0' + digit } else { b'a' - 10 + digit });
+    }
 }

@@ -1,8 +1,87 @@
 //! Rows of the canonical history, proved and made.
 
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyInt, PyList, PyString, PyTuple};
-use toolcarry::history::{Place, Sealer, commit_hash};
+use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
+use toolcarry::history::{Place, Sealer, commit_hash, content_hash, write_text};
+
+use crate::bytes::{LARGE, ask_reference};
+use crate::strings::text_of;
+
+/// Metadata in metadata, beyond which the reference is asked.
+const DEEPEST: usize = 200;
+
+/// The addresses of contents. The interpreter is released where they are large together.
+#[pyfunction]
+pub(crate) fn hash_contents<'py>(contents: &Bound<'py, PyList>) -> PyResult<Vec<Bound<'py, PyBytes>>> {
+    let py = contents.py();
+    let kept: Vec<Bound<'_, PyBytes>> = contents.extract()?;
+    let contents: Vec<&[u8]> = kept.iter().map(PyBytesMethods::as_bytes).collect();
+    let hash = || -> Vec<[u8; 32]> { contents.iter().map(|content| content_hash(content)).collect() };
+    let is_large = contents.iter().map(|content| content.len()).sum::<usize>() >= LARGE;
+    let hashes = if is_large { py.detach(hash) } else { hash() };
+    Ok(hashes.iter().map(|found| PyBytes::new(py, found)).collect())
+}
+
+/// Metadata as canonical bytes.
+#[pyfunction]
+pub(crate) fn dump_metadata<'py>(metadata: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    let py = metadata.py();
+    let mut written = Vec::new();
+    match write(metadata, &mut written, DEEPEST) {
+        Ok(true) => Ok(PyBytes::new(py, &written).into_any()),
+        _ => ask_reference(py, "dump_metadata", (metadata,)),
+    }
+}
+
+/// Write a value as JSON, keys in order. Whether it was of the types that are known here.
+fn write(value: &Bound<'_, PyAny>, to: &mut Vec<u8>, depth: usize) -> PyResult<bool> {
+    if let Ok(text) = value.cast_exact::<PyString>() {
+        write_text(text_of(text.as_borrowed()), to);
+    } else if let Ok(dict) = value.cast_exact::<PyDict>() {
+        let mut members = Vec::with_capacity(dict.len());
+        for (key, value) in dict.iter() {
+            members.push((key.cast_into_exact::<PyString>()?, value));
+        }
+        let mut places = Vec::with_capacity(members.len());
+        for (key, value) in &members {
+            places.push((key.to_str()?, key, value));
+        }
+        places.sort_unstable_by_key(|(name, _, _)| *name);
+        to.push(b'{');
+        for (place, (_, key, value)) in places.into_iter().enumerate() {
+            to.extend((place > 0).then_some(b','));
+            write_text(text_of(key.as_borrowed()), to);
+            to.push(b':');
+            if depth == 0 || !write(value, to, depth - 1)? {
+                return Ok(false);
+            }
+        }
+        to.push(b'}');
+    } else if let Ok(list) = value.cast_exact::<PyList>() {
+        to.push(b'[');
+        for (place, item) in list.iter().enumerate() {
+            to.extend((place > 0).then_some(b','));
+            if depth == 0 || !write(&item, to, depth - 1)? {
+                return Ok(false);
+            }
+        }
+        to.push(b']');
+    } else if let Ok(truth) = value.cast_exact::<PyBool>() {
+        to.extend_from_slice(if truth.is_true() { b"true" } else { b"false" });
+    } else if value.is_none() {
+        to.extend_from_slice(b"null");
+    } else if value.is_exact_instance_of::<PyInt>() || is_finite(value) {
+        to.extend_from_slice(value.repr()?.to_str()?.as_bytes());
+    } else {
+        return Ok(false);
+    }
+    Ok(true)
+}
+
+/// Whether it is a float that JSON has.
+fn is_finite(value: &Bound<'_, PyAny>) -> bool {
+    value.cast_exact::<PyFloat>().is_ok_and(|number| number.value().is_finite())
+}
 
 /// How many of the first rows prove themselves.
 #[pyfunction]

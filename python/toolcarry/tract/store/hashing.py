@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from hashlib import sha256
 from typing import Any, Final
 
 import orjson
 
+from toolcarry._backend import kernels
 from toolcarry.errors import InputError, StoreDamagedError
 
 __all__ = [
@@ -21,15 +21,9 @@ __all__ = [
     "load_metadata",
 ]
 
-CONTENT: Final = b"toolcarry content 1\n"
-
 DIGITS: Final = bytes(0x30 if 0x30 <= byte <= 0x39 else 0x20 for byte in range(256))
 """Makes each digit a zero, and all else a space."""
 LONG_INTEGER: Final = b"0" * 19
-
-encode = json.JSONEncoder(
-    ensure_ascii=True, sort_keys=True, separators=(",", ":"), allow_nan=False
-).encode
 
 
 def content_hash(content: bytes) -> bytes:
@@ -38,7 +32,7 @@ def content_hash(content: bytes) -> bytes:
     >>> content_hash(b"3 passed").hex()[:16]
     '000c110e9ef2e869'
     """
-    return sha256(CONTENT + content).digest()
+    return kernels.hash_contents([content])[0]
 
 
 def hash_range(given: str) -> tuple[bytes, bytes]:
@@ -58,7 +52,7 @@ def dump_metadata(metadata: Mapping[str, Any]) -> bytes:
     b'{"is_error":false,"name":"Read"}'
     """
     try:
-        return encode(metadata).encode()
+        return kernels.dump_metadata(metadata)
     except (TypeError, ValueError) as error:
         raise InputError(f"metadata: {error}", None) from None
 

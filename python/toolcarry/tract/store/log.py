@@ -19,7 +19,7 @@ from toolcarry.tract.store.database import (
     Transaction,
     Value,
 )
-from toolcarry.tract.store.hashing import content_hash, dump_metadata
+from toolcarry.tract.store.hashing import dump_metadata
 from toolcarry.tract.store.packing import pack
 from toolcarry.tract.store.pages import Head, Pages
 from toolcarry.tract.store.rows import commit_of
@@ -58,8 +58,8 @@ class Prepared(NamedTuple):
 def prepare(drafts: Sequence[Draft]) -> Prepared:
     """Hash and pack contents, and write out metadata."""
     prepared = Prepared([], {})
-    for role, kind, content, metadata, token_count in drafts:
-        found = content_hash(content)
+    hashes = kernels.hash_contents([draft.content for draft in drafts])
+    for found, (role, kind, content, metadata, token_count) in zip(hashes, drafts, strict=True):
         if found not in prepared.contents:
             prepared.contents[found] = (len(content), *pack(content))
         part = (role, int(kind), found, dump_metadata(metadata), token_count)
