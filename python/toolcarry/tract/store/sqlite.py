@@ -11,8 +11,8 @@ from __future__ import annotations
 import os
 import threading
 import weakref
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import TypeVar
 
 import apsw
@@ -21,13 +21,14 @@ from toolcarry.errors import StoreBusyError, StoreDamagedError, StoreError
 from toolcarry.tract.store import guard
 from toolcarry.tract.store.database import Row, Transaction, Value
 from toolcarry.tract.store.sqlite_file import (
-    Statements,
+    CAUSES,
     address,
     create,
     errors,
+    in_transaction,
     is_unwritable,
+    own_error,
     prepared,
-    transaction,
 )
 
 __all__ = ["SqliteDatabase"]
@@ -59,25 +60,30 @@ class SqliteDatabase:
         return self._path
 
     def read(self, sql: str, values: Sequence[Value] = (), /) -> list[Row]:
-        with self._open() as connection, errors(self.name):
-            return list(connection.execute(sql, values))
+        with self._lock:
+            connection = self._opened()
+            try:
+                return list(connection.execute(sql, values))
+            except CAUSES as cause:
+                raise own_error(cause, self.name) from cause
 
     def write(self, work: Callable[[Transaction], T], /) -> T:
-        with self._open() as connection:
+        with self._lock:
+            connection = self._opened()
             if self._is_read_only:
                 raise StoreError(f"{self.name}: is open for reading only")
             try:
-                with errors(self.name), transaction(connection):
-                    return work(Statements(connection))
-            except StoreError as error:
-                if isinstance(error.__cause__, apsw.IOError):
+                return in_transaction(connection, work)
+            except CAUSES as cause:
+                if isinstance(cause, apsw.IOError):
                     # What the system's cache holds may not be what the disk does: let go, and look again.
                     self.failures += 1
                     self._disconnect()
-                raise
+                raise own_error(cause, self.name) from cause
 
     def erase(self, work: Callable[[Transaction], T], /) -> T:
-        with self._open() as connection:
+        with self._lock:
+            connection = self._opened()
             with errors(self.name):
                 connection.pragma("secure_delete", True)
             try:
@@ -105,19 +111,17 @@ class SqliteDatabase:
             self._is_closed = True
             self._disconnect()
 
-    @contextmanager
-    def _open(self) -> Iterator[apsw.Connection]:
-        """The connection of this process, for this thread alone."""
-        with self._lock:
-            if self._is_closed:
-                raise StoreError(f"{self.name}: is closed")
-            if self._process != os.getpid():
-                raise StoreError(f"{self.name}: belongs to the process that opened it")
-            if self._connection is None:
-                with errors(self.name):
-                    self._connect()
-            assert self._connection is not None
-            yield self._connection
+    def _opened(self) -> apsw.Connection:
+        """The connection of this process, for the thread that holds the lock."""
+        if self._is_closed:
+            raise StoreError(f"{self.name}: is closed")
+        if self._process != os.getpid():
+            raise StoreError(f"{self.name}: belongs to the process that opened it")
+        if self._connection is None:
+            with errors(self.name):
+                self._connect()
+        assert self._connection is not None
+        return self._connection
 
     def _connect(self) -> None:
         self._process = os.getpid()

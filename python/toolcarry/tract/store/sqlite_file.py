@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 from urllib.parse import quote
 
 import apsw
@@ -19,17 +19,19 @@ from toolcarry.errors import (
     StoreFullError,
     StoreVersionError,
 )
-from toolcarry.tract.store.database import ConflictError, Row, Value, joined
+from toolcarry.tract.store.database import ConflictError, Row, Transaction, Value, joined
 from toolcarry.tract.store.schema import SQLITE, VERSION, migrate
 
 __all__ = [
+    "CAUSES",
     "Statements",
     "address",
     "create",
     "errors",
+    "in_transaction",
     "is_unwritable",
+    "own_error",
     "prepared",
-    "transaction",
 ]
 
 APPLICATION: Final = 0x746F6F6C
@@ -49,6 +51,13 @@ SETTINGS: Final = (
 
 WAITS: Final = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05)
 """Seconds between two looks at a file that is locked; the last one again and again."""
+
+
+DAMAGED: Final = (
+    *(apsw.CorruptError, apsw.NotADBError, apsw.FormatError, apsw.SQLError, UnicodeDecodeError),
+)
+
+T = TypeVar("T")
 
 
 class Patience:
@@ -166,27 +175,32 @@ def make_durable(connection: apsw.Connection, busy_timeout: float) -> None:
 
 def bring_up(connection: apsw.Connection, version: int) -> None:
     """Make the tables, or what is new in them. Looks again under the lock, since two may open a new file at once."""
-    if version == VERSION:
-        return
-    with transaction(connection):
-        version = connection.pragma("user_version")
-        migrate(Statements(connection), version, SQLITE)
-        connection.execute(f"PRAGMA application_id = {APPLICATION}")
-        connection.execute(f"PRAGMA user_version = {VERSION}")
+
+    def work(run: Transaction) -> None:
+        migrate(run, connection.pragma("user_version"), SQLITE)
+        run.run(f"PRAGMA application_id = {APPLICATION}")
+        run.run(f"PRAGMA user_version = {VERSION}")
+
+    if version != VERSION:
+        in_transaction(connection, work)
 
 
-@contextmanager
-def transaction(connection: apsw.Connection) -> Iterator[None]:
-    """All or nothing, with the file's only write lock from the first statement on."""
+def in_transaction(connection: apsw.Connection, work: Callable[[Transaction], T]) -> T:
+    """Do all of it or nothing, with the file's only write lock from the first statement on."""
     connection.execute("BEGIN IMMEDIATE")
     try:
-        yield
+        done = work(Statements(connection))
         connection.execute("COMMIT")
     except BaseException:
         if not connection.get_autocommit():  # some errors have rolled back by themselves
             with suppress(apsw.Error):
                 connection.execute("ROLLBACK")
         raise
+    return done
+
+
+CAUSES: Final = (apsw.Error, UnicodeDecodeError)
+"""What ``own_error`` knows."""
 
 
 @contextmanager
@@ -194,16 +208,20 @@ def errors(name: str) -> Iterator[None]:
     """What SQLite says as errors of ours."""
     try:
         yield
-    except (apsw.BusyError, apsw.LockedError) as error:
-        raise StoreBusyError(f"{name}: is busy: {error}") from error
-    except apsw.FullError as error:
-        raise StoreFullError(f"{name}: is full: {error}") from error
-    except (apsw.CorruptError, apsw.NotADBError, apsw.FormatError, apsw.SQLError) as error:
-        # Of the last kind are statements that don't fit the tables: so these are not the ones that were made.
-        raise StoreDamagedError(f"{name}: is damaged: {error}") from error
-    except apsw.ConstraintError as error:
-        raise ConflictError(str(error)) from error
-    except UnicodeDecodeError as error:  # every text was UTF-8 when it was written
-        raise StoreDamagedError(f"{name}: is damaged: {error}") from error
-    except apsw.Error as error:
-        raise StoreError(f"{name}: {error}") from error
+    except CAUSES as cause:
+        raise own_error(cause, name) from cause
+
+
+def own_error(cause: Exception, name: str) -> StoreError | ConflictError:
+    """What SQLite says as an error of ours."""
+    if isinstance(cause, (apsw.BusyError, apsw.LockedError)):
+        return StoreBusyError(f"{name}: is busy: {cause}")
+    if isinstance(cause, apsw.FullError):
+        return StoreFullError(f"{name}: is full: {cause}")
+    # Of the last kind are texts, every one of which was UTF-8 when it was written; of the one before it, statements that
+    # don't fit the tables: so these are not the ones that were made.
+    if isinstance(cause, DAMAGED):
+        return StoreDamagedError(f"{name}: is damaged: {cause}")
+    if isinstance(cause, apsw.ConstraintError):
+        return ConflictError(str(cause))
+    return StoreError(f"{name}: {cause}")
