@@ -138,6 +138,26 @@ def outcome(kernels: ModuleType, metadata: Any) -> Any:
         return type(error), str(error)
 
 
+CUT = st.sampled_from(
+    ("truncated", "TRUNCATED", "[Toolcarry: ", "[toolcarry:", "clipped", "trunc", "\u0130", "c", "[", "\u6f22", "\U0001f600", "\xe9", "cl\u0131pped", "x" * 9)
+)  # fmt: skip
+
+
+@given(st.lists(CUT, max_size=8).map("".join), st.integers(1, 40))
+def test_the_same_words(both: Both, text: str, ends: int) -> None:
+    assert both[0].has_cut_word(text, ends) == both[1].has_cut_word(text, ends)
+
+
+@pytest.mark.parametrize("word", ["truncated", "[toolcarry: ", "clipped", "Truncated", "CLIPPED"])
+@pytest.mark.parametrize("wide", ["", "\xe9", "\u6f22", "\U0001f600"])
+def test_a_word_is_found_near_either_end(backend: ModuleType, word: str, wide: str) -> None:
+    far = "x" * 30
+    for text in (f"{word}{far}{wide}", f"{wide}{far}{word}", f"{wide}{word}"):
+        assert backend.has_cut_word(text, 20)
+    assert not backend.has_cut_word(f"{far}{word}{far}{wide}", 20)
+    assert not backend.has_cut_word(f"{word[:-1]}{wide}", 20)
+
+
 @given(st.lists(st.binary()))
 def test_the_same_addresses(both: Both, contents: list[bytes]) -> None:
     contents = [*contents, bytes(70_000)]  # so that the interpreter is released

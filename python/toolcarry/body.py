@@ -6,7 +6,7 @@ import codecs
 from collections.abc import Sequence
 from typing import Any, NamedTuple, overload
 
-from toolcarry.decode import is_written_too_deep, loads
+from toolcarry.decode import is_written_too_deep, loads, loads_any_depth
 from toolcarry.errors import InputError
 
 SKIPPED: dict[str, Any] = {}
@@ -162,7 +162,7 @@ def loads_line(line: bytes) -> dict[str, Any] | None:
     if not line or line.isspace():
         return None
     try:
-        record = loads(line)
+        record = loads_any_depth(line)
     except InputError:
         return None
     return record if isinstance(record, dict) and not is_written_too_deep(line, record) else None

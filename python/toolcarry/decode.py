@@ -22,13 +22,18 @@ CONTAINERS = (dict, list, tuple)
 
 def loads(data: bytes) -> Any:
     """One JSON document; ``InputError`` with the byte offset."""
-    try:
-        document = orjson.loads(data)
-    except orjson.JSONDecodeError:
-        document = loads_slowly(data)
+    document = loads_any_depth(data)
     if count_brackets(data) > MAX_DEPTH and is_too_deep(document):
         raise_too_deep(data)
     return document
+
+
+def loads_any_depth(data: bytes) -> Any:
+    """One JSON document, which the caller looks at for how deep it is."""
+    try:
+        return orjson.loads(data)
+    except orjson.JSONDecodeError:
+        return loads_slowly(data)
 
 
 def loads_slowly(data: bytes) -> Any:

@@ -16,7 +16,13 @@ from toolcarry._pure.carry import (
     format_tool_context,
 )
 from toolcarry._pure.dialogue import dialogue
-from toolcarry._pure.history import dump_metadata, hash_contents, link_rows, prove_rows
+from toolcarry._pure.history import (
+    dump_metadata,
+    has_cut_word,
+    hash_contents,
+    link_rows,
+    prove_rows,
+)
 from toolcarry._pure.inspect import inspect
 from toolcarry._pure.memo import resize_token_memo
 from toolcarry._pure.message_tokens import message_tokens
@@ -40,6 +46,7 @@ __all__ = [
     "extract_tool_blocks",
     "extract_tool_blocks_body",
     "format_tool_context",
+    "has_cut_word",
     "has_side_effects",
     "hash_contents",
     "inspect",

@@ -22,6 +22,7 @@ __all__ = [
     "Part",
     "commit_hash",
     "dump_metadata",
+    "has_cut_word",
     "hash_contents",
     "link_rows",
     "prove_rows",
@@ -46,6 +47,8 @@ WRONG_TYPES: Final = (AttributeError, TypeError, ValueError, struct.error)
 """What the functions below raise for values of other types than were written."""
 
 
+CUT_WORDS: Final = ("truncated", "[toolcarry: ", "clipped")
+
 encode = json.JSONEncoder(
     ensure_ascii=True, sort_keys=True, separators=(",", ":"), allow_nan=False
 ).encode
@@ -69,6 +72,16 @@ def dump_metadata(metadata: Mapping[str, Any]) -> bytes:
     b'{"is_error":false,"name":"Read"}'
     """
     return encode(metadata).encode()
+
+
+def has_cut_word(text: str, ends: int) -> bool:
+    """Whether one of the words of which every mark of a cut has one stands in the first or last so many characters.
+
+    >>> has_cut_word("line 1\\n... [Truncated]", 2_000), has_cut_word("3 passed", 2_000)
+    (True, False)
+    """
+    folded = text.lower() if len(text) <= ends else f"{text[:ends]}\n{text[-ends:]}".lower()
+    return any(word in folded for word in CUT_WORDS)
 
 
 # The parts are written out one by one: a commit that is read costs little beside this.

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import Any, Final
 
+from toolcarry._backend import kernels
 from toolcarry._pure.project.markers import is_marker
 from toolcarry.errors import InputError
 from toolcarry.tract.store.log import Draft
@@ -23,8 +24,6 @@ MARK: Final = re.compile(
     r"|<(?:response|output) clipped>",
     re.MULTILINE | re.IGNORECASE,
 )
-WORDS: Final = ("truncated", "[toolcarry: ", "clipped")
-"""Of which every mark has one: looked for first, since that takes next to no time."""
 ENDS: Final = 2_000
 """Characters of either end in which a mark is looked for, beside the middle of a text that is not longer than both."""
 
@@ -39,12 +38,9 @@ def is_truncated(text: str) -> bool:
     """
     if is_marker(text):
         return True
-    return has_mark(text[-ENDS:]) or has_mark(text[:ENDS])
-
-
-def has_mark(text: str) -> bool:
-    folded = text.lower()
-    return any(word in folded for word in WORDS) and MARK.search(text) is not None
+    if not kernels.has_cut_word(text, ENDS):  # which takes next to no time
+        return False
+    return MARK.search(text[-ENDS:]) is not None or MARK.search(text[:ENDS]) is not None
 
 
 def flag_truncated(metadata: dict[str, Any], text: str) -> None:

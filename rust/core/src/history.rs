@@ -1,6 +1,7 @@
 //! What proves a commit of the canonical history: tagged SHA-256 over canonical bytes.
 //! The twin is `_pure/history.py`, which says what is covered, and why.
 
+use memchr::memchr2_iter;
 use sha2::{Digest, Sha256};
 
 use crate::graphemes::CodePoint;
@@ -77,6 +78,34 @@ impl Sealer {
 
 fn length(part: &[u8]) -> [u8; 8] {
     (part.len() as u64).to_be_bytes()
+}
+
+/// Of which every mark of a cut has one, and where in each the letter is that all of them have.
+const CUT_WORDS: [(&[u8], usize); 3] = [(b"truncated", 4), (b"[toolcarry: ", 5), (b"clipped", 0)];
+
+/// Whether one of the words that say of a text that it was cut stands in it, in whatever case.
+#[must_use]
+pub fn has_cut_word(text: Text<'_>) -> bool {
+    match text {
+        Text::Latin1(units) => memchr2_iter(b'c', b'C', units).any(|place| is_cut_word(units, place)),
+        _ => on_units!(text, units => {
+            let is_letter = |unit: u32| unit | 0x20 == u32::from(b'c');
+            (0..units.len()).any(|place| {
+                units.get(place).is_some_and(|unit| is_letter(unit.code_point())) && is_cut_word(units, place)
+            })
+        }),
+    }
+}
+
+/// Whether one of the words stands where this is its letter.
+fn is_cut_word<C: CodePoint>(units: &[C], place: usize) -> bool {
+    CUT_WORDS.iter().any(|(word, letter)| {
+        let found = place.checked_sub(*letter).and_then(|start| units.get(start..start + word.len()));
+        found.is_some_and(|found| {
+            let folded = found.iter().map(|unit| u8::try_from(unit.code_point()).unwrap_or(0).to_ascii_lowercase());
+            folded.eq(word.iter().copied())
+        })
+    })
 }
 
 /// Write a text as JSON in ASCII, between quotes.

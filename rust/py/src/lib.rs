@@ -29,7 +29,7 @@ mod _core {
     #[pymodule_export]
     use super::files::carry_files;
     #[pymodule_export]
-    use super::history::{dump_metadata, hash_contents, link_rows, prove_rows};
+    use super::history::{dump_metadata, has_cut_word, hash_contents, link_rows, prove_rows};
     #[pymodule_export]
     use super::project::{project, project_body};
     #[pymodule_export]
