@@ -15,6 +15,7 @@ from toolcarry.read import dialogue
 from toolcarry.render import format_tool_context
 from toolcarry.switch.bare import bare
 from toolcarry.switch.entries import Entry, divide, without_results
+from toolcarry.switch.prompts import join_prompts
 from toolcarry.types import Report, ToolBlock
 from toolcarry.wire import Wire, as_list, as_object
 
@@ -39,12 +40,13 @@ class Draft:
     """What a new beginning is made of, cleaned."""
 
     said: list[Wire]
-    """All messages but system prompts, as any backend takes them."""
+    """All messages, as any backend takes them."""
     head: list[Wire]
     """Those of which the tool blocks are carried."""
-    request: Wire | None
+    request: list[Wire]
+    """What the user says now, without the results beside it."""
     tail: list[Wire]
-    """Those that stay behind the request."""
+    """What stays behind the request: system prompts from the middle, and what is open."""
     dialogue: str
     blocks: list[ToolBlock]
 
@@ -57,36 +59,46 @@ class Draft:
             context, report = format_tool_context([], summary=summary, policy=policy), None
         if not context:
             return Beginning(list(self.said), report)
-        return Beginning([self._with_context(context), *self.tail], report)
-
-    def _with_context(self, context: str) -> dict[str, Any]:
-        if self.request is not None:
-            return prepend_summary_to_user_message(self.request, context)
-        return user_message(context, self.said)
+        if not self.request:
+            return Beginning([user_message(context, self.said), *self.tail], report)
+        first, *others = self.request
+        request = [prepend_summary_to_user_message(first, context), *others]
+        return Beginning([*request, *self.tail], report)
 
 
 def draft_of(messages: Sequence[Wire], entries: Sequence[Entry], redact: Redact | None) -> Draft:
     """Take a conversation apart. Raises ``RedactionError`` where ``redact`` does not do its work."""
-    request_at, tail_at = divide(entries)
-    is_said = [entry.role != "system" for entry in entries]
-    request = None if request_at is None else messages[request_at]
-    cleaned = messages if redact is None else without_secrets(messages, redact)
-    bared = [
-        bare(message) if said else None for message, said in zip(cleaned, is_said, strict=True)
+    division = divide(entries)
+    cleaned = list(messages if redact is None else without_secrets(messages, redact))
+    bared = [bare(message) for message in cleaned]
+    prompts = [
+        prompt for prompt, entry in zip(bared, entries, strict=True) if entry.role == "system"
     ]
-    if request_at is not None and request is not None and without_results(request) is request:
-        bared[request_at] = bare(request) or request  # what the user says now is theirs to say
-    head = cleaned[:tail_at]
+    said = [
+        # what the user says now is theirs to say, but for results
+        bare(message) if at in division.spoken and not entry.results else bared[at]
+        for at, (message, entry) in enumerate(zip(messages, entries, strict=True))
+    ]
+    tail = [bared[at] for at in range(division.tail, len(entries)) if entries[at].role != "system"]
+    head = cleaned[: division.tail]
+    is_gone_on_with = any(entry.role == "model" for entry in entries[division.end : division.tail])
     return Draft(
-        said=[message for message in bared if message is not None],
-        head=list(head),
-        request=None if request is None else without_results(bare(request) or request),
-        tail=[message for message in bared[tail_at:] if message is not None],
-        dialogue=dialogue(
-            head if is_gone_on_with(entries, request_at, tail_at) else head[:request_at]
-        ),
+        said=[message for message in said if message is not None],
+        head=head,
+        request=request_of(messages, entries),
+        tail=join_prompts([message for message in (*prompts, *tail) if message is not None]),
+        dialogue=dialogue(head if is_gone_on_with else head[: division.request]),
         blocks=extract_tool_blocks(head),
     )
+
+
+def request_of(messages: Sequence[Wire], entries: Sequence[Entry]) -> list[Wire]:
+    """The messages of the user's last request, without the results beside what they say."""
+    return [
+        without_results(bare(messages[at]) or messages[at])
+        for at in divide(entries).spoken
+        if entries[at].role != "system"
+    ]
 
 
 def without_secrets(messages: Sequence[Wire], redact: Redact) -> Sequence[Wire]:
@@ -101,18 +113,9 @@ def without_secrets(messages: Sequence[Wire], redact: Redact) -> Sequence[Wire]:
         raise RedactionError(f"redaction failed: {type(error).__name__}") from None
 
 
-def is_gone_on_with(entries: Sequence[Entry], request_at: int | None, tail_at: int) -> bool:
-    """Whether the model has said more on the user's request than what stays as it is."""
-    first = 0 if request_at is None else request_at + 1
-    return any(entry.role == "model" for entry in entries[first:tail_at])
-
-
 def without_history(messages: Sequence[Wire], entries: Sequence[Entry]) -> list[Any]:
     """What is sent where redaction can't run: the user's request, and nothing from before it."""
-    request = divide(entries).request
-    if request is None:
-        return [user_message(WITHHELD, messages)]
-    return [without_results(bare(messages[request]) or messages[request])]
+    return request_of(messages, entries) or [user_message(WITHHELD, messages)]
 
 
 def user_message(text: str, beside: Sequence[Wire]) -> dict[str, Any]:

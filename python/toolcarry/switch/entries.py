@@ -30,9 +30,16 @@ class Division(NamedTuple):
     """What becomes of a request's messages when the backend changes, by their positions."""
 
     request: int | None
-    """The user's last request, before which the context goes; ``None`` where the user said nothing."""
+    """The first message of the user's last request, before which the context goes; ``None`` where the user said nothing."""
+    end: int
+    """Where that request ends: the user may have said it in several messages. 0 where there is none."""
     tail: int
     """Where what stays as it is begins: the open call with its results. The number of messages where there is none."""
+
+    @property
+    def spoken(self) -> range:
+        """The messages of the user's last request."""
+        return range(self.end if self.request is None else self.request, self.end)
 
 
 def read_entry(message: Wire) -> Entry:
@@ -74,18 +81,34 @@ def divide(entries: Sequence[Entry]) -> Division:
     In the middle of a tool loop the last call of the model's and its results are open. What else stands last, and is
     no request, is the beginning of an answer that the model is to go on with.
     """
+    request, first = last_request(entries)
     end = len(entries)
-    request = next((at for at in range(end - 1, -1, -1) if entries[at].role == "user"), None)
-    first = 0 if request is None else request + 1
     results = start_of(entries, end, first, ("result", "system"))
     calls = start_of(entries, results, first, ("model",))
     asked = frozenset[str]().union(*(entry.calls for entry in entries[calls:results]))
     answered = frozenset[str]().union(*(entry.results for entry in entries[results:]))
     if asked and answered and answered <= asked:
-        return Division(request, calls)
+        return Division(request, first, calls)
     if not answered and not asked and calls < results == end:
-        return Division(request, calls)
-    return Division(request, end)
+        return Division(request, first, calls)
+    return Division(request, first, end)
+
+
+def last_request(entries: Sequence[Entry]) -> tuple[int | None, int]:
+    """Where the user's last request begins and ends, with what their client put between its messages."""
+    end = next((at for at in range(len(entries), 0, -1) if entries[at - 1].role == "user"), 0)
+    if not end:
+        return None, 0
+    start = at = end - 1
+    while at > 0 and entries[at - 1].role != "model" and not is_answer(entries[at - 1]):
+        at -= 1
+        start = at if entries[at].role == "user" else start
+    return start, end
+
+
+def is_answer(entry: Entry) -> bool:
+    """Whether a message brings results and nothing of the user's."""
+    return entry.role == "result" and bool(entry.results)
 
 
 def start_of(entries: Sequence[Entry], end: int, first: int, roles: tuple[str, ...]) -> int:

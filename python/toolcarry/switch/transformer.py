@@ -17,12 +17,13 @@ from toolcarry.summarize import ExtractiveSummarizer, Summaries, Summarizer, Sum
 from toolcarry.switch.body import open_request
 from toolcarry.switch.decide import find_known, reason_for
 from toolcarry.switch.draft import Draft, draft_of, without_history
-from toolcarry.switch.entries import read_entry, role_in
-from toolcarry.switch.fingerprint import marks
+from toolcarry.switch.entries import read_entry
+from toolcarry.switch.fingerprint import Mark, marks
 from toolcarry.switch.packed import dump, load
+from toolcarry.switch.prompts import join_prompts, leading_prompts
 from toolcarry.switch.sessions import Line, MemorySessions, Prefix, Session, SessionKey, Sessions
 from toolcarry.switch.values import Reason, Switched, SwitchedBody, SwitchReport
-from toolcarry.wire import as_object, plain_message
+from toolcarry.wire import plain_message
 
 __all__ = ["SummarizeTransformer"]
 
@@ -46,6 +47,8 @@ class Work(NamedTuple):
 
     asked: Asked
     reason: Reason
+    last: Mark
+    """Up to which message; what stands behind it counts for nothing, and stays the client's."""
     draft: Draft
 
 
@@ -246,26 +249,27 @@ class SummarizeTransformer:
 
     def _start(self, asked: Asked, reason: Reason) -> Switched | Work:
         """What a new beginning is to be made of; nothing is where no model has said anything."""
-        messages = [plain_message(message, at) for at, message in enumerate(asked.messages)]
+        *_, last = marks(asked.messages)
+        first = len(leading_prompts(asked.messages))
+        messages = [plain_message(asked.messages[at], at) for at in range(first, last.end)]
         entries = [read_entry(message) for message in messages]
         if not any(entry.role in ("model", "result") for entry in entries):
             self.counts["new"] += 1
             return untouched(asked, "new")
         self.counts[reason] += 1
         try:
-            return Work(asked, reason, draft_of(messages, entries, self._redact))
+            return Work(asked, reason, last, draft_of(messages, entries, self._redact))
         except RedactionError as error:
             self.counts["redaction_failed"] += 1
             logger.warning("the conversation so far is withheld: %s", error)
             report = SwitchReport(reason, withheld=str(error))
             new = without_history(messages, entries)
-            return joined(asked, new, len(asked.messages), report)
+            return joined(asked, new, last.end, report)
 
     def _finish(self, work: Work, summary: Summary) -> Switched:
         """Put a new beginning together, and keep it for later requests; of several at once the first one is kept."""
-        asked = work.asked
+        asked, last = work.asked, work.last
         made = work.draft.build(summary.text, self._policy, has_tools=self._has_tools)
-        *_, last = marks(asked.messages)
         prefix = Prefix(asked.backend, last.length, last.digest, dump(made.messages))
         with self._lock:
             session, line = self._session_of(asked)
@@ -275,7 +279,7 @@ class SummarizeTransformer:
                 line = replace(line, asked=asked.backend).with_prefix(prefix)
                 self._sessions.save(asked.key, session.with_line(line))
         report = SwitchReport(work.reason, summary=summary, carried=made.carried)
-        return joined(asked, load((kept or prefix).messages), len(asked.messages), report)
+        return joined(asked, load((kept or prefix).messages), last.end, report)
 
     def _session_of(self, asked: Asked) -> tuple[Session, Line]:
         session = self._sessions.load(asked.key) or Session()
@@ -289,13 +293,10 @@ def untouched(asked: Asked, reason: Reason) -> Switched:
 
 
 def joined(asked: Asked, beginning: Sequence[Any], end: int, report: SwitchReport) -> Switched:
-    """A beginning in place of the client's messages up to ``end``, behind the system prompts among these."""
-    prompts = [message for message in asked.messages[:end] if is_prompt(message)]
-    kept = [*prompts, *asked.messages[end:]]
-    messages = [*prompts, *beginning, *asked.messages[end:]]
-    report = replace(report, replaced=len(asked.messages) - len(kept), kept=len(kept))
+    """A beginning in place of the client's messages up to ``end``, behind the system prompts that these begin with."""
+    prompts, rest = leading_prompts(asked.messages), asked.messages[end:]
+    seam = join_prompts([*beginning[-1:], *rest[:1]])
+    messages = [*prompts, *beginning[:-1], *seam, *rest[1:]]
+    kept = len(prompts) + len(rest)
+    report = replace(report, replaced=len(asked.messages) - kept, kept=kept)
     return Switched(messages, report, asked.first)
-
-
-def is_prompt(message: object) -> bool:
-    return role_in(as_object(message) or {}) == "system"

@@ -1,0 +1,135 @@
+"""What a client may put into its messages, and how it reaches the new backend: nothing is lost, said twice, or misplaced."""
+
+import json
+from typing import Any
+
+import pytest
+from talks import ANTHROPIC, OPENAI, SHAPES, Message, Shape, texts_of
+from validity import problems
+
+from toolcarry.switch import SummarizeTransformer
+
+WHERE = {"conversation": "c", "backend": "b"}
+
+
+def history(shape: Shape) -> list[Message]:
+    return [
+        shape.user("Read it."),
+        *shape.turn("call_1", "Read", {"file_path": "a.py"}, "x = 1"),
+        shape.says("Read."),
+    ]
+
+
+def transformer(**options: Any) -> SummarizeTransformer:
+    """One whose conversation ``c`` was answered by ``a``."""
+    made = SummarizeTransformer(**options)
+    made.answered("c", "a")
+    return made
+
+
+def sent_twice(messages: list[Message]) -> list[Message]:
+    """What is sent for a request, and again for its retry."""
+    made = transformer()
+    first = made.transform(messages, **WHERE).messages
+    assert json.dumps(made.transform(messages, **WHERE).messages) == json.dumps(first)
+    return first
+
+
+# System prompts
+
+PROMPT = {"role": "system", "content": "Be brief."}
+LATE = {"role": "system", "content": "Use tabs."}
+LATER = {"role": "system", "content": "Use spaces."}
+
+
+def test_prompts_from_the_middle_stand_behind_the_request() -> None:
+    """Anthropic takes one behind a user's message alone, before the model's or at the end, and no two in a row."""
+    open_call, result = ANTHROPIC.turn("call_2", "Bash", {"command": "make"}, "built")
+    request = [
+        ANTHROPIC.user("Read it."), LATE, *history(ANTHROPIC)[1:],
+        ANTHROPIC.user("Go on."), LATER, open_call, result,
+    ]  # fmt: skip
+    first, prompt, *tail = sent_twice(request)
+    assert texts_of(first).endswith("Go on.")
+    assert prompt == {"role": "system", "content": "Use tabs.\n\nUse spaces."}
+    assert [message["role"] for message in tail] == ["assistant", "user"]
+
+
+def test_a_prompt_at_the_end_stays_there() -> None:
+    request = [PROMPT, *history(OPENAI), OPENAI.user("Go on."), LATE]
+    first, context, last = sent_twice(request)
+    assert (first, last) == (PROMPT, LATE)
+    assert context["content"].endswith("Go on.")
+
+
+def test_a_prompt_at_the_end_joins_those_from_the_middle() -> None:
+    made = transformer()
+    request = [ANTHROPIC.user("Read it."), LATE, *history(ANTHROPIC)[1:], ANTHROPIC.user("Go on.")]
+    first = made.transform([*request, LATER], **WHERE).messages
+    joined = {"role": "system", "content": "Use tabs.\n\nUse spaces."}
+    assert first[1:] == [joined]
+    made.answered("c", "b")
+    later = [*request, LATER, ANTHROPIC.says("Yes."), ANTHROPIC.user("More.")]
+    assert made.transform(later, **WHERE).messages == [*first, *later[-2:]]
+
+
+def test_prompts_stay_in_their_places_where_there_is_no_context() -> None:
+    said = [PROMPT, OPENAI.user("Ada."), OPENAI.says("Hello."), LATE, OPENAI.user("Who am I?")]
+    assert transformer(summarizer=None).transform(said, **WHERE).messages == said
+
+
+def test_prompts_of_several_parts_are_joined_part_by_part() -> None:
+    parts = {"role": "system", "content": [{"type": "text", "text": "Use tabs."}]}
+    request = [OPENAI.user("Read it."), parts, *history(OPENAI)[1:], LATER, OPENAI.user("Go on.")]
+    _, prompt = sent_twice(request)
+    assert texts_of(prompt) == "Use tabs.\nUse spaces."
+
+
+# What a client puts behind the request, and takes out again
+
+
+def test_a_reminder_at_the_end_is_sent_once() -> None:
+    made = transformer()
+    reminder = ANTHROPIC.user("<system-reminder>Be kind.</system-reminder>")
+    request = [
+        *history(ANTHROPIC),
+        ANTHROPIC.user("Build it."),
+        *ANTHROPIC.turn("call_2", "Bash", {"command": "make"}, "built"),
+        reminder,
+    ]
+    first = made.transform(request, **WHERE).messages
+    assert first[-1] is reminder
+    assert json.dumps(first).count("Be kind.") == 1
+    made.answered("c", "b")
+    later = [*request, ANTHROPIC.says("Built."), ANTHROPIC.user("More.")]
+    assert made.transform(later, **WHERE).messages == [*first, *later[-2:]]
+    without = [*request[:-1], *later[-2:]]
+    assert made.transform(without, **WHERE).messages == [*first[:-1], *later[-2:]]
+
+
+# The user's request
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.name)
+def test_a_request_of_several_messages_stays_whole(shape: Shape) -> None:
+    request = [
+        *history(shape),
+        shape.user("This is the log: ..."),
+        shape.user("What broke?"),
+        *shape.turn("call_2", "Bash", {"command": "make"}, "built"),
+    ]
+    first, second, *tail = sent_twice(request)
+    assert "x = 1" in texts_of(first)
+    assert texts_of(first).endswith("This is the log: ...")
+    assert second == request[-len(tail) - 1] if shape.name != "responses" else request[5]
+    assert "built" in json.dumps(tail)
+
+
+def test_results_between_the_users_messages_are_carried() -> None:
+    call, answer = ANTHROPIC.turn("call_2", "Bash", {"command": "make"}, "interrupted build")
+    answer["content"].append({"type": "text", "text": "No, use ninja."})
+    first, second = sent_twice([*history(ANTHROPIC), call, answer, ANTHROPIC.user("Quick!")])
+    assert "interrupted build" in first["content"][0]["text"]
+    assert first["content"][-1]["text"] == "No, use ninja."
+    assert texts_of(second) == "Quick!"
+    assert problems("anthropic", [first, second]) == []
