@@ -1,9 +1,12 @@
 """The switch for the bytes of a request."""
 
+import asyncio
 import json
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from talks import ANTHROPIC, SHAPES, SIGNED, Shape
 
 from toolcarry.switch import SummarizeTransformer
@@ -44,6 +47,29 @@ def test_a_body_that_stays_is_the_same_object() -> None:
     same = transformer().transform_body(body, conversation="c", backend="a")
     assert same.body is body
     assert same.report.reason == "same_backend"
+
+
+words = st.sampled_from(
+    "user assistant system tool model text thinking reasoning message tool_use tool_result function_call "
+    "function_call_output web_search_call item_reference compaction enabled".split()
+)
+keys = words | st.sampled_from(
+    "role type content parts tool_calls function id call_id name arguments input output tool_use_id tool_call_id "
+    "toolUse toolResult functionCall functionResponse payload kind thought images source action".split()
+)
+values = st.recursive(
+    words | st.none() | st.booleans() | st.integers(-5, 1 << 70) | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(keys, inner, max_size=5),
+    max_leaves=10,
+)
+messages = values | st.fixed_dictionaries(
+    {"role": words}, optional={"content": values, "parts": values, "type": words}
+)
+lists = st.lists(messages, max_size=6)
+requests = st.fixed_dictionaries(
+    {"messages": lists | values},
+    optional={"contents": lists, "input": lists, "thinking": st.just({"type": "enabled"})},
+)
 
 
 def bodies() -> list[Any]:
@@ -119,3 +145,52 @@ def test_thinking_of_another_kind_stays(thinking: Any) -> None:
     switched = transformer().transform_body(open_turn(thinking=thinking), **WHERE)
     assert json.loads(switched.body)["thinking"] == thinking
     assert switched.is_switched
+
+
+def test_a_turn_that_the_backend_began_itself_thinks_on() -> None:
+    """Only the beginning of a turn has to be a thought; clients may write it as a message of its own."""
+    made = transformer()
+    made.transform_body(open_turn(), **WHERE)
+    made.answered("c", "b")
+    thought = {"type": "thinking", "thinking": "hm", "signature": "b"}
+    (use,) = ANTHROPIC.calls("call_8", "Bash", {"command": "ls"})
+    messages = [
+        *json.loads(open_turn())["messages"],
+        ANTHROPIC.says("Fixed."),
+        ANTHROPIC.user("More."),
+        {"role": "assistant", "content": [thought]},
+        {"role": "assistant", "content": use["content"][1:]},
+        ANTHROPIC.gives("call_8", "Bash", "a.py"),
+        {"role": "assistant", "content": [{**use["content"][1], "id": "call_9"}]},
+        ANTHROPIC.gives("call_9", "Bash", "a.py"),
+    ]
+    thinking = {"type": "enabled", "budget_tokens": 2_000}
+    body = json.dumps({"messages": messages, "thinking": thinking}).encode()
+    switched = made.transform_body(body, **WHERE)
+    assert switched.report.is_sticky
+    assert json.loads(switched.body)["thinking"] == thinking
+    first = json.loads(body)
+    del first["messages"][-5]
+    again = made.transform_body(json.dumps(first).encode(), **WHERE)
+    assert again.is_thinking_off
+
+
+@pytest.mark.parametrize("key", ["messages", "contents"])
+@pytest.mark.parametrize("content", [{"text": "Go on."}, 7, [7, "Go on."]])
+def test_odd_contents_never_raise(key: str, content: Any) -> None:
+    odd = {"role": "user", "content": content}
+    document = {"messages": 7, "thinking": {"type": "enabled"}, key: [*history(ANTHROPIC), odd]}
+    body = json.dumps(document).encode()
+    made = transformer()
+    switched = made.transform_body(body, **WHERE)
+    assert switched.body is body or switched.is_switched
+    assert asyncio.run(made.atransform_body(body, **WHERE)).body == switched.body
+
+
+@given(document=requests)
+def test_no_body_raises(document: Any) -> None:
+    made = transformer()
+    body = json.dumps(document).encode()
+    switched = made.transform_body(body, **WHERE)
+    assert made.transform_body(body, **WHERE).body == switched.body
+    json.loads(switched.body)

@@ -37,7 +37,7 @@ class Request(NamedTuple):
         if not switched.is_switched:
             return SwitchedBody(self.body, switched.report, switched.line)
         document = {**self.document, self.key: switched.messages}
-        is_thinking_off = refuses_thinking(document)
+        is_thinking_off = self.key == "messages" and refuses_thinking(document)
         if is_thinking_off:
             document = without_thinking(document)
         return SwitchedBody(
@@ -70,24 +70,26 @@ def open_request(body: bytes) -> Request | str:
 def refuses_thinking(document: dict[str, Any]) -> bool:
     """Whether Anthropic would refuse to think on: the turn with the open calls has to begin with a thought of its own.
 
-    What another backend thought there means nothing to it, and was taken out.
+    The turn goes back to the user's words. What another backend thought there means nothing to it, and was taken out.
     """
     thinking = as_object(document.get("thinking"))
     if thinking is None or thinking.get("type") != "enabled":
         return False
-    turns = [as_object(message) or {} for message in document.get("messages") or ()]
-    models = [message for message in turns if message.get("role") == "assistant"]
-    if not models or not holds(turns[-1], "tool_result"):
+    turns = [as_object(message) or {} for message in document["messages"]]
+    begin = len(turns)
+    while begin and (turns[begin - 1].get("role") == "assistant" or has_results(turns[begin - 1])):
+        begin -= 1
+    if begin == len(turns) or not has_results(turns[-1]):
         return False
-    blocks = as_list(models[-1].get("content")) or ()
+    blocks = as_list(turns[begin].get("content")) or ()
     first = as_object(blocks[0]) if blocks else None
-    return holds(models[-1], "tool_use") and (first or {}).get("type") not in THOUGHTS
+    return (first or {}).get("type") not in THOUGHTS
 
 
-def holds(message: Any, kind: str) -> bool:
-    """Whether a message has a block of this kind."""
+def has_results(message: Any) -> bool:
+    """Whether a message brings what tools gave."""
     blocks = as_list(message.get("content")) or ()
-    return any((as_object(block) or {}).get("type") == kind for block in blocks)
+    return any((as_object(block) or {}).get("type") == "tool_result" for block in blocks)
 
 
 def without_thinking(document: dict[str, Any]) -> dict[str, Any]:

@@ -147,9 +147,9 @@ class SummarizeTransformer:
             return SwitchedBody(body, SwitchReport("new"), untouched=request)
         try:
             found = self._ask(request.messages, conversation, backend, tenant)
+            return request.answer(self._summarized(found))
         except InputError as error:
             return SwitchedBody(body, SwitchReport("new"), untouched=str(error))
-        return request.answer(self._summarized(found))
 
     async def atransform_body(
         self, body: bytes, *, conversation: str, backend: str, tenant: str = ""
