@@ -13,7 +13,7 @@ from talks import OPENAI
 
 from toolcarry.errors import ConfigError, StoreDamagedError
 from toolcarry.switch import HistorySessions, MemorySessions, SummarizeTransformer
-from toolcarry.switch.sessions import Line, Prefix, Session, SessionKey
+from toolcarry.switch.sessions import SEVERAL, Line, Prefix, Session, SessionKey
 from toolcarry.tract import Tract
 
 WHERE = {"conversation": "c", "backend": "b", "tenant": "t"}
@@ -54,10 +54,17 @@ def test_large_ones_count_for_more() -> None:
     assert len(sessions) == 9
 
 
-def test_one_that_is_too_large_is_not_kept_and_neither_is_what_it_replaces() -> None:
+def test_of_one_that_is_too_large_is_kept_that_it_was() -> None:
     sessions = MemorySessions(max_bytes=1_000_000)
     sessions.save(key(1), session(10))
     sessions.save(key(1), session(2_000_000))
+    assert sessions.load(key(1)) == Session((Line("first", SEVERAL),), "a")
+
+
+def test_one_that_is_too_large_even_so_takes_what_it_replaces_with_it() -> None:
+    sessions = MemorySessions(max_bytes=1_000)
+    sessions.save(key(1), session(10))
+    sessions.save(key(1), Session(tuple(Line(f"first {number}") for number in range(10))))
     assert sessions.load(key(1)) is None
 
 
@@ -88,11 +95,10 @@ def test_settings_that_are_none(options: dict[str, Any], said: str) -> None:
 
 def test_a_conversation_keeps_a_few_lines_and_a_line_a_few_beginnings() -> None:
     kept = Session()
-    for number in range(50):
+    for number in range(100):
         kept = kept.with_line(Line(f"first {number}"))
-    assert [line.first for line in kept.lines] == [
-        f"first {number}" for number in range(49, 33, -1)
-    ]
+    newest = [f"first {number}" for number in range(99, 35, -1)]
+    assert [line.first for line in kept.lines] == newest
     line = Line("first")
     for number in range(50):
         line = line.with_prefix(Prefix("a", number, f"digest {number}", b""))

@@ -49,14 +49,16 @@ def test_a_body_that_stays_is_the_same_object() -> None:
     assert same.report.reason == "same_backend"
 
 
-words = st.sampled_from(
-    "user assistant system tool model text thinking reasoning message tool_use tool_result function_call "
-    "function_call_output web_search_call item_reference compaction enabled".split()
-)
-keys = words | st.sampled_from(
-    "role type content parts tool_calls function id call_id name arguments input output tool_use_id tool_call_id "
-    "toolUse toolResult functionCall functionResponse payload kind thought images source action".split()
-)
+words = st.sampled_from([
+    "user", "assistant", "system", "tool", "model", "text", "thinking", "reasoning", "message",
+    "tool_use", "tool_result", "function_call", "function_call_output", "web_search_call",
+    "item_reference", "compaction", "enabled",
+])  # fmt: skip
+keys = words | st.sampled_from([
+    "role", "type", "content", "parts", "tool_calls", "function", "id", "call_id", "name", "arguments",
+    "input", "output", "tool_use_id", "toolUse", "toolResult", "functionCall", "functionResponse",
+    "payload", "kind", "thought", "images", "source", "action",
+])  # fmt: skip
 values = st.recursive(
     words | st.none() | st.booleans() | st.integers(-5, 1 << 70) | st.text(max_size=5),
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(keys, inner, max_size=5),

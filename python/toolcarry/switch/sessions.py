@@ -13,10 +13,12 @@ from toolcarry.types import check_limit
 
 __all__ = ["Line", "MemorySessions", "Prefix", "Session", "SessionKey", "Sessions"]
 
-MOST_LINES: Final = 16
-"""Of one conversation: the main one, titles, sub-agents."""
+MOST_LINES: Final = 64
+"""Of one conversation: the main one, titles, sub-agents, what a client asks a small model about each command."""
 MOST_PREFIXES: Final = 4
 """Of one line: for the backend that answers, and for one that was asked and has not."""
+SEVERAL: Final = "\0several"
+"""The name of no backend: whose answers a line holds can't be told, so that to each they are another's."""
 
 
 class SessionKey(NamedTuple):
@@ -47,7 +49,7 @@ class Prefix:
 class Line:
     """A conversation as it goes on from one first message: clients ask for titles, and start sub-agents, in its name.
 
-    ``backend`` answered last (empty: none has yet), ``asked`` was asked last. The newest prefix stands first.
+    ``backend`` answered last (empty: none has yet; ``SEVERAL``), ``asked`` was asked last. The newest prefix stands first.
     """
 
     first: str
@@ -61,9 +63,17 @@ class Line:
         return replace(self, prefixes=(prefix, *others)[:MOST_PREFIXES])
 
     def answered_by(self, backend: str) -> Line:
-        """After a success: what other backends would have been sent holds no longer."""
+        """After a success: what other backends would have been sent holds no longer.
+
+        Where another one answered while this one was at it, which of the answers the client goes on with can't be told.
+        """
         kept = tuple(prefix for prefix in self.prefixes if prefix.backend == backend)
-        return replace(self, backend=backend, asked="", prefixes=kept)
+        is_late = self.backend not in ("", backend) and self.asked != backend and not kept
+        return replace(self, backend=SEVERAL if is_late else backend, asked="", prefixes=kept)
+
+    def without_prefixes(self) -> Line:
+        """As if what was sent had not been."""
+        return replace(self, backend=SEVERAL, asked="", prefixes=()) if self.prefixes else self
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,14 +90,18 @@ class Session:
         return next((line for line in self.lines if line.first == first), None)
 
     def with_line(self, line: Line) -> Session:
-        """With a line new or changed."""
-        others = [known for known in self.lines if known.first != line.first]
-        return replace(self, lines=(line, *others)[:MOST_LINES])
+        """With a line new or changed. Of too many the oldest goes, of which nothing was sent that is to be kept."""
+        lines = [line, *(known for known in self.lines if known.first != line.first)]
+        if len(lines) > MOST_LINES:
+            oldest = next((known for known in reversed(lines) if not known.prefixes), lines[-1])
+            lines.remove(lines[-1] if oldest is line else oldest)
+        return replace(self, lines=tuple(lines))
 
     def size(self) -> int:
         """About how many bytes it takes."""
         prefixes = [prefix for line in self.lines for prefix in line.prefixes]
-        return 500 + sum(len(prefix.messages) + 200 for prefix in prefixes)
+        held = sum(len(prefix.messages) + 200 for prefix in prefixes)
+        return 500 + 300 * len(self.lines) + held
 
 
 class Sessions(Protocol):
@@ -107,7 +121,7 @@ class Sessions(Protocol):
 
 class MemorySessions:
     """Sessions of this process: ``max_entries`` conversations, ``max_bytes`` together, each for ``ttl`` seconds from
-    its last use on. What is too large to be kept is forgotten, and its conversation carried afresh.
+    its last use on. What is too large to be kept is forgotten, and its conversation carried afresh each time.
 
     >>> sessions = MemorySessions(max_entries=10)
     >>> sessions.save(SessionKey("", "c"), Session())
@@ -145,6 +159,10 @@ class MemorySessions:
     def save(self, key: SessionKey, session: Session) -> None:
         """Keep the session of a conversation."""
         with self._lock:
+            if self._cache.getsizeof(session) > self._cache.maxsize:
+                session = replace(
+                    session, lines=tuple(line.without_prefixes() for line in session.lines)
+                )
             if self._cache.getsizeof(session) > self._cache.maxsize:
                 self._cache.pop(key, None)
             else:

@@ -178,9 +178,11 @@ class SummarizeTransformer:
         key = SessionKey(tenant, conversation)
         with self._lock:
             session = self._sessions.load(key) or Session()
-            found = session.line(line) or next(
-                (known for known in session.lines if known.asked == backend), None
-            )
+            if line:
+                found: Line | None = session.line(line) or Line(line)  # it may be forgotten already
+            else:
+                asked = (known for known in session.lines if known.asked == backend)
+                found = next(asked, None)
             new = replace(session, backend=backend)
             if found is not None:
                 new = new.with_line(found.answered_by(backend))

@@ -1,0 +1,114 @@
+"""Several requests of one conversation at once: hedged ones, titles, sub-agents, and more than are remembered."""
+
+import json
+
+from talks import ANTHROPIC, OPENAI, SIGNED, Message
+
+from toolcarry.switch import MemorySessions, SummarizeTransformer
+
+HISTORY = [
+    ANTHROPIC.user("Read it."),
+    *ANTHROPIC.turn("call_1", "Read", {"file_path": "a.py"}, "x = 1"),
+    ANTHROPIC.says("Read."),
+]
+REQUEST = [*HISTORY, ANTHROPIC.user("Run it.")]
+
+
+def later(signed_by: str, messages: list[Message] = REQUEST) -> list[Message]:
+    """The request behind it, when a backend has called a tool."""
+    turn = ANTHROPIC.turn("call_2", "Bash", {"command": "python a.py"}, "ok")
+    turn = json.loads(json.dumps(turn).replace(SIGNED, f"signed-by-{signed_by}"))
+    return [*messages, *turn]
+
+
+def ask(made: SummarizeTransformer, messages: list[Message], backend: str) -> tuple[str, str]:
+    """What is sent, as text, and the line."""
+    switched = made.transform(messages, conversation="c", backend=backend)
+    return json.dumps(switched.messages), switched.line
+
+
+def test_where_two_backends_answered_one_request_neither_is_trusted_with_the_other_s_thinking() -> (
+    None
+):
+    """Which of the answers the client went on with can't be told."""
+    for asked in ("ab", "ba"):
+        for answered in ("ab", "ba"):
+            for chosen in "ab":
+                for next_one in "ab":
+                    made = SummarizeTransformer()
+                    _, line = ask(made, HISTORY[:1], "a")
+                    made.answered("c", "a", line=line)
+                    for backend in asked:
+                        ask(made, REQUEST, backend)
+                    for backend in answered:
+                        made.answered("c", backend, line=line)
+                    text, _ = ask(made, later(chosen), next_one)
+                    assert SIGNED not in text
+                    assert next_one == chosen or f"signed-by-{chosen}" not in text
+                    made.answered("c", next_one, line=line)
+                    again, _ = ask(made, [*later(chosen), ANTHROPIC.says("Ran.")], next_one)
+                    assert again.startswith(text[:-1])
+
+
+def test_where_two_backends_answered_the_first_request() -> None:
+    for chosen in "ab":
+        for next_one in "ab":
+            made = SummarizeTransformer()
+            for backend in "ab":
+                _, line = ask(made, HISTORY[:1], backend)
+            for backend in "ab":
+                made.answered("c", backend, line=line)
+            text, _ = ask(made, later(chosen, HISTORY[:1]), next_one)
+            assert next_one == chosen or f"signed-by-{chosen}" not in text
+
+
+def test_an_answer_that_was_made_anew_by_another_backend_leaves_the_conversation_as_it_is() -> None:
+    made = SummarizeTransformer()
+    for backend in "ab":
+        _, line = ask(made, HISTORY[:1], backend)
+        made.answered("c", backend, line=line)
+    switched = made.transform(later("b", HISTORY[:1]), conversation="c", backend="b")
+    assert switched.report.reason == "same_backend"
+
+
+def side_requests(made: SummarizeTransformer, count: int, backend: str = "small") -> None:
+    for number in range(count):
+        _, line = ask(made, [OPENAI.user(f"Is command {number} safe?")], backend)
+        made.answered("c", backend, line=line)
+
+
+def test_many_side_requests_do_not_push_out_what_was_sent() -> None:
+    made = SummarizeTransformer()
+    made.answered("c", "a")
+    sent, line = ask(made, REQUEST, "b")
+    made.answered("c", "b", line=line)
+    side_requests(made, 100)
+    text, _ = ask(made, [*REQUEST, ANTHROPIC.says("Ran."), ANTHROPIC.user("More.")], "b")
+    assert text.startswith(sent[:-1])
+
+
+def test_some_side_requests_do_not_push_out_who_answered() -> None:
+    made = SummarizeTransformer()
+    _, line = ask(made, HISTORY[:1], "a")
+    made.answered("c", "a", line=line)
+    side_requests(made, 50)
+    assert made.transform(REQUEST, conversation="c", backend="a").report.reason == "same_backend"
+
+
+def test_an_answer_to_a_line_that_was_forgotten_meanwhile_counts() -> None:
+    asked, told = SummarizeTransformer(), SummarizeTransformer()
+    _, line = ask(asked, HISTORY[:1], "a")
+    told.answered("c", "a", line=line)
+    told.answered("c", "small")
+    assert told.transform(REQUEST, conversation="c", backend="a").report.reason == "same_backend"
+
+
+def test_what_is_too_large_to_be_kept_is_carried_afresh() -> None:
+    made = SummarizeTransformer(sessions=MemorySessions(max_bytes=3_000))
+    made.answered("c", "a")
+    large = [*HISTORY, ANTHROPIC.user("Run it. " * 1_000)]
+    _, line = ask(made, large, "b")
+    made.answered("c", "b", line=line)
+    switched = made.transform(later("b", large), conversation="c", backend="b")
+    assert switched.is_switched
+    assert SIGNED not in json.dumps(switched.messages)
