@@ -12,8 +12,6 @@ __all__ = ["is_result_part", "prepend_summary_to_user_message"]
 
 RESULTS: Final = ("toolResult", "functionResponse", "function_response", "toolResponse")
 """The members by which a part of Bedrock's or Gemini's is a result."""
-BARE: Final = ("text", "toolUse", "toolResult", "image", "document", "video", "cachePoint")
-"""The members of a block of Bedrock's, which has no type."""
 
 
 def prepend_summary_to_user_message(message: Mapping[str, Any], context: str) -> dict[str, Any]:
@@ -53,7 +51,7 @@ def prepend_summary_to_user_message(message: Mapping[str, Any], context: str) ->
 def text_part(message: Wire, parts: Sequence[object], text: str) -> dict[str, Any]:
     """``text`` as a part beside these: with a type, but for Bedrock; Responses has a type of its own."""
     given = [part for part in map(as_object, parts) if part is not None]
-    if any("type" not in part and any(key in part for key in BARE) for part in given):
+    if any("type" not in part for part in given):
         return {"text": text}
     is_item = message.get("type") == "message" or any(
         text_or_empty(part.get("type")).startswith("input_") for part in given

@@ -7,6 +7,7 @@ import pytest
 from talks import ANTHROPIC, OPENAI, SHAPES, Message, Shape, texts_of
 from validity import problems
 
+from toolcarry.errors import InputError
 from toolcarry.switch import SummarizeTransformer
 
 WHERE = {"conversation": "c", "backend": "b"}
@@ -133,3 +134,9 @@ def test_results_between_the_users_messages_are_carried() -> None:
     assert first["content"][-1]["text"] == "No, use ninja."
     assert texts_of(second) == "Quick!"
     assert problems("anthropic", [first, second]) == []
+
+
+@pytest.mark.parametrize("odd", [b"bytes", {1, 2}, {(1,): 2}])
+def test_what_is_no_json_is_refused_by_name(odd: Any) -> None:
+    with pytest.raises(InputError, match="no JSON: "):
+        transformer().transform([*history(OPENAI), {"role": "user", "content": [odd]}], **WHERE)

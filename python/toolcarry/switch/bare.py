@@ -9,29 +9,39 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from toolcarry.convert.said import read_thought
+from toolcarry._pure.shapes.responses import ON_SERVER
+from toolcarry.convert.said import ITEMS, ROLES, read_thought
 from toolcarry.wire import Wire, as_list, as_object, text_or_empty
 
-__all__ = ["bare"]
+__all__ = ["bare", "bare_part", "is_of_server", "server_parts"]
 
-THINKING: Final = frozenset(
-    ("thinking", "thinking_blocks", "reasoning", "reasoning_content", "reasoning_details")
-)
+THINKING: Final = frozenset((
+    "thinking", "thinking_blocks", "reasoning", "reasoning_content", "reasoning_details", "reasoning_opaque",
+    "reasoning_text",
+))  # fmt: skip
 """Where messages keep their thinking beside their content."""
-SIGNATURES: Final = frozenset(
-    ("thoughtSignature", "thought_signature", "extra_content", "provider_specific_fields")
-)
+SIGNATURES: Final = frozenset((
+    "signature", "reasoning_signature", "encrypted_content", "thoughtSignature", "thought_signature", "extra_content",
+    "provider_specific_fields",
+))  # fmt: skip
 """What a backend signs its calls with, in whose name too."""
 MARKS: Final = frozenset(("cache_control",))
-OWN: Final = THINKING | SIGNATURES | MARKS
-OWN_OF_ITEMS: Final = OWN | {"id", "status"}
+OWN: Final = THINKING | SIGNATURES | MARKS | {"audio"}
+"""A sound that the model made is named by the id under which its provider keeps it."""
+OWN_OF_ITEMS: Final = OWN | {"id"}
 """An item of Responses refers by its id to what the provider keeps of it, its reasoning too."""
-OWN_OF_PARTS: Final = SIGNATURES | MARKS
+OWN_ITEMS: Final = ITEMS | ON_SERVER.keys()
+OWN_OF_PARTS: Final = SIGNATURES | MARKS | {"caller"}
+"""A call may name the server's tool that made it."""
+THOUGHTS: Final = frozenset(("reasoning_content", "redacted-reasoning", "redacted_reasoning"))
+SERVER_CALLS: Final = frozenset(("server_tool_use", "mcp_tool_use"))
 LISTS: Final = ("content", "parts", "tool_calls")
+NAMES: Final = frozenset(("role", "type", "name", "id", "status"))
+"""The members by which a message says nothing yet."""
 
 
 def bare(message: Wire) -> Wire | None:
-    """A message as any backend takes it; ``None`` where it was nothing but thinking.
+    """A message as any backend takes it; ``None`` where nothing of it is left.
 
     >>> bare({"role": "assistant", "content": [
     ...     {"type": "thinking", "thinking": "...", "signature": "x"},
@@ -40,7 +50,7 @@ def bare(message: Wire) -> Wire | None:
     """
     kind = text_or_empty(message.get("type"))
     is_item = kind and "role" not in message
-    if is_item and kind == "reasoning":
+    if is_item and kind in OWN_ITEMS:
         return None
     new = without(message, OWN_OF_ITEMS if is_item or kind == "message" else OWN)
     has_lost_all = False
@@ -55,6 +65,9 @@ def bare(message: Wire) -> Wire | None:
         has_lost_all = has_lost_all or not left
     if has_lost_all and not any(new.get(key) for key in LISTS):
         return None
+    is_models = ROLES.get(text_or_empty(new.get("role"))) == "assistant"
+    if is_models and not any(value for key, value in new.items() if key not in NAMES):
+        return None
     return new
 
 
@@ -63,15 +76,44 @@ def bare_part(item: object) -> object | None:
     part = as_object(item)
     if part is None:
         return item
-    if "cachePoint" in part or read_thought(part, 0) is not None:
+    kind = part.get("type")
+    if "cachePoint" in part or is_of_server(part) or is_thought(part):
         return None
-    new = without(part, OWN_OF_PARTS)
+    if kind == "compaction":  # what Anthropic summarized
+        return {"type": "text", "text": text_or_empty(part.get("content"))}
+    new = without(part, OWN_OF_PARTS | {"citations"} if kind == "text" else OWN_OF_PARTS)
+    function = as_object(new.get("function"))
+    if function is not None and not SIGNATURES.isdisjoint(function):
+        new = {**new, "function": without(function, SIGNATURES)}
     inner = as_list(new.get("content"))
     if inner is not None:
         cleaned = [without(held, MARKS) if isinstance(held, Mapping) else held for held in inner]
         if not all(map(is_same, cleaned, inner)):
             new = {**new, "content": cleaned}
     return item if new is part else new
+
+
+def is_thought(part: Wire) -> bool:
+    return text_or_empty(part.get("type")) in THOUGHTS or read_thought(part, 0) is not None
+
+
+def is_of_server(part: Wire) -> bool:
+    """Whether a part or an item is a call that the provider answers itself, or what that gave."""
+    kind = text_or_empty(part.get("type"))
+    is_result = kind.endswith("_tool_result")
+    return is_result or kind in SERVER_CALLS or (kind in ON_SERVER and "role" not in part)
+
+
+def server_parts(message: Wire) -> Wire | None:
+    """A message with nothing but what the provider did itself; ``None`` where that is nothing."""
+    if is_of_server(message):
+        return message
+    parts = [
+        part
+        for part in as_list(message.get("content")) or ()
+        if is_of_server(as_object(part) or {})
+    ]
+    return {**message, "content": parts} if parts else None
 
 
 def without(wire: Wire, keys: frozenset[str]) -> Wire:

@@ -13,7 +13,7 @@ from toolcarry.policy import Policy
 from toolcarry.prepend import prepend_summary_to_user_message
 from toolcarry.read import dialogue
 from toolcarry.render import format_tool_context
-from toolcarry.switch.bare import bare
+from toolcarry.switch.bare import bare, server_parts
 from toolcarry.switch.entries import Entry, divide, without_results
 from toolcarry.switch.prompts import join_prompts
 from toolcarry.types import Report, ToolBlock
@@ -80,14 +80,17 @@ def draft_of(messages: Sequence[Wire], entries: Sequence[Entry], redact: Redact 
         for at, (message, entry) in enumerate(zip(messages, entries, strict=True))
     ]
     tail = [bared[at] for at in range(division.tail, len(entries)) if entries[at].role != "system"]
-    head = cleaned[: division.tail]
-    is_gone_on_with = any(entry.role == "model" for entry in entries[division.end : division.tail])
+    ran = (server_parts(message) for message in cleaned[division.tail :])
+    head = [*cleaned[: division.tail], *(message for message in ran if message is not None)]
+    end = division.request
+    if any(entry.role == "model" for entry in entries[division.end : division.tail]):
+        end = division.tail  # the model has gone on with it
     return Draft(
         said=[message for message in said if message is not None],
         head=head,
         request=request_of(messages, entries),
         tail=join_prompts([message for message in (*prompts, *tail) if message is not None]),
-        dialogue=dialogue(head if is_gone_on_with else head[: division.request]),
+        dialogue=dialogue([message for message in bared[:end] if message is not None]),
         blocks=extract_tool_blocks(head),
     )
 

@@ -7,11 +7,12 @@ from typing import Literal, NamedTuple
 
 from toolcarry._pure.read import read_message
 from toolcarry._pure.said import Said
-from toolcarry.convert.parts import Media, Role, Text
+from toolcarry.convert.parts import Role, Text
 from toolcarry.convert.said import ROLES, content_of, read_part, role_of
 from toolcarry.prepend import is_result_part
 from toolcarry.summarize import strip_injected
-from toolcarry.wire import Wire, as_list, text_or_empty
+from toolcarry.switch.bare import bare_part, is_of_server
+from toolcarry.wire import Wire, as_list, as_object, text_or_empty
 
 __all__ = ["Division", "Entry", "divide", "read_entry", "role_in", "without_results"]
 
@@ -23,7 +24,7 @@ class Entry(NamedTuple):
     """A message of the user's without a word of theirs is a result."""
     calls: frozenset[str]
     results: frozenset[str]
-    """The ids of the calls that are made, and of those that are answered."""
+    """The ids of the calls that the client is to answer, and of those that are answered."""
 
 
 class Division(NamedTuple):
@@ -46,7 +47,7 @@ def read_entry(message: Wire) -> Entry:
     """What one message says."""
     said = Said()
     read_message(message, message.get("role"), said)
-    calls = frozenset(call.call_id for call in said.calls)
+    calls = frozenset(call.call_id for call in said.calls if not is_of_server(call.wire))
     results = frozenset(result.call_id for result in said.results)
     speaker = role_in(message) or role_of(message)
     if speaker == "system":
@@ -57,7 +58,7 @@ def read_entry(message: Wire) -> Entry:
     if speaker == "assistant":
         return Entry("model", calls, results)
     has_words = message.get("role") not in ("tool", "function") and any(
-        is_said(part) for part in content_of(message)
+        is_said(part) for part in (*content_of(message), *(as_list(message.get("images")) or ()))
     )
     return Entry("user" if has_words else "result", calls, results)
 
@@ -69,10 +70,12 @@ def role_in(message: Wire) -> Role | None:
 
 def is_said(item: object) -> bool:
     """Whether a part of a user's message is theirs: not a result, and not what their client put in."""
+    if is_result_part(item) or bare_part(item) is None:
+        return False
     part = read_part(item, 0)
     if isinstance(part, Text):
         return bool(strip_injected(part.text).strip())
-    return isinstance(part, Media) and not is_result_part(item)
+    return bool(as_object(item)) and (as_object(item) or {}).get("type") != "text"
 
 
 def divide(entries: Sequence[Entry]) -> Division:
@@ -87,7 +90,7 @@ def divide(entries: Sequence[Entry]) -> Division:
     calls = start_of(entries, results, first, ("model",))
     asked = frozenset[str]().union(*(entry.calls for entry in entries[calls:results]))
     answered = frozenset[str]().union(*(entry.results for entry in entries[results:]))
-    if asked and answered and answered <= asked:
+    if asked and answered == asked:
         return Division(request, first, calls)
     if not answered and not asked and calls < results == end:
         return Division(request, first, calls)

@@ -57,7 +57,7 @@ def said_in(message: Wire, *, is_model: bool) -> bytes | None:
     left = bare(message)
     if left is None:
         return None
-    new = dict(left)
+    new = {key: value for key, value in left.items() if key != "status"}
     for key in ("content", "parts"):
         parts = [new[key]] if isinstance(new.get(key), str) else as_list(new.get(key))
         if parts is not None:

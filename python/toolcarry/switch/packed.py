@@ -17,7 +17,7 @@ __all__ = ["dump", "load"]
 def dump(value: object, *, is_sorted: bool = False) -> bytes:
     """JSON, without white space. What orjson refuses (lone surrogates, large integers) is written with escapes.
 
-    Raises ``InputError`` for what is nested so deep that nobody writes it.
+    Raises ``InputError`` for what is nested so deep that nobody writes it, and for what is no JSON.
 
     >>> dump({"b": 1, "a": "\\ud800"}, is_sorted=True)
     b'{"a":"\\\\ud800","b":1}'
@@ -29,6 +29,8 @@ def dump(value: object, *, is_sorted: bool = False) -> bytes:
             text = json.dumps(value, separators=(",", ":"), sort_keys=is_sorted)
         except RecursionError:
             raise InputError(f"nested deeper than {MAX_DEPTH}", None) from None
+        except (TypeError, ValueError) as error:  # an object that is none of JSON's
+            raise InputError(f"no JSON: {error}", None) from None
         return text.encode()
 
 

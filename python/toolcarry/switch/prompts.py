@@ -6,7 +6,7 @@ Anthropic takes one from the middle only behind a user's message, and before the
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import takewhile
+from itertools import groupby, takewhile
 from typing import Any, Final
 
 from toolcarry.switch.entries import role_in
@@ -30,12 +30,9 @@ def join_prompts(messages: Sequence[Any]) -> list[Any]:
     [{'role': 'system', 'content': 'Be brief.\\n\\nUse tabs.'}]
     """
     joined: list[Any] = []
-    for message in messages:
-        one = together(joined[-1], message) if joined else None
-        if one is None:
-            joined.append(message)
-        else:
-            joined[-1] = one
+    for role, found in groupby(messages, plain_role):
+        group = list(found)
+        joined += group if role is None or len(group) == 1 else [together(role, group)]
     return joined
 
 
@@ -43,18 +40,19 @@ def is_prompt(message: object) -> bool:
     return role_in(as_object(message) or {}) == "system"
 
 
-def together(first: Any, second: Any) -> dict[str, Any] | None:
-    """Two prompts as one; ``None`` where they are none, or say more than a text."""
-    if not (is_prompt(first) and is_prompt(second)):
-        return None
-    if not (first.keys() == second.keys() == JOINED and first["role"] == second["role"]):
-        return None
-    texts = first["content"], second["content"]
-    if all(isinstance(text, str) for text in texts):
-        return {**first, "content": "\n\n".join(texts)}
-    return {**first, "content": [*parts_of(first), *parts_of(second)]}
+def plain_role(message: object) -> str | None:
+    """By which role a message is a prompt that may be one with another; ``None`` where it is none."""
+    prompt = as_object(message) or {}
+    return prompt["role"] if is_prompt(prompt) and prompt.keys() == JOINED else None
 
 
-def parts_of(prompt: Wire) -> list[Any]:
-    content = prompt["content"]
-    return list(as_list(content) or [{"type": "text", "text": content}])
+def together(role: str, prompts: Sequence[Wire]) -> dict[str, Any]:
+    """Several prompts as one."""
+    contents = [prompt["content"] for prompt in prompts]
+    if all(isinstance(content, str) for content in contents):
+        return {"role": role, "content": "\n\n".join(contents)}
+    return {"role": role, "content": [part for content in contents for part in parts_of(content)]}
+
+
+def parts_of(content: Any) -> Sequence[Any]:
+    return as_list(content) or [{"type": "text", "text": content}]

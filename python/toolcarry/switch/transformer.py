@@ -112,7 +112,7 @@ class SummarizeTransformer:
     ) -> Switched:
         """The messages for ``backend``: the client's own, or with a new beginning where another backend answered last.
 
-        Raises ``InputError`` where a message is no object.
+        Raises ``InputError`` where a message is no object, or holds what is no JSON.
         """
         return self._summarized(self._ask(messages, conversation, backend, tenant))
 
