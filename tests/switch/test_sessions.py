@@ -3,6 +3,7 @@
 import json
 import os
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -147,6 +148,20 @@ def test_several_workers_send_the_same(target: str) -> None:
     assert second.transform(request, **{**WHERE, "backend": "a"}).messages == back.messages
     for sessions in stores:
         sessions.close()
+
+
+def test_workers_who_write_at_once_keep_each_others_lines(target: str) -> None:
+    """A title and the conversation itself are asked for at the same time."""
+    stores = [HistorySessions(target), HistorySessions(target)]
+    first = Session((Line("begun", "a"),), "a")
+    stores[0].save(key(1), first)
+    seen = [store.load(key(1)) or Session() for store in stores]
+    stores[0].save(key(1), replace(seen[0].with_line(Line("main", "a")), backend="a"))
+    stores[1].save(key(1), replace(seen[1].with_line(Line("title", "small")), backend="small"))
+    both = Session((Line("title", "small"), Line("main", "a"), Line("begun", "a")), "small")
+    assert [store.load(key(1)) for store in stores] == [both, both]
+    for store in stores:
+        store.close()
 
 
 def test_nothing_is_written_where_nothing_is_new(target: str) -> None:

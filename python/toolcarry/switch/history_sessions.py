@@ -20,6 +20,7 @@ from toolcarry.redact.logs import get_logger
 from toolcarry.switch.packed import dump, load
 from toolcarry.switch.sessions import Line, MemorySessions, Prefix, Session, SessionKey
 from toolcarry.tract.store.log import Draft, Log
+from toolcarry.tract.store.pages import Head
 from toolcarry.tract.store.target import open_database
 from toolcarry.tract.values import Kind
 
@@ -82,7 +83,7 @@ class HistorySessions:
         """Keep the session of a conversation; it is stored where it says something new."""
         before = self._memory.load(key) or NO_LINES
         if lasting(session) != lasting(before):
-            session = self._reach("saved", lambda: self._write(key, session)) or session
+            session = self._reach("saved", lambda: self._write(key, before, session)) or session
         self._memory.save(key, session)
 
     def close(self) -> None:
@@ -101,10 +102,20 @@ class HistorySessions:
             return kept
         return replace(decode(log.content(newest)), version=newest.commit_hash)
 
-    def _write(self, key: SessionKey, session: Session) -> Session:
-        draft = Draft("system", Kind.MESSAGE, encode(session), {"switch": 1}, 0)
-        (commit,) = self._log(key).append([draft])
-        return replace(session, version=commit.commit_hash)
+    def _write(self, key: SessionKey, before: Session, session: Session) -> Session:
+        """Store a session that was ``before``; where another worker wrote since then, what it wrote stays."""
+        log = self._log(key)
+        written = session
+
+        def make(head: Head) -> list[Draft]:
+            nonlocal written
+            newest = head[1]
+            if newest is not None and newest.hex() != session.version:
+                written = rebased(self._read(key, None), before, session)
+            return [Draft("system", Kind.MESSAGE, encode(written), {"switch": 1}, 0)]
+
+        (commit,) = log.append_to(make)
+        return replace(written, version=commit.commit_hash)
 
     def _reach(self, done: str, access: Callable[[], Session]) -> Session | None:
         """What an access to the store gives; ``None`` where it failed, or where it is not tried."""
@@ -123,6 +134,14 @@ class HistorySessions:
             logger.warning("the sessions can't be had: %s", type(error).__name__)
             return None
         return session
+
+
+def rebased(stored: Session, before: Session, session: Session) -> Session:
+    """``stored`` with what makes ``session`` another than ``before``."""
+    for line in reversed(session.lines):
+        if line not in before.lines:
+            stored = stored.with_line(line)
+    return replace(stored, backend=session.backend)
 
 
 def lasting(session: Session) -> object:

@@ -243,7 +243,7 @@ class SummarizeTransformer:
         reason = "switched" if is_switch else reason_for(session, line, backend, known)
         if reason in ("switched", "rewritten"):
             return self._start(asked, reason)
-        self.counts[reason] += 1
+        self._count(reason)
         if known is not None:
             report = SwitchReport(reason)
             return joined(asked, load(known.prefix.messages), known.end, report)
@@ -256,13 +256,13 @@ class SummarizeTransformer:
         messages = [plain_message(asked.messages[at], at) for at in range(first, last.end)]
         entries = [read_entry(message) for message in messages]
         if not any(entry.role in ("model", "result") for entry in entries):
-            self.counts["new"] += 1
+            self._count("new")
             return untouched(asked, "new")
-        self.counts[reason] += 1
+        self._count(reason)
         try:
             return Work(asked, reason, last, draft_of(messages, entries, self._redact))
         except RedactionError as error:
-            self.counts["redaction_failed"] += 1
+            self._count("redaction_failed")
             logger.warning("the conversation so far is withheld: %s", error)
             report = SwitchReport(reason, withheld=str(error))
             new = without_history(messages, entries)
@@ -282,6 +282,10 @@ class SummarizeTransformer:
                 self._sessions.save(asked.key, session.with_line(line))
         report = SwitchReport(work.reason, summary=summary, carried=made.carried)
         return joined(asked, load((kept or prefix).messages), last.end, report)
+
+    def _count(self, what: str) -> None:
+        with self._lock:
+            self.counts[what] += 1
 
     def _session_of(self, asked: Asked) -> tuple[Session, Line]:
         session = self._sessions.load(asked.key) or Session()
