@@ -32,29 +32,43 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from toolcarry.config import Config, load_config
+    from toolcarry.summarize import CallableSummarizer, ExtractiveSummarizer, LiteLLMSummarizer
+    from toolcarry.switch import SummarizeTransformer, Switched
 else:
+    LATE = {
+        "Config": "config",
+        "load_config": "config",
+        "CallableSummarizer": "summarize",
+        "ExtractiveSummarizer": "summarize",
+        "LiteLLMSummarizer": "summarize",
+        "SummarizeTransformer": "switch",
+        "Switched": "switch",
+    }
 
     def __getattr__(name: str) -> object:
         """What takes long to import, when it is asked for."""
-        if name not in ("Config", "load_config"):
+        if name not in LATE:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        from toolcarry import config  # noqa: PLC0415 - msgspec is slow to import
+        from importlib import import_module  # noqa: PLC0415 - seldom wanted
 
-        return getattr(config, name)
+        return getattr(import_module(f"toolcarry.{LATE[name]}"), name)
 
 
 __all__ = [
     "DEFAULT_RULES",
     "FACTORS",
     "NO_LIMIT",
+    "CallableSummarizer",
     "Carried",
     "Config",
     "ConfigError",
     "Converted",
     "Decisions",
+    "ExtractiveSummarizer",
     "Fate",
     "InputError",
     "Inspection",
+    "LiteLLMSummarizer",
     "Loss",
     "Mend",
     "Notes",
@@ -65,6 +79,8 @@ __all__ = [
     "Replacement",
     "Report",
     "Rule",
+    "SummarizeTransformer",
+    "Switched",
     "TokenEstimate",
     "ToolBlock",
     "ToolSize",

@@ -1,5 +1,6 @@
 """What the switch remembers: within bounds in memory, over restarts and between workers on the canonical history."""
 
+import asyncio
 import json
 import os
 import time
@@ -190,6 +191,28 @@ def test_a_tenant_can_forget_it(target: str) -> None:
     sessions = HistorySessions(target)
     assert sessions.load(SessionKey("t", "c")) == Session()
     sessions.close()
+
+
+def test_a_request_does_not_overtake_the_answer_before_it(target: str) -> None:
+    """The store takes its time; the client does not wait for it."""
+
+    async def converse() -> None:
+        sessions = HistorySessions(target)
+        made = SummarizeTransformer(sessions=sessions)
+        request = [*REQUEST]
+        reasons = []
+        for number in range(12):
+            backend = "ab"[number % 2]
+            switched = await made.atransform(request, conversation="c", backend=backend)
+            reasons.append(switched.report.reason)
+            telling = asyncio.ensure_future(made.aanswered("c", backend, line=switched.line))
+            await asyncio.sleep(0)
+            request = [*request, OPENAI.says(f"Said {number}."), OPENAI.user("More.")]
+        await telling
+        sessions.close()
+        assert reasons == ["new", *["switched"] * 11]
+
+    asyncio.run(converse())
 
 
 def test_a_store_that_is_locked_costs_no_request(tmp_path: Path) -> None:

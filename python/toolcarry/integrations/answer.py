@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Awaitable, Callable, Iterable, MutableMapping
 from typing import Any, Final, TypeAlias
 
 __all__ = ["Answer", "Message", "Receive", "Replay", "Scope", "Send"]
@@ -27,6 +28,14 @@ Amazon's event streams. An ``error`` that is ``null`` is none, and within a text
 there is no end of a line in JSON's."""
 
 
+END: Final = re.compile(
+    rb"[\r\n](?:event: ?(?:message_stop|response\.completed)[\r\n]|data: ?\[DONE\]"
+    rb"|data: ?\{\s*\"type\"\s*:\s*\"(?:message_stop|response\.completed)\"|\{[^\r\n]*\"done\" ?: ?true)"
+    rb"|\x0bmessageStop"
+)
+"""How a stream ends: an event, a line of Ollama's, or a header of Amazon's. Connections may stay open after it."""
+
+
 class Replay:
     """Receives what was read of a request once more, and then what else comes, so that a disconnect is heard of."""
 
@@ -48,39 +57,61 @@ class Replay:
 
 
 class Answer:
-    """Sends a response on, each message as it comes, and calls ``done`` when it has ended well.
+    """Sends a response on, each message as it comes, and calls ``done`` when it has come to a good end.
 
-    It has where its status is 2xx, no error came in the middle of it, and the client has stayed to the end.
+    It has where its status is 2xx, no error came in the middle of it, and the client has stayed. ``done`` begins before
+    the client has all of the answer, since its next request may come at once: an answer is known to be at its end by its
+    length, or by the word with which a stream ends.
     """
 
-    __slots__ = ("_done", "_is_good", "_receive", "_send", "_tail")
+    __slots__ = ("_done", "_is_good", "_left", "_receive", "_send", "_tail")
 
     def __init__(self, send: Send, receive: Replay, done: Callable[[], Awaitable[None]]) -> None:
         self._send = send
         self._receive = receive
         self._done = done
         self._is_good = False
+        self._left: int | None = None
         self._tail = b"\n"
 
     async def send(self, message: Message) -> None:
         """Send a message on."""
         kind = message["type"]
-        is_end = False
         if kind == "http.response.start":
             self._is_good = 200 <= message["status"] < 300
-        elif kind == "http.response.body" and self._is_good:
-            self._look(message.get("body"))
-            is_end = not message.get("more_body", False) and not self._receive.is_disconnected
-        await self._send(message)
-        if is_end and self._is_good:
-            self._is_good = False
-            await self._done()
+            self._left = length_in(message.get("headers", ()))
+        is_at_end = kind == "http.response.body" and self._is_good and self._ends(message)
+        if not is_at_end:
+            return await self._send(message)
+        self._is_good = False
+        done = asyncio.ensure_future(self._done())
+        await asyncio.sleep(0)  # it has begun
+        try:
+            await self._send(message)
+        finally:
+            await done
+        return None
 
-    def _look(self, chunk: object) -> None:
-        """Notice an error that comes after the response had begun."""
-        if not isinstance(chunk, bytes) or not chunk:
-            return
-        text = self._tail + chunk
-        if any(hint in text for hint in HINTS) and FAILURE.search(text) is not None:
-            self._is_good = False
-        self._tail = text[-OVERLAP:]
+    def _ends(self, message: Message) -> bool:
+        """Whether an answer is whole and good with this part of its body."""
+        chunk = message.get("body")
+        has_more = message.get("more_body", False)
+        is_last = not has_more
+        if isinstance(chunk, bytes) and chunk:
+            text = self._tail + chunk
+            if any(hint in text for hint in HINTS) and FAILURE.search(text) is not None:
+                self._is_good = False
+            is_last = is_last or END.search(text) is not None
+            self._tail = text[-OVERLAP:]
+            if self._left is not None:
+                self._left -= len(chunk)
+                is_last = is_last or self._left <= 0
+        return is_last and self._is_good and not self._receive.is_disconnected
+
+
+def length_in(headers: Iterable[tuple[bytes, bytes]]) -> int | None:
+    """How many bytes a body has, if its headers say so."""
+    for name, value in headers:
+        if name.lower() == b"content-length" and value.isdigit():
+            return int(value)
+    return None

@@ -27,6 +27,10 @@ class EmptyAnswerError(Exception):
     """The summarizer wrote nothing."""
 
 
+class ExitedError(Exception):
+    """The summarizer ended its thread."""
+
+
 class TooManyCallsError(Exception):
     """As many calls as may run at once are running, or were left behind."""
 
@@ -67,6 +71,8 @@ class Calls:
                 future.set_result(
                     context.run(run_summarizer, summarizer, text, instructions, timeout)
                 )
+            except SystemExit:  # of the thread, and not of the process that asked for a summary
+                future.set_exception(ExitedError())
             except BaseException as error:  # noqa: BLE001 - raised again by who waits
                 future.set_exception(error)
             finally:

@@ -5,23 +5,25 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, NamedTuple, ParamSpec, TypeVar
+from typing import NamedTuple, ParamSpec, TypeVar
 
 from toolcarry.errors import InputError, RedactionError
 from toolcarry.policy import Policy, check_type
 from toolcarry.read import Messages
 from toolcarry.redact.logs import get_logger
 from toolcarry.summarize import ExtractiveSummarizer, Summaries, Summarizer, Summary
+from toolcarry.switch.asked import Asked, joined, untouched
 from toolcarry.switch.body import open_request
 from toolcarry.switch.decide import find_known, reason_for
 from toolcarry.switch.draft import Draft, draft_of, without_history
 from toolcarry.switch.entries import read_entry
 from toolcarry.switch.fingerprint import Mark, marks
 from toolcarry.switch.packed import dump, load
-from toolcarry.switch.prompts import join_prompts, leading_prompts
+from toolcarry.switch.prompts import leading_prompts
 from toolcarry.switch.sessions import Line, MemorySessions, Prefix, Session, SessionKey, Sessions
+from toolcarry.switch.telling import Telling
 from toolcarry.switch.values import Reason, Switched, SwitchedBody, SwitchReport
 from toolcarry.wire import plain_message
 
@@ -31,15 +33,6 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 logger = get_logger("toolcarry.switch")
-
-
-class Asked(NamedTuple):
-    """One request: whose it is, for whom, by which message its line is known, and its messages."""
-
-    key: SessionKey
-    backend: str
-    first: str
-    messages: Sequence[Any]
 
 
 class Work(NamedTuple):
@@ -102,6 +95,7 @@ class SummarizeTransformer:
             retries=retries,
         )
         self._sessions = MemorySessions() if sessions is None else sessions
+        self._telling = Telling()
         self._lock = threading.Lock()
         self.counts: Counter[str] = Counter()
 
@@ -193,7 +187,8 @@ class SummarizeTransformer:
         self, conversation: str, backend: str, *, tenant: str = "", line: str = ""
     ) -> None:
         """``answered``, waiting for the sessions only."""
-        await self._reach(self.answered, conversation, backend, tenant=tenant, line=line)
+        with self._telling.of(SessionKey(tenant, conversation)):
+            await self._reach(self.answered, conversation, backend, tenant=tenant, line=line)
 
     # Inside
 
@@ -204,9 +199,18 @@ class SummarizeTransformer:
         return self._finish(found, self._summaries.summarize(draft.dialogue, draft.blocks))
 
     async def _asummarized(
-        self, messages: Messages, *whose: str, is_switch: bool = False
+        self,
+        messages: Messages,
+        conversation: str,
+        backend: str,
+        tenant: str,
+        *,
+        is_switch: bool = False,
     ) -> Switched:
-        found = await self._reach(self._ask, messages, *whose, is_switch=is_switch)
+        await self._telling.end(SessionKey(tenant, conversation))
+        found = await self._reach(
+            self._ask, messages, conversation, backend, tenant, is_switch=is_switch
+        )
         if isinstance(found, Switched):
             return found
         draft = found.draft
@@ -290,19 +294,3 @@ class SummarizeTransformer:
     def _session_of(self, asked: Asked) -> tuple[Session, Line]:
         session = self._sessions.load(asked.key) or Session()
         return session, session.line(asked.first) or Line(asked.first)
-
-
-def untouched(asked: Asked, reason: Reason) -> Switched:
-    """The client's own messages."""
-    messages = list(asked.messages)
-    return Switched(messages, SwitchReport(reason, kept=len(messages)), asked.first)
-
-
-def joined(asked: Asked, beginning: Sequence[Any], end: int, report: SwitchReport) -> Switched:
-    """A beginning in place of the client's messages up to ``end``, behind the system prompts that these begin with."""
-    prompts, rest = leading_prompts(asked.messages), asked.messages[end:]
-    seam = join_prompts([*beginning[-1:], *rest[:1]])
-    messages = [*prompts, *beginning[:-1], *seam, *rest[1:]]
-    kept = len(prompts) + len(rest)
-    report = replace(report, replaced=len(asked.messages) - kept, kept=kept)
-    return Switched(messages, report, asked.first)

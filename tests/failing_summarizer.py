@@ -1,0 +1,19 @@
+"""A summarizer that a test lets fail: it is named in settings as ``failing_summarizer:summarize``."""
+
+import time
+
+WAYS = ("works", "raises", "hangs", "says nothing", "says too much", "dies")
+way = "works"
+
+
+def summarize(text: str, _instructions: str) -> str:
+    """Sum up, or whatever ``way`` says."""
+    if way == "raises":
+        raise ConnectionError(text)
+    if way == "hangs":
+        time.sleep(2)
+    if way == "dies":
+        raise SystemExit(text)
+    if way == "says too much":
+        return text * 1_000
+    return "" if way == "says nothing" else "Summed up."
