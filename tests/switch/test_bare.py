@@ -79,6 +79,16 @@ def test_what_is_not_a_backends_own_is_the_same_object() -> None:
         assert bare(message) is message
 
 
+def test_ids_of_items_and_marks_go() -> None:
+    item = {"type": "message", "role": "assistant", "content": [TEXT]}
+    assert bare({**item, "id": SIGNED}) == item
+    mark = {"cache_control": {"type": "ephemeral"}}
+    result = {"type": "tool_result", "tool_use_id": "c", "content": [TEXT]}
+    marked = {**result, **mark, "content": [{**TEXT, **mark}]}
+    assert bare({"role": "user", "content": [marked]}) == {"role": "user", "content": [result]}
+    assert bare({"role": "user", "content": [{"cachePoint": {"type": "default"}}]}) is None
+
+
 # What ran at the old backend's, or is kept there
 
 SEARCH = [

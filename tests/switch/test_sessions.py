@@ -107,6 +107,21 @@ def test_a_conversation_keeps_a_few_lines_and_a_line_a_few_beginnings() -> None:
     assert [prefix.count for prefix in line.prefixes] == [49, 48, 47, 46]
 
 
+def test_a_line_that_is_new_gives_way_to_none_but_its_like() -> None:
+    prefixes = (Prefix("a", 1, "digest", b""),)
+    kept = Session()
+    for number in range(64):
+        kept = kept.with_line(Line(f"first {number}", prefixes=prefixes))
+    assert [line.first for line in kept.with_line(Line("new")).lines][:2] == ["new", "first 63"]
+
+
+def test_an_answer_counts_where_it_is_not_known_who_was_asked() -> None:
+    """As after a restart."""
+    asked = Line("first", "a", "", (Prefix("b", 1, "digest", b""),))
+    assert asked.answered_by("b").backend == "b"
+    assert replace(asked, prefixes=()).answered_by("b").backend == SEVERAL
+
+
 def test_a_conversation_that_was_forgotten_is_carried_afresh() -> None:
     made = SummarizeTransformer(sessions=MemorySessions(max_entries=1))
     made.answered("c", "a", tenant="t")
@@ -176,6 +191,38 @@ def test_nothing_is_written_where_nothing_is_new(target: str) -> None:
         made.answered("c", "b", tenant="t")
     assert sessions.counts["saved"] == 3
     sessions.close()
+
+
+def test_lines_that_are_used_by_turns_are_not_written_each_time(target: str) -> None:
+    sessions = HistorySessions(target)
+    made = SummarizeTransformer(sessions=sessions)
+    for _ in range(3):
+        for backend in ("a", "small"):
+            line = made.transform([OPENAI.user(backend)], conversation="c", backend=backend).line
+            made.answered("c", backend, line=line)
+    saved = sessions.counts["saved"]
+    for _ in range(5):
+        for backend in ("a", "small"):
+            made.transform([OPENAI.user(backend)], conversation="c", backend=backend)
+    assert sessions.counts["saved"] == saved
+    sessions.close()
+
+
+def test_who_was_asked_is_known_though_another_worker_wrote(target: str) -> None:
+    stores = [HistorySessions(target), HistorySessions(target)]
+    first, second = (SummarizeTransformer(sessions=sessions) for sessions in stores)
+    for made in (first, second):
+        made.transform([OPENAI.user("Main.")], conversation="c", backend="a", tenant="t")
+        made.transform([OPENAI.user("Title.")], conversation="c", backend="small", tenant="t")
+        made.answered("c", "small", tenant="t")
+    first.answered("c", "a", tenant="t")
+    second.transform([OPENAI.user("Title.")], conversation="c", backend="small", tenant="t")
+    second.answered("c", "small", tenant="t")
+    request = [OPENAI.user("Main."), OPENAI.says("Yes?"), OPENAI.user("Go on.")]
+    later = second.transform(request, conversation="c", backend="a", tenant="t")
+    assert later.report.reason == "same_backend"
+    for sessions in stores:
+        sessions.close()
 
 
 def test_a_tenant_can_forget_it(target: str) -> None:

@@ -112,3 +112,19 @@ def test_what_is_too_large_to_be_kept_is_carried_afresh() -> None:
     switched = made.transform(later("b", large), conversation="c", backend="b")
     assert switched.is_switched
     assert SIGNED not in json.dumps(switched.messages)
+
+
+def test_an_answer_that_came_while_the_other_backends_beginning_was_made() -> None:
+    def summarize(_text: str, _instructions: str) -> str:
+        if line:
+            made.answered("c", "a", line=line)
+        return "It was read."
+
+    line = ""
+    made = SummarizeTransformer(summarize)
+    _, line = ask(made, HISTORY[:1], "a")
+    made.answered("c", "a", line=line)
+    ask(made, REQUEST, "b")
+    made.answered("c", "b", line=line)
+    text, _ = ask(made, later("a"), "b")
+    assert "signed-by-a" not in text

@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from talks import ANTHROPIC, OPENAI, SHAPES, Message, Shape, texts_of
+from talks import ANTHROPIC, OPENAI, RESPONSES, SHAPES, Message, Shape, texts_of
 from validity import problems
 
 from toolcarry.errors import InputError
@@ -86,6 +86,21 @@ def test_prompts_of_several_parts_are_joined_part_by_part() -> None:
     assert texts_of(prompt) == "Use tabs.\nUse spaces."
 
 
+def test_prompts_that_say_more_stay_apart() -> None:
+    named = {**LATER, "name": "editor"}
+    request = [OPENAI.user("Read it."), LATE, *history(OPENAI)[1:], named, OPENAI.user("Go on.")]
+    assert sent_twice(request)[1:] == [LATE, named]
+
+
+def test_a_prompt_between_the_results_of_open_calls() -> None:
+    _, *first = RESPONSES.turn("call_2", "Bash", {"command": "ls"}, "a.py")
+    _, *second = RESPONSES.turn("call_3", "Bash", {"command": "make"}, "built")
+    request = [RESPONSES.user("Go."), first[0], second[0], first[1], LATE, second[1]]
+    _, prompt, *tail = sent_twice([*history(RESPONSES), *request])
+    assert prompt == LATE
+    assert [item["call_id"] for item in tail] == ["call_2", "call_3"] * 2
+
+
 # What a client puts behind the request, and takes out again
 
 
@@ -124,6 +139,53 @@ def test_a_request_of_several_messages_stays_whole(shape: Shape) -> None:
     assert texts_of(first).endswith("This is the log: ...")
     assert second == request[-len(tail) - 1] if shape.name != "responses" else request[5]
     assert "built" in json.dumps(tail)
+
+
+def test_what_stands_between_the_messages_of_a_request() -> None:
+    calls = OPENAI.calls("call_2", "Bash", {"command": "make"})
+    reminder = OPENAI.user("<system-reminder>Be kind.</system-reminder>")
+    answer = OPENAI.gives("call_2", "Bash", "built")
+    said = [OPENAI.user("Wait."), LATE, OPENAI.user("Use ninja."), OPENAI.user("Quick!")]
+    request = [*history(OPENAI), *calls, reminder, said[0], answer, *said[1:]]
+    first, second, third, prompt = sent_twice(request)
+    assert "built" in first["content"]
+    assert first["content"].endswith("\n\nWait.")
+    assert [second, third, prompt] == [*said[2:], LATE]
+
+
+def test_a_result_at_the_end_whose_call_is_missing() -> None:
+    orphan = OPENAI.gives("call_9", "Bash", "lost and found")
+    (first,) = sent_twice([*history(OPENAI), OPENAI.user("Go on."), OPENAI.says("Yes."), orphan])
+    assert "lost and found" in first["content"]
+
+
+# By what a conversation is known again
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "reason"),
+    [
+        (ANTHROPIC.says("<task>a</task>"), ANTHROPIC.says("a"), "rewritten"),
+        (ANTHROPIC.says("a"), {"role": "assistant", "content": "a"}, "resumed"),
+        (
+            {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c", "content": "a"}]},
+            {"role": "user", "content": [
+                {"type": "tool_result", "tool_use_id": "c", "content": [{"type": "text", "text": "a"}]}]},
+            "resumed",
+        ),
+        (
+            {"type": "local_shell_call", "call_id": "c", "status": "in_progress", "action": {}},
+            {"type": "local_shell_call", "call_id": "c", "status": "completed", "action": {}},
+            "resumed",
+        ),
+    ],
+)  # fmt: skip
+def test_what_counts(one: Message, other: Message, reason: str) -> None:
+    made = transformer()
+    for message, expected in ((one, "switched"), (other, reason)):
+        request = [*history(ANTHROPIC), message, ANTHROPIC.user("Go on.")]
+        assert made.transform(request, **WHERE).report.reason == expected
+        made.answered("c", "b")
 
 
 def test_results_between_the_users_messages_are_carried() -> None:

@@ -45,26 +45,21 @@ class Request(NamedTuple):
         )
 
 
-def open_request(body: bytes) -> Request | str:
-    """A request body taken apart, or why it is left as it is.
+def open_request(body: bytes) -> Request:
+    """A request body taken apart. Raises ``InputError`` for what is no request.
 
     >>> open_request(b'{"model": "m", "messages": []}').key
     'messages'
-    >>> open_request(b"[]")
-    'no request'
     """
     try:
         document = orjson.loads(body)
     except orjson.JSONDecodeError:
-        try:
-            document = loads(body)  # what others accept
-        except InputError as error:
-            return str(error)
+        document = loads(body)  # what others accept
     if isinstance(document, dict):
         for key in LISTS:
             if isinstance(document.get(key), list):
                 return Request(body, document, key)
-    return "no request"
+    raise InputError("no request", None)
 
 
 def refuses_thinking(document: dict[str, Any]) -> bool:

@@ -100,7 +100,7 @@ def request_of(messages: Sequence[Wire], entries: Sequence[Entry]) -> list[Wire]
     return [
         without_results(bare(messages[at]) or messages[at])
         for at in divide(entries).spoken
-        if entries[at].role != "system"
+        if entries[at].role == "user"
     ]
 
 

@@ -92,26 +92,21 @@ def divide(entries: Sequence[Entry]) -> Division:
     answered = frozenset[str]().union(*(entry.results for entry in entries[results:]))
     if asked and answered == asked:
         return Division(request, first, calls)
-    if not answered and not asked and calls < results == end:
+    if not asked and calls < results == end:
         return Division(request, first, calls)
     return Division(request, first, end)
 
 
 def last_request(entries: Sequence[Entry]) -> tuple[int | None, int]:
-    """Where the user's last request begins and ends, with what their client put between its messages."""
+    """Where the user's last request begins and ends, with what stands between its messages."""
     end = next((at for at in range(len(entries), 0, -1) if entries[at - 1].role == "user"), 0)
     if not end:
         return None, 0
     start = at = end - 1
-    while at > 0 and entries[at - 1].role != "model" and not is_answer(entries[at - 1]):
+    while at > 0 and entries[at - 1].role != "model":
         at -= 1
         start = at if entries[at].role == "user" else start
     return start, end
-
-
-def is_answer(entry: Entry) -> bool:
-    """Whether a message brings results and nothing of the user's."""
-    return entry.role == "result" and bool(entry.results)
 
 
 def start_of(entries: Sequence[Entry], end: int, first: int, roles: tuple[str, ...]) -> int:

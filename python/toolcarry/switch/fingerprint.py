@@ -47,7 +47,6 @@ def marks(messages: Sequence[Any]) -> Iterator[Mark]:
         if said is None:
             continue
         count += 1
-        state.update(len(said).to_bytes(8, "big"))
         state.update(said)
         yield Mark(count, state.hexdigest(), position + 1)
 
@@ -63,11 +62,7 @@ def said_in(message: Wire, *, is_model: bool) -> bytes | None:
         if parts is not None:
             plain = [plain_part(part, is_model=is_model) for part in parts]
             new[key] = [part for part in plain if part != ""]
-    if (
-        not is_model
-        and new.keys() <= SPOKEN
-        and not any(new.get(key) for key in ("content", "parts"))
-    ):
+    if new.keys() <= SPOKEN and not any(new.get(key) for key in ("content", "parts")):
         return None  # a reminder that has a message of its own
     return dump(new, is_sorted=True)
 

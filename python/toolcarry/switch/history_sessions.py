@@ -76,6 +76,8 @@ class HistorySessions:
         stored = self._reach("loaded", lambda: self._read(key, kept))
         if stored is None or stored is kept:
             return kept
+        if kept is not None:
+            stored = with_asked(stored, kept)
         self._memory.save(key, stored)
         return stored
 
@@ -144,10 +146,18 @@ def rebased(stored: Session, before: Session, session: Session) -> Session:
     return replace(stored, backend=session.backend)
 
 
+def with_asked(stored: Session, kept: Session) -> Session:
+    """``stored``, and which backends were asked here and have not answered."""
+    for line in reversed(kept.lines):
+        if line.asked and stored.line(line.first) in (None, replace(line, asked="")):
+            stored = stored.with_line(line)
+    return stored
+
+
 def lasting(session: Session) -> object:
-    """What of a session outlives a process: not who was asked."""
-    lines = [(line.first, line.backend, line.prefixes) for line in session.lines]
-    return [line for line in lines if line[1] or line[2]], session.backend
+    """What of a session outlives a process: not who was asked, nor which line was used last."""
+    lines = {line.first: (line.backend, line.prefixes) for line in session.lines}
+    return {first: known for first, known in lines.items() if any(known)}, session.backend
 
 
 def encode(session: Session) -> bytes:

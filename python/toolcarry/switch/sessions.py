@@ -57,6 +57,11 @@ class Line:
     asked: str = ""
     prefixes: tuple[Prefix, ...] = ()
 
+    @property
+    def is_answered(self) -> bool:
+        """Whether a backend answered, and none was asked since then."""
+        return bool(self.backend) and not self.asked
+
     def with_prefix(self, prefix: Prefix) -> Line:
         """With one more prefix; it takes the place of one for the same messages."""
         others = [known for known in self.prefixes if not known.is_for(prefix)]

@@ -136,10 +136,8 @@ class SummarizeTransformer:
         >>> SummarizeTransformer().transform_body(b"[]", conversation="c", backend="b").untouched
         'no request'
         """
-        request = open_request(body)
-        if isinstance(request, str):
-            return SwitchedBody(body, SwitchReport("new"), untouched=request)
         try:
+            request = open_request(body)
             found = self._ask(request.messages, conversation, backend, tenant)
             return request.answer(self._summarized(found))
         except InputError as error:
@@ -149,13 +147,10 @@ class SummarizeTransformer:
         self, body: bytes, *, conversation: str, backend: str, tenant: str = ""
     ) -> SwitchedBody:
         """``transform_body``, waiting for the summarizer and the sessions only."""
-        request = open_request(body)
-        if isinstance(request, str):
-            return SwitchedBody(body, SwitchReport("new"), untouched=request)
         try:
-            return request.answer(
-                await self._asummarized(request.messages, conversation, backend, tenant)
-            )
+            request = open_request(body)
+            switched = await self._asummarized(request.messages, conversation, backend, tenant)
+            return request.answer(switched)
         except InputError as error:
             return SwitchedBody(body, SwitchReport("new"), untouched=str(error))
 
@@ -180,8 +175,7 @@ class SummarizeTransformer:
             new = replace(session, backend=backend)
             if found is not None:
                 new = new.with_line(found.answered_by(backend))
-            if new != session:
-                self._sessions.save(key, new)
+            self._sessions.save(key, new)
 
     async def aanswered(
         self, conversation: str, backend: str, *, tenant: str = "", line: str = ""
@@ -269,8 +263,7 @@ class SummarizeTransformer:
             self._count("redaction_failed")
             logger.warning("the conversation so far is withheld: %s", error)
             report = SwitchReport(reason, withheld=str(error))
-            new = without_history(messages, entries)
-            return joined(asked, new, last.end, report)
+            return joined(asked, without_history(messages, entries), last.end, report)
 
     def _finish(self, work: Work, summary: Summary) -> Switched:
         """Put a new beginning together, and keep it for later requests; of several at once the first one is kept."""
@@ -279,11 +272,9 @@ class SummarizeTransformer:
         prefix = Prefix(asked.backend, last.length, last.digest, dump(made.messages))
         with self._lock:
             session, line = self._session_of(asked)
-            same = (known for known in line.prefixes if known.is_for(prefix))
-            kept = next(same, None)
-            if kept is None:
-                line = replace(line, asked=asked.backend).with_prefix(prefix)
-                self._sessions.save(asked.key, session.with_line(line))
+            kept = next((known for known in line.prefixes if known.is_for(prefix)), None)
+            if kept is None and not line.is_answered:
+                self._sessions.save(asked.key, session.with_line(line.with_prefix(prefix)))
         report = SwitchReport(work.reason, summary=summary, carried=made.carried)
         return joined(asked, load((kept or prefix).messages), last.end, report)
 
