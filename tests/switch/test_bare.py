@@ -3,8 +3,8 @@
 from typing import Any
 
 import pytest
-from talks import ANTHROPIC, OPENAI, RESPONSES, SIGNED, Message
 from validity import problems
+from wire_talks import ANTHROPIC, OPENAI, RESPONSES, SIGNED, Message
 
 from toolcarry.switch import SummarizeTransformer
 from toolcarry.switch.bare import bare

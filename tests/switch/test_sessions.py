@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from postgres_server import PostgresServer
 from stores import held
-from talks import OPENAI
+from wire_talks import OPENAI
 
 from toolcarry.errors import ConfigError, StoreDamagedError
 from toolcarry.switch import HistorySessions, MemorySessions, SummarizeTransformer

@@ -5,8 +5,8 @@ import json
 from typing import Any
 
 import pytest
-from talks import ANTHROPIC, OPENAI, SHAPES, SIGNED, Message, Shape, texts_of
 from validity import problems
+from wire_talks import ANTHROPIC, OPENAI, SHAPES, SIGNED, Message, Shape, texts_of
 
 from toolcarry.switch import SummarizeTransformer
 

@@ -4,8 +4,8 @@ import json
 from typing import Any
 
 import pytest
-from talks import ANTHROPIC, OPENAI, RESPONSES, SHAPES, Message, Shape, texts_of
 from validity import problems
+from wire_talks import ANTHROPIC, OPENAI, RESPONSES, SHAPES, Message, Shape, texts_of
 
 from toolcarry.errors import InputError
 from toolcarry.switch import SummarizeTransformer

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies_requests import requests
-from talks import SHAPES, SIGNED, Message, Shape
 from validity import PROVIDERS, problems
+from wire_talks import SHAPES, SIGNED, Message, Shape
 
 from toolcarry import NO_LIMIT, Policy
 from toolcarry.switch import SummarizeTransformer

@@ -4,8 +4,8 @@ import logging
 from typing import Any
 
 import pytest
-from talks import ANTHROPIC, OPENAI, texts_of
 from test_switch_summary import REQUEST, WHERE, Recording, transformer
+from wire_talks import ANTHROPIC, OPENAI, texts_of
 
 
 def redact(text: str) -> str:

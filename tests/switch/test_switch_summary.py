@@ -6,7 +6,7 @@ import threading
 from typing import Any
 
 import pytest
-from talks import OPENAI, texts_of
+from wire_talks import OPENAI, texts_of
 
 from toolcarry import Policy
 from toolcarry.switch import SummarizeTransformer
