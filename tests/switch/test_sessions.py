@@ -208,21 +208,22 @@ def test_lines_that_are_used_by_turns_are_not_written_each_time(target: str) -> 
     sessions.close()
 
 
-def test_who_was_asked_is_known_though_another_worker_wrote(target: str) -> None:
+@pytest.mark.parametrize("known", [Line("main"), Line("main", "small")])
+def test_who_was_asked_is_known_though_another_worker_wrote(target: str, known: Line) -> None:
     stores = [HistorySessions(target), HistorySessions(target)]
-    first, second = (SummarizeTransformer(sessions=sessions) for sessions in stores)
-    for made in (first, second):
-        made.transform([OPENAI.user("Main.")], conversation="c", backend="a", tenant="t")
-        made.transform([OPENAI.user("Title.")], conversation="c", backend="small", tenant="t")
-        made.answered("c", "small", tenant="t")
-    first.answered("c", "a", tenant="t")
-    second.transform([OPENAI.user("Title.")], conversation="c", backend="small", tenant="t")
-    second.answered("c", "small", tenant="t")
-    request = [OPENAI.user("Main."), OPENAI.says("Yes?"), OPENAI.user("Go on.")]
-    later = second.transform(request, conversation="c", backend="a", tenant="t")
-    assert later.report.reason == "same_backend"
-    for sessions in stores:
-        sessions.close()
+    written = (known, Line("begun", "a"))[not known.backend :]
+    stores[0].save(key(1), Session(written, "a"))
+    asked = replace(known, asked="a")
+    stores[0].save(key(1), Session((asked, Line("begun", "a")), "a"))
+    seen = stores[1].load(key(1)) or Session()
+    stores[1].save(key(1), seen.with_line(Line("title", "small")))
+    loaded = stores[0].load(key(1)) or Session()
+    assert (loaded.line("main"), loaded.line("title")) == (asked, Line("title", "small"))
+    seen = stores[1].load(key(1)) or Session()
+    stores[1].save(key(1), seen.with_line(Line("main", "b")))
+    assert (stores[0].load(key(1)) or Session()).line("main") == Line("main", "b")
+    for store in stores:
+        store.close()
 
 
 def test_a_tenant_can_forget_it(target: str) -> None:

@@ -147,6 +147,7 @@ def test_what_stands_between_the_messages_of_a_request() -> None:
     answer = OPENAI.gives("call_2", "Bash", "built")
     said = [OPENAI.user("Wait."), LATE, OPENAI.user("Use ninja."), OPENAI.user("Quick!")]
     request = [*history(OPENAI), *calls, reminder, said[0], answer, *said[1:]]
+    assert sent_twice([*history(OPENAI), reminder, said[0]])[0]["content"].endswith("Wait.")
     first, second, third, prompt = sent_twice(request)
     assert "built" in first["content"]
     assert first["content"].endswith("\n\nWait.")

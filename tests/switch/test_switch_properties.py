@@ -93,6 +93,50 @@ def test_a_conversation_that_wanders(shape: Shape, steps: list[tuple[str, str]])
         client.take(backend, answer)
 
 
+jumps = st.sampled_from(["goes on", "goes on", "keeps", "goes back", "begins anew"])
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.name)
+@given(data=st.data())
+def test_a_conversation_that_goes_back_and_asks_two_backends_at_once(
+    shape: Shape, data: st.DataObject
+) -> None:
+    """Which of two answers the client goes on with, nobody tells."""
+    made = SummarizeTransformer(policy=WHOLE)
+    client = Client(shape)
+    kept = [client.history]
+    for _ in range(data.draw(st.integers(1, 12))):
+        asked = data.draw(st.lists(st.sampled_from(BACKENDS), min_size=1, max_size=2, unique=True))
+        line = ""
+        for backend in asked:
+            switched = made.transform(client.history, conversation="c", backend=backend)
+            line = switched.line
+            text = json.dumps(switched.messages)
+            assert problems(shape.name, switched.messages) == []
+            assert not [
+                other for other in BACKENDS if other != backend and f"signed-by-{other}" in text
+            ]
+            again = made.transform(client.history, conversation="c", backend=backend)
+            assert json.dumps(again.messages) == text
+        answered = data.draw(st.lists(st.sampled_from(asked), unique=True))
+        for backend in answered:
+            made.answered("c", backend, line=line)
+        if answered:
+            client.history = list(client.history)
+            client.take(
+                data.draw(st.sampled_from(answered)), data.draw(st.sampled_from(["says", "calls"]))
+            )
+        jump = data.draw(jumps)
+        if jump == "keeps":
+            kept.append(client.history)
+        elif jump == "goes back":
+            kept = kept[: data.draw(st.integers(1, len(kept)))]
+            client.history = kept[-1]
+        elif jump == "begins anew":
+            client.history = [shape.user("What was: ...")]
+            kept = [client.history]
+
+
 @pytest.mark.parametrize("provider", PROVIDERS)
 @settings(max_examples=50)
 @given(data=st.data())

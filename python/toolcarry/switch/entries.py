@@ -31,7 +31,7 @@ class Division(NamedTuple):
     """What becomes of a request's messages when the backend changes, by their positions."""
 
     request: int | None
-    """The first message of the user's last request, before which the context goes; ``None`` where the user said nothing."""
+    """Where the user's last request begins, before which the context goes; ``None`` where the user said nothing."""
     end: int
     """Where that request ends: the user may have said it in several messages. 0 where there is none."""
     tail: int
@@ -102,11 +102,7 @@ def last_request(entries: Sequence[Entry]) -> tuple[int | None, int]:
     end = next((at for at in range(len(entries), 0, -1) if entries[at - 1].role == "user"), 0)
     if not end:
         return None, 0
-    start = at = end - 1
-    while at > 0 and entries[at - 1].role != "model":
-        at -= 1
-        start = at if entries[at].role == "user" else start
-    return start, end
+    return start_of(entries, end, 0, ("user", "result", "system")), end
 
 
 def start_of(entries: Sequence[Entry], end: int, first: int, roles: tuple[str, ...]) -> int:
