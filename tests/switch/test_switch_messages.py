@@ -203,3 +203,38 @@ def test_results_between_the_users_messages_are_carried() -> None:
 def test_what_is_no_json_is_refused_by_name(odd: Any) -> None:
     with pytest.raises(InputError, match="no JSON: "):
         transformer().transform([*history(OPENAI), {"role": "user", "content": [odd]}], **WHERE)
+
+
+# What the client puts in at the beginning
+
+
+@pytest.mark.parametrize("shape", [ANTHROPIC, RESPONSES], ids=lambda shape: shape.name)
+def test_instructions_of_the_project_go_along(shape: Shape) -> None:
+    """A client says them once, in the first message, in a tag of its own; the summary leaves such tags out."""
+    project = "<system-reminder>\nAlways run `make lint`.\n</system-reminder>"
+    messages = [*history(shape), shape.user("Go on.")]
+    first = shape.user("Read it.")
+    first["content"].insert(0, shape.user(project)["content"][0])
+    messages[0] = first
+    reminded = shape.user("And then?")
+    reminded["content"].insert(
+        0, shape.user("<system-reminder>Be kind.</system-reminder>")["content"][0]
+    )
+    messages[-1:-1] = [reminded, shape.says("Then on.")]
+    (message,) = sent_twice(messages)
+    said = texts_of(message)
+    assert said.startswith(f"{project}\n\n[CONTEXT FROM PREVIOUS SESSION]")
+    assert said.count("make lint") == 1
+    assert "Be kind." not in said
+    assert said.endswith("Go on.")
+    assert problems(shape.name, [message]) == []
+
+
+def test_instructions_that_stand_in_the_request_are_sent_once() -> None:
+    project = {"type": "text", "text": "<system-reminder>Always lint.</system-reminder>"}
+    first = ANTHROPIC.user("Read it.")
+    first["content"].insert(0, project)
+    turn = ANTHROPIC.turn("call_1", "Read", {"file_path": "a.py"}, "x = 1")
+    last = ANTHROPIC.turn("call_2", "Bash", {"command": "ls"}, "a.py")
+    message, *_ = sent_twice([first, *turn, *last])
+    assert texts_of(message).count("Always lint.") == 1

@@ -7,14 +7,17 @@ from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 from toolcarry.carry import carry
+from toolcarry.convert.parts import Text
+from toolcarry.convert.said import content_of, read_part
 from toolcarry.errors import RedactionError
 from toolcarry.pair import extract_tool_blocks
 from toolcarry.policy import Policy
 from toolcarry.prepend import prepend_summary_to_user_message
 from toolcarry.read import dialogue
 from toolcarry.render import format_tool_context
+from toolcarry.summarize import strip_injected
 from toolcarry.switch.bare import bare, server_parts
-from toolcarry.switch.entries import Entry, divide, without_results
+from toolcarry.switch.entries import Entry, divide, role_in, without_results
 from toolcarry.switch.prompts import join_prompts
 from toolcarry.types import Report, ToolBlock
 from toolcarry.wire import Wire, as_list, as_object
@@ -47,6 +50,8 @@ class Draft:
     """What the user says now, without the results beside it."""
     tail: list[Wire]
     """What stays behind the request: system prompts from the middle, and what is open."""
+    instructions: str
+    """What the client put in at the beginning, as those of the project: they hold at every backend."""
     dialogue: str
     blocks: list[ToolBlock]
 
@@ -59,6 +64,8 @@ class Draft:
             context, report = format_tool_context([], summary=summary, policy=policy), None
         if not context:
             return Beginning(list(self.said), report)
+        if self.instructions:
+            context = f"{self.instructions}\n\n{context}"
         if not self.request:
             return Beginning([user_message(context, self.said), *self.tail], report)
         first, *others = self.request
@@ -90,9 +97,28 @@ def draft_of(messages: Sequence[Wire], entries: Sequence[Entry], redact: Redact 
         head=head,
         request=request_of(messages, entries),
         tail=join_prompts([message for message in (*prompts, *tail) if message is not None]),
+        instructions=instructions_in(cleaned[: division.spoken.start], entries),
         dialogue=dialogue([message for message in bared[:end] if message is not None]),
         blocks=extract_tool_blocks(head),
     )
+
+
+def instructions_in(messages: Sequence[Wire], entries: Sequence[Entry]) -> str:
+    """The texts that the client put in before the model first spoke, each a part by itself."""
+    texts: list[str] = []
+    for message, entry in zip(messages, entries, strict=False):
+        if entry.role == "model":
+            break
+        if role_in(message) == "user":
+            found = (read_part(part, 0) for part in content_of(message))
+            texts += [
+                part.text for part in found if isinstance(part, Text) and is_put_in(part.text)
+            ]
+    return "\n\n".join(texts)
+
+
+def is_put_in(text: str) -> bool:
+    return bool(text.strip()) and not strip_injected(text).strip()
 
 
 def request_of(messages: Sequence[Wire], entries: Sequence[Entry]) -> list[Wire]:
