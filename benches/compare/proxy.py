@@ -37,6 +37,7 @@ SIZES = {"50 KB": 50_000, "1 MB": 1_000_000}
 ANSWER = b'{"id":"m","type":"message","role":"assistant","content":[{"type":"text","text":"ok"}]}'
 HEADER = (
     "body", "requests/s without", "requests/s with", "with / without", "p50 without", "p50 with", "p99 without", "p99 with",
+    "CPU without", "CPU with",
 )  # fmt: skip
 
 UPSTREAM = f"""
@@ -76,11 +77,14 @@ shape = "anthropic"
 
 
 class Measured(NamedTuple):
-    """One round: requests a second, and seconds of the median and of the slowest hundredth."""
+    """One round: requests a second, seconds of the median and of the slowest hundredth, and seconds of the processor's
+    that the proxy took for a request.
+    """
 
     rate: float
     median: float
     slowest: float
+    processor: float
 
 
 @contextmanager
@@ -138,14 +142,23 @@ async def ask(url: str, payload: bytes, count: int, seconds: list[float]) -> Non
     writer.close()
 
 
-async def drive(url: str, payloads: Sequence[bytes], count: int) -> Measured:
+async def drive(server: tuple[str, int], payloads: Sequence[bytes], count: int) -> Measured:
     """All connections at once, ``count`` requests each."""
+    url, process_id = server
     seconds: list[float] = []
+    before = processor_time(process_id)
     start = time.perf_counter()
     await asyncio.gather(*(ask(url, payload, count, seconds) for payload in payloads))
     rate = len(seconds) / (time.perf_counter() - start)
+    processor = (processor_time(process_id) - before) / len(seconds)
     seconds.sort()
-    return Measured(rate, statistics.median(seconds), seconds[len(seconds) * 99 // 100])
+    return Measured(rate, statistics.median(seconds), seconds[len(seconds) * 99 // 100], processor)
+
+
+def processor_time(process_id: int) -> float:
+    """Seconds of the processor's that a process has taken."""
+    fields = Path(f"/proc/{process_id}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def resident(process_id: int) -> int:
@@ -159,18 +172,18 @@ def compare(sizes: dict[str, int], rounds: int, count: int) -> None:
     rows: list[list[str]] = []
     with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
         url, _ = stack.enter_context(process([sys.executable, "-c", UPSTREAM]))
-        urls = {
-            name: stack.enter_context(process(proxy(Path(folder), name, settings, url)))[0]
+        servers = {
+            name: stack.enter_context(process(proxy(Path(folder), name, settings, url)))
             for name, settings in (("without", PLAIN), ("with", FULL))
         }
         for label, size in sizes.items():
             payloads = [request(size, number) for number in range(CONNECTIONS)]
             each = max(1, count * 50_000 // max(size, 50_000))
-            found: dict[str, list[Measured]] = {name: [] for name in urls}
+            found: dict[str, list[Measured]] = {name: [] for name in servers}
             for number in range(rounds + 1):
-                order = list(urls) if number % 2 else list(urls)[::-1]
+                order = list(servers) if number % 2 else list(servers)[::-1]
                 for name in order:
-                    measured = asyncio.run(drive(urls[name], payloads, each))
+                    measured = asyncio.run(drive(servers[name], payloads, each))
                     if number:  # the first round warms up
                         found[name].append(measured)
             without, with_it = found["without"], found["with"]
@@ -184,8 +197,8 @@ def compare(sizes: dict[str, int], rounds: int, count: int) -> None:
                     f"{middle(with_it, 0):,.0f}",
                     f"{ratio:.3f}",
                     *(
-                        f"{middle(each, at) * 1e3:.1f} ms"
-                        for at in (1, 2)
+                        f"{middle(each, at) * 1e3:.{2 if at == 3 else 1}f} ms"
+                        for at in (1, 2, 3)
                         for each in (without, with_it)
                     ),
                 ]
@@ -202,14 +215,14 @@ def soak(total: int) -> None:
     with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
         url, _ = stack.enter_context(process([sys.executable, "-c", UPSTREAM]))
         command = proxy(Path(folder), "with", FULL, url)
-        where, process_id = stack.enter_context(process(command))
+        server = stack.enter_context(process(command))
         done = 0
         step = max(total // 10, CONNECTIONS)
         while done < total:
             payloads = [request(50_000, done + number) for number in range(CONNECTIONS)]
-            asyncio.run(drive(where, payloads, max(1, step // CONNECTIONS)))
+            asyncio.run(drive(server, payloads, max(1, step // CONNECTIONS)))
             done += max(1, step // CONNECTIONS) * CONNECTIONS
-            print(f"{done:>9,} requests: {resident(process_id) / 2**20:.1f} MiB", flush=True)
+            print(f"{done:>9,} requests: {resident(server[1]) / 2**20:.1f} MiB", flush=True)
 
 
 def main() -> int:

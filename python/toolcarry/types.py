@@ -71,6 +71,12 @@ def check_limit(key: str, value: object, *, optional: bool = False) -> None:
         raise ConfigError(f"{key}: {value!r} is not allowed; allowed: {allowed}")
 
 
+def check_seconds(key: str, value: object) -> None:
+    """Raise a ``ConfigError`` unless ``value`` is a time that ends."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not value > 0:
+        raise ConfigError(f"{key}: {value!r:.80} is not allowed; allowed: a number of seconds > 0")
+
+
 def as_names(value: object) -> tuple[str, ...] | None:
     """``value`` as names, each once; None where it is none."""
     if isinstance(value, str):

@@ -30,7 +30,13 @@ class NamingTransformer:
     told: list[tuple[str, str, str, str]] = field(default_factory=list)
 
     async def atransform_body(
-        self, body: bytes, *, conversation: str, backend: str, tenant: str = ""
+        self,
+        body: bytes,
+        *,
+        conversation: str,
+        backend: str,
+        tenant: str = "",
+        fields: Any = None,  # noqa: ARG002
     ) -> Changed:
         last = self.last.get((tenant, conversation), backend)
         line = f"line of {conversation}"

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from toolcarry.fields import read_fields
 from toolcarry.integrations.identity import (
     Identification,
     RequestIdentity,
@@ -16,7 +17,7 @@ from toolcarry.integrations.identity import (
     is_side_request,
     tenant_of,
 )
-from toolcarry.integrations.request import RequestView, opening, read_fields
+from toolcarry.integrations.request import RequestView, opening
 
 UUID = "0b1c2d3e-4f50-6172-8394-a5b6c7d8e9f0"
 

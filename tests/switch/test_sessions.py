@@ -325,3 +325,58 @@ def test_a_file_that_is_no_store_is_refused_at_once(tmp_path: Path) -> None:
     path.write_bytes(os.urandom(5_000))
     with pytest.raises(StoreDamagedError):
         HistorySessions(path)
+
+
+class Counted(MemorySessions):
+    """Sessions that count how often they are written."""
+
+    saved = 0
+
+    def save(self, key: SessionKey, session: Session) -> None:
+        self.saved += 1
+        super().save(key, session)
+
+
+def go_on(made: SummarizeTransformer, messages: list[Any], backend: str) -> None:
+    switched = made.transform(messages, conversation="c", backend=backend, tenant="t")
+    made.answered("c", backend, tenant="t", line=switched.line)
+
+
+def test_a_conversation_that_stays_with_its_backend_is_not_written_again() -> None:
+    sessions = Counted()
+    made = SummarizeTransformer(sessions=sessions)
+    go_on(made, REQUEST[:1], "a")
+    before = sessions.saved
+    for _ in range(5):
+        go_on(made, REQUEST, "a")
+    assert sessions.saved == before
+    go_on(made, REQUEST, "b")
+    before = sessions.saved
+    for _ in range(5):
+        go_on(made, [*REQUEST, OPENAI.says("Gone on."), OPENAI.user("More.")], "b")
+    assert sessions.saved == before
+
+
+def test_the_line_that_goes_on_is_not_the_one_that_is_forgotten() -> None:
+    """A client asks a small model something about each of its commands, in the conversation's name."""
+    made = SummarizeTransformer()
+    go_on(made, REQUEST[:1], "a")
+    for number in range(300):
+        go_on(made, [OPENAI.user(f"Is command {number} safe?")], "small")
+        if number % 20 == 0:
+            go_on(made, REQUEST, "a")
+    switched = made.transform(REQUEST, **{**WHERE, "backend": "a"})
+    assert switched.report.reason == "same_backend"
+
+
+def test_without_its_line_an_answer_is_that_of_the_request_that_came_last() -> None:
+    made = SummarizeTransformer()
+    title = [OPENAI.user("Give it a title.")]
+    for messages in (REQUEST[:1], title):
+        go_on(made, messages, "a")
+    made.transform(title, **WHERE)  # and it fails
+    go_on(made, REQUEST, "b")
+    made.transform(REQUEST, **WHERE)
+    made.answered("c", "b", tenant="t")
+    again = [*title, OPENAI.says("Reading"), OPENAI.user("Again.")]
+    assert made.transform(again, **WHERE).report.reason == "switched"

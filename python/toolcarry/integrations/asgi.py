@@ -8,9 +8,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Awaitable, Callable
+from io import BytesIO
 from typing import Final, NamedTuple, TypeAlias
 
 from toolcarry.errors import ConfigError
+from toolcarry.fields import RequestFields
 from toolcarry.integrations.answer import Answer, Message, Receive, Replay, Scope, Send
 from toolcarry.integrations.identity import (
     MOST_PATH,
@@ -19,7 +21,7 @@ from toolcarry.integrations.identity import (
     RequestIdentity,
 )
 from toolcarry.integrations.pipeline import RequestPipeline
-from toolcarry.integrations.request import RequestFields, RequestView
+from toolcarry.integrations.request import RequestView
 from toolcarry.types import check_limit
 
 __all__ = ["ToolCarryMiddleware", "is_model_path"]
@@ -167,22 +169,21 @@ class Read(NamedTuple):
 
 async def read_body(receive: Receive, most: int) -> Read:
     """Read the body of a request, of which a client may send a byte at a time."""
-    body: bytes | bytearray = b""
+    read = BytesIO()  # which gives away what it holds without a copy
     while True:
         message = await receive()
         if message["type"] != "http.request":
-            before = [requested(bytes(body), more_body=True)] if body else []
+            before = [requested(read.getvalue(), more_body=True)] if read.tell() else []
             return Read(b"", "disconnected", [*before, message])
         part, has_more = message.get("body", b""), message.get("more_body", False)
-        if body:
-            body += part
-        else:
-            body = bytearray(part) if has_more else part
-        if len(body) > most:
-            return Read(b"", "too_large", [requested(bytes(body), more_body=has_more)])
-        if not has_more:
-            whole = bytes(body)
-            return Read(whole, "", [requested(whole)])
+        is_whole = not has_more and not read.tell()
+        if not is_whole:
+            read.write(part)
+        if not has_more or read.tell() > most:
+            break
+    body = bytes(part) if is_whole else read.getvalue()
+    reason = "too_large" if len(body) > most else ""
+    return Read(body, reason, [requested(body, more_body=has_more)])
 
 
 def requested(body: bytes, *, more_body: bool = False) -> Message:

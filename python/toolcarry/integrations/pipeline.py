@@ -7,30 +7,30 @@ it; this is counted, and logged without a word of what was said.
 from __future__ import annotations
 
 import asyncio
-import threading
 from collections import Counter
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Final, Protocol
 
-from cachetools import TTLCache
-
 from toolcarry.decisions import Decisions
-from toolcarry.errors import ConfigError, InputError
+from toolcarry.errors import InputError
+from toolcarry.fields import RequestFields, read_fields
 from toolcarry.integrations.identity import RequestIdentity
-from toolcarry.integrations.request import RequestFields, opening, read_fields
+from toolcarry.integrations.request import opening
 from toolcarry.policy import Policy, check_type
 from toolcarry.project import project_body
 from toolcarry.redact.logs import get_logger
-from toolcarry.types import check_limit
+from toolcarry.sliding import SlidingCache
+from toolcarry.types import check_limit, check_seconds
 
 __all__ = ["Processed", "RequestPipeline", "Transformed", "Transformer"]
 
 logger = get_logger("toolcarry.integrations")
 
-LARGE: Final = 256 * 1024
-"""From so many bytes on a body is projected in a thread, so that the event loop has its own."""
+LARGE: Final = 4 * 1024 * 1024
+"""From so many bytes on a body is projected in a thread, so that the event loop has its own. A thread waits for the
+interpreter up to 5 ms, in which it would have projected several megabytes."""
 
 LineKey = tuple[str, str, str]
 """Tenant, conversation, and how the line of it opens: titles and sub-agents go by the id of the conversation, too."""
@@ -60,9 +60,15 @@ class Transformer(Protocol):
     """
 
     async def atransform_body(
-        self, body: bytes, *, conversation: str, backend: str, tenant: str = ""
+        self,
+        body: bytes,
+        *,
+        conversation: str,
+        backend: str,
+        tenant: str = "",
+        fields: RequestFields | None = None,
     ) -> Transformed:
-        """The body for a backend."""
+        """The body for a backend; ``fields`` are what was read of it already."""
 
     async def aanswered(
         self, conversation: str, backend: str, *, tenant: str = "", line: str = ""
@@ -114,16 +120,11 @@ class RequestPipeline:
         if projection is not None:
             check_type("projection", projection, Policy)
         check_limit("max_decisions", max_decisions)
-        for name, value in (("ttl", ttl), ("timeout", timeout)):
-            if isinstance(value, bool) or not isinstance(value, (int, float)) or not value > 0:
-                raise ConfigError(
-                    f"{name}: {value!r:.80} is not allowed; allowed: a number of seconds > 0"
-                )
+        check_seconds("timeout", timeout)
         self._transformer = transformer
         self._policy = projection
         self._timeout = timeout
-        self._known: TTLCache[LineKey, Decisions] = TTLCache(max_decisions, ttl, getsizeof=weight)
-        self._lock = threading.Lock()
+        self._known = SlidingCache[LineKey, Decisions](max_decisions, ttl, weight)
         self.counts: Counter[str] = Counter()
 
     @property
@@ -144,10 +145,11 @@ class RequestPipeline:
         )
         done = Processed(body, identity if is_known else None)
         if self._transformer is not None:
-            async with self._fail_open("switch", self._timeout):
-                done = await self._switch(done, self._transformer)
+            with self._fail_open("switch"):
+                async with asyncio.timeout(self._timeout):
+                    done = await self._switch(done, self._transformer, fields)
         if self._policy is not None:
-            async with self._fail_open("projection", self._timeout if is_large(done) else None):
+            with self._fail_open("projection"):
                 known = fields if done.body is body else None
                 done = await self._project(done, self._policy, known)
         self.counts["processed"] += 1
@@ -163,17 +165,17 @@ class RequestPipeline:
             return
         if not identity.backend:
             return
-        async with self._fail_open("answered", self._timeout):
-            await self._transformer.aanswered(
-                identity.conversation, identity.backend, tenant=identity.tenant, line=done.line
-            )
+        with self._fail_open("answered"):
+            async with asyncio.timeout(self._timeout):
+                await self._transformer.aanswered(
+                    identity.conversation, identity.backend, tenant=identity.tenant, line=done.line
+                )
 
-    @asynccontextmanager
-    async def _fail_open(self, part: str, timeout: float | None) -> AsyncIterator[None]:
-        """Leave a part where it fails, or takes too long."""
+    @contextmanager
+    def _fail_open(self, part: str) -> Iterator[None]:
+        """Leave a part where it fails."""
         try:
-            async with asyncio.timeout(timeout):
-                yield
+            yield
         except BaseException as error:  # noqa: BLE001 - counted and logged, unless it is not ours
             self.fail_open(part, error)
 
@@ -191,7 +193,9 @@ class RequestPipeline:
         """Count a request, or a part of the work on it, that was left out."""
         self.counts[f"skipped.{reason}"] += 1
 
-    async def _switch(self, done: Processed, transformer: Transformer) -> Processed:
+    async def _switch(
+        self, done: Processed, transformer: Transformer, fields: RequestFields | None
+    ) -> Processed:
         identity = done.identity
         if identity is None or not identity.backend:
             self.skip("no_identity")
@@ -201,6 +205,7 @@ class RequestPipeline:
             conversation=identity.conversation,
             backend=identity.backend,
             tenant=identity.tenant,
+            fields=fields,
         )
         if not isinstance(made.body, bytes):
             raise InputError(f"the body must be bytes, not {type(made.body).__name__}")
@@ -211,8 +216,9 @@ class RequestPipeline:
     async def _project(
         self, done: Processed, policy: Policy, fields: RequestFields | None
     ) -> Processed:
-        if is_large(done):
-            body, untouched = await asyncio.to_thread(self._projected, done, policy, fields)
+        if len(done.body) >= LARGE:
+            async with asyncio.timeout(self._timeout):
+                body, untouched = await asyncio.to_thread(self._projected, done, policy, fields)
         else:
             body, untouched = self._projected(done, policy, fields)
         if untouched:
@@ -226,10 +232,7 @@ class RequestPipeline:
         """The projection of a body; why it could not be read, where that is so."""
         body, identity = done.body, done.identity
         key = None if identity is None else line_of(identity, fields or read_fields(body))
-        previous = None
-        if key is not None:
-            with self._lock:
-                previous = self._known.get(key)
+        previous = None if key is None else self._known.get(key)
         made = project_body(body, policy=policy, previous=previous)
         if made.body is body and (reason := made.report.untouched):
             return body, reason_of(reason)
@@ -239,17 +242,8 @@ class RequestPipeline:
             made = project_body(body, policy=policy)
             decisions = made.decisions
         if key is not None and identity is not None and not identity.is_side_request:
-            with self._lock:
-                if weight(decisions) <= self._known.maxsize:
-                    self._known[key] = decisions
-                else:
-                    self._known.pop(key, None)
+            self._known.set(key, decisions)
         return made.body, ""
-
-
-def is_large(done: Processed) -> bool:
-    """Whether the body is projected in a thread, for which alone one can wait."""
-    return len(done.body) >= LARGE
 
 
 def line_of(identity: RequestIdentity, fields: RequestFields) -> LineKey | None:

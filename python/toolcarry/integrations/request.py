@@ -1,61 +1,24 @@
 """A model request as it is looked at to know whose it is: its path, its headers, and the few members that tell.
 
-Of a body no more is made than that: what is in the messages is skipped, and the body is read once, when it is asked for.
+The body is read once, when it is asked for, and of its messages those before the first one of the model's alone.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Final
 
-import msgspec
 import orjson
 
-from toolcarry.decode import loads
 from toolcarry.errors import InputError
+from toolcarry.fields import RequestFields, read_fields
 
-__all__ = ["RequestFields", "RequestView", "opening", "read_fields"]
+__all__ = ["RequestView", "opening"]
 
 NOT_THE_MODEL: Final = frozenset(("user", "system", "developer"))
-
-
-@dataclass(frozen=True, slots=True)
-class RequestFields:
-    """The members of a request's body that tell whose it is, as they came; ``None`` where one is not there.
-
-    ``messages`` are its messages wherever they stand, each as it is written where that can be helped.
-    """
-
-    model: Any = None
-    metadata: Any = None
-    conversation: Any = None
-    prompt_cache_key: Any = None
-    messages: Any = None
-
-
-class Frame(msgspec.Struct, gc=False):
-    """What is read of a body; messages stay bytes."""
-
-    model: Any = None
-    metadata: Any = None
-    conversation: Any = None
-    prompt_cache_key: Any = None
-    messages: list[msgspec.Raw] | None = None
-    contents: list[msgspec.Raw] | None = None
-    input: list[msgspec.Raw] | str | None = None
-
-    @property
-    def said(self) -> list[msgspec.Raw] | str | None:
-        """The messages, wherever they stand."""
-        lists = (self.messages, self.contents, self.input)
-        return next((said for said in lists if said is not None), None)
-
-
-FRAME: Final = msgspec.json.Decoder(Frame)
 
 
 class RequestView:
@@ -85,40 +48,6 @@ class RequestView:
         return read_fields(self.body)
 
 
-def read_fields(body: bytes) -> RequestFields:
-    """The members of a body that tell whose it is. No body raises.
-
-    >>> read_fields(b'{"model": "m", "input": "hi"}').model
-    'm'
-    >>> read_fields(b"[1, 2").model
-    """
-    try:
-        frame = FRAME.decode(body)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-        return read_slowly(body)
-    return RequestFields(
-        frame.model, frame.metadata, frame.conversation, frame.prompt_cache_key, frame.said
-    )
-
-
-def read_slowly(body: bytes) -> RequestFields:
-    """What other readers accept: half of a surrogate pair above all, where a client cut a text in two."""
-    try:
-        document = loads(body)
-    except InputError:
-        return RequestFields()
-    if not isinstance(document, dict):
-        return RequestFields()
-    lists = (document.get(name) for name in ("messages", "contents", "input"))
-    return RequestFields(
-        document.get("model"),
-        document.get("metadata"),
-        document.get("conversation"),
-        document.get("prompt_cache_key"),
-        next((said for said in lists if said is not None), None),
-    )
-
-
 def opening(fields: RequestFields) -> str:
     """A hash of what stands before the first message of the model's; empty where nothing does.
 
@@ -137,20 +66,14 @@ def opening(fields: RequestFields) -> str:
             state.update(len(text).to_bytes(8, "big"))
             state.update(text)
             is_empty = False
-    except (msgspec.MsgspecError, InputError, UnicodeError, RecursionError):
+    except (InputError, UnicodeError, RecursionError):
         return ""
     return "" if is_empty else state.hexdigest()
 
 
-def first_messages(said: Any) -> Iterator[Any]:
+def first_messages(messages: Sequence[Any]) -> Iterator[dict[str, Any]]:
     """The messages before the first one of the model's, without what doesn't count."""
-    if isinstance(said, str):
-        yield bare({"role": "user", "content": said})
-        return
-    if not isinstance(said, list):
-        return
-    for item in said:
-        message = loads(bytes(item)) if isinstance(item, msgspec.Raw) else item
+    for message in messages:
         if not isinstance(message, dict):
             return
         role = message.get("role", "" if "type" in message else "user")

@@ -69,7 +69,7 @@ def create_app(
         finally:
             app.state.is_ready = False
             for backend in backends.values():
-                await backend.client.aclose()
+                await backend.connections.close()
 
     app = Starlette(
         routes=[

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from http.cookiejar import CookieJar, DefaultCookiePolicy
 from typing import Final
 
 import anyio
@@ -18,6 +17,7 @@ from toolcarry.config.serving import Upstream
 from toolcarry.integrations.asgi import headers_of
 from toolcarry.integrations.request import RequestView
 from toolcarry.redact.logs import get_logger
+from toolcarry.serve.connections import Connections
 from toolcarry.serve.headers import forwarded, key_header, returned
 from toolcarry.serve.replies import send_error
 from toolcarry.serve.routing import UPSTREAM, RoutingError, shape_of, upstream_of
@@ -27,11 +27,6 @@ __all__ = ["Backend", "Forward"]
 logger = get_logger("toolcarry.serve")
 
 CONNECT_TIMEOUT: Final = 10.0
-
-KEPT_ALIVE: Final = httpx.Limits(
-    max_connections=None, max_keepalive_connections=100, keepalive_expiry=30.0
-)
-"""How many requests there are at a time is the gateway's to limit: one that waits here for a connection looks hung."""
 
 
 class BodyTooLargeError(Exception):
@@ -47,20 +42,14 @@ class Backend:
     """An upstream with its connections and its key."""
 
     upstream: Upstream
-    client: httpx.AsyncClient
+    connections: Connections
     key: tuple[bytes, bytes] | None
 
     @classmethod
     def open(cls, upstream: Upstream) -> Backend:
-        """Make the client, which connects when it is needed; raises ``ConfigError`` where the key is not set."""
-        nobody = CookieJar(DefaultCookiePolicy(allowed_domains=()))
+        """Connect when it is needed; raises ``ConfigError`` where the key is not set."""
         timeout = httpx.Timeout(upstream.timeout, connect=min(CONNECT_TIMEOUT, upstream.timeout))
-        client = httpx.AsyncClient(
-            cookies=nobody,  # a cookie that one client was given must not go out with another's request
-            timeout=timeout,
-            limits=KEPT_ALIVE,
-        )
-        return cls(upstream, client, key_header(upstream))
+        return cls(upstream, Connections(timeout), key_header(upstream))
 
     def request(self, scope: Scope, body: bytes) -> httpx.Request:
         """The client's request as it goes to the upstream: the path to the letter, and no header of httpx's own."""
@@ -73,7 +62,7 @@ class Backend:
             base,
             headers=forwarded(scope["headers"], self.key),
             content=body,
-            extensions={"target": target, "timeout": self.client.timeout.as_dict()},
+            extensions={"target": target, "timeout": self.connections.timeout.as_dict()},
         )
 
 
@@ -115,17 +104,18 @@ class Forward:
         name = backend.upstream.name
         is_begun = False
         try:
-            response = await backend.client.send(backend.request(scope, body), stream=True)
-            try:
-                own = (UPSTREAM.encode(), name.encode())
-                headers = [*returned(response.headers.raw), own]
-                start = {"type": "http.response.start", "status": response.status_code}
-                await send({**start, "headers": headers})
-                is_begun = True
-                async for chunk in response.aiter_raw():
-                    await send({"type": "http.response.body", "body": chunk, "more_body": True})
-            finally:
-                await response.aclose()
+            async with backend.connections.one() as client:
+                response = await client.send(backend.request(scope, body), stream=True)
+                try:
+                    own = (UPSTREAM.encode(), name.encode())
+                    headers = [*returned(response.headers.raw), own]
+                    start = {"type": "http.response.start", "status": response.status_code}
+                    await send({**start, "headers": headers})
+                    is_begun = True
+                    async for chunk in response.aiter_raw():
+                        await send({"type": "http.response.body", "body": chunk, "more_body": True})
+                finally:
+                    await response.aclose()
             await send({"type": "http.response.body"})
         except httpx.TransportError as error:
             reason = type(error).__name__

@@ -24,8 +24,7 @@ class Asked(NamedTuple):
 
 def untouched(asked: Asked, reason: Reason) -> Switched:
     """The client's own messages."""
-    messages = list(asked.messages)
-    return Switched(messages, SwitchReport(reason, kept=len(messages)), asked.first)
+    return Switched(asked.messages, SwitchReport(reason, kept=len(asked.messages)), asked.first)
 
 
 def joined(asked: Asked, beginning: Sequence[Any], end: int, report: SwitchReport) -> Switched:

@@ -2,41 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
-import orjson
-
-from toolcarry.decode import loads
+from toolcarry.decode import loads, loads_any_depth
 from toolcarry.errors import InputError
+from toolcarry.fields import RequestFields, read_fields
 from toolcarry.switch.packed import dump
 from toolcarry.switch.values import Switched, SwitchedBody
 from toolcarry.wire import as_list, as_object
 
 __all__ = ["Request", "open_request"]
 
-LISTS: Final = ("messages", "contents", "input")
-"""Where a request keeps its messages."""
 THOUGHTS: Final = ("thinking", "redacted_thinking")
 
 
 class Request(NamedTuple):
-    """A request body: its bytes, its document, and where in that the messages stand."""
+    """A request body: its bytes, where its messages stand, and these."""
 
     body: bytes
-    document: dict[str, Any]
     key: str
-
-    @property
-    def messages(self) -> list[Any]:
-        """The messages of the request."""
-        found: list[Any] = self.document[self.key]
-        return found
+    messages: Sequence[Any]
 
     def answer(self, switched: Switched) -> SwitchedBody:
         """The body with other messages; the same object where they are the same."""
         if not switched.is_switched:
             return SwitchedBody(self.body, switched.report, switched.line)
-        document = {**self.document, self.key: switched.messages}
+        document = {**loads_any_depth(self.body), self.key: switched.messages}
         is_thinking_off = self.key == "messages" and refuses_thinking(document)
         if is_thinking_off:
             document = without_thinking(document)
@@ -45,21 +37,17 @@ class Request(NamedTuple):
         )
 
 
-def open_request(body: bytes) -> Request:
-    """A request body taken apart. Raises ``InputError`` for what is no request.
+def open_request(body: bytes, fields: RequestFields | None = None) -> Request:
+    """A request body taken apart; ``fields`` are what was read of it. Raises ``InputError`` for what is no request.
 
     >>> open_request(b'{"model": "m", "messages": []}').key
     'messages'
     """
-    try:
-        document = orjson.loads(body)
-    except orjson.JSONDecodeError:
-        document = loads(body)  # what others accept
-    if isinstance(document, dict):
-        for key in LISTS:
-            if isinstance(document.get(key), list):
-                return Request(body, document, key)
-    raise InputError("no request", None)
+    fields = read_fields(body) if fields is None else fields
+    if not fields.key:
+        loads(body)
+        raise InputError("no request", None)
+    return Request(body, fields.key, fields.messages)
 
 
 def refuses_thinking(document: dict[str, Any]) -> bool:

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import islice
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from toolcarry.switch.fingerprint import Mark
 from toolcarry.switch.sessions import Line, Prefix, Session
 from toolcarry.switch.values import Reason
 
-__all__ = ["Known", "find_known", "reason_for"]
+__all__ = ["Known", "find_known", "is_to_be_noted", "reason_for"]
+
+
+MOST_NEWEST: Final = 8
+"""How many lines are among those that were used last."""
 
 
 class Known(NamedTuple):
@@ -37,6 +41,20 @@ def find_known(line: Line, backend: str, first: Mark, rest: Iterator[Mark]) -> K
         if prefix is not None:
             found = Known(prefix, mark.end)
     return found
+
+
+def is_to_be_noted(session: Session, line: Line, backend: str) -> bool:
+    """Whether it tells something that this backend was asked.
+
+    Where it has answered the line already, that is what is known anyway, as long as its answer can't be taken for that
+    of another line, and the line is not soon the one that was used longest ago.
+    """
+    if line.backend != backend or line.asked not in ("", backend):
+        return line.asked != backend
+    newest = session.lines[:MOST_NEWEST]
+    return line not in newest or any(
+        known.asked == backend for known in session.lines if known is not line
+    )
 
 
 def reason_for(session: Session, line: Line, backend: str, known: Known | None) -> Reason:

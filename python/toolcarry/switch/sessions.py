@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import threading
 from dataclasses import dataclass, field, replace
 from typing import Final, NamedTuple, Protocol
 
-from cachetools import TTLCache
-
-from toolcarry.errors import ConfigError
+from toolcarry.sliding import SlidingCache
 from toolcarry.types import check_limit
 
 __all__ = ["Line", "MemorySessions", "Prefix", "Session", "SessionKey", "Sessions"]
@@ -141,34 +138,22 @@ class MemorySessions:
     ) -> None:
         for name, value in (("max_entries", max_entries), ("max_bytes", max_bytes)):
             check_limit(name, value)
-        if isinstance(ttl, bool) or not isinstance(ttl, (int, float)) or not ttl > 0:
-            raise ConfigError(f"ttl: {ttl!r} is not allowed; allowed: a number of seconds > 0")
         least = max_bytes // max(max_entries, 1)  # so that one limit holds for number and size
-        self._cache: TTLCache[SessionKey, Session] = TTLCache(
-            max_bytes, ttl, getsizeof=lambda session: max(session.size(), least, 1)
+        self._cache = SlidingCache[SessionKey, Session](
+            max_bytes, ttl, lambda session: max(session.size(), least, 1)
         )
-        self._lock = threading.Lock()
 
     def __len__(self) -> int:
-        with self._lock:
-            return len(self._cache)
+        return len(self._cache)
 
     def load(self, key: SessionKey) -> Session | None:
         """The session of a conversation, which lives anew."""
-        with self._lock:
-            session = self._cache.get(key)
-            if session is not None:
-                self._cache[key] = session
-            return session
+        return self._cache.get(key)
 
     def save(self, key: SessionKey, session: Session) -> None:
         """Keep the session of a conversation."""
-        with self._lock:
-            if self._cache.getsizeof(session) > self._cache.maxsize:
-                session = replace(
-                    session, lines=tuple(line.without_prefixes() for line in session.lines)
-                )
-            if self._cache.getsizeof(session) > self._cache.maxsize:
-                self._cache.pop(key, None)
-            else:
-                self._cache[key] = session
+        if session.size() > self._cache.max_size:
+            session = replace(
+                session, lines=tuple(line.without_prefixes() for line in session.lines)
+            )
+        self._cache.set(key, session)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -20,25 +21,29 @@ class Telling:
 
     def __init__(self) -> None:
         self._under_way: dict[SessionKey, list[asyncio.Future[None]]] = {}
+        self._lock = threading.Lock()
 
     @contextmanager
     def of(self, key: SessionKey) -> Iterator[None]:
         """While an answer of this conversation is told of. It is under way as soon as this is entered."""
         told: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        waiting = self._under_way.setdefault(key, [])
-        waiting.append(told)
+        with self._lock:
+            waiting = self._under_way.setdefault(key, [])
+            waiting.append(told)
         try:
             yield
         finally:
-            waiting.remove(told)
-            if not waiting:
-                self._under_way.pop(key, None)
+            with self._lock:
+                waiting.remove(told)
+                if not waiting:
+                    self._under_way.pop(key, None)
             if not told.done():
                 told.set_result(None)
 
     async def end(self, key: SessionKey) -> None:
         """Wait until all answers of a conversation that are under way have been told of."""
         loop = asyncio.get_running_loop()
-        waiting = [told for told in self._under_way.get(key, ()) if told.get_loop() is loop]
+        with self._lock:
+            waiting = [told for told in self._under_way.get(key, ()) if told.get_loop() is loop]
         if waiting:
             await asyncio.wait(waiting)

@@ -10,16 +10,18 @@ from dataclasses import replace
 from typing import NamedTuple, ParamSpec, TypeVar
 
 from toolcarry.errors import InputError, RedactionError
+from toolcarry.fields import RequestFields
 from toolcarry.policy import Policy, check_type
 from toolcarry.read import Messages
 from toolcarry.redact.logs import get_logger
 from toolcarry.summarize import ExtractiveSummarizer, Summaries, Summarizer, Summary
 from toolcarry.switch.asked import Asked, joined, untouched
 from toolcarry.switch.body import open_request
-from toolcarry.switch.decide import find_known, reason_for
+from toolcarry.switch.decide import find_known, is_to_be_noted, reason_for
 from toolcarry.switch.draft import Draft, draft_of, without_history
 from toolcarry.switch.entries import read_entry
 from toolcarry.switch.fingerprint import Mark, marks
+from toolcarry.switch.locks import Locks
 from toolcarry.switch.packed import dump, load
 from toolcarry.switch.prompts import leading_prompts
 from toolcarry.switch.sessions import Line, MemorySessions, Prefix, Session, SessionKey, Sessions
@@ -35,8 +37,15 @@ T = TypeVar("T")
 logger = get_logger("toolcarry.switch")
 
 
+class Due(NamedTuple):
+    """A request for which a beginning is to be made, and why."""
+
+    asked: Asked
+    reason: Reason
+
+
 class Work(NamedTuple):
-    """A request for which a beginning is to be made, why, and of what."""
+    """What a beginning is to be made of."""
 
     asked: Asked
     reason: Reason
@@ -96,7 +105,8 @@ class SummarizeTransformer:
         )
         self._sessions = MemorySessions() if sessions is None else sessions
         self._telling = Telling()
-        self._lock = threading.Lock()
+        self._locks = Locks()
+        self._counting = threading.Lock()
         self.counts: Counter[str] = Counter()
 
     # A request
@@ -129,26 +139,40 @@ class SummarizeTransformer:
         return await self._asummarized(messages, conversation, backend, tenant, is_switch=True)
 
     def transform_body(
-        self, body: bytes, *, conversation: str, backend: str, tenant: str = ""
+        self,
+        body: bytes,
+        *,
+        conversation: str,
+        backend: str,
+        tenant: str = "",
+        fields: RequestFields | None = None,
     ) -> SwitchedBody:
         """``transform`` for the bytes of a request. No body raises: what can't be read goes through as it is.
+
+        ``fields`` are what ``read_fields`` found in it, if that was done already.
 
         >>> SummarizeTransformer().transform_body(b"[]", conversation="c", backend="b").untouched
         'no request'
         """
         try:
-            request = open_request(body)
+            request = open_request(body, fields)
             found = self._ask(request.messages, conversation, backend, tenant)
             return request.answer(self._summarized(found))
         except InputError as error:
             return SwitchedBody(body, SwitchReport("new"), untouched=str(error))
 
     async def atransform_body(
-        self, body: bytes, *, conversation: str, backend: str, tenant: str = ""
+        self,
+        body: bytes,
+        *,
+        conversation: str,
+        backend: str,
+        tenant: str = "",
+        fields: RequestFields | None = None,
     ) -> SwitchedBody:
         """``transform_body``, waiting for the summarizer and the sessions only."""
         try:
-            request = open_request(body)
+            request = open_request(body, fields)
             switched = await self._asummarized(request.messages, conversation, backend, tenant)
             return request.answer(switched)
         except InputError as error:
@@ -165,7 +189,7 @@ class SummarizeTransformer:
         requests of a conversation are under way, ``Switched.line`` says which one it was.
         """
         key = SessionKey(tenant, conversation)
-        with self._lock:
+        with self._locks.of(key):
             session = self._sessions.load(key) or Session()
             if line:
                 found: Line | None = session.line(line) or Line(line)  # it may be forgotten already
@@ -173,9 +197,10 @@ class SummarizeTransformer:
                 asked = (known for known in session.lines if known.asked == backend)
                 found = next(asked, None)
             new = replace(session, backend=backend)
-            if found is not None:
-                new = new.with_line(found.answered_by(backend))
-            self._sessions.save(key, new)
+            if found is not None and found != (told := found.answered_by(backend)):
+                new = new.with_line(told)
+            if new != session:
+                self._sessions.save(key, new)
 
     async def aanswered(
         self, conversation: str, backend: str, *, tenant: str = "", line: str = ""
@@ -186,11 +211,11 @@ class SummarizeTransformer:
 
     # Inside
 
-    def _summarized(self, found: Switched | Work) -> Switched:
-        if isinstance(found, Switched):
-            return found
-        draft = found.draft
-        return self._finish(found, self._summaries.summarize(draft.dialogue, draft.blocks))
+    def _summarized(self, found: Switched | Due) -> Switched:
+        work = found if isinstance(found, Switched) else self._start(found)
+        if isinstance(work, Switched):
+            return work
+        return self._finish(work, self._summaries.summarize(work.draft.dialogue, work.draft.blocks))
 
     async def _asummarized(
         self,
@@ -207,9 +232,13 @@ class SummarizeTransformer:
         )
         if isinstance(found, Switched):
             return found
-        draft = found.draft
+        # A long conversation takes its time to carry, which the event loop does not have.
+        work = await asyncio.to_thread(self._start, found)
+        if isinstance(work, Switched):
+            return work
+        draft = work.draft
         summary = await self._summaries.asummarize(draft.dialogue, draft.blocks)
-        return await self._reach(self._finish, found, summary)
+        return await asyncio.to_thread(self._finish, work, summary)
 
     async def _reach(self, call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Call what asks for sessions: in a thread where these wait for something."""
@@ -225,30 +254,32 @@ class SummarizeTransformer:
         tenant: str,
         *,
         is_switch: bool = False,
-    ) -> Switched | Work:
-        """What is to be done with a request: nothing, what was done before, or work."""
+    ) -> Switched | Due:
+        """What is to be done with a request: nothing, what was done before, or a new beginning."""
         walk = marks(messages)
         first = next(walk, None)
         if first is None:
             return Switched(list(messages), SwitchReport("new", kept=len(messages)))
         asked = Asked(SessionKey(tenant, conversation), backend, first.digest, messages)
-        with self._lock:
-            session, line = self._session_of(asked)
-            if line.asked != backend:
-                line = replace(line, asked=backend)
-                self._sessions.save(asked.key, session.with_line(line))
+        session, line = self._session_of(asked)
         known = None if is_switch else find_known(line, backend, first, walk)
         reason = "switched" if is_switch else reason_for(session, line, backend, known)
-        if reason in ("switched", "rewritten"):
-            return self._start(asked, reason)
+        is_due = reason in ("switched", "rewritten")
+        if is_due or is_to_be_noted(session, line, backend):
+            with self._locks.of(asked.key):
+                session, line = self._session_of(asked)
+                self._sessions.save(asked.key, session.with_line(replace(line, asked=backend)))
+        if is_due:
+            return Due(asked, reason)
         self._count(reason)
         if known is not None:
             report = SwitchReport(reason)
             return joined(asked, load(known.prefix.messages), known.end, report)
         return untouched(asked, reason)
 
-    def _start(self, asked: Asked, reason: Reason) -> Switched | Work:
+    def _start(self, due: Due) -> Switched | Work:
         """What a new beginning is to be made of; nothing is where no model has said anything."""
+        asked, reason = due
         *_, last = marks(asked.messages)
         first = len(leading_prompts(asked.messages))
         messages = [plain_message(asked.messages[at], at) for at in range(first, last.end)]
@@ -270,7 +301,7 @@ class SummarizeTransformer:
         asked, last = work.asked, work.last
         made = work.draft.build(summary.text, self._policy, has_tools=self._has_tools)
         prefix = Prefix(asked.backend, last.length, last.digest, dump(made.messages))
-        with self._lock:
+        with self._locks.of(asked.key):
             session, line = self._session_of(asked)
             kept = next((known for known in line.prefixes if known.is_for(prefix)), None)
             if kept is None and not line.is_answered:
@@ -279,7 +310,7 @@ class SummarizeTransformer:
         return joined(asked, load((kept or prefix).messages), last.end, report)
 
     def _count(self, what: str) -> None:
-        with self._lock:
+        with self._counting:
             self.counts[what] += 1
 
     def _session_of(self, asked: Asked) -> tuple[Session, Line]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -68,7 +69,7 @@ class Switched:
     ``line`` is for ``SummarizeTransformer.answered``: which of a conversation's requests it was that succeeded.
     """
 
-    messages: list[Any]
+    messages: Sequence[Any]
     report: SwitchReport
     line: str = ""
 

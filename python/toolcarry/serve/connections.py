@@ -1,0 +1,62 @@
+"""The connections to an upstream: that which was used last is used next, and none is asked about while it is idle.
+
+A pool of httpx's asks the system about each of its idle connections for every request, so that a request is the slower
+the more of them there are. Here each connection has a client of its own, which knows one.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from http.cookiejar import CookieJar, DefaultCookiePolicy
+from time import monotonic
+from typing import Final
+
+import anyio
+import httpx
+
+__all__ = ["Connections"]
+
+MOST_IDLE: Final = 100
+"""How many connections stay open that nobody uses. How many are used at a time is the gateway's to limit: a request
+that waits here for one looks hung."""
+MOST_SECONDS: Final = 30.0
+"""For how long an idle connection stays open."""
+
+
+class Connections:
+    """Gives one connection to each request that wants one."""
+
+    def __init__(self, timeout: httpx.Timeout) -> None:
+        self.timeout = timeout
+        self._tls = httpx.create_ssl_context()
+        self._idle: deque[tuple[float, httpx.AsyncClient]] = deque()
+
+    @asynccontextmanager
+    async def one(self) -> AsyncIterator[httpx.AsyncClient]:
+        """A client with a connection for one request; where that fails, or is cancelled, the connection is closed."""
+        client = self._idle.pop()[1] if self._idle else self._open()
+        try:
+            yield client
+        except BaseException:
+            with anyio.CancelScope(shield=True):
+                await client.aclose()
+            raise
+        now = monotonic()
+        self._idle.append((now, client))
+        while self._idle and (len(self._idle) > MOST_IDLE or self._idle[0][0] < now - MOST_SECONDS):
+            await self._idle.popleft()[1].aclose()
+
+    async def close(self) -> None:
+        """Close all that are idle."""
+        while self._idle:
+            await self._idle.pop()[1].aclose()
+
+    def _open(self) -> httpx.AsyncClient:
+        # A cookie that one client was given must not go out with another's request.
+        nobody = CookieJar(DefaultCookiePolicy(allowed_domains=()))
+        limits = httpx.Limits(max_connections=1, keepalive_expiry=MOST_SECONDS)
+        return httpx.AsyncClient(
+            cookies=nobody, timeout=self.timeout, limits=limits, verify=self._tls
+        )

@@ -1,0 +1,75 @@
+"""A cache whose entries live for some time from their last use on, for many threads."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from typing import Final, Generic, TypeVar
+
+from cachetools import TTLCache
+
+from toolcarry.types import check_seconds
+
+__all__ = ["SlidingCache"]
+
+K = TypeVar("K")
+V = TypeVar("V")
+
+STEPS: Final = 16
+"""In how many steps a time to live begins anew: to write each use down would cost more than the use."""
+
+
+class SlidingCache(Generic[K, V]):
+    """Up to ``max_size`` of what ``size`` says of each value, for ``ttl`` seconds from its last use on, or up to a
+    sixteenth more. Of too many that one goes which was used longest ago.
+
+    Raises ``ConfigError`` where ``ttl`` is no number of seconds above 0.
+
+    >>> cache = SlidingCache[str, int](2, ttl=60.0)
+    >>> cache.set("a", 1), cache.set("b", 2), cache.set("c", 3)
+    (None, None, None)
+    >>> cache.get("a"), cache.get("c"), len(cache)
+    (None, 3, 2)
+    """
+
+    def __init__(self, max_size: int, ttl: float, size: Callable[[V], int] | None = None) -> None:
+        check_seconds("ttl", ttl)
+        self.max_size = max_size
+        self._step = ttl / STEPS
+        sized = None if size is None else lambda held: size(held[0])
+        self._held: TTLCache[K, tuple[V, float]] = TTLCache(
+            max_size, ttl + self._step, getsizeof=sized
+        )
+        self._lock = threading.Lock()
+
+    def __len__(self) -> int:
+        with self._lock:
+            return len(self._held)
+
+    @property
+    def size(self) -> int:
+        """How much is held, as ``max_size`` counts it."""
+        with self._lock:
+            return int(self._held.currsize)
+
+    def get(self, key: K) -> V | None:
+        """What is held under a key, which lives anew; ``None`` where nothing is."""
+        with self._lock:
+            held = self._held.get(key)
+            if held is None:
+                return None
+            value, since = held
+            now = time.monotonic()
+            if now - since > self._step:
+                self._held[key] = (value, now)
+            return value
+
+    def set(self, key: K, value: V) -> None:
+        """Hold a value under a key. One that is larger than all there is room for leaves nothing there."""
+        held = (value, time.monotonic())
+        with self._lock:
+            if self._held.getsizeof(held) > self.max_size:
+                self._held.pop(key, None)
+            else:
+                self._held[key] = held

@@ -1,0 +1,81 @@
+"""What is read of a body without its messages is what a reader of the whole body sees."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import toolcarry.fields as module
+from toolcarry.errors import InputError
+from toolcarry.fields import LazyMessages, read_fields
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**63), 2**63) | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=8,
+)  # fmt: skip
+MEMBERS = st.sampled_from(
+    [
+        "model",
+        "metadata",
+        "conversation",
+        "prompt_cache_key",
+        "messages",
+        "contents",
+        "input",
+        "tools",
+    ]
+)
+
+
+def expected(document: dict[str, Any]) -> tuple[str, list[Any]]:
+    for key in ("messages", "contents", "input"):
+        if isinstance(document.get(key), list):
+            return key, document[key]
+    said = document.get("input")
+    return "", [{"role": "user", "content": said}] if isinstance(said, str) else []
+
+
+@given(st.dictionaries(MEMBERS, JSON | st.lists(JSON, max_size=4), max_size=6))
+def test_fields_are_those_of_the_whole_document(document: dict[str, Any]) -> None:
+    fields = read_fields(json.dumps(document).encode())
+    for name in ("model", "metadata", "conversation", "prompt_cache_key"):
+        assert getattr(fields, name) == document.get(name)
+    assert (fields.key, list(fields.messages)) == expected(document)
+
+
+def test_a_message_is_read_once_and_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(_: bytes) -> None:
+        raise AssertionError
+
+    monkeypatch.setattr(module, "loads", fail)
+    messages = read_fields(b'{"messages": [{"a": 1}, {"b": [2]}, 3]}').messages
+    assert isinstance(messages, LazyMessages)
+    assert messages[1] is messages[1] is messages[-2]
+    assert messages[-1:] == [3]
+    assert messages[::2] == [{"a": 1}, 3]
+    assert [len(messages), *messages] == [3, {"a": 1}, {"b": [2]}, 3]
+    with pytest.raises(IndexError):
+        messages[3]
+
+
+def test_of_a_key_that_stands_twice_the_last_counts() -> None:
+    fields = read_fields(b'{"model": "a", "messages": [1], "model": "b", "messages": [2]}')
+    assert (fields.model, list(fields.messages)) == ("b", [2])
+
+
+def test_a_message_that_is_no_json_is_told_with_its_place_in_the_body() -> None:
+    body = b'{"messages": [{}, {"content": "\xff"}]}'
+    messages = read_fields(body).messages
+    if messages:  # who tells messages apart need not look into them
+        with pytest.raises(InputError, match=f"byte {body.index(0xFF)}"):
+            messages[1]
+
+
+def test_half_of_a_surrogate_pair_is_read() -> None:
+    fields = read_fields(b'{"model": "m", "messages": [{"content": "\\ud83d"}]}')
+    assert fields.messages[0] == {"content": "\ud83d"}
