@@ -34,6 +34,13 @@ if TYPE_CHECKING:
     from toolcarry.config import Config, load_config
     from toolcarry.summarize import CallableSummarizer, ExtractiveSummarizer, LiteLLMSummarizer
     from toolcarry.switch import SummarizeTransformer, Switched
+    from toolcarry.tool_cache import (
+        MemoryToolCache,
+        ToolCache,
+        ToolResolution,
+        cache_key,
+        convert_tools,
+    )
 else:
     LATE = {
         "Config": "config",
@@ -43,6 +50,11 @@ else:
         "LiteLLMSummarizer": "summarize",
         "SummarizeTransformer": "switch",
         "Switched": "switch",
+        "MemoryToolCache": "tool_cache",
+        "ToolCache": "tool_cache",
+        "ToolResolution": "tool_cache",
+        "cache_key": "tool_cache",
+        "convert_tools": "tool_cache",
     }
 
     def __getattr__(name: str) -> object:
@@ -70,6 +82,7 @@ __all__ = [
     "Inspection",
     "LiteLLMSummarizer",
     "Loss",
+    "MemoryToolCache",
     "Mend",
     "Notes",
     "Policy",
@@ -83,12 +96,16 @@ __all__ = [
     "Switched",
     "TokenEstimate",
     "ToolBlock",
+    "ToolCache",
+    "ToolResolution",
     "ToolSize",
     "ToolcarryError",
     "backend",
+    "cache_key",
     "carry",
     "carry_files",
     "convert",
+    "convert_tools",
     "count_message_tokens",
     "count_tokens",
     "deduplicate_tools",

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
 from toolcarry.decode import loads, loads_any_depth
+from toolcarry.encode import dump
 from toolcarry.errors import InputError
 from toolcarry.fields import RequestFields, read_fields
-from toolcarry.switch.packed import dump
 from toolcarry.switch.values import Switched, SwitchedBody
 from toolcarry.wire import as_list, as_object
 

@@ -10,10 +10,10 @@ import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
+from toolcarry.encode import dump
 from toolcarry.summarize import strip_injected
 from toolcarry.switch.bare import bare
 from toolcarry.switch.entries import role_in
-from toolcarry.switch.packed import dump
 from toolcarry.wire import Wire, as_list, as_object, plain_message
 
 __all__ = ["Mark", "marks"]

@@ -9,15 +9,16 @@ from __future__ import annotations
 
 import os
 import threading
-import time
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Final
 
+from toolcarry.breaker import Breaker
+from toolcarry.decode import loads
+from toolcarry.encode import dump
 from toolcarry.errors import InputError, StoreError
 from toolcarry.redact.logs import get_logger
-from toolcarry.switch.packed import dump, load
 from toolcarry.switch.sessions import Line, MemorySessions, Prefix, Session, SessionKey
 from toolcarry.tract.store.log import Draft, Log
 from toolcarry.tract.store.pages import Head
@@ -65,8 +66,7 @@ class HistorySessions:
     ) -> None:
         self._memory = MemorySessions(max_entries=max_entries, ttl=ttl, max_bytes=max_bytes)
         self._database = open_database(os.fspath(target), busy_timeout=busy_timeout)
-        self._pause = pause
-        self._paused_until = 0.0
+        self._breaker = Breaker(pause)
         self._lock = threading.Lock()
         self.counts: Counter[str] = Counter()
 
@@ -121,21 +121,25 @@ class HistorySessions:
 
     def _reach(self, done: str, access: Callable[[], Session]) -> Session | None:
         """What an access to the store gives; ``None`` where it failed, or where it is not tried."""
-        with self._lock:
-            is_paused = time.monotonic() < self._paused_until
-            self.counts["paused" if is_paused else done] += 1
-        if is_paused:
+        if not self._breaker.may_try():
+            self._count("paused")
             return None
         try:
             session = access()
-        except (StoreError, InputError) as error:
-            with self._lock:
-                self._paused_until = time.monotonic() + self._pause
-                self.counts["failed"] += 1
-                self.counts[done] -= 1
+        except BaseException as error:
+            self._breaker.failed()
+            if not isinstance(error, (StoreError, InputError)):
+                raise
+            self._count("failed")
             logger.warning("the sessions can't be had: %s", type(error).__name__)
             return None
+        self._breaker.succeeded()
+        self._count(done)
         return session
+
+    def _count(self, what: str) -> None:
+        with self._lock:
+            self.counts[what] += 1
 
 
 def rebased(stored: Session, before: Session, session: Session) -> Session:
@@ -183,7 +187,7 @@ def encode(session: Session) -> bytes:
 
 def decode(data: bytes) -> Session:
     """What ``encode`` wrote. Raises ``InputError`` for anything else."""
-    document = load(data)
+    document = loads(data)
     try:
         lines = [
             Line(

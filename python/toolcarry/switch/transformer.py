@@ -9,6 +9,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import NamedTuple, ParamSpec, TypeVar
 
+from toolcarry.decode import loads
+from toolcarry.encode import dump
 from toolcarry.errors import InputError, RedactionError
 from toolcarry.fields import RequestFields
 from toolcarry.policy import Policy, check_type
@@ -22,7 +24,6 @@ from toolcarry.switch.draft import Draft, draft_of, without_history
 from toolcarry.switch.entries import read_entry
 from toolcarry.switch.fingerprint import Mark, marks
 from toolcarry.switch.locks import Locks
-from toolcarry.switch.packed import dump, load
 from toolcarry.switch.prompts import leading_prompts
 from toolcarry.switch.sessions import Line, MemorySessions, Prefix, Session, SessionKey, Sessions
 from toolcarry.switch.telling import Telling
@@ -274,7 +275,7 @@ class SummarizeTransformer:
         self._count(reason)
         if known is not None:
             report = SwitchReport(reason)
-            return joined(asked, load(known.prefix.messages), known.end, report)
+            return joined(asked, loads(known.prefix.messages), known.end, report)
         return untouched(asked, reason)
 
     def _start(self, due: Due) -> Switched | Work:
@@ -307,7 +308,7 @@ class SummarizeTransformer:
             if kept is None and not line.is_answered:
                 self._sessions.save(asked.key, session.with_line(line.with_prefix(prefix)))
         report = SwitchReport(work.reason, summary=summary, carried=made.carried)
-        return joined(asked, load((kept or prefix).messages), last.end, report)
+        return joined(asked, loads((kept or prefix).messages), last.end, report)
 
     def _count(self, what: str) -> None:
         with self._counting:

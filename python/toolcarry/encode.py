@@ -1,17 +1,15 @@
-"""Messages as bytes and back: what stands for a part of a conversation is kept as it will be sent."""
+"""Objects to bytes: one writer, for what is sent and what is kept."""
 
 from __future__ import annotations
 
 import json
-from typing import Any
 
 import orjson
 
-from toolcarry.decode import loads
 from toolcarry.errors import InputError
 from toolcarry.wire import MAX_DEPTH
 
-__all__ = ["dump", "load"]
+__all__ = ["dump"]
 
 
 def dump(value: object, *, is_sorted: bool = False) -> bytes:
@@ -32,8 +30,3 @@ def dump(value: object, *, is_sorted: bool = False) -> bytes:
         except (TypeError, ValueError) as error:  # an object that is none of JSON's
             raise InputError(f"no JSON: {error}", None) from None
         return text.encode()
-
-
-def load(data: bytes) -> Any:
-    """What ``dump`` wrote."""
-    return loads(data)

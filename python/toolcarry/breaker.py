@@ -1,0 +1,46 @@
+"""A circuit breaker: what has just failed is left alone for a while."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+__all__ = ["Breaker"]
+
+
+class Breaker:
+    """After a failure nothing is tried for ``pause`` seconds; then by one caller at a time, until it succeeds.
+
+    >>> breaker = Breaker(pause=60.0)
+    >>> breaker.may_try(), breaker.failed(), breaker.may_try()
+    (True, None, False)
+    """
+
+    def __init__(self, pause: float) -> None:
+        self._pause = pause
+        self._lock = threading.Lock()
+        self._open_until = 0.0
+        self._is_probing = False
+
+    def may_try(self) -> bool:
+        """Whether the caller may try; who is told so tells with ``failed`` or ``succeeded`` how it went."""
+        if not self._open_until:
+            return True
+        with self._lock:
+            if self._is_probing or time.monotonic() < self._open_until:
+                return False
+            self._is_probing = self._open_until > 0.0
+            return True
+
+    def failed(self) -> None:
+        """It failed."""
+        with self._lock:
+            self._open_until = time.monotonic() + self._pause
+            self._is_probing = False
+
+    def succeeded(self) -> None:
+        """It succeeded."""
+        if self._open_until:
+            with self._lock:
+                self._open_until = 0.0
+                self._is_probing = False

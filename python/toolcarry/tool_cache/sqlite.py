@@ -1,0 +1,115 @@
+"""Definitions in a file, which outlive the process."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from typing import Any, Final
+
+import apsw
+
+from toolcarry.errors import StoreError
+from toolcarry.sliding import STEPS
+from toolcarry.tool_cache.shared import SharedToolCache, StoreUnavailableError
+from toolcarry.tract.store import guard
+from toolcarry.tract.store.sqlite_file import create
+
+__all__ = ["SQLiteToolCache"]
+
+APPLICATION: Final = 0x746F6F63
+"""By which a file says that it is a cache of tools."""
+OWNER: Final = "SELECT (SELECT count(*) FROM sqlite_schema), (SELECT application_id FROM pragma_application_id)"
+SETTINGS: Final = (
+    "PRAGMA journal_mode = WAL",
+    "PRAGMA synchronous = NORMAL",  # the last entries before a power failure are worth no wait
+    f"PRAGMA application_id = {APPLICATION}",
+    "CREATE TABLE IF NOT EXISTS tools (name TEXT PRIMARY KEY, value BLOB NOT NULL, used_at REAL NOT NULL) STRICT",
+    "CREATE INDEX IF NOT EXISTS tools_by_use ON tools (used_at)",
+)
+BUSY: Final = 40
+"""Milliseconds to wait for another process that writes."""
+
+
+class SQLiteToolCache(SharedToolCache):
+    """Definitions in the file at ``path``, of up to ``max_entries`` scopes and models, for ``ttl`` seconds from their last
+    use on, or up to a sixteenth less. Several processes may share it.
+
+    Raises ``StoreError`` where the file is something else, or can't be made or opened; afterwards memory has to do where
+    it fails.
+    """
+
+    def __init__(
+        self, path: str | os.PathLike[str], *, ttl: float = 3_600.0, max_entries: int = 1_024
+    ) -> None:
+        super().__init__(ttl=ttl, max_entries=max_entries, pause=2.0)
+        self._path = os.path.realpath(path)
+        self._ttl = ttl
+        self._max_entries = max_entries
+        self._process = os.getpid()
+        self._lock = threading.Lock()
+        create(self._path)
+        guard.check(self._path)
+        try:
+            self._connection = self._opened()
+        except apsw.Error as error:
+            raise StoreError(f"{self._path}: can't be opened: {type(error).__name__}") from error
+        guard.add(self._path)
+
+    def close(self) -> None:
+        """Close the file."""
+        with self._lock:
+            if self._process == os.getpid() and self._path:
+                self._connection.close()
+                guard.remove(self._path)
+                self._path = ""
+
+    def _opened(self) -> apsw.Connection:
+        connection = apsw.Connection(self._path, apsw.SQLITE_OPEN_READWRITE)
+        try:
+            connection.set_busy_timeout(BUSY)
+            check_owner(connection, self._path)
+            for statement in SETTINGS:
+                connection.execute(statement)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _read(self, name: str) -> bytes | None:
+        now = time.time()
+        sql = "SELECT value, used_at FROM tools WHERE name = ? AND used_at BETWEEN ? AND ?"
+        rows = self._run(sql, name, now - self._ttl, now + self._ttl)
+        if not rows:
+            return None
+        ((value, used_at),) = rows
+        if abs(now - used_at) > self._ttl / STEPS:
+            self._run("UPDATE tools SET used_at = ? WHERE name = ?", now, name)
+        return value if isinstance(value, bytes) else None
+
+    def _write(self, name: str, value: bytes) -> None:
+        now = time.time()
+        self._run("INSERT OR REPLACE INTO tools VALUES (?, ?, ?)", name, value, now)
+        self._run(
+            "DELETE FROM tools WHERE used_at < ? OR used_at > ?", now - self._ttl, now + self._ttl
+        )
+        self._run(
+            "DELETE FROM tools WHERE name IN (SELECT name FROM tools ORDER BY used_at DESC LIMIT -1 OFFSET ?)",
+            self._max_entries,
+        )
+
+    def _run(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
+        with self._lock:
+            if self._process != os.getpid() or not self._path:
+                raise StoreUnavailableError("the file belongs to another process, or is closed")
+            try:
+                return list(self._connection.execute(sql, values))
+            except apsw.Error as error:
+                raise StoreUnavailableError(type(error).__name__) from error
+
+
+def check_owner(connection: apsw.Connection, path: str) -> None:
+    """Raise ``StoreError`` for a file of something else."""
+    ((tables, application),) = connection.execute(OWNER)
+    if tables and application != APPLICATION:
+        raise StoreError(f"{path}: is the file of something else")
