@@ -13,6 +13,7 @@ import msgspec
 import orjson
 
 from toolcarry.decode import loads
+from toolcarry.encode import dump
 from toolcarry.errors import InputError
 
 __all__ = ["LazyMessages", "RequestFields", "read_fields"]
@@ -25,7 +26,7 @@ LISTS: Final = ("messages", "contents", "input")
 class RequestFields:
     """The members of a request's body that tell whose it is, as they came; ``None`` where one is not there.
 
-    ``messages`` are those of the list ``key``. That is empty where there is none; what the user said in a string is one
+    ``tools`` are a JSON value. ``messages`` are those of the list ``key``. That is empty where there is none; what the user said in a string is one
     message even so.
     """
 
@@ -33,6 +34,8 @@ class RequestFields:
     metadata: Any = None
     conversation: Any = None
     prompt_cache_key: Any = None
+    tool_choice: Any = None
+    tools: bytes | None = None
     key: str = ""
     messages: Sequence[Any] = ()
 
@@ -73,6 +76,9 @@ class LazyMessages(Sequence[Any]):
             return loads(self._body)[self._key][at]
 
 
+NO_TOOLS: Final = msgspec.Raw()
+
+
 class Frame(msgspec.Struct, gc=False):
     """What is read of a body; messages stay bytes."""
 
@@ -80,6 +86,8 @@ class Frame(msgspec.Struct, gc=False):
     metadata: Any = None
     conversation: Any = None
     prompt_cache_key: Any = None
+    tool_choice: Any = None
+    tools: msgspec.Raw = NO_TOOLS
     messages: list[msgspec.Raw] | None = None
     contents: list[msgspec.Raw] | None = None
     input: list[msgspec.Raw] | str | None = None
@@ -115,7 +123,9 @@ def read_slowly(body: bytes) -> RequestFields:
         return RequestFields()
     if not isinstance(document, dict):
         return RequestFields()
-    known = Frame(**{name: document.get(name) for name in Frame.__struct_fields__})
+    tools = msgspec.Raw(dump(document["tools"])) if "tools" in document else NO_TOOLS
+    members = (name for name in Frame.__struct_fields__ if name != "tools")
+    known = Frame(**{name: document.get(name) for name in members}, tools=tools)
     for key in LISTS:
         messages = document.get(key)
         if isinstance(messages, list):
@@ -130,5 +140,12 @@ def only_message(said: object) -> tuple[str, Sequence[Any]]:
 
 def fields_of(frame: Frame, key: str, messages: Sequence[Any]) -> RequestFields:
     return RequestFields(
-        frame.model, frame.metadata, frame.conversation, frame.prompt_cache_key, key, messages
+        frame.model,
+        frame.metadata,
+        frame.conversation,
+        frame.prompt_cache_key,
+        frame.tool_choice,
+        None if frame.tools is NO_TOOLS else bytes(frame.tools),
+        key,
+        messages,
     )

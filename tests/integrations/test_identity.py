@@ -103,9 +103,10 @@ def test_without_a_key_there_is_no_tenant(headers: dict[str, str]) -> None:
     assert Identification()(view({"model": "m"}, x_session_id="s1", **headers)) is None
 
 
-def test_without_a_conversation_nobody_is_known_unless_it_may_be_guessed() -> None:
+def test_without_its_id_a_conversation_is_not_known_unless_it_may_be_guessed() -> None:
     body = {"model": "m", "messages": [{"role": "user", "content": "Go."}]}
-    assert Identification()(view(body, x_api_key="k")) is None
+    asked = view(body, x_api_key="k", user_agent="Zed/1.0")
+    assert Identification()(asked) == RequestIdentity(tenant_of(asked), "", "m", client="Zed/1.0")
     guessing = Identification(guess_conversation=True)
     found = guessing(view(body, x_api_key="k"))
     body["messages"] += [

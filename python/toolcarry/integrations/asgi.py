@@ -112,7 +112,7 @@ class ToolCarryMiddleware:
             return await self.app(scope, Replay(read.messages, receive), send)
         body = read.body
         request = RequestView(scope["path"], headers, body, scope)
-        done = await pipeline.process(body, *self._whose(request, pipeline))
+        done = await pipeline.process(body, *self._whose(request, pipeline), request.style)
         if done.body is not body:
             scope = {**scope, "headers": with_length(scope["headers"], len(done.body))}
         replay = Replay([requested(done.body)], receive)

@@ -14,8 +14,16 @@ from toolcarry.integrations.pipeline import RequestPipeline
 from toolcarry.integrations.request import RequestView
 from toolcarry.summarize import ExtractiveSummarizer, LiteLLMSummarizer, Summarizer
 from toolcarry.switch import MemorySessions, Sessions, SummarizeTransformer
+from toolcarry.tool_cache import MemoryToolCache, ToolCache
+from toolcarry.tool_cache.memory import ToolStore
 
-__all__ = ["SINGLE_USER", "identification_from", "pipeline_from", "sessions_from"]
+__all__ = [
+    "SINGLE_USER",
+    "identification_from",
+    "pipeline_from",
+    "sessions_from",
+    "tool_cache_from",
+]
 
 SINGLE_USER: Final = "single-user"
 """The tenant where there is but one."""
@@ -25,11 +33,14 @@ MOST_WAIT: Final = 1.0
 """Seconds that a request waits for a store that others use: behind them it goes on without."""
 
 
-def pipeline_from(config: Config, sessions: Sessions | None = None) -> RequestPipeline:
-    """The pipeline of these settings. ``sessions`` are those of the pipeline before, where there was one.
+def pipeline_from(
+    config: Config, sessions: Sessions | None = None, tool_cache: ToolCache | None = None
+) -> RequestPipeline:
+    """The pipeline of these settings. ``sessions`` and ``tool_cache`` are those of the pipeline before, where there was
+    one.
 
-    Raises ``ConfigError`` for what can't be had, as an extra that is not installed, and ``StoreError`` where the
-    history can't be opened.
+    Raises ``ConfigError`` for what can't be had, as an extra that is not installed, and ``StoreError`` where a store
+    can't be opened.
 
     >>> pipeline_from(Config()).has_work
     True
@@ -50,6 +61,7 @@ def pipeline_from(config: Config, sessions: Sessions | None = None) -> RequestPi
     return RequestPipeline(
         transformer=transformer,
         projection=config.projection_policy() if config.projection.enabled else None,
+        tool_cache=tool_cache_from(config) if tool_cache is None else tool_cache,
         ttl=config.sessions.ttl,
         timeout=settings.timeout + BESIDE_SUMMARY,
     )
@@ -68,6 +80,26 @@ def sessions_from(config: Config) -> Sessions:
         ttl=bounds.ttl,
         busy_timeout=min(config.history.busy_timeout, MOST_WAIT),
     )
+
+
+def tool_cache_from(config: Config) -> ToolCache | None:
+    """Where tools are kept for the requests that come without; ``None`` where they are not."""
+    settings = config.tool_cache
+    if not settings.enabled:
+        return None
+    ttl, most = settings.ttl, settings.max_entries
+    backend: ToolStore = MemoryToolCache(ttl=ttl, max_entries=most)
+    if settings.redis_url and settings.path:
+        raise ConfigError("tool_cache: path and redis_url can't both be set")
+    if settings.redis_url:
+        from toolcarry.tool_cache import RedisToolCache  # noqa: PLC0415 - where it is wanted
+
+        backend = RedisToolCache(settings.redis_url, ttl=ttl, max_entries=most)
+    if settings.path:
+        from toolcarry.tool_cache import SQLiteToolCache  # noqa: PLC0415 - where it is wanted
+
+        backend = SQLiteToolCache(settings.path, ttl=ttl, max_entries=most)
+    return ToolCache(backend, when=settings.when, empty_means_absent=settings.empty_means_absent)
 
 
 def summarizer_from(settings: Summarize) -> Summarizer | None:

@@ -30,7 +30,8 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class RequestIdentity:
-    """Whose request it is. Without a tenant or a conversation nothing is remembered of it.
+    """Whose request it is. Without a tenant nothing is remembered of it, and without a conversation no more than the
+    tools of its ``client``, the program that sends it.
 
     ``is_side_request`` says that it only asks something about the conversation, as a count of its tokens does: its
     success is not an answer of the backend's.
@@ -40,6 +41,7 @@ class RequestIdentity:
     conversation: str
     backend: str
     is_side_request: bool = False
+    client: str = ""
 
 
 Identify: TypeAlias = Callable[[RequestView], RequestIdentity | None]
@@ -86,7 +88,7 @@ class Identification:
 
     >>> identify = Identification(tenant="me")
     >>> identify(RequestView("/v1/messages", {"x-session-id": "s1"}, b'{"model": "m", "messages": []}'))
-    RequestIdentity(tenant='me', conversation='s1', backend='m', is_side_request=False)
+    RequestIdentity(tenant='me', conversation='s1', backend='m', is_side_request=False, client='')
     """
 
     tenant: str = ""
@@ -96,17 +98,19 @@ class Identification:
     guess_conversation: bool = False
 
     def __call__(self, request: RequestView) -> RequestIdentity | None:
-        """Whose request it is; ``None`` without a tenant or a conversation."""
+        """Whose request it is; ``None`` without a tenant."""
         tenant = self.tenant or self._tenant(request)
         if not tenant:
             return None
         conversation = conversation_of(request)
         if not conversation and self.guess_conversation:
             conversation = opening(request.fields)
-        if not conversation:
-            return None
         return RequestIdentity(
-            tenant, conversation, self._backend(request), is_side_request(request.path)
+            tenant,
+            conversation,
+            self._backend(request),
+            is_side_request(request.path),
+            bounded(request.headers.get("user-agent")),
         )
 
     def _tenant(self, request: RequestView) -> str:

@@ -17,19 +17,20 @@ from litellm.integrations.custom_logger import CustomLogger
 from toolcarry.integrations.identity import RequestIdentity
 from toolcarry.integrations.pipeline import Processed, RequestPipeline
 from toolcarry.redact.logs import get_logger
+from toolcarry.tool_cache import Style
 
 __all__ = ["ToolCarryHandler", "handler"]
 
 logger = get_logger("toolcarry.integrations")
 
-ROUTES: Final = {
-    "completion": "messages",
-    "acompletion": "messages",
-    "anthropic_messages": "messages",
-    "responses": "input",
-    "aresponses": "input",
+ROUTES: Final[dict[str, tuple[str, Style]]] = {
+    "completion": ("messages", "openai"),
+    "acompletion": ("messages", "openai"),
+    "anthropic_messages": ("messages", "anthropic"),
+    "responses": ("input", "responses"),
+    "aresponses": ("input", "responses"),
 }
-"""The kinds of calls that hold a conversation, and where."""
+"""The kinds of calls that hold a conversation, where, and how their tools are written."""
 OURS: Final = (
     "model",
     "metadata",
@@ -37,6 +38,7 @@ OURS: Final = (
     "context_management",
     "system",
     "tools",
+    "tool_choice",
     "instructions",
 )
 """What the pipeline looks at beside the messages; it may take out of these what the backend would refuse."""
@@ -75,12 +77,13 @@ class ToolCarryHandler(CustomLogger):  # type: ignore[misc]  # it has no types w
         call_type: str,
     ) -> dict[str, Any]:
         """Process a request: what changes is changed in ``data``."""
-        key = ROUTES.get(call_type)
-        messages = None if key is None else data.get(key)
-        if key is None or not isinstance(messages, list):
+        if call_type not in ROUTES:
+            return data
+        key, style = ROUTES[call_type]
+        if not isinstance(data.get(key), list):
             return data
         try:
-            await self._process(user_api_key_dict, data, key)
+            await self._process(user_api_key_dict, data, key, style)
         except Exception as error:  # noqa: BLE001 - logged; the pipeline counts its own
             logger.warning("a request goes on as it came: %s", type(error).__name__)
         return data
@@ -106,13 +109,13 @@ class ToolCarryHandler(CustomLogger):  # type: ignore[misc]  # it has no types w
             yield item
         await self._answered(request_data, response)
 
-    async def _process(self, user: Any, data: dict[str, Any], key: str) -> None:
+    async def _process(self, user: Any, data: dict[str, Any], key: str, style: Style) -> None:
         asked = {name: data[name] for name in (*OURS, key) if data.get(name) is not None}
         body = orjson.dumps(asked, default=dumped)
-        done = await self.pipeline.process(body, self._whose(user, data))
+        done = await self.pipeline.process(body, self._whose(user, data), style=style)
         if done.body is not body:
             new = orjson.loads(done.body)
-            data[key] = new[key]
+            data.update({name: new[name] for name in (key, "tools") if name in new})
             for name in asked.keys() - new.keys():
                 del data[name]
         if done.is_to_be_told:
@@ -129,10 +132,12 @@ class ToolCarryHandler(CustomLogger):  # type: ignore[misc]  # it has no types w
         tenant = "" if token is None or token == MASTER_KEY else str(token)
         if not tenant and self._is_single_user:
             tenant = "single-user"
-        conversation = data.get("litellm_session_id")
-        if not tenant or not isinstance(conversation, str) or not conversation:
+        if not tenant:
             return None
-        return RequestIdentity(tenant, conversation, str(data.get("model")))
+        session = data.get("litellm_session_id")
+        conversation = session if isinstance(session, str) else ""
+        model = str(data.get("model"))
+        return RequestIdentity(tenant, conversation, model, client=client_of(data))
 
 
 def configured() -> tuple[RequestPipeline, bool]:
@@ -142,6 +147,12 @@ def configured() -> tuple[RequestPipeline, bool]:
 
     config = load_config()
     return pipeline_from(config), config.sessions.single_user
+
+
+def client_of(data: Mapping[str, Any]) -> str:
+    """What the client calls itself."""
+    headers = (data.get("proxy_server_request") or {}).get("headers") or {}
+    return str(headers.get("user-agent", ""))
 
 
 def fell_back(response: Any) -> bool:

@@ -1,4 +1,5 @@
-"""What becomes of a request on its way to a model, whatever host it comes through: the switch, then the projection.
+"""What becomes of a request on its way to a model, whatever host it comes through: it is given its tools, then it is
+switched, then projected.
 
 Nothing here fails a request. Where a part of it fails, or takes too long, the request goes on as that part was given
 it; this is counted, and logged without a word of what was said.
@@ -18,10 +19,12 @@ from toolcarry.errors import InputError
 from toolcarry.fields import RequestFields, read_fields
 from toolcarry.integrations.identity import RequestIdentity
 from toolcarry.integrations.request import opening
+from toolcarry.integrations.tools import give_tools
 from toolcarry.policy import Policy, check_type
 from toolcarry.project import project_body
 from toolcarry.redact.logs import get_logger
 from toolcarry.sliding import SlidingCache
+from toolcarry.tool_cache import Style, ToolCache
 from toolcarry.types import check_limit, check_seconds
 
 __all__ = ["Processed", "RequestPipeline", "Transformed", "Transformer"]
@@ -91,16 +94,17 @@ class Processed:
 
 
 class RequestPipeline:
-    """Processes requests: ``transformer`` takes conversations from one backend to another, and the policy
-    ``projection`` makes requests smaller, and mends them where it has ``repair``. Either may be ``None``.
+    """Processes requests: ``tool_cache`` gives their tools to those that come without, ``transformer`` takes
+    conversations from one backend to another, and the policy ``projection`` makes requests smaller, and mends them where
+    it has ``repair``. Any of them may be ``None``.
 
     Of a conversation with a known tenant the decisions of its last projection are kept, so that the provider's cache of
     the prompt stands: ``max_decisions`` about single results, of all conversations together, each conversation's for
     ``ttl`` seconds. Without a tenant or a conversation nothing is kept and nothing is switched. Each part may take
     ``timeout`` seconds.
 
-    ``counts`` says what was done since it was made: requests that were ``processed``, ``switched``, ``projected``, and
-    ``changed`` by either; ``skipped.<reason>``; ``failed_open.<part>``; ``bytes_before`` and ``bytes_after``.
+    ``counts`` says what was done since it was made: requests that were ``processed``, ``tools_restored``, ``switched``,
+    ``projected``, and ``changed`` by any of it; ``skipped.<reason>``; ``failed_open.<part>``; ``bytes_before`` and ``bytes_after``.
     It belongs to one event loop.
 
     >>> pipeline = RequestPipeline(projection=Policy(max_tool_result_chars=2_000))
@@ -113,6 +117,7 @@ class RequestPipeline:
         *,
         transformer: Transformer | None = None,
         projection: Policy | None = None,
+        tool_cache: ToolCache | None = None,
         max_decisions: int = 100_000,
         ttl: float = 86_400.0,
         timeout: float = 40.0,
@@ -123,6 +128,7 @@ class RequestPipeline:
         check_seconds("timeout", timeout)
         self._transformer = transformer
         self._policy = projection
+        self._tool_cache = tool_cache
         self._timeout = timeout
         self._known = SlidingCache[LineKey, Decisions](max_decisions, ttl, weight)
         self.counts: Counter[str] = Counter()
@@ -130,27 +136,37 @@ class RequestPipeline:
     @property
     def has_work(self) -> bool:
         """Whether there is anything that it could do to a request."""
-        return self._transformer is not None or self._policy is not None
+        parts = (self._tool_cache, self._transformer, self._policy)
+        return any(part is not None for part in parts)
 
     async def process(
-        self, body: bytes, identity: RequestIdentity | None, fields: RequestFields | None = None
+        self,
+        body: bytes,
+        identity: RequestIdentity | None,
+        fields: RequestFields | None = None,
+        style: Style | None = None,
     ) -> Processed:
         """The request as it goes on to its backend; its ``body`` is the same object where nothing changes.
 
-        ``fields`` are what was read of the body already, if it was.
+        ``fields`` are what was read of the body already, if it was; ``style`` is how tools are written in it.
         Raises nothing but what is not an ``Exception``, as the cancellation of its task.
         """
         is_known = (
             isinstance(identity, RequestIdentity) and identity.tenant and identity.conversation
         )
         done = Processed(body, identity if is_known else None)
+        if self._tool_cache is not None and style is not None:
+            with self._fail_open("tools"):
+                given = await self._with_tools(body, identity, fields, style)
+                done = Processed(given, done.identity)
+        said = done.body  # with the messages that were read
         if self._transformer is not None:
             with self._fail_open("switch"):
                 async with asyncio.timeout(self._timeout):
                     done = await self._switch(done, self._transformer, fields)
         if self._policy is not None:
             with self._fail_open("projection"):
-                known = fields if done.body is body else None
+                known = fields if done.body is said else None
                 done = await self._project(done, self._policy, known)
         self.counts["processed"] += 1
         self.counts["changed"] += done.body is not body
@@ -192,6 +208,21 @@ class RequestPipeline:
     def skip(self, reason: str) -> None:
         """Count a request, or a part of the work on it, that was left out."""
         self.counts[f"skipped.{reason}"] += 1
+
+    async def _with_tools(
+        self,
+        body: bytes,
+        identity: RequestIdentity | None,
+        fields: RequestFields | None,
+        style: Style,
+    ) -> bytes:
+        if self._tool_cache is None or identity is None or not identity.tenant:
+            self.skip("no_tenant")
+            return body
+        read = fields or read_fields(body)
+        given = await give_tools(self._tool_cache, body, identity, read, style)
+        self.counts["tools_restored"] += given is not body
+        return given
 
     async def _switch(
         self, done: Processed, transformer: Transformer, fields: RequestFields | None

@@ -15,10 +15,22 @@ import orjson
 
 from toolcarry.errors import InputError
 from toolcarry.fields import RequestFields, read_fields
+from toolcarry.tool_cache import Style
 
 __all__ = ["RequestView", "opening"]
 
 NOT_THE_MODEL: Final = frozenset(("user", "system", "developer"))
+
+
+STYLE_OF_PATH: Final[tuple[tuple[str, Style], ...]] = (
+    ("/messages", "anthropic"),
+    ("/messages/count_tokens", "anthropic"),
+    ("/chat/completions", "openai"),
+    ("/responses", "responses"),
+    ("/responses/input_tokens", "responses"),
+    ("/api/chat", "ollama"),
+)
+"""How a path ends at which requests write their tools in a style."""
 
 
 class RequestView:
@@ -41,6 +53,16 @@ class RequestView:
         self.headers = headers
         self.body = body
         self.scope: Mapping[str, Any] = {} if scope is None else scope
+
+    @property
+    def style(self) -> Style | None:
+        """How tools are written in requests to the path; ``None`` where that is not known.
+
+        >>> RequestView("/openai/v1/chat/completions", {}, b"").style
+        'openai'
+        """
+        path = self.path.rstrip("/")
+        return next((style for end, style in STYLE_OF_PATH if path.endswith(end)), None)
 
     @cached_property
     def fields(self) -> RequestFields:

@@ -10,7 +10,12 @@ from starlette.types import ASGIApp
 from toolcarry.config import Config
 from toolcarry.errors import ToolcarryError
 from toolcarry.integrations.asgi import ToolCarryMiddleware
-from toolcarry.integrations.configured import identification_from, pipeline_from, sessions_from
+from toolcarry.integrations.configured import (
+    identification_from,
+    pipeline_from,
+    sessions_from,
+    tool_cache_from,
+)
 from toolcarry.integrations.request import RequestView
 from toolcarry.redact.logs import get_logger
 from toolcarry.serve.app import create_app
@@ -33,13 +38,15 @@ class Proxy:
     def __init__(self, config: Config) -> None:
         self._config = config
         self._sessions = sessions_from(config)
-        self._pipeline = pipeline_from(config, self._sessions)
+        self._tool_cache = tool_cache_from(config)
+        self._pipeline = pipeline_from(config, self._sessions, self._tool_cache)
         self._middleware: ToolCarryMiddleware
         self.app = create_app(config.serve, wrap=self._wrap, counters=self.counts)
 
     def counts(self) -> Mapping[str, int]:
         """What was done to requests since the start."""
-        return dict(self._pipeline.counts)
+        tools = {} if self._tool_cache is None else self._tool_cache.counts
+        return {**self._pipeline.counts, **{f"tools.{name}": tools[name] for name in tools}}
 
     def update(self, config: Config) -> None:
         """Go by other settings from the next request on; where it listens and where requests go stays as it was.
@@ -51,12 +58,17 @@ class Proxy:
         if serve != before.serve or config.history != before.history:
             logger.warning("[serve] and [history] are read at the start alone")
         try:
-            pipeline = pipeline_from(config, self._sessions)
+            is_new = config.tool_cache != before.tool_cache
+            tool_cache = tool_cache_from(config) if is_new else self._tool_cache
+            pipeline = pipeline_from(config, self._sessions, tool_cache)
         except ToolcarryError as error:
             logger.error("%s; the settings stay as they were", error)  # noqa: TRY400 - it says all
             return
         pipeline.counts.update(self._pipeline.counts)
         self._pipeline = self._middleware.pipeline = pipeline
+        if is_new and self._tool_cache is not None:
+            self._tool_cache.close()
+        self._tool_cache, self._config = tool_cache, config
 
     def _wrap(self, app: ASGIApp) -> ASGIApp:
         self._middleware = ToolCarryMiddleware(

@@ -1,0 +1,47 @@
+"""Tools for the requests that come without: whose they are, and how they are put in."""
+
+from __future__ import annotations
+
+from toolcarry.decode import loads, loads_any_depth
+from toolcarry.encode import dump
+from toolcarry.errors import InputError
+from toolcarry.fields import RequestFields
+from toolcarry.integrations.identity import RequestIdentity
+from toolcarry.tool_cache import Style, ToolCache
+
+__all__ = ["give_tools"]
+
+
+async def give_tools(
+    cache: ToolCache, body: bytes, identity: RequestIdentity, fields: RequestFields, style: Style
+) -> bytes:
+    """A request with the tools that its client sent before; the same object where it has its own, or none are known.
+
+    Tenants, their clients and their conversations have tools of their own. Raises ``InputError`` for what is no request.
+    """
+    found = await cache.aresolve(
+        fields.model,
+        fields.tools,
+        messages=fields.messages,
+        tool_choice=fields.tool_choice,
+        scope=scope_of(identity),
+        style=style,
+    )
+    return with_tools(body, found.to_bytes()) if found.source == "cache" else body
+
+
+def scope_of(identity: RequestIdentity) -> str:
+    """A tenant, a client and a conversation in a string that no others make."""
+    return dump([identity.tenant, identity.client, identity.conversation]).decode()
+
+
+def with_tools(body: bytes, tools: bytes) -> bytes:
+    """A request with these tools.
+
+    >>> with_tools(b'{"model": "m", "tools": []}', b'[{"name": "f"}]')
+    b'{"model":"m","tools":[{"name":"f"}]}'
+    """
+    document = loads_any_depth(body)
+    if not isinstance(document, dict):
+        raise InputError("no request", None)
+    return dump({**document, "tools": loads(tools)})
