@@ -189,3 +189,23 @@ def test_another_key_is_another_tenant(url: str, fakes: dict[str, Any]) -> None:
         with client("chat", url, key, "shared") as made:
             SAY["chat"](made, messages, stream=False, model="gpt-two")
         assert any(OPENS in text for text in texts(fakes["openai_two"])) is is_carried
+
+
+@pytest.mark.timeout(180)
+@pytest.mark.parametrize("api", ["anthropic", "chat", "responses"])
+def test_tools_come_back_to_who_sent_them(url: str, fakes: dict[str, Any], api: str) -> None:
+    say = SAY[api]
+    family, model = ("anthropic", "claude") if api == "anthropic" else ("openai", "gpt")
+    fake = fakes[f"{family}_one"]
+    fake.say(reads_then_quotes(PATH, 100))
+    with client(api, url, "sk-user-1", f"tools-{api}") as made:
+        messages = [{"role": "user", "content": f"Quote line 100 of {PATH}."}]
+        _, calls, sent = say(made, messages, stream=False, model=f"{model}-one")
+        tools = fake.recorded[-1].json["tools"]
+        messages += [*sent, result(api, calls[0], FILE)]
+        text, _, _ = say(made, messages, stream=False, model=f"{model}-one", tools=[])
+        assert text == LINES[99]
+        assert fake.recorded[-1].json["tools"] == tools
+    with client(api, url, "sk-user-2", f"tools-{api}") as made:
+        say(made, messages, stream=False, model=f"{model}-one", tools=[])
+        assert not fake.recorded[-1].json.get("tools")
