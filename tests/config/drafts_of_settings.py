@@ -57,13 +57,15 @@ def table(kind: inspect.StructType) -> st.SearchStrategy[dict[str, Any]]:
         {name: value for name, (required, value) in fields.items() if required},
         optional={name: value for name, (required, value) in fields.items() if not required},
     )
-    return drawn.map(one_total)
+    return drawn.map(one_of_two)
 
 
-def one_total(drawn: dict[str, Any]) -> dict[str, Any]:
-    """Of the two units of a total one may be given."""
+def one_of_two(drawn: dict[str, Any]) -> dict[str, Any]:
+    """Of the two units of a total one may be given, and of the two places for tools."""
     if "max_tool_context_tokens" in drawn:
         drawn.pop("max_tool_context_chars", None)
+    if drawn.get("redis_url"):
+        drawn.pop("path", None)
     return drawn
 
 

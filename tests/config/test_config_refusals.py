@@ -87,6 +87,7 @@ REFUSED = {
     "allowed beside max_tool_context_chars; allowed: one of them",
     "[thinking.summarize]\nsummarizer = 'litellm'\nmodel = ' '": "thinking.summarize.model: ' ' is not allowed with "
     "summarizer = 'litellm'; allowed: the name of a model",
+    "[tool_cache]\npath = 'a'\nredis_url = 'redis://a'": "tool_cache.path: is not allowed beside redis_url; allowed: one of them",
     "[dedup]\npreset = 'careful'\nrules = [{tools = 'a'}]": "dedup.preset: 'careful' is not allowed beside rules; allowed: "
     "'default'",
     "[serve]\ndefault = 'b'": "serve.default: 'b' is not allowed; allowed: an upstream's name, and there is none",

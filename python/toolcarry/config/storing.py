@@ -45,10 +45,10 @@ class ToolCache(Table, frozen=True):
     ``ttl`` (3600.0): seconds after their last use for which they are kept, > 0.
     ``max_entries`` (1024): how many are kept, >= 1; those unused for longest go first.
     ``when`` ("tool_conversation"): when they come back: ``"always"``, ``"tool_conversation"`` (where the conversation
-    already holds tool calls) or ``"never"``.
+    already holds tool calls) or ``"never"``. A client that sends its tools once for all needs ``"always"``.
     ``empty_means_absent`` (true): whether an explicit empty list of tools counts as none given.
     ``path`` (""): the SQLite file in which they outlive the process; empty for none.
-    ``redis_url`` (""): the Redis that several processes share; empty for none.
+    ``redis_url`` (""): the Redis, 6.2 or newer, that several processes share; empty for none. Not beside ``path``.
     """
 
     enabled: bool = True
@@ -58,6 +58,10 @@ class ToolCache(Table, frozen=True):
     empty_means_absent: bool = True
     path: Text = ""
     redis_url: RedisURL = ""
+
+    def __post_init__(self) -> None:
+        if self.path and self.redis_url:
+            raise ValueError("path: is not allowed beside redis_url; allowed: one of them")
 
 
 class History(Table, frozen=True):

@@ -89,8 +89,6 @@ def tool_cache_from(config: Config) -> ToolCache | None:
         return None
     ttl, most = settings.ttl, settings.max_entries
     backend: ToolStore = MemoryToolCache(ttl=ttl, max_entries=most)
-    if settings.redis_url and settings.path:
-        raise ConfigError("tool_cache: path and redis_url can't both be set")
     if settings.redis_url:
         from toolcarry.tool_cache import RedisToolCache  # noqa: PLC0415 - where it is wanted
 
