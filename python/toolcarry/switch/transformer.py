@@ -6,7 +6,6 @@ import asyncio
 import threading
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import replace
 from typing import NamedTuple, ParamSpec, TypeVar
 
 from toolcarry.decode import loads
@@ -19,13 +18,12 @@ from toolcarry.redact.logs import get_logger
 from toolcarry.summarize import ExtractiveSummarizer, Summaries, Summarizer, Summary
 from toolcarry.switch.asked import Asked, joined, untouched
 from toolcarry.switch.body import open_request
-from toolcarry.switch.decide import find_known, is_to_be_noted, reason_for
+from toolcarry.switch.conversations import NEW_BEGINNINGS, Conversations
 from toolcarry.switch.draft import Draft, draft_of, without_history
 from toolcarry.switch.entries import read_entry
 from toolcarry.switch.fingerprint import Mark, marks
-from toolcarry.switch.locks import Locks
 from toolcarry.switch.prompts import leading_prompts
-from toolcarry.switch.sessions import Line, MemorySessions, Prefix, Session, SessionKey, Sessions
+from toolcarry.switch.sessions import MemorySessions, Prefix, SessionKey, Sessions
 from toolcarry.switch.telling import Telling
 from toolcarry.switch.values import Reason, Switched, SwitchedBody, SwitchReport
 from toolcarry.wire import plain_message
@@ -104,10 +102,9 @@ class SummarizeTransformer:
             timeout=timeout,
             retries=retries,
         )
-        self._sessions = MemorySessions() if sessions is None else sessions
+        self._known = Conversations(MemorySessions() if sessions is None else sessions)
         self._telling = Telling()
-        self._locks = Locks()
-        self._counting = threading.Lock()
+        self._lock = threading.Lock()
         self.counts: Counter[str] = Counter()
 
     # A request
@@ -189,19 +186,7 @@ class SummarizeTransformer:
         Not told of are failures, and requests on the side (counts, titles): so they change nothing. Where several
         requests of a conversation are under way, ``Switched.line`` says which one it was.
         """
-        key = SessionKey(tenant, conversation)
-        with self._locks.of(key):
-            session = self._sessions.load(key) or Session()
-            if line:
-                found: Line | None = session.line(line) or Line(line)  # it may be forgotten already
-            else:
-                asked = (known for known in session.lines if known.asked == backend)
-                found = next(asked, None)
-            new = replace(session, backend=backend)
-            if found is not None and found != (told := found.answered_by(backend)):
-                new = new.with_line(told)
-            if new != session:
-                self._sessions.save(key, new)
+        self._known.answered(SessionKey(tenant, conversation), backend, line)
 
     async def aanswered(
         self, conversation: str, backend: str, *, tenant: str = "", line: str = ""
@@ -243,7 +228,7 @@ class SummarizeTransformer:
 
     async def _reach(self, call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Call what asks for sessions: in a thread where these wait for something."""
-        if self._sessions.is_waiting:
+        if self._known.is_waiting:
             return await asyncio.to_thread(call, *args, **kwargs)
         return call(*args, **kwargs)
 
@@ -262,15 +247,8 @@ class SummarizeTransformer:
         if first is None:
             return Switched(list(messages), SwitchReport("new", kept=len(messages)))
         asked = Asked(SessionKey(tenant, conversation), backend, first.digest, messages)
-        session, line = self._session_of(asked)
-        known = None if is_switch else find_known(line, backend, first, walk)
-        reason = "switched" if is_switch else reason_for(session, line, backend, known)
-        is_due = reason in ("switched", "rewritten")
-        if is_due or is_to_be_noted(session, line, backend):
-            with self._locks.of(asked.key):
-                session, line = self._session_of(asked)
-                self._sessions.save(asked.key, session.with_line(replace(line, asked=backend)))
-        if is_due:
+        reason, known = self._known.ask(asked, first, walk, is_switch=is_switch)
+        if reason in NEW_BEGINNINGS:
             return Due(asked, reason)
         self._count(reason)
         if known is not None:
@@ -298,22 +276,14 @@ class SummarizeTransformer:
             return joined(asked, without_history(messages, entries), last.end, report)
 
     def _finish(self, work: Work, summary: Summary) -> Switched:
-        """Put a new beginning together, and keep it for later requests; of several at once the first one is kept."""
+        """Put a new beginning together, and keep it for later requests."""
         asked, last = work.asked, work.last
         made = work.draft.build(summary.text, self._policy, has_tools=self._has_tools)
         prefix = Prefix(asked.backend, last.length, last.digest, dump(made.messages))
-        with self._locks.of(asked.key):
-            session, line = self._session_of(asked)
-            kept = next((known for known in line.prefixes if known.is_for(prefix)), None)
-            if kept is None and not line.is_answered:
-                self._sessions.save(asked.key, session.with_line(line.with_prefix(prefix)))
+        kept = self._known.keep(asked, prefix)
         report = SwitchReport(work.reason, summary=summary, carried=made.carried)
-        return joined(asked, loads((kept or prefix).messages), last.end, report)
+        return joined(asked, loads(kept.messages), last.end, report)
 
     def _count(self, what: str) -> None:
-        with self._counting:
+        with self._lock:
             self.counts[what] += 1
-
-    def _session_of(self, asked: Asked) -> tuple[Session, Line]:
-        session = self._sessions.load(asked.key) or Session()
-        return session, session.line(asked.first) or Line(asked.first)
