@@ -56,6 +56,8 @@ uvicorn.Server(uvicorn.Config(app, log_level="error", lifespan="off")).run([list
 """
 
 PLAIN = """
+[tool_cache]
+enabled = false
 [thinking.summarize]
 enabled = false
 [projection]
