@@ -350,10 +350,11 @@ def test_a_conversation_that_stays_with_its_backend_is_not_written_again() -> No
     for _ in range(5):
         go_on(made, REQUEST, "a")
     assert sessions.saved == before
-    go_on(made, REQUEST, "b")
+    longer = [*REQUEST, OPENAI.says("Gone on."), OPENAI.user("More.")]
+    go_on(made, longer, "b")
     before = sessions.saved
     for _ in range(5):
-        go_on(made, [*REQUEST, OPENAI.says("Gone on."), OPENAI.user("More.")], "b")
+        go_on(made, [*longer, OPENAI.says("Done."), OPENAI.user("More.")], "b")
     assert sessions.saved == before
 
 

@@ -62,13 +62,53 @@ def test_where_two_backends_answered_the_first_request() -> None:
             assert next_one == chosen or f"signed-by-{chosen}" not in text
 
 
-def test_an_answer_that_was_made_anew_by_another_backend_leaves_the_conversation_as_it_is() -> None:
+def test_an_answer_that_was_made_anew_by_another_backend_is_one_of_two() -> None:
+    """The client may go on with either; what one backend alone understands of it never reaches the other."""
+    for chosen in "ab":
+        made = SummarizeTransformer()
+        for backend in "ab":
+            _, line = ask(made, HISTORY[:1], backend)
+            made.answered("c", backend, line=line)
+        text, line = ask(made, later(chosen, HISTORY[:1]), "b")
+        assert "signed-by" not in text
+        made.answered("c", "b", line=line)
+        again, _ = ask(made, [*later(chosen, HISTORY[:1]), ANTHROPIC.says("Ran.")], "b")
+        assert again.startswith(text[:-1])
+
+
+def test_one_of_two_plain_answers_stays_as_it_is() -> None:
+    for chosen in ("One.", "Two."):
+        made = SummarizeTransformer()
+        for backend in "ab":
+            _, line = ask(made, HISTORY[:1], backend)
+            made.answered("c", backend, line=line)
+        request = [*HISTORY[:1], ANTHROPIC.says(chosen), ANTHROPIC.user("Go on.")]
+        switched = made.transform(request, conversation="c", backend="b")
+        assert switched.report.reason == "same_backend"
+
+
+def test_an_answer_that_was_made_anew_behind_what_was_carried() -> None:
     made = SummarizeTransformer()
-    for backend in "ab":
-        _, line = ask(made, HISTORY[:1], backend)
+    for backend, messages in (("a", HISTORY[:1]), ("a", later("a")), ("b", later("a"))):
+        _, line = ask(made, messages, backend)
         made.answered("c", backend, line=line)
-    switched = made.transform(later("b", HISTORY[:1]), conversation="c", backend="b")
-    assert switched.report.reason == "same_backend"
+    text, line = ask(made, later("a", later("a")), "b")
+    assert "signed-by" not in text
+    made.answered("c", "b", line=line)
+    again, _ = ask(made, [*later("a", later("a")), ANTHROPIC.says("Ran.")], "b")
+    assert again.startswith(text[:-1])
+
+
+def test_a_backend_that_takes_over_from_one_that_failed_is_not_one_of_two() -> None:
+    made = SummarizeTransformer()
+    _, line = ask(made, HISTORY[:1], "a")
+    made.answered("c", "a", line=line)
+    ask(made, REQUEST, "a")  # and it fails
+    text, line = ask(made, REQUEST, "b")
+    made.answered("c", "b", line=line)
+    again, _ = ask(made, later("b"), "b")
+    assert again.startswith(text[:-1])
+    assert "signed-by-b" in again
 
 
 def side_requests(made: SummarizeTransformer, count: int, backend: str = "small") -> None:

@@ -7,16 +7,21 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
+from toolcarry.sliding import SlidingCache
 from toolcarry.switch.asked import Asked
-from toolcarry.switch.decide import Known, find_known, is_to_be_noted, reason_for
+from toolcarry.switch.decide import Known, find_known, holds_own, is_to_be_noted, reason_for
 from toolcarry.switch.fingerprint import Mark
-from toolcarry.switch.sessions import Line, Prefix, Session, SessionKey, Sessions
+from toolcarry.switch.lengths import Lengths
+from toolcarry.switch.sessions import PARTED, Line, Prefix, Session, SessionKey, Sessions
 from toolcarry.switch.values import Reason
 
 __all__ = ["NEW_BEGINNINGS", "Conversations"]
 
 NEW_BEGINNINGS: Final[tuple[Reason, ...]] = ("switched", "rewritten")
 """The reasons for which a beginning is made."""
+MOST_LENGTHS: Final = 16_384
+"""Of how many lines it is known how long their requests were, for a day each."""
+DAY: Final = 86_400.0
 LOCKS: Final = 64
 """So many that two conversations rarely share one: where sessions are slow, one doesn't wait for another."""
 
@@ -26,6 +31,7 @@ class Conversations:
 
     def __init__(self, sessions: Sessions) -> None:
         self._sessions = sessions
+        self._lengths = SlidingCache[tuple[SessionKey, str], Lengths](MOST_LENGTHS, DAY)
         self._locks = [threading.Lock() for _ in range(LOCKS)]
 
     @property
@@ -39,8 +45,14 @@ class Conversations:
         """Why a request is changed or left, and what was sent for its beginning; take note of who is asked."""
         session, line = self._session_of(asked)
         known = None if is_switch else find_known(line, asked.backend, first, rest)
-        reason = "switched" if is_switch else reason_for(session, line, asked.backend, known)
-        if reason in NEW_BEGINNINGS or is_to_be_noted(session, line, asked.backend):
+        if known is not None and line.backend != asked.backend:
+            # It has not answered what it was sent: what a model said behind that is another one's.
+            known = None if holds_own(asked.messages[known.end :]) else known
+        reason = "switched" if is_switch else reason_for(session, line, asked, known)
+        is_new = reason in NEW_BEGINNINGS
+        lengths = self._lengths_of(asked.key, asked.first)
+        lengths.ask(asked.backend, len(asked.messages), is_new_beginning=is_new)
+        if is_new or is_to_be_noted(session, line, asked.backend):
             with self._lock_of(asked.key):
                 session, line = self._session_of(asked)
                 new = session.with_line(replace(line, asked=asked.backend))
@@ -67,10 +79,24 @@ class Conversations:
             else:
                 found = next((line for line in session.lines if line.asked == backend), None)
             new = replace(session, backend=backend)
-            if found is not None and found != (told := found.answered_by(backend)):
+            told = None if found is None else self._told(key, found, backend)
+            if told is not None and told != found:
                 new = new.with_line(told)
             if new != session:
                 self._sessions.save(key, new)
+
+    def _told(self, key: SessionKey, line: Line, backend: str) -> Line:
+        """A line after an answer."""
+        if self._lengths_of(key, line.first).answer(backend):
+            return replace(line, backend=PARTED, asked="", prefixes=())
+        return line.answered_by(backend)
+
+    def _lengths_of(self, key: SessionKey, first: str) -> Lengths:
+        found = self._lengths.get((key, first))
+        if found is None:
+            found = Lengths()
+            self._lengths.set((key, first), found)
+        return found
 
     def _lock_of(self, key: SessionKey) -> threading.Lock:
         return self._locks[hash(key) % LOCKS]

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import islice
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
+from toolcarry.switch.asked import Asked
+from toolcarry.switch.bare import bare
+from toolcarry.switch.entries import role_in
 from toolcarry.switch.fingerprint import Mark
-from toolcarry.switch.sessions import Line, Prefix, Session
+from toolcarry.switch.sessions import PARTED, Line, Prefix, Session
 from toolcarry.switch.values import Reason
+from toolcarry.wire import plain_message
 
-__all__ = ["Known", "find_known", "is_to_be_noted", "reason_for"]
+__all__ = ["Known", "find_known", "holds_own", "is_to_be_noted", "reason_for"]
 
 
 MOST_NEWEST: Final = 8
@@ -57,18 +61,29 @@ def is_to_be_noted(session: Session, line: Line, backend: str) -> bool:
     )
 
 
-def reason_for(session: Session, line: Line, backend: str, known: Known | None) -> Reason:
+def reason_for(session: Session, line: Line, asked: Asked, known: Known | None) -> Reason:
     """Why a request is changed, or left as it is.
 
     Of a line that nobody has answered yet it is asked whether the conversation is one backend's alone: if not, what the
-    request holds may be of another one, and is carried.
+    request holds may be of another one, and is carried. Of two answers to one request, the one that is chosen is carried
+    where there is anything in it that its backend alone understands.
     """
+    backend = asked.backend
     if known is not None:
         return "resumed"
     last = line.backend or session.backend
+    if last == PARTED and not holds_own(asked.messages):
+        return "same_backend"
     if last not in ("", backend):
         return "switched"
     lines = (line,) if line.backend else session.lines
     if any(prefix.backend == backend for known in lines for prefix in known.prefixes):
         return "rewritten"
     return "same_backend" if last else "new"
+
+
+def holds_own(messages: Sequence[Any]) -> bool:
+    """Whether anything of what models said is understood by their backends alone."""
+    plain = (plain_message(message, position) for position, message in enumerate(messages))
+    said = (message for message in plain if role_in(message) in ("assistant", None))
+    return any(bare(message) is not message for message in said)

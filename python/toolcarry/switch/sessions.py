@@ -16,6 +16,8 @@ MOST_PREFIXES: Final = 4
 """Of one line: for the backend that answers, and for one that was asked and has not."""
 SEVERAL: Final = "\0several"
 """The name of no backend: whose answers a line holds can't be told, so that to each they are another's."""
+PARTED: Final = "\0parted"
+"""The same, where one backend gave another answer to what another one had answered: the client chooses."""
 
 
 class SessionKey(NamedTuple):
@@ -46,7 +48,7 @@ class Prefix:
 class Line:
     """A conversation as it goes on from one first message: clients ask for titles, and start sub-agents, in its name.
 
-    ``backend`` answered last (empty: none has yet; ``SEVERAL``), ``asked`` was asked last. The newest prefix stands first.
+    ``backend`` answered last (empty: none has yet; ``SEVERAL``, ``PARTED``), ``asked`` was asked last. The newest prefix stands first.
     """
 
     first: str
@@ -68,8 +70,11 @@ class Line:
         """After a success: what other backends would have been sent holds no longer.
 
         Where another one answered while this one was at it, which of the answers the client goes on with can't be told.
+        Where a line has parted, that stays so until a beginning was sent that tells its branches apart.
         """
         kept = tuple(prefix for prefix in self.prefixes if prefix.backend == backend)
+        if self.backend == PARTED and not kept:
+            return replace(self, asked="", prefixes=())
         is_late = self.backend not in ("", backend) and self.asked != backend and not kept
         return replace(self, backend=SEVERAL if is_late else backend, asked="", prefixes=kept)
 
