@@ -7,14 +7,17 @@ Rust half is skipped, unless ``TOOLCARRY_REQUIRE_RUST=1`` says that it must be t
 import importlib
 import os
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
 from postgres_server import PostgresServer, find_binaries
 from real import TRANSCRIPTS
+from redis_server import RedisServer, find_redis
 
 USERS_OF_KERNELS = (
     "_backend",
@@ -98,3 +101,27 @@ def postgres() -> Iterator[PostgresServer]:
     server = PostgresServer(binaries)
     yield server
     server.close()
+
+
+@pytest.fixture
+def start_redis() -> Iterator[Callable[..., RedisServer]]:
+    """Start a Redis server, which ends with the test; skipped where it is not installed, unless it must be."""
+    program = find_redis()
+    if program is None:
+        if os.environ.get("TOOLCARRY_REQUIRE_SERVICES") == "1":
+            pytest.fail("Redis is not installed")
+        pytest.skip("Redis is not installed")
+    with ExitStack() as stack:
+
+        def start(**options: Any) -> RedisServer:
+            server = RedisServer(program, **options)
+            stack.callback(server.close)
+            return server
+
+        yield start
+
+
+@pytest.fixture
+def redis_server(start_redis: Callable[..., RedisServer]) -> RedisServer:
+    """A Redis server of the test's own, which is empty."""
+    return start_redis()
