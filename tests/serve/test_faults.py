@@ -13,6 +13,7 @@ import failing_summarizer
 import httpx
 import pytest
 from postgres_server import PostgresServer
+from redis_server import RedisServer
 from upstreams import AnthropicFake, Turn
 
 from toolcarry.config import parse_config
@@ -26,7 +27,10 @@ retries = 0
 enabled = true
 [history]
 target = "{target}"
+[tool_cache]
+redis_url = "{redis}"
 """
+TOOLS = [{"name": "Bash", "input_schema": {"type": "object", "properties": {}}}]
 numbers = itertools.count(1)
 
 
@@ -47,7 +51,10 @@ def talk(number: int, turns: int) -> list[dict[str, Any]]:
 
 
 class Client:
-    """Conversations that change their backend at every request, for as long as a fault lasts."""
+    """Conversations that change their backend at every request, for as long as a fault lasts.
+
+    Their tools are in the first request alone.
+    """
 
     def __init__(self, url: str) -> None:
         self.url = url
@@ -65,6 +72,8 @@ class Client:
                 "x-toolcarry-upstream": "ab"[turn % 2],
             }
             body = {"model": "claude", "max_tokens": 9, "messages": talk(number, turn)}
+            if turn == 0:
+                body["tools"] = TOOLS
             start = time.monotonic()
             answer = self.http.post(f"{self.url}/v1/messages", json=body, headers=headers)
             self.slowest = max(self.slowest, time.monotonic() - start)
@@ -86,10 +95,13 @@ def upstreams() -> dict[str, AnthropicFake]:
 
 @pytest.fixture
 def proxy(
-    start: Callable[..., str], upstreams: dict[str, AnthropicFake], postgres: PostgresServer
+    start: Callable[..., str],
+    upstreams: dict[str, AnthropicFake],
+    postgres: PostgresServer,
+    redis_server: RedisServer,
 ) -> Iterator[Client]:
-    """A client of a proxy whose sessions are on a server, and whose summarizer is another's."""
-    config = parse_config(SETTINGS.format(target=postgres.url()))
+    """A client of a proxy whose sessions and tools are on servers, and whose summarizer is another's."""
+    config = parse_config(SETTINGS.format(target=postgres.url(), redis=redis_server.url))
     client = Client(start(upstreams, config=config))
     yield client
     failing_summarizer.way = "works"
@@ -102,6 +114,7 @@ def check(proxy: Client, upstreams: dict[str, AnthropicFake]) -> None:
     assert proxy.statuses == [200] * len(proxy.statuses)
     assert len(proxy.statuses) > 5
     assert [fake.refusals for fake in upstreams.values()] == [[], []]
+    assert all(each.json["tools"] == TOOLS for fake in upstreams.values() for each in fake.recorded)
 
 
 def contexts(upstreams: dict[str, AnthropicFake]) -> list[str]:
@@ -154,11 +167,29 @@ def test_a_store_that_is_gone_and_comes_back(
     assert len(contexts(upstreams)) == 8 * 5
 
 
+def test_a_redis_that_stands_still_and_one_that_is_gone_and_comes_back(
+    proxy: Client, upstreams: dict[str, AnthropicFake], redis_server: RedisServer
+) -> None:
+    proxy.many(2)
+    redis_server.stop()
+    proxy.many(2)
+    redis_server.kill()
+    proxy.many(2)
+    redis_server.start()
+    proxy.many(2)
+    check(proxy, upstreams)
+    assert len(contexts(upstreams)) == 8 * 5
+
+
 def test_all_at_once(
-    proxy: Client, upstreams: dict[str, AnthropicFake], postgres: PostgresServer
+    proxy: Client,
+    upstreams: dict[str, AnthropicFake],
+    postgres: PostgresServer,
+    redis_server: RedisServer,
 ) -> None:
     failing_summarizer.way = "hangs"
     postgres.halt()
+    redis_server.stop()
     proxy.many(3)
     check(proxy, upstreams)
     assert len(contexts(upstreams)) == 3 * 5

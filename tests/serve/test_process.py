@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 import anthropic
 import httpx
 import pytest
+from proxy_process import COMMAND, running
 from upstreams import AnthropicFake, Turn
 
-COMMAND = [sys.executable, "-m", "toolcarry.cli", "serve"]
 LONG = Turn("A long answer that comes in many pieces, one by one, to its end.")
 SECRET = "what-was-said"  # in no line of the log
 
@@ -35,23 +32,6 @@ def config(tmp_path, serve):
         return path
 
     return write
-
-
-@contextmanager
-def running(*args: object) -> Iterator[tuple[subprocess.Popen[bytes], str]]:
-    """The process, and the address that it says."""
-    process = subprocess.Popen(
-        [*COMMAND, *map(os.fspath, args), "--port", "0"],  # type: ignore[call-overload]
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    )
-    try:
-        assert process.stdout is not None
-        yield process, process.stdout.readline().decode().strip()
-    finally:
-        if process.poll() is None:
-            process.kill()
-        process.communicate()
 
 
 def ended(process):

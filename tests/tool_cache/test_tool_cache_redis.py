@@ -33,9 +33,13 @@ def tool(name: str) -> dict[str, Any]:
 TOOLS = [tool("read"), tool("write")]
 
 
-def opened(server: RedisServer | str, **settings: Any) -> ToolCache:
-    """A cache as another process would have it: with nothing in memory."""
-    url = server if isinstance(server, str) else server.url
+def opened(server: RedisServer, **settings: Any) -> ToolCache:
+    """A cache as another process would have it, with nothing in memory. It is patient: a machine may be busy."""
+    return ToolCache(RedisToolCache(server.url, **{"timeout": 10.0, **settings}))
+
+
+def hurried(url: str, **settings: Any) -> ToolCache:
+    """A cache that waits as long as caches do where nothing else is said."""
     return ToolCache(RedisToolCache(url, **settings))
 
 
@@ -63,13 +67,13 @@ def asked(cache: ToolCache, way: str, *requests: Any) -> tuple[list[ToolResoluti
     return found, times
 
 
-def until_it_is_asked_again(cache: ToolCache) -> None:
-    """Make requests until one of them reaches Redis."""
+def until_others_have_it(cache: ToolCache, server: RedisServer, *models: str) -> None:
+    """Ask for models' tools until Redis has them."""
     deadline = time.monotonic() + 30
     while True:
-        before = cache.counts["degrade"]
-        cache.resolve("another", None)
-        if cache.counts["degrade"] == before:
+        assert [cache.resolve(model, None).tools for model in models] == [TOOLS] * len(models)
+        found = [opened(server).resolve(model, None).tools for model in models]
+        if found == [TOOLS] * len(models):
             return
         assert time.monotonic() < deadline
         time.sleep(0.01)
@@ -255,7 +259,7 @@ def test_a_name_that_holds_something_else(redis_server: RedisServer, kind: str) 
     for way in ("resolve", "aresolve"):
         found, _ = asked(fresh, way, None, None)
         assert [each.source for each in found] == ["none", "none"]
-    assert fresh.counts["degrade"] == 4
+    assert fresh.counts["degrade"] >= 4
     assert cache.resolve("m", None).tools == TOOLS
     assert opened(redis_server).resolve("m", TOOLS[:1]).tools == TOOLS[:1]
     assert opened(redis_server).resolve("m", None).tools == TOOLS[:1]
@@ -269,7 +273,7 @@ def test_a_name_that_holds_something_else(redis_server: RedisServer, kind: str) 
 def test_memory_has_to_do_until_redis_is_back(
     redis_server: RedisServer, fault: str, way: str
 ) -> None:
-    cache = opened(redis_server, pause=0.2)
+    cache = hurried(redis_server.url, pause=0.2)
     cache.resolve("m", TOOLS)
     if fault == "stands still":
         redis_server.stop()
@@ -286,10 +290,7 @@ def test_memory_has_to_do_until_redis_is_back(
         redis_server.go_on()
     else:
         redis_server.start()
-    until_it_is_asked_again(cache)
-    for model in ("m", "meanwhile"):
-        assert cache.resolve(model, None).tools == TOOLS
-        assert opened(redis_server).resolve(model, None).tools == TOOLS
+    until_others_have_it(cache, redis_server, "m", "meanwhile")
     cache.close()
 
 
@@ -298,7 +299,7 @@ def test_who_asks_a_redis_that_stands_still_waits_no_longer_than_is_promised(
     redis_server: RedisServer, way: str
 ) -> None:
     """With hardly a pause each of the requests is one that asks, and waits in vain."""
-    cache = opened(redis_server, pause=0.001)
+    cache = hurried(redis_server.url, pause=0.001)
     cache.resolve("m", TOOLS)
     redis_server.stop()
     for request in (None, TOOLS[:1]):
@@ -309,7 +310,7 @@ def test_who_asks_a_redis_that_stands_still_waits_no_longer_than_is_promised(
 
 def test_many_ask_a_redis_that_stands_still(redis_server: RedisServer) -> None:
     """All at once, before anyone knows that it does."""
-    cache = opened(redis_server)
+    cache = hurried(redis_server.url)
     cache.resolve("m", TOOLS)
     times: list[float] = []
 
@@ -331,16 +332,14 @@ def test_many_ask_a_redis_that_stands_still(redis_server: RedisServer) -> None:
 @pytest.mark.parametrize("way", ["resolve", "aresolve"])
 def test_a_redis_that_starts_late(start_redis: StartRedis, way: str) -> None:
     server = start_redis(is_late=True)
-    cache = opened(server, pause=0.1)
+    cache = hurried(server.url, pause=0.1)
     found, times = asked(cache, way, TOOLS, *[None] * 199)
     assert [each.tools for each in found] == [TOOLS] * 200
     assert statistics.median(times) < MOST
     assert sum(times) < 2
     assert cache.counts["degrade"] >= 200
     server.start()
-    until_it_is_asked_again(cache)
-    assert cache.resolve("m", None).tools == TOOLS
-    assert opened(server).resolve("m", None).tools == TOOLS
+    until_others_have_it(cache, server, "m")
 
 
 def test_a_redis_that_wants_another_password(
@@ -348,7 +347,7 @@ def test_a_redis_that_wants_another_password(
 ) -> None:
     server = start_redis(password="open-sesame")
     for password in ("shut-sesame", ""):
-        cache = opened(server.url_with(password))
+        cache = hurried(server.url_with(password))
         with caplog.at_level(logging.DEBUG):
             found, times = asked(cache, "resolve", TOOLS, *[None] * 199)
         assert [each.tools for each in found] == [TOOLS] * 200
@@ -381,7 +380,7 @@ def test_a_redis_that_refuses(
     """Because it is full, or somebody else's copy, or has been told to wait."""
     with redis_server.client() as client:
         client.execute_command(*command)
-        cache = opened(redis_server)
+        cache = hurried(redis_server.url)
         found, times = asked(cache, way, TOOLS, *[None] * 199)
     assert [each.tools for each in found] == [TOOLS] * 200
     assert cache.counts["degrade"] > 0
@@ -390,7 +389,7 @@ def test_a_redis_that_refuses(
 
 
 def test_a_port_on_which_nobody_listens() -> None:
-    cache = opened(f"redis://127.0.0.1:{free_port()}")
+    cache = hurried(f"redis://127.0.0.1:{free_port()}")
     for way in ("resolve", "aresolve"):
         found, times = asked(cache, way, TOOLS, *[None] * 199)
         assert [each.tools for each in found] == [TOOLS] * 200

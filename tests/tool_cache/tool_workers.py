@@ -14,7 +14,7 @@ WORK = """
 import json, sys
 from toolcarry.tool_cache import RedisToolCache, ToolCache
 
-cache = ToolCache(RedisToolCache(sys.argv[1]))
+cache = ToolCache(RedisToolCache(sys.argv[1], timeout=10.0))
 print("ready", flush=True)
 for line in sys.stdin:
     asked = json.loads(line)
