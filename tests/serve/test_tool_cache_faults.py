@@ -190,6 +190,7 @@ def test_many_clients_while_redis_fails_in_turn(
     assert failed == []
     assert len(times) > 20 * CLIENTS
     assert statistics.median(times) < statistics.median(usual) + MOST
+    assert max(times) < 2  # with all that many clients do to one another
     check(fake)
     assert count_of(url, "tools.degrade") > 0
     assert count_of(url, "tools.hit") >= len(times)

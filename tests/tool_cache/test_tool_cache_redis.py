@@ -49,8 +49,10 @@ def names(server: RedisServer) -> list[str]:
         return sorted(name.decode().removeprefix(PREFIX) for name in client.scan_iter())
 
 
-def asked(cache: ToolCache, way: str, *requests: Any) -> tuple[list[ToolResolution], list[float]]:
-    """Requests for ``m``, one after the other: what came of each, and how long it took."""
+def asked(
+    cache: ToolCache, way: str, *requests: Any, rest: float = 0.0
+) -> tuple[list[ToolResolution], list[float]]:
+    """Requests for ``m``, one after the other with a ``rest``: what came of each, and how long it took."""
     found: list[ToolResolution] = []
     times: list[float] = []
 
@@ -62,6 +64,7 @@ def asked(cache: ToolCache, way: str, *requests: Any) -> tuple[list[ToolResoluti
             else:
                 found.append(cache.resolve("m", tools))
             times.append(time.perf_counter() - start)
+            await asyncio.sleep(rest)
 
     asyncio.run(ask())
     return found, times
@@ -298,14 +301,14 @@ def test_memory_has_to_do_until_redis_is_back(
 def test_who_asks_a_redis_that_stands_still_waits_no_longer_than_is_promised(
     redis_server: RedisServer, way: str
 ) -> None:
-    """With hardly a pause each of the requests is one that asks, and waits in vain."""
+    """Each of these requests comes after the pause, so that it asks, and waits in vain."""
     cache = hurried(redis_server.url, pause=0.001)
     cache.resolve("m", TOOLS)
     redis_server.stop()
     for request in (None, TOOLS[:1]):
-        found, times = asked(cache, way, *[request] * 15)
+        found, times = asked(cache, way, *[request] * 15, rest=0.005)
         assert {each.source for each in found} == {"cache" if request is None else "request"}
-        assert statistics.median(times) < MOST  # as a machine may be busy with something else
+        assert 0.005 < statistics.median(times) < MOST  # the longest may be another program's
 
 
 def test_many_ask_a_redis_that_stands_still(redis_server: RedisServer) -> None:
