@@ -1,0 +1,377 @@
+"""Tenants, models and styles in any order, beside a dictionary that says what each of them may see."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections import Counter
+from dataclasses import dataclass, field, replace
+from functools import partial
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from cachetools import TTLCache
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+)
+from strategies_definitions import (
+    NEED_A_SCHEMA,
+    SERVER_TOOLS,
+    STYLES,
+    WRITERS,
+    Said,
+    joined,
+    no_arguments,
+)
+
+from toolcarry import sliding
+from toolcarry.tool_cache import MemoryToolCache, ToolCache
+
+TTL = 160
+STEP = 10
+"""A sixteenth of it."""
+
+SCOPES = ("", "a", "ab", "a:model_b", "A", " a")
+MODELS = ("b", "bb", "b:model_b", "model_b:b", "B")
+"""Scopes and models of which several, written one behind the other, are the same text."""
+
+CALLED: dict[str, list[Any]] = {
+    "openai": [{"role": "assistant", "tool_calls": [
+        {"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}]}],
+    "result": [{"role": "tool", "tool_call_id": "c", "content": "x"}],
+    "ollama": [{"role": "assistant", "content": "", "tool_calls": [
+        {"function": {"name": "f", "arguments": {}}}]}, {"role": "tool", "tool_name": "f", "content": "x"}],
+    "anthropic": [{"role": "assistant", "content": [
+        {"type": "tool_use", "id": "t", "name": "f", "input": {}}]}],
+    "responses": [{"type": "function_call_output", "call_id": "c", "output": "x"}],
+    "gemini": [{"role": "model", "parts": [{"functionCall": {"name": "f", "args": {}}}]}],
+}  # fmt: skip
+HELLO = [{"role": "user", "content": "Hello, tool_calls."}, {"role": "assistant", "content": "Hi."}]
+MESSAGES = (
+    (None, False), ([], False), (HELLO, False),
+    *((HELLO + called + HELLO[:1], True) for called in CALLED.values()),
+)  # fmt: skip
+"""Messages, and whether there is a call or a result in them."""
+
+CHOICES = (
+    (None, False), (None, False), ("auto", False), ("required", False), ({"type": "auto"}, False),
+    ({"type": "function", "function": {"name": "none"}}, False), ("none", True), ({"type": "none"}, True),
+)  # fmt: skip
+"""Choices, and whether they refuse all tools."""
+
+INVALID = (None, 7, {}, {"type": 7}, {"name": " "}, {"name": ["f"]}, {"name": None})
+"""What no style takes for a definition; in Gemini's it stands among the functions."""
+
+owners = st.tuples(st.sampled_from(SCOPES), st.sampled_from(MODELS))
+styles = st.sampled_from(STYLES)
+
+
+@dataclass
+class Kept:
+    """What one owner sent last: how it stands there, what it says, and when it was used.
+
+    ``touched_at`` is later where it was looked at, but nothing came of it, which is a use or none.
+    """
+
+    style: str
+    given: bytes
+    tools: list[Any]
+    said: list[Said]
+    used_at: int
+    touched_at: int = field(default=0)
+
+    def use(self, now: int) -> None:
+        self.used_at = self.touched_at = now
+
+    def in_style(self, style: str) -> list[Any]:
+        """What comes back for one who asks in a style."""
+        if style == self.style:
+            return self.tools
+        said = [replace(each, strict=False if style == "responses" else None) for each in self.said]
+        if self.style in NEED_A_SCHEMA:
+            said = [replace(each, schema=each.schema or no_arguments()) for each in said]
+        return joined([WRITERS[style](each) for each in said], style)
+
+
+class ToolCaches(RuleBasedStateMachine):
+    """One cache, without a limit that would be met."""
+
+    most = 10_000
+    is_moving = False
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.now = 1_000
+        self.patch = pytest.MonkeyPatch()
+        self.patch.setattr(sliding, "TTLCache", partial(TTLCache, timer=self.clock))
+        self.patch.setattr(sliding, "time", SimpleNamespace(monotonic=self.clock))
+        self.known: dict[tuple[str, str], Kept] = {}  # in the order of their use
+        self.expected: Counter[str] = Counter()
+        self.returned: list[Any] = []
+        self.number = 0
+
+    @initialize(
+        when=st.sampled_from(("always", "always", "tool_conversation", "never")),
+        empty_means_absent=st.booleans(),
+    )
+    def make(self, when: Any, empty_means_absent: bool) -> None:
+        self.when, self.empty_means_absent = when, empty_means_absent
+        backend = MemoryToolCache(ttl=TTL, max_entries=self.most)
+        self.cache = ToolCache(backend, when=when, empty_means_absent=empty_means_absent)
+
+    def teardown(self) -> None:
+        self.patch.undo()
+
+    def clock(self) -> int:
+        return self.now
+
+    def resolve(self, is_task: bool, owner: tuple[str, str], tools: Any, **options: Any) -> Any:
+        scope, model = owner
+        if is_task:
+            return asyncio.run(self.cache.aresolve(model, tools, scope=scope, **options))
+        return self.cache.resolve(model, tools, scope=scope, **options)
+
+    def see(self, owner: tuple[str, str], found: Any) -> None:
+        """Nothing but the owner's own is in what it gets."""
+        assert json.loads(found.to_bytes()) == found.tools
+        for said in descriptions_in(found.tools):
+            assert json.loads(said)[:2] == list(owner)
+        self.returned.append(found)
+
+    @rule(
+        owner=owners,
+        style=styles,
+        number=st.integers(0, 3),
+        has_schema=st.booleans(),
+        own=st.booleans(),
+        invalid=st.lists(st.sampled_from(INVALID), max_size=2),
+        form=st.sampled_from(("list", "tuple", "bytes", "indented")),
+        messages=st.sampled_from(MESSAGES),
+        choice=st.sampled_from(CHOICES),
+        is_task=st.integers(0, 4).map(lambda drawn: not drawn),
+    )
+    def bring(
+        self, owner: Any, style: Any, number: int, has_schema: bool, own: bool, invalid: Any,
+        form: str, messages: Any, choice: Any, is_task: bool,
+    ) -> None:  # fmt: skip
+        """A request comes with tools. The description of each says whose it is."""
+        self.number += 1
+        said = [
+            Said(f"f{each}", json.dumps([*owner, self.number]), schema_of(owner, has_schema))
+            for each in range(number)
+        ]
+        valid = joined([WRITERS[style](each) for each in said], style)
+        beside = [*SERVER_TOOLS[style][:1]] if own else []
+        written = joined([*(WRITERS[style](each) for each in said), *invalid], style)
+        self.request(owner, style, [*written, *beside], [*valid, *beside], said, len(invalid), form,
+                     messages[0], choice[0], is_task)  # fmt: skip
+
+    @precondition(lambda self: self.known)
+    @rule(data=st.data(), is_task=st.booleans())
+    def bring_again(self, data: Any, is_task: bool) -> None:
+        """A request comes with the same tools as the last one, as most do."""
+        owner = data.draw(st.sampled_from(sorted(self.known)))
+        kept = self.known[owner]
+        form = "bytes" if self.is_there(owner) is None else "list"
+        self.request(
+            owner, kept.style, kept.tools, kept.tools, kept.said, 0, form, None, None, is_task
+        )
+
+    def request(
+        self, owner: Any, style: Any, tools: Any, valid: Any, said: Any, dropped: int,
+        form: str, messages: Any, choice: Any, is_task: bool,
+    ) -> None:  # fmt: skip
+        if not tools:
+            return
+        before = json.dumps(tools)
+        given = given_as(tools, form)
+        options = {"style": style, "messages": messages, "tool_choice": choice}
+        is_there = self.is_there(owner)
+        found = self.resolve(is_task, owner, given, **options)
+        assert found.source == "request"
+        assert json.dumps(found.tools) == json.dumps(valid)  # with their members in order
+        assert json.dumps(tools) == before
+        self.see(owner, found)
+        written = given if isinstance(given, bytes) else given_as(tools, "bytes")
+        kept = self.known.get(owner)
+        is_same = kept is not None and (kept.style, kept.given) == (style, written)
+        if self.when == "never":
+            self.expected["dropped"] += dropped
+        elif is_same and is_there is not False:
+            if is_there is None:  # it may have been stored anew
+                self.expected["store"] = self.cache.counts["store"]
+                self.expected["dropped"] = self.cache.counts["dropped"]
+            self.used(owner)
+        else:
+            self.expected["dropped"] += dropped
+            if valid:
+                self.expected["store"] += 1
+                self.known.pop(owner, None)
+                self.known[owner] = Kept(style, written, valid, said, self.now, self.now)
+                self.leave_out()
+            elif kept is not None:
+                self.touched(owner)
+        spoil(given if form == "list" else [])
+
+    def leave_out(self) -> None:
+        """The one that was used longest ago goes where there are too many."""
+        if len(self.known) > self.most:
+            del self.known[next(iter(self.known))]
+            self.expected["evict"] += 1
+
+    @rule(
+        owner=owners,
+        style=styles,
+        empty=st.sampled_from((None, None, [], (), b"[]", b" [\n] ", b"null")),
+        messages=st.sampled_from(MESSAGES),
+        choice=st.sampled_from(CHOICES),
+        is_task=st.integers(0, 4).map(lambda drawn: not drawn),
+    )
+    def ask(
+        self, owner: Any, style: Any, empty: Any, messages: Any, choice: Any, is_task: bool
+    ) -> None:
+        """A request comes without tools."""
+        options = {"style": style, "messages": messages[0], "tool_choice": choice[0]}
+        found = self.resolve(is_task, owner, empty, **options)
+        self.see(owner, found)
+        if empty not in (None, b"null") and not self.empty_means_absent:
+            assert (found.source, found.tools) == ("request", [])
+        elif self.when == "never" or choice[1] or (self.when != "always" and not messages[1]):
+            assert (found.source, found.tools) == ("none", [])
+        else:
+            self.restored(owner, style, found)
+
+    @precondition(lambda self: self.known)
+    @rule(data=st.data(), style=styles)
+    def ask_as_one_who_is_known(self, data: Any, style: Any) -> None:
+        owner = data.draw(st.sampled_from(sorted(self.known)))
+        self.ask(owner, style, None, (HELLO + CALLED["openai"], True), (None, False), False)
+
+    def restored(self, owner: Any, style: str, found: Any) -> None:
+        """What comes back is what this owner sent last, and nothing where that was too long ago."""
+        is_there = self.is_there(owner)
+        tools = self.known[owner].in_style(style) if owner in self.known else []
+        if is_there is None:
+            is_there = found.source == "cache" or not tools
+        if is_there and tools:
+            assert found.source == "cache"
+            assert json.dumps(found.tools) == json.dumps(tools)
+            self.expected["hit"] += 1
+            self.used(owner)
+        else:
+            assert (found.source, found.tools) == ("none", [])
+            self.expected["miss"] += 1
+            if is_there:
+                self.touched(owner)
+            else:
+                self.known.pop(owner, None)
+
+    def is_there(self, owner: Any) -> bool | None:
+        """Whether an owner's tools still live; ``None`` where they may or may not."""
+        kept = self.known.get(owner)
+        if kept is None or self.now - kept.touched_at >= TTL + STEP:
+            return False
+        return True if self.now - kept.used_at < TTL else None
+
+    def used(self, owner: Any) -> None:
+        self.known[owner] = kept = self.known.pop(owner)
+        kept.use(self.now)
+
+    def touched(self, owner: Any) -> None:
+        self.known[owner] = kept = self.known.pop(owner)
+        kept.touched_at = self.now
+
+    @precondition(lambda self: self.returned)
+    @rule(data=st.data())
+    def change_what_came_back(self, data: Any) -> None:
+        """A caller does with what it got what it likes."""
+        spoil(data.draw(st.sampled_from(self.returned)).tools)
+
+    @precondition(lambda self: self.is_moving)
+    @rule(seconds=st.sampled_from((1, STEP, STEP + 1, TTL // 2, TTL - 1, TTL, TTL + STEP)))
+    def let_time_go_by(self, seconds: int) -> None:
+        self.now += seconds
+
+    @rule()
+    def ask_for_all(self) -> None:
+        """Whoever asks sees its own."""
+        for scope in SCOPES:
+            for model in MODELS:
+                self.ask((scope, model), "openai", None, MESSAGES[-1], (None, False), False)
+
+    @invariant()
+    def counts_add_up(self) -> None:
+        if hasattr(self, "cache"):
+            expected = +self.expected
+            assert self.cache.counts == expected
+
+
+class SmallToolCaches(ToolCaches):
+    """One that has room for three."""
+
+    most = 3
+
+
+class AgingToolCaches(ToolCaches):
+    """One whose time goes by."""
+
+    is_moving = True
+
+
+def schema_of(owner: tuple[str, str], has_schema: bool) -> Any:
+    """A schema that says whose it is; or none."""
+    if not has_schema:
+        return None
+    inner = {"type": "object", "description": json.dumps(owner), "properties": {}}
+    return {"type": "object", "properties": {"inner": inner}}
+
+
+def descriptions_in(value: Any) -> list[str]:
+    """All that says whose something is, wherever it stands."""
+    if isinstance(value, list):
+        return [said for inner in value for said in descriptions_in(inner)]
+    if not isinstance(value, dict):
+        return []
+    found = [said for inner in value.values() for said in descriptions_in(inner)]
+    return [*found, value["description"]] if "description" in value else found
+
+
+def given_as(tools: list[Any], form: str) -> Any:
+    """Tools as a caller has them: a list of its own, or the bytes of a body."""
+    if form == "bytes":
+        return json.dumps(tools, separators=(",", ":"), ensure_ascii=False).encode()
+    if form == "indented":
+        return json.dumps(tools, indent=1).encode()
+    made = json.loads(json.dumps(tools))
+    return tuple(made) if form == "tuple" else made
+
+
+def spoil(tools: Any) -> None:
+    """Change names and schemas, then leave nothing."""
+    for tool in tools:
+        if isinstance(tool, dict):
+            for inner in (tool, *(each for each in tool.values() if isinstance(each, dict))):
+                inner["name"] = inner["description"] = '["spoiled"]'
+                for key in ("parameters", "input_schema", "inputSchema"):
+                    if isinstance(inner.get(key), dict):
+                        inner[key]["properties"] = {"spoiled": {"description": '["spoiled"]'}}
+            for declared in tool.get("functionDeclarations", ()):
+                if isinstance(declared, dict):
+                    declared.clear()
+    tools.clear()
+
+
+many = settings(stateful_step_count=40)
+TestToolCaches = ToolCaches.TestCase
+TestToolCaches.settings = many
+TestSmallToolCaches = SmallToolCaches.TestCase
+TestSmallToolCaches.settings = many
+TestAgingToolCaches = AgingToolCaches.TestCase
+TestAgingToolCaches.settings = many
