@@ -1,0 +1,380 @@
+"""Clients that send their tools once, in front of the proxy: what they sent comes back, to them alone.
+
+Ollama's own client is one of them: without tools it sends an empty list.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import msgspec
+import pytest
+from upstreams import AnthropicFake, Call, OllamaFake, OpenAIFake, Turn
+
+from toolcarry.config import Config, parse_config
+
+CONFIG = parse_config("[tool_cache]\nttl = 60.0\n")
+ALWAYS = parse_config('[tool_cache]\nwhen = "always"\n')
+SINGLE_USER = parse_config("[sessions]\nsingle_user = true\n")
+
+WORDS = ["read", "write", "edit", "search", "list", "move", "copy", "delete", "run"]
+ME = {"authorization": "Bearer test-key"}
+OTHER = {"authorization": "Bearer other-key"}
+HELLO = [{"role": "user", "content": "What is in a.py?"}]
+GO_ON = {"role": "user", "content": "Go on."}
+TALK = [Turn(calls=[Call("read", {"path": "/a.py"})]), Turn("It says x = 1.")]
+
+
+def parameters(word: str) -> dict[str, Any]:
+    properties = {
+        "path": {"type": "string", "description": f"What to {word}: caf\u00e9, \u4e2d\u6587."},
+        "limit": {"type": "integer"},
+    }
+    return {"type": "object", "properties": properties, "required": ["path"]}
+
+
+def function(word: str) -> dict[str, Any]:
+    return {"name": word, "description": f"To {word} a file.", "parameters": parameters(word)}
+
+
+TOOLS = [{"type": "function", "function": function(word)} for word in WORDS]
+
+
+def tools_in(fake: Any, at: int = -1) -> bytes | None:
+    """The tools in a request's body, as they are written there; ``None`` where there are none."""
+    members = msgspec.json.decode(fake.recorded[at].body, type=dict[str, msgspec.Raw])
+    return bytes(members["tools"]) if "tools" in members else None
+
+
+def names_in(fake: Any, at: int = -1) -> list[str]:
+    """The names of the tools that reached a provider."""
+    tools = fake.recorded[at].json.get("tools") or []
+    return [tool.get("function", tool)["name"] for tool in tools]
+
+
+def chat(client: Any, messages: list[Any], *, stream: bool = False, **options: Any) -> list[Any]:
+    """What to send back after a turn with Ollama's client."""
+    answer = client.chat(**{"model": "llama3", "messages": messages, "stream": stream, **options})
+    parts = [part.message for part in answer] if stream else [answer.message]
+    text = "".join(part.content or "" for part in parts)
+    calls = [call.model_dump() for part in parts for call in part.tool_calls or ()]
+    return [{"role": "assistant", "content": text, **({"tool_calls": calls} if calls else {})}]
+
+
+def first_turn(client: Any, *, stream: bool = False, **options: Any) -> list[Any]:
+    """A conversation in which a file was read, for which nine tools were sent."""
+    sent = chat(client, HELLO, stream=stream, tools=TOOLS, **options)
+    assert sent[0]["tool_calls"][0]["function"]["name"] == "read"
+    return [*HELLO, *sent, {"role": "tool", "tool_name": "read", "content": "x = 1"}]
+
+
+@pytest.fixture
+def fake() -> OllamaFake:
+    return OllamaFake(lambda asked: TALK[bool(asked.exchanges)])
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_the_tools_of_the_first_request_reach_the_model_with_the_second(
+    start: Any, clients: Any, http: Any, fake: OllamaFake, stream: bool
+) -> None:
+    url = start({"a": fake}, config=CONFIG)
+    client = clients("ollama", url, headers=ME)
+    messages = first_turn(client, stream=stream)
+    assert fake.recorded[0].json["tools"] == TOOLS
+    messages += chat(client, messages, stream=stream)
+    assert messages[-1]["content"] == "It says x = 1."
+    messages += [GO_ON]
+    chat(client, messages, stream=stream)
+    assert len(fake.recorded) == 3
+    assert tools_in(fake, 0) == tools_in(fake, 1) == tools_in(fake, 2)
+    assert names_in(fake) == WORDS
+    assert fake.recorded[2].json["messages"][2:] == messages[2:]
+    assert fake.recorded[2].json.get("stream") is stream
+    assert fake.refusals == []
+    counted = http.get(f"{url}/metrics").text
+    assert "tools_restored" in counted
+
+
+@pytest.mark.parametrize(
+    "beside", [{}, {"tools": []}, {"tools": None}], ids=["absent", "empty", "null"]
+)
+def test_whatever_says_that_there_are_none(
+    start: Any, clients: Any, http: Any, fake: OllamaFake, beside: dict[str, Any]
+) -> None:
+    url = start({"a": fake}, config=CONFIG)
+    messages = first_turn(clients("ollama", url, headers=ME))
+    agent = {"user-agent": fake.recorded[0].header("user-agent")}
+    body = {"model": "llama3", "messages": messages, "stream": False, **beside}
+    answer = http.post(f"{url}/api/chat", json=body, headers={**ME, **agent}).raise_for_status()
+    assert answer.json()["message"]["content"] == "It says x = 1."
+    assert tools_in(fake, 1) == tools_in(fake, 0)
+    assert {key: fake.recorded[1].json[key] for key in body if key != "tools"} == {
+        key: body[key] for key in body if key != "tools"
+    }
+
+
+def test_an_empty_list_may_mean_what_it_says(start: Any, clients: Any, fake: OllamaFake) -> None:
+    config = parse_config("[tool_cache]\nempty_means_absent = false\n")
+    client = clients("ollama", start({"a": fake}, config=config), headers=ME)
+    messages = first_turn(client)
+    chat(client, messages, tools=[])
+    assert tools_in(fake) == b"[]"
+
+
+def test_another_model_gets_none(start: Any, clients: Any, fake: OllamaFake) -> None:
+    client = clients("ollama", start({"a": fake}, config=CONFIG), headers=ME)
+    messages = first_turn(client)
+    for other in ("qwen3", "llama3:8b", "Llama3"):
+        chat(client, messages, model=other)
+        assert not names_in(fake)
+    chat(client, messages)
+    assert names_in(fake) == WORDS
+
+
+def test_each_model_gets_its_own(start: Any, clients: Any, fake: OllamaFake) -> None:
+    client = clients("ollama", start({"a": fake}, config=CONFIG), headers=ME)
+    messages = first_turn(client)
+    chat(client, messages, model="qwen3", tools=TOOLS[2:4])
+    chat(client, messages)
+    assert names_in(fake) == WORDS
+    chat(client, messages, model="qwen3")
+    assert names_in(fake) == WORDS[2:4]
+
+
+def test_behind_the_time_to_live_there_are_none(start: Any, clients: Any, fake: OllamaFake) -> None:
+    config = parse_config("[tool_cache]\nttl = 1.0\n")
+    client = clients("ollama", start({"a": fake}, config=config), headers=ME)
+    messages = first_turn(client)
+    for _ in range(3):  # each use lets them live anew
+        time.sleep(0.5)
+        chat(client, messages)
+        assert names_in(fake) == WORDS
+    time.sleep(1.2)
+    chat(client, messages)
+    assert not names_in(fake)
+
+
+def test_tenants_never_see_each_other_s(start: Any, clients: Any, fake: OllamaFake) -> None:
+    url = start({"a": fake}, config=CONFIG)
+    mine, theirs = clients("ollama", url, headers=ME), clients("ollama", url, headers=OTHER)
+    messages = first_turn(mine)
+    chat(theirs, messages)
+    assert not names_in(fake)
+    chat(theirs, messages, tools=TOOLS[:1])
+    chat(mine, messages)
+    assert names_in(fake) == WORDS
+    chat(theirs, messages)
+    assert names_in(fake) == WORDS[:1]
+
+
+def test_tenants_by_a_header_never_see_each_other_s(
+    start: Any, clients: Any, fake: OllamaFake
+) -> None:
+    url = start({"a": fake}, config=CONFIG, tenant_header="x-tenant")
+    mine, theirs = (
+        clients("ollama", url, headers={**ME, "x-tenant": tenant}) for tenant in ("a", "b")
+    )
+    messages = first_turn(mine)
+    chat(theirs, messages)
+    assert not names_in(fake)
+    chat(clients("ollama", url, headers=ME), messages)  # a key alone makes no tenant then
+    assert not names_in(fake)
+    chat(mine, messages)
+    assert names_in(fake) == WORDS
+
+
+def test_conversations_and_programs_of_one_tenant_are_apart(
+    start: Any, clients: Any, http: Any, fake: OllamaFake
+) -> None:
+    url = start({"a": fake}, config=CONFIG)
+    named = {**ME, "x-session-id": "s1"}
+    mine = clients("ollama", url, headers=named)
+    messages = first_turn(mine)
+    for apart in ({**ME, "x-session-id": "s2"}, ME):
+        chat(clients("ollama", url, headers=apart), messages)
+        assert not names_in(fake)
+    body = {"model": "llama3", "messages": messages}
+    http.post(f"{url}/api/chat", json=body, headers={**named, "user-agent": "another/1"})
+    assert not names_in(fake)
+    chat(mine, messages)
+    assert names_in(fake) == WORDS
+
+
+def test_without_a_key_nothing_is_shared(start: Any, clients: Any, fake: OllamaFake) -> None:
+    client = clients("ollama", start({"a": fake}, config=ALWAYS))
+    messages = first_turn(client)
+    chat(client, messages)
+    assert not names_in(fake)
+
+
+def test_a_single_user_needs_no_key(start: Any, clients: Any, fake: OllamaFake) -> None:
+    client = clients("ollama", start({"a": fake}, config=SINGLE_USER))
+    messages = first_turn(client)
+    chat(client, messages)
+    assert tools_in(fake, 1) == tools_in(fake, 0)
+    assert names_in(fake) == WORDS
+
+
+@pytest.mark.parametrize("choice", ["none", {"type": "none"}])
+def test_who_wants_no_tools_gets_none(
+    start: Any, clients: Any, http: Any, fake: OllamaFake, choice: Any
+) -> None:
+    url = start({"a": fake}, config=CONFIG)
+    messages = first_turn(clients("ollama", url, headers=ME))
+    headers = {**ME, "user-agent": fake.recorded[0].header("user-agent")}
+    body = {"model": "llama3", "messages": messages, "stream": False}
+    http.post(f"{url}/api/chat", json={**body, "tool_choice": choice}, headers=headers)
+    assert tools_in(fake) is None
+    assert fake.recorded[-1].json["tool_choice"] == choice
+    http.post(f"{url}/api/chat", json={**body, "tool_choice": "auto"}, headers=headers)
+    assert names_in(fake) == WORDS
+
+
+@pytest.mark.parametrize(
+    ("config", "expected"), [(CONFIG, []), (ALWAYS, WORDS)], ids=["default", "always"]
+)
+def test_where_no_tool_was_called(
+    start: Any, clients: Any, fake: OllamaFake, config: Config, expected: list[str]
+) -> None:
+    client = clients("ollama", start({"a": fake}, config=config), headers=ME)
+    first_turn(client)
+    chat(client, [*HELLO, {"role": "assistant", "content": "I know."}, GO_ON])
+    assert names_in(fake) == expected
+
+
+@pytest.mark.parametrize("settings", ["enabled = false", 'when = "never"'])
+def test_where_it_is_not_wanted(start: Any, clients: Any, fake: OllamaFake, settings: str) -> None:
+    config = parse_config(f"[tool_cache]\n{settings}\n")
+    client = clients("ollama", start({"a": fake}, config=config), headers=ME)
+    messages = first_turn(client)
+    chat(client, messages)
+    assert not names_in(fake)
+
+
+def test_the_newest_tools_come_back(start: Any, clients: Any, fake: OllamaFake) -> None:
+    client = clients("ollama", start({"a": fake}, config=CONFIG), headers=ME)
+    messages = first_turn(client)
+    chat(client, messages, tools=TOOLS[3:6])
+    chat(client, messages)
+    assert names_in(fake) == WORDS[3:6]
+
+
+def test_a_file_of_tools_outlives_the_proxy(
+    start: Any, clients: Any, fake: OllamaFake, tmp_path: Any
+) -> None:
+    config = parse_config(f'[tool_cache]\npath = "{tmp_path / "tools.db"}"\n')
+    messages = first_turn(clients("ollama", start({"a": fake}, config=config), headers=ME))
+    again = start({"a": fake}, config=config)
+    chat(clients("ollama", again, headers=ME), messages)
+    assert tools_in(fake, 1) == tools_in(fake, 0)
+
+
+# The other APIs
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_chat_completions(start: Any, clients: Any, stream: bool) -> None:
+    fake = OpenAIFake([Turn("Read.")])
+    client = clients("openai", start({"a": fake}, config=CONFIG))
+    tools = [
+        {"type": "function", "function": {**function(word), "strict": False}} for word in WORDS
+    ]
+    call = {"id": "c1", "type": "function", "function": {"name": "read", "arguments": "{}"}}
+    messages: list[Any] = [
+        *HELLO,
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "c1", "content": "x = 1"},
+    ]
+
+    def say(messages: list[Any], **options: Any) -> None:
+        given = {"model": "gpt-a", "messages": messages, **options}
+        answer = client.chat.completions.create(**given, stream=stream)
+        list(answer) if stream else None
+
+    say(HELLO, tools=tools)
+    say(messages)
+    assert tools_in(fake, 1) == tools_in(fake, 0)
+    assert fake.recorded[1].json["tools"] == tools
+    say(messages, tool_choice="none")
+    say(messages, model="gpt-b")
+    say([*HELLO, {"role": "assistant", "content": "Hi."}, GO_ON])
+    assert [names_in(fake, at) for at in (2, 3, 4)] == [[], [], []]
+    say(messages, tools=[])
+    assert names_in(fake) == WORDS
+    assert fake.refusals == []
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_responses(start: Any, clients: Any, stream: bool) -> None:
+    fake = OpenAIFake([Turn("Read.")])
+    client = clients("openai", start({"a": fake}, config=CONFIG))
+    tools: list[Any] = [{"type": "function", "strict": False, **function(word)} for word in WORDS]
+    tools.append({"type": "web_search", "search_context_size": "low"})
+    items: list[Any] = [
+        *HELLO,
+        {"type": "function_call", "call_id": "c1", "name": "read", "arguments": "{}"},
+        {"type": "function_call_output", "call_id": "c1", "output": "x = 1"},
+    ]
+
+    def say(items: list[Any], **options: Any) -> None:
+        given = {"model": "gpt-a", "input": items, "store": False, **options}
+        answer = client.responses.create(**given, stream=stream)
+        list(answer) if stream else None
+
+    say(HELLO, tools=tools)
+    say(items)
+    assert tools_in(fake, 1) == tools_in(fake, 0)
+    assert fake.recorded[1].json["tools"] == tools
+    say(items, tool_choice="none")
+    say(items, model="gpt-b")
+    say([*HELLO, {"role": "assistant", "content": "Hi."}, GO_ON])
+    assert [tools_in(fake, at) for at in (2, 3, 4)] == [None, None, None]
+    assert fake.refusals == []
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_messages(start: Any, clients: Any, stream: bool) -> None:
+    fake = AnthropicFake([Turn("Read.")])
+    client = clients("anthropic", start({"a": fake}, config=CONFIG))
+    tools: list[Any] = [
+        {"name": word, "description": f"To {word}.", "input_schema": parameters(word)}
+        for word in WORDS
+    ]
+    tools[-1]["cache_control"] = {"type": "ephemeral"}
+    tools.append({"type": "web_search_20250305", "name": "web_search", "max_uses": 5})
+    called = {"type": "tool_use", "id": "toolu_1", "name": "read", "input": {}}
+    result = {"type": "tool_result", "tool_use_id": "toolu_1", "content": "x = 1"}
+    messages: list[Any] = [
+        *HELLO,
+        {"role": "assistant", "content": [called]},
+        {"role": "user", "content": [result]},
+    ]
+
+    def say(messages: list[Any], **options: Any) -> None:
+        given = {"model": "claude-a", "max_tokens": 100, "messages": messages, **options}
+        answer = client.messages.create(**given, stream=stream)
+        list(answer) if stream else None
+
+    say(HELLO, tools=tools)
+    say(messages)
+    assert tools_in(fake, 1) == tools_in(fake, 0)
+    assert fake.recorded[1].json["tools"] == tools
+    say(messages, model="claude-b")
+    say([*HELLO, {"role": "assistant", "content": "Hi."}, GO_ON])
+    assert [tools_in(fake, at) for at in (2, 3)] == [None, None]
+    client.messages.count_tokens(model="claude-a", messages=messages)
+    assert names_in(fake) == [*WORDS, "web_search"]  # so that what is counted is what is sent
+    assert fake.refusals == []
+
+
+def test_the_tools_of_one_api_are_written_as_another_one_does(start: Any, clients: Any) -> None:
+    """One client, which asks the same model by two APIs."""
+    fake = OpenAIFake([Turn("Read.")])
+    client = clients("openai", start({"a": fake}, config=ALWAYS))
+    client.chat.completions.create(model="gpt-a", messages=HELLO, tools=TOOLS)
+    client.responses.create(model="gpt-a", input=HELLO, store=False)
+    assert fake.recorded[-1].json["tools"] == [
+        {"type": "function", **function(word), "strict": False} for word in WORDS
+    ]
+    assert fake.refusals == []
