@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import threading
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final, Literal, TypeAlias, get_args
 
 from toolcarry._pure.read import read_message
@@ -31,7 +33,10 @@ EMPTY: Final = b"[]"
 LONG: Final = 64
 """Bytes of a list that is not empty, whatever white space is in it."""
 MOST_WAIT: Final = 0.04
-"""Seconds that a task waits for a store that others use: behind them it goes on with what is in memory."""
+"""Seconds that a request waits for a store: behind them it goes on with what is in memory."""
+
+MOST_THREADS: Final = 8
+"""For how many requests a store is asked at a time."""
 
 logger = get_logger("toolcarry.tool_cache")
 
@@ -102,6 +107,8 @@ class ToolCache:
         self._backend: ToolStore = MemoryToolCache() if backend is None else backend
         self._when = when
         self._empty_means_absent = empty_means_absent
+        self._threads: ThreadPoolExecutor | None = None
+        self._process = 0
         self._lock = threading.Lock()
         self._counts: Counter[str] = Counter()
 
@@ -126,9 +133,15 @@ class ToolCache:
         ``tools`` may be a JSON array, as it stands in a request's body. Where ``tool_choice`` says that none may be
         called, none come back. Raises ``ConfigError`` for a style that is none, and nothing else.
         """
-        return self._resolve(
-            self._backend, key_of(scope, model), tools, messages, tool_choice, style
-        )
+        key = key_of(scope, model)
+        if not self._backend.is_waiting:
+            return self._resolve(self._backend, key, tools, messages, tool_choice, style)
+        asked = key, tools, messages, tool_choice, style
+        try:
+            return self._waiting().submit(self._resolve, self._backend, *asked).result(MOST_WAIT)
+        except TimeoutError:
+            self._gave_up()
+            return self._resolve(self._backend.memory, *asked)
 
     async def aresolve(
         self,
@@ -143,16 +156,19 @@ class ToolCache:
         """``resolve``, waiting for the store only, and not for long."""
         asked = key_of(scope, model), tools, messages, tool_choice, style
         if self._backend.is_waiting:
+            found = self._waiting().submit(self._resolve, self._backend, *asked)
             try:
                 async with asyncio.timeout(MOST_WAIT):
-                    return await asyncio.to_thread(self._resolve, self._backend, *asked)
+                    return await asyncio.wrap_future(found)
             except TimeoutError:
-                self._count("degrade")
-                logger.warning("the tools in memory have to do: the store takes too long")
+                self._gave_up()
         return self._resolve(self._backend.memory, *asked)
 
     def close(self) -> None:
         """Let go of the store."""
+        if self._threads is not None:
+            self._threads.shutdown(wait=False)
+            self._process = 0
         self._backend.close()
 
     def _resolve(
@@ -210,6 +226,18 @@ class ToolCache:
         self._count("hit")
         logger.debug("gave back the tools of model %r", key[1])
         return ToolResolution("cache", data)
+
+    def _waiting(self) -> ThreadPoolExecutor:
+        """Threads for what waits: own ones, so that a store that hangs takes none from others. A fork has none of them."""
+        with self._lock:
+            if self._threads is None or self._process != os.getpid():
+                self._threads = ThreadPoolExecutor(MOST_THREADS, "toolcarry-tools")
+                self._process = os.getpid()
+            return self._threads
+
+    def _gave_up(self) -> None:
+        self._count("degrade")
+        logger.warning("the tools in memory have to do: the store takes too long")
 
     def _count(self, what: str, number: int = 1) -> None:
         with self._lock:

@@ -46,7 +46,6 @@ class RedisToolCache(SharedToolCache):
             from redis.retry import Retry  # noqa: PLC0415
         except ModuleNotFoundError as error:
             raise ConfigError("Redis needs more: pip install 'toolcarry[redis]'") from error
-        self._faults: tuple[type[Exception], ...] = (redis.RedisError, OSError)
         self._refused: type[Exception] = redis.ResponseError
         self._ttl = max(1, round(ttl * 1_000))
         try:
@@ -57,7 +56,7 @@ class RedisToolCache(SharedToolCache):
                 retry=Retry(NoBackoff(), 0),
                 health_check_interval=0,
             )
-        except ValueError as error:
+        except (ValueError, TypeError, LookupError) as error:
             raise ConfigError(
                 "redis_url: is not allowed; allowed: redis://..., rediss://..., unix://..."
             ) from error
@@ -77,8 +76,8 @@ class RedisToolCache(SharedToolCache):
         try:
             return call()
         except self._refused as error:  # Redis is there, but what lies under the name is not ours
-            self.degraded += 1
+            self._degrade()
             logger.warning("Redis refuses: %s", type(error).__name__)
             return None
-        except self._faults as error:
+        except Exception as error:  # what is no Redis makes the client fail in any way
             raise StoreUnavailableError(type(error).__name__) from error

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import threading
 import time
 from collections.abc import Callable
 from typing import Final, TypeVar
@@ -48,6 +49,7 @@ class SharedToolCache:
     def __init__(self, *, ttl: float, max_entries: int, pause: float) -> None:
         self.memory = MemoryToolCache(max_entries=max_entries, ttl=ttl)
         self.degraded = 0
+        self._lock = threading.Lock()
         self._breaker = Breaker(pause)
         self._step = ttl / STEPS
 
@@ -55,13 +57,16 @@ class SharedToolCache:
         """The definitions under a key, as they are in the store; as they are in memory, where that can't be had."""
         kept = self.memory.get(key)
         name = name_of(key)
+        if kept is not None and not kept.confirmed_at:  # they came while the store could not be had
+            self._tell(name, kept)
+            return kept
         is_had, data = self._reach(lambda: self._read(name))
         if not is_had:
             return kept
         found = None if data is None else opened(name, data)
         if data is not None and found is None:
             logger.warning("a foreign value is ignored")
-            self.degraded += 1
+            self._degrade()
         if found is None:
             if kept is not None:  # the store has lost it
                 self._tell(name, kept)
@@ -107,16 +112,20 @@ class SharedToolCache:
         if is_had:
             definitions.confirmed_at = time.monotonic()
 
+    def _degrade(self) -> None:
+        with self._lock:
+            self.degraded += 1
+
     def _reach(self, access: Callable[[], T]) -> tuple[bool, T | None]:
         """Whether the store could be had, and what it gave."""
         if not self._breaker.may_try():
-            self.degraded += 1
+            self._degrade()
             return False, None
         try:
             found = access()
         except StoreUnavailableError as error:
             self._breaker.failed()
-            self.degraded += 1
+            self._degrade()
             logger.warning("the tools in memory have to do: %s", error)
             return False, None
         except BaseException:

@@ -47,7 +47,7 @@ class SQLiteToolCache(SharedToolCache):
         self._ttl = ttl
         self._max_entries = max_entries
         self._process = os.getpid()
-        self._lock = threading.Lock()
+        self._turn = threading.Lock()
         create(self._path)
         guard.check(self._path)
         try:
@@ -58,7 +58,7 @@ class SQLiteToolCache(SharedToolCache):
 
     def close(self) -> None:
         """Close the file."""
-        with self._lock:
+        with self._turn:
             if self._process == os.getpid() and self._path:
                 self._connection.close()
                 guard.remove(self._path)
@@ -99,7 +99,7 @@ class SQLiteToolCache(SharedToolCache):
         )
 
     def _run(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
-        with self._lock:
+        with self._turn:
             if self._process != os.getpid() or not self._path:
                 raise StoreUnavailableError("the file belongs to another process, or is closed")
             try:
