@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from toolcarry.decode import loads, loads_any_depth
+from typing import Any, Final
+
+from toolcarry.decode import loads_any_depth
 from toolcarry.encode import dump
 from toolcarry.errors import InputError
 from toolcarry.fields import RequestFields
@@ -10,6 +12,11 @@ from toolcarry.integrations.identity import RequestIdentity
 from toolcarry.tool_cache import Style, ToolCache
 
 __all__ = ["give_tools"]
+
+MARK_NAME: Final = "cache_control"
+MARK: Final = b'"cache_control"'
+MOST_MARKS: Final = 4
+"""Of a request to Anthropic: the client put those of its tools where it liked when it did not send these."""
 
 
 async def give_tools(
@@ -27,7 +34,7 @@ async def give_tools(
         scope=scope_of(identity),
         style=style,
     )
-    return with_tools(body, found.to_bytes()) if found.source == "cache" else body
+    return with_tools(body, found.tools) if found.source == "cache" else body
 
 
 def scope_of(identity: RequestIdentity) -> str:
@@ -35,13 +42,17 @@ def scope_of(identity: RequestIdentity) -> str:
     return dump([identity.tenant, identity.client, identity.conversation]).decode()
 
 
-def with_tools(body: bytes, tools: bytes) -> bytes:
-    """A request with these tools.
+def with_tools(body: bytes, tools: list[dict[str, Any]]) -> bytes:
+    """A request with these tools; the same object where it has functions, as they were before there were tools.
 
-    >>> with_tools(b'{"model": "m", "tools": []}', b'[{"name": "f"}]')
+    >>> with_tools(b'{"model": "m", "tools": []}', [{"name": "f"}])
     b'{"model":"m","tools":[{"name":"f"}]}'
     """
     document = loads_any_depth(body)
     if not isinstance(document, dict):
         raise InputError("no request", None)
-    return dump({**document, "tools": loads(tools)})
+    if "functions" in document:
+        return body
+    if body.count(MARK) + sum(MARK_NAME in tool for tool in tools) > MOST_MARKS:
+        tools = [{key: tool[key] for key in tool if key != MARK_NAME} for tool in tools]
+    return dump({**document, "tools": tools})

@@ -5,21 +5,22 @@ from __future__ import annotations
 import asyncio
 import os
 import threading
+import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, Final, Literal, TypeAlias, get_args
 
 from toolcarry._pure.read import read_message
 from toolcarry._pure.said import Said
-from toolcarry.decode import loads
+from toolcarry.decode import loads_any_depth
 from toolcarry.encode import dump
 from toolcarry.errors import InputError
 from toolcarry.read import Messages
 from toolcarry.redact.logs import get_logger
-from toolcarry.tool_cache.definitions import read_definitions
+from toolcarry.tool_cache.definitions import EMPTY, read_definitions
 from toolcarry.tool_cache.memory import MemoryToolCache, ToolKey, ToolStore
-from toolcarry.tool_cache.styles import FORMS, STYLES, Style
+from toolcarry.tool_cache.styles import STYLES, Style
 from toolcarry.types import check_choice
 from toolcarry.wire import as_object
 
@@ -29,7 +30,6 @@ When: TypeAlias = Literal["always", "tool_conversation", "never"]
 Source: TypeAlias = Literal["request", "cache", "none"]
 Tools: TypeAlias = Sequence[Mapping[str, Any]] | bytes
 
-EMPTY: Final = b"[]"
 LONG: Final = 64
 """Bytes of a list that is not empty, whatever white space is in it."""
 MOST_WAIT: Final = 0.04
@@ -67,12 +67,20 @@ class ToolResolution:
     def tools(self) -> list[dict[str, Any]]:
         """The definitions, in the style that was asked for. They are the caller's, who may change them."""
         if self._tools is None:
-            self._tools = loads(self._data)
+            self._tools = loads_any_depth(self._data)
         return self._tools
 
     def to_bytes(self) -> bytes:
         """The definitions as a JSON array."""
         return self._data
+
+
+Resolved: TypeAlias = tuple[ToolResolution, Mapping[str, int]]
+"""What a request is given, and what is to be counted."""
+NO_TOOLS: Final = ToolResolution("none")
+NOTHING: Final[Mapping[str, int]] = {}
+HIT: Final = {"hit": 1}
+MISS: Final = {"miss": 1}
 
 
 class ToolCache:
@@ -116,7 +124,7 @@ class ToolCache:
     def counts(self) -> Counter[str]:
         """What was done since it was made."""
         degraded = self._counts["degrade"] + self._backend.degraded
-        return Counter({**self._counts, **({"degrade": degraded} if degraded else {})})
+        return +Counter({**self._counts, "degrade": degraded})
 
     def resolve(
         self,
@@ -133,15 +141,16 @@ class ToolCache:
         ``tools`` may be a JSON array, as it stands in a request's body. Where ``tool_choice`` says that none may be
         called, none come back. Raises ``ConfigError`` for a style that is none, and nothing else.
         """
-        key = key_of(scope, model)
-        if not self._backend.is_waiting:
-            return self._resolve(self._backend, key, tools, messages, tool_choice, style)
-        asked = key, tools, messages, tool_choice, style
+        backend, key = self._backend, key_of(scope, model)
+        if not backend.is_waiting:
+            return self._noted(*self._resolve(backend, style, key, tools, messages, tool_choice))
+        asked = (style, key, tools, messages, tool_choice, time.monotonic())
+        found = self._waiting().submit(self._resolve, backend, *asked)
         try:
-            return self._waiting().submit(self._resolve, self._backend, *asked).result(MOST_WAIT)
+            return self._noted(*found.result(MOST_WAIT))
         except TimeoutError:
-            self._gave_up()
-            return self._resolve(self._backend.memory, *asked)
+            self._gave_up(found)
+            return self._noted(*self._resolve(backend.memory, *asked))
 
     async def aresolve(
         self,
@@ -154,15 +163,17 @@ class ToolCache:
         style: Style = "openai",
     ) -> ToolResolution:
         """``resolve``, waiting for the store only, and not for long."""
-        asked = key_of(scope, model), tools, messages, tool_choice, style
-        if self._backend.is_waiting:
-            found = self._waiting().submit(self._resolve, self._backend, *asked)
-            try:
-                async with asyncio.timeout(MOST_WAIT):
-                    return await asyncio.wrap_future(found)
-            except TimeoutError:
-                self._gave_up()
-        return self._resolve(self._backend.memory, *asked)
+        backend, key = self._backend, key_of(scope, model)
+        if not backend.is_waiting:
+            return self._noted(*self._resolve(backend, style, key, tools, messages, tool_choice))
+        asked = (style, key, tools, messages, tool_choice, time.monotonic())
+        found = self._waiting().submit(self._resolve, backend, *asked)
+        try:
+            async with asyncio.timeout(MOST_WAIT):
+                return self._noted(*await asyncio.wrap_future(found))
+        except TimeoutError:
+            self._gave_up(found)
+            return self._noted(*self._resolve(backend.memory, *asked))
 
     def close(self) -> None:
         """Let go of the store."""
@@ -174,13 +185,14 @@ class ToolCache:
     def _resolve(
         self,
         backend: ToolStore,
+        style: Style,
         key: ToolKey,
         tools: Tools | None,
         messages: Messages | None,
         tool_choice: object,
-        style: Style,
-    ) -> ToolResolution:
-        if style not in FORMS:
+        begun: float = 0.0,
+    ) -> Resolved:
+        if style not in STYLES:
             check_choice("style", style, STYLES)
         try:
             given = None if tools is None else as_bytes(tools)
@@ -190,42 +202,45 @@ class ToolCache:
                 )
                 if is_wanted and (self._when == "always" or holds_calls(messages)):
                     return self._restored(backend, key, style)
-                return ToolResolution("none")
-            return self._kept(backend, key, given, style)
-        except InputError:
-            self._count("degrade")
-            logger.warning("the tools of a request can't be read")
-            return ToolResolution("request")
+                return ToolResolution("none"), NOTHING
+            return self._kept(backend, key, given, style, begun)
+        except Exception as error:  # noqa: BLE001 - counted and logged: objects of SDKs may fail in any way
+            logger.warning("the tools of a request can't be read: %s", type(error).__name__)
+            return ToolResolution("none" if tools is None else "request"), {"degrade": 1}
 
-    def _kept(self, backend: ToolStore, key: ToolKey, given: bytes, style: Style) -> ToolResolution:
+    def _kept(
+        self, backend: ToolStore, key: ToolKey, given: bytes, style: Style, begun: float
+    ) -> Resolved:
         """The tools of the request itself, which are kept where they are others than before."""
         is_kept = bool(key[1]) and given != EMPTY and self._when != "never"
         known = backend.find(key, style, given) if is_kept else None
         if known is not None:
-            return ToolResolution("request", known.data)
+            return ToolResolution("request", known.data), NOTHING
         found, dropped = read_definitions(given, style)
-        if dropped:
-            self._count("dropped", dropped)
+        found.asked_at = begun or found.asked_at
+        counts = {"dropped": dropped}
         if is_kept and found.data != EMPTY:
-            evicted = backend.set(key, found)
-            self._count("store")
-            logger.debug("kept the tools of model %r", key[1])
-            if evicted:
-                self._count("evict", evicted)
-                logger.debug("%d entries had to go", evicted)
-        return ToolResolution("request", found.data)
+            counts |= {"evict": backend.set(key, found), "store": 1}
+            logger.debug("kept the tools of model %r; %d had to go", key[1], counts["evict"])
+        return ToolResolution("request", found.data), counts
 
-    def _restored(self, backend: ToolStore, key: ToolKey, style: Style) -> ToolResolution:
+    def _restored(self, backend: ToolStore, key: ToolKey, style: Style) -> Resolved:
         """The tools that came before."""
-        found = backend.get(key)
+        found = backend.get(key) if key[1] else None
         data = EMPTY if found is None else found.to_bytes(style)
         if data == EMPTY:
-            self._count("miss")
             logger.debug("no tools are known for model %r", key[1])
-            return ToolResolution("none")
-        self._count("hit")
+            return ToolResolution("none"), MISS
         logger.debug("gave back the tools of model %r", key[1])
-        return ToolResolution("cache", data)
+        return ToolResolution("cache", data), HIT
+
+    def _noted(self, found: ToolResolution, counts: Mapping[str, int]) -> ToolResolution:
+        """Count what was done for a request that waits for it still."""
+        if counts:
+            with self._lock:
+                for what in counts:
+                    self._counts[what] += counts[what]
+        return found
 
     def _waiting(self) -> ThreadPoolExecutor:
         """Threads for what waits: own ones, so that a store that hangs takes none from others. A fork has none of them."""
@@ -235,13 +250,10 @@ class ToolCache:
                 self._process = os.getpid()
             return self._threads
 
-    def _gave_up(self) -> None:
-        self._count("degrade")
+    def _gave_up(self, waited_for: Future[Resolved]) -> None:
+        waited_for.cancel()
+        self._noted(NO_TOOLS, {"degrade": 1})
         logger.warning("the tools in memory have to do: the store takes too long")
-
-    def _count(self, what: str, number: int = 1) -> None:
-        with self._lock:
-            self._counts[what] += number
 
 
 def key_of(scope: object, model: object) -> ToolKey:

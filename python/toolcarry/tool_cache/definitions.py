@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
-from toolcarry.decode import loads
+from toolcarry.decode import loads_any_depth
 from toolcarry.encode import dump
 from toolcarry.errors import InputError
 from toolcarry.redact.logs import get_logger
@@ -13,9 +14,14 @@ from toolcarry.tool_cache.styles import FORMS, STYLES, Form, Function, InvalidTo
 from toolcarry.types import check_choice
 from toolcarry.wire import as_object
 
-__all__ = ["Definitions", "convert_tools", "read_definitions"]
+__all__ = ["EMPTY", "Definitions", "convert_tools", "read_definitions"]
 
 logger = get_logger("toolcarry.tool_cache")
+
+
+EMPTY: Final = b"[]"
+SPARE: Final = 512
+"""Bytes that an entry takes beside its texts, and by which definitions may grow in another style that is kept."""
 
 
 class Read(NamedTuple):
@@ -32,40 +38,49 @@ class Definitions:
     ``given`` is what the request had, to know it again.
     """
 
-    __slots__ = ("_written", "confirmed_at", "data", "given", "style")
+    __slots__ = ("_other", "asked_at", "confirmed_at", "data", "given", "style")
 
     def __init__(self, style: Style, data: bytes, given: bytes) -> None:
         self.style = style
         self.data = data
         self.given = given
+        self.asked_at = time.monotonic()  # of two requests' tools the later ones count
         self.confirmed_at = (
             0.0  # when a store that others use was seen to have them, by the monotonic clock
         )
-        self._written: dict[Style, bytes] = {style: data}
+        self._other: tuple[Style, bytes] | None = None
 
     def to_bytes(self, style: Style) -> bytes:
         """A JSON array of the definitions in a style."""
-        found = self._written.get(style)
-        if found is None:
-            tools = convert_tools(loads(self.data), source=self.style, target=style)
-            found = self._written[style] = dump(tools)
-        return found
+        if style == self.style:
+            return self.data
+        other = self._other
+        if other is not None and other[0] == style:
+            return other[1]
+        tools = convert_tools(loads_any_depth(self.data), source=self.style, target=style)
+        written = dump(tools)
+        if len(written) <= len(self.data) + SPARE:
+            self._other = (style, written)
+        return written
 
     def is_same(self, style: Style, given: bytes) -> bool:
         """Whether these are what a request has."""
         return self.style == style and self.given == given
 
     def size(self) -> int:
-        """About how many bytes it takes."""
-        return 500 + len(self.given) + sum(map(len, self._written.values()))
+        """About how many bytes it takes, with one other style that it may be written in."""
+        own = len(self.data) if self.data is not self.given else 0
+        return len(self.given) + own + len(self.data) + 2 * SPARE
 
 
 def read_definitions(given: bytes, style: Style) -> tuple[Definitions, int]:
     """The definitions of a JSON array, and how many were dropped. Raises ``InputError`` for what is no array."""
-    tools = loads(given)
+    tools = loads_any_depth(given)
     if not isinstance(tools, list):
         raise InputError("tools are no list", None)
     read = read_tools(tools, style)
+    if not read.functions:
+        return Definitions(style, EMPTY, given), read.dropped
     return Definitions(style, dump(read.tools) if read.dropped else given, given), read.dropped
 
 

@@ -82,7 +82,10 @@ class MemoryToolCache:
         return kept if kept is not None and kept.is_same(style, given) else None
 
     def set(self, key: ToolKey, definitions: Definitions) -> int:
-        """Keep definitions under a key; how many others had to go."""
+        """Keep definitions under a key, unless there are some of a later request; how many others had to go."""
+        kept = self._held.get(key)
+        if kept is not None and kept.asked_at > definitions.asked_at:
+            return 0
         return self._held.set(key, definitions)
 
     def close(self) -> None:

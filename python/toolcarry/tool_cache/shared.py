@@ -74,6 +74,7 @@ class SharedToolCache:
         if kept is not None and kept.is_same(found.style, found.given):
             found = kept
         else:
+            found.asked_at = 0.0 if kept is None else kept.asked_at
             self.memory.set(key, found)
         found.confirmed_at = time.monotonic()
         return found
@@ -92,7 +93,8 @@ class SharedToolCache:
         """Keep definitions under a key; how many others had to go from memory."""
         name = name_of(key)
         evicted = self.memory.set(key, definitions)
-        self._tell(name, definitions)
+        if self.memory.get(key) is definitions:
+            self._tell(name, definitions)
         return evicted
 
     def close(self) -> None:

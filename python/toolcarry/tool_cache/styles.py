@@ -20,7 +20,6 @@ STYLES: Final[tuple[Style, ...]] = get_args(Style)
 
 Tool: TypeAlias = Mapping[str, Any]
 """A definition as it is written."""
-NO_ARGUMENTS: Final = {"type": "object", "properties": {}}
 DECLARATIONS: Final = ("functionDeclarations", "function_declarations")
 
 
@@ -75,7 +74,8 @@ def written(function: Function, schema: str, *, is_needed: bool = False) -> dict
     if function.description is not None:
         made["description"] = function.description
     if function.parameters is not None or is_needed:
-        made[schema] = NO_ARGUMENTS if function.parameters is None else function.parameters
+        nothing = {"type": "object", "properties": {}}
+        made[schema] = nothing if function.parameters is None else function.parameters
     return made
 
 
@@ -162,7 +162,7 @@ def gemini_parts(tools: Sequence[Any]) -> Iterable[Any]:
     """The functions and, each by itself, the provider's own tools."""
     for tool in tools:
         held = as_object(tool)
-        if held is None:
+        if held is None or "name" in held:  # a function that stands alone
             yield tool
             continue
         for key, value in held.items():

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import threading
 from functools import partial
 from types import SimpleNamespace
@@ -11,8 +10,6 @@ from typing import Any
 
 import pytest
 from cachetools import TTLCache
-from hypothesis import given
-from hypothesis import strategies as st
 from strategies_definitions import (
     NEED_A_SCHEMA,
     STYLES,
@@ -20,8 +17,6 @@ from strategies_definitions import (
     Said,
     joined,
     no_arguments,
-    requests,
-    several,
 )
 
 from toolcarry import sliding
@@ -69,29 +64,6 @@ def test_the_schema_of_no_arguments_is_another_one_each_time(target: Any) -> Non
         assert [each[key] for each in found] == [no_arguments(), no_arguments()]
     finally:
         properties.clear()  # so that no other test sees it
-
-
-def spoil(value: Any) -> None:
-    """Change everything that is in a value."""
-    if isinstance(value, dict):
-        for inner in list(value.values()):
-            spoil(inner)
-        value["spoiled"] = True
-    elif isinstance(value, list):
-        for inner in value:
-            spoil(inner)
-        value.append("spoiled")
-
-
-@given(st.sampled_from(STYLES), st.sampled_from(STYLES), several(min_size=1), st.data())
-def test_what_a_conversion_made_has_nothing_of_what_it_was_made_of(
-    source: Any, target: Any, said: list[Said], data: Any
-) -> None:
-    said = [each for each in said if each.schema is not None]
-    tools = data.draw(requests(source, said))
-    before = json.dumps(tools)
-    spoil(convert_tools(tools, source=source, target=target))
-    assert json.dumps(tools) == before
 
 
 # Nothing raises but an unknown style
