@@ -69,6 +69,9 @@ CHOICES = (
 INVALID = (None, 7, {}, {"type": 7}, {"name": " "}, {"name": ["f"]}, {"name": None})
 """What no style takes for a definition; in Gemini's it stands among the functions."""
 
+ALIKE = ["openai", "ollama"]
+"""Styles that write a definition alike."""
+
 owners = st.tuples(st.sampled_from(SCOPES), st.sampled_from(MODELS))
 styles = st.sampled_from(STYLES)
 
@@ -176,13 +179,13 @@ class ToolCaches(RuleBasedStateMachine):
     @precondition(lambda self: self.known)
     @rule(data=st.data(), is_task=st.booleans())
     def bring_again(self, data: Any, is_task: bool) -> None:
-        """A request comes with the same tools as the last one, as most do."""
+        """A request comes with the same tools as the last one, as most do; or with what is written as these are."""
         owner = data.draw(st.sampled_from(sorted(self.known)))
         kept = self.known[owner]
         form = "bytes" if self.is_there(owner) is None else "list"
-        self.request(
-            owner, kept.style, kept.tools, kept.tools, kept.said, 0, form, None, None, is_task
-        )
+        alike = [kept.style] if kept.style not in ALIKE else ALIKE
+        style = data.draw(st.sampled_from(alike))
+        self.request(owner, style, kept.tools, kept.tools, kept.said, 0, form, None, None, is_task)
 
     def request(
         self, owner: Any, style: Any, tools: Any, valid: Any, said: Any, dropped: int,
