@@ -26,8 +26,8 @@ LISTS: Final = ("messages", "contents", "input")
 class RequestFields:
     """The members of a request's body that tell whose it is, as they came; ``None`` where one is not there.
 
-    ``tools`` are a JSON value. ``messages`` are those of the list ``key``. That is empty where there is none; what the user said in a string is one
-    message even so.
+    ``tools`` are a JSON value. ``messages`` are those of the list ``key``, which is empty where there is no list; what
+    the user said in a string is one message even so.
     """
 
     model: Any = None

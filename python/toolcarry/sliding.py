@@ -9,9 +9,9 @@ from typing import Final, Generic, TypeVar
 
 from cachetools import TTLCache
 
-from toolcarry.types import check_seconds
+from toolcarry.types import check_limit, check_seconds
 
-__all__ = ["SlidingCache"]
+__all__ = ["SlidingCache", "both_limits"]
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -78,3 +78,18 @@ class SlidingCache(Generic[K, V]):
                 return 0
             self._held[key] = held
             return before + 1 - len(self._held)
+
+
+def both_limits(max_entries: int, max_bytes: int, size: Callable[[V], int]) -> Callable[[V], int]:
+    """What a value counts for in a cache of ``max_bytes``, so that it never holds more than ``max_entries`` either.
+
+    Raises ``ConfigError`` for a limit that is none.
+
+    >>> counted = both_limits(10, 1_000, len)
+    >>> counted(b"-" * 20), counted(b"-" * 200)
+    (100, 200)
+    """
+    for name, value in (("max_entries", max_entries), ("max_bytes", max_bytes)):
+        check_limit(name, value)
+    least = max(max_bytes // max(max_entries, 1), 1)
+    return lambda value: max(size(value), least)

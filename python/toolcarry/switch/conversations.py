@@ -73,9 +73,8 @@ class Conversations:
         with self._lock_of(key):
             session = self._sessions.load(key) or Session()
             if first:
-                found: Line | None = session.line(first) or Line(
-                    first
-                )  # it may be forgotten already
+                # A line may be forgotten before its answer is told of.
+                found: Line | None = session.line(first) or Line(first)
             else:
                 found = next((line for line in session.lines if line.asked == backend), None)
             new = replace(session, backend=backend)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Final, NamedTuple, Protocol
 
-from toolcarry.sliding import SlidingCache
-from toolcarry.types import check_limit
+from toolcarry.sliding import SlidingCache, both_limits
 
 __all__ = ["Line", "MemorySessions", "Prefix", "Session", "SessionKey", "Sessions"]
 
@@ -141,12 +140,8 @@ class MemorySessions:
     def __init__(
         self, *, max_entries: int = 1024, ttl: float = 86_400.0, max_bytes: int = 256 << 20
     ) -> None:
-        for name, value in (("max_entries", max_entries), ("max_bytes", max_bytes)):
-            check_limit(name, value)
-        least = max_bytes // max(max_entries, 1)  # so that one limit holds for number and size
-        self._cache = SlidingCache[SessionKey, Session](
-            max_bytes, ttl, lambda session: max(session.size(), least, 1)
-        )
+        counted = both_limits(max_entries, max_bytes, Session.size)
+        self._cache = SlidingCache[SessionKey, Session](max_bytes, ttl, counted)
 
     def __len__(self) -> int:
         return len(self._cache)

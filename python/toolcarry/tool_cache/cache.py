@@ -7,31 +7,24 @@ import os
 import threading
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, Final, Literal, TypeAlias, get_args
 
-from toolcarry._pure.read import read_message
-from toolcarry._pure.said import Said
 from toolcarry.decode import loads_any_depth
-from toolcarry.encode import dump
-from toolcarry.errors import InputError
 from toolcarry.read import Messages
 from toolcarry.redact.logs import get_logger
 from toolcarry.tool_cache.definitions import EMPTY, read_definitions
 from toolcarry.tool_cache.memory import MemoryToolCache, ToolKey, ToolStore
+from toolcarry.tool_cache.request import Tools, as_bytes, holds_calls, refuses_tools
 from toolcarry.tool_cache.styles import STYLES, Style
 from toolcarry.types import check_choice
-from toolcarry.wire import as_object
 
 __all__ = ["ToolCache", "ToolResolution", "When", "cache_key"]
 
 When: TypeAlias = Literal["always", "tool_conversation", "never"]
 Source: TypeAlias = Literal["request", "cache", "none"]
-Tools: TypeAlias = Sequence[Mapping[str, Any]] | bytes
 
-LONG: Final = 64
-"""Bytes of a list that is not empty, whatever white space is in it."""
 MOST_WAIT: Final = 0.04
 """Seconds that a request waits for a store: behind them it goes on with what is in memory."""
 
@@ -77,7 +70,6 @@ class ToolResolution:
 
 Resolved: TypeAlias = tuple[ToolResolution, Mapping[str, int]]
 """What a request is given, and what is to be counted."""
-NO_TOOLS: Final = ToolResolution("none")
 NOTHING: Final[Mapping[str, int]] = {}
 HIT: Final = {"hit": 1}
 MISS: Final = {"miss": 1}
@@ -141,16 +133,16 @@ class ToolCache:
         ``tools`` may be a JSON array, as it stands in a request's body. Where ``tool_choice`` says that none may be
         called, none come back. Raises ``ConfigError`` for a style that is none, and nothing else.
         """
-        backend, key = self._backend, key_of(scope, model)
-        if not backend.is_waiting:
-            return self._noted(*self._resolve(backend, style, key, tools, messages, tool_choice))
-        asked = (style, key, tools, messages, tool_choice, time.monotonic())
-        found = self._waiting().submit(self._resolve, backend, *asked)
+        asked = (style, key_of(scope, model), tools, messages, tool_choice)
+        if not self._backend.is_waiting:
+            return self._noted(self._resolve(self._backend, *asked))
+        begun = time.monotonic()
+        waited_for = self._waiting().submit(self._resolve, self._backend, *asked, begun)
         try:
-            return self._noted(*found.result(MOST_WAIT))
+            return self._noted(waited_for.result(MOST_WAIT))
         except TimeoutError:
-            self._gave_up(found)
-            return self._noted(*self._resolve(backend.memory, *asked))
+            self._give_up(waited_for)
+            return self._noted(self._resolve(self._backend.memory, *asked, begun))
 
     async def aresolve(
         self,
@@ -163,17 +155,17 @@ class ToolCache:
         style: Style = "openai",
     ) -> ToolResolution:
         """``resolve``, waiting for the store only, and not for long."""
-        backend, key = self._backend, key_of(scope, model)
-        if not backend.is_waiting:
-            return self._noted(*self._resolve(backend, style, key, tools, messages, tool_choice))
-        asked = (style, key, tools, messages, tool_choice, time.monotonic())
-        found = self._waiting().submit(self._resolve, backend, *asked)
+        asked = (style, key_of(scope, model), tools, messages, tool_choice)
+        if not self._backend.is_waiting:
+            return self._noted(self._resolve(self._backend, *asked))
+        begun = time.monotonic()
+        waited_for = self._waiting().submit(self._resolve, self._backend, *asked, begun)
         try:
             async with asyncio.timeout(MOST_WAIT):
-                return self._noted(*await asyncio.wrap_future(found))
+                return self._noted(await asyncio.wrap_future(waited_for))
         except TimeoutError:
-            self._gave_up(found)
-            return self._noted(*self._resolve(backend.memory, *asked))
+            self._give_up(waited_for)
+            return self._noted(self._resolve(self._backend.memory, *asked, begun))
 
     def close(self) -> None:
         """Let go of the store."""
@@ -234,13 +226,17 @@ class ToolCache:
         logger.debug("gave back the tools of model %r", key[1])
         return ToolResolution("cache", data), HIT
 
-    def _noted(self, found: ToolResolution, counts: Mapping[str, int]) -> ToolResolution:
+    def _noted(self, resolved: Resolved) -> ToolResolution:
         """Count what was done for a request that waits for it still."""
+        found, counts = resolved
         if counts:
-            with self._lock:
-                for what in counts:
-                    self._counts[what] += counts[what]
+            self._count(counts)
         return found
+
+    def _count(self, counts: Mapping[str, int]) -> None:
+        with self._lock:
+            for what in counts:
+                self._counts[what] += counts[what]
 
     def _waiting(self) -> ThreadPoolExecutor:
         """Threads for what waits: own ones, so that a store that hangs takes none from others. A fork has none of them."""
@@ -250,49 +246,12 @@ class ToolCache:
                 self._process = os.getpid()
             return self._threads
 
-    def _gave_up(self, waited_for: Future[Resolved]) -> None:
+    def _give_up(self, waited_for: Future[Resolved]) -> None:
         waited_for.cancel()
-        self._noted(NO_TOOLS, {"degrade": 1})
+        self._count({"degrade": 1})
         logger.warning("the tools in memory have to do: the store takes too long")
 
 
 def key_of(scope: object, model: object) -> ToolKey:
     """Under what definitions are kept; nothing is where either is no text."""
     return (scope, model) if isinstance(scope, str) and isinstance(model, str) else ("", "")
-
-
-def as_bytes(tools: Tools) -> bytes | None:
-    """Tools as a JSON array; ``None`` for null. Raises ``InputError`` for what can't be written."""
-    if not isinstance(tools, bytes):
-        if not isinstance(tools, (list, tuple)):
-            raise InputError("tools are no list", None)
-        return dump([as_object(tool) or tool for tool in tools])
-    data = tools.strip()
-    if len(data) < LONG and data[:1] == b"[" and not data[1:].strip(b"] \t\r\n"):
-        return EMPTY
-    return None if data == b"null" else data
-
-
-def refuses_tools(tool_choice: object) -> bool:
-    """Whether a request says that no tool may be called.
-
-    >>> [refuses_tools(choice) for choice in ("none", {"type": "none"}, "auto", None)]
-    [True, True, False, False]
-    """
-    held = as_object(tool_choice)
-    return tool_choice == "none" or (held is not None and held.get("type") == "none")
-
-
-def holds_calls(messages: Messages | None) -> bool:
-    """Whether messages hold a call or a result. They are looked at from the last one on."""
-    try:
-        for message in reversed(messages or ()):
-            wire = as_object(message)
-            if wire is not None:
-                said = Said()
-                read_message(wire, wire.get("role"), said)
-                if said.calls or said.results:
-                    return True
-    except (InputError, TypeError, RecursionError):  # what is no message holds none
-        return False
-    return False

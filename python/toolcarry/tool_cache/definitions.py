@@ -18,7 +18,6 @@ __all__ = ["EMPTY", "Definitions", "convert_tools", "read_definitions"]
 
 logger = get_logger("toolcarry.tool_cache")
 
-
 EMPTY: Final = b"[]"
 SPARE: Final = 512
 """Bytes that an entry takes beside its texts, and by which definitions may grow in another style that is kept."""
@@ -44,10 +43,10 @@ class Definitions:
         self.style = style
         self.data = data
         self.given = given
-        self.asked_at = time.monotonic()  # of two requests' tools the later ones count
-        self.confirmed_at = (
-            0.0  # when a store that others use was seen to have them, by the monotonic clock
-        )
+        # By the monotonic clock: of two requests' tools the later ones count, and a store that others use is asked again
+        # some time after it was seen to have them.
+        self.asked_at = time.monotonic()
+        self.confirmed_at: float | None = None
         self._other: tuple[Style, bytes] | None = None
 
     def to_bytes(self, style: Style) -> bytes:

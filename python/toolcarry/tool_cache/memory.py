@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Protocol, TypeAlias
 
-from toolcarry.sliding import SlidingCache
+from toolcarry.sliding import SlidingCache, both_limits
 from toolcarry.tool_cache.definitions import Definitions
 from toolcarry.tool_cache.styles import Style
-from toolcarry.types import check_limit
 
 __all__ = ["MemoryToolCache", "ToolKey", "ToolStore"]
 
@@ -57,12 +56,8 @@ class MemoryToolCache:
     def __init__(
         self, *, max_entries: int = 1_024, ttl: float = 3_600.0, max_bytes: int = 64 << 20
     ) -> None:
-        for name, value in (("max_entries", max_entries), ("max_bytes", max_bytes)):
-            check_limit(name, value)
-        least = max_bytes // max(max_entries, 1)  # so that one limit holds for number and size
-        self._held = SlidingCache[ToolKey, Definitions](
-            max_bytes, ttl, lambda definitions: max(definitions.size(), least, 1)
-        )
+        counted = both_limits(max_entries, max_bytes, Definitions.size)
+        self._held = SlidingCache[ToolKey, Definitions](max_bytes, ttl, counted)
 
     def __len__(self) -> int:
         return len(self._held)

@@ -9,6 +9,7 @@ import hashlib
 import hmac
 import threading
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Final, TypeVar
 
@@ -38,7 +39,7 @@ class StoreUnavailableError(Exception):
     """The store can't be had now; the message says why."""
 
 
-class SharedToolCache:
+class SharedToolCache(ABC):
     """What stores have in common. One is made of ``_read`` and ``_write``, which raise ``StoreUnavailableError``.
 
     After a failure the store is left alone for ``pause`` seconds.
@@ -57,7 +58,8 @@ class SharedToolCache:
         """The definitions under a key, as they are in the store; as they are in memory, where that can't be had."""
         kept = self.memory.get(key)
         name = name_of(key)
-        if kept is not None and not kept.confirmed_at:  # they came while the store could not be had
+        if kept is not None and kept.confirmed_at is None:
+            # They came while the store could not be had.
             self._tell(name, kept)
             return kept
         is_had, data = self._reach(lambda: self._read(name))
@@ -84,7 +86,7 @@ class SharedToolCache:
         lives in the store anyway, that is not asked.
         """
         kept = self.memory.find(key, style, given)
-        if kept is not None and time.monotonic() - kept.confirmed_at < self._step:
+        if kept is not None and self._is_confirmed(kept):
             return kept
         found = self.get(key)
         return found if found is not None and found.is_same(style, given) else None
@@ -97,17 +99,21 @@ class SharedToolCache:
             self._tell(name, definitions)
         return evicted
 
+    @abstractmethod
     def close(self) -> None:
         """Let go of the store."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _read(self, name: str) -> bytes | None:
         """The value of a name, which lives anew."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _write(self, name: str, value: bytes) -> None:
         """Keep a value under a name."""
-        raise NotImplementedError
+
+    def _is_confirmed(self, definitions: Definitions) -> bool:
+        confirmed_at = definitions.confirmed_at
+        return confirmed_at is not None and time.monotonic() - confirmed_at < self._step
 
     def _tell(self, name: str, definitions: Definitions) -> None:
         is_had, _ = self._reach(lambda: self._write(name, sealed(name, definitions)))
