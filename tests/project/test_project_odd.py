@@ -1,5 +1,6 @@
 """Requests that are odd, and yet no reason to fail: members of other kinds, names in snake case, parts that are texts."""
 
+import json
 from types import ModuleType
 
 from wire import turn
@@ -137,3 +138,15 @@ def test_the_text_of_a_response_is_what_is_resolved(api: ModuleType) -> None:
     messages = [{"role": "user", "parts": [{"functionResponse": answer}]}]
     (found,) = api.project(messages, policy=SHORT).report.replacements
     assert found.chars_before == len(api.resolve(messages, "c1")) == len(LONG) + 2
+
+
+def test_a_content_that_is_null_takes_the_results_that_were_missing(api: ModuleType) -> None:
+    call, _ = turn("Bash", {"command": "ls"})
+    messages = [call, {"role": "user", "content": None}]
+    projected = api.project(messages, policy=REPAIR)
+    assert [mend.kind for mend in projected.report.mends] == ["missing_result"]
+    assert [part["type"] for part in projected.messages[1]["content"]] == ["tool_result"]
+    body = json.dumps({"messages": messages}).encode()
+    of_bytes = api.project_body(body, policy=REPAIR)
+    assert json.loads(of_bytes.body)["messages"] == projected.messages
+    assert of_bytes.report.mends == projected.report.mends

@@ -248,8 +248,9 @@ impl<'t, 'a, 'm, V: Value<'a>> Turns<'t, 'a, 'm, V> {
     /// Add a message whose content is a text. What has no content can't take results: they stand before it.
     fn add_plain(&mut self, position: usize, is_model: bool, mut first: Vec<Draft<'a, V>>) {
         let key = self.repair.dialect.key.key();
-        let content = self.repair.material.message_at(position).and_then(|message| message.get(key));
-        if content.is_none() && !first.is_empty() {
+        let message = self.repair.material.message_at(position);
+        let content = message.and_then(|message| message.get(key));
+        if !first.is_empty() && !message.is_some_and(|message| message.has(key)) {
             let items = Some(std::mem::take(&mut first));
             self.sheets.push(Sheet { position: None, is_model: false, items });
         }
