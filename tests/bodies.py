@@ -161,12 +161,15 @@ def outcome(job: Callable[..., Any], *given: Any) -> Any:
 
 def body_kernels(body: bytes, summary: str, policy: Policy) -> dict[str, Kernel]:
     """Every kernel of the bytes door."""
+    tokens = policy.max_tool_context_tokens
+    total = (policy.max_tool_context_chars, None) if tokens is None else (tokens, policy.encoding)
     return {
         "carry": lambda kernels: kernels.carry_body(body, summary, policy),
         "inspect": lambda kernels: kernels.inspect_body(body),
         "dialogue": lambda kernels: kernels.dialogue_body(body),
         "tokens": lambda kernels: kernels.message_tokens_body(body, policy.encoding),
         "blocks": lambda kernels: kernels.extract_tool_blocks_body(body),
+        "recount": lambda kernels: kernels.recount_body(body, "turn_id", 40, *total),
         "project": lambda kernels: kernels.project_body(body, policy, None),
         "repair": lambda kernels: kernels.project_body(body, replace(policy, repair=True), None),
     }

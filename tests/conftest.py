@@ -31,6 +31,7 @@ USERS_OF_KERNELS = (
     "explain",
     "inspect",
     "project",
+    "recount",
     "resolve",
 )
 

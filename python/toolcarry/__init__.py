@@ -15,6 +15,7 @@ from toolcarry.policy import NO_LIMIT, Policy
 from toolcarry.prepend import prepend_summary_to_user_message
 from toolcarry.project import Projected, ProjectedBody, project, project_body
 from toolcarry.read import dialogue
+from toolcarry.recount import Recounted, RecountReport, recount
 from toolcarry.render import format_tool_context
 from toolcarry.resolve import read_tool_result, resolve, retrieval_tool
 from toolcarry.rules import DEFAULT_RULES
@@ -89,6 +90,8 @@ __all__ = [
     "ProjectReport",
     "Projected",
     "ProjectedBody",
+    "RecountReport",
+    "Recounted",
     "Replacement",
     "Report",
     "Rule",
@@ -120,6 +123,7 @@ __all__ = [
     "project",
     "project_body",
     "read_tool_result",
+    "recount",
     "resize_token_memo",
     "resolve",
     "retrieval_tool",

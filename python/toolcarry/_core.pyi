@@ -8,6 +8,7 @@ from toolcarry._pure.body import CarriedBytes
 from toolcarry._pure.carry import Rules
 from toolcarry._pure.history import Head, Linked, Part
 from toolcarry._pure.project.body import ProjectedBytes
+from toolcarry._pure.recount.job import RecountCounts, TextMessage
 from toolcarry.decisions import DecisionFields, Decisions, Outcome
 from toolcarry.errors import InputError
 from toolcarry.policy import Policy
@@ -45,6 +46,21 @@ def project(
 ) -> tuple[list[Any] | None, Outcome, DecisionFields]: ...
 def project_body(body: bytes, policy: Policy, previous: Decisions | None) -> ProjectedBytes: ...
 def prove_rows(rows: list[tuple[Any, ...]], tenant: str, conversation: str) -> int: ...
+def recount(
+    messages: Sequence[Any],
+    records: Sequence[Mapping[str, Any]],
+    turn_id: str,
+    max_result_length: int,
+    total: int | None,
+    encoding: EncodingName | None,
+) -> tuple[list[TextMessage], RecountCounts]: ...
+def recount_body(
+    body: bytes,
+    turn_id: str,
+    max_result_length: int,
+    total: int | None,
+    encoding: EncodingName | None,
+) -> tuple[list[TextMessage], RecountCounts, tuple[int, ...]]: ...
 def resize_token_memo(size: int) -> None: ...
 def truncate(
     text: str,

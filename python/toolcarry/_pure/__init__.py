@@ -7,6 +7,7 @@ from toolcarry._pure.body import (
     extract_tool_blocks_body,
     inspect_body,
     message_tokens_body,
+    recount_body,
 )
 from toolcarry._pure.carry import (
     carry,
@@ -28,6 +29,7 @@ from toolcarry._pure.memo import resize_token_memo
 from toolcarry._pure.message_tokens import message_tokens
 from toolcarry._pure.project.body import project_body
 from toolcarry._pure.project.objects import project
+from toolcarry._pure.recount.job import recount
 from toolcarry._pure.shell import has_side_effects
 from toolcarry._pure.tokens import count_texts, count_tokens, truncate_tokens
 from toolcarry._pure.truncate import truncate
@@ -57,6 +59,8 @@ __all__ = [
     "project",
     "project_body",
     "prove_rows",
+    "recount",
+    "recount_body",
     "resize_token_memo",
     "truncate",
     "truncate_tokens",

@@ -9,6 +9,7 @@ from toolcarry._pure.carry import carry, extract_tool_blocks
 from toolcarry._pure.dialogue import dialogue
 from toolcarry._pure.inspect import inspect
 from toolcarry._pure.message_tokens import message_tokens
+from toolcarry._pure.recount.job import RecountCounts, TextMessage, recount
 from toolcarry.body import open_body
 from toolcarry.errors import InputError
 from toolcarry.policy import Policy
@@ -67,3 +68,16 @@ def message_tokens_body(body: bytes, encoding: EncodingName) -> list[int]:
         return counts
     last = given.lines.last_before(len(given.lines))
     return [] if last is None else counts[: last + 1]
+
+
+def recount_body(
+    body: bytes,
+    turn_id: str,
+    max_result_length: int,
+    total: int | None,
+    encoding: EncodingName | None,
+) -> tuple[list[TextMessage], RecountCounts, tuple[int, ...]]:
+    """The text history of a conversation in bytes, its counts, and the numbers of the lines that hold no object."""
+    given = open_body(body)
+    found, counts = recount(given.messages, (), turn_id, max_result_length, total, encoding)
+    return found, counts, given.skipped_lines

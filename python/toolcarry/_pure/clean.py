@@ -40,10 +40,15 @@ LONGEST_SEQUENCE: Final = 80
 
 def is_clean(text: str) -> bool:
     """Whether ``clean`` would change nothing."""
+    return not has_controls(text) and MARKER_TAIL not in text
+
+
+def has_controls(text: str) -> bool:
+    """Whether ``without_controls`` would change anything."""
     if text.isascii():
         data = text.encode()
-        return len(data.translate(None, ASCII_CONTROLS)) == len(data) and MARKER_TAIL not in text
-    return DIRTY.search(text) is None and MARKER_TAIL not in text
+        return len(data.translate(None, ASCII_CONTROLS)) < len(data)
+    return DIRTY.search(text) is not None
 
 
 def clean(text: str) -> str:
@@ -53,6 +58,11 @@ def clean(text: str) -> str:
     text = UNSAFE.sub(replacement, text)
     text = text.replace(OPEN_MARKER, "[\\" + OPEN_MARKER[1:])
     return text.replace(CLOSE_MARKER, "[\\" + CLOSE_MARKER[1:])
+
+
+def without_controls(text: str) -> str:
+    """``text`` without controls, and with every mark that it holds."""
+    return UNSAFE.sub(replacement, text) if has_controls(text) else text
 
 
 def replacement(match: re.Match[str]) -> str:

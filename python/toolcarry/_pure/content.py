@@ -161,6 +161,14 @@ def untyped_medium(part: Wire) -> tuple[str, Wire] | None:
     return None
 
 
+def is_of_media(part: Wire) -> bool:
+    """Whether a part is of a kind that holds media, a document's text among them."""
+    kind = part.get("type")
+    if isinstance(kind, str):
+        return kind in MEDIA
+    return untyped_medium(part) is not None or is_untyped_data(part)
+
+
 def is_media(part: Wire) -> bool:
     """Whether a part is an image, a document, a sound or a film, and not a document's text."""
     kind = part.get("type")

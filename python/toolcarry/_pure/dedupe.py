@@ -20,9 +20,9 @@ from toolcarry._pure.lines import (
 )
 from toolcarry._pure.rules import OTHER, RuleSet, key_value
 from toolcarry._pure.shell import has_side_effects
-from toolcarry.decode import compact_json, loads_arguments
+from toolcarry.decode import compact_json
 from toolcarry.types import Kind, Rule
-from toolcarry.wire import Wire, as_object
+from toolcarry.wire import Wire
 
 LONGEST_REMEMBERED = 200
 WHOLE_FILE_KEYS = ("content", "file_text", "contents")
@@ -109,13 +109,12 @@ class Judging:
         """Find the entry's rule, and by it the kind and the value of its key."""
         entry.is_stale = False
         entry.max_chars = None
-        name, arguments = entry.tool_name, entry.arguments
+        name = entry.tool_name
         if entry.call is None:
             entry.kind, entry.value = "other", None
             rule = self._rules.find(entry.name, {})
             return rule if rule.keep == "none" else OTHER
-        given = arguments if type(arguments) is dict else call_input(arguments)
-        entry.given = given
+        given = entry.read_arguments()
         rule = self._known.get(name) or self._rules.find(name, given)
         entry.kind = kind = rule.kind
         entry.max_chars = rule.max_result_chars
@@ -154,12 +153,6 @@ class Judging:
         if is_careful and writes_whole_file(entry.given):
             lane.rewritten.setdefault(path, entry)
         return reason, by, newest if reason and not is_careful else None
-
-
-def call_input(arguments: object) -> Wire:
-    """The arguments of a call, as an object."""
-    found = as_object(arguments)
-    return loads_arguments(arguments) if found is None else found
 
 
 def superseding_range(entry: Entry, lines: tuple[int, int], path: str, lane: Lane) -> Entry | None:

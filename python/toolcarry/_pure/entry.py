@@ -5,8 +5,9 @@ from __future__ import annotations
 from toolcarry._pure.content import INITIALS, is_stand_in
 from toolcarry._pure.read import UNKNOWN
 from toolcarry._pure.said import ToolCall, ToolResult
+from toolcarry.decode import loads_arguments
 from toolcarry.types import Kind
-from toolcarry.wire import Wire
+from toolcarry.wire import Wire, as_object
 
 
 class Entry:
@@ -47,6 +48,16 @@ class Entry:
     def name(self) -> str:
         """The tool's name, by the call, else by what the result says of itself."""
         return self.tool_name or UNKNOWN
+
+    def read_arguments(self) -> Wire:
+        """The arguments as an object, which is ``given`` from now on."""
+        arguments = self.arguments
+        if type(arguments) is dict:
+            self.given = arguments
+        else:
+            found = as_object(arguments)
+            self.given = loads_arguments(arguments) if found is None else found
+        return self.given
 
     def add_call(self, call: ToolCall, position: int, order: int, is_active: bool) -> None:
         """Take in the call that this result answers."""

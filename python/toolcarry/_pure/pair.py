@@ -28,13 +28,14 @@ from toolcarry.wire import Wire, as_object
 class Walk:
     """The backward walk. ``duplicate_results`` counts second results that it passed by.
 
-    ``second_results`` keeps further results of a call, by the order of its entry.
+    ``second_results`` keeps further results of a call, by the order of its entry, ``second_positions`` where they stand.
     Where it follows a branch, ``entries`` may raise ``LostBranch``.
     """
 
     def __init__(self, messages: Sequence[Any], branch: Branch | None = None) -> None:
         self.duplicate_results = 0
         self.second_results: dict[int, list[Wire]] = {}
+        self.second_positions: list[int] = []
         self._messages = messages
         self._places = Places(messages, branch)
         self._main = Lane()
@@ -203,10 +204,11 @@ class Walk:
 
     def _settle_duplicate(self, answered: Entry, second: Entry) -> None:
         self.duplicate_results += 1
-        kept = second.result
+        kept, position = second.result, second.result_position
         if is_stand_in(answered.content) and not is_stand_in(second.content):
-            kept = answered.result
+            kept, position = answered.result, answered.result_position
             answered.take_over(second)
+        self.second_positions.append(position)
         if kept is not None:
             self.second_results.setdefault(answered.order, []).append(kept)
         second.result = None

@@ -56,13 +56,13 @@ def title(entry: Entry) -> str:
     return clean_line(value, LONGEST_TITLE)
 
 
-def call_title(entry: Entry) -> str:
-    """``Grep(pattern="fn main", path="src")``"""
+def call_title(entry: Entry, longest: int = LONGEST_TITLE) -> str:
+    """``Grep(pattern="fn main", path="src")``, with ``...`` for the arguments that have no room."""
     name = clean_line(entry.name, LONGEST_ARGUMENT)
     if entry.call is None:
         return name
     parts: list[str] = []
-    room = LONGEST_TITLE - len(name) - 2
+    room = longest - len(name) - 2
     for key, value in entry.given.items():
         part = f"{clean_line(str(key), LONGEST_ARGUMENT)}={argument(value)}"
         room -= len(part) + 2

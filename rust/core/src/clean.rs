@@ -67,12 +67,16 @@ impl Checked for u32 {
 /// Whether it is plain that `clean` would change nothing.
 #[must_use]
 pub fn is_clean(text: Text<'_>) -> bool {
-    let is_dirty = match text {
+    !has_controls(text) && !has_marker_tail(text)
+}
+
+/// Whether `without_controls` would change anything.
+pub(crate) fn has_controls(text: Text<'_>) -> bool {
+    match text {
         Text::Latin1(units) => dispatch(Looking(units)),
         Text::Ucs2(units) => has_dirty(units),
         Text::Ucs4(units) => has_dirty(units),
-    };
-    !is_dirty && !has_marker_tail(text)
+    }
 }
 
 /// The work of looking for units that may not stand in a context.
@@ -110,7 +114,7 @@ fn has_marker_tail(text: Text<'_>) -> bool {
 }
 
 /// Where an ASCII literal stands at or after `from`; looks for its character at `rare` first.
-fn find_ascii<C: Unit>(units: &[C], literal: &str, rare: usize, from: usize) -> Option<usize> {
+pub(crate) fn find_ascii<C: Unit>(units: &[C], literal: &str, rare: usize, from: usize) -> Option<usize> {
     let bytes = literal.as_bytes();
     let wanted = C::from_code_point(u32::from(*bytes.get(rare)?));
     let mut at = from + rare;
@@ -135,6 +139,18 @@ pub fn clean<'a>(piece: &Piece<'a>) -> Piece<'a> {
         Text::Latin1(units) => OwnedText::Latin1(escaped(cleaned(units))),
         Text::Ucs2(units) => OwnedText::Ucs2(escaped(cleaned(units))),
         Text::Ucs4(units) => OwnedText::Ucs4(escaped(cleaned(units))),
+    })
+}
+
+/// `piece` without controls, and with every mark that it holds.
+pub(crate) fn without_controls<'a>(piece: &Piece<'a>) -> Piece<'a> {
+    if !has_controls(piece.text()) {
+        return piece.clone();
+    }
+    Piece::own(match piece.text() {
+        Text::Latin1(units) => OwnedText::Latin1(cleaned(units)),
+        Text::Ucs2(units) => OwnedText::Ucs2(cleaned(units)),
+        Text::Ucs4(units) => OwnedText::Ucs4(cleaned(units)),
     })
 }
 
@@ -169,31 +185,36 @@ fn escaped<C: Unit>(units: Vec<C>) -> Vec<C> {
     escape_marker(units, CLOSE_MARKER, 7)
 }
 
-/// `piece` with a backslash behind the bracket that opens one of these ASCII marks, wherever it stands.
+/// `piece` with a backslash behind the first bracket of each of these ASCII marks, wherever it stands.
 #[must_use]
 pub fn escape_marks<'a>(piece: &Piece<'a>, marks: &[&str]) -> Piece<'a> {
-    fn all<C: Unit>(units: &[C], marks: &[&str]) -> Vec<C> {
-        marks.iter().fold(units.to_vec(), |units, mark| escape_marker(units, mark, 0))
+    fn all<C: Unit>(units: &[C], marks: &[&str]) -> Option<Vec<C>> {
+        let is_marked = |mark: &&str| find_ascii(units, mark, bracket_of(mark), 0).is_some();
+        let escape = |units, mark: &&str| escape_marker(units, mark, bracket_of(mark));
+        marks.iter().any(is_marked).then(|| marks.iter().fold(units.to_vec(), escape))
     }
-    if piece.text().find(b'[').is_none() {
-        return piece.clone();
-    }
-    Piece::own(match piece.text() {
-        Text::Latin1(units) => OwnedText::Latin1(all(units, marks)),
-        Text::Ucs2(units) => OwnedText::Ucs2(all(units, marks)),
-        Text::Ucs4(units) => OwnedText::Ucs4(all(units, marks)),
-    })
+    let escaped = match piece.text() {
+        Text::Latin1(units) => all(units, marks).map(OwnedText::Latin1),
+        Text::Ucs2(units) => all(units, marks).map(OwnedText::Ucs2),
+        Text::Ucs4(units) => all(units, marks).map(OwnedText::Ucs4),
+    };
+    escaped.map_or_else(|| piece.clone(), Piece::own)
 }
 
-/// Put a backslash behind the bracket that opens `marker`, wherever it stands.
+fn bracket_of(mark: &str) -> usize {
+    mark.find('[').unwrap_or(0)
+}
+
+/// Put a backslash behind the first bracket of `marker`, wherever it stands.
 fn escape_marker<C: Unit>(units: Vec<C>, marker: &str, rare: usize) -> Vec<C> {
     let Some(mut found) = find_ascii(&units, marker, rare, 0) else { return units };
+    let behind = 1 + bracket_of(marker);
     let mut out = Vec::with_capacity(units.len() + 16);
     let mut done = 0;
     loop {
-        out.extend_from_slice(units.get(done..=found).unwrap_or_default());
+        out.extend_from_slice(units.get(done..found + behind).unwrap_or_default());
         out.push(C::from_code_point(u32::from(b'\\')));
-        done = found + 1;
+        done = found + behind;
         match find_ascii(&units, marker, rare, found + marker.len()) {
             Some(next) => found = next,
             None => break,

@@ -115,7 +115,7 @@ fn content_text<'a, V: Value<'a>>(content: V, depth: usize) -> Piece<'a> {
 }
 
 /// The text of one part of a result; parts may hold parts. What no reader knows is JSON.
-fn part_text<'a, V: Value<'a>>(item: V, depth: usize) -> Piece<'a> {
+pub(crate) fn part_text<'a, V: Value<'a>>(item: V, depth: usize) -> Piece<'a> {
     if let Some(text) = item.text() {
         return address_line(text);
     }
@@ -218,6 +218,14 @@ fn untyped_medium<'a, V: Value<'a>>(part: V) -> Option<(Key<'static>, V)> {
         let is_part = FILES.contains(&kind) || is_bare(part, kind);
         (is_part && holds_media(holder)).then_some((kind, holder))
     })
+}
+
+/// Whether a part is of a kind that holds media, a document's text among them.
+pub(crate) fn is_of_media<'a, V: Value<'a>>(part: V) -> bool {
+    match part.get(names::TYPE).and_then(Value::text) {
+        Some(kind) => MEDIA.iter().any(|name| kind.is(name)),
+        None => untyped_medium(part).is_some() || is_untyped_data(part),
+    }
 }
 
 /// Whether a part is an image, a document, a sound or a film, and not a document's text.

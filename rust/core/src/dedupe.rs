@@ -136,15 +136,10 @@ impl<'a, 'r> Judging<'a, 'r> {
     /// Find the entry's rule, and by it the kind, the key's value, and the limit on its result.
     pub fn prepare<V: Value<'a>>(&self, entry: &mut Entry<'a, V>) -> &'r Rule {
         entry.max_chars = None;
-        let Some(call) = entry.call else {
+        let Some(given) = entry.read_arguments() else {
             let rule = self.rules.find(entry.name(), None::<V>);
             return if rule.keep == KeepBlock::None { rule } else { &OTHER };
         };
-        let given = match entry.arguments {
-            None => call.empty(),
-            Some(arguments) => arguments.object().unwrap_or_else(|| arguments.arguments()),
-        };
-        entry.given = Some(given);
         let name = entry.tool_name;
         let rule = self.rules.find(name, Some(given));
         entry.kind = rule.kind;

@@ -61,7 +61,7 @@ pub(crate) fn spoken_content<'a, V: Value<'a>>(content: Option<V>) -> Content<'a
 }
 
 /// The text of a part that is said aloud.
-fn part_text<'a, V: Value<'a>>(part: V) -> Option<V> {
+pub(crate) fn part_text<'a, V: Value<'a>>(part: V) -> Option<V> {
     if part.text_len().is_some() {
         return Some(part);
     }
@@ -78,7 +78,7 @@ fn part_text<'a, V: Value<'a>>(part: V) -> Option<V> {
 }
 
 /// Whether there is anything but white space.
-fn has_words(text: Text<'_>) -> bool {
+pub(crate) fn has_words(text: Text<'_>) -> bool {
     (0..text.len()).any(|index| !matches!(text.get(index), Some(0x20 | 0x09 | 0x0A | 0x0D)))
 }
 

@@ -89,6 +89,16 @@ impl<'a, V: Value<'a>> Entry<'a, V> {
         }
     }
 
+    /// The arguments as an object, which is `given` from now on; nothing where the call is missing.
+    pub(crate) fn read_arguments(&mut self) -> Option<V> {
+        let call = self.call?;
+        self.given = Some(match self.arguments {
+            None => call.empty(),
+            Some(arguments) => arguments.object().unwrap_or_else(|| arguments.arguments()),
+        });
+        self.given
+    }
+
     /// Take in the call that this result answers.
     pub(crate) fn add_call(&mut self, call: ToolCall<'a, V>, (position, order): (usize, usize), is_active: bool) {
         (self.call, self.arguments, self.tool_name) = (Some(call.wire), call.arguments, call.name);

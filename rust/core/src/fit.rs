@@ -10,7 +10,8 @@ use crate::truncate::Keep;
 use crate::value::Value;
 
 const SUMMARY_TITLE: &str = "## Summary\n";
-const TRUNCATED: &str = "... [truncated]";
+/// What stands where the rest of a text was cut.
+pub(crate) const TRUNCATED: &str = "... [truncated]";
 
 /// The section of a summary; empty where there is none, or no room for it.
 #[derive(Debug, Default)]

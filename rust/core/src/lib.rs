@@ -50,6 +50,7 @@ pub mod pair;
 pub mod pieces;
 pub mod project;
 pub mod read;
+pub mod recount;
 pub mod render;
 pub mod rules;
 pub mod said;

@@ -36,6 +36,11 @@ impl From<String> for OwnedText {
 }
 
 impl OwnedText {
+    /// Empty text with room for so many code points, as long as they are narrow.
+    pub(crate) fn with_room(size: usize) -> Self {
+        Self::Latin1(Vec::with_capacity(size))
+    }
+
     /// Text from UTF-8, in canonical units.
     #[must_use]
     pub fn from_utf8(text: &str) -> Self {

@@ -27,6 +27,8 @@ pub struct Walk<'a, M: Messages<'a>> {
     pub duplicate_results: usize,
     /// Those results, by the order of the entry of their call.
     pub second_results: AHashMap<usize, Vec<M::Item>>,
+    /// Where these results stand.
+    pub second_positions: Vec<usize>,
     messages: M,
     position: Option<usize>,
     is_settled: bool,
@@ -57,6 +59,7 @@ impl<'a, M: Messages<'a>> Walk<'a, M> {
         Self {
             duplicate_results: 0,
             second_results: AHashMap::new(),
+            second_positions: Vec::new(),
             messages,
             position: None,
             is_settled: false,
@@ -250,11 +253,12 @@ impl<'a, M: Messages<'a>> Walk<'a, M> {
     fn settle_duplicate(&mut self, first: usize, second: usize) {
         self.duplicate_results += 1;
         let Ok([entry, late]) = self.held.get_disjoint_mut([first, second]) else { return };
-        let mut kept = late.result;
+        let (mut kept, mut position) = (late.result, late.result_position);
         if is_stand_in(entry.content) && !is_stand_in(late.content) {
-            kept = entry.result;
+            (kept, position) = (entry.result, entry.result_position);
             entry.take_over(late);
         }
+        self.second_positions.push(position);
         self.second_results.entry(entry.order).or_default().extend(kept);
         late.result = None;
     }

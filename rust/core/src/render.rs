@@ -77,12 +77,18 @@ pub fn title<'a, V: Value<'a>>(entry: &Entry<'a, V>) -> Piece<'a> {
 
 /// `Grep(pattern="fn main", path="src")`
 fn call_title<'a, V: Value<'a>>(entry: &Entry<'a, V>) -> Piece<'a> {
+    let mut text = OwnedText::with_room(LONGEST_TITLE);
+    push_call_title(&mut text, entry, LONGEST_TITLE);
+    Piece::own(text)
+}
+
+/// Add a call of at most so many characters, with `...` for the arguments that have no room.
+pub(crate) fn push_call_title<'a, V: Value<'a>>(text: &mut OwnedText, entry: &Entry<'a, V>, longest: usize) {
     let name = clean_line(&Piece::Borrowed(entry.name()), LONGEST_ARGUMENT);
-    let Some(given) = entry.given else { return name };
-    let mut text = OwnedText::default();
     text.push(name.text());
+    let Some(given) = entry.given else { return };
     text.push_ascii("(");
-    let mut room = LONGEST_TITLE.saturating_sub(name.len() + 2);
+    let mut room = longest.saturating_sub(name.len() + 2);
     let mut is_first = true;
     given.members(&mut |key, value| {
         if !is_first {
@@ -103,19 +109,16 @@ fn call_title<'a, V: Value<'a>>(entry: &Entry<'a, V>) -> Piece<'a> {
         true
     });
     text.push_ascii(")");
-    Piece::own(text)
 }
 
 /// An argument as it stands in a heading: text in quotes, everything else as JSON.
 fn argument<'a, V: Value<'a>>(value: V) -> OwnedText {
-    let mut text = OwnedText::default();
     let Some(given) = value.text() else {
-        let json = Piece::own(value.json());
-        text.push(clean_line(&json, LONGEST_ARGUMENT).text());
-        return text;
+        return OwnedText::from(clean_line(&Piece::own(value.json()), LONGEST_ARGUMENT).text());
     };
     let line = clean_line(&Piece::Borrowed(given), LONGEST_ARGUMENT);
     let mut rest = line.text();
+    let mut text = OwnedText::with_room(rest.len() + 2);
     text.push_ascii("\"");
     while let Some(quote) = rest.find(b'"') {
         text.push(rest.slice(0, quote));

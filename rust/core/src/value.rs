@@ -187,6 +187,11 @@ known_keys! {
     INLINE_DATA_CAMEL "inlineData"
     INLINE_DATA "inline_data"
     FILE_DATA_CAMEL "fileData"
+    REFUSAL "refusal"
+    REASONING_CONTENT_CAMEL "reasoningContent"
+    // Of a host's own calls, and of its messages.
+    TURN_ID "turn_id"
+    POSITION "position"
 }
 
 /// A value of the input.

@@ -102,7 +102,18 @@ impl<'a, 'py> Object<'a, 'py> {
         made.and_then(|made| self.arena.keep(made).as_text()).map_or_else(OwnedText::default, OwnedText::from)
     }
 
-    /// The JSON of what most calls are given: a dict of texts in Latin-1, numbers and flags. It spares a call of Python's.
+    /// The JSON of a number or a flag. It spares a call of Python's, as `flat_json` does.
+    fn scalar_json(self) -> Option<OwnedText> {
+        let text = if let Ok(flag) = self.object.cast_exact::<PyBool>() {
+            if flag.is_true() { "true" } else { "false" }.to_owned()
+        } else {
+            let number: i64 = self.object.cast_exact::<PyInt>().ok()?.extract().ok()?;
+            number.to_string()
+        };
+        Some(OwnedText::Latin1(text.into_bytes()))
+    }
+
+    /// The JSON of what most calls are given: a dict of texts in Latin-1, numbers and flags.
     fn flat_json(self) -> Option<OwnedText> {
         let push_text = |json: &mut OwnedText, value: &Bound<'py, PyAny>| {
             let text = text_of(value.cast_exact::<PyString>().ok()?.as_borrowed());
@@ -189,11 +200,14 @@ impl<'a, 'py: 'a> Value<'a> for Object<'a, 'py> {
 
     fn members(self, visit: &mut dyn FnMut(Text<'a>, Self) -> bool) {
         let Ok(dict) = self.object.cast::<PyDict>() else { return };
-        for item in dict.items() {
-            let pair = item.extract::<(Bound<'py, PyAny>, Bound<'py, PyAny>)>();
-            let Some((key, value)) = self.arena.settle(pair) else { return };
-            let Some(name) = self.arena.settle(key.str()) else { return };
-            let Some(name) = self.arena.keep(name.into_any()).as_text() else { return };
+        let members: Vec<_> = dict.iter().collect(); // a visitor may run what changes the dict
+        for (key, value) in members {
+            let is_text = key.is_exact_instance_of::<PyString>();
+            let Some(name) = (if is_text { Some(key) } else { self.arena.settle(key.str()).map(Bound::into_any) })
+            else {
+                return;
+            };
+            let Some(name) = self.arena.keep(name).as_text() else { return };
             if !visit(name, self.arena.keep(value)) {
                 return;
             }
@@ -201,7 +215,9 @@ impl<'a, 'py: 'a> Value<'a> for Object<'a, 'py> {
     }
 
     fn json(self) -> OwnedText {
-        self.flat_json().unwrap_or_else(|| self.made_text("toolcarry.decode", "compact_json"))
+        self.scalar_json()
+            .or_else(|| self.flat_json())
+            .unwrap_or_else(|| self.made_text("toolcarry.decode", "compact_json"))
     }
 
     fn answer_json(self) -> OwnedText {

@@ -101,7 +101,7 @@ pub(crate) fn counts_tuple<'py>(py: Python<'py>, counts: &Counts) -> PyResult<Bo
     Ok(all.cast_into()?)
 }
 
-fn reasons_dict<'py>(py: Python<'py>, reasons: &Reasons) -> PyResult<Bound<'py, PyAny>> {
+pub(crate) fn reasons_dict<'py>(py: Python<'py>, reasons: &Reasons) -> PyResult<Bound<'py, PyAny>> {
     let dict = PyDict::new(py);
     for (reason, count) in reasons {
         dict.set_item(reason, count)?;

@@ -10,6 +10,7 @@ mod history;
 mod objects;
 mod project;
 mod projected;
+mod recount;
 mod settings;
 mod strings;
 mod survey;
@@ -32,6 +33,8 @@ mod _core {
     use super::history::{dump_metadata, has_cut_word, hash_contents, link_rows, prove_rows};
     #[pymodule_export]
     use super::project::{project, project_body};
+    #[pymodule_export]
+    use super::recount::{recount, recount_body};
     #[pymodule_export]
     use super::strings::{has_side_effects, truncate};
     #[pymodule_export]
