@@ -4,6 +4,8 @@ from typing import TYPE_CHECKING
 
 from toolcarry._backend import backend
 from toolcarry.carry import Carried, carry, carry_files
+from toolcarry.context_usage import ContextUsage, estimate_context_usage
+from toolcarry.conversation_data import conversation_data_tool, read_conversation_data
 from toolcarry.convert import Converted, Loss, convert
 from toolcarry.decisions import Decisions, Mend, ProjectReport, Replacement
 from toolcarry.dedupe import deduplicate_tools
@@ -32,6 +34,7 @@ from toolcarry.types import Notes, Report, Rule, TokenEstimate, ToolBlock
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from toolcarry.agent_config import AgentConfig
     from toolcarry.config import Config, load_config
     from toolcarry.summarize import CallableSummarizer, ExtractiveSummarizer, LiteLLMSummarizer
     from toolcarry.switch import SummarizeTransformer, Switched
@@ -44,6 +47,7 @@ if TYPE_CHECKING:
     )
 else:
     LATE = {
+        "AgentConfig": "agent_config",
         "Config": "config",
         "load_config": "config",
         "CallableSummarizer": "summarize",
@@ -71,10 +75,12 @@ __all__ = [
     "DEFAULT_RULES",
     "FACTORS",
     "NO_LIMIT",
+    "AgentConfig",
     "CallableSummarizer",
     "Carried",
     "Config",
     "ConfigError",
+    "ContextUsage",
     "Converted",
     "Decisions",
     "ExtractiveSummarizer",
@@ -107,12 +113,14 @@ __all__ = [
     "cache_key",
     "carry",
     "carry_files",
+    "conversation_data_tool",
     "convert",
     "convert_tools",
     "count_message_tokens",
     "count_tokens",
     "deduplicate_tools",
     "dialogue",
+    "estimate_context_usage",
     "estimate_tokens",
     "explain",
     "extract_tool_blocks",
@@ -122,6 +130,7 @@ __all__ = [
     "prepend_summary_to_user_message",
     "project",
     "project_body",
+    "read_conversation_data",
     "read_tool_result",
     "recount",
     "resize_token_memo",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 from toolcarry._backend import kernels
 from toolcarry._pure.content import result_text
@@ -13,24 +13,14 @@ from toolcarry._pure.project.sites import site_at
 from toolcarry._pure.read import read_result
 from toolcarry.decode import loads_arguments
 from toolcarry.errors import InputError
+from toolcarry.own_tools import Style, define, whole_number
 from toolcarry.read import Body, Messages, located, take
-from toolcarry.types import check_choice
 from toolcarry.wire import Wire, as_object
 
 __all__ = ["DEFAULT_LIMIT", "read_tool_result", "resolve", "retrieval_tool"]
 
 DEFAULT_LIMIT: Final = 20_000
 """How many characters a model is given at once where it doesn't say."""
-
-Style = Literal["anthropic", "openai", "responses", "ollama", "gemini", "bedrock"]
-STYLES: Final[tuple[Style, ...]] = (
-    "anthropic",
-    "openai",
-    "responses",
-    "ollama",
-    "gemini",
-    "bedrock",
-)
 
 DESCRIPTION: Final = (
     "Returns a tool result of this conversation in full. A marker such as "
@@ -90,17 +80,7 @@ def retrieval_tool(style: Style = "openai") -> dict[str, Any]:
     >>> retrieval_tool("anthropic")["name"]
     'read_tool_result'
     """
-    check_choice("style", style, STYLES)
-    function = {"name": RETRIEVAL, "description": DESCRIPTION}
-    if style == "anthropic":
-        return {**function, "input_schema": PARAMETERS}
-    if style == "responses":
-        return {"type": "function", **function, "parameters": PARAMETERS}
-    if style == "gemini":
-        return {**function, "parameters": PARAMETERS}
-    if style == "bedrock":
-        return {"toolSpec": {**function, "inputSchema": {"json": PARAMETERS}}}
-    return {"type": "function", "function": {**function, "parameters": PARAMETERS}}
+    return define(RETRIEVAL, DESCRIPTION, PARAMETERS, style)
 
 
 def read_tool_result(messages: Messages | Body, arguments: Mapping[str, Any] | str) -> str:
@@ -121,22 +101,9 @@ def read_part(find: Callable[[str], str], arguments: Mapping[str, Any] | str) ->
     ref, offset, limit = given.get("ref"), given.get("offset"), given.get("limit")
     if not isinstance(ref, str):
         raise InputError(f"ref: {ref!r:.80} is not allowed; allowed: a reference")
-    start = position("offset", offset, 0)
+    start = whole_number("offset", offset, 0)
     text = find(ref)
-    end = min(start + position("limit", limit, DEFAULT_LIMIT), len(text))
+    end = min(start + whole_number("limit", limit, DEFAULT_LIMIT), len(text))
     if start == 0 and end == len(text):
         return text
     return f"{text[start:end]}\n[toolcarry: characters {start:,} to {max(end, start):,} of {len(text):,}]"
-
-
-def position(name: str, value: object, default: int) -> int:
-    """A whole number that a model gave, which may have written it as a text or a float."""
-    if value is None:
-        return default
-    if isinstance(value, str) and value.isascii() and value.isdecimal() and len(value) < 16:
-        value = int(value)
-    if isinstance(value, float) and value.is_integer():
-        value = int(value)
-    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-        raise InputError(f"{name}: {value!r:.80} is not allowed; allowed: an integer >= 0")
-    return value

@@ -1,0 +1,229 @@
+"""``AgentConfig``: how much of a tool's result a history tells, as a file of the host's says, which may change meanwhile."""
+
+from __future__ import annotations
+
+import os
+import stat
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from types import TracebackType
+from typing import Final, NamedTuple, Self
+
+from toolcarry.decode import loads
+from toolcarry.errors import ConfigError, InputError
+from toolcarry.redact.logs import get_logger
+
+__all__ = ["AgentConfig"]
+
+MOST_BYTES: Final = 1 << 20
+"""A larger file holds something else."""
+SETTLED: Final = 2_000_000_000
+"""Nanoseconds after which a file's times tell whether it was written again: the clocks of file systems are coarser than
+processors are fast, some by two seconds."""
+
+logger = get_logger("toolcarry.agent_config")
+
+
+class Signature(NamedTuple):
+    """What tells one state of a file from another."""
+
+    device: int
+    inode: int
+    modified: int
+    changed: int
+    size: int
+    is_file: bool
+
+
+class Seen(NamedTuple):
+    """What was read of a state of the file. What may have changed unseen since then is not ``settled``, and read again."""
+
+    signature: Signature | None
+    is_settled: bool
+    data: bytes | str | None
+    value: int
+
+
+class AgentConfig:
+    """The settings of the file at ``path``, now: each look asks the system whether the file changed.
+
+    ``tool_result_max_length`` stands under ``key``, a whole number from 1 on. It is ``default`` where the file or the key is
+    missing, and, with a warning for each change of the file, where it is something else or the file is no JSON; with
+    ``keeps_last_good`` it then stays as it was. Looks never raise, and may come from many threads.
+
+    As a context manager, or from ``start`` to ``stop``, and where watchfiles is installed, a thread watches the file's
+    folder, so that a change is read unasked; then ``on_change`` is called in that thread with a new value. Raises
+    ``ConfigError`` for a path that can be none, a key that is empty and a default below 1.
+
+    >>> AgentConfig("no/such/agent.json").tool_result_max_length
+    500
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str] = ".agents/agent.json",
+        *,
+        key: str = "toolResultMaxLength",
+        default: int = 500,
+        keeps_last_good: bool = False,
+        on_change: Callable[[int], object] | None = None,
+    ) -> None:
+        name = os.fspath(path) if isinstance(path, (str, os.PathLike)) else path
+        if not isinstance(name, str) or not name or "\0" in name:
+            raise ConfigError(f"path: {path!r:.80} is not allowed; allowed: a path")
+        if not isinstance(key, str) or not key:
+            raise ConfigError(f"key: {key!r:.80} is not allowed; allowed: the name of a member")
+        if not is_length(default):
+            raise ConfigError(f"default: {default!r:.80} is not allowed; allowed: an integer >= 1")
+        self.path: Final = Path(name).absolute()  # so that it stays the same file
+        self.failures = 0
+        """How many states of the file could not be used."""
+        self._name = str(self.path)
+        self._key = key
+        self._default = default
+        self._keeps_last_good = keeps_last_good
+        self._on_change = on_change
+        self._lock = threading.Lock()
+        self._seen: Seen | None = None
+        self._end = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    @property
+    def tool_result_max_length(self) -> int:
+        """How many characters of a tool's result are told."""
+        seen = self._seen
+        if seen is not None and seen.is_settled and signature_of(self._name) == seen.signature:
+            return seen.value
+        return self._look()
+
+    def start(self) -> None:
+        """Watch the file, in a thread that ends with the process. Does nothing where it is watched already, or can't be."""
+        if self._thread is not None:
+            return
+        try:
+            import watchfiles  # noqa: F401, PLC0415 - an extra
+        except ImportError:
+            logger.debug(
+                "watchfiles is not installed: the file is looked at when its value is asked for"
+            )
+            return
+        self._end = threading.Event()
+        self._thread = threading.Thread(
+            target=self._watch,
+            args=(self._end, self.tool_result_max_length),
+            name="toolcarry-agent-config",
+            daemon=True,
+        )
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Watch no more. May be called again, and from ``on_change``."""
+        self._end.set()
+        thread, self._thread = self._thread, None
+        if thread is not None and thread is not threading.current_thread():
+            thread.join()
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.stop()
+
+    def _watch(self, end: threading.Event, value: int) -> None:
+        from toolcarry.config.reload import occasions  # noqa: PLC0415 - seldom wanted
+
+        for _ in occasions(self.path, end):
+            found = self.tool_result_max_length
+            if found == value:
+                continue
+            value = found
+            if self._on_change is None:
+                continue
+            try:
+                self._on_change(value)
+            except Exception as error:  # noqa: BLE001 - the host's own, which must not end the watching
+                logger.error("on_change raised %s", type(error).__name__)  # noqa: TRY400 - what it says may hold anything
+                self.failures += 1
+
+    def _look(self) -> int:
+        """Read the file, and take over what it says where that is something else than before."""
+        with self._lock:
+            # In this order: what is written in between has another signature at the next look.
+            signature = signature_of(self._name)
+            data = None if signature is None else read(self.path, is_file=signature.is_file)
+            seen = self._seen
+            if seen is None or seen.data != data:
+                value = self._value_of(data, self._default if seen is None else seen.value)
+            else:
+                value = seen.value
+            self._seen = Seen(signature, is_settled(signature), data, value)
+            return value
+
+    def _value_of(self, data: bytes | str | None, last: int) -> int:
+        """The value in a file's bytes; ``None`` is no file, and a text says why it can't be read."""
+        if data is None:
+            return self._default
+        try:
+            return self._read_length(data)
+        except InputError as error:
+            self.failures += 1
+            value = last if self._keeps_last_good else self._default
+            logger.warning("%s: %s; %d stands", self.path.name, error, value)
+            return value
+
+    def _read_length(self, data: bytes | str) -> int:
+        if isinstance(data, str):
+            raise InputError(data)
+        document = loads(data)
+        if not isinstance(document, dict):
+            raise InputError("holds no object")
+        found = document.get(self._key, self._default)
+        if not is_length(found):
+            raise InputError(f"{self._key}: {found!r:.80} is not allowed; allowed: an integer >= 1")
+        return int(found)
+
+
+def is_length(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 1
+
+
+def is_settled(signature: Signature | None) -> bool:
+    """Whether a file that was read just now can't have changed since then without showing it.
+
+    What counts is when its state changed, by the system's clock: the other time is anybody's to set.
+    """
+    return signature is None or abs(time.time_ns() - signature.changed) > SETTLED
+
+
+def signature_of(name: str) -> Signature | None:
+    """The state of a file; ``None`` where there is none."""
+    try:
+        found = os.stat(name)  # noqa: PTH116 - half the time of a path's own
+    except (OSError, ValueError):
+        return None
+    is_file = stat.S_ISREG(found.st_mode)
+    return Signature(
+        found.st_dev, found.st_ino, found.st_mtime_ns, found.st_ctime_ns, found.st_size, is_file
+    )
+
+
+def read(path: Path, *, is_file: bool) -> bytes | str | None:
+    """A file's bytes; ``None`` where it is gone, and a text that says why it can't be read."""
+    if not is_file:  # a pipe would let the reader wait
+        return "is no file"
+    try:
+        with path.open("rb") as file:
+            data = file.read(MOST_BYTES + 1)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        return f"can't be read: {type(error).__name__}"
+    return data if len(data) <= MOST_BYTES else f"has more than {MOST_BYTES:,} bytes"
