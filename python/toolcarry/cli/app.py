@@ -8,14 +8,25 @@ from typing import Annotated
 import typer
 
 from toolcarry import __version__
-from toolcarry.cli.carry import carry_files, read_limit, read_policy
+from toolcarry.cli.carry import carry_files
 from toolcarry.cli.codes import EXIT_CODES, USAGE
 from toolcarry.cli.config import config
 from toolcarry.cli.convert import convert_file
 from toolcarry.cli.history import history
 from toolcarry.cli.inspect import inspect_files
+from toolcarry.cli.limits import read_encoding, read_limit, read_policy
+from toolcarry.cli.options import (
+    Encoding,
+    File,
+    Files,
+    MaxResultChars,
+    MaxResultTokens,
+    OutputFile,
+    Strict,
+)
 from toolcarry.cli.project import project_file
-from toolcarry.cli.serve import serve_until_told
+from toolcarry.cli.recount import recount_file
+from toolcarry.cli.serve import serve
 
 app = typer.Typer(
     help="Tool results in the conversations of LLM agents: what a session holds, and what of it to carry on.",
@@ -26,52 +37,6 @@ app = typer.Typer(
 )
 app.add_typer(history, name="history")
 app.add_typer(config, name="config")
-
-Files = Annotated[
-    list[str],
-    typer.Argument(
-        metavar="FILE",
-        help="Request bodies, JSON arrays or session files (JSONL); - is stdin.",
-        show_default=False,
-    ),
-]
-OutputFile = Annotated[
-    str | None,
-    typer.Option(
-        "--output",
-        "-o",
-        metavar="OUT",
-        help="Write to this file instead of stdout: all at once, and never over an input.",
-        show_default=False,
-    ),
-]
-MaxResultChars = Annotated[
-    str | None,
-    typer.Option(
-        metavar="N",
-        help="Limit on a single result, in characters: an integer >= 0, or none. Default: none.",
-        show_default=False,
-    ),
-]
-MaxResultTokens = Annotated[
-    str | None,
-    typer.Option(
-        metavar="N",
-        help="Limit on a single result, in tokens: an integer >= 0, or none. Default: none.",
-        show_default=False,
-    ),
-]
-Encoding = Annotated[
-    str,
-    typer.Option(metavar="NAME", help="Whose tokens they are: o200k_base, or cl100k_base."),
-]
-Strict = Annotated[
-    bool,
-    typer.Option(
-        "--strict",
-        help="Exit with 1 where a call has no result, a result no call, or a line was skipped.",
-    ),
-]
 
 
 def show_version(is_asked: bool) -> None:
@@ -174,14 +139,7 @@ def inspect(
 
 @app.command(epilog=EXIT_CODES)
 def convert(
-    file: Annotated[
-        str,
-        typer.Argument(
-            metavar="FILE",
-            help="A request body, a JSON array or a session file (JSONL); - is stdin.",
-            show_default=False,
-        ),
-    ],
+    file: File,
     to: Annotated[
         str,
         typer.Option(
@@ -264,43 +222,46 @@ def project(
 
 
 @app.command(epilog=EXIT_CODES)
-def serve(
-    config: Annotated[
+def recount(
+    file: File,
+    max_result_length: Annotated[
         str | None,
-        typer.Option(
-            "--config",
-            metavar="FILE",
-            help="The settings, with the table [serve]. Default: as for toolcarry config.",
-            show_default=False,
-        ),
-    ] = None,
-    host: Annotated[
-        str | None,
-        typer.Option(
-            metavar="ADDRESS",
-            help="Listen on this address instead of the settings'.",
-            show_default=False,
-        ),
-    ] = None,
-    port: Annotated[
-        int | None,
         typer.Option(
             metavar="N",
-            min=0,
-            max=65535,
-            help="Listen on this port instead of the settings'; 0 is one that is free.",
+            help="Limit on a single result, in characters: an integer >= 0, or none. Default: 500.",
             show_default=False,
         ),
     ] = None,
-    grace: Annotated[
-        int,
+    max_tokens: Annotated[
+        str | None,
         typer.Option(
-            metavar="SECONDS", min=0, help="How long answers may take to end once a signal came."
+            metavar="N",
+            help="Limit on the whole history, in tokens: an integer >= 0, or none. Default: none.",
+            show_default=False,
         ),
-    ] = 30,
+    ] = None,
+    encoding: Encoding = "o200k_base",
+    output: OutputFile = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="One JSON object: file, messages, report.")
+    ] = False,
+    strict: Strict = False,
 ) -> None:
-    """Run a proxy that routes requests to the upstreams of the settings and can switch between them.
+    """Write a conversation as plain turns, with a line for each tool call: a JSON array of role and content.
 
-    The address stands on stdout once requests are taken. SIGTERM and SIGINT end it in order, with exit code 0.
+    What became of messages and results is told on stderr.
     """
-    raise typer.Exit(serve_until_told(config, host, port, grace))
+    raise typer.Exit(
+        recount_file(
+            file,
+            max_result_length=read_limit("--max-result-length", max_result_length),
+            max_tokens=read_limit("--max-tokens", max_tokens),
+            encoding=read_encoding(encoding),
+            output=output,
+            is_json=as_json,
+            is_strict=strict,
+        )
+    )
+
+
+app.command(epilog=EXIT_CODES)(serve)

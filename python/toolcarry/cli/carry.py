@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict
 
-import typer
-
 from toolcarry import carry, explain, inspect
 from toolcarry.carry import Carried
 from toolcarry.cli.codes import FAILED, NOT_FOUND, USAGE, FileError
@@ -14,8 +12,8 @@ from toolcarry.cli.files import STDIN, check_stdin, for_each, read
 from toolcarry.cli.notes import counts, findings, notes
 from toolcarry.cli.output import Output, json_line
 from toolcarry.cli.screen import Screen, label
-from toolcarry.policy import DEFAULT_CONTEXT_CHARS, NO_LIMIT, Policy
-from toolcarry.types import ENCODINGS, Report
+from toolcarry.policy import DEFAULT_CONTEXT_CHARS, Policy
+from toolcarry.types import Report
 
 
 def carry_files(
@@ -111,43 +109,6 @@ class Work:
         if found:
             self._screen.say(f"{label(name)}: {found}")
         return FAILED if found else 0
-
-
-def read_policy(
-    max_chars: str | None,
-    max_tokens: str | None,
-    max_result_chars: str | None,
-    max_result_tokens: str | None,
-    encoding: str,
-) -> Policy:
-    """The policy that the options ask for."""
-    if max_chars is not None and max_tokens is not None:
-        raise typer.BadParameter("not allowed beside --max-chars", param_hint="'--max-tokens'")
-    if encoding not in ENCODINGS:
-        raise typer.BadParameter(
-            f"{encoding!r} is not allowed; allowed: {', '.join(ENCODINGS)}",
-            param_hint="'--encoding'",
-        )
-    return Policy(
-        max_tool_context_chars=read_limit("--max-chars", max_chars),
-        max_tool_context_tokens=read_limit("--max-tokens", max_tokens),
-        max_tool_result_chars=read_limit("--max-result-chars", max_result_chars),
-        max_tool_result_tokens=read_limit("--max-result-tokens", max_result_tokens),
-        encoding=encoding,
-    )
-
-
-def read_limit(option: str, text: str | None) -> int | None:
-    """The limit that an option gives; ``None`` where it was not given."""
-    if text is None:
-        return None
-    if text.lower() == "none":
-        return NO_LIMIT
-    if not (text.isascii() and text.isdecimal()):
-        raise typer.BadParameter(
-            f"{text!r} is not allowed; allowed: an integer >= 0, none", param_hint=f"'{option}'"
-        )
-    return min(int(text), NO_LIMIT) if len(text) < 20 else NO_LIMIT
 
 
 def summary_file(given: str) -> list[str]:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import sys
 from contextlib import AbstractContextManager, nullcontext
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
 
 from toolcarry.cli.codes import FAILED, USAGE, FileError
 from toolcarry.cli.config import load_settings
@@ -19,6 +21,48 @@ INSTALL: Final = (
 )
 
 NEEDED: Final = ("anyio", "httpx", "starlette", "uvicorn")
+
+
+def serve(
+    config: Annotated[
+        str | None,
+        typer.Option(
+            "--config",
+            metavar="FILE",
+            help="The settings, with the table [serve]. Default: as for toolcarry config.",
+            show_default=False,
+        ),
+    ] = None,
+    host: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ADDRESS",
+            help="Listen on this address instead of the settings'.",
+            show_default=False,
+        ),
+    ] = None,
+    port: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            min=0,
+            max=65535,
+            help="Listen on this port instead of the settings'; 0 is one that is free.",
+            show_default=False,
+        ),
+    ] = None,
+    grace: Annotated[
+        int,
+        typer.Option(
+            metavar="SECONDS", min=0, help="How long answers may take to end once a signal came."
+        ),
+    ] = 30,
+) -> None:
+    """Run a proxy that routes requests to the upstreams of the settings and can switch between them.
+
+    The address stands on stdout once requests are taken. SIGTERM and SIGINT end it in order, with exit code 0.
+    """
+    raise typer.Exit(serve_until_told(config, host, port, grace))
 
 
 def serve_until_told(file: str | None, host: str | None, port: int | None, grace: int) -> int:

@@ -1,0 +1,75 @@
+"""``toolcarry recount``: a file in, its conversation as plain turns out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from toolcarry import recount
+from toolcarry.cli.codes import FAILED
+from toolcarry.cli.files import for_each
+from toolcarry.cli.notes import findings, skipped
+from toolcarry.cli.output import Output, json_line
+from toolcarry.cli.screen import Screen, label
+from toolcarry.policy import NO_LIMIT
+from toolcarry.recount import MAX_RESULT_LENGTH, RecountReport
+from toolcarry.types import EncodingName
+
+
+def recount_file(
+    name: str,
+    *,
+    max_result_length: int | None,
+    max_tokens: int | None,
+    encoding: EncodingName,
+    output: str | None,
+    is_json: bool,
+    is_strict: bool,
+) -> int:
+    """Write the text history of a file; the exit code."""
+    screen = Screen()
+    length = MAX_RESULT_LENGTH if max_result_length is None else max_result_length
+    total = None if max_tokens == NO_LIMIT else max_tokens
+
+    def recount_one(name: str, data: bytes) -> int:
+        told = recount(data, max_result_length=length, max_tokens=total, encoding=encoding)
+        report = told.report
+        if is_json:
+            line = {"file": name, "messages": told.messages, "report": report.to_dict()}
+            out.write(json_line(line))
+        else:
+            out.write(json_line(told.messages))
+            for note in notes(report, is_strict=is_strict):
+                screen.say(f"{label(name)}: {note}")
+        lines = report.skipped_lines
+        found = findings(report.orphan_calls, report.orphan_results, lines) if is_strict else ""
+        if found:
+            screen.say(f"{label(name)}: {found}")
+        return FAILED if found else 0
+
+    with Output(output, [name]) as out:
+        return for_each([name], recount_one, screen, is_free=not out.is_terminal)
+
+
+def notes(report: RecountReport, *, is_strict: bool) -> Iterator[str]:
+    """What became of messages and results, in a few lines; what ``--strict`` says is left to it."""
+    size = f"{report.chars_after:,} characters"
+    if report.tokens_after is not None:
+        size += f", {report.tokens_after:,} tokens"
+    calls = f"{report.calls:,} call{'s' * (report.calls != 1)}"
+    yield f"{report.messages:,} message{'s' * (report.messages != 1)}, {calls}; {size}"
+    fates = (
+        (report.cut, "cut to the limit on one result"),
+        (report.cut_further, "cut further for the total"),
+        (report.shortened, "left out for the total, but for the call"),
+    )
+    for number, what in fates:
+        if number:
+            yield f"{number:,} result{'s' * (number != 1)} {what}"
+    if report.left_out:
+        number = len(report.left_out)
+        gone = f"{report.calls_left_out:,} call{'s' * (report.calls_left_out != 1)}"
+        yield f"{number:,} message{'s' * (number != 1)} left out for the total, with {gone}"
+    if report.budget_too_small:
+        yield "the limit is too small for a history"
+    if report.skipped_lines and not is_strict:
+        yield skipped(report.skipped_lines)
