@@ -35,6 +35,8 @@ TEXTS: dict[str, Callable[[int], str]] = {
     "newlines": repeated("\n"),
     "carriage returns": repeated("\r"),
     "brackets": repeated("["),
+    "thoughts": repeated("<think></think>"),
+    "open thoughts": repeated("`<think>`"),
     "escapes": repeated("\x1b"),
     "open sequences": repeated("\x1b["),
     "open titles": repeated("\x1b]0;"),

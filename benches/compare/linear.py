@@ -53,6 +53,10 @@ def project(kernels: Any, messages: Sequence[Message]) -> Job:
     return partial(kernels.project, messages, PROJECTED, None)
 
 
+def recount(kernels: Any, messages: Sequence[Message], total: int | None = None) -> Job:
+    return partial(kernels.recount, messages, (), "turn_id", 500, total, None)
+
+
 def project_body(kernels: Any, messages: Sequence[Message]) -> Job:
     body = orjson.dumps({"messages": messages})
     return partial(kernels.project_body, body, PROJECTED, None)
@@ -85,6 +89,7 @@ def text_jobs(kernels: Any, text: str) -> dict[str, Job]:
         "command, cut": carry(kernels, command, CUT),
         "path": carry(kernels, path, WHOLE),
         "argument": carry(kernels, argument, WHOLE),
+        "said": recount(kernels, [{"role": "assistant", "content": text}]),
         "summary": carry(kernels, [], WHOLE, text),
         "summary, cut": carry(kernels, [], CUT, text),
         "truncate": partial(kernels.truncate, text, half, keep="ends"),
@@ -116,6 +121,8 @@ def message_jobs(kernels: Any, messages: Sequence[Message]) -> dict[str, Job]:
         "steps": steps(kernels, messages),
         "project": project(kernels, messages),
         "project body": project_body(kernels, messages),
+        "recount": recount(kernels, messages),
+        "recount, cut": recount(kernels, messages, 8_000),
     }
 
 
