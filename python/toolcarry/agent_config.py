@@ -7,13 +7,15 @@ import stat
 import threading
 import time
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
-from types import TracebackType
-from typing import Final, NamedTuple, Self
+from typing import Final, NamedTuple
 
+from toolcarry._pure.clean import clean_line
 from toolcarry.decode import loads
 from toolcarry.errors import ConfigError, InputError
 from toolcarry.redact.logs import get_logger
+from toolcarry.watching import Watching
 
 __all__ = ["AgentConfig"]
 
@@ -46,7 +48,7 @@ class Seen(NamedTuple):
     value: int
 
 
-class AgentConfig:
+class AgentConfig(Watching):
     """The settings of the file at ``path``, now: each look asks the system whether the file changed.
 
     ``tool_result_max_length`` stands under ``key``, a whole number from 1 on. It is ``default`` where the file or the key is
@@ -78,6 +80,7 @@ class AgentConfig:
         if not is_length(default):
             raise ConfigError(f"default: {default!r:.80} is not allowed; allowed: an integer >= 1")
         self.path: Final = Path(name).absolute()  # so that it stays the same file
+        super().__init__(self.path, "toolcarry-agent-config")
         self.failures = 0
         """How many states of the file could not be used."""
         self._name = str(self.path)
@@ -87,8 +90,7 @@ class AgentConfig:
         self._on_change = on_change
         self._lock = threading.Lock()
         self._seen: Seen | None = None
-        self._end = threading.Event()
-        self._thread: threading.Thread | None = None
+        self._told = default
 
     @property
     def tool_result_max_length(self) -> int:
@@ -96,64 +98,31 @@ class AgentConfig:
         seen = self._seen
         if seen is not None and seen.is_settled and signature_of(self._name) == seen.signature:
             return seen.value
-        return self._look()
+        return self._read()
 
     def start(self) -> None:
-        """Watch the file, in a thread that ends with the process. Does nothing where it is watched already, or can't be."""
-        if self._thread is not None:
+        """Watch the file, where watchfiles is installed and the file is not watched already."""
+        if find_spec("watchfiles") is None:
+            logger.debug("watchfiles is not installed: who asks for the value looks at the file")
+            return
+        self._told = self.tool_result_max_length
+        super().start()
+
+    def _look(self) -> None:
+        """Tell of a new value."""
+        value = self.tool_result_max_length
+        if value == self._told:
+            return
+        self._told = value
+        if self._on_change is None:
             return
         try:
-            import watchfiles  # noqa: F401, PLC0415 - an extra
-        except ImportError:
-            logger.debug(
-                "watchfiles is not installed: the file is looked at when its value is asked for"
-            )
-            return
-        self._end = threading.Event()
-        self._thread = threading.Thread(
-            target=self._watch,
-            args=(self._end, self.tool_result_max_length),
-            name="toolcarry-agent-config",
-            daemon=True,
-        )
-        self._thread.start()
+            self._on_change(value)
+        except Exception as error:  # noqa: BLE001 - the host's own, which must not end the watching
+            logger.error("on_change raised %s", type(error).__name__)  # noqa: TRY400 - what it says may hold anything
+            self.failures += 1
 
-    def stop(self) -> None:
-        """Watch no more. May be called again, and from ``on_change``."""
-        self._end.set()
-        thread, self._thread = self._thread, None
-        if thread is not None and thread is not threading.current_thread():
-            thread.join()
-
-    def __enter__(self) -> Self:
-        self.start()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.stop()
-
-    def _watch(self, end: threading.Event, value: int) -> None:
-        from toolcarry.config.reload import occasions  # noqa: PLC0415 - seldom wanted
-
-        for _ in occasions(self.path, end):
-            found = self.tool_result_max_length
-            if found == value:
-                continue
-            value = found
-            if self._on_change is None:
-                continue
-            try:
-                self._on_change(value)
-            except Exception as error:  # noqa: BLE001 - the host's own, which must not end the watching
-                logger.error("on_change raised %s", type(error).__name__)  # noqa: TRY400 - what it says may hold anything
-                self.failures += 1
-
-    def _look(self) -> int:
+    def _read(self) -> int:
         """Read the file, and take over what it says where that is something else than before."""
         with self._lock:
             # In this order: what is written in between has another signature at the next look.
@@ -176,7 +145,7 @@ class AgentConfig:
         except InputError as error:
             self.failures += 1
             value = last if self._keeps_last_good else self._default
-            logger.warning("%s: %s; %d stands", self.path.name, error, value)
+            logger.warning("%s: %s; %d stands", clean_line(self._name, 400), error, value)
             return value
 
     def _read_length(self, data: bytes | str) -> int:

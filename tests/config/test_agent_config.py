@@ -86,7 +86,7 @@ def test_what_is_no_length_is_the_default_with_a_warning(
     assert [config.tool_result_max_length for _ in range(3)] == [DEFAULT] * 3
     assert config.failures == 1
     (line,) = warnings
-    assert line.startswith("agent.json: toolResultMaxLength: ")
+    assert line.startswith(f"{path}: toolResultMaxLength: ")
     assert line.endswith(" is not allowed; allowed: an integer >= 1; 500 stands")
     write(path, 300)
     assert config.tool_result_max_length == 300

@@ -13,8 +13,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from toolcarry import ConfigError
-from toolcarry.config import Config, ReloadingConfig, Serve, reload
+from toolcarry import ConfigError, watching
+from toolcarry.config import Config, ReloadingConfig, Serve
 
 PORT = "serve.port = {}\n"
 LONGEST_WAIT = 30
@@ -24,7 +24,7 @@ SERVE = [field.name for field in msgspec.structs.fields(Serve)]
 @pytest.fixture(autouse=True)
 def by_events_alone(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
     """Nothing is seen because time went by."""
-    monkeypatch.setattr(reload, "LOOK_EVERY", 3_600.0)
+    monkeypatch.setattr(watching, "LOOK_EVERY", 3_600.0)
     caplog.set_level(logging.WARNING, "toolcarry.config")
 
 
@@ -251,7 +251,7 @@ def test_a_process_ends_without_stopping_it(path: Path) -> None:
 
 def test_without_a_file_of_the_users(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its folder can't be watched while it isn't there; it is looked for all the same."""
-    monkeypatch.setattr(reload, "LOOK_EVERY", 0.05)
+    monkeypatch.setattr(watching, "LOOK_EVERY", 0.05)
     users = tmp_path / "user" / "toolcarry" / "toolcarry.toml"
     with ReloadingConfig() as settings:
         assert settings.current == Config()
@@ -281,7 +281,7 @@ def test_without_a_home_the_defaults_hold(monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_the_file_is_looked_at_unasked(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A folder that is replaced is not the one that is watched."""
-    monkeypatch.setattr(reload, "LOOK_EVERY", 0.05)
+    monkeypatch.setattr(watching, "LOOK_EVERY", 0.05)
     path.write_text(PORT.format(1))
     with ReloadingConfig(path) as settings:
         wait_until_watched(settings, path)
