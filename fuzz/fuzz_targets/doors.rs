@@ -14,9 +14,11 @@ use toolcarry::carry::carry;
 use toolcarry::content::result_content;
 use toolcarry::dialogue::dialogue;
 use toolcarry::inspect::inspect;
+use toolcarry::limits::Measure;
 use toolcarry::messages::{Halt, List, Messages};
 use toolcarry::pair::Walk;
 use toolcarry::pieces::{Output, Piece};
+use toolcarry::recount;
 use toolcarry::rules::{KeepBlock, Kind, Rule, RuleKey, RuleSet};
 use toolcarry::scan::{Conversation, Fault, Refused, Scanned};
 use toolcarry::settings::Settings;
@@ -154,6 +156,7 @@ fn compare(found: &Conversation<'_>, expected: List<Scanned<'_>>, asked: &Asked<
     assert_eq!(plain(inspect(found)), plain(inspect(&expected)));
     assert_eq!(plain(dialogue(found).map(written)), plain(dialogue(&expected).map(written)));
     assert_eq!(walked(found, asked), walked(&expected, asked));
+    assert_eq!(told(found, asked), told(&expected, asked));
 }
 
 /// What a job gave, or at which message it stopped, and why.
@@ -175,6 +178,17 @@ fn carried<'a, M: Messages<'a, Error: Debug>>(messages: M, asked: &Asked<'_>) ->
     assert!(found.output.len() <= asked.settings.total);
     assert_eq!(found.output.len(), found.counts.chars_after);
     Ok((written(found.output), format!("{:?} {:?}", found.counts, found.trace)))
+}
+
+/// The text history, within its total.
+fn told<'a, M: Messages<'a, Error: Debug>>(messages: &M, asked: &Asked<'_>) -> Result<(Vec<String>, String), String> {
+    let Settings { total, limits, .. } = asked.settings;
+    let total = Some((total, Measure::Characters));
+    let asked = recount::Asked { turn_id: Text::ascii("id"), max_result_length: limits.chars, total };
+    let found = plain(recount::recount(messages, None, asked))?;
+    assert!(found.counts.chars_after <= asked.total.map_or(usize::MAX, |(total, _)| total));
+    let history = found.messages.into_iter().map(|(role, content)| format!("{}: {}", role.to_utf8(), written(content)));
+    Ok((history.collect(), format!("{:?}", found.counts)))
 }
 
 fn json<'a, V: Value<'a>>(value: Option<V>) -> String {

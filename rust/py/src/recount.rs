@@ -53,7 +53,7 @@ pub(crate) fn recount_body<'py>(
     let asked = Asked { turn_id: text_of(turn_id.as_borrowed()), max_result_length, total: measured };
     let tell = |bump: &Bump| {
         let conversation = Conversation::open(data, bump).ok()?;
-        let found = job::recount(&&conversation, None, asked).ok()?;
+        let found = job::recount(&conversation, None, asked).ok()?;
         let lines = conversation.skipped_lines();
         Some(Python::attach(|py| -> PyResult<Py<PyAny>> {
             let (messages, counts) = history_of(py, &found)?;
