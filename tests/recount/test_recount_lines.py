@@ -234,6 +234,12 @@ SPOKEN = {
         "[document: application/pdf, 2 bytes]",
     ),
     "refusal": ([{"type": "refusal", "refusal": "I won't."}], "I won't."),
+    "file": ([{"type": "file", "file": {"filename": "a.pdf", "file_data": "data:application/pdf;base64,aGk="}}], "[file: application/pdf, 2 bytes]"),
+    "input file": ([{"type": "input_file", "file_data": "aGk="}], "[file: 2 bytes]"),
+    "search result": (
+        [{"type": "search_result", "source": "https://a.b", "title": "T", "content": [{"type": "text", "text": "Found."}]}],
+        "[search_result: T, https://a.b]\nFound.",
+    ),
     "texts": (["One.", {"type": "input_text", "text": "Two."}], "One.\nTwo."),
     "document of text": (
         [{"type": "document", "source": {"type": "text", "media_type": "text/plain", "data": "The plan."}}],

@@ -22,6 +22,8 @@ THOUGHTS: Final = ("thinking", "redacted_thinking", "reasoning")
 """The kinds of parts, and of items, that are thoughts."""
 HOLD_NO_TEXT: Final = ("tool_use", "tool_result")
 """The kinds of parts that most messages hold: they are calls and results, so that nothing else is asked of them."""
+TOLD: Final = ("refusal", "file", "input_file", "search_result")
+"""The kinds of parts without a text of their own that are told all the same, as a result's would be."""
 
 
 class Told:
@@ -110,7 +112,7 @@ def read_parts(content: object) -> tuple[str, bool]:
             texts.append(text)
         elif is_thought(part):
             is_thinking = True
-        elif kind == "refusal" or is_of_media(part):
+        elif kind in TOLD or is_of_media(part):
             texts.append(part_line(part, 0))
     return "\n".join(texts), is_thinking
 

@@ -16,6 +16,8 @@ pub(super) const ASSISTANT: &str = "assistant";
 const THOUGHTS: [&str; 3] = ["thinking", "redacted_thinking", "reasoning"];
 /// The kinds of parts that most messages hold: they are calls and results, so that nothing else is asked of them.
 const HOLD_NO_TEXT: [&str; 2] = ["tool_use", "tool_result"];
+/// The kinds of parts without a text of their own that are told all the same, as a result's would be.
+const TOLD: [&str; 4] = ["refusal", "file", "input_file", "search_result"];
 
 /// What names a turn, where the host has a name for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -131,7 +133,7 @@ fn read_parts<'a, V: Value<'a>>(content: V) -> (Piece<'a>, bool) {
             is_thinking = true;
             return None;
         }
-        let is_told = kind.is_some_and(|kind| kind.is("refusal")) || is_of_media(part);
+        let is_told = kind.is_some_and(|kind| TOLD.iter().any(|name| kind.is(name))) || is_of_media(part);
         is_told.then(|| part_line(item, 0))
     });
     let first = texts.next().unwrap_or_default();
