@@ -4,8 +4,6 @@ from typing import TYPE_CHECKING
 
 from toolcarry._backend import backend
 from toolcarry.carry import Carried, carry, carry_files
-from toolcarry.context_usage import ContextUsage, estimate_context_usage
-from toolcarry.conversation_data import conversation_data_tool, read_conversation_data
 from toolcarry.convert import Converted, Loss, convert
 from toolcarry.decisions import Decisions, Mend, ProjectReport, Replacement
 from toolcarry.dedupe import deduplicate_tools
@@ -36,6 +34,8 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from toolcarry.agent_config import AgentConfig
     from toolcarry.config import Config, load_config
+    from toolcarry.context_usage import ContextUsage, estimate_context_usage
+    from toolcarry.conversation_data import conversation_data_tool, read_conversation_data
     from toolcarry.summarize import CallableSummarizer, ExtractiveSummarizer, LiteLLMSummarizer
     from toolcarry.switch import SummarizeTransformer, Switched
     from toolcarry.tool_cache import (
@@ -50,6 +50,10 @@ else:
         "AgentConfig": "agent_config",
         "Config": "config",
         "load_config": "config",
+        "ContextUsage": "context_usage",
+        "estimate_context_usage": "context_usage",
+        "conversation_data_tool": "conversation_data",
+        "read_conversation_data": "conversation_data",
         "CallableSummarizer": "summarize",
         "ExtractiveSummarizer": "summarize",
         "LiteLLMSummarizer": "summarize",
