@@ -105,7 +105,8 @@ class AgentConfig(Watching):
         if find_spec("watchfiles") is None:
             logger.debug("watchfiles is not installed: who asks for the value looks at the file")
             return
-        self._told = self.tool_result_max_length
+        if self._thread is None:  # else a change that is not told yet would never be
+            self._told = self.tool_result_max_length
         super().start()
 
     def _look(self) -> None:

@@ -99,9 +99,10 @@ def recount(
     """A conversation as plain turns, with a line below what the assistant said for each tool that was called then.
 
     ``messages`` are of any known shape, or bytes: a request body, a JSON array or JSONL. A host that keeps its calls apart
-    gives them as ``tool_calls``, in their order: each an object with a ``name``, ``arguments``, and a ``result`` (without
-    one it was interrupted) or an ``error``. ``turn_id`` is what the member is called by which messages and calls know their
-    turn; a call without one may have a ``position``, that of its message.
+    gives them as ``tool_calls``, in their order: each an object with a ``name`` (or ``tool_name``), ``arguments`` (``input``,
+    ``args``), and a ``result`` (``output``, ``content``; without one it was interrupted) or an ``error``. ``turn_id`` is what
+    the member is called by which messages and calls know their turn; a call without one may have a ``position``, that of its
+    message.
 
     Of each result the first ``max_result_length`` characters are told. Thinking never is. With ``max_chars`` or
     ``max_tokens`` the contents together are never longer than that: the results of the oldest turns are cut further, then
@@ -124,21 +125,19 @@ def recount(
     check_choice("encoding", encoding, ENCODINGS)
     check_type("turn_id", turn_id, str)
     records = as_records(tool_calls)
-    max_result_length = min(max_result_length, NO_LIMIT)
     given = take(messages)
     total, unit = (max_chars, None) if max_tokens is None else (max_tokens, encoding)
     total = None if total is None else min(total, NO_LIMIT)
+    limits = (min(max_result_length, NO_LIMIT), total, unit)
     skipped_lines: tuple[int, ...] = ()
     try:
         if isinstance(given, bytes) and not records:
-            asked = (given, turn_id, max_result_length, total, unit)
-            found, counts, skipped_lines = kernels.recount_body(*asked)
+            found, counts, skipped_lines = kernels.recount_body(given, turn_id, *limits)
         else:
             if isinstance(given, bytes):
                 opened = open_body(given)
                 given, skipped_lines = list(opened.messages), opened.skipped_lines
-            asked_of = (given, records, turn_id, max_result_length, total, unit)
-            found, counts = kernels.recount(*asked_of)
+            found, counts = kernels.recount(given, records, turn_id, *limits)
     except InputError as error:
         raise located_in_calls(located(error, given), records) from None
     return Recounted(found, RecountReport(*counts, skipped_lines))

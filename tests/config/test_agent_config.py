@@ -237,8 +237,8 @@ def test_a_change_is_told_where_the_folder_is_watched(path: Path) -> None:
             raise RuntimeError
 
     with AgentConfig(path, on_change=on_change) as config:
-        config.start()  # it is already
         replace(path, 20)
+        config.start()  # it is already
         wait_for(lambda: told == [20])
         replace(path, 20)
         replace(path, 30)

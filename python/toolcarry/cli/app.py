@@ -14,7 +14,6 @@ from toolcarry.cli.config import config
 from toolcarry.cli.convert import convert_file
 from toolcarry.cli.history import history
 from toolcarry.cli.inspect import inspect_files
-from toolcarry.cli.limits import read_encoding, read_limit, read_policy
 from toolcarry.cli.options import (
     Encoding,
     File,
@@ -27,6 +26,7 @@ from toolcarry.cli.options import (
 from toolcarry.cli.project import project_file
 from toolcarry.cli.recount import recount_file
 from toolcarry.cli.serve import serve
+from toolcarry.cli.values import read_encoding, read_limit, read_policy
 
 app = typer.Typer(
     help="Tool results in the conversations of LLM agents: what a session holds, and what of it to carry on.",

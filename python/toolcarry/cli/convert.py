@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import typer
-
 from toolcarry import convert
 from toolcarry.cli.codes import FAILED
 from toolcarry.cli.files import for_each
 from toolcarry.cli.output import Output, json_line
 from toolcarry.cli.screen import Screen, label, one_line
+from toolcarry.cli.values import read_choice
 from toolcarry.convert import KINDS, TARGETS, Loss, Target
 
 FINDINGS = ("orphan_call", "orphan_result", "skipped_lines")
@@ -23,7 +22,7 @@ def convert_file(
     name: str, *, target: str, output: str | None, is_json: bool, is_strict: bool
 ) -> int:
     """Write the conversation of a file in the shape ``target``; the exit code."""
-    to = read_target(target)
+    to: Target = read_choice("--to", target, TARGETS)
     screen = Screen()
 
     def convert_one(name: str, data: bytes) -> int:
@@ -42,16 +41,6 @@ def convert_file(
 
     with Output(output, [name]) as out:
         return for_each([name], convert_one, screen, is_free=not out.is_terminal)
-
-
-def read_target(text: str) -> Target:
-    """The target that ``--to`` names."""
-    for target in TARGETS:
-        if text == target:
-            return target
-    raise typer.BadParameter(
-        f"{text!r} is not allowed; allowed: {', '.join(TARGETS)}", param_hint="'--to'"
-    )
 
 
 def tell(losses: Sequence[Loss]) -> list[str]:

@@ -28,8 +28,8 @@ class Spoken:
     """The messages of the active branch that may be told, in order: those with words, and all of the assistant's.
 
     ``silent`` are the positions of those without words, ``without_role`` of those that no one says, and ``turns`` has the
-    turns of all of them that name one. ``thinking`` counts
-    messages from which thoughts were left out, ``inactive`` those of other branches and of side chains.
+    turns of all of them that name one. ``thinking`` counts messages from which thoughts were left out, ``inactive`` those
+    of other branches and of side chains.
     """
 
     def __init__(self, messages: Sequence[Any], turn_id: str) -> None:

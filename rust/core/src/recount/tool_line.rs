@@ -118,12 +118,13 @@ fn cut_result<'a, V: Value<'a>>(content: &Content<'a, V>, limit: usize) -> (Piec
 /// The first characters of an over-long result, one more than the limit, where they are clean as they stand.
 fn clean_start<'a, V: Value<'a>>(content: &Content<'a, V>, limit: usize) -> Option<Piece<'a>> {
     let size = content.len();
-    if size <= limit + SLACK {
+    let most = limit.saturating_add(SLACK);
+    if size <= most {
         return None;
     }
     let before = newlines(&content.start(END), false)?;
     let behind = newlines(&content.end(END), true)?;
-    if size - before - behind <= limit + SLACK {
+    if size - before - behind <= most {
         return None;
     }
     let start = content.start(before + limit + 1);

@@ -1,11 +1,16 @@
-"""The limits that options give."""
+"""What the options say that several commands have."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeVar
 
 import typer
 
 from toolcarry.policy import NO_LIMIT, Policy
 from toolcarry.types import ENCODINGS, EncodingName
+
+Choice = TypeVar("Choice", bound=str)
 
 
 def read_policy(
@@ -40,11 +45,16 @@ def read_limit(option: str, text: str | None) -> int | None:
     return min(int(text), NO_LIMIT) if len(text) < 20 else NO_LIMIT
 
 
+def read_choice(option: str, text: str, allowed: Sequence[Choice]) -> Choice:
+    """The one of the values that are allowed which an option names."""
+    for value in allowed:
+        if text == value:
+            return value
+    raise typer.BadParameter(
+        f"{text!r} is not allowed; allowed: {', '.join(allowed)}", param_hint=f"'{option}'"
+    )
+
+
 def read_encoding(text: str) -> EncodingName:
     """The encoding that ``--encoding`` names."""
-    for encoding in ENCODINGS:
-        if text == encoding:
-            return encoding
-    raise typer.BadParameter(
-        f"{text!r} is not allowed; allowed: {', '.join(ENCODINGS)}", param_hint="'--encoding'"
-    )
+    return read_choice("--encoding", text, ENCODINGS)
