@@ -9,6 +9,7 @@
 //! Left out: decoding, special tokens, and the data. The vocabularies are handed in as
 //! `python/toolcarry/vocabularies` has them packed.
 
+mod characters;
 mod classes;
 mod count;
 mod keys;

@@ -8,11 +8,11 @@ use std::cell::RefCell;
 
 use super::keys::{SIZE_BITS, medium_key, near_hash};
 use super::long::{count_long, merge_long};
-use super::merge::{Joins, SHORT, merge_short};
+use super::merge::{Joins, SHORT, merge_no_token};
 use super::vocabulary::Vocabulary;
 
-/// Pieces remembered: 144 kB.
-const REMEMBERED_BITS: u32 = 13;
+/// Pieces remembered: 288 kB.
+const REMEMBERED_BITS: u32 = 14;
 
 /// The longest piece that is remembered, in bytes.
 const WORD: usize = 15;
@@ -86,7 +86,7 @@ impl<'a> Encoder<'a> {
         if self.vocabulary.is_token(text, start, end) {
             1
         } else if end - start <= SHORT {
-            merge_short(self.vocabulary, text, start, end, &mut self.room.joins).count_ones() as usize
+            merge_no_token(self.vocabulary, text, start, end, &mut self.room.joins).count_ones() as usize
         } else {
             count_long(self.vocabulary, text.get(start..end).unwrap_or_default(), &mut self.room.joins, limit)
         }
@@ -104,7 +104,7 @@ impl<'a> Encoder<'a> {
         } else if self.vocabulary.is_token(text, start, end) {
             1
         } else if end - start <= SHORT {
-            merge_short(self.vocabulary, text, start, end, &mut self.room.joins)
+            merge_no_token(self.vocabulary, text, start, end, &mut self.room.joins)
         } else {
             let piece = text.get(start..end).unwrap_or_default();
             let found = merge_long(self.vocabulary, piece, &mut self.room.joins, enough);
@@ -125,7 +125,7 @@ impl<'a> Encoder<'a> {
         let starts = if self.vocabulary.is_token(text, start, end) {
             1
         } else {
-            merge_short(self.vocabulary, text, start, end, &mut self.room.joins)
+            merge_no_token(self.vocabulary, text, start, end, &mut self.room.joins)
         };
         let place = place_of(key);
         if let (Some(own), Some(own_starts)) = (self.room.keys.get_mut(place), self.room.starts.get_mut(place)) {

@@ -4,6 +4,7 @@
 //! at once. Only the few of 16 bytes and more are hashed and compared as bytes.
 //! Merging asks mostly for what is no token; a filter that fits the processor's cache answers that.
 
+use super::characters::Characters;
 use super::keys::{hash, hash_bytes, medium_filter_hash, medium_key, short_filter_hash, short_key};
 use super::short::Short;
 
@@ -115,6 +116,7 @@ pub(crate) struct Vocabulary {
     medium: Medium,
     long: Long,
     filter: Vec<u64>,
+    pub(crate) characters: Characters,
 }
 
 impl Vocabulary {
@@ -141,10 +143,12 @@ impl Vocabulary {
             medium: Medium::new(medium),
             long: Long::new(long),
             filter: vec![0; 1 << (FILTER_BITS - 6)],
+            characters: Characters::new(),
         };
         let (mut short, mut rank, mut rest) = (Vec::new(), 0, packed);
         while let Some((token, after)) = split_token(rest) {
             vocabulary.insert(token, rank, &mut short);
+            vocabulary.characters.add(token);
             (rank, rest) = (rank + 1, after);
         }
         vocabulary.short = Short::of(&short)?;
