@@ -118,21 +118,13 @@ impl Encoding {
         mut visit: impl FnMut(usize, usize) -> ControlFlow<B>,
     ) -> ControlFlow<B> {
         let (splitter, mut start) = (self.splitter(text), from);
-        match self.grammar {
-            Grammar::O200k => {
-                while start < text.len() {
-                    let end = splitter.o200k(start);
-                    visit(start, end)?;
-                    start = end;
-                }
-            }
-            Grammar::Cl100k => {
-                while start < text.len() {
-                    let end = splitter.cl100k(start);
-                    visit(start, end)?;
-                    start = end;
-                }
-            }
+        while start < text.len() {
+            let end = match self.grammar {
+                Grammar::O200k => splitter.o200k(start),
+                Grammar::Cl100k => splitter.cl100k(start),
+            };
+            visit(start, end)?;
+            start = end;
         }
         ControlFlow::Continue(())
     }
