@@ -10,6 +10,10 @@ from typing import Any
 import orjson
 import uvicorn
 
+from toolcarry import Policy
+from toolcarry.integrations.asgi import ToolCarryMiddleware
+from toolcarry.integrations.pipeline import RequestPipeline
+
 KEY = (b"x-api-key", b"sk-1")
 SESSION = (b"x-session-id", b"s1")
 JSON = (b"content-type", b"application/json")
@@ -152,3 +156,55 @@ def conversation(*results: str, first: str = "Look.", **members: Any) -> bytes:
         messages.append({"role": "assistant", "content": [use]})
         messages.append({"role": "user", "content": [result]})
     return json.dumps({"model": "a", "messages": messages, **members}).encode()
+
+
+CUT = Policy(max_tool_result_chars=200)
+LONG = conversation("x = 1\n" * 400)
+
+
+def cutting(**options: Any) -> tuple[Echo, ToolCarryMiddleware]:
+    echo = Echo()
+    return echo, ToolCarryMiddleware(echo, RequestPipeline(projection=CUT), **options)
+
+
+def switching(echo: Echo) -> tuple[NamingTransformer, ToolCarryMiddleware]:
+    transformer = NamingTransformer()
+    return transformer, ToolCarryMiddleware(echo, RequestPipeline(transformer=transformer))
+
+
+WAIT = 30.0
+
+Client = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
+
+
+def drive(app: Any, client: Client) -> None:
+    """Let a client talk to an application that uvicorn serves."""
+
+    async def run() -> None:
+        async with asyncio.timeout(WAIT), served(app) as port:
+            reader, writer = await asyncio.open_connection("127.0.0.1", port)
+            try:
+                await client(reader, writer)
+            finally:
+                writer.close()
+
+    asyncio.run(run())
+
+
+async def answer(reader: asyncio.StreamReader) -> tuple[int, bytes]:
+    """The status and the body of one response."""
+    head = (await reader.readuntil(b"\r\n\r\n")).decode().lower()
+    status = int(head.split()[1])
+    if "transfer-encoding: chunked" in head:
+        body = b""
+        while size := int(await reader.readline(), 16):
+            body += (await reader.readexactly(size + 2))[:-2]
+        await reader.readline()
+        return status, body
+    length = head.partition("content-length:")[2].split()
+    return status, await reader.readexactly(int(length[0]))
+
+
+async def until(condition: Callable[[], object]) -> None:
+    while not condition():
+        await asyncio.sleep(0.005)

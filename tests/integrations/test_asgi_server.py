@@ -2,64 +2,33 @@
 
 import asyncio
 import gzip
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from typing import Any
 
 import httpx
 import pytest
-from hosts import Changed, Echo, NamingTransformer, conversation, raw_request, served
+from hosts import (
+    CUT,
+    LONG,
+    WAIT,
+    Changed,
+    Echo,
+    NamingTransformer,
+    answer,
+    conversation,
+    cutting,
+    drive,
+    raw_request,
+    served,
+    until,
+)
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import StreamingResponse
 from starlette.routing import Route
 
-from toolcarry import Policy
 from toolcarry.integrations.asgi import ToolCarryMiddleware
 from toolcarry.integrations.pipeline import RequestPipeline
-
-CUT = Policy(max_tool_result_chars=200)
-LONG = conversation("x = 1\n" * 400)
-WAIT = 30.0
-
-Client = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
-
-
-def drive(app: Any, client: Client) -> None:
-    """Let a client talk to an application that uvicorn serves."""
-
-    async def run() -> None:
-        async with asyncio.timeout(WAIT), served(app) as port:
-            reader, writer = await asyncio.open_connection("127.0.0.1", port)
-            try:
-                await client(reader, writer)
-            finally:
-                writer.close()
-
-    asyncio.run(run())
-
-
-async def answer(reader: asyncio.StreamReader) -> tuple[int, bytes]:
-    """The status and the body of one response."""
-    head = (await reader.readuntil(b"\r\n\r\n")).decode().lower()
-    status = int(head.split()[1])
-    if "transfer-encoding: chunked" in head:
-        body = b""
-        while size := int(await reader.readline(), 16):
-            body += (await reader.readexactly(size + 2))[:-2]
-        await reader.readline()
-        return status, body
-    length = head.partition("content-length:")[2].split()
-    return status, await reader.readexactly(int(length[0]))
-
-
-async def until(condition: Callable[[], object]) -> None:
-    while not condition():
-        await asyncio.sleep(0.005)
-
-
-def cutting(**options: Any) -> tuple[Echo, ToolCarryMiddleware]:
-    echo = Echo()
-    return echo, ToolCarryMiddleware(echo, RequestPipeline(projection=CUT), **options)
 
 
 def test_several_requests_go_over_one_connection() -> None:

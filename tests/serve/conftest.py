@@ -110,3 +110,11 @@ def clients() -> Iterator[Callable[[str, str], Any]]:
 def http() -> Iterator[httpx.Client]:
     with httpx.Client(timeout=30) as client:
         yield client
+
+
+@pytest.fixture
+def echo(serve, start):
+    def make(echo, path="", **options):
+        return start({"a": f"{serve(echo)}{path}"}, **options)
+
+    return make

@@ -8,65 +8,26 @@ from __future__ import annotations
 import time
 from typing import Any
 
-import msgspec
 import pytest
-from upstreams import AnthropicFake, Call, OllamaFake, OpenAIFake, Turn
+from ollama_talks import (
+    ALWAYS,
+    CONFIG,
+    GO_ON,
+    HELLO,
+    ME,
+    OTHER,
+    SINGLE_USER,
+    TALK,
+    TOOLS,
+    WORDS,
+    chat,
+    first_turn,
+    names_in,
+    tools_in,
+)
+from upstreams import OllamaFake
 
 from toolcarry.config import Config, parse_config
-
-CONFIG = parse_config("[tool_cache]\nttl = 60.0\n")
-ALWAYS = parse_config('[tool_cache]\nwhen = "always"\n')
-SINGLE_USER = parse_config("[sessions]\nsingle_user = true\n")
-
-WORDS = ["read", "write", "edit", "search", "list", "move", "copy", "delete", "run"]
-ME = {"authorization": "Bearer test-key"}
-OTHER = {"authorization": "Bearer other-key"}
-HELLO = [{"role": "user", "content": "What is in a.py?"}]
-GO_ON = {"role": "user", "content": "Go on."}
-TALK = [Turn(calls=[Call("read", {"path": "/a.py"})]), Turn("It says x = 1.")]
-
-
-def parameters(word: str) -> dict[str, Any]:
-    properties = {
-        "path": {"type": "string", "description": f"What to {word}: caf\u00e9, \u4e2d\u6587."},
-        "limit": {"type": "integer"},
-    }
-    return {"type": "object", "properties": properties, "required": ["path"]}
-
-
-def function(word: str) -> dict[str, Any]:
-    return {"name": word, "description": f"To {word} a file.", "parameters": parameters(word)}
-
-
-TOOLS = [{"type": "function", "function": function(word)} for word in WORDS]
-
-
-def tools_in(fake: Any, at: int = -1) -> bytes | None:
-    """The tools in a request's body, as they are written there; ``None`` where there are none."""
-    members = msgspec.json.decode(fake.recorded[at].body, type=dict[str, msgspec.Raw])
-    return bytes(members["tools"]) if "tools" in members else None
-
-
-def names_in(fake: Any, at: int = -1) -> list[str]:
-    """The names of the tools that reached a provider."""
-    tools = fake.recorded[at].json.get("tools") or []
-    return [tool.get("function", tool)["name"] for tool in tools]
-
-
-def chat(client: Any, messages: list[Any], *, stream: bool = False, **options: Any) -> list[Any]:
-    """What to send back after a turn with Ollama's client."""
-    answer = client.chat(**{"model": "llama3", "messages": messages, "stream": stream, **options})
-    parts = [part.message for part in answer] if stream else [answer.message]
-    text = "".join(part.content or "" for part in parts)
-    calls = [call.model_dump() for part in parts for call in part.tool_calls or ()]
-    return [{"role": "assistant", "content": text, **({"tool_calls": calls} if calls else {})}]
-
-
-def first_turn(client: Any, *, stream: bool = False, **options: Any) -> list[Any]:
-    """A conversation in which a file was read, for which nine tools were sent."""
-    sent = chat(client, HELLO, stream=stream, tools=TOOLS, **options)
-    assert sent[0]["tool_calls"][0]["function"]["name"] == "read"
-    return [*HELLO, *sent, {"role": "tool", "tool_name": "read", "content": "x = 1"}]
 
 
 @pytest.fixture
@@ -268,113 +229,3 @@ def test_a_file_of_tools_outlives_the_proxy(
     again = start({"a": fake}, config=config)
     chat(clients("ollama", again, headers=ME), messages)
     assert tools_in(fake, 1) == tools_in(fake, 0)
-
-
-# The other APIs
-
-
-@pytest.mark.parametrize("stream", [False, True])
-def test_chat_completions(start: Any, clients: Any, stream: bool) -> None:
-    fake = OpenAIFake([Turn("Read.")])
-    client = clients("openai", start({"a": fake}, config=CONFIG))
-    tools = [
-        {"type": "function", "function": {**function(word), "strict": False}} for word in WORDS
-    ]
-    call = {"id": "c1", "type": "function", "function": {"name": "read", "arguments": "{}"}}
-    messages: list[Any] = [
-        *HELLO,
-        {"role": "assistant", "content": None, "tool_calls": [call]},
-        {"role": "tool", "tool_call_id": "c1", "content": "x = 1"},
-    ]
-
-    def say(messages: list[Any], **options: Any) -> None:
-        given = {"model": "gpt-a", "messages": messages, **options}
-        answer = client.chat.completions.create(**given, stream=stream)
-        list(answer) if stream else None
-
-    say(HELLO, tools=tools)
-    say(messages)
-    assert tools_in(fake, 1) == tools_in(fake, 0)
-    assert fake.recorded[1].json["tools"] == tools
-    say(messages, tool_choice="none")
-    say(messages, model="gpt-b")
-    say([*HELLO, {"role": "assistant", "content": "Hi."}, GO_ON])
-    assert [names_in(fake, at) for at in (2, 3, 4)] == [[], [], []]
-    say(messages, tools=[])
-    assert names_in(fake) == WORDS
-    assert fake.refusals == []
-
-
-@pytest.mark.parametrize("stream", [False, True])
-def test_responses(start: Any, clients: Any, stream: bool) -> None:
-    fake = OpenAIFake([Turn("Read.")])
-    client = clients("openai", start({"a": fake}, config=CONFIG))
-    tools: list[Any] = [{"type": "function", "strict": False, **function(word)} for word in WORDS]
-    tools.append({"type": "web_search", "search_context_size": "low"})
-    items: list[Any] = [
-        *HELLO,
-        {"type": "function_call", "call_id": "c1", "name": "read", "arguments": "{}"},
-        {"type": "function_call_output", "call_id": "c1", "output": "x = 1"},
-    ]
-
-    def say(items: list[Any], **options: Any) -> None:
-        given = {"model": "gpt-a", "input": items, "store": False, **options}
-        answer = client.responses.create(**given, stream=stream)
-        list(answer) if stream else None
-
-    say(HELLO, tools=tools)
-    say(items)
-    assert tools_in(fake, 1) == tools_in(fake, 0)
-    assert fake.recorded[1].json["tools"] == tools
-    say(items, tool_choice="none")
-    say(items, model="gpt-b")
-    say([*HELLO, {"role": "assistant", "content": "Hi."}, GO_ON])
-    assert [tools_in(fake, at) for at in (2, 3, 4)] == [None, None, None]
-    assert fake.refusals == []
-
-
-@pytest.mark.parametrize("stream", [False, True])
-def test_messages(start: Any, clients: Any, stream: bool) -> None:
-    fake = AnthropicFake([Turn("Read.")])
-    client = clients("anthropic", start({"a": fake}, config=CONFIG))
-    tools: list[Any] = [
-        {"name": word, "description": f"To {word}.", "input_schema": parameters(word)}
-        for word in WORDS
-    ]
-    tools[-1]["cache_control"] = {"type": "ephemeral"}
-    tools.append({"type": "web_search_20250305", "name": "web_search", "max_uses": 5})
-    called = {"type": "tool_use", "id": "toolu_1", "name": "read", "input": {}}
-    result = {"type": "tool_result", "tool_use_id": "toolu_1", "content": "x = 1"}
-    messages: list[Any] = [
-        *HELLO,
-        {"role": "assistant", "content": [called]},
-        {"role": "user", "content": [result]},
-    ]
-
-    def say(messages: list[Any], **options: Any) -> None:
-        given = {"model": "claude-a", "max_tokens": 100, "messages": messages, **options}
-        answer = client.messages.create(**given, stream=stream)
-        list(answer) if stream else None
-
-    say(HELLO, tools=tools)
-    say(messages)
-    assert tools_in(fake, 1) == tools_in(fake, 0)
-    assert fake.recorded[1].json["tools"] == tools
-    say(messages, model="claude-b")
-    say([*HELLO, {"role": "assistant", "content": "Hi."}, GO_ON])
-    assert [tools_in(fake, at) for at in (2, 3)] == [None, None]
-    client.messages.count_tokens(model="claude-a", messages=messages)
-    assert names_in(fake) == [*WORDS, "web_search"]  # so that what is counted is what is sent
-    assert fake.refusals == []
-
-
-def test_the_tools_of_one_api_are_written_as_another_one_does(start: Any, clients: Any) -> None:
-    """One client, which asks the same model by two APIs."""
-    fake = OpenAIFake([Turn("Read.")])
-    client = clients("openai", start({"a": fake}, config=ALWAYS))
-    client.chat.completions.create(model="gpt-a", messages=HELLO, tools=TOOLS)
-    client.responses.create(model="gpt-a", input=HELLO, store=False)
-    assert fake.recorded[-1].json["tools"] == [
-        {"type": "function", **function(word), "strict": False} for word in WORDS
-    ]
-    assert fake.refusals == []

@@ -5,6 +5,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import pytest
+
+from toolcarry.switch import SummarizeTransformer
+
 Message = dict[str, Any]
 
 
@@ -144,3 +148,25 @@ def texts_of(message: Message) -> str:
     if isinstance(content, str):
         return content
     return "\n".join(part.get("text", "") for part in content or ())
+
+
+FILE = "\n".join(f"{number:>4}  line {number} of main.rs" for number in range(1, 245))
+each_shape = pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.name)
+WHERE = {"conversation": "c", "backend": "b"}
+
+
+def history(shape: Shape) -> list[Message]:
+    """One request that was answered, with a file read and a command run."""
+    return [
+        shape.user("Read src/main.rs, then run the tests."),
+        *shape.turn("call_1", "Read", {"file_path": "src/main.rs"}, FILE),
+        *shape.turn("call_2", "Bash", {"command": "cargo test"}, "3 passed"),
+        shape.says("All three pass."),
+    ]
+
+
+def transformer(**options: Any) -> SummarizeTransformer:
+    """One whose conversation ``c`` was answered by ``a``."""
+    made = SummarizeTransformer(**options)
+    made.answered("c", "a")
+    return made

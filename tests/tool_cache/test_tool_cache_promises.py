@@ -10,14 +10,7 @@ from typing import Any
 
 import pytest
 from cachetools import TTLCache
-from strategies_definitions import (
-    NEED_A_SCHEMA,
-    STYLES,
-    WRITERS,
-    Said,
-    joined,
-    no_arguments,
-)
+from definition_styles import NEED_A_SCHEMA, STYLES, WRITERS, Said, joined, no_arguments
 
 from toolcarry import sliding
 from toolcarry.errors import ConfigError

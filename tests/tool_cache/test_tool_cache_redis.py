@@ -1,86 +1,24 @@
-"""Definitions in Redis: processes share them, and whatever happens to Redis, no request waits or fails for it."""
+"""Definitions in Redis: processes share them, each use lets them live anew, and what is broken there is ignored."""
 
 from __future__ import annotations
 
-import asyncio
-import logging
-import statistics
 import threading
 import time
-from collections.abc import Callable
 from typing import Any
 
 import pytest
-from redis_server import RedisServer, free_port
+from redis_caches import (
+    PREFIX,
+    TOOLS,
+    asked,
+    names,
+    opened,
+    tool,
+)
+from redis_server import RedisServer
 from tool_workers import tool_workers
 
-from toolcarry.errors import ConfigError
-from toolcarry.tool_cache import RedisToolCache, ToolCache, ToolResolution
 from toolcarry.tool_cache.shared import TAG, checksum
-
-PREFIX = "toolcarry:tools:"
-MOST = 0.05
-"""The promise: a request waits for Redis no longer than so many seconds."""
-
-StartRedis = Callable[..., RedisServer]
-
-
-def tool(name: str) -> dict[str, Any]:
-    function = {"name": name, "parameters": {"type": "object", "properties": {}}}
-    return {"type": "function", "function": function}
-
-
-TOOLS = [tool("read"), tool("write")]
-
-
-def opened(server: RedisServer, **settings: Any) -> ToolCache:
-    """A cache as another process would have it, with nothing in memory. It is patient: a machine may be busy."""
-    return ToolCache(RedisToolCache(server.url, **{"timeout": 10.0, **settings}))
-
-
-def hurried(url: str, **settings: Any) -> ToolCache:
-    """A cache that waits as long as caches do where nothing else is said."""
-    return ToolCache(RedisToolCache(url, **settings))
-
-
-def names(server: RedisServer) -> list[str]:
-    """What is in Redis, without what all names begin with."""
-    with server.client() as client:
-        return sorted(name.decode().removeprefix(PREFIX) for name in client.scan_iter())
-
-
-def asked(
-    cache: ToolCache, way: str, *requests: Any, rest: float = 0.0
-) -> tuple[list[ToolResolution], list[float]]:
-    """Requests for ``m``, one after the other with a ``rest``: what came of each, and how long it took."""
-    found: list[ToolResolution] = []
-    times: list[float] = []
-
-    async def ask() -> None:
-        for tools in requests:
-            start = time.perf_counter()
-            if way == "aresolve":
-                found.append(await cache.aresolve("m", tools))
-            else:
-                found.append(cache.resolve("m", tools))
-            times.append(time.perf_counter() - start)
-            await asyncio.sleep(rest)
-
-    asyncio.run(ask())
-    return found, times
-
-
-def until_others_have_it(cache: ToolCache, server: RedisServer, *models: str) -> None:
-    """Ask for models' tools until Redis has them."""
-    deadline = time.monotonic() + 30
-    while True:
-        assert [cache.resolve(model, None).tools for model in models] == [TOOLS] * len(models)
-        found = [opened(server).resolve(model, None).tools for model in models]
-        if found == [TOOLS] * len(models):
-            return
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
-
 
 # Several processes
 
@@ -266,142 +204,3 @@ def test_a_name_that_holds_something_else(redis_server: RedisServer, kind: str) 
     assert cache.resolve("m", None).tools == TOOLS
     assert opened(redis_server).resolve("m", TOOLS[:1]).tools == TOOLS[:1]
     assert opened(redis_server).resolve("m", None).tools == TOOLS[:1]
-
-
-# Redis that can't be had
-
-
-@pytest.mark.parametrize("way", ["resolve", "aresolve"])
-@pytest.mark.parametrize("fault", ["stands still", "is killed"])
-def test_memory_has_to_do_until_redis_is_back(
-    redis_server: RedisServer, fault: str, way: str
-) -> None:
-    cache = hurried(redis_server.url, pause=0.2)
-    cache.resolve("m", TOOLS)
-    if fault == "stands still":
-        redis_server.stop()
-    else:
-        redis_server.kill()
-    found, times = asked(cache, way, *[TOOLS, None] * 100)
-    assert [each.tools for each in found] == [TOOLS] * 200
-    assert cache.counts["degrade"] >= 100  # what was just sent need not be asked for
-    # Only the first waits, and one after each pause.
-    assert statistics.median(times) < MOST
-    assert sum(times) < 2
-    cache.resolve("meanwhile", TOOLS)
-    if fault == "stands still":
-        redis_server.go_on()
-    else:
-        redis_server.start()
-    until_others_have_it(cache, redis_server, "m", "meanwhile")
-    cache.close()
-
-
-@pytest.mark.parametrize("way", ["resolve", "aresolve"])
-def test_who_asks_a_redis_that_stands_still_waits_no_longer_than_is_promised(
-    redis_server: RedisServer, way: str
-) -> None:
-    """Each of these requests comes after the pause, so that it asks, and waits in vain."""
-    cache = hurried(redis_server.url, pause=0.001)
-    cache.resolve("m", TOOLS)
-    redis_server.stop()
-    for request in (None, TOOLS[:1]):
-        found, times = asked(cache, way, *[request] * 15, rest=0.005)
-        assert {each.source for each in found} == {"cache" if request is None else "request"}
-        assert 0.005 < statistics.median(times) < MOST  # the longest may be another program's
-
-
-def test_many_ask_a_redis_that_stands_still(redis_server: RedisServer) -> None:
-    """All at once, before anyone knows that it does."""
-    cache = hurried(redis_server.url)
-    cache.resolve("m", TOOLS)
-    times: list[float] = []
-
-    async def ask() -> None:
-        start = time.perf_counter()
-        assert (await cache.aresolve("m", None)).tools == TOOLS
-        times.append(time.perf_counter() - start)
-
-    async def ask_all() -> None:
-        await asyncio.gather(*[ask() for _ in range(200)])
-
-    redis_server.stop()
-    asyncio.run(ask_all())
-    assert len(times) == 200
-    assert max(times) < 1  # 40 ms, and what 200 tasks take of one processor
-    assert cache.counts["degrade"] >= 200
-
-
-@pytest.mark.parametrize("way", ["resolve", "aresolve"])
-def test_a_redis_that_starts_late(start_redis: StartRedis, way: str) -> None:
-    server = start_redis(is_late=True)
-    cache = hurried(server.url, pause=0.1)
-    found, times = asked(cache, way, TOOLS, *[None] * 199)
-    assert [each.tools for each in found] == [TOOLS] * 200
-    assert statistics.median(times) < MOST
-    assert sum(times) < 2
-    assert cache.counts["degrade"] >= 200
-    server.start()
-    until_others_have_it(cache, server, "m")
-
-
-def test_a_redis_that_wants_another_password(
-    start_redis: StartRedis, caplog: pytest.LogCaptureFixture
-) -> None:
-    server = start_redis(password="open-sesame")
-    for password in ("shut-sesame", ""):
-        cache = hurried(server.url_with(password))
-        with caplog.at_level(logging.DEBUG):
-            found, times = asked(cache, "resolve", TOOLS, *[None] * 199)
-        assert [each.tools for each in found] == [TOOLS] * 200
-        assert cache.counts["degrade"] >= 200
-        assert statistics.median(times) < MOST
-        assert sum(times) < 2
-    assert names(server) == []
-    assert "the tools in memory have to do" in caplog.text
-    assert "sesame" not in caplog.text
-    cache = opened(server)
-    cache.resolve("m", TOOLS)
-    assert opened(server).resolve("m", None).tools == TOOLS
-
-
-@pytest.mark.parametrize(
-    "command",
-    [
-        ("CONFIG", "SET", "maxmemory", "1"),
-        ("CONFIG", "SET", "maxclients", "1"),
-        ("REPLICAOF", "127.0.0.1", "1"),
-        ("CLIENT", "PAUSE", "60000"),
-        ("ACL", "SETUSER", "default", "-getex", "-set"),
-    ],
-    ids=lambda command: " ".join(command[:3]),
-)
-@pytest.mark.parametrize("way", ["resolve", "aresolve"])
-def test_a_redis_that_refuses(
-    redis_server: RedisServer, command: tuple[str, ...], way: str
-) -> None:
-    """Because it is full, or somebody else's copy, or has been told to wait."""
-    with redis_server.client() as client:
-        client.execute_command(*command)
-        cache = hurried(redis_server.url)
-        found, times = asked(cache, way, TOOLS, *[None] * 199)
-    assert [each.tools for each in found] == [TOOLS] * 200
-    assert cache.counts["degrade"] > 0
-    assert statistics.median(times) < MOST
-    assert sum(times) < 4
-
-
-def test_a_port_on_which_nobody_listens() -> None:
-    cache = hurried(f"redis://127.0.0.1:{free_port()}")
-    for way in ("resolve", "aresolve"):
-        found, times = asked(cache, way, TOOLS, *[None] * 199)
-        assert [each.tools for each in found] == [TOOLS] * 200
-        assert statistics.median(times) < MOST
-        assert sum(times) < 2
-    cache.close()
-
-
-@pytest.mark.parametrize("url", ["redis://127.0.0.1:99999", "http://127.0.0.1", "127.0.0.1", ""])
-def test_a_url_that_is_none(url: str) -> None:
-    with pytest.raises(ConfigError, match="redis_url: is not allowed"):
-        RedisToolCache(url)

@@ -6,13 +6,13 @@ import asyncio
 import os
 import socket
 import statistics
-import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from typing import Any
 
 import pytest
+from listeners import Listener, Pretend, Relay
 from redis_server import RedisServer
 
 from toolcarry.errors import ConfigError
@@ -21,46 +21,6 @@ from toolcarry.tool_cache import RedisToolCache, ToolCache
 TOOLS = [{"type": "function", "function": {"name": name}} for name in ("read", "write")]
 MOST = 0.05
 """The promise: a request waits for Redis no longer than so many seconds."""
-
-Pretend = Callable[..., str]
-Relay = Callable[[float], str]
-
-
-class Listener:
-    """A server on a port of its own; ``serve`` has each connection in a thread of its own, until either side ends it."""
-
-    def __init__(self, serve: Callable[[socket.socket], None]) -> None:
-        self._serve = serve
-        self._listener = socket.create_server(("127.0.0.1", 0))
-        self._connections: list[socket.socket] = []
-        self._threads = [threading.Thread(target=self._listen)]
-        self._threads[0].start()
-        self.url = f"redis://127.0.0.1:{self._listener.getsockname()[1]}"
-
-    def _listen(self) -> None:
-        with suppress(OSError):
-            while True:
-                connection, _ = self._listener.accept()
-                self._connections.append(connection)
-                self._threads.append(threading.Thread(target=self._one, args=(connection,)))
-                self._threads[-1].start()
-
-    def _one(self, connection: socket.socket) -> None:
-        with suppress(OSError):
-            self._serve(connection)
-
-    def close(self) -> None:
-        with suppress(OSError):
-            self._listener.shutdown(socket.SHUT_RDWR)
-        self._listener.close()
-        self._threads[0].join()
-        for connection in self._connections:
-            with suppress(OSError):
-                connection.shutdown(socket.SHUT_RDWR)
-        for thread in self._threads[1:]:
-            thread.join()
-        for connection in self._connections:
-            connection.close()
 
 
 @pytest.fixture

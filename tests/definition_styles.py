@@ -1,0 +1,104 @@
+"""What a definition of a tool says, and how each provider's documentation has it written.
+
+``WRITERS`` are the tests' own: what the library makes of a definition is compared with what they make of the same one."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+Json = Any
+
+STYLES = ("openai", "responses", "ollama", "anthropic", "gemini", "mcp")
+NEED_A_SCHEMA = ("anthropic", "mcp")
+KNOW_STRICT = ("openai", "responses", "anthropic")
+
+
+@dataclass(frozen=True)
+class Said:
+    """What a definition says: ``schema`` is its JSON Schema, ``capitals`` the same as Gemini's own schemas have it."""
+
+    name: str
+    description: str | None = None
+    schema: Json = None
+    capitals: Json = None
+    strict: bool | None = None
+
+
+# What each style makes of one
+
+
+def members(said: Said, schema: str | None) -> dict[str, Json]:
+    made = {"name": said.name}
+    if said.description is not None:
+        made["description"] = said.description
+    if schema is not None and said.schema is not None:
+        made[schema] = copy.deepcopy(said.schema)
+    return made
+
+
+def with_strict(made: dict[str, Json], said: Said) -> dict[str, Json]:
+    return made if said.strict is None else {**made, "strict": said.strict}
+
+
+def write_openai(said: Said) -> dict[str, Json]:
+    return {"type": "function", "function": with_strict(members(said, "parameters"), said)}
+
+
+def write_responses(said: Said) -> dict[str, Json]:
+    return with_strict({"type": "function", **members(said, "parameters")}, said)
+
+
+def write_ollama(said: Said) -> dict[str, Json]:
+    return {"type": "function", "function": members(said, "parameters")}
+
+
+def write_anthropic(said: Said) -> dict[str, Json]:
+    return with_strict(members(with_schema(said), "input_schema"), said)
+
+
+def write_gemini(said: Said) -> dict[str, Json]:
+    return members(said, "parametersJsonSchema")
+
+
+def write_gemini_in_capitals(said: Said) -> dict[str, Json]:
+    made = members(said, None)
+    return made if said.capitals is None else {**made, "parameters": copy.deepcopy(said.capitals)}
+
+
+def write_mcp(said: Said) -> dict[str, Json]:
+    return members(with_schema(said), "inputSchema")
+
+
+WRITERS: dict[str, Callable[[Said], dict[str, Json]]] = {
+    "openai": write_openai,
+    "responses": write_responses,
+    "ollama": write_ollama,
+    "anthropic": write_anthropic,
+    "gemini": write_gemini,
+    "mcp": write_mcp,
+}
+
+
+def with_schema(said: Said) -> Said:
+    """What it says where a schema must be there."""
+    return said if said.schema is not None else replace(said, schema=no_arguments())
+
+
+def no_arguments() -> dict[str, Json]:
+    return {"type": "object", "properties": {}}
+
+
+def joined(written: list[dict[str, Json]], style: str) -> list[dict[str, Json]]:
+    """Definitions as a request has them: Gemini's are all in one tool."""
+    return [{"functionDeclarations": written}] if style == "gemini" and written else written
+
+
+def definitions_of(tools: list[dict[str, Json]], style: str) -> list[dict[str, Json]]:
+    """The definitions of functions in a request's tools, without the providers' own."""
+    if style == "gemini":
+        return [each for tool in tools for each in tool.get("functionDeclarations", ())]
+    kind = {"anthropic": "custom", "mcp": None}.get(style, "function")
+    return [tool for tool in tools if tool.get("type", kind) == kind]

@@ -1,0 +1,15 @@
+"""Whom the tests of the pipeline are, what they cut to, and how they send."""
+
+import asyncio
+
+from toolcarry import Policy
+from toolcarry.integrations.identity import RequestIdentity
+from toolcarry.integrations.pipeline import Processed, RequestPipeline
+
+ME = RequestIdentity("me", "c1", "a")
+CUT = Policy(max_tool_result_chars=200)
+LONG = "x = 1\n" * 400
+
+
+def run(pipeline: RequestPipeline, body: bytes, identity: RequestIdentity | None = ME) -> Processed:
+    return asyncio.run(pipeline.process(body, identity))

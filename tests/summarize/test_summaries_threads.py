@@ -1,0 +1,190 @@
+"""A summarizer that is late, and many that ask for the same."""
+
+import asyncio
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+from summarizers import (
+    SOON,
+    TALK,
+    Ask,
+    AsyncRecorder,
+    Recorder,
+)
+
+from toolcarry.summarize import (
+    Summaries,
+    Summary,
+)
+from toolcarry.summarize.calls import MAX_THREADS
+
+
+def test_a_thread_that_is_late_is_left_behind(ask: Ask) -> None:
+    over = threading.Event()
+
+    def hang(text: str, instructions: str) -> str:
+        over.wait(SOON)
+        return text
+
+    summaries = Summaries(hang, timeout=0.01, retries=1, backoff=0)
+    try:
+        assert ask(summaries, TALK) == Summary(
+            "", "failed", "TimeoutError: no answer within 0.01 s", 2
+        )
+        assert summaries.counts["calls_late"] == 2
+    finally:
+        over.set()
+
+
+def test_so_many_threads_are_left_behind_and_no_more(ask: Ask) -> None:
+    over = threading.Event()
+    started = threading.Semaphore(0)
+
+    def hang(text: str, instructions: str) -> str:
+        started.release()
+        over.wait(SOON)
+        return text
+
+    summaries = Summaries(hang, timeout=0.001, retries=MAX_THREADS + 1, backoff=0)
+    try:
+        summary = ask(summaries, TALK)
+        assert summary.error == "too many calls of the summarizer are under way"
+        for _ in range(MAX_THREADS):
+            assert started.acquire(timeout=SOON)
+        assert not started.acquire(blocking=False)
+    finally:
+        over.set()
+    for _ in range(1_000):  # the threads end, and give their places back
+        if summaries.summarize("[USER]\nAgain.\n[/USER]").status == "made":
+            break
+        time.sleep(0.01)
+    else:
+        pytest.fail("no thread gave its place back")
+
+
+def test_a_coroutine_that_is_late_is_cancelled(ask: Ask) -> None:
+    cancelled = threading.Event()
+
+    async def hang(text: str, instructions: str) -> str:
+        try:
+            await asyncio.sleep(SOON)
+        except asyncio.CancelledError:
+            cancelled.set()
+            raise
+        return text
+
+    summary = ask(Summaries(hang, timeout=0.01, retries=0), TALK)
+    assert (summary.status, summary.attempts) == ("failed", 1)
+    assert cancelled.wait(SOON)
+
+
+def test_a_loop_goes_on_while_a_function_works() -> None:
+    may_end = threading.Event()
+
+    def wait(text: str, instructions: str) -> str:
+        assert may_end.wait(SOON)
+        return "Short."
+
+    async def run() -> Summary:
+        task = asyncio.create_task(Summaries(wait).asummarize(TALK))
+        await asyncio.sleep(0)
+        may_end.set()  # by the loop, which would never come here if it were blocked
+        return await task
+
+    assert asyncio.run(run()).status == "made"
+
+
+def test_threads_that_ask_the_same_share_one_call() -> None:
+    both_asked = threading.Event()
+
+    def answer(text: str, instructions: str) -> str:
+        calls.append(text)
+        assert both_asked.wait(SOON)
+        return "Short."
+
+    calls: list[str] = []
+    summaries = Summaries(answer)
+    with ThreadPoolExecutor(8) as pool:
+        found = [pool.submit(summaries.summarize, TALK) for _ in range(8)]
+        both_asked.set()
+        statuses = [each.result(SOON).status for each in found]
+    assert sorted(statuses) == ["cached"] * 7 + ["made"]
+    assert len(calls) == 1
+
+
+def test_tasks_that_ask_the_same_share_one_call() -> None:
+    summarizer = AsyncRecorder("Short.")
+    summaries = Summaries(summarizer)
+
+    async def run() -> list[Summary]:
+        return list(await asyncio.gather(*[summaries.asummarize(TALK) for _ in range(8)]))
+
+    assert sorted(each.status for each in asyncio.run(run())) == ["cached"] * 7 + ["made"]
+    assert len(summarizer.asked) == 1
+
+
+def test_where_the_first_task_is_cancelled_another_one_asks() -> None:
+    class Waiting(Recorder):
+        async def __call__(self, text: str, instructions: str) -> Any:
+            self.asked.append((text, instructions))
+            if len(self.asked) == 1:
+                await asyncio.Event().wait()
+            return "Short."
+
+    summarizer = Waiting()
+    summaries = Summaries(summarizer)
+
+    async def run() -> Summary:
+        first = asyncio.create_task(summaries.asummarize(TALK))
+        second = asyncio.create_task(summaries.asummarize(TALK))
+        while not summarizer.asked:
+            await asyncio.sleep(0)
+        first.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await first
+        return await second
+
+    assert asyncio.run(run()).status == "made"
+    assert len(summarizer.asked) == 2
+
+
+def test_a_task_that_waits_may_go_away() -> None:
+    may_end = threading.Event()
+
+    def wait(text: str, instructions: str) -> str:
+        assert may_end.wait(SOON)
+        return "Short."
+
+    async def run() -> Summary:
+        first = asyncio.create_task(summaries.asummarize(TALK))
+        await asyncio.sleep(0)
+        second = asyncio.create_task(summaries.asummarize(TALK))
+        await asyncio.sleep(0)
+        second.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await second
+        may_end.set()
+        return await first
+
+    summaries = Summaries(wait)
+    assert asyncio.run(run()).status == "made"
+
+
+def test_a_loop_that_waits_for_a_task_may_be_asked_at_once_as_well() -> None:
+    """A thread that waited here for the task of its own loop would wait forever."""
+
+    async def answer(text: str, instructions: str) -> str:
+        await asyncio.sleep(0)
+        return "Short."
+
+    summaries = Summaries(answer)
+
+    async def run() -> tuple[str, str]:
+        task = asyncio.create_task(summaries.asummarize(TALK))
+        await asyncio.sleep(0)
+        return summaries.summarize(TALK).text, (await task).text
+
+    assert asyncio.run(run()) == ("Short.", "Short.")
