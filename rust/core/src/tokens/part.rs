@@ -57,13 +57,7 @@ impl<'a> Part<'a> {
         let mut start = text.len(); // of what is encoded
         let mut reach = enough.saturating_mul(FEW_CHARACTERS_A_TOKEN).saturating_add(64);
         loop {
-            let from = start.saturating_sub(reach);
-            let bytes = utf8_of(text.slice(from, start));
-            let first = if from == 0 { 0 } else { encoding.splitter(&bytes).safe_after(0) };
-            if from > 0 && first == bytes.len() {
-                reach = reach.saturating_mul(4);
-                continue;
-            }
+            let (from, bytes, first) = Self::before(encoding, text, start, reach);
             let pieces = encoding.pieces(&bytes, first, usize::MAX);
             start = from + utf8::count(bytes.get(..first).unwrap_or_default());
             part.prepend(bytes, first, pieces);
@@ -73,6 +67,22 @@ impl<'a> Part<'a> {
             // As many characters for each of the other tokens, and some more.
             let needed = (enough - part.total()).saturating_mul(text.len() - start) / part.total().max(1);
             reach = (needed + needed / 8).saturating_add(64);
+        }
+    }
+
+    /// At least so many characters that stand before `start`: where they begin, their bytes, and where in these the text
+    /// can be taken apart first.
+    fn before(encoding: &Encoding, text: Text<'a>, start: usize, reach: usize) -> (usize, Cow<'a, [u8]>, usize) {
+        let (mut reach, mut end) = (reach, start);
+        loop {
+            let from = start.saturating_sub(reach);
+            let bytes = utf8_of(text.slice(from, end));
+            let first = if from == 0 { 0 } else { encoding.splitter(&bytes).safe_after(0) };
+            if from == 0 || first < bytes.len() {
+                return (from, if end == start { bytes } else { utf8_of(text.slice(from, start)) }, first);
+            }
+            // There is no place in it. Looked at is what stands before it, up to the first of its characters.
+            (reach, end) = (reach.saturating_mul(4), from + 1);
         }
     }
 
