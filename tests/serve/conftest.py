@@ -113,8 +113,10 @@ def http() -> Iterator[httpx.Client]:
 
 
 @pytest.fixture
-def echo(serve, start):
-    def make(echo, path="", **options):
-        return start({"a": f"{serve(echo)}{path}"}, **options)
+def echo(serve: Callable[..., str], start: Start) -> Start:
+    """The URL of a proxy in front of an application, which stands below a path."""
+
+    def make(app: Any, path: str = "", **options: Any) -> str:
+        return start({"a": f"{serve(app)}{path}"}, **options)
 
     return make
