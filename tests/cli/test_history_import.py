@@ -93,11 +93,13 @@ def test_on_postgresql(history, example, postgres):
     assert "opened for writing once" in err
     assert "38 new commits, 1 of them" in history("import", example, target=url)[2]
     assert "0 new commits, 38 skipped" in history("import", example, target=url)[2]
-    name = ("--conversation", "session")
-    assert len(history("log", *name, target=url)[1].splitlines()) == 38
-    assert history("export", *name, target=url)[1].encode() == example.read_bytes()
+    assert len(history("log", target=url)[1].splitlines()) == 38  # of the only one
+    assert history("export", target=url)[1].encode() == example.read_bytes()
     assert history("verify", target=url) == (0, "38 commits checked; all whole\n", "")
-    assert history("turns", *name, target=url)[1].count("Bash")
+    assert history("turns", target=url)[1].count("Bash")
+    assert "conversation   session\n" in history("stats", target=url)[1]
+    history("import", example, "--conversation", "other", target=url)
     code, _, err = history("log", target=url)
     assert code == 3
-    assert "no conversation 'default'; there are 'session'" in err
+    assert "no conversation 'default'; there are 'session', 'other'" in err
+    assert len(history("log", "--conversation", "other", target=url)[1].splitlines()) == 38

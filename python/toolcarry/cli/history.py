@@ -18,8 +18,6 @@ from toolcarry.cli.history_read import (
 )
 from toolcarry.cli.history_store import Store
 
-DEFAULT = "default"
-
 history = typer.Typer(
     help="The canonical history: conversations taken in whole, kept for good in one file or on PostgreSQL.",
     epilog=EXIT_CODES,
@@ -40,7 +38,14 @@ Tenant = Annotated[
     str,
     typer.Option(metavar="NAME", help="Whose conversations they are.", show_default=False),
 ]
-Conversation = Annotated[str, typer.Option(metavar="NAME", help="The conversation.")]
+Conversation = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="The conversation. Default: the only one there is, or else default.",
+        show_default=False,
+    ),
+]
 BusyTimeout = Annotated[
     float,
     typer.Option(metavar="SECONDS", help="How long to wait for others who use the store."),
@@ -96,7 +101,7 @@ def log(
             "-n", metavar="N", min=0, help="No more than so many commits.", show_default=False
         ),
     ] = None,
-    conversation: Conversation = DEFAULT,
+    conversation: Conversation = None,
     tenant: Tenant = "",
     busy_timeout: BusyTimeout = 10.0,
     as_json: JsonLines = False,
@@ -120,7 +125,7 @@ def show(
         bool,
         typer.Option("--raw", help="The stored bytes alone: of an imported commit, its line."),
     ] = False,
-    conversation: Conversation = DEFAULT,
+    conversation: Conversation = None,
     tenant: Tenant = "",
     busy_timeout: BusyTimeout = 10.0,
     as_json: Json = False,
@@ -139,7 +144,7 @@ def turns(
         str | None,
         typer.Option(metavar="TOOL", help="Only turns that call this tool.", show_default=False),
     ] = None,
-    conversation: Conversation = DEFAULT,
+    conversation: Conversation = None,
     tenant: Tenant = "",
     busy_timeout: BusyTimeout = 10.0,
     as_json: JsonLines = False,
@@ -167,7 +172,7 @@ def export(
             show_default=False,
         ),
     ] = None,
-    conversation: Conversation = DEFAULT,
+    conversation: Conversation = None,
     tenant: Tenant = "",
     busy_timeout: BusyTimeout = 10.0,
 ) -> None:
@@ -178,12 +183,7 @@ def export(
 @history.command("stats", epilog=EXIT_CODES)
 def stats(
     db: Database,
-    conversation: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME", help="The conversation. Default: default.", show_default=False
-        ),
-    ] = None,
+    conversation: Conversation = None,
     is_all: Annotated[
         bool, typer.Option("--all", help="All conversations of the tenant, as a table.")
     ] = False,
@@ -194,5 +194,5 @@ def stats(
     """Count what a conversation holds: commits by kind, tokens, and bytes, plain and as they are stored."""
     if is_all and conversation is not None:
         raise typer.BadParameter("not allowed beside --all", param_hint="'--conversation'")
-    name = None if is_all else conversation if conversation is not None else DEFAULT
-    show_stats(Store(db, tenant, busy_timeout), name, is_json=as_json)
+    store = Store(db, tenant, busy_timeout)
+    show_stats(store, conversation, is_all=is_all, is_json=as_json)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from toolcarry._pure.clean import clean
 from toolcarry.cli.codes import FAILED
-from toolcarry.cli.history_store import Store
+from toolcarry.cli.history_store import Store, find_conversation
 from toolcarry.cli.output import Output, json_line
 from toolcarry.cli.screen import LONGEST, columns, one_line, render
 
@@ -37,7 +37,7 @@ LEAST_TEXT: Final = 20
 COUNTS: Final = ("commits", "tokens", "content_bytes", "stored_bytes")
 
 
-def show_log(store: Store, conversation: str, limit: int | None, *, is_json: bool) -> None:
+def show_log(store: Store, conversation: str | None, limit: int | None, *, is_json: bool) -> None:
     """Write a line for each commit, newest first."""
     out = Output()
     with store.read(conversation) as tract:
@@ -61,7 +61,7 @@ def log_line(tract: Tract, commit: CommitInfo, out: Output) -> str:
 
 
 def show_commit(
-    store: Store, conversation: str, given: str, *, is_raw: bool, is_json: bool
+    store: Store, conversation: str | None, given: str, *, is_raw: bool, is_json: bool
 ) -> None:
     """Write what a commit is, and its text; or its bytes alone."""
     out = Output()
@@ -104,7 +104,7 @@ def facts(commit: CommitInfo, versions: list[CommitInfo]) -> Iterator[tuple[str,
         yield "version", f"{short(version)}  {shown_time(version.created_at)}  {size}{mark}"
 
 
-def show_turns(store: Store, conversation: str, name: str | None, *, is_json: bool) -> None:
+def show_turns(store: Store, conversation: str | None, name: str | None, *, is_json: bool) -> None:
     """Write each turn: what was called, and below it what came back."""
     out = Output()
     with store.read(conversation) as tract:
@@ -147,7 +147,7 @@ def unanswered(turn: ToolTurn) -> int:
     return named + max(0, ids.count("") - answers.count(""))
 
 
-def export_lines(store: Store, conversation: str, output: str | None) -> None:
+def export_lines(store: Store, conversation: str | None, output: str | None) -> None:
     """Write a conversation as it came."""
     with store.read(conversation) as tract, Output(output, store.files) as out:
         for chunk in tract.export():
@@ -157,7 +157,7 @@ def export_lines(store: Store, conversation: str, output: str | None) -> None:
 def verify_store(store: Store, *, is_json: bool) -> int:
     """Check everything, and write what is damaged; 1 where anything is."""
     out = Output()
-    with store.read(None) as tract:
+    with store.read_all() as tract:
         result = tract.verify()
     if is_json:
         out.write(json_line({**asdict(result), "is_whole": result.is_whole}))
@@ -182,16 +182,17 @@ def damage_line(damage: Damage) -> str:
     return f"{place}{one_line(damage.reason, 400)}"
 
 
-def show_stats(store: Store, conversation: str | None, *, is_json: bool) -> None:
+def show_stats(store: Store, conversation: str | None, *, is_all: bool, is_json: bool) -> None:
     """Write what a conversation holds, or each of the tenant's."""
     out = Output()
-    with store.read(conversation) as tract:
-        names = tract.conversations() if conversation is None else [conversation]
+    with store.read_all() as tract:
+        there = tract.conversations()
+        names = there if is_all else [find_conversation(conversation, there)]
         found = [(name, tract.in_conversation(name).stats()) for name in names]
     if is_json:
         for name, stats in found:
             out.write(json_line({"conversation": name, **asdict(stats)}))
-    elif conversation is None:
+    elif is_all:
         out.write(stats_table(found).encode())
     else:
         out.write(stats_lines(*found[0]).encode())

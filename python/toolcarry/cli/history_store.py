@@ -19,9 +19,11 @@ from toolcarry.cli.screen import label, one_line
 if TYPE_CHECKING:
     from toolcarry.tract import Tract
 
-__all__ = ["Store"]
+__all__ = ["Store", "find_conversation"]
 
 SERVERS: Final = ("postgresql://", "postgres://")
+DEFAULT: Final = "default"
+"""The conversation that has no other name, as at ``Tract.open``."""
 MOST_NAMED: Final = 5
 """How many conversations are named where the one that was asked for is not among them."""
 
@@ -48,23 +50,24 @@ class Store:
 
     def write(self) -> Tract:
         """Open the store for writing; a new one where there is none."""
-        return self._open("", is_read_only=False)
+        return self._open(is_read_only=False)
 
     @contextmanager
-    def read(self, conversation: str | None) -> Iterator[Tract]:
-        """Open a conversation that is there for reading; ``None`` for the store as a whole."""
-        with self._open(conversation or "", is_read_only=True) as tract:
-            if conversation is not None:
-                check_conversation(conversation, tract.conversations())
-            yield tract
+    def read(self, name: str | None) -> Iterator[Tract]:
+        """Open a conversation that is there for reading."""
+        with self.read_all() as tract:
+            yield tract.in_conversation(find_conversation(name, tract.conversations()))
 
-    def _open(self, conversation: str, *, is_read_only: bool) -> Tract:
+    def read_all(self) -> Tract:
+        """Open the store as a whole for reading."""
+        return self._open(is_read_only=True)
+
+    def _open(self, *, is_read_only: bool) -> Tract:
         from toolcarry.tract import Tract  # noqa: PLC0415 - slow
 
         self.check(is_new_allowed=not is_read_only)
         return Tract.open(
             self.db,
-            conversation=conversation,
             tenant=self.tenant,
             busy_timeout=self.busy_timeout,
             read_only=is_read_only,
@@ -86,10 +89,15 @@ def check_file(name: str, *, is_new_allowed: bool) -> None:
         raise FileError(f"--db {label(name)}: cannot read: {error.strerror}", code) from None
 
 
-def check_conversation(name: str, there: list[str]) -> None:
-    """Raise ``FileError`` for a conversation that is not there; it names some that are."""
+def find_conversation(name: str | None, there: list[str]) -> str:
+    """The conversation of that name; where none is named, the only one, or else ``default``.
+
+    Raises ``FileError`` where it is not there; it names some that are.
+    """
+    if name is None:
+        name = there[0] if len(there) == 1 else DEFAULT
     if name in there:
-        return
+        return name
     named = ", ".join(repr(one_line(other)) for other in there[:MOST_NAMED])
     more = f" and {len(there) - MOST_NAMED:,} more" if len(there) > MOST_NAMED else ""
     known = f"there are {named}{more}" if there else "there is none"
