@@ -43,7 +43,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 settings.register_profile(
     "toolcarry",
     deadline=None,
-    max_examples=1_000 if IS_LONG else 100,
+    max_examples=300 if IS_LONG else 100,
     derandomize=not IS_LONG,  # a check of a change says something of the change; the long runs look further
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
