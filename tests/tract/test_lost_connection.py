@@ -98,13 +98,16 @@ def database_error() -> Exception:
     return psycopg.OperationalError("server closed the connection unexpectedly")
 
 
-def test_a_server_that_is_gone(postgres: PostgresServer, url: str) -> None:
+@pytest.mark.parametrize("seconds", [0, 6])
+def test_a_server_that_is_gone(postgres: PostgresServer, url: str, seconds: float) -> None:
+    """When it is back, it is found at once, however long it was gone."""
     with Tract.open(url, busy_timeout=2) as tract:
         tract.user("one")
         postgres.stop()
         try:
             with pytest.raises(StoreError):
                 tract.user("two")
+            time.sleep(seconds)
         finally:
             postgres.start()
         tract.user("three")

@@ -203,6 +203,8 @@ class PostgresDatabase:
             min_size=1,
             max_size=CONNECTIONS,
             timeout=self._busy_timeout,
+            # The pool waits twice as long after each failure, up to minutes in which nobody else may try.
+            reconnect_timeout=self._busy_timeout,
             configure=configure,
             open=True,
         )
