@@ -197,7 +197,7 @@ impl<'a> Text<'a> {
         if self.is_ascii() {
             return self.len();
         }
-        on_units!(self, units => units.iter().map(|unit| utf8::size(unit.code_point())).sum())
+        on_units!(self, units => utf8::len(units))
     }
 
     /// The text as UTF-8; a lone surrogate becomes U+FFFD.

@@ -113,6 +113,14 @@ pub(crate) fn size(code_point: u32) -> usize {
     1 + usize::from(code_point >= 0x80) + usize::from(code_point >= 0x800) + usize::from(code_point >= 0x1_0000)
 }
 
+/// How many bytes code points take; a lone surrogate takes three.
+pub(crate) fn len<C: Unit>(units: &[C]) -> usize {
+    // The numbers of a stretch fit into 16 bits each, which lets many be added at once.
+    let more = |unit: &C, least: u32| u16::from(unit.code_point() >= least);
+    let size = |unit: &C| 1 + more(unit, 0x80) + more(unit, 0x800) + more(unit, 0x1_0000);
+    units.chunks(4096).map(|stretch| usize::from(stretch.iter().map(size).sum::<u16>())).sum()
+}
+
 /// Write code points into room for their bytes; how many those are. A lone surrogate becomes U+FFFD.
 pub(crate) fn encode<C: Unit>(units: &[C], room: &mut [u8]) -> usize {
     let mut done = 0;

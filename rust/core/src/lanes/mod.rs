@@ -68,7 +68,7 @@ pub(crate) struct Avx512;
 
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
-fn prefetch(data: &[u8], at: usize) {
+pub(crate) fn prefetch<T>(data: &[T], at: usize) {
     // SAFETY: an instruction of every x86-64; it is a hint, which no address makes fail.
     unsafe { _mm_prefetch::<_MM_HINT_T0>(data.as_ptr().wrapping_add(at).cast()) };
 }

@@ -15,11 +15,8 @@ impl Encoding {
     /// How many tokens a text in UTF-8 has. What looks like a special token is text.
     #[must_use]
     pub fn count(&self, text: &[u8]) -> usize {
-        let (mut count, mut encoder) = (0, self.encoder());
-        let _: ControlFlow<()> = self.split(text, 0, |start, end| {
-            count += encoder.count(text, start, end);
-            ControlFlow::Continue(())
-        });
+        let mut count = 0;
+        self.visit_counts(text, 0, usize::MAX, |_, total| count = total);
         count
     }
 

@@ -68,6 +68,12 @@ pub(crate) fn medium_key(text: &[u8], start: usize, size: usize) -> u128 {
     sixteen(text, start) & ((1 << (8 * (size & 15))) - 1) | (size as u128) << 120
 }
 
+/// How many bytes a medium key is of.
+#[inline(always)]
+pub(crate) fn size_of_key(key: u128) -> usize {
+    usize::try_from(key >> 120 & 15).unwrap_or(0)
+}
+
 /// The hash of any number of bytes.
 pub(crate) fn hash_bytes(bytes: &[u8]) -> u64 {
     let mix = |hash: u64, word: u64| {

@@ -1,7 +1,8 @@
 //! Count and cut by the tokens of `OpenAI`'s encodings, exactly and in linear time.
 //!
 //! A text is split into pieces ([`split`]), each of which is encoded by itself ([`pieces`]): most are a token
-//! ([`vocabulary`]), the others are merged from their bytes ([`merge`], [`long`]).
+//! ([`vocabulary`]), the others are merged from their bytes ([`merge`], [`long`]). Many came by before ([`remembered`]),
+//! and words are counted some at a time ([`batch`]).
 //!
 //! Guaranteed: the tokens are those of tiktoken, where what looks like a special token is text; the time is
 //! proportional to the text whatever is in it; nothing panics, UTF-8 or not.
@@ -9,6 +10,7 @@
 //! Left out: decoding, special tokens, and the data. The vocabularies are handed in as
 //! `python/toolcarry/vocabularies` has them packed.
 
+mod batch;
 mod characters;
 mod classes;
 mod count;
@@ -18,6 +20,7 @@ mod memo;
 mod merge;
 mod part;
 mod pieces;
+mod remembered;
 mod safe;
 mod short;
 mod split;

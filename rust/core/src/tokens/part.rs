@@ -3,7 +3,6 @@
 //! Counted are pieces; where the tokens of one end is only asked of the piece that a cut goes through.
 
 use std::borrow::Cow;
-use std::ops::ControlFlow;
 
 use super::Encoding;
 use crate::graphemes::{ceil_boundary, floor_boundary};
@@ -168,12 +167,8 @@ impl<'a> Part<'a> {
 impl Encoding {
     /// The pieces from a place on where one begins, until they have so many tokens.
     fn pieces(&self, text: &[u8], from: usize, enough: usize) -> Vec<Piece> {
-        let (mut pieces, mut total, mut encoder) = (Vec::new(), 0, self.encoder());
-        let _: ControlFlow<()> = self.split(text, from, |start, end| {
-            total += encoder.count_up_to(text, start, end, enough - total);
-            pieces.push(Piece { end, total });
-            if total >= enough { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-        });
+        let mut pieces = Vec::new();
+        self.visit_counts(text, from, enough, |end, total| pieces.push(Piece { end, total }));
         pieces
     }
 
@@ -189,6 +184,10 @@ impl Encoding {
 pub(super) fn utf8_of(text: Text<'_>) -> Cow<'_, [u8]> {
     match text {
         Text::Latin1(units) if units.is_ascii() => Cow::Borrowed(units),
-        _ => Cow::Owned(text.to_utf8().into_bytes()),
+        _ => {
+            let mut bytes = vec![0; text.utf8_len()];
+            text.write_utf8(&mut bytes);
+            Cow::Owned(bytes)
+        }
     }
 }

@@ -56,6 +56,24 @@ fn random_characters_have_the_same_tokens() {
     }
 }
 
+/// More rules of tables than are remembered, and longer ones, each of them again and again.
+#[test]
+fn rows_that_recur_have_the_same_tokens() {
+    let mut random = Random(0x9E37_79B9_7F4A_7C15);
+    let row = |random: &mut Random| {
+        let rules = (0..=random.below(4)).map(|_| {
+            let mark = ["-", "=", "+-", "*", "\u{2500}", "_a"][random.below(6)];
+            mark.repeat(1 + random.below(60))
+        });
+        rules.collect::<Vec<_>>().join("|") + "\n"
+    };
+    let rows: Vec<String> = (0..1_000).map(|_| row(&mut random)).collect();
+    for _ in 0..2_000 {
+        let text: String = (0..=random.below(20)).map(|_| rows[random.below(rows.len())].as_str()).collect();
+        check(&text);
+    }
+}
+
 /// The tokens of an encoding, in the order of their ranks.
 fn tokens(packed: &[u8]) -> Vec<&[u8]> {
     let (mut tokens, mut rest) = (Vec::new(), packed);
