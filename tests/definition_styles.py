@@ -99,6 +99,7 @@ def joined(written: list[dict[str, Json]], style: str) -> list[dict[str, Json]]:
 def definitions_of(tools: list[dict[str, Json]], style: str) -> list[dict[str, Json]]:
     """The definitions of functions in a request's tools, without the providers' own."""
     if style == "gemini":
-        return [each for tool in tools for each in tool.get("functionDeclarations", ())]
+        keys = ("functionDeclarations", "function_declarations")
+        return [each for tool in tools for key in keys for each in tool.get(key, ())]
     kind = {"anthropic": "custom", "mcp": None}.get(style, "function")
     return [tool for tool in tools if tool.get("type", kind) == kind]

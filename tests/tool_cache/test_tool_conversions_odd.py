@@ -7,6 +7,7 @@ import json
 import logging
 from typing import Any
 
+import pytest
 from definition_styles import (
     WRITERS,
     Said,
@@ -84,6 +85,16 @@ def test_the_log_says_why_and_nothing_of_what(style: Any, said: list[Said], data
         logger.removeHandler(handler)
     (record,) = (each for each in records if each.levelno == logging.WARNING)
     assert record.getMessage().startswith(f"tool {len(said) + 1} is dropped: ")
+
+
+@pytest.mark.parametrize(
+    "tools", [[{}], [{"functionDeclarations": []}], [{}, {"function_declarations": []}]]
+)
+def test_tools_of_gemini_that_hold_nothing_are_none(tools: list[Any]) -> None:
+    cache = ToolCache()
+    assert cache.resolve("m", tools, style="gemini").source == "request"
+    assert cache.resolve("m", None, style="gemini").tools == []
+    assert convert_tools(tools, source="gemini", target="gemini") == []
 
 
 # Whatever JSON it is

@@ -125,7 +125,8 @@ def read_tools(tools: Sequence[Any], style: Style) -> Read:
             logger.warning("tool %d is dropped: %s", number, str(error) or "it is nested too deep")
             continue
         functions.append((function, part))
-    kept = form.joined([part for _, part in functions]) if dropped else list(tools)
+    is_as_it_came = functions and not dropped
+    kept = list(tools) if is_as_it_came else form.joined([part for _, part in functions])
     return Read(kept, functions, dropped)
 
 
