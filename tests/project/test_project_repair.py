@@ -103,3 +103,18 @@ def test_evidence_of_two_providers_is_told(api: ModuleType) -> None:
     found = api.project([lost], policy=REPAIR)
     assert found.messages == [lost]
     assert found.report.not_repaired == "anthropic, bedrock"
+
+
+def test_what_was_of_another_provider_may_become_a_marker(api: ModuleType) -> None:
+    """Then the next projection can mend what this one could not."""
+    part = {"text": "?" * 200, "cached": True}  # a text of Bedrock's, but for a key
+    result = {"role": "tool", "tool_call_id": "c1", "content": [part]}
+    lost = {"role": "tool", "tool_call_id": "c9", "content": "lost"}
+    policy = Policy(repair=True, max_tool_result_chars=None, max_tool_context_chars=100)
+    once = api.project([ASK, chat(("c1", "f")), result, lost], policy=policy)
+    assert once.report.not_repaired == "bedrock, openai-chat"
+    assert once.report.mends == ()
+    assert [each.reference for each in once.report.replacements] == ["c1"]
+    twice = api.project(once.messages, policy=policy)
+    assert twice.report.not_repaired == ""
+    assert [mend.call_id for mend in twice.report.mends] == ["c9"]
