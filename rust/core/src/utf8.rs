@@ -124,33 +124,39 @@ pub(crate) fn len<C: Unit>(units: &[C]) -> usize {
 /// Write code points into room for their bytes; how many those are. A lone surrogate becomes U+FFFD.
 pub(crate) fn encode<C: Unit>(units: &[C], room: &mut [u8]) -> usize {
     let mut done = 0;
-    for stretch in units.chunks(STRETCH) {
-        let rest = room.get_mut(done..).unwrap_or_default();
+    let (stretches, rest) = units.as_chunks::<STRETCH>();
+    for stretch in stretches {
         let bits = stretch.iter().fold(0, |bits, unit| bits | unit.code_point());
-        if bits < 0x80 {
-            for (byte, unit) in rest.iter_mut().zip(stretch) {
+        if bits < 0x80
+            && let Some(own) = room.get_mut(done..).and_then(|rest| rest.first_chunk_mut::<STRETCH>())
+        {
+            for (byte, unit) in own.iter_mut().zip(stretch) {
                 *byte = u8::from_code_point(unit.code_point());
             }
-            done += stretch.len();
-            continue;
+            done += STRETCH;
+        } else {
+            done += encode_each(stretch, room.get_mut(done..).unwrap_or_default());
         }
-        let mut bytes = [0; 5 * STRETCH];
-        let mut size = 0;
-        for unit in stretch {
-            let code_point = unit.code_point();
-            let is_surrogate = (0xD800..0xE000).contains(&code_point);
-            let (four, own) = bytes_of(if is_surrogate { 0xFFFD } else { code_point });
-            if let Some(place) = bytes.get_mut(size..).and_then(|rest| rest.first_chunk_mut()) {
-                *place = four;
-            }
-            size += own;
-        }
-        for (to, from) in rest.iter_mut().zip(bytes.get(..size).unwrap_or_default()) {
-            *to = *from;
-        }
-        done += size;
     }
-    done
+    done + encode_each(rest, room.get_mut(done..).unwrap_or_default())
+}
+
+/// The same of a stretch at most, one after the other.
+fn encode_each<C: Unit>(units: &[C], room: &mut [u8]) -> usize {
+    let (mut bytes, mut size) = ([0; 5 * STRETCH], 0);
+    for unit in units {
+        let code_point = unit.code_point();
+        let is_surrogate = (0xD800..0xE000).contains(&code_point);
+        let (four, own) = bytes_of(if is_surrogate { 0xFFFD } else { code_point });
+        if let Some(place) = bytes.get_mut(size..).and_then(|rest| rest.first_chunk_mut()) {
+            *place = four;
+        }
+        size += own;
+    }
+    for (to, from) in room.iter_mut().zip(bytes.get(..size).unwrap_or_default()) {
+        *to = *from;
+    }
+    size
 }
 
 /// The bytes of one code point, whatever it is, and how many of them count.

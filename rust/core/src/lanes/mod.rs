@@ -39,8 +39,28 @@ pub(crate) struct Others {
     pub(crate) continuations: u64,
 }
 
+/// What a text is split into words by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Kinds {
+    pub(crate) upper: u64,
+    pub(crate) lower: u64,
+    pub(crate) digits: u64,
+    /// White space, with newlines.
+    pub(crate) spaces: u64,
+    /// `\n` and `\r`.
+    pub(crate) newlines: u64,
+    /// U+0020 alone.
+    pub(crate) blanks: u64,
+    pub(crate) apostrophes: u64,
+    pub(crate) slashes: u64,
+    /// Bytes of characters that are not ASCII.
+    pub(crate) high: u64,
+}
+
 /// A way to make masks of a block.
 pub(crate) trait Lanes {
+    /// Whether masks take less time than one look at each byte.
+    const ARE_WIDE: bool = true;
     /// Ask for the memory at an offset, which may lie behind the end, to be there soon.
     fn fetch(data: &[u8], at: usize);
     fn masks(block: &[u8; BLOCK]) -> Masks;
@@ -49,6 +69,7 @@ pub(crate) trait Lanes {
     fn equal(block: &[u8; BLOCK], byte: u8) -> u64;
     /// What may stand behind a backslash, but for a quote, and for `b` and `u`, which are rare.
     fn escapable(block: &[u8; BLOCK]) -> u64;
+    fn kinds(block: &[u8; BLOCK]) -> Kinds;
     /// Write the block at an offset of some data to a place in some room, without the backslashes that are removed, and
     /// with what they mean in place of the letters behind them; how many bytes. Behind those, up to a block more may be
     /// overwritten.
@@ -197,6 +218,7 @@ mod tests {
             assert_eq!(L::others(&block), Scalar::others(&block));
             assert_eq!(L::equal(&block, b'\\'), Scalar::equal(&block, b'\\'));
             assert_eq!(L::escapable(&block), Scalar::escapable(&block));
+            assert_eq!(L::kinds(&block), Scalar::kinds(&block));
         }
     }
 

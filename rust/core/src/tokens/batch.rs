@@ -9,9 +9,10 @@ use super::Encoding;
 use super::keys::{medium_key, size_of_key};
 use super::pieces::Encoder;
 use super::remembered::WORD;
+use crate::lanes::{Lanes, Work, dispatch};
 
 /// Words that are looked up together.
-const SIZE: usize = 32;
+const SIZE: usize = 64;
 
 /// A short piece of a text.
 #[derive(Clone, Copy)]
@@ -71,13 +72,32 @@ impl Encoding {
     /// Visit where the pieces end, from a place on where one begins, each with how many tokens there are up to there,
     /// until these are enough. A piece that has more than enough by itself may be counted as any number above that.
     #[inline(always)]
-    pub(super) fn visit_counts(&self, text: &[u8], from: usize, enough: usize, mut visit: impl FnMut(usize, usize)) {
-        let (mut encoder, mut start, mut total) = (self.encoder(), from, 0);
+    pub(super) fn visit_counts(&self, text: &[u8], from: usize, enough: usize, visit: impl FnMut(usize, usize)) {
+        dispatch(Count { encoding: self, text, from, enough, visit });
+    }
+}
+
+/// The pieces of a text to count.
+struct Count<'a, V> {
+    encoding: &'a Encoding,
+    text: &'a [u8],
+    from: usize,
+    enough: usize,
+    visit: V,
+}
+
+impl<V: FnMut(usize, usize)> Work for Count<'_, V> {
+    type Done = ();
+
+    #[inline(always)]
+    fn run<L: Lanes>(self) {
+        let Self { encoding, text, from, enough, mut visit } = self;
+        let (mut encoder, mut start, mut total) = (encoding.encoder(), from, 0);
         let mut batch = Batch { words: [Word { key: 0, start: 0, count: 0 }; SIZE], size: 0 };
         while start < text.len() && total < enough {
             let most = SIZE.min(enough - total); // each has a token at least
             batch.size = 0;
-            let longer = self.split(text, start, |begin, end| {
+            let longer = encoding.split::<L, _>(text, start, |begin, end| {
                 start = end;
                 if end - begin > WORD {
                     return ControlFlow::Break(Some(begin));

@@ -5,6 +5,7 @@ use std::ops::ControlFlow;
 use super::Encoding;
 use super::classes::of_byte;
 use super::safe::is_safe;
+use crate::lanes::Scalar;
 use crate::text::{Text, Unit, on_units};
 use crate::utf8;
 
@@ -24,7 +25,7 @@ impl Encoding {
     #[must_use]
     pub fn encode(&self, text: &[u8]) -> Vec<u32> {
         let (mut ends, mut encoder) = (Vec::new(), self.encoder());
-        let _: ControlFlow<()> = self.split(text, 0, |start, end| {
+        let _: ControlFlow<()> = self.split::<Scalar, _>(text, 0, |start, end| {
             encoder.ends(text, start, end, usize::MAX, &mut ends);
             ControlFlow::Continue(())
         });

@@ -27,9 +27,9 @@ mod split;
 mod tally;
 mod truncate;
 mod vocabulary;
+mod window;
 
 use std::fmt;
-use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use classes::Classes;
@@ -110,25 +110,5 @@ impl Encoding {
 
     fn splitter<'a>(&'a self, text: &'a [u8]) -> Splitter<'a> {
         Splitter { text, classes: self.classes }
-    }
-
-    /// Visit where the pieces start and end, from a place on where one starts, until the visitor breaks off.
-    #[inline(always)]
-    fn split<B>(
-        &self,
-        text: &[u8],
-        from: usize,
-        mut visit: impl FnMut(usize, usize) -> ControlFlow<B>,
-    ) -> ControlFlow<B> {
-        let (splitter, mut start) = (self.splitter(text), from);
-        while start < text.len() {
-            let end = match self.grammar {
-                Grammar::O200k => splitter.o200k(start),
-                Grammar::Cl100k => splitter.cl100k(start),
-            };
-            visit(start, end)?;
-            start = end;
-        }
-        ControlFlow::Continue(())
     }
 }

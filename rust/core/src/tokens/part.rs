@@ -15,6 +15,9 @@ const MANY_CHARACTERS_A_TOKEN: usize = 6;
 /// Tokens of Chinese are seldom shorter. Of an end all is encoded that is looked at: better too little at first.
 const FEW_CHARACTERS_A_TOKEN: usize = 2;
 
+/// In bytes.
+const LONGEST_CHARACTER: usize = 4;
+
 /// Where a piece ends, and how many tokens there are up to there.
 #[derive(Clone, Copy)]
 struct Piece {
@@ -167,7 +170,7 @@ impl<'a> Part<'a> {
 impl Encoding {
     /// The pieces from a place on where one begins, until they have so many tokens.
     fn pieces(&self, text: &[u8], from: usize, enough: usize) -> Vec<Piece> {
-        let mut pieces = Vec::new();
+        let mut pieces = Vec::with_capacity(enough.min(text.len() / 4));
         self.visit_counts(text, from, enough, |end, total| pieces.push(Piece { end, total }));
         pieces
     }
@@ -185,8 +188,9 @@ pub(super) fn utf8_of(text: Text<'_>) -> Cow<'_, [u8]> {
     match text {
         Text::Latin1(units) if units.is_ascii() => Cow::Borrowed(units),
         _ => {
-            let mut bytes = vec![0; text.utf8_len()];
-            text.write_utf8(&mut bytes);
+            let mut bytes = vec![0; text.len() * LONGEST_CHARACTER];
+            let size = text.write_utf8(&mut bytes);
+            bytes.truncate(size);
             Cow::Owned(bytes)
         }
     }
