@@ -13,7 +13,7 @@ use crate::utf8;
 /// which no more are encoded than need be.
 const MANY_CHARACTERS_A_TOKEN: usize = 6;
 /// Tokens of Chinese are seldom shorter. Of an end all is encoded that is looked at: better too little at first.
-const FEW_CHARACTERS_A_TOKEN: usize = 2;
+const FEW_CHARACTERS_A_TOKEN: usize = 1;
 
 /// In bytes.
 const LONGEST_CHARACTER: usize = 4;
