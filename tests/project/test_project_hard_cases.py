@@ -123,6 +123,18 @@ def test_11_a_call_given_in_two_ways(api: ModuleType) -> None:
     assert kinds(found) == ["doubled_call"]
 
 
+@pytest.mark.parametrize("is_answered", [False, True])
+def test_11_a_call_given_in_two_ways_under_two_names(api: ModuleType, is_answered: bool) -> None:
+    """Its result is named as the call is that stays."""
+    call = {"id": "t1", "function": {"name": "look", "arguments": {}}}
+    said = {"role": "assistant", "content": [wire.use("t1", "seek")], "tool_calls": [call]}
+    result = {"role": "tool", "tool_name": "seek", "tool_call_id": "t1", "content": "x"}
+    messages = [{"role": "user", "content": "?"}, said, *[result][: int(is_answered)]]
+    found = repair(api, messages, "ollama")
+    assert found.messages[1]["tool_calls"] == [call]
+    assert [message["tool_name"] for message in found.messages[2:]] == ["look"]
+
+
 @pytest.mark.parametrize("bad", ["", "my tool!", "é", "a.b"])
 def test_12_ids_that_are_refused(api: ModuleType, bad: str) -> None:
     found = repair(api, [ASK, *wire.bash("ls", "x", bad)])

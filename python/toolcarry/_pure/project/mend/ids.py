@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from toolcarry._pure.entry import Entry
 from toolcarry._pure.free_ids import FreeIds
 from toolcarry._pure.project.blocks import Block
 from toolcarry._pure.project.drafts import Changed, Made, Path
@@ -56,7 +55,7 @@ def give_ids(material: Material, dialect: Dialect, pairs: Pairs, mends: Mends) -
             mends.add("renamed_id", entry.position, own, new)
             material.edit(path, id_member(dialect.call_id, entry.call or {}, path, new))
         needs_id = turn in mixed or not dialect.ids.fullmatch("")
-        fit_result(material, dialect, block, pairs.result_of(block), (new, needs_id), mends)
+        fit_result(material, dialect, block, pairs, (new, needs_id), mends)
     return found
 
 
@@ -64,12 +63,12 @@ def fit_result(
     material: Material,
     dialect: Dialect,
     block: Block,
-    path: Path | None,
+    pairs: Pairs,
     given: tuple[str, bool],
     mends: Mends,
 ) -> None:
     """Let a result say the name of its call, and the id that is given, also where it has none if it needs one."""
-    entry = block.entry
+    entry, path, name = block.entry, pairs.result_of(block), pairs.name_of(block)
     call_id, needs_id = given
     if entry.result is None or path is None:
         return
@@ -78,15 +77,14 @@ def fit_result(
         material.edit(path, id_member(dialect.result_id, entry.result, path, call_id))
         if call_id == entry.call_id:
             mends.add("renamed_id", entry.result_position, own, call_id)
-    if dialect.name is not None and not is_named(dialect, dialect.name, entry):
-        mends.add("renamed_tool", entry.result_position, entry.call_id, entry.tool_name)
-        material.edit(path, id_member(dialect.name, entry.result, path, entry.tool_name))
+    if dialect.name is not None and not is_named(dialect, dialect.name.text(entry.result), name):
+        mends.add("renamed_tool", entry.result_position, entry.call_id, name)
+        material.edit(path, id_member(dialect.name, entry.result, path, name))
 
 
-def is_named(dialect: Dialect, place: IdAt, entry: Entry) -> bool:
+def is_named(dialect: Dialect, name: str, tool_name: str) -> bool:
     """Whether a result says the name of its call. Where results are messages of their own, it need say none."""
-    name = place.text(entry.result or {})
-    return name == entry.tool_name or (not name and dialect.form == "chat")
+    return name == tool_name or (not name and dialect.form == "chat")
 
 
 def mixed_turns(pairs: Pairs, turns: Sequence[int]) -> set[int]:

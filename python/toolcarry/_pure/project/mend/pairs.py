@@ -8,7 +8,7 @@ from typing import Any
 from toolcarry._pure.project.blocks import Block
 from toolcarry._pure.project.drafts import Path
 from toolcarry._pure.project.mend.dialects import Dialect
-from toolcarry._pure.read import read_result
+from toolcarry._pure.read import read_call, read_result
 from toolcarry.wire import as_list, as_object, text_or_empty
 
 
@@ -29,13 +29,14 @@ class Pairs:
         """Of such calls."""
         self._results: dict[int, Path] = {}
         self._doubles: dict[int, dict[str, int]] = {}
+        self._names: dict[int, str] = {}
         for block in blocks:
             call, path = block.entry.call, block.call_path
             if call is None:
                 self.orphan_ids.add(block.entry.call_id)
                 continue
             if dialect.form == "chat" and path is not None:
-                path = self._among_calls(messages, path, block.entry.call_id)
+                path = self._among_calls(messages, path, block)
             if path is None or not dialect.is_call(call):
                 self.foreign_ids.add(block.entry.call_id)
                 if block.result_path is not None and may_answer(block, dialect):
@@ -53,19 +54,26 @@ class Pairs:
                 self._results[block.entry.order] = block.result_path
         self.ids = {block.entry.call_id for block in self.calls.values()}
 
-    def _among_calls(self, messages: Sequence[Any], path: Path, call_id: str) -> Path | None:
+    def _among_calls(self, messages: Sequence[Any], path: Path, block: Block) -> Path | None:
         """Where a call stands in ``tool_calls``, also one that was found in the content, where it is given in both ways."""
         if path[1:2] != ("content",):
             return path if path[1:2] == ("tool_calls",) else None
-        position = int(path[0])
+        position, call_id = int(path[0]), block.entry.call_id
+        calls = as_list(messages[position].get("tool_calls")) or ()
         places = self._doubles.get(position)
         if places is None:
-            calls = map(as_object, as_list(messages[position].get("tool_calls")) or ())
-            places = {
-                text_or_empty((call or {}).get("id")): index for index, call in enumerate(calls)
-            }
+            found = enumerate(map(as_object, calls))
+            places = {text_or_empty((call or {}).get("id")): index for index, call in found}
             self._doubles[position] = places
-        return (position, "tool_calls", places[call_id]) if call_id in places else None
+        if call_id not in places:
+            return None
+        index = places[call_id]
+        self._names[block.entry.order] = read_call(as_object(calls[index]) or {}).name
+        return (position, "tool_calls", index)
+
+    def name_of(self, block: Block) -> str:
+        """The tool of a call, as the call says that stays where it was given in both ways."""
+        return self._names.get(block.entry.order, block.entry.tool_name)
 
     def has_result(self, path: Path) -> bool:
         """Whether the result at a path belongs to a call."""

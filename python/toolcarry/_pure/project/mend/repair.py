@@ -27,7 +27,8 @@ class Repair(NamedTuple):
         """A result for a call that has none."""
         entry = block.entry
         self.mends.add("missing_result", entry.position, entry.call_id)
-        return Made(self.dialect.make(self.ids[entry.order], entry.tool_name, entry.call or {}))
+        name = self.pairs.name_of(block)
+        return Made(self.dialect.make(self.ids[entry.order], name, entry.call or {}))
 
     def tell_stray(self, position: int, call_id: str) -> None:
         """Tell of a result that is taken out: it answers no call, or one that is answered."""

@@ -73,7 +73,8 @@ pub(crate) fn give_ids<'a, V: Value<'a>>(
         }
         if let Some(path) = pairs.result_of(number) {
             let needs_id = mixed.contains(&turn) || !dialect.takes_id(Text::ascii(""));
-            fit_result(material, dialect, (block, path), (&new, needs_id), mends);
+            let name = pairs.name_of(number, block);
+            fit_result(material, dialect, (block, path, name), (&new, needs_id), mends);
         }
         found.insert(number, new);
     }
@@ -84,7 +85,7 @@ pub(crate) fn give_ids<'a, V: Value<'a>>(
 fn fit_result<'a, V: Value<'a>>(
     material: &mut Material<'a, '_, V>,
     dialect: &Dialect,
-    (block, path): (&Block<'a, V>, Path),
+    (block, path, tool_name): (&Block<'a, V>, Path, Text<'a>),
     (call_id, needs_id): (&Piece<'a>, bool),
     mends: &mut Mends<'a>,
 ) {
@@ -99,9 +100,9 @@ fn fit_result<'a, V: Value<'a>>(
         }
     }
     if let Some(name) = dialect.name
-        && !is_named(dialect, name.text(result), entry.tool_name)
+        && !is_named(dialect, name.text(result), tool_name)
     {
-        let own = Piece::Borrowed(entry.tool_name);
+        let own = Piece::Borrowed(tool_name);
         mends.add_with("renamed_tool", position, entry.call_id, own.clone());
         material.edit(path, id_member(name, Some(result), own));
     }

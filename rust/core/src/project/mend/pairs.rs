@@ -6,7 +6,7 @@ use ahash::{AHashMap, AHashSet};
 use super::dialects::{Dialect, Form, is_of_kind};
 use crate::project::blocks::Block;
 use crate::project::drafts::{PartsKey, Path};
-use crate::read::read_result;
+use crate::read::{read_call, read_result};
 use crate::text::Text;
 use crate::value::{Value, names, text_or_empty};
 
@@ -19,6 +19,8 @@ pub(crate) struct Pairs<'a> {
     pub(crate) results: Vec<Path>,
     owners: AHashMap<Path, usize>,
     by_block: AHashMap<usize, Path>,
+    /// The tools of calls that are given in both ways, as those say that stay.
+    names: AHashMap<usize, Text<'a>>,
     /// Where results stand of calls that the client does not answer: they stay.
     others: AHashSet<Path>,
     /// Where results stand of the client's calls that are of a kind which answers none of them.
@@ -42,16 +44,18 @@ fn may_answer<'a, V: Value<'a>>(result: Option<V>, dialect: &Dialect) -> bool {
 struct Doubles<'a>(AHashMap<usize, AHashMap<Text<'a>, usize>>);
 
 impl<'a> Doubles<'a> {
-    /// Where a call that was found in the content stands in `tool_calls`.
-    fn find<V: Value<'a>>(&mut self, messages: &[V], position: usize, call_id: Text<'a>) -> Option<Path> {
+    /// Where a call that was found in the content stands in `tool_calls`, and its tool, as it says there.
+    fn find<V: Value<'a>>(&mut self, messages: &[V], position: usize, call_id: Text<'a>) -> Option<(Path, Text<'a>)> {
+        let calls = messages.get(position).and_then(|message| message.get(names::TOOL_CALLS)?.list());
         let places = self.0.entry(position).or_insert_with(|| {
-            let calls = messages.get(position).and_then(|message| message.get(names::TOOL_CALLS)?.list());
             let calls =
                 (0..calls.map_or(0, Value::count)).map(|index| (calls.and_then(|calls| calls.item(index)), index));
             let id = |call: Option<V>| text_or_empty(call.and_then(Value::object).and_then(|call| call.get(names::ID)));
             calls.map(|(call, index)| (id(call), index)).collect()
         });
-        places.get(&call_id).map(|index| Path::Part(position, PartsKey::ToolCalls, *index))
+        let index = *places.get(&call_id)?;
+        let call = calls?.item(index)?.object()?;
+        Some((Path::Part(position, PartsKey::ToolCalls, index), read_call(call).name))
     }
 }
 
@@ -67,7 +71,12 @@ impl<'a> Pairs<'a> {
             };
             let path = match block.call_path {
                 path if dialect.form != Form::Chat => path,
-                Some(Path::Part(position, PartsKey::Content, _)) => doubles.find(messages, position, entry.call_id),
+                Some(Path::Part(position, PartsKey::Content, _)) => {
+                    doubles.find(messages, position, entry.call_id).map(|(path, name)| {
+                        pairs.names.insert(number, name);
+                        path
+                    })
+                }
                 path => path.filter(|path| matches!(path, Path::Part(_, PartsKey::ToolCalls, _))),
             };
             let Some(path) = path.filter(|_| dialect.is_call(call)) else {
@@ -131,6 +140,11 @@ impl<'a> Pairs<'a> {
     /// Whether the result at a path is of a kind that answers no call of the client's, and yet names one.
     pub(crate) fn is_stray(&self, path: Path) -> bool {
         self.strays.contains(&path)
+    }
+
+    /// The tool of a block's call, as the call says that stays where it was given in both ways.
+    pub(crate) fn name_of<V: Value<'a>>(&self, number: usize, block: &Block<'a, V>) -> Text<'a> {
+        self.names.get(&number).copied().unwrap_or(block.entry.tool_name)
     }
 
     /// Where the result of a block's call stands.

@@ -22,10 +22,11 @@ pub(crate) struct Repair<'t, 'a, 'm, V> {
 impl<'a, V: Value<'a>> Repair<'_, 'a, '_, V> {
     /// A result for the call of a block, which has none.
     pub(crate) fn answer(&mut self, number: usize) -> Option<Draft<'a, V>> {
-        let entry = &self.material.blocks.get(number)?.entry;
+        let block = self.material.blocks.get(number)?;
+        let entry = &block.entry;
         self.mends.add("missing_result", Some(entry.position), entry.call_id);
         let call_id = self.ids.get(&number).cloned().unwrap_or_default();
-        Some(Draft::Made(self.dialect.make(&call_id, entry.tool_name, entry.call)))
+        Some(Draft::Made(self.dialect.make(&call_id, self.pairs.name_of(number, block), entry.call)))
     }
 
     /// Tell of a result that is taken out: it answers no call, or one that is answered.
