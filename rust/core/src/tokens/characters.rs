@@ -68,14 +68,15 @@ fn is_continuation(byte: u8) -> bool {
 
 impl Characters {
     pub(crate) fn new() -> Self {
-        let parts = (0..CODE_POINTS).map(|_| AtomicU8::new(0)).collect();
+        let mut parts = Vec::new();
+        parts.resize_with(CODE_POINTS, AtomicU8::default);
         Self { parts, seams: vec![0; 1 << (SEAM_BITS - 6)] }
     }
 
     /// Note where a token cuts characters.
     pub(crate) fn add(&mut self, token: &[u8]) {
-        if token.is_ascii() {
-            return;
+        if std::str::from_utf8(token).is_ok() {
+            return; // all are whole
         }
         let mut at = 0;
         while let Some((first, later)) = token.get(at..).and_then(<[u8]>::split_first) {

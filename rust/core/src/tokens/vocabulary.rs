@@ -129,29 +129,25 @@ impl Vocabulary {
     /// Read packed tokens: a byte of length and the bytes of each, in the order of the ranks. `None` where the last one
     /// is cut off, one is empty, or a byte is no token, without which there would be text that has no tokens.
     pub(crate) fn parse(packed: &[u8]) -> Option<Self> {
-        let (mut counts, mut rest) = ([0_usize; 2], packed);
-        while let Some((_, after)) = split_token(rest).filter(|(token, _)| !token.is_empty()) {
-            let [medium, long] = &mut counts;
-            match rest.first() {
-                Some(..8) => {}
-                Some(..16) => *medium += 1,
-                _ => *long += 1,
-            }
+        let ([mut all, mut not_short, mut long], mut rest) = ([0; 3], packed);
+        while let Some((token, after)) = split_token(rest).filter(|(token, _)| !token.is_empty()) {
+            all += 1;
+            not_short += usize::from(token.len() >= 8);
+            long += usize::from(token.len() >= 16);
             rest = after;
         }
         if !rest.is_empty() {
             return None;
         }
-        let [medium, long] = counts;
         let mut vocabulary = Self {
             pairs: vec![NONE; 0x1_0000],
             short: Short::of(&[])?,
-            medium: Medium::new(medium),
+            medium: Medium::new(not_short - long),
             long: Long::new(long),
             filter: vec![0; 1 << (FILTER_BITS - 6)],
             characters: Characters::new(),
         };
-        let (mut short, mut rank, mut rest) = (Vec::new(), 0, packed);
+        let (mut short, mut rank, mut rest) = (Vec::with_capacity(all - not_short), 0, packed);
         while let Some((token, after)) = split_token(rest) {
             vocabulary.insert(token, rank, &mut short);
             vocabulary.characters.add(token);
