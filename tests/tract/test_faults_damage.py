@@ -168,7 +168,7 @@ def test_a_column_that_changes(written: tuple[Path, Known], table: str, column: 
     with closing(sqlite3.connect(path)) as other:
         where = WHERE[table]
         (value,) = other.execute(f"SELECT {column} FROM {table} {where}").fetchone()
-    for bit in range(0, 63 if IS_LONG else 20, 3):  # an integer's last one is its sign
+    for bit in range(0, 64 if IS_LONG else 20, 3):
         copy = damaged(path, leave)
         try:
             change(copy, f"UPDATE {table} SET {column} = ? {where}", flipped(value, bit))
@@ -189,7 +189,7 @@ def leave(data: bytearray) -> None:
 
 def flipped(value: object, bit: int) -> object:
     if isinstance(value, int):
-        return value ^ (1 << bit)
+        return value ^ (1 << bit if bit < 63 else -1 << 63)  # the last bit is the sign
     if isinstance(value, str):
         return value[:-1] + chr(ord(value[-1]) ^ (1 << bit % 7))
     assert isinstance(value, bytes)

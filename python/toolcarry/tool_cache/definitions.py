@@ -78,9 +78,8 @@ def read_definitions(given: bytes, style: Style) -> tuple[Definitions, int]:
     if not isinstance(tools, list):
         raise InputError("tools are no list", None)
     read = read_tools(tools, style)
-    if not read.functions:
-        return Definitions(style, EMPTY, given), read.dropped
-    return Definitions(style, dump(read.tools) if read.dropped else given, given), read.dropped
+    is_as_it_came = read.functions and not read.dropped
+    return Definitions(style, given if is_as_it_came else dump(read.tools), given), read.dropped
 
 
 def convert_tools(
@@ -125,8 +124,7 @@ def read_tools(tools: Sequence[Any], style: Style) -> Read:
             logger.warning("tool %d is dropped: %s", number, str(error) or "it is nested too deep")
             continue
         functions.append((function, part))
-    is_as_it_came = functions and not dropped
-    kept = list(tools) if is_as_it_came else form.joined([part for _, part in functions])
+    kept = list(tools) if functions and not dropped else form.joined([part for _, part in functions])
     return Read(kept, functions, dropped)
 
 

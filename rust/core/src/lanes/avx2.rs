@@ -4,12 +4,12 @@
 #![allow(clippy::cast_ptr_alignment)] // their loads need no alignment
 
 use std::arch::x86_64::{
-    __m128i, __m256i, _mm_loadu_si128, _mm256_and_si256, _mm256_broadcastsi128_si256, _mm256_cmpeq_epi8,
-    _mm256_cmpgt_epi8, _mm256_loadu_si256, _mm256_movemask_epi8, _mm256_set1_epi8, _mm256_shuffle_epi8,
+    __m128i, __m256i, _mm_loadu_si128, _mm256_broadcastsi128_si256, _mm256_cmpeq_epi8, _mm256_cmpgt_epi8,
+    _mm256_loadu_si256, _mm256_min_epu8, _mm256_movemask_epi8, _mm256_set1_epi8, _mm256_shuffle_epi8, _mm256_sub_epi8,
 };
 
 use super::escapes::copy_between;
-use super::{Avx2, BLOCK, ESCAPABLE, Kinds, Lanes, Masks, Others, prefetch};
+use super::{Avx2, BLOCK, ESCAPABLE, Lanes, Masks, Others, prefetch};
 
 // SAFETY, for all below: these lanes are named only by code that `dispatch` runs, where the processor has what their
 // instructions need; loads are of a block's 64 bytes.
@@ -49,17 +49,6 @@ fn below((low, high): Halves, limit: i8) -> u64 {
     })
 }
 
-/// The bytes from one to another, both of ASCII.
-#[inline(always)]
-fn between((low, high): Halves, first: u8, last: u8) -> u64 {
-    // SAFETY: as above.
-    bits(unsafe {
-        let (before, behind) = (_mm256_set1_epi8(first.cast_signed() - 1), _mm256_set1_epi8(last.cast_signed() + 1));
-        let is_within = |half| _mm256_and_si256(_mm256_cmpgt_epi8(half, before), _mm256_cmpgt_epi8(behind, half));
-        (is_within(low), is_within(high))
-    })
-}
-
 impl Lanes for Avx2 {
     #[inline(always)]
     fn fetch(data: &[u8], at: usize) {
@@ -84,6 +73,21 @@ impl Lanes for Avx2 {
     }
 
     #[inline(always)]
+    fn between(block: &[u8; BLOCK], first: u8, last: u8) -> u64 {
+        let (low, high) = load(block);
+        // SAFETY: as above.
+        bits(unsafe {
+            // A byte is within if what is to be added to the first one is no more than to the last one.
+            let (first, most) = (_mm256_set1_epi8(first.cast_signed()), _mm256_set1_epi8((last - first).cast_signed()));
+            let is_within = |half| {
+                let above = _mm256_sub_epi8(half, first);
+                _mm256_cmpeq_epi8(_mm256_min_epu8(above, most), above)
+            };
+            (is_within(low), is_within(high))
+        })
+    }
+
+    #[inline(always)]
     fn escapable(block: &[u8; BLOCK]) -> u64 {
         let (low, high) = load(block);
         // SAFETY: as above.
@@ -92,23 +96,6 @@ impl Lanes for Avx2 {
             let is_own = |half| _mm256_cmpeq_epi8(_mm256_shuffle_epi8(table, half), half);
             (is_own(low), is_own(high))
         })
-    }
-
-    #[inline(always)]
-    fn kinds(block: &[u8; BLOCK]) -> Kinds {
-        let halves = load(block);
-        let blanks = equal(halves, b' ');
-        Kinds {
-            upper: between(halves, b'A', b'Z'),
-            lower: between(halves, b'a', b'z'),
-            digits: between(halves, b'0', b'9'),
-            spaces: between(halves, b'\t', b'\r') | blanks,
-            newlines: equal(halves, b'\n') | equal(halves, b'\r'),
-            blanks,
-            apostrophes: equal(halves, b'\''),
-            slashes: equal(halves, b'/'),
-            high: bits(halves),
-        }
     }
 
     #[inline(always)]

@@ -9,7 +9,7 @@ use std::arch::x86_64::{
     _mm512_permutex2var_epi8, _mm512_set1_epi8, _mm512_shuffle_epi8, _mm512_storeu_si512, _mm512_sub_epi8,
 };
 
-use super::{Avx512, BLOCK, ESCAPABLE, ESCAPES, Kinds, Lanes, Masks, Others, prefetch};
+use super::{Avx512, BLOCK, ESCAPABLE, ESCAPES, Lanes, Masks, Others, prefetch};
 
 // SAFETY, for all below: these lanes are named only by code that `dispatch` runs, where the processor has what their
 // instructions need; loads are of a block's 64 bytes.
@@ -31,16 +31,6 @@ fn equal(bytes: __m512i, byte: u8) -> u64 {
 fn below(bytes: __m512i, limit: i8) -> u64 {
     // SAFETY: as above.
     unsafe { _mm512_cmplt_epi8_mask(bytes, _mm512_set1_epi8(limit)) }
-}
-
-/// The bytes from one to another.
-#[inline(always)]
-fn between(bytes: __m512i, first: u8, last: u8) -> u64 {
-    // SAFETY: as above.
-    unsafe {
-        let above = _mm512_sub_epi8(bytes, _mm512_set1_epi8(first.cast_signed()));
-        _mm512_cmple_epu8_mask(above, _mm512_set1_epi8((last - first).cast_signed()))
-    }
 }
 
 impl Lanes for Avx512 {
@@ -68,30 +58,22 @@ impl Lanes for Avx512 {
     }
 
     #[inline(always)]
+    fn between(block: &[u8; BLOCK], first: u8, last: u8) -> u64 {
+        let bytes = load(block);
+        // SAFETY: as above.
+        unsafe {
+            let above = _mm512_sub_epi8(bytes, _mm512_set1_epi8(first.cast_signed()));
+            _mm512_cmple_epu8_mask(above, _mm512_set1_epi8((last - first).cast_signed()))
+        }
+    }
+
+    #[inline(always)]
     fn escapable(block: &[u8; BLOCK]) -> u64 {
         let bytes = load(block);
         // SAFETY: as above.
         unsafe {
             let table = _mm512_broadcast_i32x4(_mm_loadu_si128(ESCAPABLE.as_ptr().cast::<__m128i>()));
             _mm512_cmpeq_epi8_mask(_mm512_shuffle_epi8(table, bytes), bytes)
-        }
-    }
-
-    #[inline(always)]
-    fn kinds(block: &[u8; BLOCK]) -> Kinds {
-        let bytes = load(block);
-        let blanks = equal(bytes, b' ');
-        Kinds {
-            upper: between(bytes, b'A', b'Z'),
-            lower: between(bytes, b'a', b'z'),
-            digits: between(bytes, b'0', b'9'),
-            spaces: between(bytes, b'\t', b'\r') | blanks,
-            newlines: equal(bytes, b'\n') | equal(bytes, b'\r'),
-            blanks,
-            apostrophes: equal(bytes, b'\''),
-            slashes: equal(bytes, b'/'),
-            // SAFETY: as above.
-            high: unsafe { _mm512_movepi8_mask(bytes) },
         }
     }
 

@@ -15,9 +15,6 @@ mod scalar;
 pub(crate) use self::escapes::{ESCAPES, copy_block, find_escaped};
 pub(crate) use self::scalar::Scalar;
 
-#[cfg(target_arch = "x86_64")]
-use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-
 pub(crate) const BLOCK: usize = 64;
 
 /// What the end of a string, and what is wrong with it, is found by.
@@ -39,24 +36,6 @@ pub(crate) struct Others {
     pub(crate) continuations: u64,
 }
 
-/// What a text is split into words by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Kinds {
-    pub(crate) upper: u64,
-    pub(crate) lower: u64,
-    pub(crate) digits: u64,
-    /// White space, with newlines.
-    pub(crate) spaces: u64,
-    /// `\n` and `\r`.
-    pub(crate) newlines: u64,
-    /// U+0020 alone.
-    pub(crate) blanks: u64,
-    pub(crate) apostrophes: u64,
-    pub(crate) slashes: u64,
-    /// Bytes of characters that are not ASCII.
-    pub(crate) high: u64,
-}
-
 /// A way to make masks of a block.
 pub(crate) trait Lanes {
     /// Whether masks take less time than one look at each byte.
@@ -67,9 +46,10 @@ pub(crate) trait Lanes {
     fn others(block: &[u8; BLOCK]) -> Others;
     /// The bytes that are this one.
     fn equal(block: &[u8; BLOCK], byte: u8) -> u64;
+    /// The bytes from one to another, both of ASCII.
+    fn between(block: &[u8; BLOCK], first: u8, last: u8) -> u64;
     /// What may stand behind a backslash, but for a quote, and for `b` and `u`, which are rare.
     fn escapable(block: &[u8; BLOCK]) -> u64;
-    fn kinds(block: &[u8; BLOCK]) -> Kinds;
     /// Write the block at an offset of some data to a place in some room, without the backslashes that are removed, and
     /// with what they mean in place of the letters behind them; how many bytes. Behind those, up to a block more may be
     /// overwritten.
@@ -77,6 +57,7 @@ pub(crate) trait Lanes {
 }
 
 /// For each low half of a byte, the one byte that [`Lanes::escapable`] finds.
+#[cfg(target_arch = "x86_64")]
 const ESCAPABLE: [u8; 16] = [0xFF, 0, b'r', 0, b't', 0, b'f', 0, 0, 0, 0, 0, b'\\', 0, b'n', b'/'];
 
 /// 32 bytes at once.
@@ -87,11 +68,16 @@ pub(crate) struct Avx2;
 #[cfg(target_arch = "x86_64")]
 pub(crate) struct Avx512;
 
-#[cfg(target_arch = "x86_64")]
+/// Ask for the memory of an element, which may lie behind the end, to be there soon, where the processor can be asked.
 #[inline(always)]
+#[cfg_attr(not(target_arch = "x86_64"), expect(unused_variables))]
 pub(crate) fn prefetch<T>(data: &[T], at: usize) {
-    // SAFETY: an instruction of every x86-64; it is a hint, which no address makes fail.
-    unsafe { _mm_prefetch::<_MM_HINT_T0>(data.as_ptr().wrapping_add(at).cast()) };
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        // SAFETY: an instruction of every x86-64; it is a hint, which no address makes fail.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(data.as_ptr().wrapping_add(at).cast()) };
+    }
 }
 
 /// The block at an offset; at the end it is a copy, filled up with zeros, which no string may hold.
@@ -218,7 +204,8 @@ mod tests {
             assert_eq!(L::others(&block), Scalar::others(&block));
             assert_eq!(L::equal(&block, b'\\'), Scalar::equal(&block, b'\\'));
             assert_eq!(L::escapable(&block), Scalar::escapable(&block));
-            assert_eq!(L::kinds(&block), Scalar::kinds(&block));
+            assert_eq!(L::between(&block, 0, 0x7F), Scalar::between(&block, 0, 0x7F));
+            assert_eq!(L::between(&block, b'A', b'Z'), Scalar::between(&block, b'A', b'Z'));
         }
     }
 

@@ -1,7 +1,7 @@
 //! Masks without vector instructions.
 
 use super::escapes::copy_between;
-use super::{BLOCK, Kinds, Lanes, Masks, Others};
+use super::{BLOCK, Lanes, Masks, Others};
 
 /// One byte after the other.
 pub(crate) struct Scalar;
@@ -31,22 +31,12 @@ impl Lanes for Scalar {
         mask_of(block, |own| own == byte)
     }
 
-    fn escapable(block: &[u8; BLOCK]) -> u64 {
-        mask_of(block, |byte| matches!(byte, b'r' | b't' | b'f' | b'\\' | b'n' | b'/'))
+    fn between(block: &[u8; BLOCK], first: u8, last: u8) -> u64 {
+        mask_of(block, |byte| (first..=last).contains(&byte))
     }
 
-    fn kinds(block: &[u8; BLOCK]) -> Kinds {
-        Kinds {
-            upper: mask_of(block, |byte| byte.is_ascii_uppercase()),
-            lower: mask_of(block, |byte| byte.is_ascii_lowercase()),
-            digits: mask_of(block, |byte| byte.is_ascii_digit()),
-            spaces: mask_of(block, |byte| matches!(byte, b'\t'..=b'\r' | b' ')),
-            newlines: mask_of(block, |byte| matches!(byte, b'\n' | b'\r')),
-            blanks: Self::equal(block, b' '),
-            apostrophes: Self::equal(block, b'\''),
-            slashes: Self::equal(block, b'/'),
-            high: mask_of(block, |byte| byte >= 0x80),
-        }
+    fn escapable(block: &[u8; BLOCK]) -> u64 {
+        mask_of(block, |byte| matches!(byte, b'r' | b't' | b'f' | b'\\' | b'n' | b'/'))
     }
 
     fn unescape(from: (&[u8], usize), escapes: (u64, u64), to: (&mut [u8], usize)) -> usize {

@@ -53,7 +53,7 @@ impl Encoding {
         let mut bytes = Vec::new();
         while start < units.len() {
             let part = self.safe_part(units.get(start..).unwrap_or_default());
-            bytes.resize(part.iter().map(|unit| utf8::size(unit.code_point())).sum(), 0);
+            bytes.resize(utf8::len(part), 0);
             utf8::encode(part, &mut bytes);
             count += self.count(&bytes);
             start += part.len();

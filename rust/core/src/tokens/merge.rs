@@ -229,6 +229,7 @@ fn join_all(vocabulary: &Vocabulary, bytes: &[u8], parts: &[(usize, i32)], best:
 mod tests {
     #![allow(clippy::unwrap_used)] // it fails by panicking
 
+    use super::super::random::Random;
     use super::{SHORT, Vocabulary, merge_plainly, merge_short};
 
     fn ends(starts: u64, size: usize) -> Vec<usize> {
@@ -240,32 +241,26 @@ mod tests {
     fn characters_are_merged_as_their_bytes_are() {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../python/toolcarry/vocabularies/cl100k_base.bpe");
         let vocabulary = Vocabulary::parse(&std::fs::read(path).unwrap()).unwrap();
-        let mut seed = 88_172_645_463_325_252_u64;
-        let mut random = |below: u64| {
-            seed ^= seed << 13;
-            seed ^= seed >> 7;
-            seed ^= seed << 17;
-            (seed >> 11) % below
-        };
+        let mut random = Random(88_172_645_463_325_252);
         let mut joins = [0; SHORT];
         for _ in 0..20_000 {
             let mut bytes = Vec::new();
             while bytes.len() < SHORT {
-                let code_point = match random(6) {
-                    0 => random(0x80),
-                    1 => 0x80 + random(0x780),
-                    2 => 0x1_F300 + random(0x400),
-                    3 => 0x3000 + random(0x100),
-                    _ => 0x4E00 + random(0x600),
+                let code_point = match random.below(6) {
+                    0 => random.below(0x80),
+                    1 => 0x80 + random.below(0x780),
+                    2 => 0x1_F300 + random.below(0x400),
+                    3 => 0x3000 + random.below(0x100),
+                    _ => 0x4E00 + random.below(0x600),
                 };
                 let character = char::from_u32(u32::try_from(code_point).unwrap()).unwrap();
                 bytes.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
-                if random(8) == 0 {
-                    bytes.push(u8::try_from(random(256)).unwrap());
+                if random.below(8) == 0 {
+                    bytes.push(u8::try_from(random.below(256)).unwrap());
                 }
             }
-            let start = usize::try_from(random(8)).unwrap();
-            let end = start + 1 + usize::try_from(random(SHORT as u64 - 8)).unwrap();
+            let start = random.below(8);
+            let end = start + 1 + random.below(SHORT - 8);
             let starts = merge_short(&vocabulary, &bytes, start, end, &mut joins);
             let bytes = bytes.get(start..end).unwrap();
             assert_eq!(ends(starts, bytes.len()), merge_plainly(&vocabulary, bytes), "{bytes:X?}");

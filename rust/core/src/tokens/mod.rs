@@ -20,6 +20,9 @@ mod memo;
 mod merge;
 mod part;
 mod pieces;
+#[cfg(test)]
+#[path = "../../tests/tokens/random.rs"]
+mod random;
 mod remembered;
 mod safe;
 mod short;

@@ -170,7 +170,7 @@ impl<'a> Part<'a> {
 impl Encoding {
     /// The pieces from a place on where one begins, until they have so many tokens.
     fn pieces(&self, text: &[u8], from: usize, enough: usize) -> Vec<Piece> {
-        let mut pieces = Vec::with_capacity(enough.min(text.len() / 4));
+        let mut pieces = Vec::with_capacity(enough.min(text.len() / 4)); // pieces of text are seldom shorter
         self.visit_counts(text, from, enough, |end, total| pieces.push(Piece { end, total }));
         pieces
     }

@@ -7,7 +7,9 @@ use toolcarry::text::OwnedText;
 use toolcarry::tokens::Kept;
 use toolcarry::truncate::Keep;
 
-use crate::texts::{PAIRS, PARTS, Pair, Random, files, mixed};
+use crate::peer::{PAIRS, Pair};
+use crate::random::Random;
+use crate::texts::{PARTS, files, mixed};
 
 /// A cut by encoding all, and counting all again, as the documentation of a cut has it.
 fn plain_cut(pair: &Pair, text: &str, limit: usize, keep: Keep, marker: &str) -> (usize, usize) {

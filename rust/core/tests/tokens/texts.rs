@@ -1,49 +1,9 @@
-//! The encodings side by side, and texts to try them on.
+//! Texts to try the encodings on.
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::LazyLock;
 
-use bpe_openai::Tokenizer;
-use toolcarry::tokens::{Encoding, EncodingName};
-
-/// An encoding of ours, the other one, and its name.
-pub(crate) struct Pair {
-    pub(crate) name: &'static str,
-    pub(crate) ours: Encoding,
-    pub(crate) other: &'static Tokenizer,
-}
-
-pub(crate) static PAIRS: LazyLock<[Pair; 2]> =
-    LazyLock::new(|| {
-        [("o200k_base", bpe_openai::o200k_base()), ("cl100k_base", bpe_openai::cl100k_base())]
-            .map(|(name, other)| Pair { name, ours: load(name), other })
-    });
-
-pub(crate) fn load(name: &str) -> Encoding {
-    Encoding::parse(EncodingName::parse(name).unwrap(), &packed(name)).unwrap()
-}
-
-pub(crate) fn packed(name: &str) -> Vec<u8> {
-    let path = format!("../../python/toolcarry/vocabularies/{name}.bpe");
-    fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).unwrap()
-}
-
-/// Numbers that are the same in every run.
-pub(crate) struct Random(pub(crate) u64);
-
-impl Random {
-    pub(crate) fn below(&mut self, limit: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        usize::try_from(self.0 >> 11).unwrap() % limit
-    }
-
-    pub(crate) fn pick<'a, T: ?Sized>(&mut self, from: &[&'a T]) -> &'a T {
-        from[self.below(from.len())]
-    }
-}
+use crate::random::Random;
 
 pub(crate) const PARTS: &[&str] = &[
     "a",

@@ -55,7 +55,10 @@ class Pairs:
         self.ids = {block.entry.call_id for block in self.calls.values()}
 
     def _among_calls(self, messages: Sequence[Any], path: Path, block: Block) -> Path | None:
-        """Where a call stands in ``tool_calls``, also one that was found in the content, where it is given in both ways."""
+        """Where a call stands in ``tool_calls``, also one that was found in the content, where it is given in both ways.
+
+        Of such a one, the tool is noted as it says there.
+        """
         if path[1:2] != ("content",):
             return path if path[1:2] == ("tool_calls",) else None
         position, call_id = int(path[0]), block.entry.call_id

@@ -72,10 +72,9 @@ impl<'a> Pairs<'a> {
             let path = match block.call_path {
                 path if dialect.form != Form::Chat => path,
                 Some(Path::Part(position, PartsKey::Content, _)) => {
-                    doubles.find(messages, position, entry.call_id).map(|(path, name)| {
-                        pairs.names.insert(number, name);
-                        path
-                    })
+                    let found = doubles.find(messages, position, entry.call_id);
+                    pairs.names.extend(found.map(|(_, name)| (number, name)));
+                    found.map(|(path, _)| path)
                 }
                 path => path.filter(|path| matches!(path, Path::Part(_, PartsKey::ToolCalls, _))),
             };

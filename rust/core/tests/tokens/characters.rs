@@ -1,0 +1,81 @@
+//! What merging characters before other bytes stands on, and the characters that it could go wrong at.
+
+use std::collections::HashSet;
+
+use crate::peer::{PAIRS, check, is_split_otherwise, packed};
+use crate::random::Random;
+
+/// The tokens of an encoding, in the order of their ranks.
+fn tokens(packed: &[u8]) -> Vec<&[u8]> {
+    let (mut tokens, mut rest) = (Vec::new(), packed);
+    while let Some((size, after)) = rest.split_first() {
+        let (token, after) = after.split_at(usize::from(*size));
+        tokens.push(token);
+        rest = after;
+    }
+    tokens
+}
+
+#[test]
+fn every_token_is_made_of_two_before_it() {
+    for pair in PAIRS.iter() {
+        let packed = packed(pair.name);
+        let mut seen = HashSet::new();
+        for token in tokens(&packed) {
+            let is_made = |at| seen.contains(&token[..at]) && seen.contains(&token[at..]);
+            assert!(token.len() == 1 || (1..token.len()).any(is_made), "{} {token:X?}", pair.name);
+            seen.insert(token);
+        }
+    }
+}
+
+/// Tokens with a part of a character, and what stands beside them: there, characters are not merged by themselves.
+#[test]
+fn characters_that_tokens_cut_have_the_same_tokens() {
+    let mut random = Random(4_101_842_887_655_102_017);
+    for pair in PAIRS.iter() {
+        let packed = packed(pair.name);
+        let wide: Vec<_> = tokens(&packed).into_iter().filter(|token| !token.is_ascii()).collect();
+        let cut: Vec<_> = wide.iter().copied().filter(|token| std::str::from_utf8(token).is_err()).collect();
+        for _ in 0..30_000 {
+            let some = |random: &mut Random| {
+                let from = if random.below(3) == 0 { &wide } else { &cut };
+                completed(from[random.below(from.len())], random)
+            };
+            let text: Vec<u8> = (0..=random.below(6)).flat_map(|_| some(&mut random)).collect();
+            check(&String::from_utf8_lossy(&text));
+        }
+    }
+}
+
+/// The token with some bytes that the characters lack at its start and its end.
+fn completed(token: &[u8], random: &mut Random) -> Vec<u8> {
+    let mut continuation = || 0x80 + u8::try_from(random.below(64)).unwrap();
+    let missing = 2_usize.saturating_sub(token.iter().take_while(|byte| **byte & 0xC0 == 0x80).count());
+    let mut found = Vec::new();
+    if missing < 2 {
+        found.push(0xE4 + continuation() % 6);
+        found.extend((0..missing).map(|_| continuation()));
+    }
+    found.extend_from_slice(token);
+    let lead = token.iter().rposition(|byte| byte & 0xC0 != 0x80).unwrap_or(token.len());
+    let size = match token.get(lead) {
+        Some(0xF0..) => 4,
+        Some(0xE0..) => 3,
+        Some(0xC0..) => 2,
+        _ => 0,
+    };
+    found.extend((token.len() - lead..size).map(|_| continuation()));
+    found
+}
+
+#[test]
+fn every_code_point_has_the_same_tokens_in_three_contexts() {
+    for character in '\0'..=char::MAX {
+        for text in [format!("a{character}b"), format!(" {character} "), format!("1{character}\n")] {
+            for pair in PAIRS.iter().filter(|pair| !is_split_otherwise(pair, &text)) {
+                assert_eq!(pair.ours.encode(text.as_bytes()), pair.other.encode(&*text), "{} {text:?}", pair.name);
+            }
+        }
+    }
+}
