@@ -124,8 +124,9 @@ def read_tools(tools: Sequence[Any], style: Style) -> Read:
             logger.warning("tool %d is dropped: %s", number, str(error) or "it is nested too deep")
             continue
         functions.append((function, part))
-    kept = list(tools) if functions and not dropped else form.joined([part for _, part in functions])
-    return Read(kept, functions, dropped)
+    if functions and not dropped:
+        return Read(list(tools), functions, dropped)
+    return Read(form.joined([part for _, part in functions]), functions, dropped)
 
 
 def read_tool(part: Any, form: Form, names: set[str]) -> Function | None:
