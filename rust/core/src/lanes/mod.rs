@@ -83,10 +83,9 @@ pub(crate) fn prefetch<T>(data: &[T], at: usize) {
 /// The block at an offset; at the end it is a copy, filled up with zeros, which no string may hold.
 #[inline(always)]
 pub(crate) fn block_at<'b>(data: &'b [u8], at: usize, padded: &'b mut [u8; BLOCK]) -> &'b [u8; BLOCK] {
-    let rest = data.get(at..).unwrap_or_default();
-    match rest.first_chunk() {
+    match data.get(at..).and_then(|rest| rest.first_chunk()) {
         Some(block) => block,
-        None => pad(rest, padded),
+        None => pad(data.get(at..).unwrap_or_default(), padded),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Where a JSON string ends, and what is in it.
 
 use super::syntax::{Fault, Refused};
-use crate::lanes::{BLOCK, Lanes, Others, block_at, find_escaped};
+use crate::lanes::{BLOCK, Lanes, Masks, Others, block_at, find_escaped};
 
 /// How far ahead of a long string's blocks memory is asked for what comes. The processor does so by itself, but no
 /// further than to the end of a page: half a page ahead or more is measured to be the fastest, by up to a third.
@@ -31,37 +31,29 @@ pub(crate) fn read_string<L: Lanes>(data: &[u8], start: usize, checks_utf8: bool
         }
     }
     let (mut at, mut carry) = (start, 0);
-    let (mut unseen, mut backslashes, mut is_ascii) = (0, 0, true);
+    let mut seen = Seen { escapes: 0, later_bytes: 0, is_ascii: true };
     let mut padded = [0; BLOCK];
-    loop {
+    let mut blocks = data.get(start..).unwrap_or_default().as_chunks().0.iter();
+    let (end, is_valid) = loop {
         L::fetch(data, at + AHEAD);
-        let block = block_at(data, at, &mut padded);
+        let block = blocks.next().unwrap_or_else(|| block_at(data, at, &mut padded));
         let masks = L::masks(block);
         let escaped = find_escaped(masks.backslashes, &mut carry);
         let ends = masks.quotes & !escaped;
-        let inside = ends.wrapping_sub(1) & !ends; // what stands before the first of them
-        // Whether a block has escapes is hard to foretell: so they are counted in every block.
-        backslashes |= masks.backslashes & inside;
-        unseen += (masks.backslashes & !escaped & inside).count_ones();
-        let rare = escaped & inside & !(masks.quotes | L::escapable(block));
-        if rare != 0 {
-            unseen += read_escapes(data, at, rare).ok_or_else(|| first_fault(data, start, checks_utf8))?;
-        }
-        if masks.others & inside != 0 {
-            let Others { high, continuations } = L::others(block);
-            if masks.others & inside & !high != 0 {
-                return Err(first_fault(data, start, checks_utf8));
-            }
-            is_ascii = false;
-            unseen += (continuations & inside).count_ones();
-        }
         if ends != 0 {
-            at += ends.trailing_zeros() as usize;
-            break;
+            let inside = ends.wrapping_sub(1) & !ends; // what stands before the first of them
+            break (at + ends.trailing_zeros() as usize, seen.look::<L>(data, at, block, masks, escaped, inside));
+        }
+        if !seen.look::<L>(data, at, block, masks, escaped, u64::MAX) {
+            break (at, false);
         }
         at += BLOCK;
+    };
+    if !is_valid {
+        return Err(first_fault(data, start, checks_utf8));
     }
-    let bytes = data.get(start..at).unwrap_or_default();
+    let Seen { escapes, later_bytes, is_ascii } = seen;
+    let bytes = data.get(start..end).unwrap_or_default();
     if !is_ascii
         && checks_utf8
         && let Err(valid) = check_utf8(bytes)
@@ -69,7 +61,46 @@ pub(crate) fn read_string<L: Lanes>(data: &[u8], start: usize, checks_utf8: bool
         return Err(Refused { at: start + valid, fault: Fault::NotUtf8 });
     }
     let size = u32::try_from(bytes.len()).map_err(|_| Refused { at: start, fault: Fault::TooLong })?;
-    Ok(Raw { bytes, chars: size - unseen, has_escapes: backslashes != 0, is_ascii })
+    Ok(Raw { bytes, chars: size - escapes - later_bytes, has_escapes: escapes != 0, is_ascii })
+}
+
+/// What was seen of a string so far.
+struct Seen {
+    /// Backslashes that begin an escape.
+    escapes: u32,
+    /// Bytes behind the first one of a character, or of what an escape says behind its letter.
+    later_bytes: u32,
+    is_ascii: bool,
+}
+
+impl Seen {
+    /// Look at what of the block at an offset is inside of the string; whether it may be there.
+    #[inline(always)]
+    fn look<L: Lanes>(
+        &mut self,
+        data: &[u8],
+        at: usize,
+        block: &[u8; BLOCK],
+        masks: Masks,
+        escaped: u64,
+        inside: u64,
+    ) -> bool {
+        // Whether a block has escapes is hard to foretell: so they are counted in every block.
+        self.escapes += (masks.backslashes & !escaped & inside).count_ones();
+        let rare = escaped & inside & !(masks.quotes | L::escapable(block));
+        let others = masks.others & inside;
+        if rare | others == 0 {
+            return true;
+        }
+        if rare != 0 {
+            let Some(later_bytes) = read_escapes(data, at, rare) else { return false };
+            self.later_bytes += later_bytes;
+        }
+        let Others { high, continuations } = L::others(block);
+        self.is_ascii &= others == 0;
+        self.later_bytes += (continuations & inside).count_ones();
+        others & !high == 0
+    }
 }
 
 /// What is wrong first in a string that is refused.
