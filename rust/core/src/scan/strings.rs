@@ -219,17 +219,17 @@ mod tests {
     fn refuses_with_the_offset() {
         for size in 0..200 {
             let start = format!("\"{}", "a".repeat(size));
-            for (end, offset, fault) in [
-                ("", 0, Fault::Unterminated),
-                ("\\", 1, Fault::Unterminated),
-                ("\\\"", 2, Fault::Unterminated),
-                ("\n\"", 0, Fault::Control),
-                ("\\x\"", 0, Fault::Escape),
-                ("\\u12g4\"", 0, Fault::Escape),
-                ("\\u12\"", 0, Fault::Escape),
-            ] {
+            for (end, offset) in [("", 0), ("\\", 1), ("\\\"", 2)] {
                 let data = format!("{start}{end}");
-                assert_eq!(read(data.as_bytes()), Err((start.len() + offset, fault)), "{data}");
+                assert_eq!(read(data.as_bytes()), Err((start.len() + offset, Fault::Unterminated)), "{data}");
+            }
+            for (wrong, fault) in
+                [("\n", Fault::Control), ("\\x", Fault::Escape), ("\\u12g4", Fault::Escape), ("\\u12", Fault::Escape)]
+            {
+                for behind in ["", &"z".repeat(100)] {
+                    let data = format!("{start}{wrong}{behind}\"");
+                    assert_eq!(read(data.as_bytes()), Err((start.len(), fault)), "{data}");
+                }
             }
             let mut data = start.into_bytes();
             let offset = data.len();
