@@ -6,6 +6,7 @@ from types import ModuleType
 import pytest
 
 from toolcarry import Policy
+from toolcarry.types import CutSide
 
 LONG = "x = 1\\n" * 60
 """As JSON has it."""
@@ -28,6 +29,40 @@ def test_only_the_content_is_written_anew(api: ModuleType) -> None:
 
     marker = "[toolcarry: superseded by call t2; whole: t1]"
     assert api.project_body(body(LONG)).body == body(marker)
+
+
+@pytest.mark.parametrize(
+    ("content", "new"),
+    [
+        ('"TEXT"', '"TEXT"'),
+        ('[ {"text":"TEXT", "type" : "text"} ]', '[ {"text":"TEXT", "type" : "text"} ]'),
+        ('["TEXT"]', '["TEXT"]'),
+        ('{"type":"text","text":"TEXT"}', '"TEXT"'),
+    ],
+)
+@pytest.mark.parametrize(
+    "unit", ["\\/", "\\u00E9", "\\ud83d\\uDE00", "\\ud83d", "\\n", "€", "e\\u0301", "\\r\\u000A"]
+)
+@pytest.mark.parametrize("keep", ["head", "tail", "ends"])
+def test_the_ends_of_a_cut_text_are_copied_as_they_are_written(
+    api: ModuleType, keep: CutSide, unit: str, content: str, new: str
+) -> None:
+    def body(content: str, text: str) -> bytes:
+        call = f'{{"role":"assistant","content":[{use("t1")}]}}'
+        result = f'{{"type":"tool_result","tool_use_id":"t1","content":{content}}}'
+        return f'[{call},{{"role":"user","content":[{result}]}}]'.replace("TEXT", text).encode()
+
+    given = body(content, f"\\u0041{unit * 200}\\/")
+    policy = Policy(max_tool_result_chars=150, keep=keep)
+    found = api.project_body(given, policy=policy)
+    (cut,) = found.report.replacements
+    characters = len(json.loads(f'"{unit}"'))
+    head, tail = cut.start, cut.chars_before - cut.end
+    marker = f"[toolcarry: {head + tail} of {cut.chars_before} characters; whole: t1]"
+    lines = [f"\\u0041{unit * ((head - 1) // characters)}"] if head else []
+    lines += [marker, *([f"{unit * ((tail - 1) // characters)}\\/"] if tail else [])]
+    assert found.body == body(new, "\\n".join(lines))
+    assert json.loads(found.body) == api.project(json.loads(given), policy=policy).messages
 
 
 @pytest.mark.parametrize(

@@ -44,15 +44,22 @@ def check_body(both: Both, body: bytes, policy: Policy, previous: Decisions | No
     return found
 
 
-def spelled(value: Any, indent: int | None, *, escapes: bool) -> bytes:
+SPELLINGS = ("plain", "escaped", "odd")
+
+
+def spelled(value: Any, indent: int | None, spelling: str) -> bytes:
     """A body, spelled in one of several ways."""
-    text = json.dumps(value, indent=indent, ensure_ascii=escapes)
-    return text.encode("utf-8", "surrogatepass" if escapes else "replace")
+    if spelling == "plain":
+        return json.dumps(value, indent=indent, ensure_ascii=False).encode("utf-8", "replace")
+    text = json.dumps(value, indent=indent)
+    if spelling == "odd":  # no literal of JSON has an o
+        text = text.replace("o", "\\u006f").replace("/", "\\/")
+    return text.encode()
 
 
 bodies = st.builds(
-    lambda messages, key, frame, indent, escapes: spelled(
-        messages if key is None else {**frame, key: messages}, indent, escapes=escapes
+    lambda messages, key, frame, indent, spelling: spelled(
+        messages if key is None else {**frame, key: messages}, indent, spelling
     ),
     strategies.transcripts,
     st.none() | st.sampled_from(KEYS),
@@ -60,7 +67,7 @@ bodies = st.builds(
         st.sampled_from(("model", "system", "tools", "previous_response_id")), json_values
     ),
     st.none() | st.integers(0, 2),
-    st.booleans(),
+    st.sampled_from(SPELLINGS),
 )
 
 
@@ -86,7 +93,8 @@ def test_requests(both: Both, provider: str, data: st.DataObject, policy: Policy
     messages = data.draw(requests(provider) | broken_requests(provider))
     found = check(both, messages, policy, None)
     check(both, messages, policy, Decisions.of(found[2]))
-    body = spelled(messages, data.draw(st.none() | st.just(1)), escapes=True)
+    spelling = data.draw(st.sampled_from(SPELLINGS[1:]))
+    body = spelled(messages, data.draw(st.none() | st.just(1)), spelling)
     check_body(both, body, policy, None)
 
 

@@ -7,7 +7,9 @@ use crate::media::{
 use crate::pieces::Piece;
 use crate::read::items;
 use crate::text::{OwnedText, Text};
-use crate::value::{Key, Spelling, Value, names, text_or_empty};
+use crate::value::{Key, Value, names, text_or_empty};
+
+pub use crate::unmade::Content;
 
 /// How texts begin that stand for a result: for one that never came, was cleared, or was given before.
 const STAND_INS: [&str; 6] = [
@@ -32,70 +34,6 @@ const NAMED: [&str; 2] = ["logs", "refusal"];
 const ASIDE: [Key<'static>; 4] = [names::TYPE, names::CACHE_CONTROL, names::THOUGHT, names::THOUGHT_SIGNATURE];
 /// The members of an answer as the Model Context Protocol has it.
 const ANSWER: [Key<'static>; 4] = [names::CONTENT, names::IS_ERROR_CAMEL, names::STRUCTURED_CONTENT, names::META];
-
-/// A text that need not be made whole: a value of the input that is one, or a piece.
-#[derive(Clone, Debug)]
-pub enum Content<'a, V> {
-    /// A value that is a text.
-    Value(V),
-    /// A text that was put together.
-    Piece(Piece<'a>),
-}
-
-impl<'a, V: Value<'a>> Content<'a, V> {
-    /// How many code points.
-    pub fn len(&self) -> usize {
-        match self {
-            Self::Value(value) => value.text_len().unwrap_or(0),
-            Self::Piece(piece) => piece.len(),
-        }
-    }
-
-    /// Whether there is no code point.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// How many bytes in UTF-8; a lone surrogate has three.
-    pub fn utf8_len(&self) -> usize {
-        match self {
-            Self::Value(value) => value.utf8_len().unwrap_or(0),
-            Self::Piece(piece) => piece.text().utf8_len(),
-        }
-    }
-
-    /// How it stands in its source.
-    pub fn spelling(&self) -> Spelling<'_> {
-        match self {
-            Self::Value(value) => value.spelling().unwrap_or(Spelling::Text(Text::ascii(""))),
-            Self::Piece(piece) => Spelling::Text(piece.text()),
-        }
-    }
-
-    /// All of it.
-    pub fn whole(&self) -> Piece<'a> {
-        match self {
-            Self::Value(value) => Piece::Borrowed(text_or_empty(Some(*value))),
-            Self::Piece(piece) => piece.clone(),
-        }
-    }
-
-    /// Its first code points: so many, or all.
-    pub fn start(&self, count: usize) -> Piece<'a> {
-        match self {
-            Self::Value(value) => Piece::Borrowed(value.text_start(count).unwrap_or(Text::ascii(""))),
-            Self::Piece(piece) => piece.slice(0, count),
-        }
-    }
-
-    /// Its last code points: so many or more, or all.
-    pub fn end(&self, count: usize) -> Piece<'a> {
-        match self {
-            Self::Value(value) => Piece::Borrowed(value.text_end(count).unwrap_or(Text::ascii(""))),
-            Self::Piece(piece) => piece.slice(piece.len().saturating_sub(count), piece.len()),
-        }
-    }
-}
 
 /// What came back, as text; one text alone stays where it is.
 pub fn result_content<'a, V: Value<'a>>(content: Option<V>) -> Content<'a, V> {

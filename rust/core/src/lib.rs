@@ -65,5 +65,6 @@ pub mod text;
 pub mod tokens;
 pub mod truncate;
 mod turns;
+mod unmade;
 mod utf8;
 pub mod value;

@@ -225,6 +225,16 @@ pub trait Value<'a>: Copy + 'a {
     fn text_end(self, count: usize) -> Option<Text<'a>> {
         self.text().map(|text| text.slice(text.len().saturating_sub(count), text.len()))
     }
+    /// The first code points of the value as text, so many, as a value by themselves; nothing where that is no shorter
+    /// way to them than [`Value::text_start`].
+    fn first(self, _count: usize) -> Option<Self> {
+        None
+    }
+    /// The last code points of the value as text, so many, as a value by themselves; nothing where that is no shorter
+    /// way to them than [`Value::text_end`].
+    fn last(self, _count: usize) -> Option<Self> {
+        None
+    }
     /// The value where it is an object, or can be made one.
     fn object(self) -> Option<Self>;
     /// The value where it is a list.

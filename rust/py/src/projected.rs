@@ -3,11 +3,12 @@
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
-use toolcarry::project::{Changed, Decisions, Door, Draft, Edit, Json, Mend, Outcome, Replacement};
+use toolcarry::pieces::Output;
+use toolcarry::project::{Changed, Decisions, Door, Draft, Edit, Json, Mend, Outcome, Replacement, TextPart};
 use toolcarry::value::{Key, Value};
 
 use crate::arena::{Arena, Object};
-use crate::strings::{string_of, text_of};
+use crate::strings::{new_string, string_of, text_of};
 
 /// Messages that are Python's objects.
 pub(crate) struct Objects<'a, 'py> {
@@ -101,6 +102,7 @@ fn name_of<'py>(py: Python<'py>, key: Key<'_>) -> Bound<'py, PyString> {
 fn json_object<'py>(py: Python<'py>, value: &Json<'_>) -> PyResult<Bound<'py, PyAny>> {
     match value {
         Json::Text(text) => string_of(py, text.text()).map(Bound::into_any),
+        Json::Joined(parts) => joined_string(py, parts).map(Bound::into_any),
         Json::Number(number) => number.into_bound_py_any(py),
         Json::True => true.into_bound_py_any(py),
         Json::List(items) => {
@@ -115,6 +117,17 @@ fn json_object<'py>(py: Python<'py>, value: &Json<'_>) -> PyResult<Bound<'py, Py
             Ok(dict.into_any())
         }
     }
+}
+
+/// A new text of parts. None of them is written as JSON: objects hold text.
+fn joined_string<'py>(py: Python<'py>, parts: &[TextPart<'_>]) -> PyResult<Bound<'py, PyString>> {
+    let mut output = Output::with_room(parts.len());
+    for part in parts {
+        if let TextPart::Text(text) = part {
+            output.push(text.clone());
+        }
+    }
+    new_string(py, &output)
 }
 
 /// The fields of mends.

@@ -66,6 +66,21 @@ class Block:
         self.decision, self.new, self.saved = decision, new, saved
         return True
 
+    @property
+    def stays(self) -> tuple[int, int] | None:
+        """How many of the first and the last characters stay; ``None`` where all is replaced."""
+        if self.decision is None or self.decision[0] != "cut":
+            return None
+        _, _, head, tail = self._within(self.decision)
+        return head, len(self.text) - tail
+
+    def _within(self, decision: Decision) -> Decision:
+        """A decision as it is for a text of this size, which may be shorter than the one it was made for."""
+        kind, by, head, tail = decision
+        size = len(self.text)
+        head = min(head, size)
+        return kind, by, head, max(min(tail, size), head)
+
     def drop(self) -> None:
         """Let the result go with its call: nothing stands in its place."""
         self.is_dropped = True
@@ -73,14 +88,11 @@ class Block:
 
     def outcome(self, decision: Decision) -> tuple[str, int]:
         """What stands in place of the result by a decision, and how many bytes that saves."""
-        kind, by, head, tail = decision
-        size = len(self.text)
-        if kind == "cut":
-            head = min(head, size)
-            decision = (kind, by, head, max(min(tail, size), head))
+        decision = self._within(decision)
         new = joined(self.text, decision, self.reference)
-        media = 0 if kind == "cut" or self.site is None else 4 * self.site.media_tokens()
-        is_shorter = len(new) < size or media > 0
+        is_cut = decision[0] == "cut"
+        media = 0 if is_cut or self.site is None else 4 * self.site.media_tokens()
+        is_shorter = len(new) < len(self.text) or media > 0
         return new, byte_length(self.text) + media - byte_length(new) if is_shorter else 0
 
 

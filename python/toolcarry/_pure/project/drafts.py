@@ -28,9 +28,18 @@ class Changed(NamedTuple):
 
 
 class Made(NamedTuple):
-    """A new value."""
+    """A new value; of a text, which part stands elsewhere as it is."""
 
     value: Any
+    ends: Ends | None = None
+
+
+class Ends(NamedTuple):
+    """The first and the last characters of the text at a path, with which a new text begins and ends."""
+
+    path: Path
+    first: int
+    last: int
 
 
 class Parts(NamedTuple):

@@ -34,8 +34,7 @@ class Material:
         """The lists of each message in which something changes."""
         for block in blocks:
             if block.decision is not None and block.site is not None:
-                whole = block.decision[0] != "cut"
-                self.edit(block.site.path, block.site.replaced(block.new, whole=whole))
+                self.edit(block.site.path, block.site.replaced(block.new, block.stays))
             if block.is_dropped:
                 self._drop(block)
 

@@ -10,13 +10,24 @@ from typing import Any, NamedTuple
 
 from toolcarry._pure.content import TEXTS, is_bare, result_text
 from toolcarry._pure.message_tokens import MEDIA_TOKENS, count_media
-from toolcarry._pure.project.drafts import Changed, Draft, Kept, Made, Members, Parts, Path
+from toolcarry._pure.project.drafts import (
+    Changed,
+    Draft,
+    Ends,
+    Kept,
+    Made,
+    Members,
+    Parts,
+    Path,
+)
 from toolcarry.wire import Wire, as_list, as_object, text_or_empty
 
 OUTPUTS = ("function_call_output", "custom_tool_call_output", "local_shell_call_output")
 """The items of Responses whose ``output`` is text or parts."""
 LISTS = ("content", "parts")
 """Where a message keeps its parts."""
+ADDRESS = "data:"
+"""With which a text begins that may be a line that names it."""
 
 
 class Site(NamedTuple):
@@ -53,41 +64,62 @@ class Site(NamedTuple):
         parts = as_list(self.content)
         return parts is None or carrier(parts) != MANY_MARKS
 
-    def replaced(self, text: str, *, whole: bool) -> Members:
+    def replaced(self, text: str, stays: tuple[int, int] | None) -> Members:
         """The members of the result with ``text`` as its content.
 
-        Of a list what is no text stays, unless the whole content is replaced.
+        ``stays`` tells how many of the first and the last characters are those of the old text; ``None`` where the
+        whole content is replaced. Of a list what is no text stays, unless it is.
         """
-        inner = self._inner(text, whole)
+        inner = self._inner(text, stays)
         members: dict[str, Made | Parts | Changed | None] = {self.key: inner}
         if not self.holder:
             return members
         if (
-            whole
+            stays is None
             and self.holder in RESPONSES
             and "parts" in (as_object(self.wire[self.holder]) or {})
         ):
             members["parts"] = None
         return {self.holder: Changed((*self.path, self.holder), members)}
 
-    def _inner(self, text: str, whole: bool) -> Made | Parts:
+    def _inner(self, text: str, stays: tuple[int, int] | None) -> Made | Parts:
         if self.key == "response":
             return Made({response_key(self.content): text})
+        source = None if stays is None else self._text_path()
+        made = Made(text, None if source is None or stays is None else Ends(source, *stays))
         parts = as_list(self.content)
         place = None if parts is None else carrier(parts)
         if parts is None or place is None:
-            return Made([{"text": text}] if self.holder == "toolResult" else text)
-        path = (*self.path, *((self.holder,) if self.holder else ()), self.key)
+            return Made([{"text": text}]) if self.holder == "toolResult" else made
         items: list[Draft] = []
         for index, part in enumerate(parts):
             if index == place:
                 is_bare_text = isinstance(part, str)
                 items.append(
-                    Made(text) if is_bare_text else Changed((*path, index), {"text": Made(text)})
+                    made if is_bare_text else Changed((*self._content_path, index), {"text": made})
                 )
-            elif not whole and text_of(part) is None:
-                items.append(Kept((*path, index)))
-        return Parts(path, items)
+            elif stays is not None and text_of(part) is None:
+                items.append(Kept((*self._content_path, index)))
+        return Parts(self._content_path, items)
+
+    @property
+    def _content_path(self) -> Path:
+        return (*self.path, *((self.holder,) if self.holder else ()), self.key)
+
+    def _text_path(self) -> Path | None:
+        """Where the text stands, if it stands in one place as it is."""
+        parts = as_list(self.content)
+        if parts is not None:
+            found = [index for index, part in enumerate(parts) if text_of(part) is not None]
+            if len(found) != 1:
+                return None
+            is_bare_text = isinstance(parts[found[0]], str)
+            return (*self._content_path, found[0], *(() if is_bare_text else ("text",)))
+        text, path = self.content, self._content_path
+        held = as_object(text)
+        if held is not None and held.get("type") == "text":
+            text, path = held.get("text"), (*path, "text")
+        return path if isinstance(text, str) and not text.startswith(ADDRESS) else None
 
 
 RESPONSES = ("functionResponse", "function_response")

@@ -15,6 +15,10 @@ from toolcarry.decode import compact_json
 
 TOKEN = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[\[\]{}]', re.DOTALL)
 STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
+CHARACTER = re.compile(
+    rb"\\u[dD][89abAB]..\\u[dD][c-fC-F]..|\\u....|\\.|[\x00-\x7f]|[\xc0-\xff][\x80-\xbf]+"
+)
+"""A character as it stands in a JSON string: two escapes may be one."""
 SCALAR = re.compile(rb"[^,\]}\s]+")
 SPACE = re.compile(rb"[ \t\r\n]*")
 
@@ -119,13 +123,23 @@ class Spans:
 
     def _write(self, draft: Draft | Parts) -> bytes:
         if isinstance(draft, Made):
-            return dumps(draft.value)
+            return self._made(draft)
         if isinstance(draft, Kept):
             return self._copy(self.at(draft.path))
         if isinstance(draft, Parts):
             span = None if draft.path is None else self.at(draft.path)
             return self._list(span, draft.items, draft.path)
         return self._object(draft)
+
+    def _made(self, draft: Made) -> bytes:
+        """A new value; what stands elsewhere as it is is copied as it is written."""
+        if draft.ends is None:
+            return dumps(draft.value)
+        path, first, last = draft.ends
+        old = self._copy(self.at(path))[1:-1]
+        ends = [0, *(found.end() for found in CHARACTER.finditer(old))]
+        middle = dumps(draft.value[first : len(draft.value) - last])[1:-1]
+        return b'"%b%b%b"' % (old[: ends[first]], middle, old[ends[len(ends) - 1 - last] :])
 
     def _copy(self, span: Span) -> bytes:
         return self.data[span.start : span.end]

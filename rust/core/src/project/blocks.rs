@@ -6,9 +6,10 @@ use std::cell::OnceCell;
 use std::convert::Infallible;
 
 use super::drafts::Path;
-use super::markers::{References, is_marker, marker_of};
+use super::markers::{References, is_marker};
 use super::settings::{Decision, Fate, Settings};
 use super::sites::{Paths, Site};
+use super::substitute::Substitute;
 use crate::content::Content;
 use crate::dedupe::{Judgement, Judging, Reason};
 use crate::entry::Entry;
@@ -16,7 +17,6 @@ use crate::limits::signed;
 use crate::messages::{Halt, Messages, Record};
 use crate::pair::Walk;
 use crate::pieces::Piece;
-use crate::text::OwnedText;
 use crate::value::Value;
 
 /// The tool that gives a whole result back: what it gave is never replaced.
@@ -43,7 +43,7 @@ pub(crate) struct Block<'a, V> {
     /// How many bytes, once it was asked for.
     bytes: OnceCell<usize>,
     /// What stands in place of `text` by the decision.
-    pub(crate) new: Option<Piece<'a>>,
+    pub(crate) new: Option<Substitute<'a, V>>,
     /// How many bytes less stand in its place.
     saved: OnceCell<isize>,
     /// Whether the policy keeps it.
@@ -87,7 +87,7 @@ impl<'a, V: Value<'a>> Block<'a, V> {
 
     /// How many characters stand there by the decision.
     pub(crate) fn new_len(&self) -> usize {
-        self.new.as_ref().map_or(self.size, Piece::len)
+        self.new.as_ref().map_or(self.size, Substitute::len)
     }
 
     /// How many bytes of UTF-8 the result has.
@@ -97,7 +97,7 @@ impl<'a, V: Value<'a>> Block<'a, V> {
 
     /// What stands there by the decision.
     pub(crate) fn new_text(&self) -> Content<'a, V> {
-        self.new.clone().map_or_else(|| self.text.clone(), Content::Piece)
+        self.new.as_ref().map_or_else(|| self.text.clone(), |new| Content::Piece(new.text()))
     }
 
     /// How many bytes less stand there by the decision.
@@ -129,17 +129,12 @@ impl<'a, V: Value<'a>> Block<'a, V> {
     /// Let the result go with its call: nothing stands in its place.
     pub(crate) fn drop(&mut self) {
         self.is_dropped = true;
-        (self.decision, self.new, self.saved) = (None, Some(Piece::default()), OnceCell::new());
+        (self.decision, self.new, self.saved) = (None, Some(Substitute::NONE), OnceCell::new());
     }
 
     /// What stands in place of the result by a decision.
-    fn made(&self, decision: &Decision<'a>) -> Piece<'a> {
-        let head = decision.head.min(self.size);
-        let tail = decision.tail.clamp(head, self.size.max(head));
-        match decision.fate {
-            Fate::Cut => joined((&self.text, self.size), &Decision::cut(head, tail), &self.reference),
-            _ => joined((&self.text, self.size), decision, &self.reference),
-        }
+    fn made(&self, decision: &Decision<'a>) -> Substitute<'a, V> {
+        Substitute::of((&self.text, self.size), decision, &self.reference)
     }
 
     /// What the images and documents count that go by a decision, in bytes.
@@ -148,39 +143,13 @@ impl<'a, V: Value<'a>> Block<'a, V> {
         site.map_or(0, |site| MEDIA_BYTES * site.media_tokens())
     }
 
-    fn saved_by(&self, decision: &Decision<'a>, new: &Piece<'a>) -> isize {
+    fn saved_by(&self, decision: &Decision<'a>, new: &Substitute<'a, V>) -> isize {
         let media = self.media_bytes(decision);
         if new.len() >= self.size && media == 0 {
             return 0;
         }
-        signed(self.utf8_len() + media) - signed(new.text().utf8_len())
+        signed(self.utf8_len() + media) - signed(new.utf8_len())
     }
-}
-
-/// A text of so many characters with a marker in its place, or in the place of what is cut out of it, on a line of its
-/// own.
-pub(crate) fn joined<'a, V: Value<'a>>(
-    (text, size): (&Content<'a, V>, usize),
-    decision: &Decision<'_>,
-    reference: &str,
-) -> Piece<'a> {
-    let marker = marker_of(decision, size, reference);
-    let Decision { head, tail, .. } = *decision;
-    if decision.fate != Fate::Cut {
-        return Piece::own(marker);
-    }
-    let mut joined = OwnedText::default();
-    if head > 0 {
-        joined.push(text.start(head).text());
-        joined.push_ascii("\n");
-    }
-    joined.push(marker.as_text());
-    if tail < size {
-        let end = text.end(size - tail);
-        joined.push_ascii("\n");
-        joined.push(end.text().slice((end.len() + tail).saturating_sub(size), end.len()));
-    }
-    Piece::own(joined)
 }
 
 /// Messages that are all there.

@@ -7,12 +7,12 @@
 
 use std::borrow::Cow;
 
-use super::blocks::{Block, joined};
+use super::blocks::Block;
 use super::markers::marker_of;
 use super::settings::{Counter, Decision, Fate, Previous, Settings};
-use crate::clean::cut_text;
+use super::stays::what_stays;
+use super::substitute::Substitute;
 use crate::dedupe::Reason;
-use crate::fences::end_window;
 use crate::limits::{Cut, Limits, room_of, signed};
 use crate::rules::Kind;
 use crate::settings::NO_LIMIT;
@@ -151,12 +151,14 @@ pub(crate) fn cut_to<'a, V: Value<'a>>(
     });
     while chars > 0 && tokens.is_none_or(|(room, _)| room > 0) {
         let room = Limits { chars: room_of(chars), tokens: tokens.map(|(room, encoding)| (room_of(room), encoding)) };
-        let Some((head, tail)) = what_stays(block, room, keep).filter(|(head, tail)| *head > 0 || *tail < size) else {
+        let Some((head, tail)) =
+            what_stays((&block.text, size), room, keep).filter(|(head, tail)| *head > 0 || *tail < size)
+        else {
             break;
         };
         let decision = Decision::cut(head, tail);
         let over = limits.tokens.map_or(0, |(most, encoding)| {
-            let new = joined((&block.text, size), &decision, &block.reference);
+            let new = Substitute::of((&block.text, size), &decision, &block.reference).text();
             signed(encoding.count_text(new.text())) - signed(most)
         });
         if over <= 0 {
@@ -165,27 +167,6 @@ pub(crate) fn cut_to<'a, V: Value<'a>>(
         tokens = tokens.map(|(room, encoding)| (room - over, encoding));
     }
     Some(Decision::CLEARED)
-}
-
-/// Where the head that stays ends, and where the tail begins; nothing where all stays. By characters the ends tell.
-fn what_stays<'a, V: Value<'a>>(block: &Block<'a, V>, limits: Limits, keep: Keep) -> Option<(usize, usize)> {
-    let (text, size) = (&block.text, block.size);
-    if limits.tokens.is_some() {
-        let cut = Cut::of(&text.whole(), limits, keep).err()?;
-        return Some((cut.head.len(), size - cut.tail.len()));
-    }
-    if size <= limits.chars {
-        return None;
-    }
-    let (first, last) = keep.shares(limits.chars);
-    let head = if first > 0 { cut_text(text.start(first + 1).text(), first, Keep::Head).0 } else { 0 };
-    let tail = if last > 0 {
-        let window = end_window(text, last);
-        size - (window.len() - cut_text(window.text(), last, Keep::Tail).1)
-    } else {
-        size
-    };
-    Some((head, tail))
 }
 
 /// Which part of a result stays: of a command's output both ends, since the error stands last.

@@ -144,6 +144,8 @@ pub struct Parts<'a, V> {
 pub enum Json<'a> {
     /// A text.
     Text(Piece<'a>),
+    /// A text made of parts.
+    Joined(Vec<TextPart<'a>>),
     /// A whole number.
     Number(i64),
     /// `true`
@@ -152,6 +154,15 @@ pub enum Json<'a> {
     List(Vec<Json<'a>>),
     /// An object: its members in their order.
     Object(Vec<(Piece<'a>, Json<'a>)>),
+}
+
+/// A part of a new text.
+#[derive(Clone, Debug)]
+pub enum TextPart<'a> {
+    /// As text.
+    Text(Piece<'a>),
+    /// As it is written in a JSON string, in UTF-8 and with its escapes.
+    Written(&'a [u8]),
 }
 
 impl<'a> Json<'a> {

@@ -17,9 +17,11 @@ mod settings;
 mod sites;
 mod sizes;
 mod spans;
+mod stays;
+mod substitute;
 
 pub use self::body::{Projected, Unread, project_body};
-pub use self::drafts::{Changed, Door, Draft, Edit, Home, Json, Members, Parts, PartsKey, Path};
+pub use self::drafts::{Changed, Door, Draft, Edit, Home, Json, Members, Parts, PartsKey, Path, TextPart};
 pub use self::plan::{Decisions, Frame, Outcome, Projection, Replacement, plan};
 pub use self::settings::{Counter, Decision, Fate, Mend, OwnMend, Previous, Settings};
 pub use self::spans::Written;

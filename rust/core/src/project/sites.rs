@@ -6,6 +6,7 @@
 use ahash::AHashMap;
 
 use super::drafts::{Changed, Draft, Edit, Home, Json, Members, Parts, PartsKey, Path};
+use super::substitute::Substitute;
 use crate::content::{Content, TEXTS, is_bare, result_content};
 use crate::message_tokens::{MEDIA_TOKENS, count_media};
 use crate::pieces::Piece;
@@ -100,10 +101,10 @@ impl<'a, V: Value<'a>> Site<V> {
         self.parts().is_none_or(|parts| carrier(parts) != Carrier::ManyMarks)
     }
 
-    /// The members of the result with `text` as its content. Of a list what is no text stays, unless the whole content is
+    /// The members of the result with `new` as its content. Of a list what is no text stays, unless the whole content is
     /// replaced.
-    pub(crate) fn replaced(&self, text: &Piece<'a>, whole: bool) -> Members<'a, V> {
-        let inner = self.inner(text, whole);
+    pub(crate) fn replaced(&self, new: &Substitute<'a, V>, whole: bool) -> Members<'a, V> {
+        let inner = self.inner(new, whole);
         let Some(holder) = self.holder else { return vec![(self.key, Some(inner))] };
         let held = self.wire.get(holder).and_then(Value::object);
         let mut members = vec![(self.key, Some(inner))];
@@ -113,14 +114,15 @@ impl<'a, V: Value<'a>> Site<V> {
         vec![(holder, Some(Edit::Changed(Changed { path: None, of: held, members })))]
     }
 
-    fn inner(&self, text: &Piece<'a>, whole: bool) -> Edit<'a, V> {
-        let text = || Json::Text(text.clone());
+    fn inner(&self, new: &Substitute<'a, V>, whole: bool) -> Edit<'a, V> {
         if self.key == names::RESPONSE {
-            return Edit::Made(Json::Object(vec![(response_key(self.content), text())]));
+            return Edit::Made(Json::Object(vec![(response_key(self.content), Json::Text(new.text()))]));
         }
+        let text = || new.json();
         let Some((parts, Carrier::At(place))) = self.parts().map(|parts| (parts, carrier(parts))) else {
             let is_list = self.holder == Some(names::TOOL_RESULT_CAMEL);
-            return Edit::Made(if is_list { Json::List(vec![Json::object([("text", text())])]) } else { text() });
+            let list = || Json::List(vec![Json::object([("text", Json::Text(new.text()))])]);
+            return Edit::Made(if is_list { list() } else { text() });
         };
         let mut drafts = Vec::new();
         for (index, part) in items(parts).enumerate() {

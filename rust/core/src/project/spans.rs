@@ -5,8 +5,8 @@
 
 use std::ops::Range;
 
-use super::drafts::{Changed, Draft, Edit, Home, Json, Parts};
-use crate::scan::{Scanned, push_string};
+use super::drafts::{Changed, Draft, Edit, Home, Json, Parts, TextPart};
+use crate::scan::{Scanned, push_escaped, push_string};
 use crate::text::Text;
 use crate::value::Value;
 
@@ -231,6 +231,7 @@ impl<'d> Writer<'d> {
     fn json(&mut self, value: &Json<'_>) {
         match value {
             Json::Text(text) => self.text(text.text()),
+            Json::Joined(parts) => self.joined(parts),
             Json::Number(number) => self.push(number.to_string().as_bytes()),
             Json::True => self.push(b"true"),
             Json::List(items) => {
@@ -256,6 +257,20 @@ impl<'d> Writer<'d> {
                 self.push(b"}");
             }
         }
+    }
+
+    /// A new text of parts, of which what is written already is copied.
+    fn joined(&mut self, parts: &[TextPart<'_>]) {
+        let start = self.own.len();
+        self.own.push(b'"');
+        for part in parts {
+            match part {
+                TextPart::Text(text) => push_escaped(&mut self.own, text.text()),
+                TextPart::Written(bytes) => self.own.extend_from_slice(bytes),
+            }
+        }
+        self.own.push(b'"');
+        self.take_in(start);
     }
 
     /// A new text.

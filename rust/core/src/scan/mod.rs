@@ -6,6 +6,7 @@
 //! ([`unescape`]). The [`lines`] of a session file are read from the last on.
 
 mod body;
+mod ends;
 mod header;
 mod index;
 mod lines;
@@ -28,7 +29,7 @@ use self::request::is_request;
 use crate::lanes::dispatch;
 use crate::messages::{Messages, Record};
 
-pub(crate) use self::quote::push_string;
+pub(crate) use self::quote::{push_escaped, push_string};
 pub(crate) use self::request::messages_of;
 pub use self::syntax::{Fault, MAX_DEPTH, Refused};
 pub use self::value::{Scanned, Written};

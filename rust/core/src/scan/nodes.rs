@@ -33,7 +33,7 @@ const _: () = assert!(size_of::<Node<'_>>() == size_of::<Raw<'_>>());
 
 impl<'a> Node<'a> {
     #[inline(always)]
-    fn text(raw: Raw<'a>) -> Self {
+    pub(crate) fn text(raw: Raw<'a>) -> Self {
         let Raw { bytes, chars, has_escapes, is_ascii } = raw;
         Self::Text { bytes, chars, has_escapes, is_ascii }
     }

@@ -7,17 +7,22 @@ use crate::text::{Text, on_units};
 /// How many bytes a block may become.
 const LONGEST: usize = 6 * BLOCK;
 
-/// Add a text in quotes. Lone surrogates, which UTF-8 can't hold, are escaped.
+/// Add a text in quotes.
 pub(crate) fn push_string(out: &mut Vec<u8>, text: Text<'_>) {
     out.push(b'"');
+    push_escaped(out, text);
+    out.push(b'"');
+}
+
+/// Add a text as it stands in quotes. Lone surrogates, which UTF-8 can't hold, are escaped.
+pub(crate) fn push_escaped(out: &mut Vec<u8>, text: Text<'_>) {
     let mut rest = text;
     while let Some((at, unit)) = lone_surrogate(rest) {
-        push_escaped(out, rest.slice(0, at));
+        push_well_formed(out, rest.slice(0, at));
         out.extend_from_slice(format!("\\u{unit:04x}").as_bytes());
         rest = rest.slice(at + 1, rest.len());
     }
-    push_escaped(out, rest);
-    out.push(b'"');
+    push_well_formed(out, rest);
 }
 
 /// The first lone surrogate, and where it stands.
@@ -30,7 +35,7 @@ fn lone_surrogate(text: Text<'_>) -> Option<(usize, u32)> {
 }
 
 /// Add a text without lone surrogates.
-fn push_escaped(out: &mut Vec<u8>, text: Text<'_>) {
+fn push_well_formed(out: &mut Vec<u8>, text: Text<'_>) {
     if let Text::Latin1(bytes) = text
         && bytes.is_ascii()
     {

@@ -197,7 +197,7 @@ impl Writer<'_, '_> {
 
 /// The code point that is written as an escape at `at`, and how many bytes it takes.
 #[inline]
-fn escape_at(bytes: &[u8], at: usize) -> (u32, usize) {
+pub(super) fn escape_at(bytes: &[u8], at: usize) -> (u32, usize) {
     match bytes.get(at + 1).copied().unwrap_or_default() {
         b'u' => unit_at(bytes, at),
         letter => (u32::from(ESCAPES.get(usize::from(letter)).copied().unwrap_or_default()), 2),
@@ -215,7 +215,7 @@ fn unit_at(bytes: &[u8], at: usize) -> (u32, usize) {
 }
 
 /// The nearest place at or before `at` where a character begins.
-fn boundary(bytes: &[u8], at: usize) -> usize {
+pub(super) fn boundary(bytes: &[u8], at: usize) -> usize {
     let is_continuation = |at: &usize| bytes.get(*at).is_some_and(|byte| byte & 0xC0 == 0x80);
     let mut at = (0..=at).rev().find(|at| !is_continuation(at)).unwrap_or(0);
     // An escape takes six bytes at most: one that holds this place begins at the last backslash before it.

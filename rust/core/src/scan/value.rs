@@ -152,6 +152,14 @@ impl<'a> Value<'a> for Scanned<'a> {
         self.node.raw().map(|raw| raw.end(count, self.bump))
     }
 
+    fn first(self, count: usize) -> Option<Self> {
+        self.node.raw().map(|raw| Self::new(Node::text(raw.first(count)), self.bump))
+    }
+
+    fn last(self, count: usize) -> Option<Self> {
+        self.node.raw().map(|raw| Self::new(Node::text(raw.last(count)), self.bump))
+    }
+
     fn object(self) -> Option<Self> {
         matches!(self.node, Node::Object(..)).then_some(self)
     }

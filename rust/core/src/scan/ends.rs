@@ -1,0 +1,172 @@
+//! An end of a JSON string as it is written: so many code points of it, escapes and all.
+
+use super::strings::Raw;
+use super::unescape::{boundary, escape_at};
+use crate::lanes::{BLOCK, Lanes, Work, dispatch, find_escaped};
+use crate::utf8;
+
+impl<'a> Raw<'a> {
+    /// The first code points, so many or all.
+    pub(crate) fn first(self, count: usize) -> Self {
+        if count >= self.chars as usize {
+            return self;
+        }
+        let end = if self.is_plain() { count } else { dispatch(Stepping { bytes: self.bytes, count }).at };
+        self.part(self.bytes.get(..end).unwrap_or_default(), count)
+    }
+
+    /// The last code points, so many or all.
+    pub(crate) fn last(self, count: usize) -> Self {
+        if count >= self.chars as usize {
+            return self;
+        }
+        let size = self.bytes.len();
+        if self.is_plain() {
+            return self.part(self.bytes.get(size - count..).unwrap_or_default(), count);
+        }
+        // Most characters take a byte or two: only where these hold too few, more of them are looked at.
+        let mut taken = count.saturating_add(count / 8).saturating_add(64);
+        loop {
+            let start = boundary(self.bytes, size.saturating_sub(taken));
+            let rest = self.bytes.get(start..).unwrap_or_default();
+            let held = dispatch(Stepping { bytes: rest, count: usize::MAX }).count;
+            if let Some(surplus) = held.checked_sub(count) {
+                let at = dispatch(Stepping { bytes: rest, count: surplus }).at;
+                return self.part(rest.get(at..).unwrap_or_default(), count);
+            }
+            taken = taken.saturating_mul(2);
+        }
+    }
+
+    fn is_plain(self) -> bool {
+        self.is_ascii && !self.has_escapes
+    }
+
+    fn part(self, bytes: &'a [u8], count: usize) -> Self {
+        Self { bytes, chars: u32::try_from(count).unwrap_or(self.chars), ..self }
+    }
+}
+
+/// The work of going over so many code points, or all, from the first one on.
+struct Stepping<'b> {
+    bytes: &'b [u8],
+    count: usize,
+}
+
+/// Where that leads, and how many code points stand before it.
+struct Stepped {
+    at: usize,
+    count: usize,
+}
+
+impl Work for Stepping<'_> {
+    type Done = Stepped;
+
+    #[inline(always)]
+    fn run<L: Lanes>(self) -> Stepped {
+        let Self { bytes, count } = self;
+        let (mut at, mut left, mut carry) = (0, count, 0);
+        while left > 0
+            && let Some(block) = bytes.get(at..).and_then(|rest| rest.first_chunk::<BLOCK>())
+        {
+            let pending = usize::from(carry == 1);
+            let letters = find_escaped(L::equal(block, b'\\'), &mut carry);
+            if letters & L::equal(block, b'u') != 0 {
+                // The backslash of the first letter was counted with the block before.
+                let end = at + BLOCK;
+                (at, left) = step(bytes, at - pending, end, left + pending);
+                carry = 0;
+                continue;
+            }
+            let begins = !(letters | L::others(block).continuations);
+            let held = begins.count_ones() as usize;
+            if held > left {
+                at += place_of(begins, left);
+                left = 0;
+                carry = 0;
+                break;
+            }
+            left -= held;
+            at += BLOCK;
+        }
+        let pending = usize::from(carry == 1);
+        // What goes on with the last one that was counted belongs to it.
+        let (at, left) = step(bytes, at - pending, bytes.len(), left + pending);
+        Stepped { at, count: count - left }
+    }
+}
+
+/// One character or escape after the other, up to an offset or so many; where that leads, and how many are left.
+fn step(bytes: &[u8], from: usize, end: usize, count: usize) -> (usize, usize) {
+    let (mut at, mut left) = (from, count);
+    while at < end
+        && let Some(byte) = bytes.get(at)
+    {
+        if utf8::is_continuation(*byte) {
+            at += 1;
+            continue;
+        }
+        if left == 0 {
+            break;
+        }
+        at += if *byte == b'\\' { escape_at(bytes, at).1 } else { 1 };
+        left -= 1;
+    }
+    (at, left)
+}
+
+/// The place of the bit that so many others stand before.
+#[inline(always)]
+fn place_of(bits: u64, before: usize) -> usize {
+    let rest = (0..before).fold(bits, |rest, _| rest & rest.wrapping_sub(1));
+    rest.trailing_zeros() as usize
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)] // a test fails by panicking
+mod tests {
+    use bumpalo::Bump;
+
+    use super::Raw;
+    use crate::lanes::Scalar;
+    use crate::scan::strings::read_string;
+
+    /// What ends of every length say is what the text has there, and the two ends are the whole as it is written.
+    fn check(written: &str) {
+        let quoted = format!("\"{written}\"");
+        let raw = read_string::<Scalar>(quoted.as_bytes(), 1, true).unwrap();
+        let bump = Bump::new();
+        let text = |raw: Raw<'_>| {
+            let text = raw.text(&bump);
+            assert_eq!(text.len(), raw.chars as usize);
+            (0..text.len()).filter_map(|index| text.get(index)).collect::<Vec<_>>()
+        };
+        let (size, whole) = (raw.chars as usize, text(raw));
+        for count in 0..size + 2 {
+            let (first, last) = (raw.first(count), raw.last(size.saturating_sub(count)));
+            assert_eq!([first.bytes, last.bytes].concat(), raw.bytes, "{count} of {written}");
+            assert_eq!([text(first), text(last)].concat(), whole, "{count} of {written}");
+        }
+    }
+
+    #[test]
+    fn ends_are_parted_between_characters() {
+        for unit in [
+            "a",
+            "\\n",
+            "\\\\",
+            "\\\"",
+            "\u{e9}",
+            "\u{20ac}\u{1f600}",
+            "\\u00e9",
+            "\\ud83d\\ude00",
+            "\\ud83d",
+            "\\ude00\\ud83d",
+        ] {
+            for before in (0..70).step_by(3) {
+                check(&format!("{}{}", "x".repeat(before), unit.repeat(70)));
+                check(&format!("{}{unit}{}", "\\t".repeat(before), "\u{fc}b\\u0061".repeat(20)));
+            }
+        }
+    }
+}
