@@ -20,8 +20,6 @@ const STAND_INS: [&str; 6] = [
     "Wasted call",
     "File unchanged since",
 ];
-/// Of so many characters, at most, is such a beginning.
-const LONGEST_STAND_IN: usize = 40;
 /// How deep parts may stand in parts: deeper ones are shown as JSON.
 pub(crate) const MAX_PARTS: usize = 8;
 /// The kinds of parts that are text, whatever else they say.
@@ -41,7 +39,7 @@ pub fn result_content<'a, V: Value<'a>>(content: Option<V>) -> Content<'a, V> {
     let only = content.list().filter(|parts| parts.count() == 1).and_then(|parts| parts.item(0)).unwrap_or(content);
     let text = only.object().filter(|part| text_or_empty(part.get(names::TYPE)).is("text"));
     let text = text.and_then(|part| part.get(names::TEXT)).unwrap_or(only);
-    let is_plain = text.text_start(ADDRESS.len()).is_some_and(|start| !start.is(ADDRESS));
+    let is_plain = text.text_len().is_some() && !Content::Value(text).starts_with_any(&[ADDRESS]);
     if is_plain { Content::Value(text) } else { Content::Piece(content_text(content, 0)) }
 }
 
@@ -214,6 +212,5 @@ fn is_empty<'a, V: Value<'a>>(value: V) -> bool {
 /// Whether the content of a result only stands for one that is not here.
 pub(crate) fn is_stand_in<'a, V: Value<'a>>(content: Option<V>) -> bool {
     let Some(content) = content.filter(|content| !is_empty(*content)) else { return false };
-    let text = result_content(Some(content)).start(LONGEST_STAND_IN);
-    STAND_INS.iter().any(|start| text.text().starts_with(start))
+    result_content(Some(content)).starts_with_any(&STAND_INS)
 }

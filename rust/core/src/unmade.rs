@@ -51,6 +51,14 @@ impl<'a, V: Value<'a>> Content<'a, V> {
         }
     }
 
+    /// Whether it begins with one of these ASCII literals. That it doesn't, its first code point mostly tells.
+    pub fn starts_with_any(&self, literals: &[&str]) -> bool {
+        let first = self.start(1).text().get(0);
+        literals.iter().any(|literal| {
+            literal.bytes().next().map(u32::from) == first && self.start(literal.len()).text().starts_with(literal)
+        })
+    }
+
     /// Its first code points: so many, or all.
     pub fn start(&self, count: usize) -> Piece<'a> {
         match self {

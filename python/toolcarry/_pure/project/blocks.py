@@ -29,7 +29,7 @@ class Block:
     """
 
     __slots__ = (
-        "by", "call_path", "decision", "entry", "is_dropped", "is_fixed", "is_kept", "new", "reason", "reference",
+        "by", "decision", "entry", "is_dropped", "is_fixed", "is_kept", "new", "reason", "reference",
         "result_path", "saved", "site", "text",
     )  # fmt: skip
 
@@ -37,8 +37,7 @@ class Block:
         self.entry = entry
         self.reason = reason
         self.by = by
-        call, result = entry.call, entry.result
-        self.call_path = None if call is None else paths.of(entry.position, call)
+        result = entry.result
         self.result_path = None if result is None else paths.of(entry.result_position, result)
         path = self.result_path
         self.site = site = None if path is None or result is None else site_at(path, result)

@@ -5,7 +5,8 @@
 
 use std::arch::x86_64::{
     __m128i, __m256i, _mm_loadu_si128, _mm256_broadcastsi128_si256, _mm256_cmpeq_epi8, _mm256_cmpgt_epi8,
-    _mm256_loadu_si256, _mm256_min_epu8, _mm256_movemask_epi8, _mm256_set1_epi8, _mm256_shuffle_epi8, _mm256_sub_epi8,
+    _mm256_loadu_si256, _mm256_max_epu8, _mm256_min_epi8, _mm256_min_epu8, _mm256_movemask_epi8, _mm256_set1_epi8,
+    _mm256_shuffle_epi8, _mm256_sub_epi8, _mm256_xor_si256,
 };
 
 use super::escapes::copy_between;
@@ -50,6 +51,8 @@ fn below((low, high): Halves, limit: i8) -> u64 {
 }
 
 impl Lanes for Avx2 {
+    type Least = __m256i;
+
     #[inline(always)]
     fn fetch(data: &[u8], at: usize) {
         prefetch(data, at);
@@ -65,6 +68,36 @@ impl Lanes for Avx2 {
     fn others(block: &[u8; BLOCK]) -> Others {
         let halves = load(block);
         Others { high: bits(halves), continuations: below(halves, -64) }
+    }
+
+    // SAFETY: as above.
+    const NO_BLOCK: __m256i = unsafe { std::mem::transmute([0x7F_u8; BLOCK / 2]) };
+
+    #[inline(always)]
+    fn least<const IS_SIGNED: bool>(least: __m256i, block: &[u8; BLOCK]) -> __m256i {
+        let (low, high) = load(block);
+        // SAFETY: as above.
+        unsafe {
+            if IS_SIGNED {
+                _mm256_min_epi8(least, _mm256_min_epi8(low, high))
+            } else {
+                _mm256_min_epu8(least, _mm256_min_epu8(low, high))
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn is_below_space<const IS_SIGNED: bool>(least: __m256i) -> bool {
+        // SAFETY: as above.
+        unsafe {
+            let space = _mm256_set1_epi8(0x20);
+            let is_below = if IS_SIGNED {
+                _mm256_cmpgt_epi8(space, least)
+            } else {
+                _mm256_xor_si256(_mm256_cmpeq_epi8(_mm256_max_epu8(least, space), least), _mm256_set1_epi8(-1))
+            };
+            _mm256_movemask_epi8(is_below) != 0
+        }
     }
 
     #[inline(always)]

@@ -3,10 +3,12 @@
 #![allow(unsafe_code)] // vector instructions
 #![allow(clippy::cast_ptr_alignment)] // their loads need no alignment
 
+use std::arch::asm;
 use std::arch::x86_64::{
     __m128i, __m512i, _mm_loadu_si128, _mm512_broadcast_i32x4, _mm512_cmpeq_epi8_mask, _mm512_cmple_epu8_mask,
-    _mm512_cmplt_epi8_mask, _mm512_loadu_si512, _mm512_mask_mov_epi8, _mm512_maskz_compress_epi8, _mm512_movepi8_mask,
-    _mm512_permutex2var_epi8, _mm512_set1_epi8, _mm512_shuffle_epi8, _mm512_storeu_si512, _mm512_sub_epi8,
+    _mm512_cmplt_epi8_mask, _mm512_cmplt_epu8_mask, _mm512_loadu_si512, _mm512_mask_mov_epi8,
+    _mm512_maskz_compress_epi8, _mm512_min_epi8, _mm512_min_epu8, _mm512_movepi8_mask, _mm512_permutex2var_epi8,
+    _mm512_set1_epi8, _mm512_shuffle_epi8, _mm512_storeu_si512, _mm512_sub_epi8,
 };
 
 use super::{Avx512, BLOCK, ESCAPABLE, ESCAPES, Lanes, Masks, Others, prefetch};
@@ -23,7 +25,17 @@ fn load(block: &[u8; BLOCK]) -> __m512i {
 #[inline(always)]
 fn equal(bytes: __m512i, byte: u8) -> u64 {
     // SAFETY: as above.
-    unsafe { _mm512_cmpeq_epi8_mask(bytes, _mm512_set1_epi8(byte.cast_signed())) }
+    unsafe { moved(_mm512_cmpeq_epi8_mask(bytes, _mm512_set1_epi8(byte.cast_signed()))) }
+}
+
+/// A mask as a number. Told so, the compiler does no arithmetic among masks, of which the processor does one a cycle.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw")]
+fn moved(mask: u64) -> u64 {
+    let bits;
+    // SAFETY: it copies one register to another.
+    unsafe { asm!("kmovq {}, {}", out(reg) bits, in(kreg) mask, options(pure, nomem, nostack, preserves_flags)) };
+    bits
 }
 
 /// The bytes below a limit, as signed numbers.
@@ -34,6 +46,8 @@ fn below(bytes: __m512i, limit: i8) -> u64 {
 }
 
 impl Lanes for Avx512 {
+    type Least = __m512i;
+
     #[inline(always)]
     fn fetch(data: &[u8], at: usize) {
         prefetch(data, at);
@@ -50,6 +64,25 @@ impl Lanes for Avx512 {
         let bytes = load(block);
         // SAFETY: as above.
         Others { high: unsafe { _mm512_movepi8_mask(bytes) }, continuations: below(bytes, -64) }
+    }
+
+    // SAFETY: as above.
+    const NO_BLOCK: __m512i = unsafe { std::mem::transmute([0x7F_u8; BLOCK]) };
+
+    #[inline(always)]
+    fn least<const IS_SIGNED: bool>(least: __m512i, block: &[u8; BLOCK]) -> __m512i {
+        let bytes = load(block);
+        // SAFETY: as above.
+        unsafe { if IS_SIGNED { _mm512_min_epi8(least, bytes) } else { _mm512_min_epu8(least, bytes) } }
+    }
+
+    #[inline(always)]
+    fn is_below_space<const IS_SIGNED: bool>(least: __m512i) -> bool {
+        // SAFETY: as above.
+        let below = unsafe {
+            if IS_SIGNED { below(least, 0x20) } else { _mm512_cmplt_epu8_mask(least, _mm512_set1_epi8(0x20)) }
+        };
+        below != 0
     }
 
     #[inline(always)]
@@ -73,7 +106,7 @@ impl Lanes for Avx512 {
         // SAFETY: as above.
         unsafe {
             let table = _mm512_broadcast_i32x4(_mm_loadu_si128(ESCAPABLE.as_ptr().cast::<__m128i>()));
-            _mm512_cmpeq_epi8_mask(_mm512_shuffle_epi8(table, bytes), bytes)
+            moved(_mm512_cmpeq_epi8_mask(_mm512_shuffle_epi8(table, bytes), bytes))
         }
     }
 

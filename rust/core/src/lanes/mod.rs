@@ -12,6 +12,9 @@ mod avx512;
 mod escapes;
 mod scalar;
 
+#[cfg(target_arch = "x86_64")]
+use std::sync::LazyLock;
+
 pub(crate) use self::escapes::{ESCAPES, copy_block, find_escaped};
 pub(crate) use self::scalar::Scalar;
 
@@ -40,10 +43,18 @@ pub(crate) struct Others {
 pub(crate) trait Lanes {
     /// Whether masks take less time than one look at each byte.
     const ARE_WIDE: bool = true;
+    /// The least bytes of several blocks, place by place.
+    type Least: Copy;
     /// Ask for the memory at an offset, which may lie behind the end, to be there soon.
     fn fetch(data: &[u8], at: usize);
     fn masks(block: &[u8; BLOCK]) -> Masks;
     fn others(block: &[u8; BLOCK]) -> Others;
+    /// The bytes of no block.
+    const NO_BLOCK: Self::Least;
+    /// The least bytes with those of one block more. As signed numbers, what is no ASCII is less than all that is.
+    fn least<const IS_SIGNED: bool>(least: Self::Least, block: &[u8; BLOCK]) -> Self::Least;
+    /// Whether one of the least bytes is below a space.
+    fn is_below_space<const IS_SIGNED: bool>(least: Self::Least) -> bool;
     /// The bytes that are this one.
     fn equal(block: &[u8; BLOCK], byte: u8) -> u64;
     /// The bytes from one to another, both of ASCII.
@@ -116,17 +127,33 @@ pub(crate) fn dispatch<W: Work>(work: W) -> W::Done {
         fn run_avx2<W: Work>(work: W) -> W::Done {
             work.run::<Avx2>()
         }
-        if has_avx512() {
+        match *WIDEST {
             // SAFETY: the processor has what the function is compiled for.
-            return unsafe { run_avx512(work) };
-        }
-        if has_avx2() {
+            Widest::Avx512 => return unsafe { run_avx512(work) },
             // SAFETY: the processor has what the function is compiled for.
-            return unsafe { run_avx2(work) };
+            Widest::Avx2 => return unsafe { run_avx2(work) },
+            Widest::Scalar => {}
         }
     }
     work.run::<Scalar>()
 }
+
+/// The best lanes that a processor has.
+#[cfg(target_arch = "x86_64")]
+#[derive(Clone, Copy, Debug)]
+enum Widest {
+    Avx512,
+    Avx2,
+    Scalar,
+}
+
+/// Asked once: work may take less time than to ask for each of the features.
+#[cfg(target_arch = "x86_64")]
+static WIDEST: LazyLock<Widest> = LazyLock::new(|| match () {
+    () if has_avx512() => Widest::Avx512,
+    () if has_avx2() => Widest::Avx2,
+    () => Widest::Scalar,
+});
 
 #[cfg(target_arch = "x86_64")]
 fn has_avx2() -> bool {
@@ -194,6 +221,10 @@ mod tests {
         assert_eq!(unescaped::<Scalar>(&block, backslashes & !letters, letters), expected);
     }
 
+    fn below_space<L: Lanes, const IS_SIGNED: bool>(blocks: &[[u8; BLOCK]]) -> bool {
+        L::is_below_space::<IS_SIGNED>(blocks.iter().fold(L::NO_BLOCK, L::least::<IS_SIGNED>))
+    }
+
     fn check<L: Lanes>() {
         for (data, removed, letters) in escapes() {
             assert_eq!(unescaped::<L>(&data, removed, letters), unescaped::<Scalar>(&data, removed, letters));
@@ -205,6 +236,19 @@ mod tests {
             assert_eq!(L::escapable(&block), Scalar::escapable(&block));
             assert_eq!(L::between(&block, 0, 0x7F), Scalar::between(&block, 0, 0x7F));
             assert_eq!(L::between(&block, b'A', b'Z'), Scalar::between(&block, b'A', b'Z'));
+        }
+        for (first, second) in blocks().zip(blocks().skip(1)) {
+            // Noise nearly always holds what is looked for: some of it in letters is the case that is not told.
+            for byte in [None, Some(0x1F), Some(0x20), Some(0x7F), Some(0x80), Some(0xFF)] {
+                let mut plain = first.map(|byte| byte % 26 + b'a');
+                if let Some(own) = plain.get_mut(usize::from(second.first().copied().unwrap_or(0)) % BLOCK) {
+                    *own = byte.unwrap_or(b'z');
+                }
+                for pair in [[first, second], [plain, second.map(|byte| byte % 26 + b'a')], [second, plain]] {
+                    assert_eq!(below_space::<L, true>(&pair), below_space::<Scalar, true>(&pair));
+                    assert_eq!(below_space::<L, false>(&pair), below_space::<Scalar, false>(&pair));
+                }
+            }
         }
     }
 

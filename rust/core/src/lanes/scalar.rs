@@ -12,6 +12,7 @@ fn mask_of(block: &[u8; BLOCK], is_wanted: impl Fn(u8) -> bool) -> u64 {
 
 impl Lanes for Scalar {
     const ARE_WIDE: bool = false;
+    type Least = bool;
 
     fn fetch(_: &[u8], _: usize) {}
 
@@ -25,6 +26,16 @@ impl Lanes for Scalar {
 
     fn others(block: &[u8; BLOCK]) -> Others {
         Others { high: mask_of(block, |byte| byte >= 0x80), continuations: mask_of(block, |byte| byte & 0xC0 == 0x80) }
+    }
+
+    const NO_BLOCK: bool = false;
+
+    fn least<const IS_SIGNED: bool>(found: bool, block: &[u8; BLOCK]) -> bool {
+        found | block.iter().fold(false, |found, byte| found | (*byte < 0x20) | (IS_SIGNED & (*byte >= 0x80)))
+    }
+
+    fn is_below_space<const IS_SIGNED: bool>(found: bool) -> bool {
+        found
     }
 
     fn equal(block: &[u8; BLOCK], byte: u8) -> u64 {

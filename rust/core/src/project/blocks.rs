@@ -32,7 +32,6 @@ pub(crate) struct Block<'a, V> {
     pub(crate) reason: Option<Reason>,
     /// The order of the entry that does.
     pub(crate) by: Option<usize>,
-    pub(crate) call_path: Option<Path>,
     pub(crate) result_path: Option<Path>,
     pub(crate) site: Option<Site<V>>,
     pub(crate) reference: Cow<'a, str>,
@@ -50,26 +49,20 @@ pub(crate) struct Block<'a, V> {
     pub(crate) is_kept: bool,
     /// Whether it goes with its call.
     pub(crate) is_dropped: bool,
-    /// Whether it can't be replaced.
-    pub(crate) is_fixed: bool,
+    /// Whether it can't be replaced, once that was asked.
+    is_fixed: OnceCell<bool>,
 }
 
 impl<'a, V: Value<'a>> Block<'a, V> {
     fn new(entry: Entry<'a, V>, reference: Cow<'a, str>, paths: &mut Paths<'_, V>, judgement: Judgement) -> Self {
-        let call_path = entry.call.and_then(|call| paths.of(entry.position, call));
         let result_path = entry.result.and_then(|result| paths.of(entry.result_position, result));
         let site = result_path.zip(entry.result).and_then(|(path, result)| Site::at(path, result));
         let text = site.map_or_else(|| Content::Piece(Piece::default()), |site| site.text());
         let chars = text.len();
-        let is_fixed = chars == 0
-            || entry.tool_name.is(RETRIEVAL)
-            || is_marker(&text)
-            || site.is_none_or(|site| !site.is_replaceable());
         Self {
             entry,
             reason: judgement.reason,
             by: judgement.by,
-            call_path,
             result_path,
             site,
             reference,
@@ -81,8 +74,23 @@ impl<'a, V: Value<'a>> Block<'a, V> {
             saved: OnceCell::new(),
             is_kept: false,
             is_dropped: false,
-            is_fixed,
+            is_fixed: OnceCell::new(),
         }
+    }
+
+    /// Whether it can't be replaced.
+    fn is_fixed(&self) -> bool {
+        *self.is_fixed.get_or_init(|| {
+            self.size == 0
+                || self.entry.tool_name.is(RETRIEVAL)
+                || is_marker(&self.text)
+                || self.site.is_none_or(|site| !site.is_replaceable())
+        })
+    }
+
+    /// Whether it stays as it is, whatever is decided.
+    pub(crate) fn is_settled(&self) -> bool {
+        self.is_kept || self.is_dropped || self.is_fixed()
     }
 
     /// How many characters stand there by the decision.
@@ -113,7 +121,7 @@ impl<'a, V: Value<'a>> Block<'a, V> {
 
     /// Replace the result, if that makes it smaller, and smaller than it already is.
     pub(crate) fn decide(&mut self, decision: Decision<'a>) {
-        if self.is_fixed || self.is_kept || self.is_dropped {
+        if self.is_settled() {
             return;
         }
         let new = self.made(&decision);

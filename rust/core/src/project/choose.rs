@@ -82,7 +82,7 @@ pub(crate) fn replace<'a, V: Value<'a>>(
     let mut won = 0;
     for number in 0..blocks.len() {
         let Some(decision) = wanted(blocks, number, settings) else { continue };
-        let Some(block) = blocks.get_mut(number) else { continue };
+        let Some(block) = blocks.get_mut(number).filter(|block| !block.is_settled()) else { continue };
         if block.entry.result_position >= sent {
             block.decide(decision);
             continue;
@@ -104,7 +104,7 @@ pub(crate) fn replace<'a, V: Value<'a>>(
 
 /// What the policy makes of a result; nothing where it leaves it as it is.
 fn wanted<'a, V: Value<'a>>(blocks: &[Block<'a, V>], number: usize, settings: &Settings<'_>) -> Option<Decision<'a>> {
-    let block = blocks.get(number).filter(|block| !block.is_fixed && !block.is_kept && !block.is_dropped)?;
+    let block = blocks.get(number)?;
     match (block.reason, block.by) {
         (Some(Reason::Rule), _) => return Some(Decision::RULED_OUT),
         (Some(_), Some(by)) => {

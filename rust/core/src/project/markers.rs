@@ -10,7 +10,7 @@ use ahash::{AHashMap, AHashSet};
 
 use super::settings::{Decision, Fate};
 use crate::content::Content;
-use crate::text::{OwnedText, Text};
+use crate::text::{OwnedText, Text, push_grouped};
 use crate::value::Value;
 
 const START: &str = "[toolcarry: ";
@@ -20,34 +20,35 @@ const MOST_ID: usize = 200;
 
 /// What stands for a result of so many characters, or for what was cut out of it.
 pub(crate) fn marker_of(decision: &Decision<'_>, chars: usize, reference: &str) -> OwnedText {
-    let marker = match decision.fate {
-        Fate::Superseded => format!("{START}superseded by call {}{WHOLE}{reference}]", decision.by),
-        Fate::Rule => format!("{START}left out by a rule{WHOLE}{reference}]"),
-        Fate::Cleared => format!("{START}cleared, {} characters{WHOLE}{reference}]", grouped(chars)),
+    let mut marker = String::with_capacity(64 + decision.by.len() + reference.len());
+    marker.push_str(START);
+    match decision.fate {
+        Fate::Superseded => {
+            marker.push_str("superseded by call ");
+            marker.push_str(&decision.by);
+        }
+        Fate::Rule => marker.push_str("left out by a rule"),
+        Fate::Cleared => {
+            marker.push_str("cleared, ");
+            push_grouped(&mut marker, chars);
+            marker.push_str(" characters");
+        }
         Fate::Cut => {
-            let stays = grouped(chars + decision.head - decision.tail);
-            format!("{START}{stays} of {} characters{WHOLE}{reference}]", grouped(chars))
+            push_grouped(&mut marker, chars + decision.head - decision.tail);
+            marker.push_str(" of ");
+            push_grouped(&mut marker, chars);
+            marker.push_str(" characters");
         }
-    };
-    OwnedText::from(marker)
-}
-
-/// A number with a comma before each three digits.
-fn grouped(number: usize) -> String {
-    let digits = number.to_string();
-    let mut grouped = String::with_capacity(digits.len() + digits.len() / 3);
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
-            grouped.push(',');
-        }
-        grouped.push(digit);
     }
-    grouped
+    marker.push_str(WHOLE);
+    marker.push_str(reference);
+    marker.push(']');
+    OwnedText::from(marker)
 }
 
 /// Whether a text is a marker, and nothing else. Most are not, as their ends tell.
 pub(crate) fn is_marker<'a, V: Value<'a>>(content: &Content<'a, V>) -> bool {
-    if !content.start(START.len()).text().is(START) || !content.end(1).text().ends_with("]") {
+    if !content.starts_with_any(&[START]) || !content.end(1).text().ends_with("]") {
         return false;
     }
     let whole = content.whole();
@@ -115,7 +116,7 @@ fn stem_of(call_id: Text<'_>) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use super::{References, grouped, is_marker};
+    use super::{References, is_marker};
     use crate::content::Content;
     use crate::pieces::Piece;
     use crate::scan::Scanned;
@@ -126,11 +127,6 @@ mod tests {
         let mut references = References::default();
         let found = ["a", "a", "", "b", "a#2", "x y"].map(|call_id| references.add(Text::ascii(call_id)));
         assert_eq!(found, ["a", "a#2", "#1", "b", "a#2#2", "#2"]);
-    }
-
-    #[test]
-    fn numbers_are_grouped() {
-        assert_eq!([0, 999, 1_000, 1_234_567].map(grouped), ["0", "999", "1,000", "1,234,567"]);
     }
 
     #[test]

@@ -8,6 +8,7 @@ from typing import Any
 from toolcarry._pure.project.blocks import Block
 from toolcarry._pure.project.drafts import Path
 from toolcarry._pure.project.mend.dialects import Dialect
+from toolcarry._pure.project.sites import Paths
 from toolcarry._pure.read import read_call, read_result
 from toolcarry.wire import as_list, as_object, text_or_empty
 
@@ -30,11 +31,13 @@ class Pairs:
         self._results: dict[int, Path] = {}
         self._doubles: dict[int, dict[str, int]] = {}
         self._names: dict[int, str] = {}
+        paths = Paths(messages)
         for block in blocks:
-            call, path = block.entry.call, block.call_path
+            call = block.entry.call
             if call is None:
                 self.orphan_ids.add(block.entry.call_id)
                 continue
+            path = paths.of(block.entry.position, call)
             if dialect.form == "chat" and path is not None:
                 path = self._among_calls(messages, path, block)
             if path is None or not dialect.is_call(call):

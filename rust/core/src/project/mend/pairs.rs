@@ -6,6 +6,7 @@ use ahash::{AHashMap, AHashSet};
 use super::dialects::{Dialect, Form, is_of_kind};
 use crate::project::blocks::Block;
 use crate::project::drafts::{PartsKey, Path};
+use crate::project::sites::Paths;
 use crate::read::{read_call, read_result};
 use crate::text::Text;
 use crate::value::{Value, names, text_or_empty};
@@ -63,13 +64,14 @@ impl<'a> Pairs<'a> {
     pub(crate) fn new<V: Value<'a>>(messages: &[V], blocks: &[Block<'a, V>], dialect: &Dialect) -> Self {
         let mut pairs = Self::default();
         let mut doubles = Doubles::default();
+        let mut paths = Paths::new(messages);
         for (number, block) in blocks.iter().enumerate() {
             let entry = &block.entry;
             let Some(call) = entry.call else {
                 pairs.orphan_ids.insert(entry.call_id);
                 continue;
             };
-            let path = match block.call_path {
+            let path = match paths.of(entry.position, call) {
                 path if dialect.form != Form::Chat => path,
                 Some(Path::Part(position, PartsKey::Content, _)) => {
                     let found = doubles.find(messages, position, entry.call_id);
