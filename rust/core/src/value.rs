@@ -209,6 +209,10 @@ pub trait Value<'a>: Copy + 'a {
     fn spelling(self) -> Option<Spelling<'a>> {
         self.text().map(Spelling::Text)
     }
+    /// What is written of the value between the quotes of a JSON string, where it stands in one.
+    fn between_quotes(self) -> Option<&'a [u8]> {
+        None
+    }
     /// How many code points the value has as text.
     fn text_len(self) -> Option<usize> {
         self.text().map(Text::len)

@@ -54,7 +54,7 @@ pub(crate) struct Block<'a, V> {
 }
 
 impl<'a, V: Value<'a>> Block<'a, V> {
-    fn new(entry: Entry<'a, V>, reference: Cow<'a, str>, paths: &mut Paths<'_, V>, judgement: Judgement) -> Self {
+    fn new(entry: Entry<'a, V>, paths: &mut Paths<'_, V>, judgement: Judgement) -> Self {
         let result_path = entry.result.and_then(|result| paths.of(entry.result_position, result));
         let site = result_path.zip(entry.result).and_then(|(path, result)| Site::at(path, result));
         let text = site.map_or_else(|| Content::Piece(Piece::default()), |site| site.text());
@@ -65,7 +65,7 @@ impl<'a, V: Value<'a>> Block<'a, V> {
             by: judgement.by,
             result_path,
             site,
-            reference,
+            reference: Cow::Borrowed(""),
             decision: None,
             text,
             size: chars,
@@ -196,21 +196,29 @@ pub(crate) fn read_blocks<'a, V: Value<'a>>(
     settings: &Settings<'_>,
 ) -> Result<Blocks<'a, V>, Halt<Infallible>> {
     let mut walk = Walk::new(Slice(messages));
-    let mut entries = Vec::new();
-    while let Some(entry) = walk.next_entry()? {
-        entries.push(entry);
-    }
     let mut judging = Judging::new(settings.rules);
-    if settings.rules.keeps_first {
-        judging.find_firsts(&mut entries);
-    }
-    let judgements: Vec<Judgement> = entries.iter_mut().map(|entry| judging.judge(entry)).collect();
     let mut paths = Paths::new(messages);
-    let mut names = References::with_room(entries.len());
-    let mut all = Vec::with_capacity(entries.len());
-    for (entry, judgement) in entries.into_iter().zip(judgements).rev() {
-        let reference = names.add(entry.call_id);
-        all.push(Block::new(entry, reference, &mut paths, judgement));
+    let mut all = Vec::with_capacity(messages.len());
+    let mut add = |judging: &mut Judging<'a, '_>, mut entry: Entry<'a, V>| {
+        let judgement = judging.judge(&mut entry);
+        all.push(Block::new(entry, &mut paths, judgement));
+    };
+    if settings.rules.keeps_first {
+        let mut entries = Vec::new();
+        while let Some(entry) = walk.next_entry()? {
+            entries.push(entry);
+        }
+        judging.find_firsts(&mut entries);
+        entries.into_iter().for_each(|entry| add(&mut judging, entry));
+    } else {
+        while let Some(entry) = walk.next_entry()? {
+            add(&mut judging, entry);
+        }
+    }
+    all.reverse();
+    let mut names = References::with_room(all.len());
+    for block in &mut all {
+        block.reference = names.add(block.entry.call_id);
     }
     Ok(Blocks { all, duplicate_results: walk.duplicate_results })
 }

@@ -27,8 +27,8 @@ pub(crate) struct Site<V> {
     pub(crate) path: Path,
     wire: V,
     /// The member of the result that holds `key`; nothing where the result does so itself.
-    holder: Option<Key<'static>>,
-    key: Key<'static>,
+    holder: Option<&'static Key<'static>>,
+    key: &'static Key<'static>,
     content: Option<V>,
 }
 
@@ -46,34 +46,34 @@ enum Carrier {
 impl<'a, V: Value<'a>> Site<V> {
     /// The content of a result that a client gave; nothing where it is of another kind.
     pub(crate) fn at(path: Path, wire: V) -> Option<Self> {
-        let site = |key: Key<'static>| Self { path, wire, holder: None, key, content: wire.get(key) };
+        let site = |key: &'static Key<'static>| Self { path, wire, holder: None, key, content: wire.get(*key) };
         if let Some(kind) = wire.get(names::TYPE) {
             let kind = text_or_empty(Some(kind));
             return match () {
-                () if kind.is("tool_result") => Some(site(names::CONTENT)),
-                () if OUTPUTS.iter().any(|name| kind.is(name)) => Some(site(names::OUTPUT)),
+                () if kind.is("tool_result") => Some(site(&names::CONTENT)),
+                () if OUTPUTS.iter().any(|name| kind.is(name)) => Some(site(&names::OUTPUT)),
                 () => None,
             };
         }
         let role = text_or_empty(wire.get(names::ROLE));
         if role.is("tool") || role.is("function") {
-            return Some(site(names::CONTENT));
+            return Some(site(&names::CONTENT));
         }
         let holders = [
-            (names::TOOL_RESULT_CAMEL, names::CONTENT),
-            (names::FUNCTION_RESPONSE_CAMEL, names::RESPONSE),
-            (names::FUNCTION_RESPONSE, names::RESPONSE),
+            (&names::TOOL_RESULT_CAMEL, &names::CONTENT),
+            (&names::FUNCTION_RESPONSE_CAMEL, &names::RESPONSE),
+            (&names::FUNCTION_RESPONSE, &names::RESPONSE),
         ];
         holders.into_iter().find_map(|(holder, key)| {
-            let held = wire.get(holder).and_then(Value::object)?;
-            Some(Self { path, wire, holder: Some(holder), key, content: held.get(key) })
+            let held = wire.get(*holder).and_then(Value::object)?;
+            Some(Self { path, wire, holder: Some(holder), key, content: held.get(*key) })
         })
     }
 
     /// What is measured, and cut: the text of the content, without what is no text beside it.
     pub(crate) fn text(&self) -> Content<'a, V> {
         let Some(parts) = self.parts() else {
-            return if self.key == names::RESPONSE {
+            return if *self.key == names::RESPONSE {
                 response_text(self.content)
             } else {
                 result_content(self.content)
@@ -105,9 +105,9 @@ impl<'a, V: Value<'a>> Site<V> {
     /// replaced.
     pub(crate) fn replaced(&self, new: &Substitute<'a, V>, whole: bool) -> Members<'a, V> {
         let inner = self.inner(new, whole);
-        let Some(holder) = self.holder else { return vec![(self.key, Some(inner))] };
+        let Some(holder) = self.holder.copied() else { return vec![(*self.key, Some(inner))] };
         let held = self.wire.get(holder).and_then(Value::object);
-        let mut members = vec![(self.key, Some(inner))];
+        let mut members = vec![(*self.key, Some(inner))];
         if whole && RESPONSES.contains(&holder) && held.is_some_and(|held| held.has(names::PARTS)) {
             members.push((names::PARTS, None));
         }
@@ -115,12 +115,12 @@ impl<'a, V: Value<'a>> Site<V> {
     }
 
     fn inner(&self, new: &Substitute<'a, V>, whole: bool) -> Edit<'a, V> {
-        if self.key == names::RESPONSE {
+        if *self.key == names::RESPONSE {
             return Edit::Made(Json::Object(vec![(response_key(self.content), Json::Text(new.text()))]));
         }
         let text = || new.json();
         let Some((parts, Carrier::At(place))) = self.parts().map(|parts| (parts, carrier(parts))) else {
-            let is_list = self.holder == Some(names::TOOL_RESULT_CAMEL);
+            let is_list = self.holder == Some(&names::TOOL_RESULT_CAMEL);
             let list = || Json::List(vec![Json::object([("text", Json::Text(new.text()))])]);
             return Edit::Made(if is_list { list() } else { text() });
         };

@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 use super::drafts::{Changed, Draft, Edit, Home, Json, Parts, TextPart};
-use crate::scan::{Scanned, push_escaped, push_string};
+use crate::scan::{Scanned, push_escaped, push_string, span_of};
 use crate::text::Text;
 use crate::value::Value;
 
@@ -261,16 +261,18 @@ impl<'d> Writer<'d> {
 
     /// A new text of parts, of which what is written already is copied.
     fn joined(&mut self, parts: &[TextPart<'_>]) {
-        let start = self.own.len();
-        self.own.push(b'"');
+        self.push(b"\"");
         for part in parts {
             match part {
-                TextPart::Text(text) => push_escaped(&mut self.own, text.text()),
-                TextPart::Written(bytes) => self.own.extend_from_slice(bytes),
+                TextPart::Text(text) => {
+                    let start = self.own.len();
+                    push_escaped(&mut self.own, text.text());
+                    self.take_in(start);
+                }
+                TextPart::Written(bytes) => self.copy(span_of(bytes, self.data)),
             }
         }
-        self.own.push(b'"');
-        self.take_in(start);
+        self.push(b"\"");
     }
 
     /// A new text.

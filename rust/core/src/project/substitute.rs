@@ -9,7 +9,7 @@ use super::settings::{Decision, Fate};
 use crate::content::Content;
 use crate::pieces::Piece;
 use crate::text::OwnedText;
-use crate::value::{Spelling, Value};
+use crate::value::Value;
 
 /// What stands in place of a result, part by part.
 #[derive(Clone, Debug)]
@@ -69,12 +69,11 @@ impl<'a, V: Value<'a>> Substitute<'a, V> {
     }
 }
 
-/// A part of a text, with its escapes where it has any.
+/// A part of a text, as it is written where it stands in JSON.
 fn as_it_stands<'a, V: Value<'a>>(part: &Content<'a, V>) -> TextPart<'a> {
-    if let Content::Value(value) = part
-        && let Some(Spelling::Json(written)) = value.spelling()
-    {
-        return TextPart::Written(written);
-    }
-    TextPart::Text(part.whole())
+    let written = match part {
+        Content::Value(value) => value.between_quotes(),
+        Content::Piece(_) => None,
+    };
+    written.map_or_else(|| TextPart::Text(part.whole()), TextPart::Written)
 }

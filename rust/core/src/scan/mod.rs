@@ -31,6 +31,7 @@ use crate::messages::{Messages, Record};
 
 pub(crate) use self::quote::{push_escaped, push_string};
 pub(crate) use self::request::messages_of;
+pub(crate) use self::spans::span_of;
 pub use self::syntax::{Fault, MAX_DEPTH, Refused};
 pub use self::value::{Scanned, Written};
 pub use self::write::push_quoted;

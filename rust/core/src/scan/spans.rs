@@ -52,6 +52,12 @@ impl Member<'_> {
 }
 
 /// Where a part of the data stands in it.
+pub(crate) fn span_of(part: &[u8], data: &[u8]) -> Range<usize> {
+    let start = place(part, data);
+    start..start + part.len()
+}
+
+/// Where a part of the data begins.
 fn place(part: &[u8], data: &[u8]) -> usize {
     part.as_ptr().addr().saturating_sub(data.as_ptr().addr())
 }

@@ -136,6 +136,10 @@ impl<'a> Value<'a> for Scanned<'a> {
         })
     }
 
+    fn between_quotes(self) -> Option<&'a [u8]> {
+        self.node.raw().map(|raw| raw.bytes)
+    }
+
     fn text_len(self) -> Option<usize> {
         self.node.raw().map(|raw| raw.chars as usize)
     }
