@@ -2,7 +2,7 @@
 
 use super::strings::Raw;
 use super::unescape::{boundary, escape_at};
-use crate::lanes::{BLOCK, Lanes, Work, dispatch, find_escaped};
+use crate::lanes::{BLOCK, Lanes, Work, block_at, dispatch, find_escaped};
 use crate::utf8;
 
 impl<'a> Raw<'a> {
@@ -66,31 +66,28 @@ impl Work for Stepping<'_> {
     fn run<L: Lanes>(self) -> Stepped {
         let Self { bytes, count } = self;
         let (mut at, mut left, mut carry) = (0, count, 0);
-        while left > 0
-            && let Some(block) = bytes.get(at..).and_then(|rest| rest.first_chunk::<BLOCK>())
-        {
+        let mut padded = [0; BLOCK];
+        while left > 0 && at < bytes.len() {
             let pending = usize::from(carry == 1);
+            let block = block_at(bytes, at, &mut padded);
             let letters = find_escaped(L::equal(block, b'\\'), &mut carry);
             if letters & L::equal(block, b'u') != 0 {
                 // The backslash of the first letter was counted with the block before.
-                let end = at + BLOCK;
-                (at, left) = step(bytes, at - pending, end, left + pending);
+                (at, left) = step(bytes, at - pending, at + BLOCK, left + pending);
                 carry = 0;
                 continue;
             }
-            let begins = !(letters | L::others(block).continuations);
+            let size = BLOCK.min(bytes.len() - at);
+            let begins = !(letters | L::others(block).continuations) & (u64::MAX >> (BLOCK - size));
             let held = begins.count_ones() as usize;
             if held > left {
-                at += place_of(begins, left);
-                left = 0;
-                carry = 0;
-                break;
+                return Stepped { at: at + place_of(begins, left), count };
             }
             left -= held;
-            at += BLOCK;
+            at += size;
         }
-        let pending = usize::from(carry == 1);
         // What goes on with the last one that was counted belongs to it.
+        let pending = usize::from(carry == 1);
         let (at, left) = step(bytes, at - pending, bytes.len(), left + pending);
         Stepped { at, count: count - left }
     }
@@ -129,12 +126,13 @@ mod tests {
 
     use super::Raw;
     use crate::lanes::Scalar;
+    use crate::scan::short::Window;
     use crate::scan::strings::read_string;
 
     /// What ends of every length say is what the text has there, and the two ends are the whole as it is written.
     fn check(written: &str) {
         let quoted = format!("\"{written}\"");
-        let raw = read_string::<Scalar>(quoted.as_bytes(), 1, true).unwrap();
+        let raw = read_string::<Scalar>(quoted.as_bytes(), 1, true, &mut Window::default()).unwrap();
         let bump = Bump::new();
         let text = |raw: Raw<'_>| {
             let text = raw.text(&bump);

@@ -13,6 +13,7 @@ mod lines;
 mod nodes;
 mod quote;
 mod request;
+mod short;
 mod spans;
 mod strings;
 mod syntax;

@@ -1,6 +1,7 @@
 //! Where a document keeps its messages: the members that a request, a trajectory or an export has them in.
 
 use super::index::{Document, Index};
+use super::short::Window;
 use super::strings::Raw;
 use super::syntax::{Literal, Scan, Visit, read_key, read_value, skip_space, unexpected};
 use super::value::Scanned;
@@ -121,7 +122,7 @@ pub(super) fn read_request<L: Lanes>(data: &[u8], start: usize) -> Scan<(usize, 
     let mut at = skip_space(data, start + 1);
     if data.get(at) != Some(&b'}') {
         loop {
-            at = read_key::<L, _>(data, at, &mut members)?;
+            at = read_key::<L, _>(data, at, &mut members, &mut Window::default())?;
             at = skip_space(data, at);
             let part = members.key.map_or(Part::Other, Part::of);
             let mut list = None;

@@ -1,5 +1,6 @@
 //! Where a JSON string ends, and what is in it.
 
+use super::short::Window;
 use super::syntax::{Fault, Refused};
 use crate::lanes::{BLOCK, Lanes, Masks, Others, block_at, find_escaped};
 
@@ -22,16 +23,15 @@ pub(crate) struct Raw<'a> {
 
 /// Read the string whose first byte behind the quote is at `start`.
 #[inline(always)]
-pub(crate) fn read_string<L: Lanes>(data: &[u8], start: usize, checks_utf8: bool) -> Result<Raw<'_>, Refused> {
+pub(crate) fn read_string<'a, L: Lanes>(
+    data: &'a [u8],
+    start: usize,
+    checks_utf8: bool,
+    window: &mut Window,
+) -> Result<Raw<'a>, Refused> {
     // Most strings are names and other short words.
-    if let Some(block) = data.get(start..).and_then(|rest| rest.first_chunk()) {
-        let masks = L::masks(block);
-        let inside = masks.quotes.wrapping_sub(1) & !masks.quotes;
-        if masks.quotes != 0 && (masks.backslashes | masks.others) & inside == 0 {
-            let chars = masks.quotes.trailing_zeros();
-            let bytes = data.get(start..start + chars as usize).unwrap_or_default();
-            return Ok(Raw { bytes, chars, has_escapes: false, is_ascii: true });
-        }
+    if let Some(raw) = window.string::<L>(data, start) {
+        return Ok(raw);
     }
     let (mut at, mut carry) = (start, 0);
     let mut seen = Seen { escapes: 0, later_bytes: 0, is_ascii: true };
@@ -226,7 +226,7 @@ fn check_utf8(bytes: &[u8]) -> Result<(), usize> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Raw, read_string};
+    use super::{Raw, Window, read_string};
     use crate::lanes::{Lanes, Scalar, Work, dispatch};
     use crate::scan::syntax::{Fault, Refused};
 
@@ -236,7 +236,7 @@ mod tests {
         type Done = Result<Raw<'a>, Refused>;
 
         fn run<L: Lanes>(self) -> Self::Done {
-            read_string::<L>(self.0, 1, true)
+            read_string::<L>(self.0, 1, true, &mut Window::default())
         }
     }
 

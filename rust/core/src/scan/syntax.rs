@@ -1,5 +1,6 @@
 //! JSON's grammar, checked to the letter, without recursion, and without making anything.
 
+use super::short::Window;
 use super::strings::{Raw, read_string};
 use crate::lanes::Lanes;
 
@@ -109,13 +110,14 @@ pub(crate) fn read_value<'a, L: Lanes, T: Visit<'a>>(
     let mut at = at;
     let mut open = 0_usize;
     let mut objects = 0_u128; // a bit for each that is open: whether it is an object
+    let mut window = Window::default();
     loop {
         at = skip_for::<T>(data, at);
         match data.get(at) {
             Some(b'"') => {
                 let raw = match visit.known(at) {
                     Some(raw) => raw,
-                    None => read_string::<L>(data, at + 1, visit.checks_utf8())?,
+                    None => read_string::<L>(data, at + 1, visit.checks_utf8(), &mut window)?,
                 };
                 visit.text(at, raw);
                 at += raw.bytes.len() + 2;
@@ -131,7 +133,7 @@ pub(crate) fn read_value<'a, L: Lanes, T: Visit<'a>>(
                 let inside = skip_for::<T>(data, at + 1);
                 let is_empty = data.get(inside) == Some(if is_object { &b'}' } else { &b']' });
                 if !is_empty {
-                    at = if is_object { read_key::<L, T>(data, inside, visit)? } else { inside };
+                    at = if is_object { read_key::<L, T>(data, inside, visit, &mut window)? } else { inside };
                     continue;
                 }
                 at = inside; // the loop below closes it
@@ -156,7 +158,7 @@ pub(crate) fn read_value<'a, L: Lanes, T: Visit<'a>>(
                 Some(b',') => {
                     at += 1;
                     if is_object {
-                        at = read_key::<L, T>(data, skip_for::<T>(data, at), visit)?;
+                        at = read_key::<L, T>(data, skip_for::<T>(data, at), visit, &mut window)?;
                     }
                     break;
                 }
@@ -174,11 +176,16 @@ pub(crate) fn read_value<'a, L: Lanes, T: Visit<'a>>(
 
 /// Read a member's name and its colon; the offset behind them.
 #[inline(always)]
-pub(crate) fn read_key<'a, L: Lanes, T: Visit<'a>>(data: &'a [u8], at: usize, visit: &mut T) -> Scan<usize> {
+pub(crate) fn read_key<'a, L: Lanes, T: Visit<'a>>(
+    data: &'a [u8],
+    at: usize,
+    visit: &mut T,
+    window: &mut Window,
+) -> Scan<usize> {
     if data.get(at) != Some(&b'"') {
         return unexpected(at);
     }
-    let name = read_string::<L>(data, at + 1, visit.checks_utf8())?;
+    let name = read_string::<L>(data, at + 1, visit.checks_utf8(), window)?;
     visit.key(at, name);
     let colon = skip_for::<T>(data, at + name.bytes.len() + 2);
     if data.get(colon) == Some(&b':') { Ok(colon + 1) } else { unexpected(colon) }
