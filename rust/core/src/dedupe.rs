@@ -99,7 +99,13 @@ impl<'a, 'r> Judging<'a, 'r> {
     /// A judge by these rules, who has seen nothing yet.
     #[must_use]
     pub fn new(rules: &'r RuleSet) -> Self {
-        Self { rules, newer: AHashMap::new(), firsts: AHashMap::new() }
+        Self::with_room(rules, 0)
+    }
+
+    /// The same, with room for so many keys.
+    #[must_use]
+    pub fn with_room(rules: &'r RuleSet, keys: usize) -> Self {
+        Self { rules, newer: AHashMap::with_capacity(keys), firsts: AHashMap::new() }
     }
 
     /// Judge an entry; they come newest first. Sets what [`Judging::prepare`] sets, and whether it is stale.

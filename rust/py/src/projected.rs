@@ -5,6 +5,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
 use toolcarry::pieces::Output;
 use toolcarry::project::{Changed, Decisions, Door, Draft, Edit, Json, Mend, Outcome, Replacement, TextPart};
+use toolcarry::text::Text;
 use toolcarry::value::{Key, Value};
 
 use crate::arena::{Arena, Object};
@@ -145,7 +146,8 @@ pub(crate) fn outcome_tuple<'py>(
     outcome: &Outcome<'_>,
     mends: &Bound<'py, PyTuple>,
 ) -> PyResult<Bound<'py, PyTuple>> {
-    let replacements = outcome.replacements.iter().map(|found| replacement_tuple(py, found));
+    let mut words = Words::default();
+    let replacements = outcome.replacements.iter().map(|found| replacement_tuple(py, found, &mut words));
     let (before, after) = outcome.tokens.unzip();
     let first = (
         outcome.blocks,
@@ -172,9 +174,33 @@ pub(crate) fn outcome_tuple<'py>(
     Ok(all.cast_into()?)
 }
 
-fn replacement_tuple<'py>(py: Python<'py>, found: &Replacement<'_>) -> PyResult<Bound<'py, PyTuple>> {
-    let (name, (before, after), (start, end)) = (string_of(py, found.name)?, found.sizes, found.range);
-    (found.position, &*found.reference, name, found.reason, before, after, start, end).into_pyobject(py)
+fn replacement_tuple<'t, 'py>(
+    py: Python<'py>,
+    found: &'t Replacement<'_>,
+    words: &mut Words<'t, 'py>,
+) -> PyResult<Bound<'py, PyTuple>> {
+    let (name, reason) = (words.of(py, found.name)?, words.of(py, Text::ascii(found.reason))?);
+    let ((before, after), (start, end)) = (found.sizes, found.range);
+    (found.position, &*found.reference, name, reason, before, after, start, end).into_pyobject(py)
+}
+
+/// Words that come many times, and few of them: each is one string.
+#[derive(Default)]
+struct Words<'t, 'py>(Vec<(Text<'t>, Bound<'py, PyString>)>);
+
+impl<'t, 'py> Words<'t, 'py> {
+    const MOST: usize = 16;
+
+    fn of(&mut self, py: Python<'py>, word: Text<'t>) -> PyResult<Bound<'py, PyString>> {
+        if let Some((_, known)) = self.0.iter().find(|(own, _)| *own == word) {
+            return Ok(known.clone());
+        }
+        let string = string_of(py, word)?;
+        if self.0.len() < Self::MOST {
+            self.0.push((word, string.clone()));
+        }
+        Ok(string)
+    }
 }
 
 /// The fields of decisions.
@@ -184,8 +210,10 @@ pub(crate) fn decisions_tuple<'py>(
     mends: Bound<'py, PyTuple>,
 ) -> PyResult<Bound<'py, PyTuple>> {
     let made = PyDict::new(py);
+    let mut words = Words::default();
     for (reference, decision) in &decisions.made {
-        made.set_item(&**reference, (decision.fate.name(), &*decision.by, decision.head, decision.tail))?;
+        let fate = words.of(py, Text::ascii(decision.fate.name()))?;
+        made.set_item(&**reference, (fate, &*decision.by, decision.head, decision.tail))?;
     }
     let dropped = PyTuple::new(py, decisions.dropped.iter().map(|reference| &**reference))?;
     (decisions.messages, made, dropped, mends).into_pyobject(py)

@@ -196,7 +196,7 @@ pub(crate) fn read_blocks<'a, V: Value<'a>>(
     settings: &Settings<'_>,
 ) -> Result<Blocks<'a, V>, Halt<Infallible>> {
     let mut walk = Walk::new(Slice(messages));
-    let mut judging = Judging::new(settings.rules);
+    let mut judging = Judging::with_room(settings.rules, messages.len() / 2);
     let mut paths = Paths::new(messages);
     let mut all = Vec::with_capacity(messages.len());
     let mut add = |judging: &mut Judging<'a, '_>, mut entry: Entry<'a, V>| {
@@ -209,7 +209,9 @@ pub(crate) fn read_blocks<'a, V: Value<'a>>(
             entries.push(entry);
         }
         judging.find_firsts(&mut entries);
-        entries.into_iter().for_each(|entry| add(&mut judging, entry));
+        for entry in entries {
+            add(&mut judging, entry);
+        }
     } else {
         while let Some(entry) = walk.next_entry()? {
             add(&mut judging, entry);

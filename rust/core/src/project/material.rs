@@ -163,7 +163,9 @@ impl<'a, 'm, V: Value<'a>> Material<'a, 'm, V> {
 
     /// The messages in their order.
     pub(crate) fn all_messages(&self) -> Vec<Draft<'a, V>> {
-        (0..self.messages.len()).filter_map(|position| self.message(position)).collect()
+        let mut drafts = Vec::with_capacity(self.messages.len());
+        drafts.extend((0..self.messages.len()).filter_map(|position| self.message(position)));
+        drafts
     }
 }
 

@@ -65,44 +65,51 @@ pub(crate) struct Writer<'d> {
     chunks: Vec<Chunk>,
 }
 
-/// What stands between the brackets of a list or an object.
-struct Inside<'s> {
-    /// What the brackets hold was, where it was.
+/// A list or an object in the making, of parts that may have stood in another.
+struct Container<F> {
+    brackets: [&'static [u8]; 2],
+    /// Where that one was.
     outer: Option<Range<usize>>,
-    /// Where each part stood.
-    parts: &'s [Range<usize>],
+    /// How many parts it had.
+    count: usize,
+    /// Where each of them stood.
+    part: F,
     /// The number of the part before.
     before: Option<usize>,
     is_empty: bool,
 }
 
-impl Inside<'_> {
+impl<F: Fn(usize) -> Range<usize>> Container<F> {
+    fn new(brackets: [&'static [u8]; 2], outer: Option<Range<usize>>, count: usize, part: F) -> Self {
+        Self { brackets, outer, count, part, before: None, is_empty: true }
+    }
+
     /// What stands before a part that had a number, and before one that is new.
     fn step(&mut self, index: Option<usize>, writer: &mut Writer<'_>) {
         let follows =
             if self.is_empty { index == Some(0) } else { index.is_some() && index == self.before.map(|at| at + 1) };
         let gap = index.filter(|_| follows).and_then(|index| {
-            let end = match index.checked_sub(1) {
-                Some(before) => self.parts.get(before)?.end,
-                None => self.outer.as_ref()?.start + 1,
+            let start = match index.checked_sub(1) {
+                Some(before) => (self.part)(before).end,
+                None => self.outer.as_ref()?.start,
             };
-            Some(end..self.parts.get(index)?.start)
+            Some(start..(self.part)(index).start)
         });
         match gap {
             Some(gap) => writer.copy(gap),
-            None if !self.is_empty => writer.push(b","),
-            None => {}
+            None if self.is_empty => writer.push(self.brackets[0]),
+            None => writer.push(b","),
         }
         (self.before, self.is_empty) = (index, false);
     }
 
     /// What stands behind the last part.
     fn finish(self, writer: &mut Writer<'_>) {
-        if let (Some(outer), Some(last)) = (self.outer, self.parts.last())
-            && !self.is_empty
-            && self.before.is_some_and(|before| before + 1 == self.parts.len())
-        {
-            writer.copy(last.end..outer.end.saturating_sub(1));
+        let last = self.before.filter(|last| last + 1 == self.count);
+        match (self.outer, last) {
+            (Some(outer), Some(last)) => writer.copy((self.part)(last).end..outer.end),
+            _ if self.is_empty => self.brackets.iter().for_each(|bracket| writer.push(bracket)),
+            _ => writer.push(self.brackets[1]),
         }
     }
 }
@@ -174,57 +181,51 @@ impl<'d> Writer<'d> {
 
     /// An array of drafts; `of` is the array whose items they may be.
     fn list(&mut self, of: Option<(Home, Scanned<'_>)>, drafts: &[Draft<'_, Scanned<'_>>]) {
-        let (mut outer, mut parts) = (None, Vec::new());
-        if let Some((_, list)) = of {
-            let items = (0..list.count()).filter_map(|index| list.item(index));
-            parts = items.map(|item| item.span(self.data)).collect();
-            outer = Some(list.span(self.data));
-        }
-        let mut inside = Inside { outer, parts: &parts, before: None, is_empty: true };
-        self.push(b"[");
+        let (data, list) = (self.data, of.map(|(_, list)| list));
+        let part = |index: usize| list.and_then(|list| list.item(index)).map_or(0..0, |item| item.span(data));
+        let count = list.map_or(0, Value::count);
+        let mut array = Container::new([b"[", b"]"], list.map(|list| list.span(data)), count, part);
         for draft in drafts {
-            let place = of.and_then(|(home, _)| draft.path()?.index_in(home));
-            inside.step(place, self);
+            array.step(of.and_then(|(home, _)| draft.path()?.index_in(home)), self);
             self.draft(draft);
         }
-        inside.finish(self);
-        self.push(b"]");
+        array.finish(self);
     }
 
     /// An object with some members replaced, left out or added.
     fn object(&mut self, changed: &Changed<'_, Scanned<'_>>) {
+        let data = self.data;
         let known = changed.of.map_or(&[][..], Scanned::raw_members);
-        let parts: Vec<Range<usize>> = known.iter().map(|member| member.span(self.data)).collect();
-        let last = |name: Text<'_>| known.iter().rposition(|member| member.name.is(name));
-        let lasts: Vec<Option<usize>> = changed.members.iter().map(|(key, _)| last(key.name)).collect();
-        let outer = changed.of.map(|object| object.span(self.data));
-        let mut inside = Inside { outer, parts: &parts, before: None, is_empty: true };
-        self.push(b"{");
-        for (index, (member, span)) in known.iter().zip(&parts).enumerate() {
-            let change = changed.members.iter().zip(&lasts).find(|((key, _), _)| member.name.is(key.name));
+        let part = |index: usize| known.get(index).map_or(0..0, |member| member.span(data));
+        let outer = changed.of.map(|object| object.span(data));
+        let mut object = Container::new([b"{", b"}"], outer, known.len(), part);
+        for (index, member) in known.iter().enumerate() {
+            let change = changed.members.iter().find(|(key, _)| member.name.is(key.name));
+            let is_last =
+                || !known.iter().skip(index + 1).any(|later| change.is_some_and(|(key, _)| later.name.is(key.name)));
             match change {
-                Some(((_, None), _)) => {}
-                Some(((_, Some(edit)), last)) if *last == Some(index) => {
-                    inside.step(Some(index), self);
-                    self.copy(span.start..member.value.span(self.data).start);
+                Some((_, None)) => {}
+                Some((_, Some(edit))) if is_last() => {
+                    object.step(Some(index), self);
+                    self.copy(member.span(data).start..member.value.span(data).start);
                     self.edit(edit);
                 }
                 _ => {
-                    inside.step(Some(index), self);
-                    self.copy(span.clone());
+                    object.step(Some(index), self);
+                    self.copy(member.span(data));
                 }
             }
         }
-        for ((key, edit), _) in changed.members.iter().zip(&lasts).filter(|(_, last)| last.is_none()) {
-            if let Some(edit) = edit {
-                inside.step(None, self);
+        for (key, edit) in &changed.members {
+            let is_new = || !known.iter().any(|member| member.name.is(key.name));
+            if let Some(edit) = edit.as_ref().filter(|_| is_new()) {
+                object.step(None, self);
                 self.text(key.name);
                 self.push(b":");
                 self.edit(edit);
             }
         }
-        inside.finish(self);
-        self.push(b"}");
+        object.finish(self);
     }
 
     /// A new value.

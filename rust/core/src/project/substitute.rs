@@ -11,53 +11,60 @@ use crate::pieces::Piece;
 use crate::text::OwnedText;
 use crate::value::Value;
 
-/// What stands in place of a result, part by part.
+/// What stands in place of a result.
 #[derive(Clone, Debug)]
 pub(crate) struct Substitute<'a, V> {
-    parts: Vec<Content<'a, V>>,
+    head: Content<'a, V>,
+    marker: Piece<'a>,
+    tail: Content<'a, V>,
 }
 
 impl<'a, V: Value<'a>> Substitute<'a, V> {
     /// Nothing.
-    pub(crate) const NONE: Self = Self { parts: Vec::new() };
+    pub(crate) const NONE: Self = Self::marked(Piece::ascii(""));
 
     /// What a decision makes of a text of so many characters.
     pub(crate) fn of((text, size): (&Content<'a, V>, usize), decision: &Decision<'_>, reference: &str) -> Self {
-        let marker = |decision: &Decision<'_>| Content::Piece(Piece::own(marker_of(decision, size, reference)));
+        let marker = |decision: &Decision<'_>| Piece::own(marker_of(decision, size, reference));
         if decision.fate != Fate::Cut {
-            return Self { parts: vec![marker(decision)] };
+            return Self::marked(marker(decision));
         }
         let head = decision.head.min(size);
         let tail = decision.tail.clamp(head, size);
+        Self { head: text.first(head), marker: marker(&Decision::cut(head, tail)), tail: text.last(size - tail) }
+    }
+
+    const fn marked(marker: Piece<'a>) -> Self {
+        Self { head: Content::Piece(Piece::ascii("")), marker, tail: Content::Piece(Piece::ascii("")) }
+    }
+
+    /// Its parts in their order.
+    fn parts(&self) -> impl Iterator<Item = Content<'a, V>> {
         let line_feed = || Content::Piece(Piece::ascii("\n"));
-        let mut parts = Vec::with_capacity(5);
-        if head > 0 {
-            parts.extend([text.first(head), line_feed()]);
-        }
-        parts.push(marker(&Decision::cut(head, tail)));
-        if tail < size {
-            parts.extend([line_feed(), text.last(size - tail)]);
-        }
-        Self { parts }
+        let head = (!self.head.is_empty()).then(|| [self.head.clone(), line_feed()]);
+        let tail = (!self.tail.is_empty()).then(|| [line_feed(), self.tail.clone()]);
+        let marker = Content::Piece(self.marker.clone());
+        head.into_iter().flatten().chain([marker]).chain(tail.into_iter().flatten())
     }
 
     /// How many characters.
     pub(crate) fn len(&self) -> usize {
-        self.parts.iter().map(Content::len).sum()
+        let ends = [&self.head, &self.tail].map(Content::len);
+        self.marker.len() + ends.iter().map(|size| size + usize::from(*size > 0)).sum::<usize>()
     }
 
     /// How many bytes in UTF-8; a lone surrogate has three.
     pub(crate) fn utf8_len(&self) -> usize {
-        self.parts.iter().map(Content::utf8_len).sum()
+        self.parts().map(|part| part.utf8_len()).sum()
     }
 
     /// All of it.
     pub(crate) fn text(&self) -> Piece<'a> {
-        if let [marker] = self.parts.as_slice() {
-            return marker.whole();
+        if self.len() == self.marker.len() {
+            return self.marker.clone();
         }
         let mut text = OwnedText::default();
-        for part in &self.parts {
+        for part in self.parts() {
             text.push(part.whole().text());
         }
         Piece::own(text)
@@ -65,7 +72,7 @@ impl<'a, V: Value<'a>> Substitute<'a, V> {
 
     /// The same as a new value.
     pub(crate) fn json(&self) -> Json<'a> {
-        Json::Joined(self.parts.iter().map(as_it_stands).collect())
+        Json::Joined(self.parts().map(|part| as_it_stands(&part)).collect())
     }
 }
 

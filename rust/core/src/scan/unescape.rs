@@ -9,6 +9,9 @@ use crate::lanes::{BLOCK, ESCAPES, Lanes, Work, copy_block, dispatch, find_escap
 use crate::text::{OwnedText, Text, Unit, Width};
 use crate::utf8;
 
+/// In fewer bytes than these, each is looked at.
+const FEW: usize = 16;
+
 impl<'a> Raw<'a> {
     /// Whether the text is this one.
     #[inline(always)]
@@ -32,7 +35,7 @@ impl<'a> Raw<'a> {
     /// The first code points of the text, so many or all.
     pub(crate) fn start(self, count: usize, bump: &'a Bump) -> Text<'a> {
         let first = self.bytes.get(..count).unwrap_or(self.bytes);
-        let is_plain = !self.has_escapes || memchr::memchr(b'\\', first).is_none();
+        let is_plain = !self.has_escapes || !holds_backslash(first);
         if is_plain && (self.is_ascii || first.is_ascii()) {
             return Text::Latin1(first);
         }
@@ -103,6 +106,11 @@ impl<'a> Raw<'a> {
         let done = dispatch(Unescaping { bytes, is_ascii, count, room: &mut *room });
         room.get(..done)
     }
+}
+
+/// Whether there is a backslash; in a few bytes, as are looked at most often, sooner than one could be sought.
+fn holds_backslash(bytes: &[u8]) -> bool {
+    if bytes.len() < FEW { bytes.contains(&b'\\') } else { memchr::memchr(b'\\', bytes).is_some() }
 }
 
 /// The work of writing a string without its escapes, in UTF-8, into room for it; how many bytes it took. At least so
