@@ -2,7 +2,8 @@
 //!
 //! Most tokens are short, and a short one is its own key: its bytes and its length in one integer, which is compared
 //! at once. Only the few of 16 bytes and more are hashed and compared as bytes.
-//! Merging asks mostly for what is no token; a filter that fits the processor's cache answers that.
+//! Merging asks mostly for what is no token; a filter that fits the processor's cache answers that. Not so for a few bytes
+//! of ASCII, which mostly are a token: those are looked up at once.
 
 use super::characters::Characters;
 use super::keys::{hash, hash_bytes, medium_filter_hash, medium_key, short_filter_hash, short_key};
@@ -12,8 +13,8 @@ use crate::lanes::prefetch;
 /// The rank of what is no token. Ranks are signed because comparing signed integers is what every vector unit can.
 pub(crate) const NONE: i32 = i32::MAX;
 
-/// Bits of the filter: 32 times the tokens, 256 kB.
-const FILTER_BITS: u32 = 21;
+/// Bits of the filter: some ten times the tokens in it, 128 kB.
+const FILTER_BITS: u32 = 20;
 
 /// The tokens of 8 to 15 bytes. Open addressing: a key, where it is zero, is a free place; at most two thirds are taken.
 struct Medium {
@@ -167,7 +168,9 @@ impl Vocabulary {
                     *own = rank;
                 }
                 let key = short_key(token, 0, token.len());
-                self.let_pass(short_filter_hash(key));
+                if !is_ascii(key) {
+                    self.let_pass(short_filter_hash(key));
+                }
                 short.push((key, rank));
             }
             8..16 => {
@@ -205,7 +208,7 @@ impl Vocabulary {
         match end - start {
             ..8 => {
                 let key = short_key(text, start, end - start);
-                if self.may_be(short_filter_hash(key)) { self.short.rank(key) } else { NONE }
+                if is_ascii(key) || self.may_be(short_filter_hash(key)) { self.short.rank(key) } else { NONE }
             }
             8..16 => {
                 let key = medium_key(text, start, end - start);
@@ -233,6 +236,12 @@ impl Vocabulary {
             _ => self.long.rank(text.get(start..end).unwrap_or_default()) != NONE,
         }
     }
+}
+
+/// Whether the bytes of a short key are ASCII.
+#[inline(always)]
+fn is_ascii(key: u64) -> bool {
+    key & 0x8080_8080_8080_8080 == 0
 }
 
 fn pair_place(first: u8, second: u8) -> usize {
