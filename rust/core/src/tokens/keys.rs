@@ -65,7 +65,16 @@ pub(crate) fn short_key(text: &[u8], start: usize, size: usize) -> u64 {
 /// The key of up to 15 bytes.
 #[inline(always)]
 pub(crate) fn medium_key(text: &[u8], start: usize, size: usize) -> u128 {
-    sixteen(text, start) & ((1 << (8 * (size & 15))) - 1) | (size as u128) << 120
+    #[allow(clippy::indexing_slicing)] // while it is compiled
+    const MASKS: [u128; 16] = {
+        let (mut masks, mut size) = ([0; 16], 1);
+        while size < 16 {
+            masks[size] = u128::MAX >> (128 - 8 * size);
+            size += 1;
+        }
+        masks
+    };
+    sixteen(text, start) & MASKS.get(size & 15).copied().unwrap_or(0) | (size as u128) << 120
 }
 
 /// How many bytes a medium key is of.
