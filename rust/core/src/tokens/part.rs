@@ -68,7 +68,7 @@ impl<'a> Part<'a> {
             }
             // As many characters for each of the other tokens, and some more.
             let needed = (enough - part.total()).saturating_mul(text.len() - start) / part.total().max(1);
-            reach = (needed + needed / 8).saturating_add(64);
+            reach = (needed + needed / 16).saturating_add(32);
         }
     }
 

@@ -29,6 +29,17 @@ pub struct Kept {
     pub tail_tokens: usize,
 }
 
+/// A head and a tail of a text that stay.
+#[derive(Default)]
+struct Ends<'a> {
+    head: Part<'a>,
+    /// Where the head that stays ends, in bytes of the part, and in characters of the text.
+    head_end: (usize, usize),
+    tail: Part<'a>,
+    /// Where the tail begins that stays.
+    tail_start: (usize, usize),
+}
+
 impl Encoding {
     /// The plan of a cut to so many tokens, marker aside: where the head that stays ends, and where the tail begins.
     ///
@@ -36,29 +47,45 @@ impl Encoding {
     /// `head < tail` where something is. A lone surrogate counts as U+FFFD.
     #[must_use]
     pub fn cut(&self, text: Text<'_>, limit: usize, keep: Keep, marker: Text<'_>) -> (usize, usize) {
-        match self.keep(text, limit, keep, marker) {
-            Ok(_) => (text.len(), text.len()),
-            Err(Kept { head, tail, .. }) => (head, tail),
+        match self.ends(text, limit, keep, marker) {
+            Ok(ends) => (ends.head_end.1, ends.tail_start.1),
+            Err(_) => (text.len(), text.len()),
         }
     }
 
     /// The same: how many tokens a text has that is within the limit, or else what stays of it.
     pub fn keep(&self, text: Text<'_>, limit: usize, keep: Keep, marker: Text<'_>) -> Result<usize, Kept> {
+        let ends = match self.ends(text, limit, keep, marker) {
+            Ok(ends) => ends,
+            Err(tokens) => return Ok(tokens),
+        };
+        let (head, tail) = ((&ends.head, ends.head_end.0), (&ends.tail, ends.tail_start.0));
+        let nothing = (&Part::default(), 0);
+        Err(Kept {
+            head: ends.head_end.1,
+            tail: ends.tail_start.1,
+            head_tokens: self.count_joined(head, &[], nothing),
+            tail_tokens: self.count_joined(nothing, &[], tail),
+        })
+    }
+
+    /// What stays of a text, or how many tokens it has if that is all of it.
+    fn ends<'a>(&self, text: Text<'a>, limit: usize, keep: Keep, marker: Text<'_>) -> Result<Ends<'a>, usize> {
         let length = text.len();
         // Each byte is a token at most.
         if length <= limit && text.utf8_len() <= limit {
-            return Ok(self.count_text(text));
+            return Err(self.count_text(text));
         }
-        let nothing = Kept { head: 0, tail: length, head_tokens: 0, tail_tokens: 0 };
+        let nothing = Ends { tail_start: (0, length), ..Ends::default() };
         if limit == 0 {
-            return Err(nothing);
+            return Ok(nothing);
         }
         let (first, last) = keep.shares(limit);
         let (mut head, mut tail) = (Part::default(), Part::default());
         if keep == Keep::Tail {
             tail = Part::end(self, text, limit.saturating_add(1));
             if tail.total() <= limit {
-                return Ok(tail.total());
+                return Err(tail.total());
             }
         }
         if keep == Keep::Ends {
@@ -67,7 +94,7 @@ impl Encoding {
         if keep == Keep::Head || (keep == Keep::Ends && !self.is_apart(text, (&head, first), (&tail, last))) {
             head = Part::start(self, text, limit.saturating_add(1));
             if head.total() <= limit {
-                return Ok(head.total());
+                return Err(head.total());
             }
         }
         let marker = utf8_of(marker);
@@ -78,19 +105,13 @@ impl Encoding {
                 Keep::Tail => (0, size),
                 Keep::Ends => (size / 2, size - size / 2),
             };
-            let (head_at, head_end) = head.head(self, text, first);
-            let (tail_at, tail_start) = if last == 0 { (0, length) } else { tail.tail(self, text, last) };
-            if self.count_joined((&head, head_at), &marker, (&tail, tail_at)) <= allowed {
-                let nothing = (&Part::default(), 0);
-                return Err(Kept {
-                    head: head_end,
-                    tail: tail_start,
-                    head_tokens: self.count_joined((&head, head_at), &[], nothing),
-                    tail_tokens: self.count_joined(nothing, &[], (&tail, tail_at)),
-                });
+            let head_end = head.head(self, text, first);
+            let tail_start = if last == 0 { (0, length) } else { tail.tail(self, text, last) };
+            if self.count_joined((&head, head_end.0), &marker, (&tail, tail_start.0)) <= allowed {
+                return Ok(Ends { head, head_end, tail, tail_start });
             }
         }
-        Err(nothing)
+        Ok(nothing)
     }
 
     /// Whether there is certainly something between so many first and so many last tokens of a text.
