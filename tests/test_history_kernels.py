@@ -1,6 +1,7 @@
 """Rows of the history: what was written proves itself, nothing else does, and both backends say the same."""
 
 import json
+from datetime import timedelta
 from types import ModuleType
 from typing import Any
 
@@ -8,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolcarry._pure.history import Linked, Part
-from toolcarry.tract import Kind
+from toolcarry._pure.history import EPOCH, Linked, Part
+from toolcarry.tract import CommitInfo, Kind
 
 Both = tuple[ModuleType, ModuleType]
 
@@ -156,6 +157,42 @@ def test_a_word_is_found_near_either_end(backend: ModuleType, word: str, wide: s
         assert backend.has_cut_word(text, 20)
     assert not backend.has_cut_word(f"{far}{word}{far}{wide}", 20)
     assert not backend.has_cut_word(f"{word[:-1]}{wide}", 20)
+
+
+TIMES = st.one_of(st.just(1_700_000_000_123_456), st.integers(-(2**63), 2**63 - 1))
+WRITTEN = st.one_of(
+    JSON.map(lambda value: {"value": value}),
+    st.sampled_from(({}, {"a": 10**18}, {"a": -(10**30)}, {"a": "7" * 40}, {"a": "\ud800"})),
+).map(lambda value: json.dumps(value).encode())
+UNWRITTEN = st.sampled_from((b"", b"[]", b"1", b"{", b'{"a":', b"\xff"))
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 9), WRITTEN | UNWRITTEN, NUMBERS, TIMES), max_size=5), HEADS
+)
+def test_the_same_commits(both: Both, given: list[Any], head: Any) -> None:
+    """Up to the first row of which none can be made: a kind, metadata or a time that nobody writes."""
+    rows = [
+        both[0].link_rows([("tool", kind, bytes(32), metadata, tokens)], head, 0, "", "c")[0]
+        for kind, metadata, tokens, _ in given
+    ]
+    rows = [(*row[:8], each[3], row[9]) for row, each in zip(rows, given, strict=True)]
+    python, rust = [kernels.commits_of(rows, "c", CommitInfo, tuple(Kind)) for kernels in both]
+    assert repr(python) == repr(rust)  # NaN is no equal of itself
+    assert [type(commit.kind) for commit in rust] == [Kind] * len(rust)
+    for row, commit in zip(rows, rust, strict=False):
+        assert commit.parent_hash == (head[1] and head[1].hex())
+        assert round((commit.created_at - EPOCH) / timedelta(microseconds=1)) == row[8]
+
+
+def test_a_commit_is_frozen(backend: ModuleType) -> None:
+    rows = linked(backend, [("user", 0, bytes(32), b"{}", 1)], (0, None), ("", "c"))
+    (commit,) = backend.commits_of(rows, "c", CommitInfo, tuple(Kind))
+    assert commit == CommitInfo(
+        rows[0][1].hex(), None, "c", 1, "user", Kind.MESSAGE, "00" * 32, {}, 1, commit.created_at
+    )
+    with pytest.raises(AttributeError):
+        commit.role = "tool"
 
 
 @given(st.lists(st.binary()))

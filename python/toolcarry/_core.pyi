@@ -1,12 +1,12 @@
 # The kernels in Rust, under the names of `toolcarry._pure`, which is their reference.
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from toolcarry._pure.body import CarriedBytes
 from toolcarry._pure.carry import Rules
-from toolcarry._pure.history import Head, Linked, Part
+from toolcarry._pure.history import C, Head, Linked, Part
 from toolcarry._pure.project.body import ProjectedBytes
 from toolcarry._pure.recount.job import RecountCounts, TextMessage
 from toolcarry.decisions import DecisionFields, Decisions, Outcome
@@ -19,6 +19,9 @@ def carry_body(body: bytes, summary: str, policy: Policy) -> CarriedBytes: ...
 def carry_files(
     paths: Sequence[Path], summary: str, policy: Policy, threads: int
 ) -> list[CarriedBytes | InputError | OSError]: ...
+def commits_of(
+    rows: Sequence[Linked], conversation: str, commit: Callable[..., C], kinds: Sequence[int]
+) -> list[C]: ...
 def count_texts(texts: list[str], encoding: EncodingName) -> list[int]: ...
 def count_tokens(text: str, encoding: EncodingName) -> int: ...
 def deduplicate_tools(blocks: Sequence[ToolBlock], rules: Rules) -> list[ToolBlock]: ...

@@ -18,6 +18,7 @@ from toolcarry._pure.carry import (
 )
 from toolcarry._pure.dialogue import dialogue
 from toolcarry._pure.history import (
+    commits_of,
     dump_metadata,
     has_cut_word,
     hash_contents,
@@ -38,6 +39,7 @@ __all__ = [
     "carry",
     "carry_body",
     "carry_files",
+    "commits_of",
     "count_texts",
     "count_tokens",
     "deduplicate_tools",

@@ -10,21 +10,27 @@ from __future__ import annotations
 
 import json
 import struct
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from hashlib import sha256
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, TypeVar
+
+import orjson
 
 __all__ = [
+    "EPOCH",
     "WRONG_TYPES",
     "Head",
     "Linked",
     "Part",
     "commit_hash",
+    "commits_of",
     "dump_metadata",
     "has_cut_word",
     "hash_contents",
     "link_rows",
+    "load_metadata",
     "prove_rows",
     "row_seal",
 ]
@@ -45,7 +51,15 @@ Linked: TypeAlias = tuple[int, bytes, bytes | None, str, int, bytes, bytes, int,
 
 WRONG_TYPES: Final = (AttributeError, TypeError, ValueError, struct.error)
 """What the functions below raise for values of other types than were written."""
+UNREADABLE: Final = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
+"""What making a commit of a row raises where that was never written."""
 
+EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+DIGITS: Final = bytes(0x30 if 0x30 <= byte <= 0x39 else 0x20 for byte in range(256))
+"""Makes each digit a zero, and all else a space."""
+LONG_INTEGER: Final = b"0" * 19
+
+C = TypeVar("C")
 
 CUT_WORDS: Final = ("truncated", "[toolcarry: ", "clipped")
 
@@ -72,6 +86,21 @@ def dump_metadata(metadata: Mapping[str, Any]) -> bytes:
     b'{"is_error":false,"name":"Read"}'
     """
     return encode(metadata).encode()
+
+
+def load_metadata(data: bytes) -> dict[str, Any]:
+    """Metadata from its canonical bytes, as it was given: orjson would read a long integer as a float.
+
+    >>> load_metadata(b'{"is_error":false,"name":"Read"}')
+    {'is_error': False, 'name': 'Read'}
+    """
+    try:
+        found = json.loads(data) if LONG_INTEGER in data.translate(DIGITS) else orjson.loads(data)
+    except orjson.JSONDecodeError:  # a lone surrogate
+        found = json.loads(data)
+    if not isinstance(found, dict):
+        raise ValueError("metadata is no object")  # noqa: TRY004 - of a value that was read
+    return found
 
 
 def has_cut_word(text: str, ends: int) -> bool:
@@ -158,3 +187,36 @@ def link_rows(
         rows.append((sequence, found, parent, *what, created_at, seal))
         parent = found
     return rows
+
+
+def commits_of(
+    rows: Sequence[Linked], conversation: str, commit: Callable[..., C], kinds: Sequence[int]
+) -> list[C]:
+    """The commits of rows that are known to be what was written, up to the first that holds what never was.
+
+    ``commit`` is a class with the fields of ``CommitInfo``, and ``kinds`` has its kinds in their order.
+
+    >>> rows = link_rows([("user", 0, bytes(32), b"{}", 2)], (0, None), 0, "", "default")
+    >>> commits_of(rows, "default", lambda *fields: (fields[3:6], fields[7:9]), ("message",))
+    [((1, 'user', 'message'), ({}, 2))]
+    """
+    found: list[C] = []
+    for row in rows:
+        sequence, own, parent, role, kind, content, metadata, tokens, created_at = row[:9]
+        try:
+            made = commit(
+                own.hex(),
+                None if parent is None else parent.hex(),
+                conversation,
+                sequence,
+                role,
+                kinds[kind],
+                content.hex(),
+                load_metadata(metadata),
+                tokens,
+                EPOCH + timedelta(microseconds=created_at),
+            )
+        except UNREADABLE:
+            return found
+        found.append(made)
+    return found

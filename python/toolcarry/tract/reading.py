@@ -40,6 +40,8 @@ __all__ = [
 
 SYSTEMS: Final = ("system", "developer")
 
+encode: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+
 
 class Part(NamedTuple):
     """What one commit has of a message."""
@@ -112,7 +114,7 @@ def call_metadata(call: ToolCall) -> dict[str, Any]:
 
 def arguments_json(call: Mapping[str, Any]) -> str:
     """The arguments of a call in the metadata, as OpenAI's requests have them."""
-    return json.dumps(call["arguments"], ensure_ascii=False, separators=(",", ":"))
+    return encode(call["arguments"])
 
 
 class Names:

@@ -3,6 +3,7 @@
 mod arena;
 mod blocks;
 mod bytes;
+mod commits;
 mod context;
 mod errors;
 mod files;
@@ -25,6 +26,8 @@ mod _core {
     use super::blocks::{deduplicate_tools, extract_tool_blocks, extract_tool_blocks_body};
     #[pymodule_export]
     use super::bytes::carry_body;
+    #[pymodule_export]
+    use super::commits::commits_of;
     #[pymodule_export]
     use super::context::{carry, explain, format_tool_context};
     #[pymodule_export]

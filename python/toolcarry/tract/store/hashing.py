@@ -5,25 +5,17 @@ How a commit is hashed, and what proves the rest of its row, ``_pure/history.py`
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
-from typing import Any, Final
-
-import orjson
+from typing import Any
 
 from toolcarry._backend import kernels
-from toolcarry.errors import InputError, StoreDamagedError
+from toolcarry.errors import InputError
 
 __all__ = [
     "content_hash",
     "dump_metadata",
     "hash_range",
-    "load_metadata",
 ]
-
-DIGITS: Final = bytes(0x30 if 0x30 <= byte <= 0x39 else 0x20 for byte in range(256))
-"""Makes each digit a zero, and all else a space."""
-LONG_INTEGER: Final = b"0" * 19
 
 
 def content_hash(content: bytes) -> bytes:
@@ -55,14 +47,3 @@ def dump_metadata(metadata: Mapping[str, Any]) -> bytes:
         return kernels.dump_metadata(metadata)
     except (TypeError, ValueError) as error:
         raise InputError(f"metadata: {error}", None) from None
-
-
-def load_metadata(data: bytes) -> dict[str, Any]:
-    """Metadata from its canonical bytes, as it was given: orjson would read a long integer as a float."""
-    try:
-        found = json.loads(data) if LONG_INTEGER in data.translate(DIGITS) else orjson.loads(data)
-    except orjson.JSONDecodeError:  # a lone surrogate
-        found = json.loads(data)
-    if not isinstance(found, dict):
-        raise StoreDamagedError("metadata is no object")
-    return found

@@ -22,7 +22,7 @@ from toolcarry.tract.store.database import (
 from toolcarry.tract.store.hashing import dump_metadata
 from toolcarry.tract.store.packing import pack
 from toolcarry.tract.store.pages import Head, Pages
-from toolcarry.tract.store.rows import commit_of
+from toolcarry.tract.store.rows import commits_of
 from toolcarry.tract.store.statements import ADD_COMMIT, ADD_CONTENT, HEAD, NUMBER, SEAL
 from toolcarry.tract.values import CommitInfo, Kind
 
@@ -79,14 +79,16 @@ class Log(Pages):
     def append(self, drafts: Sequence[Draft]) -> list[CommitInfo]:
         """Append commits to the head, whatever it is, all or none."""
         prepared = prepare(drafts)
-        return self._commits(self._until_first(None, lambda: prepared))
+        rows = self._until_first(None, lambda: prepared)
+        return commits_of(rows, self.conversation)
 
     def append_to(self, make: Callable[[Head], Sequence[Draft]]) -> list[CommitInfo]:
         """Append the commits that are made for the head that they will stand on.
 
         ``make`` is called anew where another writer came in between. It may read this log.
         """
-        return self._commits(self._append_to(lambda head: prepare(make(head))))
+        rows = self._append_to(lambda head: prepare(make(head)))
+        return commits_of(rows, self.conversation)
 
     def advance(self, make: Callable[[Head], Prepared]) -> Head | None:
         """As ``append_to``; gives the new head alone, and ``None`` where nothing was appended."""
@@ -177,9 +179,6 @@ class Log(Pages):
             )
             run.run_many(ADD_COMMIT, [(number, *row) for row in rows])
         return number
-
-    def _commits(self, rows: Sequence[Row]) -> list[CommitInfo]:
-        return [commit_of(row, self.conversation) for row in rows]
 
     def make_number(self, run: Transaction) -> int:
         """The number of the conversation, which is made where there is none."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from toolcarry.errors import StoreDamagedError, UnknownCommitError
+from toolcarry.errors import StoreDamagedError, StoreError, UnknownCommitError
 from toolcarry.tract.store.database import Database, Row, Value
 from toolcarry.tract.store.hashing import hash_range
-from toolcarry.tract.store.rows import WIDTH, read_content, read_row, read_rows
+from toolcarry.tract.store.rows import WIDTH, read_content, read_contents, read_row, read_rows
 from toolcarry.tract.store.statements import (
     HEAD,
     LOST,
@@ -56,20 +56,22 @@ class Pages:
 
     def commits(self, condition: str = "", *, after: int = 0) -> Iterator[CommitInfo]:
         """The commits behind a sequence, oldest first."""
-        for commit, _ in self._verified(SELECT, (), condition, after):
-            yield commit
+        for commits, _ in self._pages(SELECT, (), condition, after):
+            yield from commits
 
     def contents(
         self, condition: str = "", *, after: int = 0
     ) -> Iterator[tuple[CommitInfo, bytes]]:
         """The commits behind a sequence, each with its content, oldest first."""
-        for commit, row in self._verified(SELECT_WITH_CONTENT, (self.tenant,), condition, after):
-            yield commit, read_content(commit, row[WIDTH:])
+        pages = self._pages(SELECT_WITH_CONTENT, (self.tenant,), condition, after)
+        for commits, rows in pages:
+            yield from read_contents(commits, [row[WIDTH:] for row in rows])
 
     def sized(self, condition: str = "") -> Iterator[tuple[CommitInfo, int, int]]:
         """The commits, each with the bytes of its content and the bytes that these take, oldest first."""
-        for commit, row in self._verified(SELECT_WITH_SIZE, (self.tenant,), condition, 0):
-            yield commit, row[WIDTH] or 0, row[WIDTH + 1] or 0
+        for commits, rows in self._pages(SELECT_WITH_SIZE, (self.tenant,), condition, 0):
+            for commit, row in zip(commits, rows, strict=False):
+                yield commit, row[WIDTH] or 0, row[WIDTH + 1] or 0
 
     def newest(self, limit: int | None) -> Iterator[CommitInfo]:
         """The commits, newest first."""
@@ -120,10 +122,10 @@ class Pages:
         )
         return read_content(commit, rows[0] if rows else (None, None, None))
 
-    def _verified(
+    def _pages(
         self, select: str, values: tuple[Value, ...], condition: str, after: int
-    ) -> Iterator[tuple[CommitInfo, Row]]:
-        """Each commit behind a sequence, with its row."""
+    ) -> Iterator[tuple[list[CommitInfo], list[Row]]]:
+        """The commits behind a sequence, many at once, each with its row; of a page with damage, those before it."""
         number = self._find_number()
         if number is None:
             return
@@ -132,18 +134,23 @@ class Pages:
         place = after
         while True:
             rows = self.database.read(sql, (*values, number, place, PAGE))
-            commits = read_rows(rows, self.tenant, self.conversation)
-            for row, commit in zip(rows, commits, strict=True):
-                if not condition and older is not None:
-                    self._check_link(older.sequence, older.commit_hash, commit)
-                elif not condition and after == 0:
-                    self._check_link(0, None, commit)
-                if commit.sequence <= place:
-                    raise StoreDamagedError(
-                        f"{self.database.name}: is damaged: rows are not in order"
-                    )
-                older, place = commit, commit.sequence
-                yield commit, row
+            commits: list[CommitInfo] = []
+            try:
+                for commit in read_rows(rows, self.tenant, self.conversation):
+                    if not condition and older is not None:
+                        self._check_link(older.sequence, older.commit_hash, commit)
+                    elif not condition and after == 0:
+                        self._check_link(0, None, commit)
+                    if commit.sequence <= place:
+                        raise StoreDamagedError(
+                            f"{self.database.name}: is damaged: rows are not in order"
+                        )
+                    older, place = commit, commit.sequence
+                    commits.append(commit)
+            except StoreError:
+                yield commits, rows
+                raise
+            yield commits, rows
             if len(rows) < PAGE:
                 return
 

@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 from toolcarry._backend import kernels
 from toolcarry._pure.history import WRONG_TYPES, commit_hash, row_seal
 from toolcarry.errors import StoreDamagedError
 from toolcarry.tract.store.database import Row
-from toolcarry.tract.store.hashing import content_hash, load_metadata
 from toolcarry.tract.store.packing import unpack
 from toolcarry.tract.values import CommitInfo, Kind
 
-__all__ = ["COLUMNS", "WIDTH", "commit_of", "read_content", "read_row", "read_rows"]
+__all__ = [
+    "COLUMNS",
+    "WIDTH",
+    "commits_of",
+    "read_content",
+    "read_contents",
+    "read_row",
+    "read_rows",
+]
 
 KINDS: Final = tuple(Kind)
-EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 NEVER_WRITTEN: Final = "its row holds what was never written"
-UNREADABLE: Final = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 
 COLUMNS: Final = (
     "c.sequence, c.hash, c.parent, c.role, c.kind, c.content, c.metadata, c.token_count, "
@@ -36,14 +40,12 @@ def read_rows(rows: list[Row], tenant: str, conversation: str) -> Iterator[Commi
     as wrong as what proves something else.
     """
     proved = kernels.prove_rows(rows, tenant, conversation)
-    for row in rows[:proved]:
-        try:
-            commit = commit_of(row, conversation)
-        except UNREADABLE:
-            raise damaged(row, NEVER_WRITTEN) from None
-        yield commit
-    if proved < len(rows):
-        raise damaged(rows[proved], disproof(rows[proved], tenant, conversation))
+    whole = rows if proved == len(rows) else rows[:proved]
+    commits = commits_of(whole, conversation)
+    yield from commits
+    if len(commits) < len(rows):
+        row = rows[len(commits)]
+        raise damaged(row, disproof(row, tenant, conversation))
 
 
 def read_row(row: Row, tenant: str, conversation: str) -> CommitInfo:
@@ -53,13 +55,16 @@ def read_row(row: Row, tenant: str, conversation: str) -> CommitInfo:
 
 def disproof(row: Row, tenant: str, conversation: str) -> str:
     """What a row does not prove."""
-    sequence, found, parent, role, kind, content, metadata, tokens, created_at, *_ = row
+    sequence, found, parent, role, kind, content, metadata, tokens, created_at, seal, *_ = row
     try:
         is_hashed = commit_hash(parent, role, content, metadata) == found
-        row_seal(tenant, conversation, sequence, found, kind, tokens, created_at)
+        place = (sequence, found, kind, tokens, created_at)
+        is_sealed = row_seal(tenant, conversation, *place) == seal
     except WRONG_TYPES:
         return NEVER_WRITTEN
-    return f"its row does not prove its {'place' if is_hashed else 'hash'}"
+    if not is_hashed:
+        return "its row does not prove its hash"
+    return NEVER_WRITTEN if is_sealed else "its row does not prove its place"
 
 
 def damaged(row: Row, reason: str) -> StoreDamagedError:
@@ -68,25 +73,35 @@ def damaged(row: Row, reason: str) -> StoreDamagedError:
     return StoreDamagedError(f"commit {shown}: {reason}", shown)
 
 
-def commit_of(row: Sequence[Any], conversation: str) -> CommitInfo:
-    """The commit of a row that is known to be what was written."""
-    sequence, found, parent, role, kind, content, metadata, tokens, created_at, *_ = row
-    return CommitInfo(
-        found.hex(),
-        None if parent is None else parent.hex(),
-        conversation,
-        sequence,
-        role,
-        KINDS[kind],
-        content.hex(),
-        load_metadata(metadata),
-        tokens,
-        EPOCH + timedelta(microseconds=created_at),
-    )
+def commits_of(rows: list[Row], conversation: str) -> list[CommitInfo]:
+    """The commits of rows that are known to be what was written, up to the first that holds what never was."""
+    return kernels.commits_of(rows, conversation, CommitInfo, KINDS)
 
 
 def read_content(commit: CommitInfo, row: Sequence[Any]) -> bytes:
     """The content of a commit from its stored row. Raises ``StoreDamagedError`` where it is not what was written."""
+    return next(read_contents([commit], [row]))[1]
+
+
+def read_contents(
+    commits: Sequence[CommitInfo], rows: Sequence[Sequence[Any]]
+) -> Iterator[tuple[CommitInfo, bytes]]:
+    """The commits, each with its content from its stored row: all of them are hashed at once.
+
+    Raises ``StoreDamagedError`` at the first that is not what was written.
+    """
+    contents: list[bytes] = []
+    try:
+        for commit, row in zip(commits, rows, strict=False):
+            contents.append(opened(commit, row))
+    except StoreDamagedError:
+        yield from proved_contents(commits, contents)
+        raise
+    yield from proved_contents(commits, contents)
+
+
+def opened(commit: CommitInfo, row: Sequence[Any]) -> bytes:
+    """What a stored row says that the content of a commit is."""
     packing, size, data = row
     shown = commit.commit_hash
     if data is None:
@@ -94,9 +109,17 @@ def read_content(commit: CommitInfo, row: Sequence[Any]) -> bytes:
     if not (isinstance(packing, int) and isinstance(size, int) and isinstance(data, bytes)):
         raise StoreDamagedError(f"commit {shown}: its content holds what was never written", shown)
     try:
-        content = unpack(packing, data, size)
+        return unpack(packing, data, size)
     except StoreDamagedError as error:
         raise StoreDamagedError(f"commit {shown}: its content {error}", shown) from None
-    if content_hash(content).hex() != commit.content_hash:
-        raise StoreDamagedError(f"commit {shown}: its content is not what was written", shown)
-    return content
+
+
+def proved_contents(
+    commits: Sequence[CommitInfo], contents: list[bytes]
+) -> Iterator[tuple[CommitInfo, bytes]]:
+    hashes = kernels.hash_contents(contents)
+    for commit, content, found in zip(commits, contents, hashes, strict=False):
+        if found.hex() != commit.content_hash:
+            shown = commit.commit_hash
+            raise StoreDamagedError(f"commit {shown}: its content is not what was written", shown)
+        yield commit, content
