@@ -72,6 +72,11 @@ def test_a_connection_that_is_ended(
             say_again(tract, "second")
         else:
             plain = tract._log._append
+            many = [{"role": "user", "content": text} for text in ("second", "third")]
+
+            def write() -> None:
+                # More than one row takes a transaction of its own.
+                tract.append_many(many) if place == "behind" else tract.user("second")
 
             def cut_off(run: Transaction, *arguments: Any) -> Any:
                 if place == "within":
@@ -84,11 +89,33 @@ def test_a_connection_that_is_ended(
             with monkeypatch.context() as patch:
                 patch.setattr(tract._log, "_append", cut_off)
                 with pytest.raises(StoreError):
-                    tract.user("second")
+                    write()
             assert texts(tract) == ["first"]
             say_again(tract, "second")
         assert texts(tract) == ["first", "second"]
         assert tract.verify().is_whole
+
+
+def test_an_append_is_there_when_its_statement_is_done(
+    postgres: PostgresServer, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A connection that ends behind it takes nothing away, and nothing is written twice."""
+    with Tract.open(url) as tract:
+        tract.user("first")
+        plain = tract._log._append
+
+        def cut_off(*arguments: Any) -> Any:
+            done = plain(*arguments)
+            assert end_backends(postgres, url) > 0
+            return done
+
+        with monkeypatch.context() as patch:
+            patch.setattr(tract._log, "_append", cut_off)
+            second = tract.user("second")
+        assert tract.get_commit(second.commit_hash) == second
+        assert texts(tract) == ["first", "second"]
+        say_again(tract, "third")
+        assert texts(tract) == ["first", "second", "third"]
 
 
 WRITE_ON = """

@@ -15,6 +15,7 @@ __all__ = [
     "Database",
     "LostConnectionError",
     "Row",
+    "Step",
     "Transaction",
     "Value",
     "joined",
@@ -22,6 +23,9 @@ __all__ = [
 
 Value: TypeAlias = int | str | bytes | None
 Row: TypeAlias = tuple[Any, ...]
+
+Step: TypeAlias = tuple[str, Sequence[Sequence[Value]]]
+"""A statement with ``VALUES (?, ...)``, and rows of values."""
 
 T = TypeVar("T")
 
@@ -43,6 +47,9 @@ class Transaction(Protocol):
     def run_many(self, sql: str, rows: Iterable[Sequence[Value]], /) -> None:
         """Run a statement with ``VALUES (?, ...)`` for many rows of values."""
 
+    def finish(self, steps: Sequence[Step], /) -> None:
+        """The last that is done: ``run_many`` for each step, none of which sees what another one did."""
+
 
 ROWS: Final = 100
 """In one statement, at most. Each lets other threads run, which may keep the interpreter for a while."""
@@ -62,7 +69,7 @@ def joined(sql: str, rows: Iterable[Sequence[Value]]) -> Iterator[tuple[str, lis
     for row in rows:
         places.append(one + parenthesis)
         values += row
-        size += sum([len(value) for value in row if isinstance(value, bytes)])
+        size += sum([len(value) for value in row if type(value) is bytes])
         if len(places) == ROWS or size >= LARGE:
             yield f"{before}{verb}{', '.join(places)}{rest}", values
             places, values, size = [], [], 0

@@ -169,15 +169,9 @@ class Log(Pages):
             raise ConflictError("the head moved")
         rows[:] = kernels.link_rows(prepared.parts, head, now, self.tenant, self.conversation)
         contents = prepared.contents
-        if len(rows) == 1:
-            ((found, stored),) = contents.items()
-            run.run(ADD_CONTENT, (self.tenant, found, *stored))
-            run.run(ADD_COMMIT, (number, *rows[0]))
-        else:
-            run.run_many(
-                ADD_CONTENT, [(self.tenant, key, *contents[key]) for key in sorted(contents)]
-            )
-            run.run_many(ADD_COMMIT, [(number, *row) for row in rows])
+        stored = [(number, *row) for row in rows]
+        kept = [(self.tenant, key, *contents[key]) for key in sorted(contents)]
+        run.finish(((ADD_CONTENT, kept), (ADD_COMMIT, stored)))
         return number
 
     def make_number(self, run: Transaction) -> int:

@@ -106,10 +106,10 @@ class PostgresDatabase:
     def read(self, sql: str, values: Sequence[Value] = (), /) -> list[Row]:
         try:
             with self._transaction() as statements:
-                return statements.run(sql, values)
+                return statements.ask(sql, values)
         except LostConnectionError:  # the pool has looked at the others meanwhile
             with self._transaction() as statements:
-                return statements.run(sql, values)
+                return statements.ask(sql, values)
 
     def write(self, work: Callable[[Transaction], T], /) -> T:
         if self._is_read_only:
@@ -164,10 +164,10 @@ class PostgresDatabase:
         with (
             self._errors(),
             self._connections().connection(self._busy_timeout) as connection,
-            connection.transaction(),
             connection.cursor(binary=True) as cursor,
+            Statements(connection, cursor) as statements,
         ):
-            yield Statements(cursor)
+            yield statements
 
     def _connections(self) -> psycopg_pool.ConnectionPool[BoundedConnection]:
         if self._is_closed:
@@ -191,15 +191,17 @@ class PostgresDatabase:
             connection.execute(f"SET lock_timeout = {milliseconds}")
             connection.execute(f"SET statement_timeout = {milliseconds}")
             connection.execute("SET synchronous_commit = on")
-            connection.commit()
 
         # So that a wrong address or password is told at once, and not after a timeout.
-        with BoundedConnection.connect(self._target, connect_timeout=patience) as first:
+        with BoundedConnection.connect(
+            self._target, autocommit=True, connect_timeout=patience
+        ) as first:
             configure(first)
         return psycopg_pool.ConnectionPool(
             self._target,
             connection_class=BoundedConnection,
-            kwargs={"connect_timeout": patience},
+            # A transaction is begun where one is needed, so that a statement alone is one way to the server and back.
+            kwargs={"autocommit": True, "connect_timeout": patience},
             min_size=1,
             max_size=CONNECTIONS,
             timeout=self._busy_timeout,

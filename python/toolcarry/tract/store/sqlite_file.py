@@ -19,7 +19,7 @@ from toolcarry.errors import (
     StoreFullError,
     StoreVersionError,
 )
-from toolcarry.tract.store.database import ConflictError, Row, Transaction, Value, joined
+from toolcarry.tract.store.database import ConflictError, Row, Step, Transaction, Value, joined
 from toolcarry.tract.store.schema import SQLITE, VERSION, migrate
 
 __all__ = [
@@ -91,6 +91,13 @@ class Statements:
     def run_many(self, sql: str, rows: Iterable[Sequence[Value]], /) -> None:
         for statement, values in joined(sql, rows):
             self._connection.execute(statement, values)
+
+    def finish(self, steps: Sequence[Step], /) -> None:
+        for sql, rows in steps:
+            if len(rows) == 1:
+                self._connection.execute(sql, rows[0])
+            else:
+                self.run_many(sql, rows)
 
 
 def create(path: str) -> None:
