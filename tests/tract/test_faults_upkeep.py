@@ -11,6 +11,7 @@ import pytest
 from toolcarry.errors import StoreBusyError, StoreError, StoreVersionError
 from toolcarry.tract import Tract
 from toolcarry.tract.store import move
+from toolcarry.tract.store.schema import VERSION
 
 LATER = datetime.now(UTC) + timedelta(days=1)
 
@@ -202,7 +203,7 @@ def test_a_file_of_a_newer_toolcarry_is_not_touched(tmp_path: Path) -> None:
     with Tract.open(path) as tract:
         tract.user("hi")
     with closing(sqlite3.connect(path)) as other:
-        other.execute("PRAGMA user_version = 2")
+        other.execute(f"PRAGMA user_version = {VERSION + 1}")
     before = path.read_bytes()
     for options in ({}, {"read_only": True}):
         with pytest.raises(StoreVersionError, match="open it with a newer toolcarry"):

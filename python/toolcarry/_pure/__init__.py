@@ -17,6 +17,7 @@ from toolcarry._pure.carry import (
     format_tool_context,
 )
 from toolcarry._pure.dialogue import dialogue
+from toolcarry._pure.folding import fold, unfold
 from toolcarry._pure.history import (
     commits_of,
     dump_metadata,
@@ -49,6 +50,7 @@ __all__ = [
     "explain",
     "extract_tool_blocks",
     "extract_tool_blocks_body",
+    "fold",
     "format_tool_context",
     "has_cut_word",
     "has_side_effects",
@@ -66,4 +68,5 @@ __all__ = [
     "resize_token_memo",
     "truncate",
     "truncate_tokens",
+    "unfold",
 ]

@@ -32,6 +32,7 @@ pub mod fates;
 pub mod fences;
 pub mod fill;
 mod fit;
+pub mod folding;
 mod free_ids;
 mod grapheme_classes;
 pub mod graphemes;

@@ -7,6 +7,7 @@ mod commits;
 mod context;
 mod errors;
 mod files;
+mod folding;
 mod history;
 mod objects;
 mod project;
@@ -32,6 +33,8 @@ mod _core {
     use super::context::{carry, explain, format_tool_context};
     #[pymodule_export]
     use super::files::carry_files;
+    #[pymodule_export]
+    use super::folding::{fold, unfold};
     #[pymodule_export]
     use super::history::{dump_metadata, has_cut_word, hash_contents, link_rows, prove_rows};
     #[pymodule_export]

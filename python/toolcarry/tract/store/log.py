@@ -51,19 +51,22 @@ class Prepared(NamedTuple):
     """Commits to be, hashed as far as they can be before it is known on what they will stand."""
 
     parts: list[Part]
+    metadata: list[bytes]
+    """Of each as it is stored."""
     contents: dict[bytes, tuple[int, int, bytes]]
     """By hash: size, packing, and the bytes as they are stored."""
 
 
 def prepare(drafts: Sequence[Draft]) -> Prepared:
     """Hash and pack contents, and write out metadata."""
-    prepared = Prepared([], {})
+    prepared = Prepared([], [], {})
     hashes = kernels.hash_contents([draft.content for draft in drafts])
     for found, (role, kind, content, metadata, token_count) in zip(hashes, drafts, strict=True):
         if found not in prepared.contents:
             prepared.contents[found] = (len(content), *pack(content))
-        part = (role, int(kind), found, dump_metadata(metadata), token_count)
-        prepared.parts.append(part)
+        written = dump_metadata(metadata)
+        prepared.parts.append((role, int(kind), found, written, token_count))
+        prepared.metadata.append(kernels.fold(written, content))
     return prepared
 
 
@@ -169,7 +172,10 @@ class Log(Pages):
             raise ConflictError("the head moved")
         rows[:] = kernels.link_rows(prepared.parts, head, now, self.tenant, self.conversation)
         contents = prepared.contents
-        stored = [(number, *row) for row in rows]
+        stored = [
+            (number, *row[:6], metadata, *row[7:])
+            for row, metadata in zip(rows, prepared.metadata, strict=True)
+        ]
         kept = [(self.tenant, key, *contents[key]) for key in sorted(contents)]
         run.finish(((ADD_CONTENT, kept), (ADD_COMMIT, stored)))
         return number

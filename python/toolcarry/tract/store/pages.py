@@ -10,6 +10,7 @@ from toolcarry.tract.store.database import Database, Row, Value
 from toolcarry.tract.store.hashing import hash_range
 from toolcarry.tract.store.rows import WIDTH, read_content, read_contents, read_row, read_rows
 from toolcarry.tract.store.statements import (
+    FIND,
     HEAD,
     LOST,
     NUMBER,
@@ -17,6 +18,7 @@ from toolcarry.tract.store.statements import (
     SELECT_WITH_CONTENT,
     SELECT_WITH_SIZE,
 )
+from toolcarry.tract.store.unfolding import find_contents, unfolded
 from toolcarry.tract.values import CommitInfo
 
 __all__ = ["Head", "Pages"]
@@ -83,7 +85,7 @@ class Pages:
             size = PAGE if limit is None else min(PAGE, limit)
             end = "" if newer is None else "AND c.sequence < ? "
             values = (number, size) if newer is None else (number, newer.sequence, size)
-            rows = self.database.read(f"{SELECT} {end}ORDER BY c.sequence DESC LIMIT ?", values)
+            rows = self._read(f"{SELECT} {end}ORDER BY c.sequence DESC LIMIT ?", values)
             for commit in read_rows(rows, self.tenant, self.conversation):
                 if newer is not None:
                     self._check_link(commit.sequence, commit.commit_hash, newer)
@@ -101,9 +103,7 @@ class Pages:
         number = self._find_number()
         rows: list[Row] = []
         if number is not None and low:
-            rows = self.database.read(
-                f"{SELECT} AND c.hash >= ? AND c.hash <= ? LIMIT 2", (number, low, high)
-            )
+            rows = self._read(FIND, (number, low[:8], high[:8], low, high))
         if len(rows) != 1:
             reason = "several commits begin with it" if rows else "has no such commit"
             raise UnknownCommitError(
@@ -116,11 +116,9 @@ class Pages:
 
     def content(self, commit: CommitInfo) -> bytes:
         """The content of a commit, verified."""
-        rows = self.database.read(
-            "SELECT packing, size, data FROM tract_contents WHERE tenant = ? AND hash = ?",
-            (self.tenant, bytes.fromhex(commit.content_hash)),
-        )
-        return read_content(commit, rows[0] if rows else (None, None, None))
+        key = bytes.fromhex(commit.content_hash)
+        found = find_contents(self.database.read, self.tenant, [key])
+        return read_content(commit, found.get(key, (None, None, None)))
 
     def _pages(
         self, select: str, values: tuple[Value, ...], condition: str, after: int
@@ -133,7 +131,7 @@ class Pages:
         older: CommitInfo | None = None
         place = after
         while True:
-            rows = self.database.read(sql, (*values, number, place, PAGE))
+            rows = self._read(sql, (*values, number, place, PAGE))
             commits: list[CommitInfo] = []
             try:
                 for commit in read_rows(rows, self.tenant, self.conversation):
@@ -153,6 +151,10 @@ class Pages:
             yield commits, rows
             if len(rows) < PAGE:
                 return
+
+    def _read(self, sql: str, values: tuple[Value, ...]) -> list[Row]:
+        """The rows of commits, with their metadata as it was written."""
+        return unfolded(self.database.read(sql, values), self.database.read, self.tenant)
 
     def _check_link(self, sequence: int, found: str | None, commit: CommitInfo) -> None:
         """Raise ``StoreDamagedError`` where a commit does not stand on the one of this sequence and hash."""

@@ -12,6 +12,7 @@ from toolcarry.tract.store.log import Log
 from toolcarry.tract.store.packing import unpack
 from toolcarry.tract.store.rows import COLUMNS, read_content, read_row
 from toolcarry.tract.store.statements import ADD_COMMIT, ADD_CONTENT, ADD_LOST
+from toolcarry.tract.store.unfolding import is_folded, whole
 from toolcarry.tract.values import Damage, Salvage
 
 __all__ = ["salvage"]
@@ -132,6 +133,12 @@ class Contents:
             return None
 
 
+def packed(content: Row) -> Row:
+    """How a content is packed, its size and its bytes, as they are read."""
+    _, _, size, packing, data = content
+    return packing, size, data
+
+
 class Copy:
     """One conversation, on its way into the new store, some hundred commits at a time."""
 
@@ -151,15 +158,16 @@ class Copy:
         if isinstance(row, str):
             self._tell(sequence, row, None)
             return
+        content = contents.find(self._log.tenant, row[5]) if is_folded(row) else None
+        known = whole(row, packed(content)) if content else row
         try:
-            commit = read_row(row, self._log.tenant, self._log.conversation)
+            commit = read_row(known, self._log.tenant, self._log.conversation)
         except StoreError as error:
             self._tell(sequence, str(error), row[1].hex() if isinstance(row[1], bytes) else None)
             return
-        content = contents.find(self._log.tenant, row[5])
+        content = content or contents.find(self._log.tenant, row[5])
         try:
-            size, packing, data = content[2:] if content else (None, None, None)
-            read_content(commit, (packing, size, data))
+            read_content(commit, packed(content) if content else (None, None, None))
         except StoreError as error:
             self._tell(sequence, str(error), commit.commit_hash)
             return

@@ -10,6 +10,7 @@ __all__ = [
     "ADD_COMMIT",
     "ADD_CONTENT",
     "ADD_LOST",
+    "FIND",
     "HEAD",
     "LOST",
     "NUMBER",
@@ -27,6 +28,11 @@ SELECT_WITH_CONTENT: Final = (
 SELECT_WITH_SIZE: Final = (
     f"SELECT {COLUMNS}, k.size, length(k.data) FROM tract_commits c "
     "LEFT JOIN tract_contents k ON k.tenant = ? AND k.hash = c.content WHERE c.conversation = ?"
+)
+# The index has the first eight bytes alone.
+FIND: Final = (
+    f"{SELECT} AND substr(c.hash, 1, 8) >= ? AND substr(c.hash, 1, 8) <= ? "
+    "AND c.hash >= ? AND c.hash <= ? LIMIT 2"
 )
 HEAD: Final = (
     "SELECT sequence, hash FROM tract_commits WHERE conversation = ? ORDER BY sequence DESC LIMIT 1"

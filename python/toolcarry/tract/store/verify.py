@@ -11,6 +11,7 @@ from toolcarry.tract.store.hashing import content_hash
 from toolcarry.tract.store.packing import unpack
 from toolcarry.tract.store.rows import COLUMNS, read_row
 from toolcarry.tract.store.statements import LOST
+from toolcarry.tract.store.unfolding import unfolded
 from toolcarry.tract.values import CommitInfo, Damage, Kind, VerifyResult
 
 __all__ = ["all_conversations", "kind_of", "pages", "verify"]
@@ -46,7 +47,8 @@ def verify(database: Database) -> VerifyResult:
             chain = Chain(tenant, name, dict(database.read(LOST, (number,))))
             for row in pages(database, COMMITS, (tenant, number), 0):
                 checked += 1
-                chain.take(row, contents.get((tenant, row[5])))
+                (whole,) = unfolded([row], database.read, tenant)
+                chain.take(whole, contents.get((tenant, row[5])))
             damaged += chain.damaged
             lost += chain.lost
     except StoreDamagedError as error:

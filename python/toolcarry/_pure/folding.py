@@ -1,0 +1,105 @@
+"""Metadata that repeats its commit's content, without what it repeats.
+
+The arguments of an imported call stand in the line, which is the content, and are metadata as well. Folded, the metadata
+is a byte that begins no JSON, and then steps: the length of some bytes, these bytes, and a range of the content, each
+number in four bytes. What is proved is the metadata, and never how it is folded.
+"""
+
+from __future__ import annotations
+
+import struct
+from typing import Final
+
+__all__ = ["fold", "unfold"]
+
+FOLDED: Final = b"\0"
+BLOCK: Final = 32
+"""Bytes that are looked for at once; a range has no fewer."""
+WINDOW: Final = 256
+"""Bytes behind the last range in which the next one is looked for."""
+SEARCHES: Final = 16
+"""How often one is looked for in all of the content, as where keys are in another order: so time is linear."""
+ESCAPE: Final = b"\\u"
+ESCAPE_SIZE: Final = 6
+"""Bytes of an escape, which most writers of lines don't use."""
+SHORTEST: Final = 512
+"""Bytes of metadata that are worth folding."""
+GROWTH: Final = 8
+"""How many times as long as its content metadata may be, folded: no damage makes more of a store than that."""
+
+NUMBER: Final = struct.Struct(">I")
+RANGE: Final = struct.Struct(">II")
+
+
+def fold(metadata: bytes, content: bytes) -> bytes:
+    """Canonical metadata as it is stored beside its content: folded where that is half as long, else as it is.
+
+    >>> content = b'{"input":{"text":"%b"}}' % (b"import os; " * 100)
+    >>> metadata = b'{"arguments":{"text":"%b"}}' % (b"import os; " * 100)
+    >>> len(metadata), len(fold(metadata, content)), unfold(fold(metadata, content), content) == metadata
+    (1125, 57, True)
+    """
+    if len(metadata) < SHORTEST or len(metadata) > GROWTH * len(content):
+        return metadata
+    steps = [FOLDED]
+    start = place = end = searches = 0
+    while place + BLOCK <= len(metadata):
+        block = metadata[place : place + BLOCK]
+        if block.startswith(ESCAPE):
+            place += ESCAPE_SIZE
+            continue
+        at = content.find(block, end, end + WINDOW)
+        if at < 0 and searches < SEARCHES:
+            searches += 1
+            at = content.find(block)
+        if at < 0:
+            place += BLOCK
+            continue
+        length = common_length(metadata, place, content, at)
+        steps += [NUMBER.pack(place - start), metadata[start:place], RANGE.pack(at, length)]
+        place += length
+        start, end = place, at + length
+    steps += [NUMBER.pack(len(metadata) - start), metadata[start:], RANGE.pack(0, 0)]
+    folded = b"".join(steps)
+    return folded if len(folded) <= len(metadata) // 2 else metadata
+
+
+def unfold(stored: bytes, content: bytes) -> bytes:
+    """Metadata as it was before it was folded, with the content that it was folded with.
+
+    Raises ``ValueError`` for what was never folded with it.
+    """
+    if stored[:1] != FOLDED:
+        return stored
+    parts: list[bytes] = []
+    place, size = 1, 0
+    while place < len(stored):
+        literal = place + NUMBER.size
+        end = literal + number_at(stored, place)
+        at, length = number_at(stored, end), number_at(stored, end + NUMBER.size)
+        place = end + RANGE.size
+        size += end - literal + length
+        if at + length > len(content) or size > GROWTH * len(content):
+            raise ValueError("metadata: is folded with another content")
+        parts += [stored[literal:end], content[at : at + length]]
+    return b"".join(parts)
+
+
+def number_at(stored: bytes, place: int) -> int:
+    number = stored[place : place + NUMBER.size]
+    if len(number) < NUMBER.size:
+        raise ValueError("metadata: is folded and has no end")
+    return int(NUMBER.unpack(number)[0])
+
+
+def common_length(one: bytes, start: int, other: bytes, at: int) -> int:
+    """How many bytes behind two places are the same."""
+    length, size, is_longer = 0, BLOCK, True
+    while size > 0:
+        some = one[start + length : start + length + size]
+        if len(some) == size and some == other[at + length : at + length + size]:
+            length += size
+        else:
+            is_longer = False
+        size = 2 * size if is_longer else size // 2
+    return length

@@ -1,0 +1,28 @@
+//! Metadata without what it repeats of its content.
+
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use toolcarry::folding;
+
+use crate::bytes::ask_reference;
+
+/// Canonical metadata as it is stored beside its content.
+#[pyfunction]
+pub(crate) fn fold<'py>(metadata: &Bound<'py, PyBytes>, content: &Bound<'py, PyBytes>) -> Bound<'py, PyBytes> {
+    match folding::fold(metadata.as_bytes(), content.as_bytes()) {
+        Some(folded) => PyBytes::new(metadata.py(), &folded),
+        None => metadata.clone(),
+    }
+}
+
+/// Metadata as it was before it was folded; the reference says what is wrong with what was not.
+#[pyfunction]
+pub(crate) fn unfold<'py>(stored: &Bound<'py, PyBytes>, content: &Bound<'py, PyBytes>) -> PyResult<Bound<'py, PyAny>> {
+    if !folding::is_folded(stored.as_bytes()) {
+        return Ok(stored.clone().into_any());
+    }
+    match folding::unfold(stored.as_bytes(), content.as_bytes()) {
+        Some(metadata) => Ok(PyBytes::new(stored.py(), &metadata).into_any()),
+        None => ask_reference(stored.py(), "unfold", (stored, content)),
+    }
+}
