@@ -7,6 +7,7 @@ from typing import Any
 from toolcarry._pure.body import CarriedBytes
 from toolcarry._pure.carry import Rules
 from toolcarry._pure.history import C, Head, Linked, Part
+from toolcarry._pure.parts import LinePart
 from toolcarry._pure.project.body import ProjectedBytes
 from toolcarry._pure.recount.job import RecountCounts, TextMessage
 from toolcarry.decisions import DecisionFields, Decisions, Outcome
@@ -50,6 +51,7 @@ def project(
 ) -> tuple[list[Any] | None, Outcome, DecisionFields]: ...
 def project_body(body: bytes, policy: Policy, previous: Decisions | None) -> ProjectedBytes: ...
 def prove_rows(rows: list[tuple[Any, ...]], tenant: str, conversation: str) -> int: ...
+def read_lines(lines: list[bytes], ends: int) -> list[list[LinePart] | None]: ...
 def recount(
     messages: Sequence[Any],
     records: Sequence[Mapping[str, Any]],

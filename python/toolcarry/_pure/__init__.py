@@ -29,6 +29,7 @@ from toolcarry._pure.history import (
 from toolcarry._pure.inspect import inspect
 from toolcarry._pure.memo import resize_token_memo
 from toolcarry._pure.message_tokens import message_tokens
+from toolcarry._pure.parts import read_lines
 from toolcarry._pure.project.body import project_body
 from toolcarry._pure.project.objects import project
 from toolcarry._pure.recount.job import recount
@@ -63,6 +64,7 @@ __all__ = [
     "project",
     "project_body",
     "prove_rows",
+    "read_lines",
     "recount",
     "recount_body",
     "resize_token_memo",

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final, TypeAlias
 
+from toolcarry._pure.parts import Part, read_parts
 from toolcarry._pure.project.sites import RESPONSES, response_key, site_at
 from toolcarry.body import loads_line
 from toolcarry.convert import Target, convert
 from toolcarry.decode import loads
 from toolcarry.policy import Policy
 from toolcarry.project import project
-from toolcarry.tract.reading import Part, arguments_json, decode_text, read_parts
+from toolcarry.tract.reading import arguments_json, decode_text
 from toolcarry.tract.store.log import Log
 from toolcarry.tract.values import CommitInfo, Kind
 from toolcarry.tract.view import View, read_view, sequences
@@ -185,7 +186,7 @@ def emptied(record: dict[str, Any]) -> dict[str, Any] | None:
 def gone(record: dict[str, Any], told: list[Part]) -> set[int]:
     """The identities of what leaves a record: calls and results, and with the former what was said and thought."""
     found = {id(wire) for part in told for wire in part.wires}
-    if any(part.kind is not Kind.RESULT for part in told):
+    if any(part.kind != Kind.RESULT for part in told):
         message = as_object(record.get("message")) or record
         content = as_list(message.get("content")) or ()
         found.update(id(item) for item in content if is_said(item))

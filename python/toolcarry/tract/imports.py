@@ -17,7 +17,7 @@ from toolcarry.body import loads_line, messages_of, open_body
 from toolcarry.errors import InputError
 from toolcarry.tract.marks import count_truncated
 from toolcarry.tract.messages import Check, append_messages, known_names
-from toolcarry.tract.reading import Names, Uncounted, counted, message_drafts
+from toolcarry.tract.reading import Names, counted, line_drafts, message_drafts
 from toolcarry.tract.store.hashing import content_hash
 from toolcarry.tract.store.log import Draft, Log, Prepared, prepare
 from toolcarry.tract.store.pages import Head
@@ -76,7 +76,7 @@ def import_file(
                 taken = find_taken(log, data, path)
                 done = lines_to(data, taken.end)
                 continue
-            done += data.count(b"\n", taken.end, batch.end)
+            done += batch.lines
             taken = Taken(head, batch.end, True, taken.names)
             commits += len(batch.prepared.parts)
             unread += batch.unread
@@ -91,6 +91,7 @@ class Batch(NamedTuple):
 
     end: int
     """The byte behind them."""
+    lines: int
     prepared: Prepared
     unread: int
     """How many hold no object."""
@@ -125,9 +126,10 @@ class Reading:
             self._next = None
 
     def _read(self, taken: Taken) -> Batch:
-        end, drafts, unread = make_batch(self._data, taken)
-        self._check(drafts)
-        return Batch(end, prepare(drafts), unread, count_truncated(drafts))
+        lines = read_batch(self._data, taken)
+        self._check(lines.drafts)
+        prepared, truncated = prepare(lines.drafts), count_truncated(lines.drafts)
+        return Batch(lines.end, lines.lines, prepared, lines.unread, truncated)
 
     def __enter__(self) -> Self:
         return self
@@ -142,35 +144,47 @@ def is_session(data: bytes) -> bool:
     return record is not None and messages_of(record) is None
 
 
-def make_batch(data: bytes, taken: Taken) -> tuple[int, list[Draft], int]:
-    """The next lines: the byte behind them, their commits, and how many hold no object."""
+class Lines(NamedTuple):
+    """The next lines, as commits."""
+
+    end: int
+    lines: int
+    drafts: list[Draft]
+    unread: int
+
+
+def read_batch(data: bytes, taken: Taken) -> Lines:
+    """The next lines as commits. Of a line that was torn, what is missing comes first."""
     end, unread = taken.end, 0
-    found: list[Uncounted] = []
-    for _ in range(BATCH):
-        if end == len(data):
-            break
-        first = data.rfind(b"\n", 0, end) + 1
+    drafts: list[Draft] = []
+    is_torn = data.rfind(b"\n", 0, end) + 1 < end
+    if is_torn:
+        end, drafts = finish_line(data, taken)
+    lines: list[bytes] = []
+    while end < len(data) and len(lines) < BATCH:
         start, end = end, data.find(b"\n", end) + 1 or len(data)
-        line = data[first:end]
-        if first < start:
-            # The first bytes of this line are there: the rest as it stands, and then the line, if now it says something.
-            found.append(source(data[start:end]))
-            record = None if taken.is_read else loads_line(line)
-            if record is not None:
-                found += message_drafts(record, line, taken.names, is_inside=True)
-            continue
-        record = loads_line(line)
-        unread += record is None and not line.isspace()
-        read = []
-        if record is not None:
-            read = message_drafts(record, line, taken.names, is_source=True)
-        found += read or [source(line)]
-    return end, counted(found), unread
+        lines.append(data[start:end])
+    for line, found in zip(lines, line_drafts(lines, taken.names), strict=True):
+        unread += found is None and not line.isspace()
+        drafts += found or [source(line)]
+    return Lines(end, len(lines) + is_torn, drafts, unread)
 
 
-def source(chunk: bytes) -> Uncounted:
+def finish_line(data: bytes, taken: Taken) -> tuple[int, list[Draft]]:
+    """The rest of a line of which the first bytes are there: as it stands, and then the line, if now it says something."""
+    first = data.rfind(b"\n", 0, taken.end) + 1
+    end = data.find(b"\n", taken.end) + 1 or len(data)
+    rest = source(data[taken.end : end])
+    line = data[first:end]
+    record = None if taken.is_read else loads_line(line)
+    if record is None:
+        return end, [rest]
+    return end, [rest, *counted(message_drafts(record, line, taken.names, is_inside=True))]
+
+
+def source(chunk: bytes) -> Draft:
     """Bytes of a file that are no message by themselves."""
-    return Uncounted(Draft("record", Kind.RECORD, chunk, {"record": 0, "source": True}, 0), "")
+    return Draft("record", Kind.RECORD, chunk, {"record": 0, "source": True}, 0)
 
 
 def append_at(log: Log, expected: Head, prepared: Prepared) -> Head:

@@ -10,48 +10,34 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from toolcarry._pure.content import result_text
-from toolcarry._pure.dialogue import spoken_text
-from toolcarry._pure.read import SPEAKERS, UNKNOWN, read_message, read_spoken
-from toolcarry._pure.said import Said, ToolCall, ToolResult
-from toolcarry.decode import loads, loads_arguments
+from toolcarry._backend import kernels
+from toolcarry._pure.parts import LinePart, read_parts, result_metadata
+from toolcarry._pure.read import UNKNOWN
+from toolcarry.decode import loads
 from toolcarry.errors import InputError
 from toolcarry.tokens import count_texts, count_tokens
-from toolcarry.tract.marks import flag_truncated
+from toolcarry.tract.marks import ENDS, flag_truncated
 from toolcarry.tract.store.log import Draft
 from toolcarry.tract.values import CommitInfo, Kind
-from toolcarry.wire import Wire, as_object
 
 __all__ = [
     "Names",
-    "Part",
     "Uncounted",
     "arguments_json",
     "counted",
     "decode_text",
     "dump_message",
     "encode_text",
+    "line_drafts",
     "message_drafts",
     "object_drafts",
     "part_text",
-    "read_parts",
     "result_draft",
 ]
 
-SYSTEMS: Final = ("system", "developer")
+SOURCE: Final = b'"source":true,'
 
 encode: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
-
-
-class Part(NamedTuple):
-    """What one commit has of a message."""
-
-    kind: Kind
-    role: str
-    text: str
-    metadata: dict[str, Any]
-    wires: tuple[Wire, ...]
-    """The calls of what the model said, or the result: the message's own objects."""
 
 
 def encode_text(text: str) -> bytes:
@@ -73,45 +59,6 @@ def part_text(commit: CommitInfo, content: bytes) -> str:
     return read_parts(loads(content))[int(index)].text
 
 
-def read_parts(record: Wire) -> list[Part]:
-    """The parts of a message or a record: none where it says nothing that the history asks for."""
-    message = record
-    if record.get("role") is None and ("uuid" in record or "message" in record):
-        message = as_object(record.get("message")) or record
-    said = Said()
-    read_message(message, message.get("role"), said)
-    results = [result_part(result) for result in said.results]
-    spoken = read_spoken(message)
-    text = spoken_text(spoken.content) if not is_result(message, said) else ""
-    if said.calls:
-        calls = {"tool_calls": [call_metadata(call) for call in said.calls]}
-        wires = tuple(call.wire for call in said.calls)
-        return [Part(Kind.CALL, "assistant", text, calls, wires), *results]
-    role = "system" if spoken.speaker in SYSTEMS else SPEAKERS.get(spoken.speaker, "").lower()
-    if text and role:
-        results.append(Part(Kind.MESSAGE, role, text, {}, ()))
-    return results
-
-
-def is_result(message: Wire, said: Said) -> bool:
-    """Whether a message is a result itself, so that its content is no more than that."""
-    return any(result.wire is message for result in said.results)
-
-
-def result_part(result: ToolResult) -> Part:
-    metadata = result_metadata(result.call_id, result.name, is_error=result.is_error)
-    return Part(Kind.RESULT, "tool", result_text(result.content), metadata, (result.wire,))
-
-
-def result_metadata(call_id: str, name: str, *, is_error: bool) -> dict[str, Any]:
-    return {"tool_call_id": call_id, "name": name, "is_error": is_error}
-
-
-def call_metadata(call: ToolCall) -> dict[str, Any]:
-    """A call as the metadata has it, its arguments as an object."""
-    return {"id": call.call_id, "name": call.name, "arguments": loads_arguments(call.arguments)}
-
-
 def arguments_json(call: Mapping[str, Any]) -> str:
     """The arguments of a call in the metadata, as OpenAI's requests have them."""
     return encode(call["arguments"])
@@ -128,9 +75,9 @@ class Names:
         self._noted: dict[str, str] = {}
         self._known: Mapping[str, str] | None = None
 
-    def note(self, calls: Iterable[Mapping[str, Any]]) -> None:
-        """Take in the calls that come by."""
-        self._noted.update((call["id"], call["name"]) for call in calls)
+    def note(self, names: Iterable[tuple[str, str]]) -> None:
+        """Take in the calls that come by: the id and the name of each."""
+        self._noted.update(names)
 
     def find(self, call_id: str) -> str:
         """The name of the latest call with this id; ``unknown`` where there is none."""
@@ -163,16 +110,46 @@ def message_drafts(
     found: list[Uncounted] = []
     for index, (kind, role, text, own, _) in enumerate(read_parts(record)):
         metadata = {**own, "record": index}
-        names.note(metadata.get("tool_calls", ()))
-        if kind is Kind.RESULT:
+        names.note((call["id"], call["name"]) for call in metadata.get("tool_calls", ()))
+        if kind == Kind.RESULT:
             metadata["name"] = metadata["name"] or names.find(metadata["tool_call_id"])
             flag_truncated(metadata, text)
         if is_source and index == 0:
             metadata["source"] = True
         if is_inside:
             metadata["inside"] = True
-        found.append(Uncounted(Draft(role, kind, content, metadata, 0), text))
+        found.append(Uncounted(Draft(role, Kind(kind), content, metadata, 0), text))
     return found
+
+
+def line_drafts(lines: Sequence[bytes], names: Names) -> list[list[Draft] | None]:
+    """The commits of each line of a file, as it stands; ``None`` where it holds no object."""
+    try:
+        found = kernels.read_lines(list(lines), ENDS)
+    except ValueError as error:
+        raise InputError(f"metadata: {error}", None) from None
+    return [
+        None if parts is None else [line_draft(line, index, part, names) for index, part in enumerate(parts)]
+        for line, parts in zip(lines, found, strict=True)
+    ]  # fmt: skip
+
+
+def line_draft(line: bytes, index: int, part: LinePart, names: Names) -> Draft:
+    """The commit of a part of a line. The first one stands for the line."""
+    _, role, tokens, calls, known, result, suspect = part
+    source = {} if index else {"source": True}
+    if calls is not None:
+        names.note(known)
+        written = b'{"record":%d,%b"tool_calls":%b}' % (index, b"" if index else SOURCE, calls)
+        return Draft(role, Kind.CALL, line, {}, tokens, written)
+    if result is None:
+        return Draft(role, Kind.MESSAGE, line, {"record": index, **source}, tokens)
+    call_id, name, is_error = result
+    own = result_metadata(call_id, name or names.find(call_id), is_error=is_error)
+    metadata = {**own, "record": index, **source}
+    if suspect is not None:
+        flag_truncated(metadata, suspect)
+    return Draft(role, Kind.RESULT, line, metadata, tokens)
 
 
 def counted(found: Sequence[Uncounted]) -> list[Draft]:

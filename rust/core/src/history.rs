@@ -114,22 +114,31 @@ pub fn write_text(text: Text<'_>, to: &mut Vec<u8>) {
     match text {
         Text::Latin1(units) if units.is_ascii() => {
             let mut rest = units;
-            while let Some(place) = rest.iter().position(|byte| !is_plain(u32::from(*byte))) {
-                to.extend_from_slice(rest.get(..place).unwrap_or_default());
-                escape(rest.get(place).map_or(0, |byte| u32::from(*byte)), to);
-                rest = rest.get(place + 1..).unwrap_or_default();
+            while !rest.is_empty() {
+                let (plain, behind) = rest.split_at(plain_length(rest));
+                to.extend_from_slice(plain);
+                let Some((byte, behind)) = behind.split_first() else { break };
+                escape(u32::from(*byte), to);
+                rest = behind;
             }
-            to.extend_from_slice(rest);
         }
         _ => on_units!(text, units => units.iter().for_each(|unit| escape(unit.code_point(), to))),
     }
     to.push(b'"');
 }
 
+/// How many of the first bytes stand for themselves; they are looked at some at once.
+fn plain_length(bytes: &[u8]) -> usize {
+    let is_plain = |byte: &u8| is_plain(u32::from(*byte));
+    let blocks = bytes.chunks_exact(16).take_while(|block| block.iter().fold(true, |all, byte| all & is_plain(byte)));
+    let whole = 16 * blocks.count();
+    whole + bytes.iter().skip(whole).take_while(|byte| is_plain(byte)).count()
+}
+
 /// Whether a character stands for itself.
 #[inline(always)]
 fn is_plain(code_point: u32) -> bool {
-    matches!(code_point, 0x20..0x7F) && code_point != 0x22 && code_point != 0x5C
+    matches!(code_point, 0x20..0x7F) & (code_point != 0x22) & (code_point != 0x5C)
 }
 
 /// Write a character, as its escape where it has one.

@@ -48,6 +48,7 @@ pub mod message_tokens;
 pub mod messages;
 mod owned_text;
 pub mod pair;
+pub mod parts;
 pub mod pieces;
 pub mod project;
 pub mod read;

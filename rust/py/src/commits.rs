@@ -6,6 +6,7 @@ use pyo3::exceptions::{PyArithmeticError, PyAttributeError, PyLookupError, PyTyp
 use pyo3::ffi;
 use pyo3::intern;
 use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyDelta, PyDict, PyInt, PyList, PyString, PyTuple, PyType};
 
 const DAY: i64 = 86_400;
@@ -13,6 +14,10 @@ const MICROSECONDS: i64 = 1_000_000;
 
 /// The fewest digits of an integer that may be beyond 64 bits.
 const LONG_INTEGER: usize = 19;
+
+static EPOCH: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+static LOADS: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+static LOAD_METADATA: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
 
 /// The commits of rows that are known to be what was written, up to the first that holds what never was.
 #[pyfunction]
@@ -50,9 +55,9 @@ struct Maker<'r, 'py> {
     commit: &'r Bound<'py, PyType>,
     kinds: &'r Bound<'py, PyTuple>,
     new: Bound<'py, PyAny>,
-    epoch: Bound<'py, PyAny>,
-    load: Bound<'py, PyAny>,
-    load_slowly: Bound<'py, PyAny>,
+    epoch: &'r Bound<'py, PyAny>,
+    loads: &'r Bound<'py, PyAny>,
+    load_metadata: &'r Bound<'py, PyAny>,
 }
 
 impl<'r, 'py> Maker<'r, 'py> {
@@ -62,15 +67,14 @@ impl<'r, 'py> Maker<'r, 'py> {
         kinds: &'r Bound<'py, PyTuple>,
     ) -> PyResult<Self> {
         let py = commit.py();
-        let reference = py.import(intern!(py, "toolcarry._pure.history"))?;
         Ok(Self {
             conversation,
             commit,
             kinds,
             new: commit.getattr(intern!(py, "__new__"))?,
-            epoch: reference.getattr(intern!(py, "EPOCH"))?,
-            load: py.import(intern!(py, "orjson"))?.getattr(intern!(py, "loads"))?,
-            load_slowly: reference.getattr(intern!(py, "load_metadata"))?,
+            epoch: EPOCH.import(py, "toolcarry._pure.history", "EPOCH")?,
+            loads: LOADS.import(py, "orjson", "loads")?,
+            load_metadata: LOAD_METADATA.import(py, "toolcarry._pure.history", "load_metadata")?,
         })
     }
 
@@ -101,12 +105,12 @@ impl<'r, 'py> Maker<'r, 'py> {
     /// Metadata from its canonical bytes, in which the reference reads long integers and lone surrogates.
     fn metadata(&self, written: &Bound<'py, PyBytes>) -> PyResult<Bound<'py, PyAny>> {
         if !has_long_integer(written.as_bytes())
-            && let Ok(found) = self.load.call1((written,))
+            && let Ok(found) = self.loads.call1((written,))
             && found.is_exact_instance_of::<PyDict>()
         {
             return Ok(found);
         }
-        self.load_slowly.call1((written,))
+        self.load_metadata.call1((written,))
     }
 
     fn time(&self, created_at: &Bound<'py, PyInt>) -> PyResult<Bound<'py, PyAny>> {

@@ -2,7 +2,8 @@
 
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
-use toolcarry::history::{self, Place, Sealer, commit_hash, content_hash, write_text};
+use toolcarry::history::{Place, Sealer, commit_hash, content_hash, write_text};
+use toolcarry::parts::is_suspect;
 
 use crate::bytes::{LARGE, ask_reference};
 use crate::strings::text_of;
@@ -13,11 +14,7 @@ const DEEPEST: usize = 200;
 /// Whether a word that says of a text that it was cut stands near its ends.
 #[pyfunction]
 pub(crate) fn has_cut_word(text: &Bound<'_, PyString>, ends: usize) -> bool {
-    let text = text_of(text.as_borrowed());
-    if text.len() <= ends {
-        return history::has_cut_word(text);
-    }
-    history::has_cut_word(text.slice(0, ends)) || history::has_cut_word(text.slice(text.len() - ends, text.len()))
+    is_suspect(text_of(text.as_borrowed()), ends)
 }
 
 /// The addresses of contents. The interpreter is released where they are large together.

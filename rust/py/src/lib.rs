@@ -10,6 +10,7 @@ mod files;
 mod folding;
 mod history;
 mod objects;
+mod parts;
 mod project;
 mod projected;
 mod recount;
@@ -37,6 +38,8 @@ mod _core {
     use super::folding::{fold, unfold};
     #[pymodule_export]
     use super::history::{dump_metadata, has_cut_word, hash_contents, link_rows, prove_rows};
+    #[pymodule_export]
+    use super::parts::read_lines;
     #[pymodule_export]
     use super::project::{project, project_body};
     #[pymodule_export]

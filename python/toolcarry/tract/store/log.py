@@ -45,6 +45,8 @@ class Draft(NamedTuple):
     content: bytes
     metadata: Mapping[str, Any]
     token_count: int
+    written: bytes | None = None
+    """The metadata as canonical bytes, where nobody else asks for it; then it is empty."""
 
 
 class Prepared(NamedTuple):
@@ -61,10 +63,12 @@ def prepare(drafts: Sequence[Draft]) -> Prepared:
     """Hash and pack contents, and write out metadata."""
     prepared = Prepared([], [], {})
     hashes = kernels.hash_contents([draft.content for draft in drafts])
-    for found, (role, kind, content, metadata, token_count) in zip(hashes, drafts, strict=True):
+    for found, draft in zip(hashes, drafts, strict=True):
+        role, kind, content, metadata, token_count, written = draft
         if found not in prepared.contents:
             prepared.contents[found] = (len(content), *pack(content))
-        written = dump_metadata(metadata)
+        if written is None:
+            written = dump_metadata(metadata)
         prepared.parts.append((role, int(kind), found, written, token_count))
         prepared.metadata.append(kernels.fold(written, content))
     return prepared
