@@ -117,7 +117,9 @@ impl Encoding {
     /// Whether there is certainly something between so many first and so many last tokens of a text.
     fn is_apart(&self, text: Text<'_>, (head, first): (&Part<'_>, usize), (tail, last): (&Part<'_>, usize)) -> bool {
         let has_both = head.total() >= first && tail.total() >= last;
-        has_both && head.head_end(self, first) + 1 < tail.tail_start(self, text, last)
+        // Of a long text not even what was read of both ends meets: each character has a byte at least.
+        let is_long = || head.bytes.len() + tail.bytes.len() + 1 < text.len();
+        has_both && (is_long() || head.head_end(self, first) + 1 < tail.tail_start(self, text, last))
     }
 
     /// How many tokens a head, a marker and a tail have together. Anew is counted only what stands between places
