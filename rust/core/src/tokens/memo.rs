@@ -10,7 +10,7 @@ use std::hash::BuildHasher;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use lru::LruCache;
-use xxhash_rust::xxh3::xxh3_128_with_secret;
+use twox_hash::XxHash3_128;
 use zerocopy::IntoBytes;
 
 use super::Encoding;
@@ -76,7 +76,7 @@ impl Memo {
         if text.len() < SHORTEST || self.lock().most == 0 {
             return count();
         }
-        let name = self.name(text.spelling(), encoding);
+        let Some(name) = self.name(text.spelling(), encoding) else { return count() };
         if let Some(known) = self.lock().by_name.get(&name) {
             return *known;
         }
@@ -89,14 +89,16 @@ impl Memo {
         found
     }
 
-    fn name(&self, spelling: Spelling<'_>, encoding: &Encoding) -> Name {
+    /// What a text is known by; nothing if its hash can't be made, for which the secret would have to be too short.
+    fn name(&self, spelling: Spelling<'_>, encoding: &Encoding) -> Option<Name> {
         let (bytes, kind) = match spelling {
             Spelling::Text(Text::Latin1(units)) => (units, 1),
             Spelling::Text(Text::Ucs2(units)) => (units.as_bytes(), 2),
             Spelling::Text(Text::Ucs4(units)) => (units.as_bytes(), 4),
             Spelling::Json(written) => (written, 0),
         };
-        (xxh3_128_with_secret(bytes, &self.secret), kind, encoding.grammar)
+        let hash = XxHash3_128::oneshot_with_secret(&self.secret, bytes).ok()?;
+        Some((hash, kind, encoding.grammar))
     }
 
     fn lock(&self) -> MutexGuard<'_, Counts> {
