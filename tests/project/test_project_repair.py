@@ -105,6 +105,15 @@ def test_evidence_of_two_providers_is_told(api: ModuleType) -> None:
     assert found.report.not_repaired == "anthropic, bedrock"
 
 
+def test_reasoning_is_evidence_of_responses(api: ModuleType) -> None:
+    """Else a lost result of Chat's would go first, and with the next projection the thought that nothing follows."""
+    thought = {"type": "reasoning", "id": "r1", "summary": []}
+    lost = {"role": "tool", "tool_call_id": "c9", "content": "lost"}
+    found = api.project([ASK, thought, lost], policy=REPAIR)
+    assert found.messages == [ASK, thought, lost]
+    assert found.report.not_repaired == "openai-chat, openai-responses"
+
+
 def test_what_was_of_another_provider_may_become_a_marker(api: ModuleType) -> None:
     """Then the next projection can mend what this one could not."""
     part = {"text": "?" * 200, "cached": True}  # a text of Bedrock's, but for a key

@@ -38,7 +38,7 @@ def shapes_of(messages: Sequence[Any]) -> list[str]:
     """The shapes of the messages that have calls or results, by name; of Chat and its dialect the one of the calls.
 
     Where none has any, those of the messages that think. What is of no provider's shape always counts, records too, and
-    so does what only one has: the role of Chat's results, and Bedrock's texts without a type.
+    so does what only one has: the role of Chat's results, the reasoning of Responses, and Bedrock's texts without a type.
     """
     callers: set[str] = set()
     names: set[str] = set()
@@ -59,9 +59,10 @@ def shapes_of(messages: Sequence[Any]) -> list[str]:
         parts = [as_object(item) or {} for item in as_list(message.get("content")) or ()]
         if any("text" in part and "type" not in part for part in parts):
             names.add("bedrock")
-        if message.get("type") == "reasoning" or any(
-            part.get("type") in THOUGHTS for part in parts
-        ):
+        is_reasoning = message.get("type") == "reasoning"
+        if is_reasoning and name == "openai-responses":
+            names.add(name)
+        if is_reasoning or any(part.get("type") in THOUGHTS for part in parts):
             thinkers.add(name or "anthropic")
     if names == {"openai-chat", "ollama"}:
         return ["ollama"] if callers == {"ollama"} else ["openai-chat"]

@@ -49,7 +49,7 @@ pub(crate) fn mend<'a, V: Value<'a>>(
 /// The shapes of the messages that have calls or results, by name; of Chat and its dialect the one of the calls.
 ///
 /// Where none has any, those of the messages that think. What is of no provider's shape always counts, records too, and
-/// so does what only one has: the role of Chat's results, and Bedrock's texts without a type.
+/// so does what only one has: the role of Chat's results, the reasoning of Responses, and Bedrock's texts without a type.
 pub(crate) fn shapes_of<'a, V: Value<'a>>(messages: impl Iterator<Item = V>) -> Vec<&'static str> {
     let (mut callers, mut found, mut thinkers) = (AHashSet::new(), AHashSet::new(), AHashSet::new());
     let mut said = Said::default();
@@ -67,7 +67,11 @@ pub(crate) fn shapes_of<'a, V: Value<'a>>(messages: impl Iterator<Item = V>) -> 
             found.insert("bedrock");
         }
         let is_thought = |part: V| is_thinking(text_or_empty(part.get(names::TYPE)));
-        if found.is_empty() && (text_or_empty(message.get(names::TYPE)).is("reasoning") || parts().any(is_thought)) {
+        let is_reasoning = text_or_empty(message.get(names::TYPE)).is("reasoning");
+        if is_reasoning && shape == Some("openai-responses") {
+            found.insert("openai-responses");
+        }
+        if found.is_empty() && (is_reasoning || parts().any(is_thought)) {
             thinkers.insert(shape.unwrap_or("anthropic"));
         }
         if shape != Some("ollama") && text_or_empty(role).is("tool") {
