@@ -106,6 +106,7 @@ def test_of_two_requests_at_once_both_send_the_same() -> None:
         with lock:
             count += 1
             mine = count
+        barrier.wait()  # until both are asked for
         return f"summary {mine}"
 
     summarize.model = None  # type: ignore[attr-defined]  # else it is asked once
@@ -113,7 +114,6 @@ def test_of_two_requests_at_once_both_send_the_same() -> None:
     sent: list[Any] = []
 
     def ask() -> None:
-        barrier.wait()
         sent.append(made.transform(REQUEST, **WHERE).messages)
 
     threads = [threading.Thread(target=ask) for _ in range(2)]
