@@ -132,6 +132,16 @@ def test_a_result_of_a_kind_that_answers_no_client(api: ModuleType) -> None:
     assert api.project(once.messages, policy=REPAIR).report.mends == ()
 
 
+def test_a_message_of_a_role_that_answers_no_call_of_that_kind(api: ModuleType) -> None:
+    call = {"id": "c1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+    asked = {"role": "assistant", "tool_calls": [call]}
+    answer = {"role": "function", "tool_call_id": "c1", "content": "x"}
+    once = api.project([asked, answer], policy=REPAIR)
+    assert [mend.kind for mend in once.report.mends] == ["missing_result", "duplicate_result"]
+    assert [message["role"] for message in once.messages] == ["assistant", "tool"]
+    assert api.project(once.messages, policy=REPAIR).report.mends == ()
+
+
 def test_the_text_of_a_response_is_what_is_resolved(api: ModuleType) -> None:
     parts = [{"type": "text", "text": LONG}, {"type": "text", "text": "b"}]
     answer = {"id": "c1", "name": "f", "response": {"error": parts}}

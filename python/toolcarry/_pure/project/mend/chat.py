@@ -25,8 +25,9 @@ def mend_chat(repair: Repair) -> list[Draft]:
     behind = -1
     """Whose results stand here."""
     for position, message in enumerate(material.messages):
-        if dialect.is_result(message) and (position,) not in pairs.others:
-            if material.is_gone((position,)):
+        path = (position,)
+        if path in pairs.strays or (dialect.is_result(message) and path not in pairs.others):
+            if material.is_gone(path):
                 continue
             call_id = text_or_empty(message.get("tool_call_id"))
             if position not in owners:

@@ -30,8 +30,9 @@ pub(crate) fn mend_chat<'a, V: Value<'a>>(mut repair: Repair<'_, 'a, '_, V>) -> 
     let mut drafts = Vec::with_capacity(messages.len());
     let mut behind = None; // whose results stand here
     for (position, message) in messages.iter().copied().enumerate() {
-        if dialect.is_result(message) && !pairs.is_other(Path::Message(position)) {
-            if !repair.material.is_gone(Path::Message(position)) {
+        let path = Path::Message(position);
+        if pairs.is_stray(path) || (dialect.is_result(message) && !pairs.is_other(path)) {
+            if !repair.material.is_gone(path) {
                 let call_id = text_or_empty(message.get(names::TOOL_CALL_ID));
                 match owners.get(&position) {
                     None => repair.tell_stray(position, call_id),
