@@ -53,6 +53,13 @@ pub(crate) struct Block<'a, V> {
     is_fixed: OnceCell<bool>,
 }
 
+/// A decision about a result, and what stands in its place by it.
+#[derive(Clone, Debug)]
+pub(crate) struct Proposal<'a, V> {
+    pub(crate) decision: Decision<'a>,
+    pub(crate) new: Substitute<'a, V>,
+}
+
 impl<'a, V: Value<'a>> Block<'a, V> {
     fn new(entry: Entry<'a, V>, paths: &mut Paths<'_, V>, judgement: Judgement) -> Self {
         let result_path = entry.result.and_then(|result| paths.of(entry.result_position, result));
@@ -114,17 +121,22 @@ impl<'a, V: Value<'a>> Block<'a, V> {
         *self.saved.get_or_init(|| self.saved_by(decision, new))
     }
 
+    /// A decision, with what it makes of the result.
+    pub(crate) fn propose(&self, decision: Decision<'a>) -> Proposal<'a, V> {
+        let new = Substitute::of((&self.text, self.size), &decision, &self.reference);
+        Proposal { decision, new }
+    }
+
     /// How many bytes less would stand there by a decision.
-    pub(crate) fn would_save(&self, decision: &Decision<'a>) -> isize {
-        self.saved_by(decision, &self.made(decision))
+    pub(crate) fn would_save(&self, Proposal { decision, new }: &Proposal<'a, V>) -> isize {
+        self.saved_by(decision, new)
     }
 
     /// Replace the result, if that makes it smaller, and smaller than it already is.
-    pub(crate) fn decide(&mut self, decision: Decision<'a>) {
+    pub(crate) fn decide(&mut self, Proposal { decision, new }: Proposal<'a, V>) {
         if self.is_settled() {
             return;
         }
-        let new = self.made(&decision);
         // Where all of the text stands there, fewer characters are fewer bytes, since a marker is ASCII: its bytes need
         // not be counted.
         let is_plain = self.decision.is_none() && decision.by.is_ascii() && self.media_bytes(&decision) == 0;
@@ -138,11 +150,6 @@ impl<'a, V: Value<'a>> Block<'a, V> {
     pub(crate) fn drop(&mut self) {
         self.is_dropped = true;
         (self.decision, self.new, self.saved) = (None, Some(Substitute::NONE), OnceCell::new());
-    }
-
-    /// What stands in place of the result by a decision.
-    fn made(&self, decision: &Decision<'a>) -> Substitute<'a, V> {
-        Substitute::of((&self.text, self.size), decision, &self.reference)
     }
 
     /// What the images and documents count that go by a decision, in bytes.

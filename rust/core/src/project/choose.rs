@@ -7,7 +7,7 @@
 
 use std::borrow::Cow;
 
-use super::blocks::Block;
+use super::blocks::{Block, Proposal};
 use super::markers::marker_of;
 use super::settings::{Counter, Decision, Fate, Previous, Settings};
 use super::stays::what_stays;
@@ -47,7 +47,7 @@ pub(crate) fn protect<'a, V: Value<'a>>(blocks: &mut [Block<'a, V>], turns: &[Ve
 pub(crate) fn repeat<'a, V: Value<'a>>(blocks: &mut [Block<'a, V>], turns: &[Vec<usize>], previous: &Previous) {
     for block in blocks.iter_mut() {
         if let Some(decision) = previous.made.get(&*block.reference) {
-            block.decide(decision.clone());
+            block.decide(block.propose(decision.clone()));
         }
     }
     if previous.dropped.is_empty() {
@@ -81,35 +81,39 @@ pub(crate) fn replace<'a, V: Value<'a>>(
     let mut waiting = Vec::new();
     let mut won = 0;
     for number in 0..blocks.len() {
-        let Some(decision) = wanted(blocks, number, settings) else { continue };
+        let Some(proposal) = wanted(blocks, number, settings) else { continue };
         let Some(block) = blocks.get_mut(number).filter(|block| !block.is_settled()) else { continue };
         if block.entry.result_position >= sent {
-            block.decide(decision);
+            block.decide(proposal);
             continue;
         }
-        let saved = block.would_save(&decision) - block.saved();
+        let saved = block.would_save(&proposal) - block.saved();
         if saved > 0 {
             won += saved;
-            waiting.push((number, decision));
+            waiting.push((number, proposal));
         }
     }
     if is_enough(won, settings) {
-        for (number, decision) in waiting {
+        for (number, proposal) in waiting {
             if let Some(block) = blocks.get_mut(number) {
-                block.decide(decision);
+                block.decide(proposal);
             }
         }
     }
 }
 
 /// What the policy makes of a result; nothing where it leaves it as it is.
-fn wanted<'a, V: Value<'a>>(blocks: &[Block<'a, V>], number: usize, settings: &Settings<'_>) -> Option<Decision<'a>> {
+fn wanted<'a, V: Value<'a>>(
+    blocks: &[Block<'a, V>],
+    number: usize,
+    settings: &Settings<'_>,
+) -> Option<Proposal<'a, V>> {
     let block = blocks.get(number)?;
     match (block.reason, block.by) {
-        (Some(Reason::Rule), _) => return Some(Decision::RULED_OUT),
+        (Some(Reason::Rule), _) => return Some(block.propose(Decision::RULED_OUT)),
         (Some(_), Some(by)) => {
             let by = reference_of(blocks, by)?;
-            return Some(Decision { fate: Fate::Superseded, by, head: 0, tail: 0 });
+            return Some(block.propose(Decision { fate: Fate::Superseded, by, head: 0, tail: 0 }));
         }
         _ => {}
     }
@@ -130,7 +134,7 @@ pub(crate) fn cut_to<'a, V: Value<'a>>(
     block: &Block<'a, V>,
     limits: Limits,
     settings: &Settings<'_>,
-) -> Option<Decision<'a>> {
+) -> Option<Proposal<'a, V>> {
     let size = block.size;
     let is_long = size > limits.chars;
     // Each byte is a token at most.
@@ -151,22 +155,18 @@ pub(crate) fn cut_to<'a, V: Value<'a>>(
     });
     while chars > 0 && tokens.is_none_or(|(room, _)| room > 0) {
         let room = Limits { chars: room_of(chars), tokens: tokens.map(|(room, encoding)| (room_of(room), encoding)) };
-        let Some((head, tail)) =
-            what_stays((&block.text, size), room, keep).filter(|(head, tail)| *head > 0 || *tail < size)
-        else {
-            break;
-        };
-        let decision = Decision::cut(head, tail);
-        let over = limits.tokens.map_or(0, |(most, encoding)| {
-            let new = Substitute::of((&block.text, size), &decision, &block.reference).text();
-            signed(encoding.count_text(new.text())) - signed(most)
-        });
+        let ends = what_stays((&block.text, size), room, keep).filter(|ends| !ends.are_empty());
+        let Some(ends) = ends else { break };
+        let decision = Decision::cut(ends.head.len(), size - ends.tail.len());
+        let new = Substitute::cut(ends, &decision, size, &block.reference);
+        let over =
+            limits.tokens.map_or(0, |(most, encoding)| signed(encoding.count_text(new.text().text())) - signed(most));
         if over <= 0 {
-            return Some(decision);
+            return Some(Proposal { decision, new });
         }
         tokens = tokens.map(|(room, encoding)| (room - over, encoding));
     }
-    Some(Decision::CLEARED)
+    Some(block.propose(Decision::CLEARED))
 }
 
 /// Which part of a result stays: of a command's output both ends, since the error stands last.
@@ -207,21 +207,21 @@ impl<'s, 'r> Total<'s, 'r> {
                 return;
             }
             if spared.next_if_eq(&number).is_none() {
-                won += self.shrink(block, Decision::CLEARED);
+                won += self.shrink(block, block.propose(Decision::CLEARED));
             }
         }
         for number in last {
             let Some(block) = blocks.get_mut(*number).filter(|_| self.over() > 0) else { continue };
             let room = room_of(self.size(block) - signed(self.over()));
-            let decision = cut_to(block, self.limits(room), self.settings).unwrap_or(Decision::CLEARED);
-            self.shrink(block, decision);
+            let proposal = cut_to(block, self.limits(room), self.settings);
+            self.shrink(block, proposal.unwrap_or_else(|| block.propose(Decision::CLEARED)));
         }
     }
 
     /// Replace a result; how many bytes that wins.
-    fn shrink<'a, V: Value<'a>>(&mut self, block: &mut Block<'a, V>, decision: Decision<'a>) -> isize {
+    fn shrink<'a, V: Value<'a>>(&mut self, block: &mut Block<'a, V>, proposal: Proposal<'a, V>) -> isize {
         let (size, saved) = (self.size(block), block.saved());
-        block.decide(decision);
+        block.decide(proposal);
         self.left += size - self.size(block);
         block.saved() - saved
     }

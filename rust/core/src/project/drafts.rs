@@ -3,8 +3,6 @@
 //! A draft holds the value that it is made from, and where that stands. So the same plan is carried out on objects, in the
 //! binding, and on the bytes that they were read from, in [`super::spans`]. The twin is `_pure/project/drafts.py`.
 
-use std::rc::Rc;
-
 use crate::pieces::Piece;
 use crate::value::{Key, Value, names};
 
@@ -147,7 +145,7 @@ pub enum Json<'a> {
     /// A text.
     Text(Piece<'a>),
     /// A text made of parts.
-    Joined(Rc<[TextPart<'a>]>),
+    Joined(Vec<TextPart<'a>>),
     /// A whole number.
     Number(i64),
     /// `true`

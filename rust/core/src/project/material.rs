@@ -126,31 +126,37 @@ impl<'a, 'm, V: Value<'a>> Material<'a, 'm, V> {
         }
     }
 
-    /// A message without parts that change, or a part.
-    pub(crate) fn draft(&self, path: Path) -> Option<Draft<'a, V>> {
+    /// A message without parts that change, or a part. What changes in it is handed out: each may be asked for once.
+    pub(crate) fn draft(&mut self, path: Path) -> Option<Draft<'a, V>> {
         let value = self.at(path)?;
-        Some(match self.edits.get(&path) {
+        Some(match self.edits.remove(&path) {
             None => Draft::Kept(path, value),
-            Some(edits) => Draft::Changed(Changed { path: Some(path), of: Some(value), members: edits.clone() }),
+            Some(members) => Draft::Changed(Changed { path: Some(path), of: Some(value), members }),
         })
     }
 
     /// The parts of a message that stay.
-    fn parts(&self, position: usize, key: PartsKey) -> Vec<Draft<'a, V>> {
+    fn parts(&mut self, position: usize, key: PartsKey) -> Vec<Draft<'a, V>> {
         let count = self.list(position, key).map_or(0, Value::count);
-        let paths = (0..count).map(|index| Path::Part(position, key, index));
-        paths.filter(|path| !self.is_gone(*path)).filter_map(|path| self.draft(path)).collect()
+        let mut parts = Vec::with_capacity(count);
+        for index in 0..count {
+            let path = Path::Part(position, key, index);
+            if !self.is_gone(path) {
+                parts.extend(self.draft(path));
+            }
+        }
+        parts
     }
 
-    /// A message with what changes in it; nothing where nothing is left of it.
-    pub(crate) fn message(&self, position: usize) -> Option<Draft<'a, V>> {
+    /// A message with what changes in it, which is handed out; nothing where nothing is left of it.
+    pub(crate) fn message(&mut self, position: usize) -> Option<Draft<'a, V>> {
         let path = Path::Message(position);
         if self.is_gone(path) {
             return None;
         }
-        let Some(touched) = self.touched.get(&position) else { return self.draft(path) };
-        let mut members = self.edits.get(&path).cloned().unwrap_or_default();
-        for (key, _) in PartsKey::ALL.into_iter().zip(touched).filter(|(_, is_touched)| **is_touched) {
+        let Some(touched) = self.touched.get(&position).copied() else { return self.draft(path) };
+        let mut members = self.edits.remove(&path).unwrap_or_default();
+        for (key, _) in PartsKey::ALL.into_iter().zip(touched).filter(|(_, is_touched)| *is_touched) {
             let items = self.parts(position, key);
             if items.is_empty() && key != PartsKey::ToolCalls {
                 return None;
@@ -162,7 +168,7 @@ impl<'a, 'm, V: Value<'a>> Material<'a, 'm, V> {
     }
 
     /// The messages in their order.
-    pub(crate) fn all_messages(&self) -> Vec<Draft<'a, V>> {
+    pub(crate) fn all_messages(mut self) -> Vec<Draft<'a, V>> {
         let mut drafts = Vec::with_capacity(self.messages.len());
         drafts.extend((0..self.messages.len()).filter_map(|position| self.message(position)));
         drafts

@@ -193,7 +193,7 @@ fn put_together<'a, 'm, D: Door<'a>>(
     let mut mended = None;
     if settings.repair || drops {
         let shapes = if drops {
-            let all = material.all_messages();
+            let all = Material::new(messages, blocks, is_continued).all_messages();
             shapes_of(all.iter().filter_map(|draft| door.build(draft)))
         } else {
             shapes_of(messages.iter().copied())

@@ -7,7 +7,7 @@
 
 use ahash::AHashSet;
 
-use super::blocks::Block;
+use super::blocks::{Block, Proposal};
 use super::choose::{cut_to, drop_all, is_enough};
 use super::drafts::{Door, Draft, Path};
 use super::settings::{Counter, Decision, Fate, Settings};
@@ -89,8 +89,8 @@ impl<'s, 'r> Request<'s, 'r> {
             let Some(block) = blocks.get_mut(*number).filter(|_| self.over() > 0) else { continue };
             let room = room_of(signed(self.counter.count(&block.new_text())) - signed(self.over()));
             let limits = Limits { tokens: Some((room, self.counter.encoding)), ..Limits::NONE };
-            if let Some(decision) = cut_to(block, limits, self.settings) {
-                self.shrink(block, decision);
+            if let Some(proposal) = cut_to(block, limits, self.settings) {
+                self.shrink(block, proposal);
             }
         }
         self.tokens < before
@@ -105,14 +105,14 @@ impl<'s, 'r> Request<'s, 'r> {
             }
             let Some(block) = blocks.get_mut(*number) else { continue };
             let saved = block.saved();
-            self.shrink(block, Decision::CLEARED);
+            self.shrink(block, block.propose(Decision::CLEARED));
             won += block.saved() - saved;
         }
     }
 
-    fn shrink<'a, V: Value<'a>>(&mut self, block: &mut Block<'a, V>, decision: Decision<'a>) {
+    fn shrink<'a, V: Value<'a>>(&mut self, block: &mut Block<'a, V>, proposal: Proposal<'a, V>) {
         let before = self.growth(block);
-        block.decide(decision);
+        block.decide(proposal);
         self.tokens += self.growth(block) - before;
     }
 

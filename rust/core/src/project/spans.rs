@@ -66,48 +66,45 @@ pub(crate) struct Writer<'d> {
 }
 
 /// A list or an object in the making, of parts that may have stood in another.
-struct Container<F> {
+struct Container {
     brackets: [&'static [u8]; 2],
     /// Where that one was.
     outer: Option<Range<usize>>,
     /// How many parts it had.
     count: usize,
-    /// Where each of them stood.
-    part: F,
-    /// The number of the part before.
-    before: Option<usize>,
+    /// The number of the part before, and where it ended.
+    before: Option<(usize, usize)>,
     is_empty: bool,
 }
 
-impl<F: Fn(usize) -> Range<usize>> Container<F> {
-    fn new(brackets: [&'static [u8]; 2], outer: Option<Range<usize>>, count: usize, part: F) -> Self {
-        Self { brackets, outer, count, part, before: None, is_empty: true }
+impl Container {
+    fn new(brackets: [&'static [u8]; 2], outer: Option<Range<usize>>, count: usize) -> Self {
+        Self { brackets, outer, count, before: None, is_empty: true }
     }
 
-    /// What stands before a part that had a number, and before one that is new.
-    fn step(&mut self, index: Option<usize>, writer: &mut Writer<'_>) {
-        let follows =
-            if self.is_empty { index == Some(0) } else { index.is_some() && index == self.before.map(|at| at + 1) };
-        let gap = index.filter(|_| follows).and_then(|index| {
-            let start = match index.checked_sub(1) {
-                Some(before) => (self.part)(before).end,
-                None => self.outer.as_ref()?.start,
+    /// What stands before a part that had a number and a place, and before one that is new.
+    fn step(&mut self, known: Option<(usize, Range<usize>)>, writer: &mut Writer<'_>) {
+        let gap = known.as_ref().and_then(|(index, span)| {
+            let start = match self.before {
+                None if self.is_empty && *index == 0 => self.outer.as_ref()?.start,
+                Some((before, end)) if before + 1 == *index => end,
+                _ => return None,
             };
-            Some(start..(self.part)(index).start)
+            Some(start..span.start)
         });
         match gap {
             Some(gap) => writer.copy(gap),
             None if self.is_empty => writer.push(self.brackets[0]),
             None => writer.push(b","),
         }
-        (self.before, self.is_empty) = (index, false);
+        (self.before, self.is_empty) = (known.map(|(index, span)| (index, span.end)), false);
     }
 
     /// What stands behind the last part.
     fn finish(self, writer: &mut Writer<'_>) {
-        let last = self.before.filter(|last| last + 1 == self.count);
+        let last = self.before.filter(|(last, _)| last + 1 == self.count);
         match (self.outer, last) {
-            (Some(outer), Some(last)) => writer.copy((self.part)(last).end..outer.end),
+            (Some(outer), Some((_, end))) => writer.copy(end..outer.end),
             _ if self.is_empty => self.brackets.iter().for_each(|bracket| writer.push(bracket)),
             _ => writer.push(self.brackets[1]),
         }
@@ -130,7 +127,8 @@ impl<'d> Writer<'d> {
 
     /// One message.
     pub(crate) fn message(mut self, draft: &Draft<'_, Scanned<'_>>) -> Written<'d> {
-        self.draft(draft);
+        let span = self.span(draft);
+        self.draft(draft, span);
         self.finish()
     }
 
@@ -163,56 +161,67 @@ impl<'d> Writer<'d> {
         }
     }
 
-    fn draft(&mut self, draft: &Draft<'_, Scanned<'_>>) {
-        match draft {
-            Draft::Kept(_, value) => self.copy(value.span(self.data)),
-            Draft::Changed(changed) => self.object(changed),
-            Draft::Made(value) => self.json(value),
+    /// Write a draft; `span` is where the value stands that it is made from.
+    fn draft(&mut self, draft: &Draft<'_, Scanned<'_>>, span: Option<Range<usize>>) {
+        match (draft, span) {
+            (Draft::Kept(..), span) => self.copy(span.unwrap_or_default()),
+            (Draft::Changed(changed), span) => self.object(changed, span),
+            (Draft::Made(value), _) => self.json(value),
         }
     }
 
     fn edit(&mut self, edit: &Edit<'_, Scanned<'_>>) {
         match edit {
             Edit::Made(value) => self.json(value),
-            Edit::Changed(changed) => self.object(changed),
+            Edit::Changed(changed) => self.object(changed, changed.of.map(|object| object.span(self.data))),
             Edit::Parts(Parts { of, items }) => self.list(*of, items),
         }
     }
 
+    /// Where the value stands that a draft is made from.
+    fn span(&self, draft: &Draft<'_, Scanned<'_>>) -> Option<Range<usize>> {
+        let value = match draft {
+            Draft::Kept(_, value) => Some(*value),
+            Draft::Changed(changed) => changed.of,
+            Draft::Made(_) => None,
+        };
+        value.map(|value| value.span(self.data))
+    }
+
     /// An array of drafts; `of` is the array whose items they may be.
     fn list(&mut self, of: Option<(Home, Scanned<'_>)>, drafts: &[Draft<'_, Scanned<'_>>]) {
-        let (data, list) = (self.data, of.map(|(_, list)| list));
-        let part = |index: usize| list.and_then(|list| list.item(index)).map_or(0..0, |item| item.span(data));
-        let count = list.map_or(0, Value::count);
-        let mut array = Container::new([b"[", b"]"], list.map(|list| list.span(data)), count, part);
+        let list = of.map(|(_, list)| list);
+        let outer = list.map(|list| list.span(self.data));
+        let mut array = Container::new([b"[", b"]"], outer, list.map_or(0, Value::count));
         for draft in drafts {
-            array.step(of.and_then(|(home, _)| draft.path()?.index_in(home)), self);
-            self.draft(draft);
+            let index = of.and_then(|(home, _)| draft.path()?.index_in(home));
+            let span = self.span(draft);
+            array.step(index.zip(span.clone()), self);
+            self.draft(draft, span);
         }
         array.finish(self);
     }
 
-    /// An object with some members replaced, left out or added.
-    fn object(&mut self, changed: &Changed<'_, Scanned<'_>>) {
+    /// An object with some members replaced, left out or added; `outer` is where it stood.
+    fn object(&mut self, changed: &Changed<'_, Scanned<'_>>, outer: Option<Range<usize>>) {
         let data = self.data;
         let known = changed.of.map_or(&[][..], Scanned::raw_members);
-        let part = |index: usize| known.get(index).map_or(0..0, |member| member.span(data));
-        let outer = changed.of.map(|object| object.span(data));
-        let mut object = Container::new([b"{", b"}"], outer, known.len(), part);
+        let mut object = Container::new([b"{", b"}"], outer, known.len());
         for (index, member) in known.iter().enumerate() {
             let change = changed.members.iter().find(|(key, _)| member.name.is(key.name));
             let is_last =
                 || !known.iter().skip(index + 1).any(|later| change.is_some_and(|(key, _)| later.name.is(key.name)));
+            let span = member.span(data);
             match change {
                 Some((_, None)) => {}
                 Some((_, Some(edit))) if is_last() => {
-                    object.step(Some(index), self);
-                    self.copy(member.span(data).start..member.value.span(data).start);
+                    object.step(Some((index, span.clone())), self);
+                    self.copy(span.start..member.value.start(data));
                     self.edit(edit);
                 }
                 _ => {
-                    object.step(Some(index), self);
-                    self.copy(member.span(data));
+                    object.step(Some((index, span.clone())), self);
+                    self.copy(span);
                 }
             }
         }

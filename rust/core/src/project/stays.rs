@@ -1,4 +1,4 @@
-//! What stays of a text that is cut: where its head ends, and where its tail begins.
+//! What stays of a text that is cut: a part of its beginning, a part of its end.
 //!
 //! By characters, a few of them around the place tell that, since a cut parts no cluster: so no more of the text is made.
 //! The twin is `Limits.cut` in `_pure/limits.py`.
@@ -16,46 +16,65 @@ use crate::value::Value;
 /// So many characters before a place, and behind it, nearly always tell whether it parts a cluster.
 const AROUND: usize = 32;
 
-/// Where the head that stays ends, and where the tail begins, of a text of so many characters; nothing where all stays.
+/// What stays of a text that is cut.
+#[derive(Clone, Debug)]
+pub(crate) struct Ends<'a, V> {
+    /// Of its beginning.
+    pub(crate) head: Content<'a, V>,
+    /// Of its end.
+    pub(crate) tail: Content<'a, V>,
+}
+
+impl<'a, V: Value<'a>> Ends<'a, V> {
+    /// Whether nothing stays.
+    pub(crate) fn are_empty(&self) -> bool {
+        self.head.is_empty() && self.tail.is_empty()
+    }
+}
+
+/// What stays of a text of so many characters; nothing where all does.
 pub(crate) fn what_stays<'a, V: Value<'a>>(
     (text, size): (&Content<'a, V>, usize),
     limits: Limits,
     keep: Keep,
-) -> Option<(usize, usize)> {
+) -> Option<Ends<'a, V>> {
     if limits.tokens.is_some() {
         let cut = Cut::of(&text.whole(), limits, keep).err()?;
-        return Some((cut.head.len(), size - cut.tail.len()));
+        return Some(Ends { head: text.first(cut.head.len()), tail: text.last(cut.tail.len()) });
     }
     if size <= limits.chars {
         return None;
     }
     let (first, last) = keep.shares(limits.chars);
-    let head = if first > 0 { head_end(text, first) } else { 0 };
-    let tail = if last > 0 { tail_start(text, size, last) } else { size };
-    Some((head, tail))
+    let nothing = || Content::Piece(Piece::ascii(""));
+    let head = if first > 0 { head_of(text, first) } else { nothing() };
+    let tail = if last > 0 { tail_of(text, size, last) } else { nothing() };
+    Some(Ends { head, tail })
 }
 
-/// Where the last cluster ends that stands whole among the first characters.
-fn head_end<'a, V: Value<'a>>(text: &Content<'a, V>, count: usize) -> usize {
-    let window = text.first(count + 1).last(AROUND + 1).whole();
+/// The first clusters that stand whole among the first characters.
+fn head_of<'a, V: Value<'a>>(text: &Content<'a, V>, count: usize) -> Content<'a, V> {
+    let first = text.first(count + 1);
+    let window = first.last(AROUND + 1).whole();
     let place = window.len() - 1;
     let known = on_units!(window.text(), units => floor_boundary(units, place));
     if anchor(&window, place).is_some_and(|from| known > from) {
-        return count - place + known;
+        return first.first(count - place + known);
     }
-    cut_text(text.start(count + 1).text(), count, Keep::Head).0
+    first.first(cut_text(text.start(count + 1).text(), count, Keep::Head).0)
 }
 
-/// Where the first cluster begins that stands whole among the last characters.
-fn tail_start<'a, V: Value<'a>>(text: &Content<'a, V>, size: usize, count: usize) -> usize {
-    let window = text.last(count + AROUND).first(2 * AROUND).whole();
+/// The last clusters that stand whole among the last characters.
+fn tail_of<'a, V: Value<'a>>(text: &Content<'a, V>, size: usize, count: usize) -> Content<'a, V> {
+    let last = text.last(count + AROUND);
+    let window = last.first(2 * AROUND).whole();
     let place = AROUND.min(size - count);
     let known = on_units!(window.text(), units => ceil_boundary(units, place));
     if anchor(&window, place).is_some() && known < window.len() {
-        return size - count - place + known;
+        return last.last(count + place - known);
     }
     let window = end_window(text, count);
-    size - (window.len() - cut_text(window.text(), count, Keep::Tail).1)
+    last.last(window.len() - cut_text(window.text(), count, Keep::Tail).1)
 }
 
 /// The last character before a place, of which no boundary behind it depends on what stands before; nothing where the

@@ -6,10 +6,14 @@
 use super::drafts::{Json, TextPart};
 use super::markers::marker_of;
 use super::settings::{Decision, Fate};
+use super::stays::Ends;
 use crate::content::Content;
 use crate::pieces::Piece;
 use crate::text::OwnedText;
 use crate::value::Value;
+
+/// Two ends, a line feed at each, and the marker.
+const MOST_PARTS: usize = 5;
 
 /// What stands in place of a result.
 #[derive(Clone, Debug)]
@@ -25,13 +29,23 @@ impl<'a, V: Value<'a>> Substitute<'a, V> {
 
     /// What a decision makes of a text of so many characters.
     pub(crate) fn of((text, size): (&Content<'a, V>, usize), decision: &Decision<'_>, reference: &str) -> Self {
-        let marker = |decision: &Decision<'_>| Piece::own(marker_of(decision, size, reference));
         if decision.fate != Fate::Cut {
-            return Self::marked(marker(decision));
+            return Self::marked(Piece::own(marker_of(decision, size, reference)));
         }
         let head = decision.head.min(size);
         let tail = decision.tail.clamp(head, size);
-        Self { head: text.first(head), marker: marker(&Decision::cut(head, tail)), tail: text.last(size - tail) }
+        Self::cut(
+            Ends { head: text.first(head), tail: text.last(size - tail) },
+            &Decision::cut(head, tail),
+            size,
+            reference,
+        )
+    }
+
+    /// The ends of a text that is cut by a decision.
+    pub(crate) fn cut(ends: Ends<'a, V>, decision: &Decision<'_>, size: usize, reference: &str) -> Self {
+        let Ends { head, tail } = ends;
+        Self { head, marker: Piece::own(marker_of(decision, size, reference)), tail }
     }
 
     const fn marked(marker: Piece<'a>) -> Self {
@@ -72,7 +86,9 @@ impl<'a, V: Value<'a>> Substitute<'a, V> {
 
     /// The same as a new value.
     pub(crate) fn json(&self) -> Json<'a> {
-        Json::Joined(self.parts().map(|part| as_it_stands(&part)).collect())
+        let mut parts = Vec::with_capacity(MOST_PARTS);
+        parts.extend(self.parts().map(|part| as_it_stands(&part)));
+        Json::Joined(parts)
     }
 }
 

@@ -5,37 +5,45 @@ use super::unescape::{boundary, escape_at};
 use crate::lanes::{BLOCK, Lanes, Work, block_at, dispatch, find_escaped};
 use crate::utf8;
 
+/// How many code points are no way to go.
+const NEAR: usize = BLOCK;
+
 impl<'a> Raw<'a> {
     /// The first code points, so many or all.
     pub(crate) fn first(self, count: usize) -> Self {
-        if count >= self.chars as usize {
-            return self;
-        }
-        let end = if self.is_plain() { count } else { dispatch(Stepping { bytes: self.bytes, count }).at };
+        let Some(rest) = (self.chars as usize).checked_sub(count).filter(|rest| *rest > 0) else { return self };
+        let end = match () {
+            () if self.is_plain() => count,
+            () if is_near(rest, count) => self.bytes.len() - self.last(rest).bytes.len(),
+            () => self.step(self.bytes, count).at,
+        };
         self.part(self.bytes.get(..end).unwrap_or_default(), count)
     }
 
     /// The last code points, so many or all.
     pub(crate) fn last(self, count: usize) -> Self {
-        if count >= self.chars as usize {
-            return self;
-        }
+        let Some(rest) = (self.chars as usize).checked_sub(count).filter(|rest| *rest > 0) else { return self };
         let size = self.bytes.len();
-        if self.is_plain() {
-            return self.part(self.bytes.get(size - count..).unwrap_or_default(), count);
+        if self.is_plain() || is_near(rest, count) {
+            let start = if self.is_plain() { rest } else { self.first(rest).bytes.len() };
+            return self.part(self.bytes.get(start..).unwrap_or_default(), count);
         }
         // Most characters take a byte or two: only where these hold too few, more of them are looked at.
         let mut taken = count.saturating_add(count / 8).saturating_add(64);
         loop {
             let start = boundary(self.bytes, size.saturating_sub(taken));
             let rest = self.bytes.get(start..).unwrap_or_default();
-            let held = dispatch(Stepping { bytes: rest, count: usize::MAX }).count;
+            let held = self.step(rest, usize::MAX).count;
             if let Some(surplus) = held.checked_sub(count) {
-                let at = dispatch(Stepping { bytes: rest, count: surplus }).at;
+                let at = self.step(rest, surplus).at;
                 return self.part(rest.get(at..).unwrap_or_default(), count);
             }
             taken = taken.saturating_mul(2);
         }
+    }
+
+    fn step(self, bytes: &[u8], count: usize) -> Stepped {
+        dispatch(Stepping { bytes, is_ascii: self.is_ascii, count })
     }
 
     fn is_plain(self) -> bool {
@@ -47,9 +55,15 @@ impl<'a> Raw<'a> {
     }
 }
 
+/// Whether so few code points are left of a string that so many others are sooner found from its other end.
+fn is_near(rest: usize, count: usize) -> bool {
+    rest <= NEAR && count > 2 * NEAR
+}
+
 /// The work of going over so many code points, or all, from the first one on.
 struct Stepping<'b> {
     bytes: &'b [u8],
+    is_ascii: bool,
     count: usize,
 }
 
@@ -64,7 +78,7 @@ impl Work for Stepping<'_> {
 
     #[inline(always)]
     fn run<L: Lanes>(self) -> Stepped {
-        let Self { bytes, count } = self;
+        let Self { bytes, is_ascii, count } = self;
         let (mut at, mut left, mut carry) = (0, count, 0);
         let mut padded = [0; BLOCK];
         while left > 0 && at < bytes.len() {
@@ -78,7 +92,8 @@ impl Work for Stepping<'_> {
                 continue;
             }
             let size = BLOCK.min(bytes.len() - at);
-            let begins = !(letters | L::others(block).continuations) & (u64::MAX >> (BLOCK - size));
+            let begins =
+                !(letters | if is_ascii { 0 } else { L::others(block).continuations }) & (u64::MAX >> (BLOCK - size));
             let held = begins.count_ones() as usize;
             if held > left {
                 return Stepped { at: at + place_of(begins, left), count };
@@ -112,11 +127,17 @@ fn step(bytes: &[u8], from: usize, end: usize, count: usize) -> (usize, usize) {
     (at, left)
 }
 
-/// The place of the bit that so many others stand before.
+/// The place of the bit that so many others stand before: in which half of the bits, in which half of that, and so on.
 #[inline(always)]
 fn place_of(bits: u64, before: usize) -> usize {
-    let rest = (0..before).fold(bits, |rest, _| rest & rest.wrapping_sub(1));
-    rest.trailing_zeros() as usize
+    let (mut place, mut left) = (0, before);
+    for width in [32, 16, 8, 4, 2, 1] {
+        let below = (bits >> place & ((1 << width) - 1)).count_ones() as usize;
+        if left >= below {
+            (place, left) = (place + width, left - below);
+        }
+    }
+    place
 }
 
 #[cfg(test)]

@@ -11,7 +11,8 @@ impl Node<'_> {
         self.start(data)..self.end(data)
     }
 
-    fn start(&self, data: &[u8]) -> usize {
+    /// Where it begins.
+    pub(crate) fn start(&self, data: &[u8]) -> usize {
         match self {
             Self::Null(at) | Self::Bool(_, at) | Self::List(_, at) | Self::Object(_, at) => *at as usize,
             Self::Number(digits) => place(digits, data),
