@@ -44,20 +44,25 @@ static FIRST: LazyLock<RuleSet> = LazyLock::new(|| {
 fuzz_target!(|data: &[u8]| {
     let (body, asked) = Asked::split(data);
     let bump = Bump::new();
-    let opened = Conversation::open(body, &bump);
+    for small in [0, usize::MAX] {
+        check(body, Conversation::open_with(body, &bump, small), &asked, &bump);
+    }
+});
+
+fn check<'a>(body: &'a [u8], opened: Result<Conversation<'a>, Refused>, asked: &Asked<'_>, bump: &'a Bump) {
     let document = body.strip_prefix(MARK).unwrap_or(body);
     match Scanned::parse(document, &bump) {
         Ok(value) => match messages_of(value) {
             None => assert_eq!(opened.err(), Some(Refused { at: 0, fault: Fault::NoMessages })),
-            Some(None) => compare_with_array(&opened.unwrap(), &[document], &asked),
-            Some(Some(list)) => compare(&opened.unwrap(), List(list), &asked),
+            Some(None) => compare_with_array(&opened.unwrap(), &[document], asked),
+            Some(Some(list)) => compare(&opened.unwrap(), List(list), asked),
         },
         Err(refused) => {
             let refused = Refused { at: refused.at + body.len() - document.len(), ..refused };
-            check_lines(opened, document, refused, &asked, &bump);
+            check_lines(opened, document, refused, asked, &bump);
         }
     }
-});
+}
 
 /// The messages of a document that is one: a list, or the document itself.
 fn messages_of(document: Scanned<'_>) -> Option<Option<Scanned<'_>>> {

@@ -1,8 +1,8 @@
 //! The bytes door: request bodies, JSON arrays and session files, read without making values of them.
 //!
-//! A document is checked to the letter once from end to end ([`syntax`], [`strings`], with the masks of [`crate::lanes`]),
-//! and what is kept of it is where its messages begin. Then messages become [`nodes`] as the walk comes to them,
-//! from the last on; a text is made without its escapes only when it is asked for, and as much of it as is asked for
+//! A document is checked to the letter once from end to end ([`syntax`], [`strings`], with the masks of [`crate::lanes`]).
+//! Of a small one, [`nodes`] are made meanwhile; of a large one, what is kept is where its messages begin, and they become
+//! nodes as the walk comes to them, from the last on. A text is made without its escapes only when it is asked for, and as much of it as is asked for
 //! ([`unescape`]). The [`lines`] of a session file are read from the last on.
 
 mod body;
@@ -28,7 +28,8 @@ use self::index::Reading;
 use self::lines::{Lines, is_pretty};
 use self::request::is_request;
 use crate::lanes::dispatch;
-use crate::messages::{Messages, Record};
+use crate::messages::{List, Messages, Record};
+use crate::value::{Value, names};
 
 pub(crate) use self::quote::{push_escaped, push_string};
 pub(crate) use self::request::messages_of;
@@ -43,19 +44,26 @@ pub struct Conversation<'a>(Source<'a>);
 
 #[derive(Debug)]
 enum Source<'a> {
+    /// All messages, as nodes.
+    Nodes(List<Scanned<'a>>),
     Body(Body<'a>, Vec<usize>),
     Lines(Lines<'a>),
 }
+
+/// In documents of so many bytes, nodes are made of all messages while they are checked: most of them will be asked for.
+const SMALL: usize = 4 << 20;
 
 impl<'a> Conversation<'a> {
     /// Read a request body, a JSON array, or JSONL. An error tells the first byte at which it is none of them, as a
     /// document; the bump keeps what is made of it.
     pub fn open(data: &'a [u8], bump: &'a Bump) -> Result<Self, Refused> {
-        match dispatch(Reading(data)) {
-            Ok(document) => match Body::of(document, data, bump)? {
-                Some(body) => Ok(Self(Source::Body(body, Vec::new()))),
-                None => Err(Refused { at: 0, fault: Fault::NoMessages }),
-            },
+        Self::open_with(data, bump, SMALL)
+    }
+
+    /// The same; what is a small document is told by its bytes.
+    pub fn open_with(data: &'a [u8], bump: &'a Bump, small: usize) -> Result<Self, Refused> {
+        match open_document(data, bump, small) {
+            Ok(source) => source.map(Self).ok_or(Refused { at: 0, fault: Fault::NoMessages }),
             Err(refused) if is_pretty(data) => Err(refused),
             Err(refused) => open_lines(data, refused, bump).map(Self),
         }
@@ -65,10 +73,26 @@ impl<'a> Conversation<'a> {
     #[must_use]
     pub fn skipped_lines(&self) -> Vec<usize> {
         match &self.0 {
+            Source::Nodes(_) => Vec::new(),
             Source::Body(_, skipped) => skipped.clone(),
             Source::Lines(lines) => lines.skipped_lines(),
         }
     }
+}
+
+/// The messages of a document, if it has any.
+fn open_document<'a>(data: &'a [u8], bump: &'a Bump, small: usize) -> Result<Option<Source<'a>>, Refused> {
+    if data.len() <= small {
+        let document = Scanned::document(data, bump)?;
+        let messages = document.get(names::MESSAGES).and_then(Value::list);
+        // What else a document may be, one place tells.
+        let is_told = messages.is_some() || !document.has(names::MESSAGES);
+        if let Some((list, _)) = messages_of(document).filter(|_| is_told) {
+            return Ok(Some(Source::Nodes(List(list))));
+        }
+    }
+    let body = Body::of(dispatch(Reading(data))?, data, bump)?;
+    Ok(body.map(|body| Source::Body(body, Vec::new())))
 }
 
 /// The records of a session file, or the one request that it holds.
@@ -92,6 +116,7 @@ impl<'a> Messages<'a> for Conversation<'a> {
 
     fn before(&self, position: Option<usize>) -> Result<Option<(usize, Scanned<'a>)>, Refused> {
         match &self.0 {
+            Source::Nodes(messages) => messages.before(position).map_err(|never| match never {}),
             Source::Body(body, _) => body.before(position),
             Source::Lines(lines) => lines.before(position),
         }
@@ -99,6 +124,7 @@ impl<'a> Messages<'a> for Conversation<'a> {
 
     fn number(&self, position: usize) -> usize {
         match &self.0 {
+            Source::Nodes(messages) => messages.number(position),
             Source::Body(body, _) => body.number(position),
             Source::Lines(lines) => lines.number(position),
         }
@@ -106,6 +132,7 @@ impl<'a> Messages<'a> for Conversation<'a> {
 
     fn records(&self, last: usize) -> Result<Vec<Option<Record<'a>>>, Refused> {
         match &self.0 {
+            Source::Nodes(messages) => messages.records(last).map_err(|never| match never {}),
             Source::Body(body, _) => body.records(last),
             Source::Lines(lines) => lines.records(last),
         }

@@ -162,7 +162,7 @@ mod tests {
         ];
         for data in bodies {
             let bump = Bump::new();
-            let conversation = Conversation::open(data.as_bytes(), &bump).unwrap();
+            let conversation = Conversation::open_with(data.as_bytes(), &bump, 0).unwrap();
             let (mut found, mut position) = (0, None);
             while let Some((place, message)) = conversation.before(position).unwrap() {
                 check(message, data.as_bytes());
