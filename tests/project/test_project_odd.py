@@ -160,3 +160,54 @@ def test_a_content_that_is_null_takes_the_results_that_were_missing(api: ModuleT
     of_bytes = api.project_body(body, policy=REPAIR)
     assert json.loads(of_bytes.body)["messages"] == projected.messages
     assert of_bytes.report.mends == projected.report.mends
+
+
+def test_a_call_without_id_that_is_given_in_both_ways_keeps_its_result(api: ModuleType) -> None:
+    use = {"type": "tool_use", "name": "Read", "input": {}}
+    given = {"function": {"name": "Read", "arguments": {}}}
+    asked = {"role": "assistant", "content": [use], "tool_calls": [given]}
+    answer = {"role": "tool", "tool_name": "Read", "content": "x"}
+    assert api.project([asked, answer], policy=REPAIR).messages == [asked, answer]
+    once = api.project([asked, answer, answer], policy=REPAIR)
+    assert once.messages == [asked, answer]
+    assert [mend.kind for mend in once.report.mends] == ["orphan_result"]
+    assert api.project(once.messages, policy=REPAIR).report.mends == ()
+
+
+def test_a_call_that_says_its_id_elsewhere_says_it_where_its_result_does(api: ModuleType) -> None:
+    call = {"type": "function_call", "id": "fc_1", "name": "f", "arguments": "{}"}
+    asked = {"role": "user", "content": "Go on."}
+    once = api.project([asked, call], policy=REPAIR)
+    assert [mend.kind for mend in once.report.mends] == ["renamed_id", "missing_result"]
+    _, named, answer = once.messages
+    assert named == {**call, "call_id": "fc_1"}
+    assert answer["call_id"] == "fc_1"
+    assert api.project(once.messages, policy=REPAIR).report.mends == ()
+
+
+def test_turns_are_those_of_a_side_whatever_it_is_called(api: ModuleType) -> None:
+    def call(role: str, name: str) -> dict[str, object]:
+        part = {"functionCall": {"name": name, "args": {}, "id": "1"}}
+        return {"role": role, "parts": [part]}
+
+    once = api.project([call("model", "f"), call("assistant", "g")], policy=REPAIR)
+    answers = [part["functionResponse"] for part in once.messages[-1]["parts"]]
+    assert [answer["name"] for answer in answers] == ["f", "g"]
+    assert len({answer["id"] for answer in answers}) == 2
+    assert api.project(once.messages, policy=REPAIR).report.mends == ()
+
+
+def test_a_client_answers_no_call_of_the_providers_own(api: ModuleType) -> None:
+    use = {"type": "server_tool_use", "id": "s1", "name": "web_search", "input": {}}
+    answer = {"type": "tool_result", "tool_use_id": "s1", "content": "x"}
+    words = {"type": "text", "text": "Go on."}
+    call = {"type": "tool_use", "id": "t1", "name": "f", "input": {}}
+    answered = {**answer, "tool_use_id": "t1"}
+    messages = [
+        {"role": "assistant", "content": [use, call]},
+        {"role": "user", "content": [answered, answer, words]},
+    ]
+    once = api.project(messages, policy=REPAIR)
+    assert [mend.kind for mend in once.report.mends] == ["orphan_result"]
+    assert once.messages[1]["content"] == [answered, words]
+    assert api.project(once.messages, policy=REPAIR).report.mends == ()

@@ -12,7 +12,8 @@ from toolcarry._pure.project.material import Material
 from toolcarry._pure.project.mend.dialects import Dialect, IdAt
 from toolcarry._pure.project.mend.mends import Mends
 from toolcarry._pure.project.mend.pairs import Pairs
-from toolcarry.wire import Wire, as_object, text_or_empty
+from toolcarry._pure.project.mend.turns import MODEL
+from toolcarry.wire import Wire, as_object
 
 
 class Ids:
@@ -43,7 +44,7 @@ class Ids:
 def give_ids(material: Material, dialect: Dialect, pairs: Pairs, mends: Mends) -> dict[int, str]:
     """Give each call, and its result, an id that the provider takes; the ids by the order of the entries."""
     ids = Ids(dialect, pairs)
-    turns = turn_numbers(material.messages, dialect)
+    turns = turn_numbers(material.messages, dialect, pairs)
     mixed = mixed_turns(pairs, turns)
     found: dict[int, str] = {}
     for path, block in pairs.calls.items():
@@ -51,7 +52,7 @@ def give_ids(material: Material, dialect: Dialect, pairs: Pairs, mends: Mends) -
         own = entry.call_id
         turn = turns[entry.position]
         new = found[entry.order] = ids.of(own, turn)
-        if new != own:
+        if new != dialect.call_id.text(entry.call or {}):
             mends.add("renamed_id", entry.position, own, new)
             material.edit(path, id_member(dialect.call_id, entry.call or {}, path, new))
         needs_id = turn in mixed or not dialect.ids.fullmatch("")
@@ -94,17 +95,17 @@ def mixed_turns(pairs: Pairs, turns: Sequence[int]) -> set[int]:
     return with_id & {turns[entry.position] for entry in entries if not entry.call_id}
 
 
-def turn_numbers(messages: Sequence[Any], dialect: Dialect) -> list[int]:
-    """The turn that each message is part of: where results are parts, messages of one role are one."""
+def turn_numbers(messages: Sequence[Any], dialect: Dialect, pairs: Pairs) -> list[int]:
+    """The turn that each message is part of: where results are parts, messages of one side are one."""
     if dialect.form != "turns":
         return list(range(len(messages)))
+    with_calls = {path[0] for path in pairs.calls}
     numbers: list[int] = []
-    role = ""
-    for message in messages:
-        own = text_or_empty(message.get("role"))
-        is_new = not numbers or own != role
-        role = own
-        numbers.append((numbers[-1] if numbers else 0) + is_new)
+    side: bool | None = None
+    for position, message in enumerate(messages):
+        own = position in with_calls or message.get("role") in MODEL
+        numbers.append((numbers[-1] if numbers else 0) + (own is not side))
+        side = own
     return numbers
 
 

@@ -45,6 +45,11 @@ class Pairs:
                 if block.result_path is not None and may_answer(block, dialect):
                     self.others.add(block.result_path)
                 continue
+            known = self.calls.get(path)
+            if known is not None and self.result_of(known) is not None:
+                # Given in both ways without an id, it is one call, and its first result is the one.
+                self.strays.update([block.result_path] if block.result_path is not None else [])
+                continue
             self.calls[path] = block
             result = block.entry.result
             if result is None or block.result_path is None:
@@ -91,12 +96,15 @@ class Pairs:
 
 
 def may_answer(block: Block, dialect: Dialect) -> bool:
-    """Whether the result of a call that the client does not answer is no stray one: it has an id, where there must be one."""
+    """Whether the result of a call that the client does not answer is no stray one.
+
+    It is one where it is of the client's kind in a turn of the user's, or where it has no id and there must be one.
+    """
     result = block.entry.result
-    is_stray = result is not None and not read_result(result).call_id
-    return (
-        not is_stray or dialect.ids.fullmatch("") is not None or not dialect.is_result(result or {})
-    )
+    if result is None or not dialect.is_result(result):
+        return True
+    has_id = bool(read_result(result).call_id) or dialect.ids.fullmatch("") is not None
+    return dialect.form != "turns" and has_id
 
 
 def is_of_kind(call: object, result: object) -> bool:

@@ -6,6 +6,7 @@ use ahash::{AHashMap, AHashSet};
 use super::dialects::{Dialect, Form, IdAt};
 use super::mends::Mends;
 use super::pairs::Pairs;
+use super::turns::is_models;
 use crate::entry::Entry;
 use crate::free_ids::FreeIds;
 use crate::pieces::Piece;
@@ -13,7 +14,7 @@ use crate::project::blocks::Block;
 use crate::project::drafts::{Changed, Edit, Json, Members, Path};
 use crate::project::material::Material;
 use crate::text::Text;
-use crate::value::{Value, names, text_or_empty};
+use crate::value::Value;
 
 /// The ids of calls, by the number of their block.
 pub(crate) type GivenIds<'a> = AHashMap<usize, Piece<'a>>;
@@ -59,7 +60,7 @@ pub(crate) fn give_ids<'a, V: Value<'a>>(
     mends: &mut Mends<'a>,
 ) -> GivenIds<'a> {
     let mut ids = Ids::new(dialect, pairs);
-    let turns = turn_numbers(material.messages, dialect);
+    let turns = turn_numbers(material.messages, dialect, pairs);
     let mixed = mixed_turns(pairs, material.blocks, &turns);
     let mut found = AHashMap::new();
     for (path, number) in pairs.calls() {
@@ -67,7 +68,7 @@ pub(crate) fn give_ids<'a, V: Value<'a>>(
         let own = block.entry.call_id;
         let turn = turns.get(block.entry.position).copied().unwrap_or_default();
         let new = ids.of(own, turn);
-        if new.text() != own {
+        if block.entry.call.is_some_and(|call| dialect.call_id.text(call) != new.text()) {
             mends.add_with("renamed_id", Some(block.entry.position), own, new.clone());
             material.edit(path, id_member(dialect.call_id, block.entry.call, new.clone()));
         }
@@ -125,20 +126,20 @@ fn mixed_turns<'a, V: Value<'a>>(pairs: &Pairs<'a>, blocks: &[Block<'a, V>], tur
     with.intersection(&without).copied().collect()
 }
 
-/// The turn that each message is part of: where results are parts, messages of one role are one.
-fn turn_numbers<'a, V: Value<'a>>(messages: &[V], dialect: &Dialect) -> Vec<usize> {
+/// The turn that each message is part of: where results are parts, messages of one side are one.
+fn turn_numbers<'a, V: Value<'a>>(messages: &[V], dialect: &Dialect, pairs: &Pairs<'a>) -> Vec<usize> {
     if dialect.form != Form::Turns {
         return (0..messages.len()).collect();
     }
-    let mut number = 0;
-    let mut last = None;
-    let mut next = |message: &V| {
-        let role = text_or_empty(message.get(names::ROLE));
-        number += usize::from(last != Some(role));
-        last = Some(role);
+    let with_calls: AHashSet<usize> = pairs.calls().map(|(path, _)| path.position()).collect();
+    let (mut number, mut side) = (0, None);
+    let mut next = |(position, message): (usize, &V)| {
+        let own = with_calls.contains(&position) || is_models(*message);
+        number += usize::from(side != Some(own));
+        side = Some(own);
         number
     };
-    messages.iter().map(&mut next).collect()
+    messages.iter().enumerate().map(&mut next).collect()
 }
 
 /// The members by which a part says another id.

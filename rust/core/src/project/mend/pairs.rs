@@ -34,10 +34,12 @@ pub(crate) struct Pairs<'a> {
     pub(crate) ids: AHashSet<Text<'a>>,
 }
 
-/// Whether the result of a call that the client does not answer is no stray one: it has an id, where there must be one.
+/// Whether the result of a call that the client does not answer is no stray one. It is one where it is of the client's kind
+/// in a turn of the user's, or where it has no id and there must be one.
 fn may_answer<'a, V: Value<'a>>(result: Option<V>, dialect: &Dialect) -> bool {
-    let is_stray = result.is_some_and(|result| dialect.is_result(result) && read_result(result).call_id.is_empty());
-    !is_stray || dialect.takes_id(Text::ascii(""))
+    let Some(result) = result.filter(|result| dialect.is_result(*result)) else { return true };
+    let has_id = || !read_result(result).call_id.is_empty() || dialect.takes_id(Text::ascii(""));
+    dialect.form != Form::Turns && has_id()
 }
 
 /// The calls in `tool_calls` by their ids, of the messages in which a call is given in the content, too.
@@ -85,6 +87,11 @@ impl<'a> Pairs<'a> {
                 pairs.others.extend(block.result_path.filter(|_| may_answer(entry.result, dialect)));
                 continue;
             };
+            if pairs.call_at(path).is_some_and(|known| pairs.result_of(known).is_some()) {
+                // Given in both ways without an id, it is one call, and its first result is the one.
+                pairs.strays.extend(block.result_path);
+                continue;
+            }
             pairs.add_call(path, number);
             let (Some(result), Some(path)) = (entry.result, block.result_path) else { continue };
             if !dialect.is_result(result) {

@@ -18,6 +18,12 @@ struct Run {
     positions: Vec<usize>,
 }
 
+/// Whether a message says that it is the model's.
+pub(crate) fn is_models<'a, V: Value<'a>>(message: V) -> bool {
+    let role = text_or_empty(message.get(names::ROLE));
+    role.is("assistant") || role.is("model")
+}
+
 /// The turns of a conversation, mended one after the other.
 pub(crate) struct Turns<'t, 'a, 'm, V> {
     repair: Repair<'t, 'a, 'm, V>,
@@ -72,8 +78,7 @@ impl<'t, 'a, 'm, V: Value<'a>> Turns<'t, 'a, 'm, V> {
                 continue;
             }
             let has_calls = self.paths(position).any(|path| self.repair.pairs.call_at(path).is_some());
-            let role = text_or_empty(message.get(names::ROLE));
-            let is_model = has_calls || role.is("assistant") || role.is("model");
+            let is_model = has_calls || is_models(*message);
             let first = Path::Part(position, self.repair.dialect.key, 0);
             let is_next = is_model && is_behind_calls && self.repair.pairs.call_at(first).is_none();
             is_behind_calls = has_calls;
