@@ -167,10 +167,22 @@ def test_a_call_without_id_that_is_given_in_both_ways_keeps_its_result(api: Modu
     given = {"function": {"name": "Read", "arguments": {}}}
     asked = {"role": "assistant", "content": [use], "tool_calls": [given]}
     answer = {"role": "tool", "tool_name": "Read", "content": "x"}
-    assert api.project([asked, answer], policy=REPAIR).messages == [asked, answer]
-    once = api.project([asked, answer, answer], policy=REPAIR)
-    assert once.messages == [asked, answer]
-    assert [mend.kind for mend in once.report.mends] == ["orphan_result"]
+    for answers in ([answer], [answer, answer]):
+        once = api.project([asked, *answers], policy=REPAIR)
+        assert once.messages == [{**asked, "content": ""}, answer]
+        kinds = ["doubled_call", "orphan_result"][: len(answers)]
+        assert [mend.kind for mend in once.report.mends] == kinds
+        assert api.project(once.messages, policy=REPAIR).report.mends == ()
+
+
+def test_calls_without_id_are_the_same_in_their_order(api: ModuleType) -> None:
+    uses = [{"type": "tool_use", "name": name, "input": {}} for name in ("f", "g", "h")]
+    calls = [{"function": {"name": name, "arguments": {}}} for name in ("f", "g")]
+    answers = [{"role": "tool", "content": text} for text in ("x", "y")]
+    asked = {"role": "assistant", "content": uses, "tool_calls": calls}
+    once = api.project([asked, *answers], policy=REPAIR)
+    assert once.messages == [{**asked, "content": ""}, *answers]
+    assert [mend.kind for mend in once.report.mends] == ["doubled_call"] * 3
     assert api.project(once.messages, policy=REPAIR).report.mends == ()
 
 

@@ -8,6 +8,7 @@ from toolcarry._pure.project.blocks import Block
 from toolcarry._pure.project.drafts import Draft, Made
 from toolcarry._pure.project.material import Material
 from toolcarry._pure.project.mend.mends import Mends
+from toolcarry._pure.project.mend.pairs import given_twice
 from toolcarry._pure.project.mend.repair import Repair
 from toolcarry.wire import Wire, as_list, as_object, text_or_empty
 
@@ -62,20 +63,16 @@ def mend_message(material: Material, position: int, message: Wire, mends: Mends)
         material.edit((position,), {"tool_calls": None})
         mends.add("empty_calls", position)
     ids = [text_or_empty((as_object(call) or {}).get("id")) for call in calls]
-    last = {call_id: index for index, call_id in enumerate(ids) if call_id}
     parts = [as_object(item) or {} for item in as_list(message.get("content")) or ()]
-    doubled = {
-        index: text_or_empty(part.get("id"))
-        for index, part in enumerate(parts)
-        if part.get("type") == "tool_use" and text_or_empty(part.get("id")) in last
-    }
-    for index, call_id in doubled.items():
-        mends.add("doubled_call", position, call_id)
+    places = given_twice(message)
+    doubled = {index: places[index] for index in places if parts[index].get("type") == "tool_use"}
+    for index in doubled:
+        mends.add("doubled_call", position, text_or_empty(parts[index].get("id")))
         if len(doubled) < len(parts):
             material.take_out((position, "content", index))
     if doubled and len(doubled) == len(parts):
         material.edit((position,), {"content": Made("")})
-    given_twice = set(doubled.values())
+    kept = {ids[index]: index for index in doubled.values() if ids[index]}
     for index, call_id in enumerate(ids):
-        if call_id in given_twice and index != last[call_id]:
+        if kept.get(call_id, index) != index:
             material.take_out((position, "tool_calls", index))

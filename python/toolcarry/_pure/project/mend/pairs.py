@@ -10,7 +10,7 @@ from toolcarry._pure.project.drafts import Path
 from toolcarry._pure.project.mend.dialects import Dialect
 from toolcarry._pure.project.sites import Paths
 from toolcarry._pure.read import read_call, read_result
-from toolcarry.wire import as_list, as_object, text_or_empty
+from toolcarry.wire import Wire, as_list, as_object, text_or_empty
 
 
 class Pairs:
@@ -29,7 +29,7 @@ class Pairs:
         self.foreign_ids: set[str] = set()
         """Of such calls."""
         self._results: dict[int, Path] = {}
-        self._doubles: dict[int, dict[str, int]] = {}
+        self._doubles: dict[int, dict[Any, int]] = {}
         self._names: dict[int, str] = {}
         paths = Paths(messages)
         for block in blocks:
@@ -69,17 +69,14 @@ class Pairs:
         """
         if path[1:2] != ("content",):
             return path if path[1:2] == ("tool_calls",) else None
-        position, call_id = int(path[0]), block.entry.call_id
-        calls = as_list(messages[position].get("tool_calls")) or ()
-        places = self._doubles.get(position)
-        if places is None:
-            found = enumerate(map(as_object, calls))
-            places = {text_or_empty((call or {}).get("id")): index for index, call in found}
-            self._doubles[position] = places
-        if call_id not in places:
+        position = int(path[0])
+        if position not in self._doubles:
+            self._doubles[position] = given_twice(messages[position])
+        index = self._doubles[position].get(path[2])
+        if index is None:
             return None
-        index = places[call_id]
-        self._names[block.entry.order] = read_call(as_object(calls[index]) or {}).name
+        call = (as_list(messages[position].get("tool_calls")) or ())[index]
+        self._names[block.entry.order] = read_call(as_object(call) or {}).name
         return (position, "tool_calls", index)
 
     def name_of(self, block: Block) -> str:
@@ -93,6 +90,30 @@ class Pairs:
     def result_of(self, block: Block) -> Path | None:
         """Where the result of a call stands."""
         return self._results.get(block.entry.order)
+
+
+def given_twice(message: Wire) -> dict[Any, int]:
+    """The calls that stand in the content and in ``tool_calls``: their places there, by those in the content.
+
+    They have the same id. Those without one are the same in their order: of two such lists, results could be either's.
+    """
+    places: dict[str, int] = {}
+    nameless: list[int] = []
+    for index, item in enumerate(as_list(message.get("tool_calls")) or ()):
+        call_id = text_or_empty((as_object(item) or {}).get("id"))
+        if call_id:
+            places[call_id] = index
+        else:
+            nameless.append(index)
+    found: dict[Any, int] = {}
+    for index, item in enumerate(as_list(message.get("content")) or ()):
+        part = as_object(item) or {}
+        call_id = text_or_empty(part.get("id"))
+        if call_id in places:
+            found[index] = places[call_id]
+        elif not call_id and part.get("type") == "tool_use" and nameless:
+            found[index] = nameless.pop(0) if len(nameless) > 1 else nameless[0]
+    return found
 
 
 def may_answer(block: Block, dialect: Dialect) -> bool:

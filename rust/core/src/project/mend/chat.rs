@@ -1,9 +1,10 @@
 //! `OpenAI` Chat and Ollama: results are messages of their own, right behind the message with their calls.
 //! The twin is `_pure/project/mend/chat.py`.
 
-use ahash::{AHashMap, AHashSet};
+use ahash::AHashMap;
 
 use super::mends::Mends;
+use super::pairs::{given_twice, id_of};
 use super::repair::Repair;
 use crate::project::drafts::{Draft, Edit, Json, PartsKey, Path};
 use crate::project::material::Material;
@@ -79,18 +80,14 @@ fn mend_message<'a, V: Value<'a>>(
         mends.add("empty_calls", Some(position), Text::ascii(""));
         return;
     }
-    let id = |object: V| object.object().map_or(Text::ascii(""), |object| text_or_empty(object.get(names::ID)));
-    let Some(content) = message.get(names::CONTENT).and_then(Value::list) else { return };
-    let last: AHashMap<Text<'_>, usize> =
-        items(calls).map(id).enumerate().map(|(index, id)| (id, index)).filter(|(id, _)| !id.is_empty()).collect();
-    let is_doubled = |part: V| {
-        let is_call = part.object().is_some_and(|part| text_or_empty(part.get(names::TYPE)).is("tool_use"));
-        is_call && last.contains_key(&id(part))
-    };
-    let doubled: Vec<(usize, V)> = items(content).enumerate().filter(|(_, part)| is_doubled(*part)).collect();
-    let leaves_none = doubled.len() == content.count();
-    for (index, part) in &doubled {
-        mends.add("doubled_call", Some(position), id(*part));
+    let content = message.get(names::CONTENT).and_then(Value::list);
+    let part = |index: usize| content.and_then(|content| content.item(index));
+    let is_use = |part: V| part.object().is_some_and(|part| text_or_empty(part.get(names::TYPE)).is("tool_use"));
+    let mut doubled = given_twice(message);
+    doubled.retain(|(index, _)| part(*index).is_some_and(is_use));
+    let leaves_none = Some(doubled.len()) == content.map(Value::count);
+    for (index, _) in &doubled {
+        mends.add("doubled_call", Some(position), part(*index).map_or(Text::ascii(""), id_of));
         if !leaves_none {
             material.take_out(Path::Part(position, PartsKey::Content, *index));
         }
@@ -98,9 +95,11 @@ fn mend_message<'a, V: Value<'a>>(
     if leaves_none && !doubled.is_empty() {
         material.edit(Path::Message(position), vec![(names::CONTENT, Some(Edit::Made(Json::ascii(""))))]);
     }
-    let given_twice: AHashSet<Text<'_>> = doubled.iter().map(|(_, part)| id(*part)).collect();
-    for (index, call_id) in items(calls).map(id).enumerate() {
-        if given_twice.contains(&call_id) && last.get(&call_id) != Some(&index) {
+    let id_at = |index: usize| calls.item(index).map_or(Text::ascii(""), id_of);
+    let kept: AHashMap<Text<'_>, usize> = doubled.iter().map(|(_, place)| (id_at(*place), *place)).collect();
+    for (index, call) in items(calls).enumerate().filter(|_| !kept.is_empty()) {
+        let call_id = id_of(call);
+        if !call_id.is_empty() && kept.get(&call_id).is_some_and(|place| *place != index) {
             material.take_out(Path::Part(position, PartsKey::ToolCalls, index));
         }
     }

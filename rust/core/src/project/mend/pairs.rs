@@ -7,7 +7,7 @@ use super::dialects::{Dialect, Form, is_of_kind};
 use crate::project::blocks::Block;
 use crate::project::drafts::{PartsKey, Path};
 use crate::project::sites::Paths;
-use crate::read::{read_call, read_result};
+use crate::read::{items, read_call, read_result};
 use crate::text::Text;
 use crate::value::{Value, names, text_or_empty};
 
@@ -42,23 +42,54 @@ fn may_answer<'a, V: Value<'a>>(result: Option<V>, dialect: &Dialect) -> bool {
     dialect.form != Form::Turns && has_id()
 }
 
-/// The calls in `tool_calls` by their ids, of the messages in which a call is given in the content, too.
-#[derive(Default)]
-struct Doubles<'a>(AHashMap<usize, AHashMap<Text<'a>, usize>>);
+/// The calls that stand in the content and in `tool_calls`: their places in both, in the order of the content.
+///
+/// They have the same id. Those without one are the same in their order: of two such lists, results could be either's.
+pub(super) fn given_twice<'a, V: Value<'a>>(message: V) -> Vec<(usize, usize)> {
+    let list = |key| message.get(key).and_then(Value::list);
+    let (Some(calls), Some(content)) = (list(names::TOOL_CALLS), list(names::CONTENT)) else { return Vec::new() };
+    let mut places = AHashMap::new();
+    let mut nameless = Vec::new();
+    for (index, call) in items(calls).enumerate() {
+        match id_of(call) {
+            id if !id.is_empty() => _ = places.insert(id, index),
+            _ => nameless.push(index),
+        }
+    }
+    let mut nameless = nameless.iter().copied().peekable();
+    let mut place_of = |part: V| {
+        let id = id_of(part);
+        if let Some(index) = places.get(&id) {
+            return Some(*index);
+        }
+        let is_nameless = id.is_empty() && text_or_empty(part.object()?.get(names::TYPE)).is("tool_use");
+        let index = *nameless.peek().filter(|_| is_nameless)?;
+        if nameless.len() > 1 {
+            nameless.next();
+        }
+        Some(index)
+    };
+    items(content).enumerate().filter_map(|(index, part)| Some((index, place_of(part)?))).collect()
+}
 
-impl<'a> Doubles<'a> {
+/// The id that a call says; empty where it says none.
+pub(super) fn id_of<'a, V: Value<'a>>(call: V) -> Text<'a> {
+    text_or_empty(call.object().and_then(|call| call.get(names::ID)))
+}
+
+/// The calls that are given twice, by the positions of the messages in which one was looked for.
+#[derive(Default)]
+struct Doubles(AHashMap<usize, Vec<(usize, usize)>>);
+
+impl Doubles {
     /// Where a call that was found in the content stands in `tool_calls`, and its tool, as it says there.
-    fn find<V: Value<'a>>(&mut self, messages: &[V], position: usize, call_id: Text<'a>) -> Option<(Path, Text<'a>)> {
-        let calls = messages.get(position).and_then(|message| message.get(names::TOOL_CALLS)?.list());
-        let places = self.0.entry(position).or_insert_with(|| {
-            let calls =
-                (0..calls.map_or(0, Value::count)).map(|index| (calls.and_then(|calls| calls.item(index)), index));
-            let id = |call: Option<V>| text_or_empty(call.and_then(Value::object).and_then(|call| call.get(names::ID)));
-            calls.map(|(call, index)| (id(call), index)).collect()
-        });
-        let index = *places.get(&call_id)?;
-        let call = calls?.item(index)?.object()?;
-        Some((Path::Part(position, PartsKey::ToolCalls, index), read_call(call).name))
+    fn find<'a, V: Value<'a>>(&mut self, messages: &[V], position: usize, index: usize) -> Option<(Path, Text<'a>)> {
+        let message = *messages.get(position)?;
+        let places = self.0.entry(position).or_insert_with(|| given_twice(message));
+        let (_, place) = places.get(places.binary_search_by_key(&index, |(index, _)| *index).ok()?)?;
+        let call = message.get(names::TOOL_CALLS)?.list()?.item(*place)?;
+        let name = call.object().map_or(Text::ascii(""), |call| read_call(call).name);
+        Some((Path::Part(position, PartsKey::ToolCalls, *place), name))
     }
 }
 
@@ -75,8 +106,8 @@ impl<'a> Pairs<'a> {
             };
             let path = match paths.of(entry.position, call) {
                 path if dialect.form != Form::Chat => path,
-                Some(Path::Part(position, PartsKey::Content, _)) => {
-                    let found = doubles.find(messages, position, entry.call_id);
+                Some(Path::Part(position, PartsKey::Content, index)) => {
+                    let found = doubles.find(messages, position, index);
                     pairs.names.extend(found.map(|(_, name)| (number, name)));
                     found.map(|(path, _)| path)
                 }
