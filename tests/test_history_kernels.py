@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from prepared import dump_metadata
 
 from toolcarry._pure.history import EPOCH, Linked, Part
 from toolcarry.tract import CommitInfo, Kind
@@ -134,7 +135,7 @@ def test_metadata_of_every_type(both: Both, value: Any) -> None:
 
 def outcome(kernels: ModuleType, metadata: Any) -> Any:
     try:
-        return kernels.dump_metadata(metadata)
+        return dump_metadata(kernels, metadata)
     except (TypeError, ValueError) as error:
         return type(error), str(error)
 
@@ -199,6 +200,43 @@ def test_a_commit_is_frozen(backend: ModuleType) -> None:
 def test_the_same_addresses(both: Both, contents: list[bytes]) -> None:
     contents = [*contents, bytes(70_000)]  # so that the interpreter is released
     assert both[0].hash_contents(contents) == both[1].hash_contents(contents)
+
+
+DRAFTS = st.lists(
+    st.tuples(
+        NAMES,
+        st.sampled_from(Kind),
+        st.binary(max_size=80),
+        st.dictionaries(st.text(max_size=4), JSON, max_size=3),
+        NUMBERS,
+        st.none() | st.binary(max_size=40),
+    ),
+    max_size=5,
+)
+
+
+@given(DRAFTS, st.booleans())
+def test_the_same_parts(both: Both, drafts: list[Any], is_large: bool) -> None:
+    """The same parts and stored metadata, or the same error."""
+    if is_large:  # so that the interpreter is released
+        drafts.append(("tool", Kind.RESULT, bytes(70_000), {}, 0, b"{%b}" % bytes(600)))
+    python, rust = [prepared(kernels, drafts) for kernels in both]
+    assert python == rust
+    if isinstance(python[0], list):
+        parts, stored = python
+        hashes = both[0].hash_contents([draft[2] for draft in drafts])
+        assert [part[2] for part in parts] == hashes
+        assert {type(part[1]) for found in (python, rust) for part in found[0]} <= {int}
+        assert [part[3] for part in parts][: len(drafts) - is_large] == stored[
+            : len(drafts) - is_large
+        ]
+
+
+def prepared(kernels: ModuleType, drafts: list[Any]) -> Any:
+    try:
+        return kernels.prepare_parts(drafts)
+    except (TypeError, ValueError) as error:
+        return type(error), str(error)
 
 
 def test_the_hash_is_what_it_was(backend: ModuleType) -> None:

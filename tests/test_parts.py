@@ -11,6 +11,7 @@ import strategies
 import strategies_shapes
 from hypothesis import given
 from hypothesis import strategies as st
+from prepared import dump_metadata
 from strategies_text import json_values
 
 from toolcarry.tract.marks import ENDS
@@ -107,7 +108,7 @@ def test_a_call_is_written_as_metadata_has_it(backend: ModuleType) -> None:
     arguments = {"b": [1, None, True], "a": {"é": "漢\n"}, "A": ""}
     (parts,) = backend.read_lines([CALL % orjson.dumps(arguments)], ENDS)
     call = {"id": "a", "name": "Run", "arguments": arguments}
-    written = backend.dump_metadata({"tool_calls": [call]})
+    written = dump_metadata(backend, {"tool_calls": [call]})
     assert parts == [(1, "assistant", 0, written[14:-1], [("a", "Run")], None, None)]
 
 

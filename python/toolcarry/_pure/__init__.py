@@ -17,13 +17,13 @@ from toolcarry._pure.carry import (
     format_tool_context,
 )
 from toolcarry._pure.dialogue import dialogue
-from toolcarry._pure.folding import fold, unfold
+from toolcarry._pure.folding import unfold
 from toolcarry._pure.history import (
     commits_of,
-    dump_metadata,
     has_cut_word,
     hash_contents,
     link_rows,
+    prepare_parts,
     prove_rows,
 )
 from toolcarry._pure.inspect import inspect
@@ -47,11 +47,9 @@ __all__ = [
     "deduplicate_tools",
     "dialogue",
     "dialogue_body",
-    "dump_metadata",
     "explain",
     "extract_tool_blocks",
     "extract_tool_blocks_body",
-    "fold",
     "format_tool_context",
     "has_cut_word",
     "has_side_effects",
@@ -61,6 +59,7 @@ __all__ = [
     "link_rows",
     "message_tokens",
     "message_tokens_body",
+    "prepare_parts",
     "project",
     "project_body",
     "prove_rows",

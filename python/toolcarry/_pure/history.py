@@ -18,9 +18,12 @@ from typing import Any, Final, TypeAlias, TypeVar
 
 import orjson
 
+from toolcarry._pure.folding import fold
+
 __all__ = [
     "EPOCH",
     "WRONG_TYPES",
+    "DraftFields",
     "Head",
     "Linked",
     "Part",
@@ -31,6 +34,7 @@ __all__ = [
     "hash_contents",
     "link_rows",
     "load_metadata",
+    "prepare_parts",
     "prove_rows",
     "row_seal",
 ]
@@ -44,6 +48,8 @@ PLACE: Final = struct.Struct(">QQQq").pack
 
 Head: TypeAlias = tuple[int, bytes | None]
 """The newest commit of a conversation: its sequence and its hash; ``(0, None)`` where there is none."""
+DraftFields: TypeAlias = tuple[str, int, bytes, Mapping[str, Any], int, bytes | None]
+"""Of a commit to be: role, kind, content, metadata, tokens, and the metadata as canonical bytes, where it is written."""
 Part: TypeAlias = tuple[str, int, bytes, bytes, int]
 """Of a commit to be: role, kind, hash of its content, canonical metadata, tokens."""
 Linked: TypeAlias = tuple[int, bytes, bytes | None, str, int, bytes, bytes, int, int, bytes]
@@ -111,6 +117,26 @@ def has_cut_word(text: str, ends: int) -> bool:
     """
     folded = text.lower() if len(text) <= ends else f"{text[:ends]}\n{text[-ends:]}".lower()
     return any(word in folded for word in CUT_WORDS)
+
+
+def prepare_parts(drafts: Sequence[DraftFields]) -> tuple[list[Part], list[bytes]]:
+    """Commits to be, hashed as far as they can be before it is known on what they will stand; and their metadata as it is
+    stored.
+
+    Raises ``TypeError`` or ``ValueError`` for metadata that is no JSON.
+
+    >>> parts, stored = prepare_parts([("user", 0, b"3 passed", {}, 2, None)])
+    >>> parts[0][2].hex()[:16], parts[0][3:], stored
+    ('000c110e9ef2e869', (b'{}', 2), [b'{}'])
+    """
+    parts: list[Part] = []
+    stored: list[bytes] = []
+    for role, kind, content, metadata, tokens, known in drafts:
+        written = dump_metadata(metadata) if known is None else known
+        (found,) = hash_contents([content])
+        parts.append((role, int(kind), found, written, tokens))
+        stored.append(fold(written, content))
+    return parts, stored
 
 
 # The parts are written out one by one: a commit that is read costs little beside this.

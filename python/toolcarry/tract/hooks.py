@@ -122,12 +122,12 @@ class Hooks:
         check_event(event)
         self._handler = None
 
-    def run(self, make: Callable[[], PendingToolResult]) -> None:
-        """Tell the handler. Nothing that it does can hurt the result, which is on the disk."""
+    def run(self, tract: Tract, commit: CommitInfo, content: str) -> None:
+        """Tell the handler of a result. Nothing that it does can hurt it: it is on the disk."""
         handler = self._handler or self.summarization
         if handler is None:
             return
-        pending = make()
+        pending = PendingToolResult(tract, commit, content)
         try:
             handler(pending)
         except Exception:  # a stranger's code, in the way of a request: counted and logged, and the original stands

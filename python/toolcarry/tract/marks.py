@@ -36,11 +36,15 @@ def is_truncated(text: str) -> bool:
     >>> is_truncated("line 1\\n... [truncated]"), is_truncated("3 passed")
     (True, False)
     """
-    if is_marker(text):
-        return True
-    if not kernels.has_cut_word(text, ENDS):  # which takes next to no time
+    if not kernels.has_cut_word(
+        text, ENDS
+    ):  # which takes next to no time, and a marker has one, too
         return False
-    return MARK.search(text[-ENDS:]) is not None or MARK.search(text[:ENDS]) is not None
+    return (
+        is_marker(text)
+        or MARK.search(text[-ENDS:]) is not None
+        or MARK.search(text[:ENDS]) is not None
+    )
 
 
 def flag_truncated(metadata: dict[str, Any], text: str) -> None:

@@ -15,7 +15,6 @@ from toolcarry.summarize import Summarizer
 from toolcarry.tokens import count_tokens
 from toolcarry.tract.checks import check_name, check_text, checked_call, free_metadata
 from toolcarry.tract.compress_tools import edit_draft
-from toolcarry.tract.hooks import PendingToolResult
 from toolcarry.tract.imports import Progress, import_file
 from toolcarry.tract.marks import count_truncated, refuse_truncated
 from toolcarry.tract.messages import append_messages
@@ -162,8 +161,8 @@ class Tract(Shortening, Upkeep):
         draft = result_draft(call_id, name, content, is_error=bool(is_error), free=free)
         self._check([draft])
         (commit,) = self._log.append([draft])
-        self._tell_truncated(count_truncated([commit]))
-        self._hooks.run(lambda: PendingToolResult(self, commit, content))
+        self._tell_truncated(count_truncated((draft,)))
+        self._hooks.run(self, commit, content)
         return commit
 
     def append_many(self, messages: Sequence[Mapping[str, Any]]) -> list[CommitInfo]:

@@ -6,15 +6,6 @@ use toolcarry::folding;
 
 use crate::bytes::ask_reference;
 
-/// Canonical metadata as it is stored beside its content.
-#[pyfunction]
-pub(crate) fn fold<'py>(metadata: &Bound<'py, PyBytes>, content: &Bound<'py, PyBytes>) -> Bound<'py, PyBytes> {
-    match folding::fold(metadata.as_bytes(), content.as_bytes()) {
-        Some(folded) => PyBytes::new(metadata.py(), &folded),
-        None => metadata.clone(),
-    }
-}
-
 /// Metadata as it was before it was folded; the reference says what is wrong with what was not.
 #[pyfunction]
 pub(crate) fn unfold<'py>(stored: &Bound<'py, PyBytes>, content: &Bound<'py, PyBytes>) -> PyResult<Bound<'py, PyAny>> {

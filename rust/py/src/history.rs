@@ -1,7 +1,9 @@
 //! Rows of the canonical history, proved and made.
 
+use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
+use toolcarry::folding::fold;
 use toolcarry::history::{Place, Sealer, commit_hash, content_hash, write_text};
 use toolcarry::parts::is_suspect;
 
@@ -29,15 +31,44 @@ pub(crate) fn hash_contents<'py>(contents: &Bound<'py, PyList>) -> PyResult<Vec<
     Ok(hashes.iter().map(|found| PyBytes::new(py, found)).collect())
 }
 
-/// Metadata as canonical bytes.
+/// The role, the kind, the content, the metadata and the tokens of a commit to be; and the metadata as it is written,
+/// where it is.
+type Draft<'py> =
+    (Bound<'py, PyString>, u64, Bound<'py, PyBytes>, Bound<'py, PyAny>, Bound<'py, PyInt>, Option<Bound<'py, PyBytes>>);
+
+/// Commits to be, hashed as far as they can be, and their metadata as it is stored. The interpreter is released where
+/// they are large together.
 #[pyfunction]
-pub(crate) fn dump_metadata<'py>(metadata: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-    let py = metadata.py();
-    let mut written = Vec::new();
-    match write(metadata, &mut written, DEEPEST) {
-        Ok(true) => Ok(PyBytes::new(py, &written).into_any()),
-        _ => ask_reference(py, "dump_metadata", (metadata,)),
+pub(crate) fn prepare_parts<'py>(drafts: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    let py = drafts.py();
+    let kept: Vec<Draft<'_>> = drafts.extract()?;
+    let mut all_written = Vec::with_capacity(kept.len());
+    for (_, _, _, metadata, _, known) in &kept {
+        match known.clone().or_else(|| written(metadata)) {
+            Some(written) => all_written.push(written),
+            None => return ask_reference(py, "prepare_parts", (drafts,)),
+        }
     }
+    let pairs = kept.iter().zip(&all_written).map(|(draft, written)| (draft.2.as_bytes(), written.as_bytes()));
+    let pairs: Vec<(&[u8], &[u8])> = pairs.collect();
+    let prepare = || -> Vec<_> {
+        pairs.iter().map(|(content, written)| (content_hash(content), fold(written, content))).collect()
+    };
+    let is_large = pairs.iter().map(|(content, written)| content.len() + written.len()).sum::<usize>() >= LARGE;
+    let made = if is_large { py.detach(prepare) } else { prepare() };
+    let (parts, stored) = (PyList::empty(py), PyList::empty(py));
+    for (((role, kind, _, _, tokens, _), written), (found, folded)) in kept.iter().zip(&all_written).zip(made) {
+        parts.append((role, kind, PyBytes::new(py, &found), written, tokens))?;
+        stored.append(folded.map_or_else(|| written.clone(), |folded| PyBytes::new(py, &folded)))?;
+    }
+    (parts, stored).into_bound_py_any(py)
+}
+
+/// Metadata as canonical bytes; nothing where it is of types that the reference is to be asked about.
+fn written<'py>(metadata: &Bound<'py, PyAny>) -> Option<Bound<'py, PyBytes>> {
+    let mut written = Vec::new();
+    let is_known = write(metadata, &mut written, DEEPEST).unwrap_or(false);
+    is_known.then(|| PyBytes::new(metadata.py(), &written))
 }
 
 /// Write a value as JSON, keys in order. Whether it was of the types that are known here.

@@ -35,9 +35,9 @@ mod _core {
     #[pymodule_export]
     use super::files::carry_files;
     #[pymodule_export]
-    use super::folding::{fold, unfold};
+    use super::folding::unfold;
     #[pymodule_export]
-    use super::history::{dump_metadata, has_cut_word, hash_contents, link_rows, prove_rows};
+    use super::history::{has_cut_word, hash_contents, link_rows, prepare_parts, prove_rows};
     #[pymodule_export]
     use super::parts::read_lines;
     #[pymodule_export]

@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 
 from toolcarry._backend import kernels
 from toolcarry._pure.history import Part
-from toolcarry.errors import StoreBusyError
+from toolcarry.errors import InputError, StoreBusyError
 from toolcarry.tract.store.database import (
     ConflictError,
     LostConnectionError,
@@ -19,7 +19,6 @@ from toolcarry.tract.store.database import (
     Transaction,
     Value,
 )
-from toolcarry.tract.store.hashing import dump_metadata
 from toolcarry.tract.store.packing import pack
 from toolcarry.tract.store.pages import Head, Pages
 from toolcarry.tract.store.rows import commits_of
@@ -60,18 +59,16 @@ class Prepared(NamedTuple):
 
 
 def prepare(drafts: Sequence[Draft]) -> Prepared:
-    """Hash and pack contents, and write out metadata."""
-    prepared = Prepared([], [], {})
-    hashes = kernels.hash_contents([draft.content for draft in drafts])
-    for found, draft in zip(hashes, drafts, strict=True):
-        role, kind, content, metadata, token_count, written = draft
-        if found not in prepared.contents:
-            prepared.contents[found] = (len(content), *pack(content))
-        if written is None:
-            written = dump_metadata(metadata)
-        prepared.parts.append((role, int(kind), found, written, token_count))
-        prepared.metadata.append(kernels.fold(written, content))
-    return prepared
+    """Hash and pack contents, and write out metadata. Raises ``InputError`` for metadata that is no JSON."""
+    try:
+        parts, metadata = kernels.prepare_parts(drafts)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"metadata: {error}", None) from None
+    contents: dict[bytes, tuple[int, int, bytes]] = {}
+    for part, draft in zip(parts, drafts, strict=True):
+        if part[2] not in contents:
+            contents[part[2]] = (len(draft.content), *pack(draft.content))
+    return Prepared(parts, metadata, contents)
 
 
 class Log(Pages):
