@@ -7,13 +7,13 @@ from typing import Any
 
 def dump_metadata(kernels: ModuleType, metadata: Mapping[str, Any]) -> bytes:
     """Metadata as canonical bytes."""
-    parts, _ = kernels.prepare_parts([("tool", 2, b"", metadata, 0, None)])
+    parts, _, _ = kernels.prepare_parts([("tool", 2, b"", metadata, 0, None)], "")
     found: bytes = parts[0][3]
     return found
 
 
 def fold(kernels: ModuleType, metadata: bytes, content: bytes) -> bytes:
     """Canonical metadata as it is stored beside a content."""
-    _, stored = kernels.prepare_parts([("tool", 2, content, {}, 0, metadata)])
+    _, stored, _ = kernels.prepare_parts([("tool", 2, content, {}, 0, metadata)], "")
     found: bytes = stored[0]
     return found

@@ -217,13 +217,16 @@ DRAFTS = st.lists(
 
 @given(DRAFTS, st.booleans())
 def test_the_same_parts(both: Both, drafts: list[Any], is_large: bool) -> None:
-    """The same parts and stored metadata, or the same error."""
+    """The same parts, stored metadata and contents, or the same error."""
     if is_large:  # so that the interpreter is released
         drafts.append(("tool", Kind.RESULT, bytes(70_000), {}, 0, b"{%b}" % bytes(600)))
     python, rust = [prepared(kernels, drafts) for kernels in both]
     assert python == rust
     if isinstance(python[0], list):
-        parts, stored = python
+        parts, stored, contents = python
+        found = {row[1]: row[4] for row in contents}
+        assert sorted(found) == list(found)
+        assert [found[part[2]] for part in parts] == [draft[2] for draft in drafts]
         hashes = both[0].hash_contents([draft[2] for draft in drafts])
         assert [part[2] for part in parts] == hashes
         assert {type(part[1]) for found in (python, rust) for part in found[0]} <= {int}
@@ -234,7 +237,7 @@ def test_the_same_parts(both: Both, drafts: list[Any], is_large: bool) -> None:
 
 def prepared(kernels: ModuleType, drafts: list[Any]) -> Any:
     try:
-        return kernels.prepare_parts(drafts)
+        return kernels.prepare_parts(drafts, "tenant")
     except (TypeError, ValueError) as error:
         return type(error), str(error)
 

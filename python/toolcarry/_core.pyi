@@ -6,7 +6,7 @@ from typing import Any
 
 from toolcarry._pure.body import CarriedBytes
 from toolcarry._pure.carry import Rules
-from toolcarry._pure.history import C, DraftFields, Head, Linked, Part
+from toolcarry._pure.history import C, Content, DraftFields, Head, Linked, Part
 from toolcarry._pure.parts import LinePart
 from toolcarry._pure.project.body import ProjectedBytes
 from toolcarry._pure.recount.job import RecountCounts, TextMessage
@@ -44,7 +44,9 @@ def link_rows(
 ) -> list[Linked]: ...
 def message_tokens(messages: Sequence[Any], encoding: EncodingName) -> list[int]: ...
 def message_tokens_body(body: bytes, encoding: EncodingName) -> list[int]: ...
-def prepare_parts(drafts: Sequence[DraftFields]) -> tuple[list[Part], list[bytes]]: ...
+def prepare_parts(
+    drafts: Sequence[DraftFields], tenant: str
+) -> tuple[list[Part], list[bytes], list[Content]]: ...
 def project(
     messages: Sequence[Any], policy: Policy, previous: Decisions | None
 ) -> tuple[list[Any] | None, Outcome, DecisionFields]: ...

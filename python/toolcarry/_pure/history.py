@@ -22,7 +22,9 @@ from toolcarry._pure.folding import fold
 
 __all__ = [
     "EPOCH",
+    "PLAIN",
     "WRONG_TYPES",
+    "Content",
     "DraftFields",
     "Head",
     "Linked",
@@ -55,6 +57,11 @@ Part: TypeAlias = tuple[str, int, bytes, bytes, int]
 Linked: TypeAlias = tuple[int, bytes, bytes | None, str, int, bytes, bytes, int, int, bytes]
 """Of a commit: sequence, hash, hash of its parent, what ``Part`` has, time in microseconds since 1970, seal."""
 
+Content: TypeAlias = tuple[str, bytes, int, int, bytes]
+"""As it is stored: the tenant, its hash, its size, how it is packed, and its bytes."""
+
+PLAIN: Final = 0
+"""A content that is not packed."""
 WRONG_TYPES: Final = (AttributeError, TypeError, ValueError, struct.error)
 """What the functions below raise for values of other types than were written."""
 UNREADABLE: Final = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
@@ -119,24 +126,29 @@ def has_cut_word(text: str, ends: int) -> bool:
     return any(word in folded for word in CUT_WORDS)
 
 
-def prepare_parts(drafts: Sequence[DraftFields]) -> tuple[list[Part], list[bytes]]:
-    """Commits to be, hashed as far as they can be before it is known on what they will stand; and their metadata as it is
-    stored.
+def prepare_parts(
+    drafts: Sequence[DraftFields], tenant: str
+) -> tuple[list[Part], list[bytes], list[Content]]:
+    """Commits to be, hashed as far as they can be before it is known on what they will stand; their metadata as it is
+    stored; and the tenant's contents, each once, in order of their hashes.
 
     Raises ``TypeError`` or ``ValueError`` for metadata that is no JSON.
 
-    >>> parts, stored = prepare_parts([("user", 0, b"3 passed", {}, 2, None)])
-    >>> parts[0][2].hex()[:16], parts[0][3:], stored
-    ('000c110e9ef2e869', (b'{}', 2), [b'{}'])
+    >>> parts, stored, contents = prepare_parts([("user", 0, b"3 passed", {}, 2, None)] * 2, "")
+    >>> parts[0][2].hex()[:16], parts[0][3:], stored, len(contents), contents[0][2:]
+    ('000c110e9ef2e869', (b'{}', 2), [b'{}', b'{}'], 1, (8, 0, b'3 passed'))
     """
     parts: list[Part] = []
     stored: list[bytes] = []
+    contents: dict[bytes, bytes] = {}
     for role, kind, content, metadata, tokens, known in drafts:
         written = dump_metadata(metadata) if known is None else known
         (found,) = hash_contents([content])
         parts.append((role, int(kind), found, written, tokens))
         stored.append(fold(written, content))
-    return parts, stored
+        contents[found] = content
+    kept = [(tenant, key, len(contents[key]), PLAIN, contents[key]) for key in sorted(contents)]
+    return parts, stored, kept
 
 
 # The parts are written out one by one: a commit that is read costs little beside this.

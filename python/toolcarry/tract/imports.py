@@ -66,7 +66,7 @@ def import_file(
     taken = find_taken(log, data, path)
     done = skipped = lines_to(data, taken.end)
     commits = unread = truncated = 0
-    with Reading(data, check) as reading:
+    with Reading(data, log.tenant, check) as reading:
         while taken.end < len(data):
             batch = reading.take(taken)
             try:
@@ -104,8 +104,9 @@ class Reading:
     Reading is done in a thread of its own; where the whole file is one batch, there is none. Use as a context.
     """
 
-    def __init__(self, data: bytes, check: Check) -> None:
+    def __init__(self, data: bytes, tenant: str, check: Check) -> None:
         self._data = data
+        self._tenant = tenant
         self._check = check
         self._pool = ThreadPoolExecutor(1, "toolcarry-import")
         self._next: Future[Batch] | None = None
@@ -128,7 +129,8 @@ class Reading:
     def _read(self, taken: Taken) -> Batch:
         lines = read_batch(self._data, taken)
         self._check(lines.drafts)
-        prepared, truncated = prepare(lines.drafts), count_truncated(lines.drafts)
+        prepared = prepare(lines.drafts, self._tenant)
+        truncated = count_truncated(lines.drafts)
         return Batch(lines.end, lines.lines, prepared, lines.unread, truncated)
 
     def __enter__(self) -> Self:

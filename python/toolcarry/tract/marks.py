@@ -12,7 +12,7 @@ from toolcarry.errors import InputError
 from toolcarry.tract.store.log import Draft
 from toolcarry.tract.values import CommitInfo
 
-__all__ = ["count_truncated", "flag_truncated", "is_truncated", "refuse_truncated"]
+__all__ = ["count_truncated", "flag_truncated", "is_flagged", "is_truncated", "refuse_truncated"]
 
 FLAG: Final = "legacy_truncated"
 
@@ -55,7 +55,12 @@ def flag_truncated(metadata: dict[str, Any], text: str) -> None:
 
 def count_truncated(found: Iterable[Draft | CommitInfo]) -> int:
     """How many of them are flagged."""
-    return sum(FLAG in each.metadata for each in found)
+    return sum(map(is_flagged, found))
+
+
+def is_flagged(found: Draft | CommitInfo) -> bool:
+    """Whether it is a result whose text says that it was cut."""
+    return FLAG in found.metadata
 
 
 def refuse_truncated(drafts: Iterable[Draft]) -> None:

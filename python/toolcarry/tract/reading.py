@@ -35,6 +35,8 @@ __all__ = [
     "result_draft",
 ]
 
+ENCODING: Final = "o200k_base"
+"""In which the tokens of a commit are counted."""
 SOURCE: Final = b'"source":true,'
 
 encode: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
@@ -165,7 +167,8 @@ def result_draft(
     """The commit of a tool result that is a text, with what the caller notes beside it."""
     metadata = {**free, **result_metadata(call_id, name, is_error=is_error)}
     flag_truncated(metadata, text)
-    return Draft("tool", Kind.RESULT, encode_text(text), metadata, count_tokens(text))
+    tokens = kernels.count_tokens(text, ENCODING)
+    return Draft("tool", Kind.RESULT, encode_text(text), metadata, tokens)
 
 
 def object_drafts(message: Mapping[str, Any], names: Names) -> list[Draft]:

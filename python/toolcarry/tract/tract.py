@@ -16,7 +16,7 @@ from toolcarry.tokens import count_tokens
 from toolcarry.tract.checks import check_name, check_text, checked_call, free_metadata
 from toolcarry.tract.compress_tools import edit_draft
 from toolcarry.tract.imports import Progress, import_file
-from toolcarry.tract.marks import count_truncated, refuse_truncated
+from toolcarry.tract.marks import count_truncated, is_flagged, refuse_truncated
 from toolcarry.tract.messages import append_messages
 from toolcarry.tract.reading import encode_text, result_draft
 from toolcarry.tract.shorten import Shortening
@@ -159,9 +159,12 @@ class Tract(Shortening, Upkeep):
         check_text("call_id", call_id)
         check_text("name", name)
         draft = result_draft(call_id, name, content, is_error=bool(is_error), free=free)
-        self._check([draft])
+        is_cut = is_flagged(draft)
+        if is_cut:
+            self._check([draft])
         (commit,) = self._log.append([draft])
-        self._tell_truncated(count_truncated((draft,)))
+        if is_cut:
+            self._tell_truncated(1)
         self._hooks.run(self, commit, content)
         return commit
 

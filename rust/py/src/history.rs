@@ -1,5 +1,7 @@
 //! Rows of the canonical history, proved and made.
 
+use std::collections::BTreeMap;
+
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
@@ -9,6 +11,9 @@ use toolcarry::parts::is_suspect;
 
 use crate::bytes::{LARGE, ask_reference};
 use crate::strings::text_of;
+
+/// A content that is not packed.
+const PLAIN: u8 = 0;
 
 /// Metadata in metadata, beyond which the reference is asked.
 const DEEPEST: usize = 200;
@@ -36,17 +41,20 @@ pub(crate) fn hash_contents<'py>(contents: &Bound<'py, PyList>) -> PyResult<Vec<
 type Draft<'py> =
     (Bound<'py, PyString>, u64, Bound<'py, PyBytes>, Bound<'py, PyAny>, Bound<'py, PyInt>, Option<Bound<'py, PyBytes>>);
 
-/// Commits to be, hashed as far as they can be, and their metadata as it is stored. The interpreter is released where
-/// they are large together.
+/// Commits to be, hashed as far as they can be, their metadata as it is stored, and their contents, each once. The
+/// interpreter is released where they are large together.
 #[pyfunction]
-pub(crate) fn prepare_parts<'py>(drafts: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+pub(crate) fn prepare_parts<'py>(
+    drafts: &Bound<'py, PyAny>,
+    tenant: &Bound<'py, PyString>,
+) -> PyResult<Bound<'py, PyAny>> {
     let py = drafts.py();
     let kept: Vec<Draft<'_>> = drafts.extract()?;
     let mut all_written = Vec::with_capacity(kept.len());
     for (_, _, _, metadata, _, known) in &kept {
         match known.clone().or_else(|| written(metadata)) {
             Some(written) => all_written.push(written),
-            None => return ask_reference(py, "prepare_parts", (drafts,)),
+            None => return ask_reference(py, "prepare_parts", (drafts, tenant)),
         }
     }
     let pairs = kept.iter().zip(&all_written).map(|(draft, written)| (draft.2.as_bytes(), written.as_bytes()));
@@ -57,11 +65,14 @@ pub(crate) fn prepare_parts<'py>(drafts: &Bound<'py, PyAny>) -> PyResult<Bound<'
     let is_large = pairs.iter().map(|(content, written)| content.len() + written.len()).sum::<usize>() >= LARGE;
     let made = if is_large { py.detach(prepare) } else { prepare() };
     let (parts, stored) = (PyList::empty(py), PyList::empty(py));
-    for (((role, kind, _, _, tokens, _), written), (found, folded)) in kept.iter().zip(&all_written).zip(made) {
-        parts.append((role, kind, PyBytes::new(py, &found), written, tokens))?;
+    let mut contents = BTreeMap::new();
+    for (((role, kind, content, _, tokens, _), written), (hash, folded)) in kept.iter().zip(&all_written).zip(made) {
+        let found = PyBytes::new(py, &hash);
+        parts.append((role, kind, &found, written, tokens))?;
         stored.append(folded.map_or_else(|| written.clone(), |folded| PyBytes::new(py, &folded)))?;
+        contents.insert(hash, (tenant, found, content.as_bytes().len(), PLAIN, content));
     }
-    (parts, stored).into_bound_py_any(py)
+    (parts, stored, PyList::new(py, contents.into_values())?).into_bound_py_any(py)
 }
 
 /// Metadata as canonical bytes; nothing where it is of types that the reference is to be asked about.

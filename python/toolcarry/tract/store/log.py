@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from toolcarry._backend import kernels
-from toolcarry._pure.history import Part
+from toolcarry._pure.history import Content, Part
 from toolcarry.errors import InputError, StoreBusyError
 from toolcarry.tract.store.database import (
     ConflictError,
@@ -19,7 +19,7 @@ from toolcarry.tract.store.database import (
     Transaction,
     Value,
 )
-from toolcarry.tract.store.packing import pack
+from toolcarry.tract.store.packing import PACK_FROM, pack
 from toolcarry.tract.store.pages import Head, Pages
 from toolcarry.tract.store.rows import commits_of
 from toolcarry.tract.store.statements import ADD_COMMIT, ADD_CONTENT, HEAD, NUMBER, SEAL
@@ -54,21 +54,21 @@ class Prepared(NamedTuple):
     parts: list[Part]
     metadata: list[bytes]
     """Of each as it is stored."""
-    contents: dict[bytes, tuple[int, int, bytes]]
-    """By hash: size, packing, and the bytes as they are stored."""
+    contents: list[Content]
+    """Each once, in one order for all writers."""
 
 
-def prepare(drafts: Sequence[Draft]) -> Prepared:
+def prepare(drafts: Sequence[Draft], tenant: str) -> Prepared:
     """Hash and pack contents, and write out metadata. Raises ``InputError`` for metadata that is no JSON."""
     try:
-        parts, metadata = kernels.prepare_parts(drafts)
+        prepared = Prepared(*kernels.prepare_parts(drafts, tenant))
     except (TypeError, ValueError) as error:
         raise InputError(f"metadata: {error}", None) from None
-    contents: dict[bytes, tuple[int, int, bytes]] = {}
-    for part, draft in zip(parts, drafts, strict=True):
-        if part[2] not in contents:
-            contents[part[2]] = (len(draft.content), *pack(draft.content))
-    return Prepared(parts, metadata, contents)
+    contents = prepared.contents
+    for place, (_, found, size, _, content) in enumerate(contents):
+        if size >= PACK_FROM:
+            contents[place] = (tenant, found, size, *pack(content))
+    return prepared
 
 
 class Log(Pages):
@@ -82,7 +82,7 @@ class Log(Pages):
 
     def append(self, drafts: Sequence[Draft]) -> list[CommitInfo]:
         """Append commits to the head, whatever it is, all or none."""
-        prepared = prepare(drafts)
+        prepared = prepare(drafts, self.tenant)
         rows = self._until_first(None, lambda: prepared)
         return commits_of(rows, self.conversation)
 
@@ -91,7 +91,7 @@ class Log(Pages):
 
         ``make`` is called anew where another writer came in between. It may read this log.
         """
-        rows = self._append_to(lambda head: prepare(make(head)))
+        rows = self._append_to(lambda head: prepare(make(head), self.tenant))
         return commits_of(rows, self.conversation)
 
     def advance(self, make: Callable[[Head], Prepared]) -> Head | None:
@@ -172,13 +172,11 @@ class Log(Pages):
         if expected is not None and head != expected:
             raise ConflictError("the head moved")
         rows[:] = kernels.link_rows(prepared.parts, head, now, self.tenant, self.conversation)
-        contents = prepared.contents
         stored = [
             (number, *row[:6], metadata, *row[7:])
             for row, metadata in zip(rows, prepared.metadata, strict=True)
         ]
-        kept = [(self.tenant, key, *contents[key]) for key in sorted(contents)]
-        run.finish(((ADD_CONTENT, kept), (ADD_COMMIT, stored)))
+        run.finish(((ADD_CONTENT, prepared.contents), (ADD_COMMIT, stored)))
         return number
 
     def make_number(self, run: Transaction) -> int:

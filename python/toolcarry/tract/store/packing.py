@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from typing import Final
 
+from toolcarry._pure.history import PLAIN
 from toolcarry.errors import StoreDamagedError
 
 if sys.version_info >= (3, 14):
@@ -12,9 +13,8 @@ if sys.version_info >= (3, 14):
 else:
     from backports import zstd
 
-__all__ = ["PLAIN", "ZSTD", "pack", "unpack"]
+__all__ = ["PACK_FROM", "ZSTD", "pack", "unpack"]
 
-PLAIN: Final = 0
 ZSTD: Final = 1
 
 PACK_FROM: Final = 8192
