@@ -7,6 +7,7 @@ import threading
 import time
 import warnings
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 
@@ -14,6 +15,7 @@ import children
 import pytest
 
 from toolcarry.errors import StoreError
+from toolcarry.tool_cache import SQLiteToolCache
 from toolcarry.tract import Tract
 
 IS_LONG = os.environ.get("TOOLCARRY_LONG") == "1"
@@ -211,3 +213,47 @@ def test_a_file_that_another_library_has_open_is_refused(tmp_path: Path) -> None
         other.close()
     with Tract.open(path) as tract:
         tract.user("hi")
+
+
+def test_threads_that_open_one_file_at_once(tmp_path: Path) -> None:
+    """None takes another for a second library, whether the file is new, there, or let go of by the last of them."""
+    count = 8
+    start = threading.Barrier(count)
+    errors: list[StoreError] = []
+
+    def open_all(name: str) -> None:
+        for path in paths:
+            start.wait(children.TIMEOUT)
+            try:
+                with Tract.open(path, conversation=name, busy_timeout=60) as tract:
+                    tract.user("hi")
+            except StoreError as error:
+                errors.append(error)
+
+    new = [tmp_path / f"{number}.db" for number in range(10)]
+    paths = [path for path in new for _ in range(3)]
+    with ThreadPoolExecutor(count) as pool:
+        for done in [pool.submit(open_all, str(number)) for number in range(count)]:
+            done.result(children.TIMEOUT)
+    assert errors == []
+    with Tract.open(new[-1]) as tract:
+        assert len(tract.conversations()) == count
+        assert tract.verify().checked == 3 * count
+
+
+def test_a_file_that_is_gone_is_let_go(tmp_path: Path) -> None:
+    """Its number may be another file's next: here it has a second name, by which it can be opened still."""
+    path, link = tmp_path / "history.db", tmp_path / "link.db"
+    with Tract.open(path):
+        link.hardlink_to(path)
+        path.unlink()
+    sqlite3.connect(link).close()
+
+
+def test_a_file_that_could_not_be_opened_is_let_go(tmp_path: Path) -> None:
+    path = tmp_path / "other.db"
+    path.write_bytes(b"no database" * 1_000)
+    for use in (Tract.open, SQLiteToolCache):
+        with pytest.raises(StoreError):
+            use(path)
+        sqlite3.connect(path).close()

@@ -49,19 +49,22 @@ class SQLiteToolCache(SharedToolCache):
         self._process = os.getpid()
         self._turn = threading.Lock()
         create(self._path)
-        guard.check(self._path)
+        self._identity = guard.add(self._path)
         try:
             self._connection = self._opened()
         except apsw.Error as error:
+            guard.remove(self._identity)
             raise StoreError(f"{self._path}: can't be opened: {type(error).__name__}") from error
-        guard.add(self._path)
+        except BaseException:
+            guard.remove(self._identity)
+            raise
 
     def close(self) -> None:
         """Close the file."""
         with self._turn:
             if self._process == os.getpid() and self._path:
                 self._connection.close()
-                guard.remove(self._path)
+                guard.remove(self._identity)
                 self._path = ""
 
     def _opened(self) -> apsw.Connection:

@@ -18,56 +18,62 @@ from typing import Final
 
 from toolcarry.errors import StoreError
 
-__all__ = ["add", "check", "remove"]
+__all__ = ["Identity", "add", "identity", "lock", "remove"]
 
 Identity = tuple[int, int]
 """Of a file: its device and its number there."""
 
 DESCRIPTORS: Final = Path("/proc/self/fd")
 
-lock = threading.Lock()
+lock = threading.RLock()
+"""Held while a file is looked for among the descriptors and noted as open: two threads that open one at the same time
+would take each other for another library. Who holds it may be interrupted by what opens a file itself."""
 opened: Counter[Identity] = Counter()
 is_hooked = False
 
 
-def check(path: str) -> None:
-    """Raise ``StoreError`` where something else of this process has the file open, as far as the system tells."""
-    found = identity(path)
-    if found is None or is_known(found) or not DESCRIPTORS.is_dir():
+def add(path: str) -> Identity | None:
+    """Keep other libraries of this process from a file, which is not open yet, until it is given to ``remove``.
+
+    Raises ``StoreError`` where something else of this process has the file open, as far as the system tells.
+    """
+    global is_hooked  # noqa: PLW0603 - a hook can't be taken back, so there is one
+    with lock:
+        found = identity(path)
+        if found is not None:
+            if not opened[found]:
+                check(path, found)
+            opened[found] += 1
+        if not is_hooked:
+            is_hooked = True
+            sys.addaudithook(refuse)
+    return found
+
+
+def check(path: str, wanted: Identity) -> None:
+    """Raise ``StoreError`` where a descriptor of this process is the file's."""
+    if not DESCRIPTORS.is_dir():
         return
     for descriptor in DESCRIPTORS.iterdir():
         with suppress(OSError):
             status = os.fstat(int(descriptor.name))
-            if (status.st_dev, status.st_ino) == found:
+            if (status.st_dev, status.st_ino) == wanted:
                 raise StoreError(
                     f"{path}: is open in this process already, by another library: closing it there "
                     "would take the locks on it away here"
                 )
 
 
-def is_known(found: Identity) -> bool:
-    with lock:
-        return opened[found] > 0
-
-
-def add(path: str) -> None:
-    """Keep other libraries of this process from a file until ``remove`` is called as often."""
-    global is_hooked  # noqa: PLW0603 - a hook can't be taken back, so there is one
-    found = identity(path)
-    with lock:
-        if found is not None:
-            opened[found] += 1
-        if not is_hooked:
-            is_hooked = True
-            sys.addaudithook(refuse)
-
-
-def remove(path: str) -> None:
-    """Let a file go."""
-    found = identity(path)
+def remove(found: Identity | None) -> None:
+    """Let a file go, by what ``add`` returned: at its path there may be another by now."""
     with lock:
         if found is not None and opened[found] > 0:
             opened[found] -= 1
+
+
+def is_known(found: Identity) -> bool:
+    with lock:
+        return opened[found] > 0
 
 
 def refuse(event: str, arguments: tuple[object, ...]) -> None:

@@ -48,6 +48,7 @@ class SqliteDatabase:
         self._is_read_only = is_read_only
         self._is_closed = False
         self._connection: apsw.Connection | None = None
+        self._identity: guard.Identity | None = None
         self._process = os.getpid()
         self._lock = threading.RLock()
         with forking:
@@ -131,11 +132,14 @@ class SqliteDatabase:
         self._is_read_only = self._is_read_only or is_unwritable(self._path)
         if not self._is_read_only:
             create(self._path)
-        guard.check(self._path)
         flags = apsw.SQLITE_OPEN_READONLY if self._is_read_only else apsw.SQLITE_OPEN_READWRITE
-        connection = apsw.Connection(address(self._path), flags | apsw.SQLITE_OPEN_URI)
-        self._connection = prepared(connection, self._busy_timeout, not self._is_read_only)
-        guard.add(self._path)
+        self._identity = guard.add(self._path)
+        try:
+            connection = apsw.Connection(address(self._path), flags | apsw.SQLITE_OPEN_URI)
+            self._connection = prepared(connection, self._busy_timeout, not self._is_read_only)
+        except BaseException:
+            guard.remove(self._identity)
+            raise
 
     def _before_fork(self) -> None:
         self._lock.acquire()
@@ -152,8 +156,7 @@ class SqliteDatabase:
         if connection is not None:
             with suppress(apsw.Error):
                 connection.close()
-            if self._path != MEMORY:
-                guard.remove(self._path)
+            guard.remove(self._identity)
 
 
 forked: weakref.WeakSet[SqliteDatabase] = weakref.WeakSet()

@@ -19,6 +19,7 @@ from toolcarry.errors import (
     StoreFullError,
     StoreVersionError,
 )
+from toolcarry.tract.store import guard
 from toolcarry.tract.store.database import ConflictError, Row, Step, Transaction, Value, joined
 from toolcarry.tract.store.schema import SQLITE, VERSION, migrate
 
@@ -102,7 +103,7 @@ class Statements:
 
 def create(path: str) -> None:
     """Make the file, for nobody else to read, where there is none. SQLite gives its companions the same mode."""
-    with suppress(FileExistsError):
+    with guard.lock, suppress(FileExistsError):  # its descriptor is no other library's
         try:
             os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
         except FileExistsError:
