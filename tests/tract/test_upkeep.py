@@ -3,7 +3,9 @@
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import psycopg
 import pytest
+from postgres_server import PostgresServer
 from talks import work
 
 from toolcarry import ConfigError
@@ -72,6 +74,49 @@ def test_an_archive_has_what_is_old(durable_target: str, tmp_path: Path) -> None
         assert archived.log() == log
         assert archived.verify().is_whole
         assert archived.user("It goes on.").sequence == 9
+
+
+def test_a_store_is_no_archive_of_itself(
+    durable_target: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By whatever name: what was copied to itself would be deleted as moved."""
+    monkeypatch.chdir(tmp_path)
+    names = [durable_target]
+    if durable_target.startswith("postgresql://"):
+        names.append(durable_target.replace("postgresql://", "postgres://"))
+        names.append(f"{durable_target}&application_name=other")
+    else:
+        path = Path(durable_target)
+        (tmp_path / "symbolic.db").symlink_to(path)
+        names += [path.name, f"./{path.name}", "symbolic.db"]
+    with Tract.open(durable_target) as tract:
+        commits = work(tract)
+        for name in names:
+            with pytest.raises(ConfigError, match=r"target: .* is this store"):
+                tract.archive(name, before=SOON)
+        assert tract.log() == commits[::-1]
+        assert tract.verify().is_whole
+
+
+def test_another_schema_of_a_server_is_another_store(postgres: PostgresServer) -> None:
+    url = postgres.url()
+    with psycopg.connect(url) as connection:
+        connection.execute("CREATE SCHEMA old")
+    archive = f"{url}&options=-csearch_path%3Dold"
+    with Tract.open(url) as tract:
+        log = work(tract)[::-1]
+        assert tract.archive(archive, before=SOON).conversations == ("default",)
+    with Tract.open(archive) as archived:
+        assert archived.log() == log
+
+
+def test_memory_keeps_nothing_for_others(tract: Tract) -> None:
+    commits = work(tract)
+    with pytest.raises(ConfigError, match="target: ':memory:' is not allowed"):
+        tract.archive(":memory:", before=SOON)
+    with pytest.raises(ConfigError, match="path: ':memory:' is not allowed"):
+        tract.repair(":memory:")
+    assert tract.log() == commits[::-1]
 
 
 def test_an_archive_takes_no_other_conversation_for_this_one(tmp_path: Path) -> None:

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import os
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import datetime
 
 from toolcarry.errors import ConfigError
 from toolcarry.tract.checks import check_name
+from toolcarry.tract.store.database import Database
 from toolcarry.tract.store.log import Log
 from toolcarry.tract.store.move import archive, forget
 from toolcarry.tract.store.salvage import salvage
 from toolcarry.tract.store.stats import count
-from toolcarry.tract.store.target import open_database
+from toolcarry.tract.store.target import MEMORY, open_database
 from toolcarry.tract.store.verify import all_conversations, verify
 from toolcarry.tract.threads import in_thread
 from toolcarry.tract.values import Archived, Salvage, Stats, VerifyResult
@@ -49,11 +52,8 @@ class Upkeep:
         """
         if os.path.lexists(path):
             raise ConfigError(f"path: {os.fspath(path)!r} is not allowed; allowed: a new file")
-        target = open_database(os.fspath(path), busy_timeout=10.0)
-        try:
+        with self._other("path", path) as target:
             return salvage(self._log.database, target)
-        finally:
-            target.close()
 
     def stats(self) -> Stats:
         """What the conversation holds."""
@@ -63,17 +63,15 @@ class Upkeep:
         """Move the tenant's conversations to another store in which nothing is younger than ``before``.
 
         A conversation leaves this store when the other one has it whole and has proved it.
-        Raises ``StoreError`` where the other store has a different conversation of the same name.
+        Raises ``ConfigError`` where the other store is this one, by whatever name, or memory, which nobody could look into;
+        ``StoreError`` where it has a different conversation of the same name.
         """
         if not isinstance(before, datetime) or before.tzinfo is None:
             raise ConfigError(
                 f"before: {before!r} is not allowed; allowed: a datetime with its time zone"
             )
-        other = open_database(os.fspath(target), busy_timeout=10.0)
-        try:
+        with self._other("target", target) as other:
             return archive(self._log.database, other, self._log.tenant, before)
-        finally:
-            other.close()
 
     def forget(self, conversation: str | None = None) -> bool:
         """Delete a conversation for good, by default this one; whether there was one.
@@ -96,3 +94,16 @@ class Upkeep:
     astats = in_thread(stats)
     aarchive = in_thread(archive)
     aforget = in_thread(forget)
+
+    @contextmanager
+    def _other(self, key: str, target: str | os.PathLike[str]) -> Iterator[Database]:
+        """Another store that lasts. Raises ``ConfigError`` for this one."""
+        if os.fspath(target) == MEMORY:
+            raise ConfigError(f"{key}: {MEMORY!r} is not allowed; allowed: a store that lasts")
+        other = open_database(os.fspath(target), busy_timeout=10.0)
+        try:
+            if other.identity() == self._log.database.identity():
+                raise ConfigError(f"{key}: {other.name!r} is this store; allowed: another one")
+            yield other
+        finally:
+            other.close()

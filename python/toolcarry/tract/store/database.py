@@ -90,6 +90,9 @@ class Database(Protocol):
     def name(self) -> str:
         """What errors call it; without a password."""
 
+    def identity(self) -> tuple[object, ...]:
+        """What it has in common with no other database, however it is named."""
+
     def read(self, sql: str, values: Sequence[Value] = (), /) -> list[Row]:
         """The rows that a statement finds."""
 

@@ -65,6 +65,12 @@ IS_THERE: Final = (
     "SELECT count(*) > 0 FROM pg_catalog.pg_class "
     "WHERE relname = 'tract_schema' AND pg_catalog.pg_table_is_visible(oid)"
 )
+# An address would not do: a server has several. When it was started tells a server from one that was copied from it.
+IDENTITY: Final = (
+    "SELECT extract(epoch FROM pg_postmaster_start_time())::text, "
+    "(SELECT oid::bigint FROM pg_catalog.pg_database WHERE datname = current_database()), "
+    "to_regclass('tract_commits')::oid::bigint"
+)
 NO_ROOM: Final = (causes.DiskFull, causes.OutOfMemory, causes.TooManyConnections)
 DAMAGED: Final = (causes.DataCorrupted, causes.IndexCorrupted)
 BUSY: Final = (
@@ -102,6 +108,9 @@ class PostgresDatabase:
         except ValueError:  # what the server's library reads, Python's may refuse
             return "postgresql://"
         return f"postgresql://{split.hostname or ''}{split.path}"
+
+    def identity(self) -> tuple[object, ...]:
+        return self.read(IDENTITY)[0]
 
     def read(self, sql: str, values: Sequence[Value] = (), /) -> list[Row]:
         try:

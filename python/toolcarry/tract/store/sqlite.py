@@ -31,7 +31,7 @@ from toolcarry.tract.store.sqlite_file import (
     prepared,
 )
 
-__all__ = ["SqliteDatabase"]
+__all__ = ["MEMORY", "SqliteDatabase"]
 
 T = TypeVar("T")
 
@@ -59,6 +59,11 @@ class SqliteDatabase:
     @property
     def name(self) -> str:
         return self._path
+
+    def identity(self) -> tuple[object, ...]:
+        with self._lock:
+            self._opened()
+            return self._identity or (id(self),)
 
     def read(self, sql: str, values: Sequence[Value] = (), /) -> list[Row]:
         with self._lock:

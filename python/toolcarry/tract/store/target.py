@@ -5,9 +5,9 @@ from __future__ import annotations
 from toolcarry.errors import ConfigError
 from toolcarry.tract.checks import check_timeout
 from toolcarry.tract.store.database import Database
-from toolcarry.tract.store.sqlite import SqliteDatabase
+from toolcarry.tract.store.sqlite import MEMORY, SqliteDatabase
 
-__all__ = ["open_database"]
+__all__ = ["MEMORY", "open_database"]
 
 
 def open_database(target: str, *, busy_timeout: float, is_read_only: bool = False) -> Database:
