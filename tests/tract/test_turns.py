@@ -81,6 +81,13 @@ def test_results_between_two_commits(tract: Tract) -> None:
         tract.find_tool_results(after="0" * 64)
 
 
+def test_a_newer_version_is_at_the_place_of_the_first(tract: Tract) -> None:
+    first, *others = [tract.tool_result(f"t{number}", "Bash", str(number)) for number in range(3)]
+    newer = tract.tool_result("t0", "Bash", "newer", edit=first.commit_hash)
+    assert tract.find_tool_results(after=newer.commit_hash) == others
+    assert tract.find_tool_results(before=newer.commit_hash) == []
+
+
 def test_the_whole_history_is_looked_at(tract: Tract) -> None:
     """More commits than are read at once."""
     for number in range(0, 2_400, 600):

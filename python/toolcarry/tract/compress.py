@@ -16,7 +16,15 @@ from toolcarry.tract.reading import arguments_json, encode_text, part_text
 from toolcarry.tract.store.log import Draft, Log
 from toolcarry.tract.turns import pair_turns
 from toolcarry.tract.values import CommitInfo, CompressResult, Kind, ToolTurn
-from toolcarry.tract.view import CALLS_AND_RESULTS, MESSAGES, View, ranges, read_view, sequences
+from toolcarry.tract.view import (
+    CALLS_AND_RESULTS,
+    MESSAGES,
+    View,
+    original,
+    ranges,
+    read_view,
+    sequences,
+)
 
 __all__ = ["Selection", "compress", "drop_failed", "select", "transcript", "uncompress"]
 
@@ -100,12 +108,6 @@ def named(log: Log, hashes: Iterable[str]) -> list[int]:
         else:
             found.append(original(log, name).sequence)
     return found
-
-
-def original(log: Log, name: str) -> CommitInfo:
-    """The commit of a hash; of a newer version of a result, the result."""
-    commit = log.find(name)
-    return commit if commit.edits is None else log.find(commit.edits)
 
 
 def compress(

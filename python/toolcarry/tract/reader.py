@@ -9,7 +9,6 @@ from toolcarry.errors import InputError
 from toolcarry.policy import Policy
 from toolcarry.resolve import read_part
 from toolcarry.tract.compile import Style, compile_messages
-from toolcarry.tract.compress import original
 from toolcarry.tract.find import hydrate, resolve_reference
 from toolcarry.tract.messages import export
 from toolcarry.tract.reading import part_text
@@ -17,7 +16,7 @@ from toolcarry.tract.threads import in_thread
 from toolcarry.tract.turns import find_calls, find_results, find_turns
 from toolcarry.tract.upkeep import Upkeep
 from toolcarry.tract.values import CommitInfo, Hydrated, Kind, ToolTurn
-from toolcarry.tract.view import CHANGES
+from toolcarry.tract.view import CHANGES, original
 from toolcarry.types import check_limit
 
 __all__ = ["Reader"]

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from toolcarry.tract.store.log import Log
 from toolcarry.tract.values import CommitInfo, Kind, ToolTurn
-from toolcarry.tract.view import CALLS, CALLS_AND_RESULTS, RESULTS, View, read_view
+from toolcarry.tract.view import CALLS, CALLS_AND_RESULTS, RESULTS, View, original, read_view
 
 __all__ = ["find_calls", "find_results", "find_turns", "pair_turns"]
 
@@ -14,9 +14,12 @@ __all__ = ["find_calls", "find_results", "find_turns", "pair_turns"]
 def find_results(
     log: Log, name: str | None = None, after: str | None = None, before: str | None = None
 ) -> Iterator[CommitInfo]:
-    """The results of a tool, or of all, between two commits; of an edited one the newest version, in its place."""
-    start = log.find(after).sequence if after is not None else 0
-    end = log.find(before).sequence if before is not None else None
+    """The results of a tool, or of all, between two commits; of an edited one the newest version, in its place.
+
+    So a newer version names its place, too.
+    """
+    start = original(log, after).sequence if after is not None else 0
+    end = original(log, before).sequence if before is not None else None
     view = read_view(log)
     for commit in log.commits(RESULTS, after=start):
         if end is not None and commit.sequence >= end:

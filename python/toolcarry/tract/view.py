@@ -17,6 +17,7 @@ __all__ = [
     "RESULTS",
     "SAID",
     "View",
+    "original",
     "ranges",
     "read_view",
     "sequences",
@@ -72,6 +73,12 @@ def read_view(log: Log) -> View:
             for covered in sequences(commit.metadata["covers"]):
                 view.compacted[covered] = commit
     return view
+
+
+def original(log: Log, name: str) -> CommitInfo:
+    """The commit of a hash; of a newer version of a result, the result."""
+    commit = log.find(name)
+    return commit if commit.edits is None else log.find(commit.edits)
 
 
 def ranges(found: Iterable[int]) -> list[list[int]]:
