@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from toolcarry.errors import InputError
@@ -57,6 +57,13 @@ def plain_message(message: object, position: int) -> Any:
         raise InputError(
             f"message {position} is nested deeper than {MAX_DEPTH}", position
         ) from None
+
+
+def plain_messages(messages: object) -> list[Any]:
+    """All messages, each as by ``plain_message``. Raises ``InputError`` where there are none to look at."""
+    if not isinstance(messages, Iterable):
+        raise InputError(f"messages must be a list of objects, not {type(messages).__name__}")
+    return [plain_message(message, position) for position, message in enumerate(messages)]
 
 
 def has_plain_parts(message: dict[str, Any]) -> bool:

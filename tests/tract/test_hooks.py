@@ -205,6 +205,29 @@ def test_what_is_refused(memory: Opener) -> None:
         tract.configure_tool_summarization(auto_threshold=1)
 
 
+@pytest.mark.parametrize("handler", [5, None, "summarize"])
+def test_a_handler_that_cannot_be_called(memory: Opener, handler: object) -> None:
+    with pytest.raises(ConfigError, match=r"handler: .* allowed: what can be called"):
+        memory().on("tool_result", handler)
+
+
+@pytest.mark.parametrize(
+    ("settings", "key"),
+    [
+        ({"instructions": {"B": 5}}, r"instructions\['B'\]: 5"),
+        ({"instructions": {5: "Keep the paths."}}, r"instructions\[5\]: 'Keep the paths.'"),
+        ({"instructions": ["Bash"]}, r"instructions: \['Bash'\]"),
+        ({"instructions": 0}, "instructions: 0"),
+        ({"auto_threshold": 5, "default_instructions": 5}, "default_instructions: 5"),
+    ],
+)
+def test_instructions_that_are_no_text(
+    memory: Opener, settings: dict[str, object], key: str
+) -> None:
+    with pytest.raises(ConfigError, match=f"{key} is not allowed"):
+        memory(summarizer=Recorder()).configure_tool_summarization(**settings)
+
+
 @pytest.mark.parametrize(
     "text",
     [

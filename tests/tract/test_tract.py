@@ -140,10 +140,25 @@ def test_what_is_no_text_is_refused(tract: Tract) -> None:
         lambda: tract.tool_result(1, "Bash", ""),  # type: ignore[arg-type]
         lambda: tract.assistant("", tool_calls=[{"id": "t1"}]),
         lambda: tract.assistant("", tool_calls=["Bash"]),  # type: ignore[list-item]
+        lambda: tract.tool_result("t1", "Bash", "", edit=5),  # type: ignore[arg-type]
     ):
         with pytest.raises(InputError):
             write()
     assert tract.log() == []
+
+
+@pytest.mark.parametrize("given", [5, None, b"0" * 64])
+def test_what_is_no_hash_is_refused(tract: Tract, given: object) -> None:
+    for read in (tract.get_commit, tract.get_content, tract.get_source, tract.history_of):
+        with pytest.raises(InputError, match="commit must be a text, not"):
+            read(given)
+
+
+@pytest.mark.parametrize("messages", [None, 5])
+def test_what_are_no_messages_is_refused(tract: Tract, messages: object) -> None:
+    for take in (tract.append_many, tract.hydrate):
+        with pytest.raises(InputError, match="messages must be a list of objects, not"):
+            take(messages)
 
 
 @pytest.mark.parametrize("key", ["conversation", "tenant"])

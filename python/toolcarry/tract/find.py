@@ -17,7 +17,7 @@ from toolcarry.tract.reading import part_text
 from toolcarry.tract.store.log import Log
 from toolcarry.tract.values import CommitInfo, Hydrated, Kind
 from toolcarry.tract.view import MESSAGES, RESULTS, View, read_view, sequences
-from toolcarry.wire import plain_message
+from toolcarry.wire import plain_messages
 
 __all__ = ["hydrate", "resolve_reference"]
 
@@ -55,8 +55,7 @@ def hydrate(log: Log, messages: Sequence[Mapping[str, Any]]) -> Hydrated:
     refetch: list[str] = []
     seen: dict[str, int] = {}
     whole: list[dict[str, Any]] = []
-    for position, message in enumerate(messages):
-        record = plain_message(message, position)
+    for record in plain_messages(messages):
         swaps: dict[int, dict[str, Any]] = {}
         for result in results_of(record):
             place = seen[result.call_id] = seen.get(result.call_id, -1) + 1

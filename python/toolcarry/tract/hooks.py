@@ -95,6 +95,14 @@ class Summarization:
 
     def __post_init__(self) -> None:
         check_limit("auto_threshold", self.auto_threshold, optional=True)
+        if not isinstance(self.instructions, Mapping):
+            raise refused("instructions", self.instructions, "texts by the names of tools")
+        for name, text in self.instructions.items():
+            if not isinstance(name, str) or not isinstance(text, str):
+                raise refused(f"instructions[{name!r:.80}]", text, "a text by the name of a tool")
+        if not isinstance(self.default_instructions, str | None):
+            raise refused("default_instructions", self.default_instructions, "a text, None")
+        object.__setattr__(self, "instructions", dict(self.instructions))
 
     def __call__(self, pending: PendingToolResult) -> None:
         """The default handler."""
@@ -115,6 +123,8 @@ class Hooks:
     def on(self, event: str, handler: Handler) -> None:
         """Let a handler take the place of the default and of the one before."""
         check_event(event)
+        if not callable(handler):
+            raise refused("handler", handler, "what can be called")
         self._handler = handler
 
     def off(self, event: str) -> None:
@@ -140,4 +150,8 @@ class Hooks:
 
 def check_event(event: str) -> None:
     if event != EVENT:
-        raise ConfigError(f"event: {event!r} is not allowed; allowed: {EVENT!r}")
+        raise refused("event", event, repr(EVENT))
+
+
+def refused(key: str, value: object, allowed: str) -> ConfigError:
+    return ConfigError(f"{key}: {value!r:.80} is not allowed; allowed: {allowed}")

@@ -13,7 +13,7 @@ from toolcarry.tract.store.log import Draft, Log
 from toolcarry.tract.store.pages import Head
 from toolcarry.tract.values import CommitInfo, Kind
 from toolcarry.tract.view import CALLS
-from toolcarry.wire import plain_message
+from toolcarry.wire import plain_messages
 
 __all__ = ["Check", "append_messages", "export", "known_names"]
 
@@ -36,7 +36,7 @@ def append_messages(
     So the whole conversation may be given each time, as clients send it, or what is new; and either again.
     ``check`` is shown what is to be written. ``is_inside``: they stand in a document that is kept as a whole.
     """
-    plain = [plain_message(message, position) for position, message in enumerate(messages)]
+    plain = plain_messages(messages)
     skipped = 0
 
     def make(_: Head) -> Sequence[Draft]:

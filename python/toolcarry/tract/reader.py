@@ -39,12 +39,12 @@ class Reader(Upkeep):
 
         Raises ``StoreDamagedError`` where what is stored is not what was written.
         """
-        found = self._log.find(commit) if isinstance(commit, str) else commit
+        found = commit if isinstance(commit, CommitInfo) else self._log.find(commit)
         return part_text(found, self._log.content(found))
 
     def get_source(self, commit: str | CommitInfo) -> bytes:
         """The content of a commit as it is kept: of an imported one, the line."""
-        found = self._log.find(commit) if isinstance(commit, str) else commit
+        found = commit if isinstance(commit, CommitInfo) else self._log.find(commit)
         return self._log.content(found)
 
     def history_of(self, commit_hash: str) -> list[CommitInfo]:

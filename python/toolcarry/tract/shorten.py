@@ -127,7 +127,8 @@ class Shortening(Reader):
         instructions where there are some, else by the default ones. The original is committed first, and stays.
         Without arguments, none are any more. A handler that ``on`` has set comes before this.
         """
-        settings = Summarization(dict(instructions or {}), auto_threshold, default_instructions)
+        named = {} if instructions is None else instructions
+        settings = Summarization(named, auto_threshold, default_instructions)
         is_on = bool(settings.instructions) or auto_threshold is not None
         if is_on:
             self._check_summarizer("configure_tool_summarization")

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from toolcarry.errors import StoreDamagedError, StoreError, UnknownCommitError
+from toolcarry.tract.checks import check_text
 from toolcarry.tract.store.database import Database, Row, Value
 from toolcarry.tract.store.hashing import hash_range
 from toolcarry.tract.store.rows import WIDTH, read_content, read_contents, read_row, read_rows
@@ -98,7 +99,11 @@ class Pages:
             limit = None if limit is None else limit - size
 
     def find(self, given: str) -> CommitInfo:
-        """The commit of a hash, or of the first eight or more of its digits. Raises ``UnknownCommitError``."""
+        """The commit of a hash, or of the first eight or more of its digits.
+
+        Raises ``UnknownCommitError``, and ``InputError`` for what is no text.
+        """
+        check_text("commit", given)
         low, high = hash_range(given)
         number = self._find_number()
         rows: list[Row] = []
