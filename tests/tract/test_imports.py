@@ -236,6 +236,46 @@ def test_a_file_comes_out_however_it_grew(lines: list[bytes], ends: list[int]) -
         assert tract.verify().is_whole
 
 
+IMAGE = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "AAAA"}}
+LAST_LINES = [
+    asked("two"),
+    {"role": "user", "content": [IMAGE]},
+    {
+        "role": "user",
+        "content": [{"type": "tool_result", "tool_use_id": "a", "content": "x"}, IMAGE],
+    },
+    {
+        "role": "assistant",
+        "tool_calls": [{"id": "a", "function": {"name": "f", "arguments": "{}"}}],
+    },
+    {"type": "summary", "summary": "Fix it.", "message": asked("within")},
+    [],
+]
+
+
+@pytest.mark.parametrize("last", [json.dumps(each).encode() for each in LAST_LINES])
+@pytest.mark.parametrize("around", [(b"", b""), (b" ", b"\r\n"), (b"", b"\n\n")])
+def test_a_line_is_read_once_wherever_it_was_torn(
+    tmp_path: Path, last: bytes, around: tuple[bytes, bytes]
+) -> None:
+    path = tmp_path / "session.jsonl"
+    start = len(jsonl(asked("one")))
+    data = jsonl(asked("one")) + around[0] + last + around[1]
+
+    def taken_in(*ends: int) -> tuple[list[dict[str, Any]], bytes]:
+        with Tract.open() as tract:
+            for end in ends:
+                path.write_bytes(data[:end])
+                tract.import_transcript(path)
+            return tract.compile(), lines_of(tract)
+
+    at_once = taken_in(len(data))
+    for end in range(start, len(data)):
+        assert taken_in(end, len(data)) == at_once
+        assert taken_in(end, (end + len(data)) // 2, len(data)) == at_once
+    assert taken_in(*range(start, len(data) + 1)) == at_once
+
+
 @pytest.mark.skipif(not TRANSCRIPTS.is_dir(), reason="no real transcripts here")
 def test_real_sessions() -> None:
     paths = sorted((TRANSCRIPTS / "claude_code").rglob("*.jsonl"))

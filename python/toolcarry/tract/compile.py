@@ -86,8 +86,12 @@ class Writer:
         self._close_record()
 
     def _take_record(self, commit: CommitInfo, content: bytes) -> None:
-        """What is no message may be a link between two, or a part of one: it stays in its place."""
-        record = None if "document" in commit.metadata else loads_line(content)
+        """What is no message may be a link between two, or a part of one: it stays in its place.
+
+        A document was read already, and so is a line that was torn where what came to it later is kept.
+        """
+        is_rest = "source" in commit.metadata and "inside" in commit.metadata
+        record = None if is_rest or "document" in commit.metadata else loads_line(content)
         if record is not None:
             self.is_mixed = True
             self.messages.append(record)

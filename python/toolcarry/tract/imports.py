@@ -45,8 +45,6 @@ class Taken(NamedTuple):
     """Of the conversation, at that time."""
     end: int
     """The byte behind it."""
-    is_read: bool
-    """Whether the line that it ends in was read as a message, if it ends within one."""
     names: Names
 
 
@@ -77,7 +75,7 @@ def import_file(
                 done = lines_to(data, taken.end)
                 continue
             done += batch.lines
-            taken = Taken(head, batch.end, True, taken.names)
+            taken = Taken(head, batch.end, taken.names)
             commits += len(batch.prepared.parts)
             unread += batch.unread
             truncated += batch.truncated
@@ -116,7 +114,7 @@ class Reading:
         coming, self._next = self._next, None
         batch = coming.result() if coming is not None else self._read(taken)
         if batch.end < len(self._data):
-            after = taken._replace(end=batch.end, is_read=True)
+            after = taken._replace(end=batch.end)
             self._next = self._pool.submit(self._read, after)
         return batch
 
@@ -176,17 +174,20 @@ def finish_line(data: bytes, taken: Taken) -> tuple[int, list[Draft]]:
     """The rest of a line of which the first bytes are there: as it stands, and then the line, if now it says something."""
     first = data.rfind(b"\n", 0, taken.end) + 1
     end = data.find(b"\n", taken.end) + 1 or len(data)
-    rest = source(data[taken.end : end])
+    rest = source(data[taken.end : end], inside=True)
     line = data[first:end]
-    record = None if taken.is_read else loads_line(line)
+    is_read = loads_line(data[first : taken.end]) is not None  # nothing but its end was missing
+    record = None if is_read else loads_line(line)
     if record is None:
         return end, [rest]
-    return end, [rest, *counted(message_drafts(record, line, taken.names, is_inside=True))]
+    drafts = counted(message_drafts(record, line, taken.names, is_inside=True))
+    said = drafts or [Draft("record", Kind.RECORD, line, {"record": 0, "inside": True}, 0)]
+    return end, [rest, *said]
 
 
-def source(chunk: bytes) -> Draft:
+def source(chunk: bytes, **more: bool) -> Draft:
     """Bytes of a file that are no message by themselves."""
-    return Draft("record", Kind.RECORD, chunk, {"record": 0, "source": True}, 0)
+    return Draft("record", Kind.RECORD, chunk, {"record": 0, "source": True, **more}, 0)
 
 
 def append_at(log: Log, expected: Head, prepared: Prepared) -> Head:
@@ -202,7 +203,7 @@ def append_at(log: Log, expected: Head, prepared: Prepared) -> Head:
 
 def find_taken(log: Log, data: bytes, path: str | os.PathLike[str]) -> Taken:
     """What of a file is there already. Raises ``InputError`` where the file is another one by now."""
-    head, end, is_read = log.head(), 0, True
+    head, end = log.head(), 0
     for commit, size, _ in log.sized(SAID):
         if commit.metadata.get("source") is not True:
             continue
@@ -214,8 +215,7 @@ def find_taken(log: Log, data: bytes, path: str | os.PathLike[str]) -> Taken:
                 line - 1,
             )
         end += size
-        is_read = commit.kind is not Kind.RECORD
-    return Taken(head, end, is_read, Names(lambda: known_names(log)))
+    return Taken(head, end, Names(lambda: known_names(log)))
 
 
 def lines_to(data: bytes, end: int) -> int:
