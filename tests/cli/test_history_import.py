@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gzip
+import os
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from histories import lines
@@ -84,6 +86,31 @@ def test_import_of_what_is_not_there_makes_no_store(history, db):
     assert history("import", "absent")[0] == 3
     assert history("import", "-")[0] == 2
     assert not db.exists()
+
+
+@pytest.mark.parametrize("content", ["", "\n", "no conversation", '{"role": "us'])
+def test_import_of_no_conversation_makes_no_store(history, db, tmp_path, example, content):
+    bad = tmp_path / "bad.jsonl"
+    bad.write_text(content)
+    code, out, err = history("import", bad)
+    assert (code, out) == (1, "")
+    assert err.startswith(f"{bad}: ")
+    assert not db.exists()
+    assert history("import", bad, example)[0] == 1
+    with Tract.open(db) as tract:
+        assert tract.conversations() == ["session"]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes")
+def test_import_from_a_pipe_into_a_new_store(history, db, tmp_path, example):
+    pipe = tmp_path / "session.pipe"
+    os.mkfifo(pipe)
+    with ThreadPoolExecutor(1) as pool:
+        writing = pool.submit(pipe.write_bytes, example.read_bytes())
+        assert history("import", pipe)[0] == 0
+        writing.result()
+    with Tract.open(db, conversation="session") as tract:
+        assert b"".join(tract.export()) == example.read_bytes()
 
 
 def test_on_postgresql(history, example, postgres):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import asdict
@@ -46,7 +47,7 @@ def import_files(
 
 
 class Work:
-    """What is done with each file. The store is opened for the first one that is there."""
+    """What is done with each file. The store is opened, and made, for the first one that is a conversation."""
 
     def __init__(
         self,
@@ -66,12 +67,17 @@ class Work:
 
     def import_one(self, name: str) -> int:
         """Take in one file."""
+        from toolcarry.tract.imports import read_transcript  # noqa: PLC0415 - slow
+
         with reading():
             if not name or "\0" in name:
                 raise FileNotFoundError
-            Path(name).stat()
-        tract = self._open(self._name_of(name))
+            mode = Path(name).stat().st_mode
         try:
+            if self._tract is None and (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+                with reading():  # what is a pipe could not be read again
+                    read_transcript(name)
+            tract = self._open(self._name_of(name))
             with reading():
                 result = tract.import_transcript(name, progress=self._screen.move)
         except InputError as error:

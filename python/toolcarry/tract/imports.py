@@ -25,7 +25,7 @@ from toolcarry.tract.values import ImportResult, Kind
 from toolcarry.tract.view import RECORDS, SAID
 from toolcarry.unpack import read_file
 
-__all__ = ["Progress", "import_file"]
+__all__ = ["Progress", "import_file", "read_transcript"]
 
 Progress = Callable[[int, int], object]
 """Told how many lines are done, and of how many."""
@@ -55,11 +55,9 @@ def import_file(
 
     ``check`` is shown what is to be written.
     """
-    data = read_file(Path(path))
-    if not is_session(data):
-        opened = open_body(data)
-        if opened.lines is None:
-            return import_document(log, data, opened.messages, check)
+    data, messages = read_transcript(path)
+    if messages is not None:
+        return import_document(log, data, messages, check)
     total = data.count(b"\n") + (not data.endswith(b"\n"))
     taken = find_taken(log, data, path)
     done = skipped = lines_to(data, taken.end)
@@ -82,6 +80,15 @@ def import_file(
             if progress is not None:
                 progress(total if batch.end == len(data) else done, total)
     return ImportResult(total, skipped, commits, unread, truncated)
+
+
+def read_transcript(path: str | os.PathLike[str]) -> tuple[bytes, Sequence[Any] | None]:
+    """The bytes of a file, and its messages where it is a document. Raises ``InputError`` where it is no conversation."""
+    data = read_file(Path(path))
+    if is_session(data):
+        return data, None
+    opened = open_body(data)
+    return data, opened.messages if opened.lines is None else None
 
 
 class Batch(NamedTuple):
