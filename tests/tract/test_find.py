@@ -1,12 +1,17 @@
 """From references and placeholders back to what the tools gave."""
 
+import json
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from talks import call, work
 
 from toolcarry import InputError, Policy
-from toolcarry.tract import Tract
+from toolcarry.tract import CommitInfo, Tract
 
 
 def tool(call_id: str, content: Any) -> dict[str, Any]:
@@ -37,6 +42,100 @@ def test_an_id_that_repeats(tract: Tract) -> None:
     ]
     assert marks == ["t", "t#2", "t#3"]
     assert [tract.resolve(ref)[0] for ref in ("t", "t#2", "t#3")] == ["0", "1", "2"]
+
+
+def runs(tract: Tract, count: int, call_id: str = "t") -> list[CommitInfo]:
+    """Runs that all have one id, whose results begin with their number; the commits of the results."""
+    results = []
+    for number in range(count):
+        tract.user(f"Run {number}.")
+        call(tract, (call_id, "Bash"))
+        results.append(tract.tool_result(call_id, "Bash", f"{number} {'word ' * 100}"))
+    return results
+
+
+def marks(messages: list[dict[str, Any]]) -> list[str]:
+    """The references of the results that are cut in messages, of any shape."""
+    return re.findall(r"characters; whole: (\S+?)\]", json.dumps(messages))
+
+
+SHORT = Policy(max_tool_result_chars=100)
+
+
+@pytest.mark.parametrize("style", ["openai", "anthropic", "responses", "ollama"])
+@pytest.mark.parametrize("call_id", ["t", "", "call 1;"])
+def test_a_reference_holds_whatever_is_left_out_later(
+    tract: Tract, style: Any, call_id: str
+) -> None:
+    results = runs(tract, 6, call_id)
+    seen = marks(tract.compile(style=style, policy=SHORT))
+    assert [tract.resolve(ref)[0] for ref in seen] == list("012345")
+    for first, last, left in ((0, 1, "2345"), (3, 3, "245")):
+        done = tract.compress(
+            commits=[results[number].commit_hash for number in range(first, last + 1)],
+            content="Short.",
+        )
+        assert done.commit is not None
+        shown = tract.compile(style=style, policy=SHORT)
+        assert marks(shown) == [seen[int(number)] for number in left]
+        assert [tract.resolve(ref)[0] for ref in seen] == list("012345")
+
+
+@given(st.data())
+def test_references_lead_to_what_they_stand_for(data: st.DataObject) -> None:
+    """Whatever ids repeat, and whatever is compacted, dropped or edited in between."""
+    ids = data.draw(st.lists(st.sampled_from(["a", "b", "", "a#2", "["]), min_size=1, max_size=8))
+    style = data.draw(st.sampled_from(["openai", "anthropic", "responses", "ollama"]))
+    with Tract.open() as tract:
+        results = []
+        for number, call_id in enumerate(ids):
+            call(tract, (call_id, "Bash"))
+            text = f"{number} {'word ' * 100}"
+            is_error = data.draw(st.booleans())
+            results.append(tract.tool_result(call_id, "Bash", text, is_error=is_error))
+        for _ in range(2):
+            covered = data.draw(st.lists(st.sampled_from(results)))
+            tract.compress(commits=[each.commit_hash for each in covered], content="Short.")
+        if data.draw(st.booleans()):
+            tract.drop_failed_tool_turns()
+        for message in tract.compile(style=style, policy=SHORT):
+            for ref in marks([message]):
+                start = re.search(r"\d word", json.dumps(message))
+                assert start is not None
+                assert tract.resolve(ref).startswith(start[0])
+
+
+def test_what_was_dropped_is_found_by_its_id(tract: Tract) -> None:
+    call(tract, ("t1", "Bash"))
+    tract.tool_result("t1", "Bash", "denied", is_error=True)
+    runs(tract, 1, "t2")
+    assert tract.drop_failed_tool_turns().commit is not None
+    assert tract.resolve("t1") == "denied"
+    tract.compress(content="Short.")
+    assert tract.resolve("t2").startswith("0 word")
+
+
+def test_the_references_of_an_imported_session(tract: Tract, tmp_path: Path) -> None:
+    """Ids that repeat in records of which one part is compacted, beside another that is edited."""
+    records: list[dict[str, Any]] = []
+    for number in range(4):
+        use = {"type": "tool_use", "id": "t", "name": "Bash", "input": {"command": str(number)}}
+        text = f"{number} {'word ' * 100}"
+        result = {"type": "tool_result", "tool_use_id": "t", "content": text}
+        records.append({"role": "assistant", "content": [use]})
+        records.append({"role": "user", "content": [result, {"type": "text", "text": "More."}]})
+    path = tmp_path / "session.jsonl"
+    path.write_text("".join(json.dumps(record) + "\n" for record in records))
+    tract.import_transcript(path)
+    results = tract.find_tool_results()
+    tract.tool_result("t", "Bash", "3 words " * 60, edit=results[3].commit_hash)
+    for style in ("openai", "anthropic", "ollama"):
+        shown = marks(tract.compile(style=style, policy=SHORT))  # type: ignore[arg-type]
+        assert [tract.resolve(ref)[0] for ref in shown] == list("0123")
+    tract.compress(commits=[results[1].commit_hash], content="Short.")
+    for style in ("openai", "anthropic", "ollama"):
+        shown = marks(tract.compile(style=style, policy=SHORT))  # type: ignore[arg-type]
+        assert [tract.resolve(ref)[:6] for ref in shown] == ["0 word", "2 word", "3 word"]
 
 
 def test_the_references_of_a_compaction(tract: Tract) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
 from toolcarry._pure.parts import Part, read_parts
@@ -13,9 +13,10 @@ from toolcarry.decode import loads
 from toolcarry.policy import Policy
 from toolcarry.project import project
 from toolcarry.tract.reading import arguments_json, decode_text
+from toolcarry.tract.references import find_references, project_with
 from toolcarry.tract.store.log import Log
 from toolcarry.tract.values import CommitInfo, Kind
-from toolcarry.tract.view import View, read_view, sequences
+from toolcarry.tract.view import NOTHING, View, read_view, sequences
 from toolcarry.types import check_choice
 from toolcarry.wire import Wire, as_list, as_object
 
@@ -31,13 +32,19 @@ Swaps: TypeAlias = dict[int, dict[str, Any]]
 def compile_messages(log: Log, style: Style, policy: Policy | None) -> list[dict[str, Any]]:
     """The messages in force, in a provider's shape; with a policy, projected."""
     check_choice("style", style, STYLES)
-    writer = written(log, read_view(log))
+    view = read_view(log)
+    writer = written(log, view)
     messages = writer.messages
-    if style != "openai" or writer.is_mixed:
+    is_converted = style != "openai" or writer.is_mixed
+    if is_converted:
         converted = convert(messages, to=style)
         system = [{"role": "system", "content": converted.system}] if converted.system else []
         messages = [*system, *converted.messages]
-    return messages if policy is None else list(project(messages, policy=policy).messages)
+    if policy is None:
+        return messages
+    if not (is_converted or view.left_out or view.compacted):
+        return list(project(messages, policy=policy).messages)
+    return project_with(messages, policy, find_references(messages, writer, written(log, NOTHING)))
 
 
 def written(log: Log, view: View) -> Writer:
@@ -59,6 +66,8 @@ class Writer:
         self._view = view
         self._log = log
         self.messages: list[dict[str, Any]] = []
+        self.origins: list[Sequence[CommitInfo]] = []
+        """Of each message the commits that it shows, in their order; none where it is no more than a line or a summary."""
         self._told: set[str] = set()
         self._record: bytes = b""
         self._pending: list[CommitInfo] = []
@@ -79,7 +88,7 @@ class Writer:
         if not self._is_told(commit):
             version = self._view.version_of(commit)
             text = content if version is commit else self._log.content(version)
-            self.messages.append(own_message(commit, decode_text(text)))
+            self._add(own_message(commit, decode_text(text)), [commit])
 
     def close(self) -> None:
         """Take in that nothing comes any more."""
@@ -94,7 +103,7 @@ class Writer:
         record = None if is_rest or "document" in commit.metadata else loads_line(content)
         if record is not None:
             self.is_mixed = True
-            self.messages.append(record)
+            self._add(record)
 
     def _is_told(self, commit: CommitInfo) -> bool:
         """Whether a commit is not shown; where a compaction stands for it, that is shown at the first one."""
@@ -102,7 +111,7 @@ class Writer:
         if compaction is not None and compaction.commit_hash not in self._told:
             self._told.add(compaction.commit_hash)
             text = decode_text(self._log.content(compaction))
-            self.messages.append({"role": "user", "content": summary_text(compaction, text)})
+            self._add({"role": "user", "content": summary_text(compaction, text)})
         return compaction is not None or commit.sequence in self._view.left_out
 
     def _close_record(self) -> None:
@@ -115,24 +124,28 @@ class Writer:
         parts = read_parts(record)
         swaps: Swaps = {}
         told: list[Part] = []
+        shown: list[CommitInfo] = []
         for commit in commits:
             part = parts[commit.metadata["record"]]
             version = self._view.version_of(commit)
             if self._is_told(commit):
                 told.append(part)
-            elif version is not commit:
+                continue
+            shown.append(commit)
+            if version is not commit:
                 text = decode_text(self._log.content(version))
                 swaps.update((id(wire), with_text(wire, text)) for wire in part.wires)
         if told and len(told) == len(parts):
             self._add(emptied(record))
         elif told or swaps:
-            self._add(rebuilt(record, swaps, gone(record, told)))
+            self._add(rebuilt(record, swaps, gone(record, told)), shown)
         else:
-            self._add(record)
+            self._add(record, shown)
 
-    def _add(self, message: dict[str, Any] | None) -> None:
+    def _add(self, message: dict[str, Any] | None, shown: Sequence[CommitInfo] = ()) -> None:
         if message is not None:
             self.messages.append(message)
+            self.origins.append(shown)
 
 
 def own_message(commit: CommitInfo, text: str) -> dict[str, Any]:

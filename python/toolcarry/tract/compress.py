@@ -19,6 +19,7 @@ from toolcarry.tract.values import CommitInfo, CompressResult, Kind, ToolTurn
 from toolcarry.tract.view import (
     CALLS_AND_RESULTS,
     MESSAGES,
+    NOTHING,
     View,
     original,
     ranges,
@@ -30,7 +31,6 @@ __all__ = ["Selection", "compress", "drop_failed", "select", "transcript", "unco
 
 REFERENCE: Final = 16
 """Digits of a commit's hash that stand for it."""
-NOTHING: Final = View({}, set(), {})
 
 
 class Selection(NamedTuple):

@@ -6,13 +6,13 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from toolcarry.tokens import count_tokens
-from toolcarry.tract.compress import NOTHING, covered_tools, hashes
+from toolcarry.tract.compress import covered_tools, hashes
 from toolcarry.tract.reading import encode_text, part_text
 from toolcarry.tract.store.log import Draft, Log
 from toolcarry.tract.store.pages import Head
 from toolcarry.tract.turns import pair_turns
 from toolcarry.tract.values import CommitInfo, CompressResult, Kind
-from toolcarry.tract.view import MESSAGES, original, ranges, read_view
+from toolcarry.tract.view import MESSAGES, NOTHING, original, ranges, read_view
 
 __all__ = ["compress_tool_calls", "edit_draft", "summary_draft"]
 

@@ -16,7 +16,7 @@ from toolcarry.tract.marks import is_truncated
 from toolcarry.tract.reading import part_text
 from toolcarry.tract.store.log import Log
 from toolcarry.tract.values import CommitInfo, Hydrated, Kind
-from toolcarry.tract.view import MESSAGES, RESULTS, View, read_view, sequences
+from toolcarry.tract.view import MESSAGES, NOTHING, RESULTS, read_view, sequences
 from toolcarry.wire import plain_messages
 
 __all__ = ["hydrate", "resolve_reference"]
@@ -25,11 +25,12 @@ __all__ = ["hydrate", "resolve_reference"]
 def resolve_reference(log: Log, reference: str) -> str:
     """What a marker's reference names: the result of a call, as the tool gave it; of a compaction, what it covers.
 
+    Calls are looked for in the whole log, also where they are compacted or left out by now.
+
     Raises ``InputError`` where nothing has this reference.
     """
-    view = read_view(log)
     try:
-        return resolve(written(log, View({}, view.left_out, view.compacted)).messages, reference)
+        return resolve(written(log, NOTHING).messages, reference)
     except InputError as missing:
         try:
             commit = log.find(reference)
@@ -39,7 +40,7 @@ def resolve_reference(log: Log, reference: str) -> str:
         return part_text(commit, log.content(commit))
     covered = set(sequences(commit.metadata["covers"]))
     return transcript(
-        log, view, [each for each in log.commits(MESSAGES) if each.sequence in covered]
+        log, read_view(log), [each for each in log.commits(MESSAGES) if each.sequence in covered]
     )
 
 

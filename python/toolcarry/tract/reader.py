@@ -66,6 +66,7 @@ class Reader(Upkeep):
     def resolve(self, ref: str) -> str:
         """What a marker's reference names, in full: a result as the tool gave it, or what a compaction covers.
 
+        It names the same result for good, also where that is compacted or left out by now.
         Raises ``InputError`` where nothing has this reference.
 
         >>> from toolcarry.tract import Tract

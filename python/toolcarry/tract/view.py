@@ -13,6 +13,7 @@ __all__ = [
     "CALLS_AND_RESULTS",
     "CHANGES",
     "MESSAGES",
+    "NOTHING",
     "RECORDS",
     "RESULTS",
     "SAID",
@@ -47,6 +48,10 @@ class View(NamedTuple):
     def version_of(self, commit: CommitInfo) -> CommitInfo:
         """The newest version of a result, with the original's place in the order; else the commit itself."""
         return self.newest.get(commit.commit_hash, commit)
+
+
+NOTHING: Final = View({}, set(), {})
+"""The log as if nothing had been said of it: all first versions."""
 
 
 def read_view(log: Log) -> View:

@@ -110,8 +110,10 @@ def byte_length(text: str) -> int:
     return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
 
 
-def read_blocks(messages: Sequence[Any], policy: Policy, walk: Walk) -> list[Block]:
-    """The blocks of a conversation, oldest first, judged by the policy's rules."""
+def read_blocks(
+    messages: Sequence[Any], policy: Policy, walk: Walk, references: Sequence[str] | None = None
+) -> list[Block]:
+    """The blocks of a conversation, oldest first, judged by the policy's rules, with the references given or their own."""
     rules = rule_set(policy.rules)
     judging = Judging(rules)
     entries = list(walk.entries())
@@ -123,7 +125,9 @@ def read_blocks(messages: Sequence[Any], policy: Policy, walk: Walk) -> list[Blo
         reason, by, _ = judging.judge(entry)
         blocks.append(Block(entry, paths, reason, by))
     blocks.reverse()
-    names = markers.name_all(block.entry.call_id for block in blocks)
+    names = references
+    if names is None:
+        names = markers.name_all(block.entry.call_id for block in blocks)
     for block, reference in zip(blocks, names, strict=True):
         block.reference = reference
     return blocks

@@ -39,14 +39,16 @@ def plan(
     frame_tokens: int = 0,
     is_continued: bool = False,
     weigh: Weigh | None = None,
+    references: Sequence[str] | None = None,
 ) -> Projection:
     """What a policy makes of the messages of a request, plain objects.
 
     ``frame_tokens`` is what the request takes beside its messages, ``is_continued`` says that the provider holds what was
-    before them, and ``weigh`` tells their bytes, where these are known.
+    before them, and ``weigh`` tells their bytes, where these are known. ``references`` name the calls, in their order,
+    where the messages are a part of what they are resolved in.
     """
     walk = Walk(messages)
-    blocks = read_blocks(messages, policy, walk)
+    blocks = read_blocks(messages, policy, walk, references)
     turns = turns_of(blocks)
     if previous is not None:
         repeat(blocks, turns, previous)
