@@ -192,6 +192,12 @@ def cut_behind_calls(draw: st.DrawFn, turns: Turns, turn: int, place: int) -> No
     del turns[turn + 1 :]
 
 
+@on_a(Call)
+def note_behind_calls(draw: st.DrawFn, turns: Turns, turn: int, place: int) -> None:
+    """The system speaks before the results come."""
+    turns.insert(turn + 1, Said("system", [Text("The user is away.")]))
+
+
 @st.composite
 def think_last(draw: st.DrawFn, turns: Turns) -> bool:
     """The answer broke off before it began."""
@@ -215,6 +221,7 @@ DAMAGES: dict[str, Damage] = {
     "id too long": Damage(lengthen_id, ("openai", "responses", "bedrock")),
     "empty text": Damage(add_empty_text, ("anthropic", "bedrock")),
     "cut behind calls": Damage(cut_behind_calls, ALL),
+    "note behind calls": Damage(note_behind_calls, ORDERED),
     "thinking last": Damage(think_last, ("anthropic", "responses")),
 }
 

@@ -104,7 +104,7 @@ def openai(said: Said, manner: Manner) -> Iterator[Wire]:
     for part in said.parts:
         if isinstance(part, Text):
             content = part.text if manner.is_plain else [{"type": "text", "text": part.text}]
-            yield {"role": "user", "content": content}
+            yield {"role": said.role, "content": content}
         elif isinstance(part, Result):
             # "Image URLs are only allowed for messages with role 'user'", so that a list here has texts alone.
             answer: str | list[Wire] = ""
@@ -140,7 +140,7 @@ def ollama(said: Said, manner: Manner) -> Iterator[Wire]:
         return
     for part in said.parts:
         if isinstance(part, Text):
-            yield {"role": "user", "content": part.text}
+            yield {"role": said.role, "content": part.text}
         elif isinstance(part, Result):
             answer: Wire = {"role": "tool", "content": text_of(part.content)}
             if not manner.is_plain:
@@ -184,8 +184,8 @@ def gemini_part(part: Part, manner: Manner) -> Wire:
 
 def bedrock(said: Said, manner: Manner) -> Iterator[Wire]:
     content = [made for part in said.parts if (made := bedrock_block(part))]
-    if content:
-        yield {"role": said.role, "content": content}
+    if content:  # Bedrock knows two roles
+        yield {"role": "assistant" if said.role == "assistant" else "user", "content": content}
 
 
 def bedrock_block(part: Part) -> Wire:

@@ -40,6 +40,8 @@ class Dialect(NamedTuple):
     """Whether results are parts of the user's turn, messages of their own, or items."""
     key: str
     """Where the parts of a message stand."""
+    answering: tuple[str, ...]
+    """The roles of the messages whose parts may be results; empty for one that has none."""
     call_id: IdAt
     result_id: IdAt
     ids: re.Pattern[str]
@@ -114,40 +116,41 @@ ANSWERED = (
 
 DIALECTS: Final[dict[str, Dialect]] = {
     "anthropic": Dialect(
-        "turns", "content", IdAt((), "id"), IdAt((), "tool_use_id"), re.compile(r"[A-Za-z0-9_-]+"), None, "request",
+        "turns", "content", ("user",), IdAt((), "id"), IdAt((), "tool_use_id"), re.compile(r"[A-Za-z0-9_-]+"), None, "request",
         lambda part: part.get("type") == "tool_use",
         lambda part: part.get("type") == "tool_result",
         anthropic_result, typed_text, True, False,
     ),
     "bedrock": Dialect(
-        "turns", "content", IdAt(("toolUse",), "toolUseId"), IdAt(("toolResult",), "toolUseId"),
+        "turns", "content", ("user",), IdAt(("toolUse",), "toolUseId"), IdAt(("toolResult",), "toolUseId"),
         re.compile(r"[A-Za-z0-9_.:-]{1,64}"), None, "request",
         lambda part: "toolUse" in part,
         lambda part: "toolResult" in part,
         bedrock_result, bare_text, True, True,
     ),
     "gemini": Dialect(
-        "turns", "parts", IdAt(("functionCall", "function_call"), "id"), IdAt(RESPONSES, "id"),
+        "turns", "parts", ("user", "function", ""),
+        IdAt(("functionCall", "function_call"), "id"), IdAt(RESPONSES, "id"),
         re.compile(r".*", re.DOTALL), IdAt(RESPONSES, "name"), "turn",
         lambda part: "functionCall" in part or "function_call" in part,
         lambda part: any(name in part for name in RESPONSES),
         gemini_result, bare_text, False, False,
     ),
     "openai-chat": Dialect(
-        "chat", "tool_calls", IdAt((), "id"), IdAt((), "tool_call_id"), re.compile(r".{1,40}", re.DOTALL), None, "turn",
+        "chat", "tool_calls", (), IdAt((), "id"), IdAt((), "tool_call_id"), re.compile(r".{1,40}", re.DOTALL), None, "turn",
         lambda _part: True,
         lambda part: part.get("role") == "tool",
         chat_result, typed_text, False, False,
     ),
     "ollama": Dialect(
-        "chat", "tool_calls", IdAt((), "id"), IdAt((), "tool_call_id"),
+        "chat", "tool_calls", (), IdAt((), "id"), IdAt((), "tool_call_id"),
         re.compile(r".*", re.DOTALL), IdAt((), "tool_name"), "turn",
         lambda _part: True,
         lambda part: part.get("role") == "tool",
         ollama_result, typed_text, False, False,
     ),
     "openai-responses": Dialect(
-        "items", "", IdAt((), "call_id"), IdAt((), "call_id"), re.compile(r".{1,64}", re.DOTALL), None, "request",
+        "items", "", (), IdAt((), "call_id"), IdAt((), "call_id"), re.compile(r".{1,64}", re.DOTALL), None, "request",
         lambda part: part.get("type") in ANSWERED,
         lambda part: text_or_empty(part.get("type")).endswith("_call_output"),
         responses_result, typed_text, False, False,

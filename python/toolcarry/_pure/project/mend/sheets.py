@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 from toolcarry._pure.project.drafts import Changed, Draft, Kept, Made, Parts, Path, at
 from toolcarry.wire import as_list, as_object
 
 THOUGHTS = ("thinking", "redacted_thinking")
+Side: TypeAlias = Literal["model", "user", "other"]
+"""Who speaks: the model, the user, who answers its calls, or another, as the system, who answers none."""
 
 
 class Sheet:
     """A message in the making: the one that it is made of, if any, and its parts."""
 
-    __slots__ = ("is_model", "items", "position")
+    __slots__ = ("items", "position", "side")
 
-    def __init__(self, position: int | None, is_model: bool, items: list[Draft] | None) -> None:
+    def __init__(self, position: int | None, side: Side, items: list[Draft] | None) -> None:
         self.position = position
-        self.is_model = is_model
+        self.side = side
         self.items = items
         """``None`` where the content is no list and stays."""
 
@@ -38,7 +40,7 @@ class Sheets:
     def drop_trailing_thoughts(self) -> list[int | None]:
         """Leave out last messages of the model's that are thinking alone; where they stood."""
         dropped: list[int | None] = []
-        while self._sheets and self._sheets[-1].is_model:
+        while self._sheets and self._sheets[-1].side == "model":
             sheet = self._sheets[-1]
             if not sheet.items or not all(map(self._is_thought, sheet.items)):
                 break
@@ -57,14 +59,15 @@ class Sheets:
         )
 
     def merge(self) -> list[int | None]:
-        """Make one message of those of one side that follow one another; where the others stood."""
+        """Make one message of those of the model's, or the user's, that follow one another; where the others stood."""
         merged: list[Sheet] = []
         joined: list[int | None] = []
         for sheet in self._sheets:
             last = merged[-1] if merged else None
             if (
                 last is None
-                or last.is_model != sheet.is_model
+                or last.side != sheet.side
+                or last.side == "other"
                 or last.items is None
                 or sheet.items is None
             ):

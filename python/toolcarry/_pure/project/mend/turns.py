@@ -1,11 +1,12 @@
 """Providers whose results are parts of the user's turn: Anthropic, Bedrock and Gemini.
 
 Messages of one side that follow one another are one turn. The results for a turn's calls are the first parts of the
-turn behind it, each once.
+user's turn behind it, each once.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from toolcarry._pure.project.blocks import Block
@@ -20,8 +21,8 @@ from toolcarry._pure.project.drafts import (
     at,
 )
 from toolcarry._pure.project.mend.repair import Repair
-from toolcarry._pure.project.mend.sheets import Sheet, Sheets, paths_of
-from toolcarry.wire import Wire, as_list, as_object
+from toolcarry._pure.project.mend.sheets import Sheet, Sheets, Side, paths_of
+from toolcarry.wire import Wire, as_list, as_object, text_or_empty
 
 MODEL = ("assistant", "model")
 
@@ -42,12 +43,14 @@ class Turns:
         for path in self._results:
             self._clean_result(path)
         open_calls: list[Block] = []
-        for is_model, positions in self._runs():
-            if is_model:
+        for side, positions in self._runs():
+            if side != "user":
                 self._close(open_calls)
+                open_calls = []
+            if side == "model":
                 open_calls = self._add_model(positions)
             else:
-                self._add_user(positions, open_calls)
+                self._add_answers(side, positions, open_calls)
                 open_calls = []
         self._close(open_calls)
         for position in self._sheets.drop_trailing_thoughts():
@@ -60,28 +63,37 @@ class Turns:
     def _close(self, open_calls: list[Block]) -> None:
         """Answer calls that no turn of the user's follows."""
         if open_calls:
-            self._sheets.add(Sheet(None, False, self._results_of(open_calls, [])))
+            self._sheets.add(Sheet(None, "user", self._results_of(open_calls, [])))
 
-    def _runs(self) -> list[tuple[bool, list[int]]]:
+    def _runs(self) -> list[tuple[Side, list[int]]]:
         """The messages of one side that follow one another; what the model says behind its calls is a turn of its own.
 
         A message with calls is the model's, whatever its role.
         """
-        runs: list[tuple[bool, list[int]]] = []
+        runs: list[tuple[Side, list[int]]] = []
         is_behind_calls = False
         for position, message in enumerate(self._messages):
             if self._material.is_gone((position,)):
                 continue
             has_calls = any(path in self._calls for path in self._paths(position))
-            is_model = has_calls or message.get("role") in MODEL
+            side: Side = "model" if has_calls else self._side_of(message)
             is_next = (
-                is_model and is_behind_calls and (position, self._dialect.key, 0) not in self._calls
+                side == "model"
+                and is_behind_calls
+                and (position, self._dialect.key, 0) not in self._calls
             )
-            if not runs or runs[-1][0] != is_model or is_next:
-                runs.append((is_model, []))
+            if not runs or runs[-1][0] != side or is_next:
+                runs.append((side, []))
             is_behind_calls = has_calls
             runs[-1][1].append(position)
         return runs
+
+    def _side_of(self, message: Wire) -> Side:
+        """Who says a message without calls."""
+        role = text_or_empty(message.get("role"))
+        if role in MODEL:
+            return "model"
+        return "user" if role in self._dialect.answering else "other"
 
     def _add_model(self, positions: list[int]) -> list[Block]:
         """Take over a turn of the model's; its calls."""
@@ -97,11 +109,11 @@ class Turns:
                 self._tell_foreign(path)
             if misplaced:
                 stay = [path for path in stay or () if path not in misplaced]
-            self._add(position, stay, is_model=True)
+            self._add(position, "model", stay)
         return found
 
-    def _add_user(self, positions: list[int], open_calls: list[Block]) -> None:
-        """Take over a turn of the user's: the results first, each once, and none that belongs elsewhere."""
+    def _add_answers(self, side: Side, positions: list[int], open_calls: list[Block]) -> None:
+        """Take over a turn that is not the model's: the results first, each once, and none that belongs elsewhere."""
         wanted = {block.entry.order for block in open_calls}
         stay = {position: self._stay(position) for position in positions}
         flat = [path for position in positions for path in stay[position] or [(position,)]]
@@ -111,7 +123,7 @@ class Turns:
         ]
         if len(own) == len(open_calls) and flat[: len(own)] == own and not foreign:
             for position in positions:
-                self._add(position, stay[position], is_model=False)
+                self._add(position, side, stay[position])
             return
         for path in foreign:
             self._tell_foreign(path)
@@ -123,7 +135,7 @@ class Turns:
         for number, position in enumerate(positions):
             rest = stay[position]
             items = None if rest is None else [path for path in rest if path not in taken]
-            self._add(position, items, is_model=False, before=first_parts if not number else [])
+            self._add(position, side, items, before=first_parts if not number else [])
 
     def _results_of(self, open_calls: list[Block], own: list[Path]) -> list[Draft]:
         """A result for each call: those that stand in the turn, those that stand elsewhere, and new ones."""
@@ -202,36 +214,36 @@ class Turns:
     def _add(
         self,
         position: int,
+        side: Side,
         stay: list[Path] | None,
         *,
-        is_model: bool,
-        before: list[Draft] | None = None,
+        before: Sequence[Draft] = (),
     ) -> None:
         """Add a message with the parts that stay, and some before them."""
-        first = before or []
         if stay is None:
-            self._add_plain(position, is_model, first)
+            self._add_plain(position, side, before)
             return
-        items = [*first, *map(self._material.draft, stay)]
+        items = [*before, *map(self._material.draft, stay)]
         if items:
-            self._sheets.add(Sheet(position, is_model, items))
+            self._sheets.add(Sheet(position, side, items))
         else:
             self._mends.add("empty_message", position)
 
-    def _add_plain(self, position: int, is_model: bool, first: list[Draft]) -> None:
+    def _add_plain(self, position: int, side: Side, first: Sequence[Draft]) -> None:
         """Add a message whose content is a text. What has no content can't take results: they stand before it."""
         if first and self._dialect.key not in self._messages[position]:
-            self._sheets.add(Sheet(None, False, first))
-            first = []
+            self._sheets.add(Sheet(None, "user", [*first]))
+            first = ()
         content = self._messages[position].get(self._dialect.key)
         is_blank = not isinstance(content, str) or not content.strip()
+        is_last_word = side == "model" and position == len(self._messages) - 1
         if first:
             text = [] if is_blank else [Made(self._dialect.text(content))]
-            self._sheets.add(Sheet(position, is_model, [*first, *text]))
-        elif is_blank and self._dialect.refuses_blank and position < len(self._messages) - is_model:
+            self._sheets.add(Sheet(position, side, [*first, *text]))
+        elif is_blank and self._dialect.refuses_blank and not is_last_word:
             self._mends.add("empty_message", position)
         else:
-            self._sheets.add(Sheet(position, is_model, None))
+            self._sheets.add(Sheet(position, side, None))
 
 
 def is_blank(part: Wire) -> bool:

@@ -64,6 +64,8 @@ pub(crate) struct Dialect {
     pub(crate) form: Form,
     /// Where the parts of a message stand.
     pub(crate) key: PartsKey,
+    /// The roles of the messages whose parts may be results; empty for one that has none.
+    pub(crate) answering: &'static [&'static str],
     pub(crate) call_id: IdAt,
     pub(crate) result_id: IdAt,
     /// Where a result says its tool's name, if that has to be the call's.
@@ -90,6 +92,7 @@ const CHAT: Dialect = Dialect {
     family: Family::Chat,
     form: Form::Chat,
     key: PartsKey::ToolCalls,
+    answering: &[],
     call_id: own(names::ID),
     result_id: own(names::TOOL_CALL_ID),
     name: None,
@@ -106,6 +109,7 @@ static DIALECTS: [(&str, Dialect); 6] = [
             family: Family::Anthropic,
             form: Form::Turns,
             key: PartsKey::Content,
+            answering: &["user"],
             result_id: own(names::TOOL_USE_ID),
             is_unique: true,
             refuses_blank: true,
@@ -118,6 +122,7 @@ static DIALECTS: [(&str, Dialect); 6] = [
             family: Family::Bedrock,
             form: Form::Turns,
             key: PartsKey::Content,
+            answering: &["user"],
             call_id: within(&[names::TOOL_USE_CAMEL], names::TOOL_USE_ID_CAMEL),
             result_id: within(&[names::TOOL_RESULT_CAMEL], names::TOOL_USE_ID_CAMEL),
             is_unique: true,
@@ -132,6 +137,7 @@ static DIALECTS: [(&str, Dialect); 6] = [
             family: Family::Gemini,
             form: Form::Turns,
             key: PartsKey::Parts,
+            answering: &["user", "function", ""],
             call_id: within(&[names::FUNCTION_CALL_CAMEL, names::FUNCTION_CALL], names::ID),
             result_id: within(RESPONSE_HOLDERS, names::ID),
             name: Some(within(RESPONSE_HOLDERS, names::NAME)),

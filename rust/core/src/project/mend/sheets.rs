@@ -9,10 +9,20 @@ use crate::value::{Key, Value, names, text_or_empty};
 
 const REASONING: Key<'static> = Key::new("reasoningContent");
 
+/// Who speaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Side {
+    Model,
+    /// Who answers the model's calls.
+    User,
+    /// Another, as the system, who answers none.
+    Other,
+}
+
 /// A message in the making: the one that it is made of, if any, and its parts.
 pub(crate) struct Sheet<'a, V> {
     pub(crate) position: Option<usize>,
-    pub(crate) is_model: bool,
+    pub(crate) side: Side,
     /// `None` where the content is no list and stays.
     pub(crate) items: Option<Vec<Draft<'a, V>>>,
 }
@@ -56,16 +66,16 @@ pub(crate) fn drop_trailing_thought<'a, V: Value<'a>>(
     material: &Material<'a, '_, V>,
     mends: &mut Mends<'a>,
 ) {
-    while let Some(sheet) = sheets.pop_if(|sheet| sheet.is_model && sheet.is_thought(material)) {
+    while let Some(sheet) = sheets.pop_if(|sheet| sheet.side == Side::Model && sheet.is_thought(material)) {
         mends.add("trailing_thought", sheet.position, Text::ascii(""));
     }
 }
 
-/// Make one message of those of one side that follow one another.
+/// Make one message of those of the model's, or the user's, that follow one another.
 pub(crate) fn merge<'a, V: Value<'a>>(sheets: Vec<Sheet<'a, V>>, mends: &mut Mends<'a>) -> Vec<Sheet<'a, V>> {
     let mut merged: Vec<Sheet<'a, V>> = Vec::with_capacity(sheets.len());
     for sheet in sheets {
-        let last = merged.last_mut().filter(|last| last.is_model == sheet.is_model);
+        let last = merged.last_mut().filter(|last| last.side == sheet.side && last.side != Side::Other);
         match (last, sheet) {
             (Some(Sheet { position: own, items: Some(known), .. }), Sheet { position, items: Some(items), .. }) => {
                 mends.add("merged_message", position, Text::ascii(""));

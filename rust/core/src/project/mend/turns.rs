@@ -1,12 +1,12 @@
 //! Providers whose results are parts of the user's turn: Anthropic, Bedrock and Gemini.
 //!
 //! Messages of one side that follow one another are one turn. The results for a turn's calls are the first parts of the
-//! turn behind it, each once. The twin is `_pure/project/mend/turns.py`.
+//! user's turn behind it, each once. The twin is `_pure/project/mend/turns.py`.
 
 use ahash::AHashSet;
 
 use super::repair::Repair;
-use super::sheets::{Sheet, drop_trailing_thought, has_no_word, is_blank, merge, part_at};
+use super::sheets::{Sheet, Side, drop_trailing_thought, has_no_word, is_blank, merge, part_at};
 use crate::project::drafts::{Changed, Draft, Edit, Home, Parts, Path};
 use crate::read::items;
 use crate::text::Text;
@@ -14,7 +14,7 @@ use crate::value::{Value, names, text_or_empty};
 
 /// Messages of one side that follow one another.
 struct Run {
-    is_model: bool,
+    side: Side,
     positions: Vec<usize>,
 }
 
@@ -42,12 +42,15 @@ impl<'t, 'a, 'm, V: Value<'a>> Turns<'t, 'a, 'm, V> {
             self.clean_result(*path);
         }
         let mut open = Vec::new();
-        for Run { is_model, positions } in self.runs() {
-            if is_model {
+        for Run { side, positions } in self.runs() {
+            if side != Side::User {
                 self.close(&open);
+                open.clear();
+            }
+            if side == Side::Model {
                 open = self.add_model(&positions);
             } else {
-                self.add_user(&positions, &open);
+                self.add_answers(side, &positions, &open);
                 open.clear();
             }
         }
@@ -64,7 +67,7 @@ impl<'t, 'a, 'm, V: Value<'a>> Turns<'t, 'a, 'm, V> {
     fn close(&mut self, open: &[usize]) {
         if !open.is_empty() {
             let items = Some(self.results_of(open, &[]));
-            self.sheets.push(Sheet { position: None, is_model: false, items });
+            self.sheets.push(Sheet { position: None, side: Side::User, items });
         }
     }
 
@@ -78,16 +81,28 @@ impl<'t, 'a, 'm, V: Value<'a>> Turns<'t, 'a, 'm, V> {
                 continue;
             }
             let has_calls = self.paths(position).any(|path| self.repair.pairs.call_at(path).is_some());
-            let is_model = has_calls || is_models(*message);
+            let side = if has_calls { Side::Model } else { self.side_of(*message) };
             let first = Path::Part(position, self.repair.dialect.key, 0);
-            let is_next = is_model && is_behind_calls && self.repair.pairs.call_at(first).is_none();
+            let is_next = side == Side::Model && is_behind_calls && self.repair.pairs.call_at(first).is_none();
             is_behind_calls = has_calls;
-            match runs.last_mut().filter(|run| run.is_model == is_model && !is_next) {
+            match runs.last_mut().filter(|run| run.side == side && !is_next) {
                 Some(run) => run.positions.push(position),
-                None => runs.push(Run { is_model, positions: vec![position] }),
+                None => runs.push(Run { side, positions: vec![position] }),
             }
         }
         runs
+    }
+
+    /// Who says a message without calls.
+    fn side_of(&self, message: V) -> Side {
+        let role = text_or_empty(message.get(names::ROLE));
+        if is_models(message) {
+            Side::Model
+        } else if self.repair.dialect.answering.iter().any(|own| role.is(own)) {
+            Side::User
+        } else {
+            Side::Other
+        }
     }
 
     /// Take over a turn of the model's; its calls.
@@ -106,13 +121,13 @@ impl<'t, 'a, 'm, V: Value<'a>> Turns<'t, 'a, 'm, V> {
             for path in misplaced {
                 self.tell_foreign(path);
             }
-            self.add(*position, stay, true, Vec::new());
+            self.add(*position, Side::Model, stay, Vec::new());
         }
         found
     }
 
-    /// Take over a turn of the user's: the results first, each once, and none that belongs elsewhere.
-    fn add_user(&mut self, positions: &[usize], open: &[usize]) {
+    /// Take over a turn that is not the model's: the results first, each once, and none that belongs elsewhere.
+    fn add_answers(&mut self, side: Side, positions: &[usize], open: &[usize]) {
         let wanted: AHashSet<usize> = open.iter().copied().collect();
         let mut stay = Vec::with_capacity(positions.len());
         for position in positions {
@@ -120,23 +135,23 @@ impl<'t, 'a, 'm, V: Value<'a>> Turns<'t, 'a, 'm, V> {
         }
         let belongs = |path: &Path| self.repair.pairs.owner(*path).is_some_and(|number| wanted.contains(&number));
         let (mut own, mut foreign) = (Vec::new(), Vec::new());
-        let (mut size, mut is_first) = (0, true);
+        let (mut count, mut is_first) = (0, true);
         for (position, stay) in &stay {
             let plain = [Path::Message(*position)];
             let paths = stay.as_deref().filter(|paths| !paths.is_empty()).unwrap_or(&plain);
             for path in paths {
                 if belongs(path) {
-                    is_first &= own.len() == size;
+                    is_first &= own.len() == count;
                     own.push(*path);
                 } else if self.is_result(*path) {
                     foreign.push(*path);
                 }
-                size += 1;
+                count += 1;
             }
         }
         if own.len() == open.len() && is_first && foreign.is_empty() {
             for (position, stay) in stay {
-                self.add(position, stay, false, Vec::new());
+                self.add(position, side, stay, Vec::new());
             }
             return;
         }
@@ -152,7 +167,7 @@ impl<'t, 'a, 'm, V: Value<'a>> Turns<'t, 'a, 'm, V> {
         let taken: AHashSet<Path> = own.into_iter().chain(foreign).collect();
         for (position, stay) in stay {
             let rest = stay.map(|paths| paths.into_iter().filter(|path| !taken.contains(path)).collect());
-            self.add(position, rest, false, std::mem::take(&mut first_parts));
+            self.add(position, side, rest, std::mem::take(&mut first_parts));
         }
     }
 
@@ -239,36 +254,36 @@ impl<'t, 'a, 'm, V: Value<'a>> Turns<'t, 'a, 'm, V> {
     }
 
     /// Add a message with the parts that stay, and some before them.
-    fn add(&mut self, position: usize, stay: Option<Vec<Path>>, is_model: bool, first: Vec<Draft<'a, V>>) {
-        let Some(stay) = stay else { return self.add_plain(position, is_model, first) };
-        let mut items = first;
+    fn add(&mut self, position: usize, side: Side, stay: Option<Vec<Path>>, before: Vec<Draft<'a, V>>) {
+        let Some(stay) = stay else { return self.add_plain(position, side, before) };
+        let mut items = before;
         items.extend(stay.into_iter().filter_map(|path| self.repair.material.draft(path)));
         if items.is_empty() {
             self.repair.mends.add("empty_message", Some(position), Text::ascii(""));
         } else {
-            self.sheets.push(Sheet { position: Some(position), is_model, items: Some(items) });
+            self.sheets.push(Sheet { position: Some(position), side, items: Some(items) });
         }
     }
 
     /// Add a message whose content is a text. What has no content can't take results: they stand before it.
-    fn add_plain(&mut self, position: usize, is_model: bool, mut first: Vec<Draft<'a, V>>) {
+    fn add_plain(&mut self, position: usize, side: Side, mut first: Vec<Draft<'a, V>>) {
         let key = self.repair.dialect.key.key();
         let message = self.repair.material.message_at(position);
         let content = message.and_then(|message| message.get(key));
         if !first.is_empty() && !message.is_some_and(|message| message.has(key)) {
             let items = Some(std::mem::take(&mut first));
-            self.sheets.push(Sheet { position: None, is_model: false, items });
+            self.sheets.push(Sheet { position: None, side: Side::User, items });
         }
         let text = content.filter(|content| content.text_len().is_some() && !has_no_word(*content));
-        let is_last = position + usize::from(is_model) >= self.repair.material.messages.len();
+        let is_last_word = side == Side::Model && position + 1 == self.repair.material.messages.len();
         let mut items = None;
         if !first.is_empty() {
             let text = text.map(|text| Draft::Made(self.repair.dialect.text(text_or_empty(Some(text)))));
             items = Some(first.into_iter().chain(text).collect());
-        } else if text.is_none() && self.repair.dialect.refuses_blank && !is_last {
+        } else if text.is_none() && self.repair.dialect.refuses_blank && !is_last_word {
             self.repair.mends.add("empty_message", Some(position), Text::ascii(""));
             return;
         }
-        self.sheets.push(Sheet { position: Some(position), is_model, items });
+        self.sheets.push(Sheet { position: Some(position), side, items });
     }
 }
