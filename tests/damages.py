@@ -7,7 +7,7 @@ parts. ``DAMAGES`` tells by which providers each is refused when it is alone.
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from drafts import Call, Part, Result, Said, Text, Thinking
+from drafts import Call, Image, Part, Result, Said, Text, Thinking
 from hypothesis import strategies as st
 
 Turns = list[Said]
@@ -187,6 +187,24 @@ def add_empty_text(draw: st.DrawFn, turns: Turns) -> bool:
     return True
 
 
+@on_a(Result)
+def fail_in_silence(draw: st.DrawFn, turns: Turns, turn: int, place: int) -> None:
+    content: str | tuple[str | Image, ...] = draw(st.sampled_from(("", ())))
+    fail(turns, turn, place, content)
+
+
+@on_a(Result)
+def fail_with_an_image(draw: st.DrawFn, turns: Turns, turn: int, place: int) -> None:
+    image, words = Image(), "It broke."
+    fail(turns, turn, place, draw(st.sampled_from(((image,), (words, image), (image, words)))))
+
+
+def fail(turns: Turns, turn: int, place: int, content: str | tuple[str | Image, ...]) -> None:
+    result = turns[turn].parts[place]
+    assert isinstance(result, Result)
+    turns[turn].parts[place] = result._replace(content=content, is_error=True)
+
+
 @on_a(Call)
 def cut_behind_calls(draw: st.DrawFn, turns: Turns, turn: int, place: int) -> None:
     del turns[turn + 1 :]
@@ -220,6 +238,8 @@ DAMAGES: dict[str, Damage] = {
     "id of other characters": Damage(spoil_id, ("anthropic", "bedrock")),
     "id too long": Damage(lengthen_id, ("openai", "responses", "bedrock")),
     "empty text": Damage(add_empty_text, ("anthropic", "bedrock")),
+    "failure without content": Damage(fail_in_silence, ("anthropic", "bedrock")),
+    "failure with an image": Damage(fail_with_an_image, ("anthropic",)),
     "cut behind calls": Damage(cut_behind_calls, ALL),
     "note behind calls": Damage(note_behind_calls, ORDERED),
     "thinking last": Damage(think_last, ("anthropic", "responses")),

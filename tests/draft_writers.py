@@ -205,8 +205,8 @@ def bedrock_block(part: Part) -> Wire:
                 pieces = ()
             image: Wire = {"image": {"format": "png", "source": {"bytes": IMAGE_DATA}}}
             made = [{"text": piece} if isinstance(piece, str) else image for piece in pieces]
-            nothing: Wire = {"json": {}}
-            answer: Wire = {"toolUseId": call_id, "content": made or [nothing]}
+            nothing: list[Wire] = [] if is_error else [{"json": {}}]
+            answer: Wire = {"toolUseId": call_id, "content": made or nothing}
             return {"toolResult": answer | ({"status": "error"} if is_error else {})}
 
 

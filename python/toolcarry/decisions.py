@@ -25,6 +25,8 @@ MENDS: dict[str, str] = {
     "orphan_result": "a result without call was left out",
     "duplicate_result": "a second result of a call was left out",
     "moved_result": "a result was put behind its call",
+    "moved_media": "what a failure shows beside its text was put behind the results",
+    "empty_failure": "a failure without content was given a text that says so",
     "renamed_id": "an id that the provider refuses was replaced",
     "renamed_tool": "a result that names another tool than its call was given the call's",
     "empty_text": "a text without a word was left out",

@@ -7,6 +7,10 @@ import pytest
 import wire
 from repairs import ASK, INTERRUPTED, REPAIR, kinds, repair
 
+from toolcarry import Policy
+
+FAILED = [{"type": "text", "text": "[Tool use failed: no output]"}]
+IMAGE = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "aGk="}}
 NOTE = {"role": "system", "content": "The user is away."}
 NOTE_PARTS = [{"type": "text", "text": "The user is away."}]
 
@@ -75,3 +79,79 @@ def test_bedrock_joins_no_system_message_to_the_users(api: ModuleType) -> None:
     found = api.project([call, note], policy=REPAIR).messages
     assert [message["role"] for message in found] == ["assistant", "user", "system"]
     assert found[2] is note
+
+
+@pytest.mark.parametrize("content", ["", " ", None, [], [{"type": "text", "text": " "}]])
+def test_a_failure_that_says_nothing(api: ModuleType, content: Any) -> None:
+    """Anthropic: content cannot be empty if `is_error` is true."""
+    call, answer = wire.bash("ls", content, is_error=True)
+    found = repair(api, [ASK, call, answer])
+    assert found.messages[2] == wire.user(wire.result("t1", FAILED, is_error=True))
+    assert [(mend.kind, mend.position, mend.call_id) for mend in found.report.mends][-1:] == [
+        ("empty_failure", 2, "t1")
+    ]
+
+
+def test_a_failure_without_content(api: ModuleType) -> None:
+    failed = {"type": "tool_result", "tool_use_id": "t1", "is_error": True}
+    found = repair(api, [ASK, wire.assistant(wire.use("t1")), wire.user(failed)])
+    assert found.messages[2] == wire.user({**failed, "content": FAILED})
+
+
+def test_a_failure_that_shows_an_image(api: ModuleType) -> None:
+    """Anthropic: all content must be type 'text' if 'is_error' is true. The image stays, behind all results."""
+    words = {"type": "text", "text": "It broke."}
+    call = wire.assistant(wire.use("t1"), wire.use("t2"), wire.use("t3"))
+    one = wire.result("t1", [IMAGE, words], is_error=True)
+    two = wire.result("t2", [IMAGE])
+    three = wire.result("t3", [IMAGE], is_error=True)
+    found = repair(api, [ASK, call, wire.user(one, two, three, ASK["content"][0])])
+    assert found.messages[2] == wire.user(
+        wire.result("t1", [words], is_error=True),
+        two,
+        wire.result("t3", FAILED, is_error=True),
+        IMAGE,
+        IMAGE,
+        ASK["content"][0],
+    )
+    assert [(mend.kind, mend.position, mend.call_id) for mend in found.report.mends] == [
+        ("moved_media", 2, "t1"),
+        ("moved_media", 2, "t3"),
+        ("empty_failure", 2, "t3"),
+    ]
+
+
+def test_what_a_failure_shows_follows_it(api: ModuleType) -> None:
+    """Also out of a turn in which it came late, and where its text is cut."""
+    call = wire.assistant(wire.use("t1"))
+    shown = [{"type": "text", "text": "It broke.\n" * 100}, IMAGE]
+    late = wire.user(wire.result("t1", shown, is_error=True))
+    messages = [ASK, call, ASK, wire.assistant(ASK["content"][0]), late]
+    found = repair(api, messages).messages
+    assert found[2] == wire.user(
+        wire.result("t1", shown[:1], is_error=True), IMAGE, ASK["content"][0]
+    )
+    cut = Policy(repair=True, max_tool_result_chars=200)
+    found = api.project([ASK, call, late], policy=cut).messages
+    result, image = found[2]["content"]
+    assert [part["type"] for part in result["content"]] == ["text"]
+    assert "[toolcarry: " in result["content"][0]["text"]
+    assert image == IMAGE
+    assert api.project(found, policy=cut).messages == found
+
+
+def test_a_failure_of_bedrocks_that_says_nothing(api: ModuleType) -> None:
+    """It may show an image, but not be empty."""
+    image = {"image": {"format": "png", "source": {"bytes": "aGk="}}}
+    ask = {"role": "user", "content": [{"text": "?"}]}
+    call = {"role": "assistant", "content": [{"toolUse": {"toolUseId": "t1", "name": "f"}}]}
+
+    def failed(*content: Any) -> dict[str, Any]:
+        held = {"toolUseId": "t1", "status": "error", "content": list(content)}
+        return {"role": "user", "content": [{"toolResult": held}]}
+
+    for content in ([], [{"text": " "}]):
+        found = repair(api, [ask, call, failed(*content)], "bedrock")
+        assert found.messages[2] == failed({"text": "[Tool use failed: no output]"})
+    messages = [ask, call, failed(image)]
+    assert repair(api, messages, "bedrock").messages == messages

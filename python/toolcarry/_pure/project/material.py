@@ -70,11 +70,12 @@ class Material:
     def is_gone(self, path: Path) -> bool:
         return path in self._gone
 
-    def has_new_content(self, path: Path) -> bool:
-        """Whether the content of a result is replaced."""
+    def new_content(self, path: Path) -> Edit:
+        """What the content of a result is replaced by; ``None`` where it stays."""
         edits = self._edits.get(path, {})
         held = [edit.members for edit in edits.values() if isinstance(edit, Changed)]
-        return any("content" in members for members in (edits, *held))
+        found = (members.get("content") for members in (edits, *held))
+        return next((new for new in found if new is not None), None)
 
     def draft(self, path: Path) -> Draft:
         """A message without parts that change, or a part."""

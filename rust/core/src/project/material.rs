@@ -95,16 +95,15 @@ impl<'a, 'm, V: Value<'a>> Material<'a, 'm, V> {
         self.gone.contains(&path)
     }
 
-    /// Whether the content of a result is replaced.
-    pub(crate) fn has_new_content(&self, path: Path) -> bool {
-        let is_content = |members: &Members<'a, V>| members.iter().any(|(key, _)| *key == names::CONTENT);
-        self.edits.get(&path).is_some_and(|edits| {
-            let mut held = edits.iter().filter_map(|(_, edit)| match edit {
-                Some(Edit::Changed(changed)) => Some(&changed.members),
-                _ => None,
-            });
-            is_content(edits) || held.any(is_content)
-        })
+    /// What the content of a result is replaced by; nothing where it stays.
+    pub(crate) fn new_content(&self, path: Path) -> Option<&Edit<'a, V>> {
+        let edits = self.edits.get(&path)?;
+        let held = edits.iter().filter_map(|(_, edit)| match edit {
+            Some(Edit::Changed(changed)) => Some(&changed.members),
+            _ => None,
+        });
+        let mut members = std::iter::once(edits).chain(held).flatten();
+        members.find_map(|(key, edit)| edit.as_ref().filter(|_| *key == names::CONTENT))
     }
 
     /// The message at a position.

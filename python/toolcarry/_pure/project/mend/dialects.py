@@ -59,6 +59,10 @@ class Dialect(NamedTuple):
     """A text part."""
     refuses_blank: bool
     """Whether a text part without a word is refused."""
+    is_failure: Callable[[Wire], bool]
+    """Of what holds a result: whether it says that it failed, so that one without content is refused."""
+    fails_in_words: bool
+    """Whether a failure may hold nothing but texts."""
     merges: bool
     """Whether messages of one role may not follow one another."""
 
@@ -105,6 +109,10 @@ def bare_text(text: str) -> Any:
     return {"text": text}
 
 
+def never(_held: Wire) -> bool:
+    return False
+
+
 ANSWERED = (
     "function_call",
     "custom_tool_call",
@@ -119,14 +127,18 @@ DIALECTS: Final[dict[str, Dialect]] = {
         "turns", "content", ("user",), IdAt((), "id"), IdAt((), "tool_use_id"), re.compile(r"[A-Za-z0-9_-]+"), None, "request",
         lambda part: part.get("type") == "tool_use",
         lambda part: part.get("type") == "tool_result",
-        anthropic_result, typed_text, True, False,
+        anthropic_result, typed_text, True,
+        lambda held: held.get("is_error") is True,
+        True, False,
     ),
     "bedrock": Dialect(
         "turns", "content", ("user",), IdAt(("toolUse",), "toolUseId"), IdAt(("toolResult",), "toolUseId"),
         re.compile(r"[A-Za-z0-9_.:-]{1,64}"), None, "request",
         lambda part: "toolUse" in part,
         lambda part: "toolResult" in part,
-        bedrock_result, bare_text, True, True,
+        bedrock_result, bare_text, True,
+        lambda held: held.get("status") == "error",
+        False, True,
     ),
     "gemini": Dialect(
         "turns", "parts", ("user", "function", ""),
@@ -134,26 +146,26 @@ DIALECTS: Final[dict[str, Dialect]] = {
         re.compile(r".*", re.DOTALL), IdAt(RESPONSES, "name"), "turn",
         lambda part: "functionCall" in part or "function_call" in part,
         lambda part: any(name in part for name in RESPONSES),
-        gemini_result, bare_text, False, False,
+        gemini_result, bare_text, False, never, False, False,
     ),
     "openai-chat": Dialect(
         "chat", "tool_calls", (), IdAt((), "id"), IdAt((), "tool_call_id"), re.compile(r".{1,40}", re.DOTALL), None, "turn",
         lambda _part: True,
         lambda part: part.get("role") == "tool",
-        chat_result, typed_text, False, False,
+        chat_result, typed_text, False, never, False, False,
     ),
     "ollama": Dialect(
         "chat", "tool_calls", (), IdAt((), "id"), IdAt((), "tool_call_id"),
         re.compile(r".*", re.DOTALL), IdAt((), "tool_name"), "turn",
         lambda _part: True,
         lambda part: part.get("role") == "tool",
-        ollama_result, typed_text, False, False,
+        ollama_result, typed_text, False, never, False, False,
     ),
     "openai-responses": Dialect(
         "items", "", (), IdAt((), "call_id"), IdAt((), "call_id"), re.compile(r".{1,64}", re.DOTALL), None, "request",
         lambda part: part.get("type") in ANSWERED,
         lambda part: text_or_empty(part.get("type")).endswith("_call_output"),
-        responses_result, typed_text, False, False,
+        responses_result, typed_text, False, never, False, False,
     ),
 }  # fmt: skip
 """By the name that the readers give to a shape. What else is recognised is no request, and is never mended."""

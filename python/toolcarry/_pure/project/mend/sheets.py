@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Literal, TypeAlias
 
 from toolcarry._pure.project.drafts import Changed, Draft, Kept, Made, Parts, Path, at
-from toolcarry.wire import as_list, as_object
+from toolcarry.wire import Wire, as_list, as_object
 
 THOUGHTS = ("thinking", "redacted_thinking")
 Side: TypeAlias = Literal["model", "user", "other"]
@@ -93,6 +93,12 @@ class Sheets:
             return Kept((position,))
         is_list = as_list(self._messages[position].get(key)) is not None
         return Changed((position,), {key: Parts((position, key) if is_list else None, items)})
+
+
+def is_blank(part: Wire) -> bool:
+    """Whether a part is a text without a word."""
+    text = part.get("text")
+    return part.get("type", "text") == "text" and isinstance(text, str) and not text.strip()
 
 
 def paths_of(messages: Sequence[Any], position: int, key: str) -> list[Path]:

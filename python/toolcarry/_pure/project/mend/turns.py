@@ -10,18 +10,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from toolcarry._pure.project.blocks import Block
-from toolcarry._pure.project.drafts import (
-    Changed,
-    Draft,
-    Kept,
-    Made,
-    Members,
-    Parts,
-    Path,
-    at,
-)
+from toolcarry._pure.project.drafts import Draft, Made, Path, at
 from toolcarry._pure.project.mend.repair import Repair
-from toolcarry._pure.project.mend.sheets import Sheet, Sheets, Side, paths_of
+from toolcarry._pure.project.mend.results import clean_result
+from toolcarry._pure.project.mend.sheets import Sheet, Sheets, Side, is_blank, paths_of
 from toolcarry.wire import Wire, as_list, as_object, text_or_empty
 
 MODEL = ("assistant", "model")
@@ -37,11 +29,14 @@ class Turns:
         self._calls = repair.pairs.calls
         self._results = repair.pairs.owners
         self._sheets = Sheets(self._messages, repair.dialect.key)
+        self._beside: dict[Path, list[Draft]] = {}
+        """What has to stand behind the results, by the path of the one in which it stood."""
 
     def mended(self) -> list[Draft]:
         """The messages, so that the provider takes them."""
         for path in self._results:
-            self._clean_result(path)
+            if beside := clean_result(self._repair, path):
+                self._beside[path] = beside
         open_calls: list[Block] = []
         for side, positions in self._runs():
             if side != "user":
@@ -121,7 +116,8 @@ class Turns:
         foreign = [
             path for path in flat if self._is_result(path) and not self._belongs(path, wanted)
         ]
-        if len(own) == len(open_calls) and flat[: len(own)] == own and not foreign:
+        is_whole = len(own) == len(open_calls) and self._beside.keys().isdisjoint(own)
+        if is_whole and flat[: len(own)] == own and not foreign:
             for position in positions:
                 self._add(position, side, stay[position])
             return
@@ -138,8 +134,12 @@ class Turns:
             self._add(position, side, items, before=first_parts if not number else [])
 
     def _results_of(self, open_calls: list[Block], own: list[Path]) -> list[Draft]:
-        """A result for each call: those that stand in the turn, those that stand elsewhere, and new ones."""
+        """A result for each call: those that stand in the turn, those that stand elsewhere, and new ones.
+
+        What must not stand within them comes behind.
+        """
         drafts = [self._material.draft(path) for path in own]
+        beside = [item for path in own for item in self._beside.get(path, ())]
         there = {self._results[path].entry.order for path in own}
         for block in open_calls:
             entry = block.entry
@@ -148,10 +148,11 @@ class Turns:
             path = self._pairs.result_of(block)
             if path is not None:
                 drafts.append(self._material.draft(path))
+                beside += self._beside.get(path, ())
                 self._mends.add("moved_result", entry.result_position, entry.call_id)
             else:
                 drafts.append(self._repair.answer(block))
-        return drafts
+        return drafts + beside
 
     def _belongs(self, path: Path, wanted: set[int]) -> bool:
         block = self._results.get(path)
@@ -190,22 +191,6 @@ class Turns:
                 stay.append(path)
         return stay
 
-    def _clean_result(self, path: Path) -> None:
-        """Take blank texts out of a result."""
-        part = self._part(path)
-        if part is None or not self._dialect.refuses_blank or not self._is_result(path):
-            return
-        holder = self._dialect.result_id.holder(part)
-        held = self._dialect.result_id.held(part)
-        place: Path = (*path, holder, "content") if holder else (*path, "content")
-        content = as_list(held.get("content")) or ()
-        stay = [index for index, item in enumerate(content) if not is_blank(as_object(item) or {})]
-        if len(stay) == len(content) or self._material.has_new_content(path):
-            return
-        self._mends.add("empty_text", int(path[0]))
-        new: Members = {"content": Parts(place, [Kept((*place, index)) for index in stay])}
-        self._material.edit(path, {holder: Changed(place[:-1], new)} if holder else new)
-
     def _is_blank(self, path: Path) -> bool:
         """Whether a part is a text without a word."""
         part = self._part(path)
@@ -235,18 +220,12 @@ class Turns:
             self._sheets.add(Sheet(None, "user", [*first]))
             first = ()
         content = self._messages[position].get(self._dialect.key)
-        is_blank = not isinstance(content, str) or not content.strip()
+        has_no_word = not isinstance(content, str) or not content.strip()
         is_last_word = side == "model" and position == len(self._messages) - 1
         if first:
-            text = [] if is_blank else [Made(self._dialect.text(content))]
+            text = [] if has_no_word else [Made(self._dialect.text(content))]
             self._sheets.add(Sheet(position, side, [*first, *text]))
-        elif is_blank and self._dialect.refuses_blank and not is_last_word:
+        elif has_no_word and self._dialect.refuses_blank and not is_last_word:
             self._mends.add("empty_message", position)
         else:
             self._sheets.add(Sheet(position, side, None))
-
-
-def is_blank(part: Wire) -> bool:
-    """Whether a part is a text without a word."""
-    text = part.get("text")
-    return part.get("type", "text") == "text" and isinstance(text, str) and not text.strip()

@@ -74,6 +74,8 @@ pub(crate) struct Dialect {
     pub(crate) is_unique: bool,
     /// Whether a text part without a word is refused.
     pub(crate) refuses_blank: bool,
+    /// Whether a failure may hold nothing but texts.
+    pub(crate) fails_in_words: bool,
     /// Whether messages of one role may not follow one another.
     pub(crate) merges: bool,
 }
@@ -98,6 +100,7 @@ const CHAT: Dialect = Dialect {
     name: None,
     is_unique: false,
     refuses_blank: false,
+    fails_in_words: false,
     merges: false,
 };
 
@@ -113,6 +116,7 @@ static DIALECTS: [(&str, Dialect); 6] = [
             result_id: own(names::TOOL_USE_ID),
             is_unique: true,
             refuses_blank: true,
+            fails_in_words: true,
             ..CHAT
         },
     ),
@@ -203,6 +207,15 @@ impl Dialect {
             Family::Gemini => RESPONSE_HOLDERS.iter().any(|holder| part.has(*holder)),
             Family::Chat | Family::Ollama => text_or_empty(part.get(names::ROLE)).is("tool"),
             Family::Responses => text_or_empty(part.get(names::TYPE)).ends_with("_call_output"),
+        }
+    }
+
+    /// Of what holds a result: whether it says that it failed, so that one without content is refused.
+    pub(crate) fn is_failure<'a, V: Value<'a>>(&self, held: V) -> bool {
+        match self.family {
+            Family::Anthropic => held.get(names::IS_ERROR).is_some_and(Value::is_true),
+            Family::Bedrock => text_or_empty(held.get(names::STATUS)).is("error"),
+            _ => false,
         }
     }
 

@@ -10,6 +10,7 @@ mod items;
 pub(crate) mod mends;
 mod pairs;
 mod repair;
+mod results;
 mod sheets;
 mod turns;
 

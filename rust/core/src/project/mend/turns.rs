@@ -3,12 +3,12 @@
 //! Messages of one side that follow one another are one turn. The results for a turn's calls are the first parts of the
 //! user's turn behind it, each once. The twin is `_pure/project/mend/turns.py`.
 
-use ahash::AHashSet;
+use ahash::{AHashMap, AHashSet};
 
 use super::repair::Repair;
+use super::results::clean_result;
 use super::sheets::{Sheet, Side, drop_trailing_thought, has_no_word, is_blank, merge, part_at};
-use crate::project::drafts::{Changed, Draft, Edit, Home, Parts, Path};
-use crate::read::items;
+use crate::project::drafts::{Draft, Path};
 use crate::text::Text;
 use crate::value::{Value, names, text_or_empty};
 
@@ -28,18 +28,23 @@ pub(crate) fn is_models<'a, V: Value<'a>>(message: V) -> bool {
 pub(crate) struct Turns<'t, 'a, 'm, V> {
     repair: Repair<'t, 'a, 'm, V>,
     sheets: Vec<Sheet<'a, V>>,
+    /// What has to stand behind the results, by the path of the one in which it stood.
+    beside: AHashMap<Path, Vec<Draft<'a, V>>>,
 }
 
 impl<'t, 'a, 'm, V: Value<'a>> Turns<'t, 'a, 'm, V> {
     pub(crate) fn new(repair: Repair<'t, 'a, 'm, V>) -> Self {
-        Self { repair, sheets: Vec::new() }
+        Self { repair, sheets: Vec::new(), beside: AHashMap::new() }
     }
 
     /// The messages, so that the provider takes them.
     pub(crate) fn mended(mut self) -> Vec<Draft<'a, V>> {
         let pairs = self.repair.pairs;
         for path in &pairs.results {
-            self.clean_result(*path);
+            let beside = clean_result(&mut self.repair, *path);
+            if !beside.is_empty() {
+                self.beside.insert(*path, beside);
+            }
         }
         let mut open = Vec::new();
         for Run { side, positions } in self.runs() {
@@ -55,7 +60,7 @@ impl<'t, 'a, 'm, V: Value<'a>> Turns<'t, 'a, 'm, V> {
             }
         }
         self.close(&open);
-        let Self { repair: Repair { material, dialect, mends, .. }, mut sheets } = self;
+        let Self { repair: Repair { material, dialect, mends, .. }, mut sheets, .. } = self;
         drop_trailing_thought(&mut sheets, material, mends);
         if dialect.merges {
             sheets = merge(sheets, mends);
@@ -149,7 +154,8 @@ impl<'t, 'a, 'm, V: Value<'a>> Turns<'t, 'a, 'm, V> {
                 count += 1;
             }
         }
-        if own.len() == open.len() && is_first && foreign.is_empty() {
+        let is_whole = own.len() == open.len() && !own.iter().any(|path| self.beside.contains_key(path));
+        if is_whole && is_first && foreign.is_empty() {
             for (position, stay) in stay {
                 self.add(position, side, stay, Vec::new());
             }
@@ -171,20 +177,24 @@ impl<'t, 'a, 'm, V: Value<'a>> Turns<'t, 'a, 'm, V> {
         }
     }
 
-    /// A result for each call: those that stand in the turn, those that stand elsewhere, and new ones.
+    /// A result for each call: those that stand in the turn, those that stand elsewhere, and new ones. What must not stand
+    /// within them comes behind.
     fn results_of(&mut self, open: &[usize], own: &[Path]) -> Vec<Draft<'a, V>> {
         let mut drafts: Vec<_> = own.iter().filter_map(|path| self.repair.material.draft(*path)).collect();
+        let mut beside: Vec<_> = own.iter().filter_map(|path| self.beside.remove(path)).flatten().collect();
         let there: AHashSet<usize> = own.iter().filter_map(|path| self.repair.pairs.owner(*path)).collect();
         for number in open.iter().filter(|number| !there.contains(number)) {
             let Some(block) = self.repair.material.blocks.get(*number) else { continue };
             let entry = &block.entry;
             if let Some(path) = self.repair.pairs.result_of(*number) {
                 drafts.extend(self.repair.material.draft(path));
+                beside.extend(self.beside.remove(&path).into_iter().flatten());
                 self.repair.mends.add("moved_result", Some(entry.result_position), entry.call_id);
             } else {
                 drafts.extend(self.repair.answer(*number));
             }
         }
+        drafts.extend(beside);
         drafts
     }
 
@@ -225,32 +235,6 @@ impl<'t, 'a, 'm, V: Value<'a>> Turns<'t, 'a, 'm, V> {
             }
         }
         Some(stay)
-    }
-
-    /// Take blank texts out of a result.
-    fn clean_result(&mut self, path: Path) {
-        let part =
-            part_at(self.repair.material, path).filter(|_| self.repair.dialect.refuses_blank && self.is_result(path));
-        let Some(held) = part.and_then(|part| self.repair.dialect.result_id.held(part)) else { return };
-        let Some(content) = held.get(names::CONTENT).and_then(Value::list) else { return };
-        let is_blank = |item: &V| item.object().is_some_and(|part| is_blank(self.repair.dialect, part));
-        let stay = items(content).enumerate().filter(|(_, item)| !is_blank(item));
-        let stay: Vec<_> = stay.map(|(index, item)| Draft::Kept(Path::Inner(index), item)).collect();
-        if stay.len() == content.count() || self.repair.material.has_new_content(path) {
-            return;
-        }
-        self.repair.mends.add("empty_text", Some(path.position()), Text::ascii(""));
-        let parts = Parts { of: Some((Home::Inner, content)), items: stay };
-        let members = vec![(names::CONTENT, Some(Edit::Parts(parts)))];
-        self.repair.material.edit(
-            path,
-            match self.repair.dialect.result_id.holders.first() {
-                None => members,
-                Some(holder) => {
-                    vec![(*holder, Some(Edit::Changed(Changed { path: None, of: Some(held), members })))]
-                }
-            },
-        );
     }
 
     /// Add a message with the parts that stay, and some before them.
