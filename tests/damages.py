@@ -216,6 +216,11 @@ def note_behind_calls(draw: st.DrawFn, turns: Turns, turn: int, place: int) -> N
     turns.insert(turn + 1, Said("system", [Text("The user is away.")]))
 
 
+@on_a(Call)
+def speak_behind_calls(draw: st.DrawFn, turns: Turns, turn: int, place: int) -> None:
+    turns[turn].parts.append(Text("I wait for it."))
+
+
 @st.composite
 def think_last(draw: st.DrawFn, turns: Turns) -> bool:
     """The answer broke off before it began."""
@@ -242,6 +247,7 @@ DAMAGES: dict[str, Damage] = {
     "failure with an image": Damage(fail_with_an_image, ("anthropic",)),
     "cut behind calls": Damage(cut_behind_calls, ALL),
     "note behind calls": Damage(note_behind_calls, ORDERED),
+    "text behind calls": Damage(speak_behind_calls, ("anthropic",)),
     "thinking last": Damage(think_last, ("anthropic", "responses")),
 }
 

@@ -155,3 +155,39 @@ def test_a_failure_of_bedrocks_that_says_nothing(api: ModuleType) -> None:
         assert found.messages[2] == failed({"text": "[Tool use failed: no output]"})
     messages = [ask, call, failed(image)]
     assert repair(api, messages, "bedrock").messages == messages
+
+
+def test_a_text_behind_the_calls_of_its_message(api: ModuleType) -> None:
+    """The calls go behind it, so that what the provider answered itself stays before the text about it."""
+    thought = {"type": "thinking", "thinking": "Hm.", "signature": "c2ln"}
+    own = {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {}}
+    answer = {"type": "web_search_tool_result", "tool_use_id": "srvtoolu_1", "content": []}
+    calls, text = (wire.use("t1"), wire.use("t2")), ASK["content"][0]
+    said = wire.assistant(thought, calls[0], own, answer, text, calls[1], text)
+    answers = wire.user(wire.result("t1"), wire.result("t2"))
+    found = repair(api, [ASK, said, answers])
+    assert found.messages[1] == wire.assistant(thought, own, answer, text, text, *calls)
+    assert found.messages[2] is answers
+    assert [(mend.kind, mend.position, mend.call_id) for mend in found.report.mends] == [
+        ("moved_call", 1, "t1"),
+        ("moved_call", 1, "t2"),
+    ]
+
+
+def test_a_text_between_calls_stays(api: ModuleType) -> None:
+    said = wire.assistant(wire.use("t1"), ASK["content"][0], wire.use("t2"))
+    messages = [ASK, said, wire.user(wire.result("t1"), wire.result("t2"))]
+    assert repair(api, messages).messages == messages
+
+
+def test_a_text_behind_the_calls_of_two_messages(api: ModuleType) -> None:
+    """Where the second would begin with the text, it is a turn of its own, as one of a text alone is."""
+    calls, text = (wire.use("t1"), wire.use("t2")), ASK["content"][0]
+    one, two = wire.result("t1"), wire.result("t2")
+    messages = [ASK, wire.assistant(calls[0]), wire.assistant(calls[1], text), wire.user(one, two)]
+    assert repair(api, messages).messages == [
+        *messages[:2],
+        wire.user(one),
+        wire.assistant(text, calls[1]),
+        wire.user(two),
+    ]

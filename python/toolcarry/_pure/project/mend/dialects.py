@@ -63,6 +63,8 @@ class Dialect(NamedTuple):
     """Of what holds a result: whether it says that it failed, so that one without content is refused."""
     fails_in_words: bool
     """Whether a failure may hold nothing but texts."""
+    ends_in_calls: bool
+    """Whether a text behind the calls of a turn is refused."""
     merges: bool
     """Whether messages of one role may not follow one another."""
 
@@ -129,7 +131,7 @@ DIALECTS: Final[dict[str, Dialect]] = {
         lambda part: part.get("type") == "tool_result",
         anthropic_result, typed_text, True,
         lambda held: held.get("is_error") is True,
-        True, False,
+        True, True, False,
     ),
     "bedrock": Dialect(
         "turns", "content", ("user",), IdAt(("toolUse",), "toolUseId"), IdAt(("toolResult",), "toolUseId"),
@@ -138,7 +140,7 @@ DIALECTS: Final[dict[str, Dialect]] = {
         lambda part: "toolResult" in part,
         bedrock_result, bare_text, True,
         lambda held: held.get("status") == "error",
-        False, True,
+        False, False, True,
     ),
     "gemini": Dialect(
         "turns", "parts", ("user", "function", ""),
@@ -146,26 +148,26 @@ DIALECTS: Final[dict[str, Dialect]] = {
         re.compile(r".*", re.DOTALL), IdAt(RESPONSES, "name"), "turn",
         lambda part: "functionCall" in part or "function_call" in part,
         lambda part: any(name in part for name in RESPONSES),
-        gemini_result, bare_text, False, never, False, False,
+        gemini_result, bare_text, False, never, False, False, False,
     ),
     "openai-chat": Dialect(
         "chat", "tool_calls", (), IdAt((), "id"), IdAt((), "tool_call_id"), re.compile(r".{1,40}", re.DOTALL), None, "turn",
         lambda _part: True,
         lambda part: part.get("role") == "tool",
-        chat_result, typed_text, False, never, False, False,
+        chat_result, typed_text, False, never, False, False, False,
     ),
     "ollama": Dialect(
         "chat", "tool_calls", (), IdAt((), "id"), IdAt((), "tool_call_id"),
         re.compile(r".*", re.DOTALL), IdAt((), "tool_name"), "turn",
         lambda _part: True,
         lambda part: part.get("role") == "tool",
-        ollama_result, typed_text, False, never, False, False,
+        ollama_result, typed_text, False, never, False, False, False,
     ),
     "openai-responses": Dialect(
         "items", "", (), IdAt((), "call_id"), IdAt((), "call_id"), re.compile(r".{1,64}", re.DOTALL), None, "request",
         lambda part: part.get("type") in ANSWERED,
         lambda part: text_or_empty(part.get("type")).endswith("_call_output"),
-        responses_result, typed_text, False, never, False, False,
+        responses_result, typed_text, False, never, False, False, False,
     ),
 }  # fmt: skip
 """By the name that the readers give to a shape. What else is recognised is no request, and is never mended."""

@@ -70,12 +70,13 @@ class Turns:
         for position, message in enumerate(self._messages):
             if self._material.is_gone((position,)):
                 continue
-            has_calls = any(path in self._calls for path in self._paths(position))
+            paths = self._paths(position)
+            has_calls = any(path in self._calls for path in paths)
             side: Side = "model" if has_calls else self._side_of(message)
             is_next = (
                 side == "model"
                 and is_behind_calls
-                and (position, self._dialect.key, 0) not in self._calls
+                and (not has_calls or paths[0] not in self._calls or self._speaks_last(paths))
             )
             if not runs or runs[-1][0] != side or is_next:
                 runs.append((side, []))
@@ -104,8 +105,30 @@ class Turns:
                 self._tell_foreign(path)
             if misplaced:
                 stay = [path for path in stay or () if path not in misplaced]
+            if stay and self._speaks_last(stay):
+                stay = self._calls_last(position, stay)
             self._add(position, "model", stay)
         return found
+
+    def _speaks_last(self, paths: list[Path]) -> bool:
+        """Whether a text stands behind the calls of a message, where its provider refuses that."""
+        has_text = False
+        for path in reversed(paths if self._dialect.ends_in_calls else []):
+            if path in self._calls:
+                return has_text
+            part = self._part(path) or {}
+            has_text = has_text or (part.get("type") == "text" and not is_blank(part))
+        return False
+
+    def _calls_last(self, position: int, stay: list[Path]) -> list[Path]:
+        """The parts of a message with its calls behind them.
+
+        So what the provider answered itself keeps its place before the text about it.
+        """
+        calls = [path for path in stay if path in self._calls]
+        for path in calls:
+            self._mends.add("moved_call", position, self._calls[path].entry.call_id)
+        return [path for path in stay if path not in self._calls] + calls
 
     def _add_answers(self, side: Side, positions: list[int], open_calls: list[Block]) -> None:
         """Take over a turn that is not the model's: the results first, each once, and none that belongs elsewhere."""

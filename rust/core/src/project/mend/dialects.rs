@@ -76,6 +76,8 @@ pub(crate) struct Dialect {
     pub(crate) refuses_blank: bool,
     /// Whether a failure may hold nothing but texts.
     pub(crate) fails_in_words: bool,
+    /// Whether a text behind the calls of a turn is refused.
+    pub(crate) ends_in_calls: bool,
     /// Whether messages of one role may not follow one another.
     pub(crate) merges: bool,
 }
@@ -101,6 +103,7 @@ const CHAT: Dialect = Dialect {
     is_unique: false,
     refuses_blank: false,
     fails_in_words: false,
+    ends_in_calls: false,
     merges: false,
 };
 
@@ -117,6 +120,7 @@ static DIALECTS: [(&str, Dialect); 6] = [
             is_unique: true,
             refuses_blank: true,
             fails_in_words: true,
+            ends_in_calls: true,
             ..CHAT
         },
     ),

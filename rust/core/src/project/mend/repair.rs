@@ -20,6 +20,12 @@ pub(crate) struct Repair<'t, 'a, 'm, V> {
 }
 
 impl<'a, V: Value<'a>> Repair<'_, 'a, '_, V> {
+    /// The id of a block's call, as it was.
+    pub(crate) fn call_id(&self, number: Option<usize>) -> Text<'a> {
+        let block = number.and_then(|number| self.material.blocks.get(number));
+        block.map_or(Text::ascii(""), |block| block.entry.call_id)
+    }
+
     /// A result for the call of a block, which has none.
     pub(crate) fn answer(&mut self, number: usize) -> Option<Draft<'a, V>> {
         let block = self.material.blocks.get(number)?;

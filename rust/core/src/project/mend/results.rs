@@ -14,7 +14,8 @@ const FAILED: &str = "[Tool use failed: no output]";
 
 /// Let a result hold what its provider takes there; what has to stand behind the results instead.
 pub(crate) fn clean_result<'a, V: Value<'a>>(repair: &mut Repair<'_, 'a, '_, V>, path: Path) -> Vec<Draft<'a, V>> {
-    let Repair { material, dialect, pairs, mends, .. } = repair;
+    let call_id = repair.call_id(repair.pairs.owner(path));
+    let Repair { material, dialect, mends, .. } = repair;
     let part = part_at(material, path).filter(|_| dialect.refuses_blank && !material.is_gone(path));
     let Some(held) = part.and_then(|part| dialect.result_id.held(part)) else { return Vec::new() };
     let content = held.get(names::CONTENT);
@@ -29,8 +30,6 @@ pub(crate) fn clean_result<'a, V: Value<'a>>(repair: &mut Repair<'_, 'a, '_, V>,
             stay.push(item);
         }
     }
-    let block = pairs.owner(path).and_then(|number| material.blocks.get(number));
-    let call_id = block.map_or(Text::ascii(""), |block| block.entry.call_id);
     let position = Some(path.position());
     if stay.len() + beside.len() < count {
         mends.add("empty_text", position, Text::ascii(""));

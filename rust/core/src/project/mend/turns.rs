@@ -88,7 +88,8 @@ impl<'t, 'a, 'm, V: Value<'a>> Turns<'t, 'a, 'm, V> {
             let has_calls = self.paths(position).any(|path| self.repair.pairs.call_at(path).is_some());
             let side = if has_calls { Side::Model } else { self.side_of(*message) };
             let first = Path::Part(position, self.repair.dialect.key, 0);
-            let is_next = side == Side::Model && is_behind_calls && self.repair.pairs.call_at(first).is_none();
+            let starts = || self.repair.pairs.call_at(first).is_none() || self.speaks_last(self.paths(position));
+            let is_next = side == Side::Model && is_behind_calls && starts();
             is_behind_calls = has_calls;
             match runs.last_mut().filter(|run| run.side == side && !is_next) {
                 Some(run) => run.positions.push(position),
@@ -126,9 +127,38 @@ impl<'t, 'a, 'm, V: Value<'a>> Turns<'t, 'a, 'm, V> {
             for path in misplaced {
                 self.tell_foreign(path);
             }
+            let speaks_last = stay.as_ref().is_some_and(|stay| self.speaks_last(stay.iter().copied()));
+            let stay = stay.map(|stay| if speaks_last { self.calls_last(stay) } else { stay });
             self.add(*position, Side::Model, stay, Vec::new());
         }
         found
+    }
+
+    /// Whether a text stands behind the calls of a message, where its provider refuses that.
+    fn speaks_last(&self, paths: impl DoubleEndedIterator<Item = Path>) -> bool {
+        let Repair { material, dialect, pairs, .. } = &self.repair;
+        let is_text = |part: V| text_or_empty(part.get(names::TYPE)).is("text") && !is_blank(dialect, part);
+        let mut has_text = false;
+        for path in paths.rev().take_while(|_| dialect.ends_in_calls) {
+            if pairs.call_at(path).is_some() {
+                return has_text;
+            }
+            has_text |= part_at(material, path).is_some_and(is_text);
+        }
+        false
+    }
+
+    /// The parts of a message with its calls behind them. So what the provider answered itself keeps its place before the
+    /// text about it.
+    fn calls_last(&mut self, stay: Vec<Path>) -> Vec<Path> {
+        let pairs = self.repair.pairs;
+        let (calls, mut parts): (Vec<_>, Vec<_>) = stay.into_iter().partition(|path| pairs.call_at(*path).is_some());
+        for path in &calls {
+            let call_id = self.repair.call_id(pairs.call_at(*path));
+            self.repair.mends.add("moved_call", Some(path.position()), call_id);
+        }
+        parts.extend(calls);
+        parts
     }
 
     /// Take over a turn that is not the model's: the results first, each once, and none that belongs elsewhere.
@@ -165,8 +195,7 @@ impl<'t, 'a, 'm, V: Value<'a>> Turns<'t, 'a, 'm, V> {
             self.tell_foreign(*path);
         }
         if let Some(first) = own.first().filter(|_| !is_first) {
-            let block = self.repair.pairs.owner(*first).and_then(|number| self.repair.material.blocks.get(number));
-            let call_id = block.map_or(Text::ascii(""), |block| block.entry.call_id);
+            let call_id = self.repair.call_id(self.repair.pairs.owner(*first));
             self.repair.mends.add("moved_result", Some(first.position()), call_id);
         }
         let mut first_parts = self.results_of(open, &own);
@@ -217,7 +246,7 @@ impl<'t, 'a, 'm, V: Value<'a>> Turns<'t, 'a, 'm, V> {
     }
 
     /// The parts of a message.
-    fn paths(&self, position: usize) -> impl Iterator<Item = Path> + use<V> {
+    fn paths(&self, position: usize) -> impl DoubleEndedIterator<Item = Path> + use<V> {
         let key = self.repair.dialect.key;
         let count = self.repair.material.list(position, key).map_or(0, Value::count);
         (0..count).map(move |index| Path::Part(position, key, index))
