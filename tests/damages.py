@@ -223,9 +223,12 @@ def speak_behind_calls(draw: st.DrawFn, turns: Turns, turn: int, place: int) -> 
 
 @st.composite
 def think_last(draw: st.DrawFn, turns: Turns) -> bool:
-    """The answer broke off before it began."""
-    thought = draw(st.sampled_from(("Let me think.", "Hm.")))
-    turns.append(Said("assistant", [Thinking(thought)]))
+    """The answer broke off before it began, or went on."""
+    thought = Thinking(draw(st.sampled_from(("Let me think.", "Hm."))))
+    if turns[-1].role == "assistant" and draw(st.booleans()):
+        turns[-1].parts.append(thought)
+    else:
+        turns.append(Said("assistant", [thought]))
     return True
 
 

@@ -180,6 +180,20 @@ def test_a_text_between_calls_stays(api: ModuleType) -> None:
     assert repair(api, messages).messages == messages
 
 
+def test_thoughts_in_which_a_request_ends(api: ModuleType) -> None:
+    thought = {"type": "thinking", "thinking": "Hm.", "signature": "c2ln"}
+    text, blank = ASK["content"][0], {"type": "text", "text": " "}
+    ends = wire.assistant(thought, text, thought, blank, thought)
+    found = repair(api, [ASK, ends, wire.assistant(thought)])
+    assert found.messages == [ASK, wire.assistant(thought, text)]
+    assert [(mend.kind, mend.position) for mend in found.report.mends] == [
+        ("empty_text", 1),
+        ("trailing_thought", 2),
+        ("trailing_thought", 1),
+    ]
+    assert repair(api, [ASK, ends, ASK]).messages[1]["content"][-1] == thought
+
+
 def test_a_text_behind_the_calls_of_two_messages(api: ModuleType) -> None:
     """Where the second would begin with the text, it is a turn of its own, as one of a text alone is."""
     calls, text = (wire.use("t1"), wire.use("t2")), ASK["content"][0]

@@ -38,14 +38,17 @@ class Sheets:
         self._sheets.append(sheet)
 
     def drop_trailing_thoughts(self) -> list[int | None]:
-        """Leave out last messages of the model's that are thinking alone; where they stood."""
+        """Leave out the thoughts in which the model's last turn ends, with messages of nothing else; where they stood."""
         dropped: list[int | None] = []
         while self._sheets and self._sheets[-1].side == "model":
             sheet = self._sheets[-1]
-            if not sheet.items or not all(map(self._is_thought, sheet.items)):
+            if not sheet.items or not self._is_thought(sheet.items[-1]):
                 break
             dropped.append(sheet.position)
-            self._sheets.pop()
+            while sheet.items and self._is_thought(sheet.items[-1]):
+                sheet.items.pop()
+            if not sheet.items:
+                self._sheets.pop()
         return dropped
 
     def _is_thought(self, item: Draft) -> bool:

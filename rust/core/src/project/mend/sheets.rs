@@ -28,12 +28,6 @@ pub(crate) struct Sheet<'a, V> {
 }
 
 impl<'a, V: Value<'a>> Sheet<'a, V> {
-    /// Whether it is thinking alone.
-    fn is_thought(&self, material: &Material<'a, '_, V>) -> bool {
-        let Some(items) = self.items.as_ref().filter(|items| !items.is_empty()) else { return false };
-        items.iter().all(|item| item.path().is_some_and(|path| is_thought(material, path)))
-    }
-
     /// The draft of the message.
     pub(crate) fn draft(self, material: &Material<'a, '_, V>, key: PartsKey) -> Option<Draft<'a, V>> {
         let Some(position) = self.position else {
@@ -60,14 +54,24 @@ fn is_as_it_stands<'a, V: Value<'a>>(items: &[Draft<'a, V>], position: usize, ke
         && numbered.all(|(index, item)| item.is_kept_at(Path::Part(position, key, index)))
 }
 
-/// Leave out a last turn of the model's that is thinking alone.
+/// Leave out the thoughts in which the model's last turn ends, with messages of nothing else.
 pub(crate) fn drop_trailing_thought<'a, V: Value<'a>>(
     sheets: &mut Vec<Sheet<'a, V>>,
     material: &Material<'a, '_, V>,
     mends: &mut Mends<'a>,
 ) {
-    while let Some(sheet) = sheets.pop_if(|sheet| sheet.side == Side::Model && sheet.is_thought(material)) {
+    let is_thought = |item: &mut Draft<'a, V>| item.path().is_some_and(|path| is_thought(material, path));
+    while let Some(sheet) = sheets.last_mut().filter(|sheet| sheet.side == Side::Model) {
+        let Some(items) = sheet.items.as_mut() else { return };
+        let count = items.len();
+        while items.pop_if(is_thought).is_some() {}
+        if items.len() == count {
+            return;
+        }
         mends.add("trailing_thought", sheet.position, Text::ascii(""));
+        if items.is_empty() {
+            sheets.pop();
+        }
     }
 }
 
