@@ -42,11 +42,18 @@ class Store:
         return [] if self.db.startswith(SERVERS) else [self.db]
 
     def check(self, *, is_new_allowed: bool) -> None:
-        """Raise ``FileError`` where there can't be a store; what is there is told at opening it."""
+        """Raise ``FileError`` where there can't be a store, and ``ConfigError`` where its settings are none.
+
+        What is there is told at opening it.
+        """
+        from toolcarry.tract.checks import check_name, check_timeout  # noqa: PLC0415 - slow
+
         if self.db == ":memory:":
             raise FileError("--db :memory: ends with the command; name a file or a URL", USAGE)
         if self.db and "\0" not in self.db and self.files:
             check_file(self.db, is_new_allowed=is_new_allowed)
+        check_name("tenant", self.tenant)
+        check_timeout("busy_timeout", self.busy_timeout)
 
     def write(self) -> Tract:
         """Open the store for writing; a new one where there is none."""
