@@ -12,7 +12,7 @@ from toolcarry._pure.project.material import Material
 from toolcarry._pure.project.mend.dialects import Dialect, IdAt
 from toolcarry._pure.project.mend.mends import Mends
 from toolcarry._pure.project.mend.pairs import Pairs
-from toolcarry._pure.project.mend.turns import MODEL
+from toolcarry._pure.project.mend.sheets import MODEL
 from toolcarry.wire import Wire, as_object
 
 

@@ -8,6 +8,7 @@ from typing import Any, Literal, TypeAlias
 from toolcarry._pure.project.drafts import Changed, Draft, Kept, Made, Parts, Path, at
 from toolcarry.wire import Wire, as_list, as_object
 
+MODEL = ("assistant", "model")
 THOUGHTS = ("thinking", "redacted_thinking")
 Side: TypeAlias = Literal["model", "user", "other"]
 """Who speaks: the model, the user, who answers its calls, or another, as the system, who answers none."""

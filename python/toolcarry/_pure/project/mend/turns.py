@@ -13,10 +13,8 @@ from toolcarry._pure.project.blocks import Block
 from toolcarry._pure.project.drafts import Draft, Made, Path, at
 from toolcarry._pure.project.mend.repair import Repair
 from toolcarry._pure.project.mend.results import clean_result
-from toolcarry._pure.project.mend.sheets import Sheet, Sheets, Side, is_blank, paths_of
+from toolcarry._pure.project.mend.sheets import MODEL, Sheet, Sheets, Side, is_blank, paths_of
 from toolcarry.wire import Wire, as_list, as_object, text_or_empty
-
-MODEL = ("assistant", "model")
 
 
 class Turns:

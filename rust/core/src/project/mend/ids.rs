@@ -6,7 +6,7 @@ use ahash::{AHashMap, AHashSet};
 use super::dialects::{Dialect, Form, IdAt};
 use super::mends::Mends;
 use super::pairs::Pairs;
-use super::turns::is_models;
+use super::sheets::is_models;
 use crate::entry::Entry;
 use crate::free_ids::FreeIds;
 use crate::pieces::Piece;

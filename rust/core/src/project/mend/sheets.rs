@@ -19,6 +19,12 @@ pub(crate) enum Side {
     Other,
 }
 
+/// Whether a message says that it is the model's.
+pub(crate) fn is_models<'a, V: Value<'a>>(message: V) -> bool {
+    let role = text_or_empty(message.get(names::ROLE));
+    role.is("assistant") || role.is("model")
+}
+
 /// A message in the making: the one that it is made of, if any, and its parts.
 pub(crate) struct Sheet<'a, V> {
     pub(crate) position: Option<usize>,

@@ -7,7 +7,7 @@ use ahash::{AHashMap, AHashSet};
 
 use super::repair::Repair;
 use super::results::clean_result;
-use super::sheets::{Sheet, Side, drop_trailing_thought, has_no_word, is_blank, merge, part_at};
+use super::sheets::{Sheet, Side, drop_trailing_thought, has_no_word, is_blank, is_models, merge, part_at};
 use crate::project::drafts::{Draft, Path};
 use crate::text::Text;
 use crate::value::{Value, names, text_or_empty};
@@ -16,12 +16,6 @@ use crate::value::{Value, names, text_or_empty};
 struct Run {
     side: Side,
     positions: Vec<usize>,
-}
-
-/// Whether a message says that it is the model's.
-pub(crate) fn is_models<'a, V: Value<'a>>(message: V) -> bool {
-    let role = text_or_empty(message.get(names::ROLE));
-    role.is("assistant") || role.is("model")
 }
 
 /// The turns of a conversation, mended one after the other.
