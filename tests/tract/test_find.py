@@ -12,6 +12,7 @@ from talks import call, work
 
 from toolcarry import InputError, Policy
 from toolcarry.tract import CommitInfo, Tract
+from toolcarry.tract.compile import Style
 
 
 def tool(call_id: str, content: Any) -> dict[str, Any]:
@@ -129,12 +130,13 @@ def test_the_references_of_an_imported_session(tract: Tract, tmp_path: Path) -> 
     tract.import_transcript(path)
     results = tract.find_tool_results()
     tract.tool_result("t", "Bash", "3 words " * 60, edit=results[3].commit_hash)
-    for style in ("openai", "anthropic", "ollama"):
-        shown = marks(tract.compile(style=style, policy=SHORT))  # type: ignore[arg-type]
+    styles: tuple[Style, ...] = ("openai", "anthropic", "ollama")
+    for style in styles:
+        shown = marks(tract.compile(style=style, policy=SHORT))
         assert [tract.resolve(ref)[0] for ref in shown] == list("0123")
     tract.compress(commits=[results[1].commit_hash], content="Short.")
-    for style in ("openai", "anthropic", "ollama"):
-        shown = marks(tract.compile(style=style, policy=SHORT))  # type: ignore[arg-type]
+    for style in styles:
+        shown = marks(tract.compile(style=style, policy=SHORT))
         assert [tract.resolve(ref)[:6] for ref in shown] == ["0 word", "2 word", "3 word"]
 
 

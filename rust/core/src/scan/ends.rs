@@ -11,10 +11,10 @@ const NEAR: usize = BLOCK;
 impl<'a> Raw<'a> {
     /// The first code points, so many or all.
     pub(crate) fn first(self, count: usize) -> Self {
-        let Some(rest) = (self.chars as usize).checked_sub(count).filter(|rest| *rest > 0) else { return self };
+        let Some(others) = self.all_but(count) else { return self };
         let end = match () {
             () if self.is_plain() => count,
-            () if is_near(rest, count) => self.bytes.len() - self.last(rest).bytes.len(),
+            () if is_near(others, count) => self.bytes.len() - self.last(others).bytes.len(),
             () => self.step(self.bytes, count).at,
         };
         self.part(self.bytes.get(..end).unwrap_or_default(), count)
@@ -22,10 +22,14 @@ impl<'a> Raw<'a> {
 
     /// The last code points, so many or all.
     pub(crate) fn last(self, count: usize) -> Self {
-        let Some(rest) = (self.chars as usize).checked_sub(count).filter(|rest| *rest > 0) else { return self };
+        let Some(others) = self.all_but(count) else { return self };
         let size = self.bytes.len();
-        if self.is_plain() || is_near(rest, count) {
-            let start = if self.is_plain() { rest } else { self.first(rest).bytes.len() };
+        let known = match () {
+            () if self.is_plain() => Some(others),
+            () if is_near(others, count) => Some(self.first(others).bytes.len()),
+            () => None,
+        };
+        if let Some(start) = known {
             return self.part(self.bytes.get(start..).unwrap_or_default(), count);
         }
         // Most characters take a byte or two: only where these hold too few, more of them are looked at.
@@ -42,6 +46,11 @@ impl<'a> Raw<'a> {
         }
     }
 
+    /// How many code points there are beside so many; nothing where there are none.
+    fn all_but(self, count: usize) -> Option<usize> {
+        (self.chars as usize).checked_sub(count).filter(|others| *others > 0)
+    }
+
     fn step(self, bytes: &[u8], count: usize) -> Stepped {
         dispatch(Stepping { bytes, is_ascii: self.is_ascii, count })
     }
@@ -55,9 +64,9 @@ impl<'a> Raw<'a> {
     }
 }
 
-/// Whether so few code points are left of a string that so many others are sooner found from its other end.
-fn is_near(rest: usize, count: usize) -> bool {
-    rest <= NEAR && count > 2 * NEAR
+/// Whether there are so few others that so many code points of a string are sooner found from its other end.
+fn is_near(others: usize, count: usize) -> bool {
+    others <= NEAR && count > 2 * NEAR
 }
 
 /// The work of going over so many code points, or all, from the first one on.
@@ -183,8 +192,8 @@ mod tests {
             "\\ude00\\ud83d",
         ] {
             for before in (0..70).step_by(3) {
-                check(&format!("{}{}", "x".repeat(before), unit.repeat(70)));
-                check(&format!("{}{unit}{}", "\\t".repeat(before), "\u{fc}b\\u0061".repeat(20)));
+                check(&format!("{}{}", "x".repeat(before), unit.repeat(140)));
+                check(&format!("{}{unit}{}", "\\t".repeat(before), "\u{fc}b\\u0061".repeat(60)));
             }
         }
     }

@@ -2,8 +2,8 @@
 //!
 //! A document is checked to the letter once from end to end ([`syntax`], [`strings`], with the masks of [`crate::lanes`]).
 //! Of a small one, [`nodes`] are made meanwhile; of a large one, what is kept is where its messages begin, and they become
-//! nodes as the walk comes to them, from the last on. A text is made without its escapes only when it is asked for, and as much of it as is asked for
-//! ([`unescape`]). The [`lines`] of a session file are read from the last on.
+//! nodes as the walk comes to them, from the last on. A text is made without its escapes only when it is asked for, and as
+//! much of it as is asked for ([`unescape`]). The [`lines`] of a session file are read from the last on.
 
 mod body;
 mod ends;
@@ -60,7 +60,7 @@ impl<'a> Conversation<'a> {
         Self::open_with(data, bump, SMALL)
     }
 
-    /// The same; what is a small document is told by its bytes.
+    /// The same; what is a small document is told by its bytes, so that both ways can be tested.
     pub fn open_with(data: &'a [u8], bump: &'a Bump, small: usize) -> Result<Self, Refused> {
         match open_document(data, bump, small) {
             Ok(source) => source.map(Self).ok_or(Refused { at: 0, fault: Fault::NoMessages }),

@@ -57,15 +57,15 @@ class Dialect(NamedTuple):
     """A result for a call: of an id and a tool's name, and the call itself."""
     text: Callable[[str], Any]
     """A text part."""
-    refuses_blank: bool
+    refuses_blank: bool = False
     """Whether a text part without a word is refused."""
-    is_failure: Callable[[Wire], bool]
+    is_failure: Callable[[Wire], bool] = lambda _held: False
     """Of what holds a result: whether it says that it failed, so that one without content is refused."""
-    fails_in_words: bool
+    fails_in_words: bool = False
     """Whether a failure may hold nothing but texts."""
-    ends_in_calls: bool
+    ends_in_calls: bool = False
     """Whether a text behind the calls of a turn is refused."""
-    merges: bool
+    merges: bool = False
     """Whether messages of one role may not follow one another."""
 
 
@@ -111,10 +111,6 @@ def bare_text(text: str) -> Any:
     return {"text": text}
 
 
-def never(_held: Wire) -> bool:
-    return False
-
-
 ANSWERED = (
     "function_call",
     "custom_tool_call",
@@ -129,18 +125,16 @@ DIALECTS: Final[dict[str, Dialect]] = {
         "turns", "content", ("user",), IdAt((), "id"), IdAt((), "tool_use_id"), re.compile(r"[A-Za-z0-9_-]+"), None, "request",
         lambda part: part.get("type") == "tool_use",
         lambda part: part.get("type") == "tool_result",
-        anthropic_result, typed_text, True,
-        lambda held: held.get("is_error") is True,
-        True, True, False,
+        anthropic_result, typed_text,
+        refuses_blank=True, is_failure=lambda held: held.get("is_error") is True, fails_in_words=True, ends_in_calls=True,
     ),
     "bedrock": Dialect(
         "turns", "content", ("user",), IdAt(("toolUse",), "toolUseId"), IdAt(("toolResult",), "toolUseId"),
         re.compile(r"[A-Za-z0-9_.:-]{1,64}"), None, "request",
         lambda part: "toolUse" in part,
         lambda part: "toolResult" in part,
-        bedrock_result, bare_text, True,
-        lambda held: held.get("status") == "error",
-        False, False, True,
+        bedrock_result, bare_text,
+        refuses_blank=True, is_failure=lambda held: held.get("status") == "error", merges=True,
     ),
     "gemini": Dialect(
         "turns", "parts", ("user", "function", ""),
@@ -148,26 +142,26 @@ DIALECTS: Final[dict[str, Dialect]] = {
         re.compile(r".*", re.DOTALL), IdAt(RESPONSES, "name"), "turn",
         lambda part: "functionCall" in part or "function_call" in part,
         lambda part: any(name in part for name in RESPONSES),
-        gemini_result, bare_text, False, never, False, False, False,
+        gemini_result, bare_text,
     ),
     "openai-chat": Dialect(
         "chat", "tool_calls", (), IdAt((), "id"), IdAt((), "tool_call_id"), re.compile(r".{1,40}", re.DOTALL), None, "turn",
         lambda _part: True,
         lambda part: part.get("role") == "tool",
-        chat_result, typed_text, False, never, False, False, False,
+        chat_result, typed_text,
     ),
     "ollama": Dialect(
         "chat", "tool_calls", (), IdAt((), "id"), IdAt((), "tool_call_id"),
         re.compile(r".*", re.DOTALL), IdAt((), "tool_name"), "turn",
         lambda _part: True,
         lambda part: part.get("role") == "tool",
-        ollama_result, typed_text, False, never, False, False, False,
+        ollama_result, typed_text,
     ),
     "openai-responses": Dialect(
         "items", "", (), IdAt((), "call_id"), IdAt((), "call_id"), re.compile(r".{1,64}", re.DOTALL), None, "request",
         lambda part: part.get("type") in ANSWERED,
         lambda part: text_or_empty(part.get("type")).endswith("_call_output"),
-        responses_result, typed_text, False, never, False, False, False,
+        responses_result, typed_text,
     ),
 }  # fmt: skip
 """By the name that the readers give to a shape. What else is recognised is no request, and is never mended."""

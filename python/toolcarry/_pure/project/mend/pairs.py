@@ -106,13 +106,15 @@ def given_twice(message: Wire) -> dict[Any, int]:
         else:
             nameless.append(index)
     found: dict[Any, int] = {}
+    passed = 0
     for index, item in enumerate(as_list(message.get("content")) or ()):
         part = as_object(item) or {}
         call_id = text_or_empty(part.get("id"))
         if call_id in places:
             found[index] = places[call_id]
         elif not call_id and part.get("type") == "tool_use" and nameless:
-            found[index] = nameless.pop(0) if len(nameless) > 1 else nameless[0]
+            found[index] = nameless[min(passed, len(nameless) - 1)]
+            passed += 1
     return found
 
 
