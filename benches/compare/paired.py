@@ -74,11 +74,14 @@ def time_once(job: Job, repetitions: int = 1) -> float:
 
 
 class Rounds:
-    """The seconds of every job in every round. The jobs take turns, each round begins with another one."""
+    """The seconds of every job in every round. The jobs take turns, each round begins with another one.
 
-    def __init__(self, jobs: Mapping[str, Job], count: int) -> None:
+    ``is_once``: a job is done once a round and not before, since it takes new input each time.
+    """
+
+    def __init__(self, jobs: Mapping[str, Job], count: int, *, is_once: bool = False) -> None:
         self._seconds: dict[str, list[float]] = {name: [] for name in jobs}
-        repetitions = {name: repetitions_of(job) for name, job in jobs.items()}
+        repetitions = {name: 1 if is_once else repetitions_of(job) for name, job in jobs.items()}
         names = list(jobs)
         was_enabled = gc.isenabled()
         for number in range(count):
