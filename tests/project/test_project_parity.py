@@ -105,6 +105,23 @@ def test_tangles(both: Both, messages: list[Any], policy: Policy) -> None:
     check_body(both, json.dumps(messages).encode(), policy, None)
 
 
+@settings(max_examples=200)
+@given(messages=strategies.transcripts, policy=policies, data=st.data())
+def test_names_that_are_given(
+    both: Both, messages: list[Any], policy: Policy, data: st.DataObject
+) -> None:
+    """By them decisions are kept and wholes are found; there is one for each call, or nothing is done."""
+    python, rust = both
+    blocks = python.project(messages, policy, None)[1][0]
+    names = data.draw(st.permutations([f"call {number}" for number in range(blocks)]))
+    expected = python.project(messages, policy, None, names)
+    assert rust.project(messages, policy, None, names) == expected
+    assert {*expected[2][1], *expected[2][2]} <= {*names}
+    for kernels in both:
+        with pytest.raises(ValueError, match=r"argument 2 is longer|one reference for each call"):
+            kernels.project(messages, policy, None, [*names, "one more"])
+
+
 @given(value=json_values, policy=policies)
 def test_bodies_that_are_no_requests(both: Both, value: Any, policy: Policy) -> None:
     for body in (

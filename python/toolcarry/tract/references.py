@@ -10,12 +10,10 @@ from collections import Counter, deque
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from toolcarry._pure.project.drafts import build
+from toolcarry._backend import kernels
 from toolcarry._pure.project.markers import name_all
-from toolcarry._pure.project.plan import plan
 from toolcarry.pair import extract_tool_blocks
 from toolcarry.policy import Policy, check_type
-from toolcarry.project import project
 from toolcarry.tract.values import Kind
 from toolcarry.types import ToolBlock
 
@@ -31,16 +29,10 @@ Place: TypeAlias = tuple[int, int]
 def project_with(
     messages: list[dict[str, Any]], policy: Policy, references: list[str]
 ) -> list[dict[str, Any]]:
-    """The projection of messages whose calls, in their order, have these references.
-
-    The kernels number calls by themselves; where that comes to the same, as it does where no id repeats, they do it all.
-    """
+    """The projection of messages whose calls, in their order, have these references."""
     check_type("policy", policy, Policy)
-    blocks = extract_tool_blocks(messages)
-    if references == name_all(block.call_id for block in blocks):
-        return list(project(messages, policy=policy).messages)
-    drafts = plan(messages, policy, None, references=references).drafts
-    return messages if drafts is None else build(messages, drafts)
+    new, _, _ = kernels.project(messages, policy, None, references)
+    return messages if new is None else new
 
 
 def find_references(messages: Sequence[dict[str, Any]], shown: Writer, whole: Writer) -> list[str]:

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use bumpalo::Bump;
+use pyo3::exceptions::PyValueError;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyMapping, PyString, PyTuple};
@@ -23,10 +24,12 @@ use crate::tokens::{MEMO, load};
 
 /// A request's messages with what a policy makes of them; `None` where they stay as they are.
 #[pyfunction]
+#[pyo3(signature = (messages, policy, previous, references = None))]
 pub(crate) fn project<'py>(
     messages: &Bound<'py, PyAny>,
     policy: &Bound<'py, PyAny>,
     previous: Option<&Bound<'py, PyAny>>,
+    references: Option<Vec<String>>,
 ) -> PyResult<Bound<'py, PyTuple>> {
     let py = messages.py();
     let asked = Asked::extract(policy)?;
@@ -35,9 +38,13 @@ pub(crate) fn project<'py>(
     let all =
         messages.try_iter()?.map(|message| Ok(arena.keep(message?))).collect::<PyResult<Vec<Object<'_, 'py>>>>()?;
     let door = Objects { arena: &arena, messages: &all };
-    let found = job::plan((&all, &door), &asked.settings(), previous.as_ref(), Frame::default());
+    let frame = Frame { references: references.as_deref(), ..Frame::default() };
+    let found = job::plan((&all, &door), &asked.settings(), previous.as_ref(), frame);
     arena.check()?;
     let found = found.map_err(|halt| input_error(py, halt))?;
+    if references.is_some_and(|references| references.len() != found.outcome.blocks) {
+        return Err(PyValueError::new_err("there must be one reference for each call"));
+    }
     let new = found.drafts.as_deref().map(|drafts| messages_of(py, drafts)).transpose()?;
     let mends = mends_tuple(py, &found.outcome.mends)?;
     let outcome = outcome_tuple(py, &found.outcome, &mends)?;

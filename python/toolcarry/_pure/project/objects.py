@@ -12,9 +12,15 @@ from toolcarry.policy import Policy
 
 
 def project(
-    messages: Sequence[Any], policy: Policy, previous: Decisions | None
+    messages: Sequence[Any],
+    policy: Policy,
+    previous: Decisions | None,
+    references: Sequence[str] | None = None,
 ) -> tuple[list[Any] | None, Outcome, DecisionFields]:
-    """The messages with what a policy makes of them; ``None`` where they stay as they are."""
-    found = plan(messages, policy, previous)
+    """The messages with what a policy makes of them; ``None`` where they stay as they are.
+
+    ``references`` name the calls, in their order, where the messages are a part of what they are resolved in.
+    """
+    found = plan(messages, policy, previous, references=references)
     new = None if found.drafts is None else build(messages, found.drafts)
     return new, found.outcome, found.decisions

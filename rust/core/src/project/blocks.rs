@@ -197,10 +197,11 @@ pub(crate) struct Blocks<'a, V> {
     pub(crate) duplicate_results: usize,
 }
 
-/// The blocks of a conversation, judged by the policy's rules.
+/// The blocks of a conversation, judged by the policy's rules, with the references given or their own.
 pub(crate) fn read_blocks<'a, V: Value<'a>>(
     messages: &[V],
     settings: &Settings<'_>,
+    references: Option<&[String]>,
 ) -> Result<Blocks<'a, V>, Halt<Infallible>> {
     let mut walk = Walk::new(Slice(messages));
     let mut judging = Judging::with_room(settings.rules, messages.len() / 2);
@@ -225,9 +226,15 @@ pub(crate) fn read_blocks<'a, V: Value<'a>>(
         }
     }
     all.reverse();
-    let mut names = References::with_room(all.len());
-    for block in &mut all {
-        block.reference = names.add(block.entry.call_id);
+    if let Some(references) = references {
+        for (block, reference) in all.iter_mut().zip(references) {
+            block.reference = Cow::Owned(reference.clone());
+        }
+    } else {
+        let mut names = References::with_room(all.len());
+        for block in &mut all {
+            block.reference = names.add(block.entry.call_id);
+        }
     }
     Ok(Blocks { all, duplicate_results: walk.duplicate_results })
 }

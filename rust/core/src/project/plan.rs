@@ -17,11 +17,13 @@ use crate::value::Value;
 
 /// What a request is beside its messages.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Frame {
+pub struct Frame<'r> {
     /// What it takes of a model's window.
     pub tokens: usize,
     /// Whether the provider holds what was before the messages.
     pub is_continued: bool,
+    /// The names of the calls, in their order, where the messages are a part of what they are resolved in.
+    pub references: Option<&'r [String]>,
 }
 
 /// What becomes of the messages.
@@ -111,9 +113,9 @@ pub fn plan<'a, D: Door<'a>>(
     (messages, door): (&[D::Item], &D),
     settings: &Settings<'_>,
     previous: Option<&Previous>,
-    frame: Frame,
+    frame: Frame<'_>,
 ) -> Result<Projection<'a, D::Item>, Halt<Infallible>> {
-    let Blocks { all: mut blocks, duplicate_results } = read_blocks(messages, settings)?;
+    let Blocks { all: mut blocks, duplicate_results } = read_blocks(messages, settings, frame.references)?;
     let turns = if asks_for_turns(settings, previous) { turns_of(&blocks) } else { Vec::new() };
     if let Some(previous) = previous {
         repeat(&mut blocks, &turns, previous);
