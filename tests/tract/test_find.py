@@ -106,6 +106,21 @@ def test_references_lead_to_what_they_stand_for(data: st.DataObject) -> None:
                 assert tract.resolve(ref).startswith(start[0])
 
 
+def test_a_result_that_another_call_takes_where_some_are_left_out(tract: Tract) -> None:
+    """A result without id goes to the call that waits: which one that is, a compaction may change."""
+    call(tract, ("b", "Bash"))
+    covered = [call(tract, ("c", "Bash")), tract.tool_result("c", "Bash", "0 " + "word " * 100)]
+    call(tract, ("b", "Bash"))
+    tract.tool_result("b", "Bash", "1 " + "word " * 100)
+    covered.append(tract.tool_result("a", "Bash", "2 " + "word " * 100))
+    tract.tool_result("", "Bash", "3 " + "word " * 100)
+    before = marks(tract.compile(policy=SHORT))
+    assert [tract.resolve(ref)[0] for ref in before] == list("0123")
+    tract.compress(commits=[commit.commit_hash for commit in covered], content="Short.")
+    after = marks(tract.compile(policy=SHORT))
+    assert after == [before[1], before[3]]
+
+
 def test_what_was_dropped_is_found_by_its_id(tract: Tract) -> None:
     call(tract, ("t1", "Bash"))
     tract.tool_result("t1", "Bash", "denied", is_error=True)

@@ -6,14 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from toolcarry._pure.content import is_stand_in, result_text
-from toolcarry._pure.read import read_message
-from toolcarry._pure.said import Said, ToolResult
+from toolcarry._pure.said import ToolResult
 from toolcarry.errors import InputError, UnknownCommitError
 from toolcarry.resolve import resolve
 from toolcarry.tract.compile import rebuilt, with_text, written
 from toolcarry.tract.compress import transcript
 from toolcarry.tract.marks import is_truncated
-from toolcarry.tract.reading import part_text
+from toolcarry.tract.reading import part_text, results_of
 from toolcarry.tract.store.log import Log
 from toolcarry.tract.values import CommitInfo, Hydrated, Kind
 from toolcarry.tract.view import MESSAGES, NOTHING, RESULTS, read_view, sequences
@@ -70,12 +69,6 @@ def hydrate(log: Log, messages: Sequence[Mapping[str, Any]]) -> Hydrated:
             swaps[id(result.wire)] = with_text(result.wire, text)
         whole.append(rebuilt(record, swaps, set()) if swaps else record)
     return Hydrated(whole, tuple(restored), tuple(refetch))
-
-
-def results_of(record: Mapping[str, Any]) -> list[ToolResult]:
-    said = Said()
-    read_message(record, record.get("role"), said)
-    return said.results
 
 
 def is_placeholder(result: ToolResult) -> bool:

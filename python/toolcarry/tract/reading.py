@@ -12,7 +12,8 @@ from typing import Any, Final, NamedTuple
 
 from toolcarry._backend import kernels
 from toolcarry._pure.parts import LinePart, read_parts, result_metadata
-from toolcarry._pure.read import UNKNOWN
+from toolcarry._pure.read import UNKNOWN, read_message
+from toolcarry._pure.said import Said, ToolResult
 from toolcarry.decode import loads
 from toolcarry.errors import InputError
 from toolcarry.tokens import count_texts, count_tokens
@@ -33,6 +34,7 @@ __all__ = [
     "object_drafts",
     "part_text",
     "result_draft",
+    "results_of",
 ]
 
 ENCODING: Final = "o200k_base"
@@ -59,6 +61,13 @@ def part_text(commit: CommitInfo, content: bytes) -> str:
     if commit.kind is Kind.RECORD:
         return content.decode("utf-8", "replace")
     return read_parts(loads(content))[int(index)].text
+
+
+def results_of(record: Mapping[str, Any]) -> list[ToolResult]:
+    """The results in a message."""
+    said = Said()
+    read_message(record, record.get("role"), said)
+    return said.results
 
 
 def arguments_json(call: Mapping[str, Any]) -> str:

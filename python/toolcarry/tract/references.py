@@ -14,6 +14,7 @@ from toolcarry._backend import kernels
 from toolcarry._pure.project.markers import name_all
 from toolcarry.pair import extract_tool_blocks
 from toolcarry.policy import Policy, check_type
+from toolcarry.tract.reading import results_of
 from toolcarry.tract.values import Kind
 from toolcarry.types import ToolBlock
 
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["find_references", "project_with"]
 
 Place: TypeAlias = tuple[int, int]
-"""Of a call, or of a result without one: its commit's sequence, and which of the commit's calls it is."""
+"""Of a result or a call: its commit's sequence, and which of the commit's calls it is."""
 
 
 def project_with(
@@ -39,8 +40,13 @@ def find_references(messages: Sequence[dict[str, Any]], shown: Writer, whole: Wr
     """The references of the calls in messages that were made of what is shown; ``whole`` is the log with all that it has."""
     named = placed(whole)
     names = name_all(block.call_id for block, _ in named)
-    by_place = {place: name for (_, place), name in zip(named, names, strict=True)}
-    found = [(block, by_place.get(place, block.call_id)) for block, place in placed(shown)]
+    by_place = {
+        place: name for (_, found), name in zip(named, names, strict=True) for place in found
+    }
+    found = [
+        (block, next((by_place[place] for place in places if place in by_place), block.call_id))
+        for block, places in placed(shown)
+    ]
     blocks = extract_tool_blocks(messages)
     if len(blocks) != len(found):  # a session's side chains and dead branches are in no request
         found = [each for each in found if each[0].notes.is_active and not each[0].scope]
@@ -55,23 +61,30 @@ def find_references(messages: Sequence[dict[str, Any]], shown: Writer, whole: Wr
     ]
 
 
-def placed(writer: Writer) -> list[tuple[ToolBlock, Place]]:
-    """The calls with their results, and the place of each."""
+def placed(writer: Writer) -> list[tuple[ToolBlock, list[Place]]]:
+    """The calls with their results, and the places of each: the result's first, since it is what a reference leads to."""
+    results = result_sequences(writer)
     taken: Counter[int] = Counter()
-    found: list[tuple[ToolBlock, Place]] = []
+    found: list[tuple[ToolBlock, list[Place]]] = []
     for block in extract_tool_blocks(writer.messages):
-        sequence = 0
-        for commit in writer.origins[block.position]:
-            if commit.kind is Kind.CALL and block.tool_use is not None:
-                sequence = commit.sequence
-            elif (
-                commit.kind is Kind.RESULT
-                and block.tool_use is None
-                and commit.tool_call_id == block.call_id
-                and not taken[commit.sequence]
-            ):
-                sequence = commit.sequence
-                break
-        found.append((block, (sequence, taken[sequence])))
-        taken[sequence] += 1
+        places: list[Place] = []
+        if id(block.tool_result) in results:
+            places.append((results[id(block.tool_result)], 0))
+        if block.tool_use is not None:
+            commits = writer.origins[block.position]
+            sequence = next((each.sequence for each in commits if each.kind is Kind.CALL), 0)
+            places.append((sequence, taken[sequence]))
+            taken[sequence] += 1
+        found.append((block, places))
+    return found
+
+
+def result_sequences(writer: Writer) -> dict[int, int]:
+    """The sequences of the results' commits, by the identity of what stands for them in the messages."""
+    found: dict[int, int] = {}
+    for message, commits in zip(writer.messages, writer.origins, strict=True):
+        sequences = [commit.sequence for commit in commits if commit.kind is Kind.RESULT]
+        if sequences:
+            wires = [id(result.wire) for result in results_of(message)]
+            found.update(zip(wires, sequences, strict=False))
     return found
