@@ -8,6 +8,7 @@ from toolcarry._pure.body import CarriedBytes
 from toolcarry._pure.carry import Rules
 from toolcarry._pure.history import C, Content, DraftFields, Head, Linked, Part
 from toolcarry._pure.parts import LinePart
+from toolcarry._pure.project.blocks import Known
 from toolcarry._pure.project.body import ProjectedBytes
 from toolcarry._pure.recount.job import RecountCounts, TextMessage
 from toolcarry.decisions import DecisionFields, Decisions, Outcome
@@ -51,7 +52,7 @@ def project(
     messages: Sequence[Any],
     policy: Policy,
     previous: Decisions | None,
-    references: Sequence[str] | None = None,
+    known: Sequence[Known] | None = None,
 ) -> tuple[list[Any] | None, Outcome, DecisionFields]: ...
 def project_body(body: bytes, policy: Policy, previous: Decisions | None) -> ProjectedBytes: ...
 def prove_rows(rows: list[tuple[Any, ...]], tenant: str, conversation: str) -> int: ...

@@ -107,19 +107,21 @@ def test_tangles(both: Both, messages: list[Any], policy: Policy) -> None:
 
 @settings(max_examples=200)
 @given(messages=strategies.transcripts, policy=policies, data=st.data())
-def test_names_that_are_given(
+def test_what_is_known_of_the_calls(
     both: Both, messages: list[Any], policy: Policy, data: st.DataObject
 ) -> None:
-    """By them decisions are kept and wholes are found; there is one for each call, or nothing is done."""
+    """By their names decisions are kept and wholes are found, and who failed supersedes no success."""
     python, rust = both
     blocks = python.project(messages, policy, None)[1][0]
     names = data.draw(st.permutations([f"call {number}" for number in range(blocks)]))
-    expected = python.project(messages, policy, None, names)
-    assert rust.project(messages, policy, None, names) == expected
+    known = [(name, data.draw(st.booleans())) for name in names]
+    expected = python.project(messages, policy, None, known)
+    assert rust.project(messages, policy, None, known) == expected
+    assert expected[1][6] >= sum(is_error for _, is_error in known)
     assert {*expected[2][1], *expected[2][2]} <= {*names}
     for kernels in both:
-        with pytest.raises(ValueError, match=r"argument 2 is longer|one reference for each call"):
-            kernels.project(messages, policy, None, [*names, "one more"])
+        with pytest.raises(ValueError, match=r"argument 2 is longer|must be known of each call"):
+            kernels.project(messages, policy, None, [*known, ("one more", False)])
 
 
 @given(value=json_values, policy=policies)

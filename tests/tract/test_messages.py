@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from toolcarry import InputError, Policy, convert
 from toolcarry.tract import Kind, Tract
+from toolcarry.tract.compile import Style
 
 Message = dict[str, Any]
 
@@ -189,6 +190,32 @@ def test_a_policy_projects(tract: Tract) -> None:
     assert len(shown[-1]["content"]) <= 100
     assert "whole: t9" in shown[-1]["content"]
     assert tract.get_content(tract.log(1)[0]) == "word " * 500
+
+
+@pytest.mark.parametrize("style", ["openai", "anthropic", "responses", "ollama"])
+@pytest.mark.parametrize("is_own", [True, False])
+def test_a_failure_stays_one(tract: Tract, style: Style, is_own: bool) -> None:
+    """It is marked where the shape has a mark, and supersedes no success where it has none."""
+    for number, (text, is_error) in enumerate((("passed " * 50, False), ("Killed " * 50, True))):
+        use = {"id": f"t{number}", "name": "Bash", "input": {"command": "pytest"}}
+        if is_own:
+            tract.assistant("", tool_calls=[{**use, "arguments": use["input"]}])
+            tract.tool_result(f"t{number}", "Bash", text, is_error=is_error)
+        else:
+            result = {"tool_use_id": f"t{number}", "content": text, "is_error": is_error}
+            tract.append_many([
+                {"role": "assistant", "content": [{"type": "tool_use", **use}]},
+                {"role": "user", "content": [{"type": "tool_result", **result}]},
+            ])  # fmt: skip
+    whole = tract.compile(style=style)
+    assert ('"is_error": true' in json.dumps(whole)) is (style == "anthropic")
+    assert tract.compile(style=style, policy=Policy()) == whole
+    cut = json.dumps(tract.compile(style=style, policy=Policy(max_tool_result_chars=100)))
+    assert ("superseded" in cut, cut.count("whole: ")) == (False, 2)
+    assert ('"is_error": true' in cut) is (style == "anthropic")
+    tract.user("Go on.")
+    tract.compress(commits=[tract.log(1)[0].commit_hash], content="It goes on.")
+    assert "superseded" not in json.dumps(tract.compile(style=style, policy=Policy()))
 
 
 messages = st.lists(st.sampled_from([ASKED, CALLED, ANSWERED, {"role": "user", "content": "Yes."}]))

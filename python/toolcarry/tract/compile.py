@@ -11,9 +11,8 @@ from toolcarry.body import loads_line
 from toolcarry.convert import Target, convert
 from toolcarry.decode import loads
 from toolcarry.policy import Policy
-from toolcarry.project import project
 from toolcarry.tract.reading import arguments_json, decode_text
-from toolcarry.tract.references import find_references, project_with
+from toolcarry.tract.references import find_known, project_with
 from toolcarry.tract.store.log import Log
 from toolcarry.tract.values import CommitInfo, Kind
 from toolcarry.tract.view import NOTHING, View, read_view, sequences
@@ -34,7 +33,7 @@ def compile_messages(log: Log, style: Style, policy: Policy | None) -> list[dict
     check_choice("style", style, STYLES)
     view = read_view(log)
     writer = written(log, view)
-    messages = writer.messages
+    messages = writer.messages if style == "anthropic" else writer.unmarked()
     is_converted = style != "openai" or writer.is_mixed
     if is_converted:
         converted = convert(messages, to=style)
@@ -42,9 +41,10 @@ def compile_messages(log: Log, style: Style, policy: Policy | None) -> list[dict
         messages = [*system, *converted.messages]
     if policy is None:
         return messages
-    if not (is_converted or view.left_out or view.compacted):
-        return list(project(messages, policy=policy).messages)
-    return project_with(messages, policy, find_references(messages, writer, written(log, NOTHING)))
+    if messages is writer.messages and not (view.left_out or view.compacted):
+        return project_with(messages, policy)  # which say all that is known
+    whole = written(log, NOTHING) if is_converted or view.left_out or view.compacted else writer
+    return project_with(messages, policy, find_known(messages, writer, whole))
 
 
 def written(log: Log, view: View) -> Writer:
@@ -68,6 +68,7 @@ class Writer:
         self.messages: list[dict[str, Any]] = []
         self.origins: list[Sequence[CommitInfo]] = []
         """Of each message the commits that it shows, in their order; none where it is no more than a line or a summary."""
+        self._has_marks = False
         self._told: set[str] = set()
         self._record: bytes = b""
         self._pending: list[CommitInfo] = []
@@ -89,10 +90,22 @@ class Writer:
             version = self._view.version_of(commit)
             text = content if version is commit else self._log.content(version)
             self._add(own_message(commit, decode_text(text)), [commit])
+            self._has_marks |= commit.is_error
 
     def close(self) -> None:
         """Take in that nothing comes any more."""
         self._close_record()
+
+    def unmarked(self) -> list[dict[str, Any]]:
+        """The messages for a provider that has no mark for a failed result: ours without it."""
+        if not self._has_marks:
+            return self.messages
+        return [
+            {key: value for key, value in message.items() if key != "is_error"}
+            if any(commit.is_error and "record" not in commit.metadata for commit in shown)
+            else message
+            for message, shown in zip(self.messages, self.origins, strict=True)
+        ]
 
     def _take_record(self, commit: CommitInfo, content: bytes) -> None:
         """What is no message may be a link between two, or a part of one: it stays in its place.
@@ -149,7 +162,7 @@ class Writer:
 
 
 def own_message(commit: CommitInfo, text: str) -> dict[str, Any]:
-    """A commit as a message of OpenAI Chat's, which is our own shape as well.
+    """A commit as a message of OpenAI Chat's, which is our own shape as well; a result that failed says so.
 
     >>> from toolcarry.tract import Tract
     >>> with Tract.open() as tract:
@@ -157,7 +170,8 @@ def own_message(commit: CommitInfo, text: str) -> dict[str, Any]:
     {'role': 'tool', 'tool_call_id': 't1', 'content': '3 passed'}
     """
     if commit.kind is Kind.RESULT:
-        return {"role": "tool", "tool_call_id": commit.tool_call_id, "content": text}
+        mark = {"is_error": True} if commit.is_error else {}
+        return {"role": "tool", "tool_call_id": commit.tool_call_id, "content": text, **mark}
     message: dict[str, Any] = {"role": commit.role, "content": text}
     calls = commit.metadata.get("tool_calls")
     if calls:

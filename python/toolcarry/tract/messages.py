@@ -123,7 +123,4 @@ def export(log: Log) -> Iterator[bytes]:
 
 
 def own_line(commit: CommitInfo, content: bytes) -> bytes:
-    message = own_message(commit, decode_text(content))
-    if commit.is_error:
-        message["is_error"] = True
-    return dump_message(message)
+    return dump_message(own_message(commit, decode_text(content)))

@@ -1,7 +1,8 @@
-"""References that hold however much is left out: the calls of what is compiled, by the names that they have in the log.
+"""What the log knows of the calls of what is compiled: their names, however much is left out, and which of them failed.
 
 Where ids repeat, a call's reference has its number. Counted in the messages of a request it would be another one as soon as
 a compaction stands for some of them: so it is counted in the whole log, in which nothing ever comes to stand before it.
+That a result failed is marked in Anthropic's requests alone, and a failure supersedes no success in any.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from toolcarry._backend import kernels
+from toolcarry._pure.project.blocks import Known
 from toolcarry._pure.project.markers import name_all
 from toolcarry.pair import extract_tool_blocks
 from toolcarry.policy import Policy, check_type
@@ -21,23 +23,31 @@ from toolcarry.types import ToolBlock
 if TYPE_CHECKING:
     from toolcarry.tract.compile import Writer
 
-__all__ = ["find_references", "project_with"]
+__all__ = ["find_known", "project_with"]
 
 Place: TypeAlias = tuple[int, int]
 """Of a result or a call: its commit's sequence, and which of the commit's calls it is."""
 
 
 def project_with(
-    messages: list[dict[str, Any]], policy: Policy, references: list[str]
+    messages: list[dict[str, Any]], policy: Policy, known: Sequence[Known] | None = None
 ) -> list[dict[str, Any]]:
-    """The projection of messages whose calls, in their order, have these references."""
+    """The projection of messages of whose calls, in their order, this is known beside what they say."""
     check_type("policy", policy, Policy)
-    new, _, _ = kernels.project(messages, policy, None, references)
+    new, _, _ = kernels.project(messages, policy, None, known)
     return messages if new is None else new
 
 
-def find_references(messages: Sequence[dict[str, Any]], shown: Writer, whole: Writer) -> list[str]:
-    """The references of the calls in messages that were made of what is shown; ``whole`` is the log with all that it has."""
+def own(blocks: Sequence[ToolBlock]) -> list[Known]:
+    """What is known of blocks where nothing but them is."""
+    return [
+        Known(name, block.is_error)
+        for name, block in zip(name_all(block.call_id for block in blocks), blocks, strict=True)
+    ]
+
+
+def find_known(messages: Sequence[dict[str, Any]], shown: Writer, whole: Writer) -> list[Known]:
+    """What is known of the calls in messages that were made of what is shown; ``whole`` is the log with all that it has."""
     named = placed(whole)
     names = name_all(block.call_id for block, _ in named)
     by_place = {
@@ -51,13 +61,13 @@ def find_references(messages: Sequence[dict[str, Any]], shown: Writer, whole: Wr
     if len(blocks) != len(found):  # a session's side chains and dead branches are in no request
         found = [each for each in found if each[0].notes.is_active and not each[0].scope]
     if len(blocks) == len(found):
-        return [name for _, name in found]
-    waiting: dict[str, deque[str]] = {}
+        return [Known(name, block.is_error) for block, name in found]
+    waiting: dict[str, deque[Known]] = {}
     for block, name in found:
-        waiting.setdefault(block.call_id, deque()).append(name)
+        waiting.setdefault(block.call_id, deque()).append(Known(name, block.is_error))
     return [
-        waiting[block.call_id].popleft() if waiting.get(block.call_id) else own
-        for block, own in zip(blocks, name_all(block.call_id for block in blocks), strict=True)
+        waiting[block.call_id].popleft() if waiting.get(block.call_id) else known
+        for block, known in zip(blocks, own(blocks), strict=True)
     ]
 
 

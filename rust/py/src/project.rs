@@ -8,7 +8,7 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyMapping, PyString, PyTuple};
 use toolcarry::limits::Limits;
-use toolcarry::project::{self as job, Counter, Decision, Fate, Frame, OwnMend, Previous, Settings};
+use toolcarry::project::{self as job, Counter, Decision, Fate, Frame, Known, OwnMend, Previous, Settings};
 use toolcarry::rules::{KeepBlock, Kind, Rule, RuleSet};
 use toolcarry::settings::NO_LIMIT;
 use toolcarry::text::OwnedText;
@@ -24,12 +24,12 @@ use crate::tokens::{MEMO, load};
 
 /// A request's messages with what a policy makes of them; `None` where they stay as they are.
 #[pyfunction]
-#[pyo3(signature = (messages, policy, previous, references = None))]
+#[pyo3(signature = (messages, policy, previous, known = None))]
 pub(crate) fn project<'py>(
     messages: &Bound<'py, PyAny>,
     policy: &Bound<'py, PyAny>,
     previous: Option<&Bound<'py, PyAny>>,
-    references: Option<Vec<String>>,
+    known: Option<Vec<(String, bool)>>,
 ) -> PyResult<Bound<'py, PyTuple>> {
     let py = messages.py();
     let asked = Asked::extract(policy)?;
@@ -38,12 +38,14 @@ pub(crate) fn project<'py>(
     let all =
         messages.try_iter()?.map(|message| Ok(arena.keep(message?))).collect::<PyResult<Vec<Object<'_, 'py>>>>()?;
     let door = Objects { arena: &arena, messages: &all };
-    let frame = Frame { references: references.as_deref(), ..Frame::default() };
+    let known: Option<Vec<Known>> =
+        known.map(|known| known.into_iter().map(|(reference, is_error)| Known { reference, is_error }).collect());
+    let frame = Frame { known: known.as_deref(), ..Frame::default() };
     let found = job::plan((&all, &door), &asked.settings(), previous.as_ref(), frame);
     arena.check()?;
     let found = found.map_err(|halt| input_error(py, halt))?;
-    if references.is_some_and(|references| references.len() != found.outcome.blocks) {
-        return Err(PyValueError::new_err("there must be one reference for each call"));
+    if known.is_some_and(|known| known.len() != found.outcome.blocks) {
+        return Err(PyValueError::new_err("something must be known of each call"));
     }
     let new = found.drafts.as_deref().map(|drafts| messages_of(py, drafts)).transpose()?;
     let mends = mends_tuple(py, &found.outcome.mends)?;

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from toolcarry._pure.carry import rule_set
 from toolcarry._pure.dedupe import Judging
@@ -18,6 +18,15 @@ RETRIEVAL = "read_tool_result"
 """The tool that gives a whole result back: what it gave is never replaced."""
 CLEARED: Decision = ("cleared", "", 0, 0)
 RULED_OUT: Decision = ("rule", "", 0, 0)
+
+
+class Known(NamedTuple):
+    """What is known of a call, beside what the messages say."""
+
+    reference: str
+    """By which its result is found in what the messages are a part of."""
+    is_error: bool
+    """Whether it failed, which not every shape has a mark for."""
 
 
 class Block:
@@ -111,12 +120,22 @@ def byte_length(text: str) -> int:
 
 
 def read_blocks(
-    messages: Sequence[Any], policy: Policy, walk: Walk, references: Sequence[str] | None = None
+    messages: Sequence[Any],
+    policy: Policy,
+    walk: Walk,
+    known: Sequence[Known] | None = None,
 ) -> list[Block]:
-    """The blocks of a conversation, oldest first, judged by the policy's rules, with the references given or their own."""
+    """The blocks of a conversation, oldest first, judged by the policy's rules, with what is known of them.
+
+    Else they have references of their own, and failed where they say so.
+    """
     rules = rule_set(policy.rules)
     judging = Judging(rules)
     entries = list(walk.entries())
+    if known is not None:
+        for entry, (_, is_error) in zip(entries, reversed(known), strict=True):
+            if is_error:
+                entry.is_error = entry.is_failure = True
     if rules.keeps_first:
         judging.find_firsts(entries)
     paths = Paths(messages)
@@ -125,9 +144,10 @@ def read_blocks(
         reason, by, _ = judging.judge(entry)
         blocks.append(Block(entry, paths, reason, by))
     blocks.reverse()
-    names = references
-    if names is None:
+    if known is None:
         names = markers.name_all(block.entry.call_id for block in blocks)
+    else:
+        names = [reference for reference, _ in known]
     for block, reference in zip(blocks, names, strict=True):
         block.reference = reference
     return blocks

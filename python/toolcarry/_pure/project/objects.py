@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from toolcarry._pure.project.blocks import Known
 from toolcarry._pure.project.drafts import build
 from toolcarry._pure.project.plan import plan
 from toolcarry.decisions import DecisionFields, Decisions, Outcome
@@ -15,12 +16,12 @@ def project(
     messages: Sequence[Any],
     policy: Policy,
     previous: Decisions | None,
-    references: Sequence[str] | None = None,
+    known: Sequence[Known] | None = None,
 ) -> tuple[list[Any] | None, Outcome, DecisionFields]:
     """The messages with what a policy makes of them; ``None`` where they stay as they are.
 
-    ``references`` name the calls, in their order, where the messages are a part of what they are resolved in.
+    ``known`` is what is known of each call, in their order, beside what the messages say.
     """
-    found = plan(messages, policy, previous, references=references)
+    found = plan(messages, policy, previous, known=known)
     new = None if found.drafts is None else build(messages, found.drafts)
     return new, found.outcome, found.decisions

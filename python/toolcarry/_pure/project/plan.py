@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from toolcarry._pure.pair import Walk
-from toolcarry._pure.project.blocks import Block, read_blocks, turns_of
+from toolcarry._pure.project.blocks import Block, Known, read_blocks, turns_of
 from toolcarry._pure.project.choose import Total, protect, repeat, replace
 from toolcarry._pure.project.drafts import Draft, build
 from toolcarry._pure.project.material import Material, is_as_it_was
@@ -39,16 +39,16 @@ def plan(
     frame_tokens: int = 0,
     is_continued: bool = False,
     weigh: Weigh | None = None,
-    references: Sequence[str] | None = None,
+    known: Sequence[Known] | None = None,
 ) -> Projection:
     """What a policy makes of the messages of a request, plain objects.
 
     ``frame_tokens`` is what the request takes beside its messages, ``is_continued`` says that the provider holds what was
-    before them, and ``weigh`` tells their bytes, where these are known. ``references`` name the calls, in their order,
-    where the messages are a part of what they are resolved in.
+    before them, and ``weigh`` tells their bytes, where these are known. ``known`` is what a caller knows of each call, in
+    their order, beside what the messages say.
     """
     walk = Walk(messages)
-    blocks = read_blocks(messages, policy, walk, references)
+    blocks = read_blocks(messages, policy, walk, known)
     turns = turns_of(blocks)
     if previous is not None:
         repeat(blocks, turns, previous)

@@ -24,6 +24,15 @@ const RETRIEVAL: &str = "read_tool_result";
 /// How many bytes a token of an image is taken for.
 const MEDIA_BYTES: usize = 4;
 
+/// What is known of a call, beside what the messages say.
+#[derive(Clone, Debug)]
+pub struct Known {
+    /// By which its result is found in what the messages are a part of.
+    pub reference: String,
+    /// Whether it failed, which not every shape has a mark for.
+    pub is_error: bool,
+}
+
 /// A call with its result, and what becomes of the result.
 #[derive(Clone, Debug)]
 pub(crate) struct Block<'a, V> {
@@ -197,23 +206,34 @@ pub(crate) struct Blocks<'a, V> {
     pub(crate) duplicate_results: usize,
 }
 
-/// The blocks of a conversation, judged by the policy's rules, with the references given or their own.
+/// The blocks of a conversation, judged by the policy's rules, with what is known of them; else they have references of
+/// their own, and failed where they say so.
 pub(crate) fn read_blocks<'a, V: Value<'a>>(
     messages: &[V],
     settings: &Settings<'_>,
-    references: Option<&[String]>,
+    known: Option<&[Known]>,
 ) -> Result<Blocks<'a, V>, Halt<Infallible>> {
     let mut walk = Walk::new(Slice(messages));
     let mut judging = Judging::with_room(settings.rules, messages.len() / 2);
     let mut paths = Paths::new(messages);
     let mut all = Vec::with_capacity(messages.len());
+    let mut newest_first = known.unwrap_or_default().iter().rev();
+    let mut next_entry = || {
+        let mut entry = walk.next_entry()?;
+        if let Some((entry, known)) = entry.as_mut().zip(newest_first.next())
+            && known.is_error
+        {
+            entry.set_error();
+        }
+        Ok::<_, Halt<Infallible>>(entry)
+    };
     let mut add = |judging: &mut Judging<'a, '_>, mut entry: Entry<'a, V>| {
         let judgement = judging.judge(&mut entry);
         all.push(Block::new(entry, &mut paths, judgement));
     };
     if settings.rules.keeps_first {
         let mut entries = Vec::new();
-        while let Some(entry) = walk.next_entry()? {
+        while let Some(entry) = next_entry()? {
             entries.push(entry);
         }
         judging.find_firsts(&mut entries);
@@ -221,14 +241,14 @@ pub(crate) fn read_blocks<'a, V: Value<'a>>(
             add(&mut judging, entry);
         }
     } else {
-        while let Some(entry) = walk.next_entry()? {
+        while let Some(entry) = next_entry()? {
             add(&mut judging, entry);
         }
     }
     all.reverse();
-    if let Some(references) = references {
-        for (block, reference) in all.iter_mut().zip(references) {
-            block.reference = Cow::Owned(reference.clone());
+    if let Some(known) = known {
+        for (block, known) in all.iter_mut().zip(known) {
+            block.reference = Cow::Owned(known.reference.clone());
         }
     } else {
         let mut names = References::with_room(all.len());

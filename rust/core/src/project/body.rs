@@ -110,7 +110,7 @@ pub fn project_body<'a>(
     let frame = Frame {
         tokens: settings.max_request_tokens.map_or(0, |_| frame_tokens(document, key, settings)),
         is_continued: CONTINUED.iter().any(|key| document.get(*key).is_some()),
-        references: None,
+        known: None,
     };
     let door = Messages { data, bump, all: &messages };
     let Projection { drafts, outcome, decisions } =

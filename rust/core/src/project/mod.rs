@@ -20,6 +20,7 @@ mod spans;
 mod stays;
 mod substitute;
 
+pub use self::blocks::Known;
 pub use self::body::{Projected, Unread, project_body};
 pub use self::drafts::{Changed, Door, Draft, Edit, Home, Json, Members, Parts, PartsKey, Path, TextPart};
 pub use self::plan::{Decisions, Frame, Outcome, Projection, Replacement, plan};

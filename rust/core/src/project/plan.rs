@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::convert::Infallible;
 
-use super::blocks::{Block, Blocks, read_blocks, turns_of};
+use super::blocks::{Block, Blocks, Known, read_blocks, turns_of};
 use super::choose::{Total, protect, repeat, replace};
 use super::drafts::{Door, Draft};
 use super::material::{Material, is_as_it_was};
@@ -22,8 +22,8 @@ pub struct Frame<'r> {
     pub tokens: usize,
     /// Whether the provider holds what was before the messages.
     pub is_continued: bool,
-    /// The names of the calls, in their order, where the messages are a part of what they are resolved in.
-    pub references: Option<&'r [String]>,
+    /// What is known of each call, in their order, beside what the messages say.
+    pub known: Option<&'r [Known]>,
 }
 
 /// What becomes of the messages.
@@ -115,7 +115,7 @@ pub fn plan<'a, D: Door<'a>>(
     previous: Option<&Previous>,
     frame: Frame<'_>,
 ) -> Result<Projection<'a, D::Item>, Halt<Infallible>> {
-    let Blocks { all: mut blocks, duplicate_results } = read_blocks(messages, settings, frame.references)?;
+    let Blocks { all: mut blocks, duplicate_results } = read_blocks(messages, settings, frame.known)?;
     let turns = if asks_for_turns(settings, previous) { turns_of(&blocks) } else { Vec::new() };
     if let Some(previous) = previous {
         repeat(&mut blocks, &turns, previous);
