@@ -218,6 +218,30 @@ def test_a_failure_stays_one(tract: Tract, style: Style, is_own: bool) -> None:
     assert "superseded" not in json.dumps(tract.compile(style=style, policy=Policy()))
 
 
+def test_a_cache_mark_moves_on(tract: Tract) -> None:
+    """As with each request of an Anthropic client: what was said stays the same, and is there once."""
+    talk = [
+        ASKED,
+        CALLED,
+        ANSWERED,
+        {"role": "assistant", "content": [{"type": "text", "text": "Done."}]},
+    ]
+    added = 0
+    for end in range(2, len(talk) + 1):
+        *before, last = talk[:end]
+        *parts, marked = last["content"]
+        marked = {**marked, "cache_control": {"type": "ephemeral"}}
+        added += len(tract.append_many([*before, {**last, "content": [*parts, marked]}]))
+    assert added == len(tract.log()) == 6
+    assert len(tract.find_tool_turns()) == 1
+    assert tract.append_many(talk) == []
+    (call,) = [each for each in CALLED["content"] if each.get("id") == "t1"]
+    moved = {**call, "input": {"cache_control": "pytest"}}
+    assert len(tract.append_many([{"role": "assistant", "content": [moved]}])) == 1
+    moved = {**call, "input": {"cache_control": "ls"}}
+    assert len(tract.append_many([{"role": "assistant", "content": [moved]}])) == 1
+
+
 messages = st.lists(st.sampled_from([ASKED, CALLED, ANSWERED, {"role": "user", "content": "Yes."}]))
 
 

@@ -32,6 +32,7 @@ RESERVED: Final = frozenset(
         "tool_calls",
         "tools",
         "undoes",
+        "unmarked",
     )
 )
 """The keys of metadata that say what a commit is."""

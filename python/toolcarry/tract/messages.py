@@ -84,16 +84,22 @@ def extend(wanted: Sequence[object], borders: Sequence[int], length: int, key: o
 
 
 def draft_key(draft: Draft) -> tuple[object, ...]:
-    return (draft.role, content_hash(draft.content).hex(), *known_by(draft.metadata))
+    return known_by(draft.role, content_hash(draft.content).hex(), draft.metadata)
 
 
 def commit_key(commit: CommitInfo) -> tuple[object, ...]:
-    return (commit.role, commit.content_hash, *known_by(commit.metadata))
+    return known_by(commit.role, commit.content_hash, commit.metadata)
 
 
-def known_by(metadata: Mapping[str, Any]) -> tuple[object, ...]:
-    """What tells messages of one content apart: not the tool's name, which only some say."""
-    return metadata.get("tool_call_id"), metadata.get("is_error"), metadata.get("record")
+def known_by(role: str, found: str, metadata: Mapping[str, Any]) -> tuple[object, ...]:
+    """What tells messages apart: their content without cache marks, and not the tool's name, which only some say."""
+    return (
+        role,
+        metadata.get("unmarked", found),
+        metadata.get("tool_call_id"),
+        metadata.get("is_error"),
+        metadata.get("record"),
+    )
 
 
 def known_names(log: Log) -> dict[str, str]:

@@ -18,6 +18,7 @@ from toolcarry.decode import loads
 from toolcarry.errors import InputError
 from toolcarry.tokens import count_texts, count_tokens
 from toolcarry.tract.marks import ENDS, flag_truncated
+from toolcarry.tract.store.hashing import content_hash
 from toolcarry.tract.store.log import Draft
 from toolcarry.tract.values import CommitInfo, Kind
 
@@ -40,6 +41,7 @@ __all__ = [
 ENCODING: Final = "o200k_base"
 """In which the tokens of a commit are counted."""
 SOURCE: Final = b'"source":true,'
+MARK: Final = b'"cache_control"'
 
 encode: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
@@ -181,7 +183,10 @@ def result_draft(
 
 
 def object_drafts(message: Mapping[str, Any], names: Names) -> list[Draft]:
-    """The commits of a message that a program holds: its text alone, where that is all it says."""
+    """The commits of a message that a program holds: its text alone, where that is all it says.
+
+    Clients move their cache marks on with each request: ``unmarked`` is what the message is known by without them.
+    """
     role, text = message.get("role"), message.get("content")
     if isinstance(text, str) and set(message) <= PLAIN.get(str(role), frozenset()):
         if role != "tool":
@@ -192,7 +197,26 @@ def object_drafts(message: Mapping[str, Any], names: Names) -> list[Draft]:
             return [result_draft(call_id, found, text, is_error=False, free={})]
     content = dump_message(message)
     drafts = counted(message_drafts(message, content, names))
-    return drafts or [Draft("record", Kind.RECORD, content, {"record": 0}, 0)]
+    drafts = drafts or [Draft("record", Kind.RECORD, content, {"record": 0}, 0)]
+    if MARK not in content or (bare := dump_message(unmarked(message))) == content:
+        return drafts
+    known = {"unmarked": content_hash(bare).hex()}
+    return [draft._replace(metadata={**draft.metadata, **known}) for draft in drafts]
+
+
+def unmarked(wire: Mapping[str, Any], depth: int = 2) -> dict[str, Any]:
+    """A message without marks for a provider's cache, and so its parts, and theirs. Arguments of calls stay as they are.
+
+    >>> unmarked({"role": "user", "content": [{"type": "text", "text": "Go.", "cache_control": {"type": "ephemeral"}}]})
+    {'role': 'user', 'content': [{'type': 'text', 'text': 'Go.'}]}
+    """
+    new = {key: value for key, value in wire.items() if key != "cache_control"}
+    parts = new.get("content")
+    if depth and isinstance(parts, list):
+        new["content"] = [
+            unmarked(part, depth - 1) if isinstance(part, dict) else part for part in parts
+        ]
+    return new
 
 
 def dump_message(message: Mapping[str, Any]) -> bytes:
