@@ -162,6 +162,22 @@ def test_a_summarizer_that_fails_lets_the_original_pass(
     assert tract.counts == {"hook_failed": 1}
 
 
+def test_a_handler_may_do_another_thing_where_one_failed(memory: Opener) -> None:
+    def shorten(pending: PendingToolResult) -> None:
+        try:
+            pending.summarize()
+        except RuntimeError:
+            pending.edit(pending.content[:10])
+
+    def break_off(text: str, instructions: str) -> str:
+        raise RuntimeError
+
+    tract = memory(summarizer=break_off)
+    tract.on("tool_result", shorten)
+    tract.tool_result("t1", "Bash", LONG)
+    assert (shown(tract), tract.counts) == ([LONG[:10]], {})
+
+
 def test_an_interrupt_is_no_failure(memory: Opener) -> None:
     def interrupt(pending: PendingToolResult) -> None:
         raise KeyboardInterrupt

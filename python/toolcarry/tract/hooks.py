@@ -28,7 +28,7 @@ EVENT: Final = "tool_result"
 class PendingToolResult:
     """A tool result that was committed, for a handler to look at before anybody reads it.
 
-    A handler may do one of four things with it, once; if it does none, the result passes as it is.
+    A handler may do one of four things with it, once; if it does none, the result passes as it is. What failed was not done.
     """
 
     __slots__ = ("_is_settled", "commit", "content", "token_count", "tool_name", "tract")
@@ -46,25 +46,22 @@ class PendingToolResult:
 
         Raises ``ConfigError`` without a summarizer, ``InputError`` where it returns nothing, and what it raises.
         """
-        self._settle()
-        return self.tract.summarize_result(self.commit.commit_hash, instructions)
+        return self._settle(
+            lambda: self.tract.summarize_result(self.commit.commit_hash, instructions)
+        )
 
     def edit(self, text: str) -> CommitInfo:
         """Let another text supersede it."""
-        self._settle()
-        return self._supersede(text, {"by": "handler"})
+        return self._settle(lambda: self._supersede(text, {"by": "handler"}))
 
     def approve(self) -> CommitInfo:
         """Let it pass as it is."""
-        self._settle()
-        return self.commit
+        return self._settle(lambda: self.commit)
 
     def reject(self, reason: str) -> CommitInfo:
         """Let a line that gives the reason supersede it."""
-        self._settle()
-        return self._supersede(
-            f"[toolcarry: result rejected: {reason}]", {"by": "handler", "reason": reason}
-        )
+        line = f"[toolcarry: result rejected: {reason}]"
+        return self._settle(lambda: self._supersede(line, {"by": "handler", "reason": reason}))
 
     def _supersede(self, text: str, provenance: dict[str, Any]) -> CommitInfo:
         call_id = self.commit.tool_call_id or ""
@@ -76,10 +73,12 @@ class PendingToolResult:
             metadata={"provenance": provenance},
         )
 
-    def _settle(self) -> None:
+    def _settle(self, do: Callable[[], CommitInfo]) -> CommitInfo:
         if self._is_settled:
             raise StoreError("the tool result is settled already", self.commit.commit_hash)
+        done = do()
         self._is_settled = True
+        return done
 
 
 Handler: TypeAlias = Callable[[PendingToolResult], object]
