@@ -178,6 +178,29 @@ def test_a_handler_may_do_another_thing_where_one_failed(memory: Opener) -> None
     assert (shown(tract), tract.counts) == ([LONG[:10]], {})
 
 
+def test_a_handler_may_be_a_coroutine(memory: Opener) -> None:
+    async def shorten(pending: PendingToolResult) -> None:
+        await asyncio.sleep(0)
+        pending.edit("Short.")
+
+    async def break_off(pending: PendingToolResult) -> None:
+        await asyncio.sleep(0)
+        raise RuntimeError
+
+    async def in_a_loop() -> None:
+        await tract.atool_result("t2", "Bash", LONG)
+        tract.tool_result("t3", "Bash", LONG)
+
+    tract = memory()
+    tract.on("tool_result", shorten)
+    tract.tool_result("t1", "Bash", LONG)
+    asyncio.run(in_a_loop())
+    assert shown(tract) == ["Short."] * 3
+    tract.on("tool_result", break_off)
+    tract.tool_result("t4", "Bash", LONG)
+    assert (shown(tract)[3], tract.counts) == (LONG, {"hook_failed": 1})
+
+
 def test_an_interrupt_is_no_failure(memory: Opener) -> None:
     def interrupt(pending: PendingToolResult) -> None:
         raise KeyboardInterrupt

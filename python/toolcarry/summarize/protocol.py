@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import threading
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Protocol, TypeAlias, runtime_checkable
+from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 from toolcarry.types import ToolBlock
 
@@ -65,7 +65,12 @@ def run_summarizer(
     >>> run_summarizer(lambda text, instructions: text[:4], "3 passed in 0.1 s", "Be brief.")
     '3 pa'
     """
-    answer = summarizer(text, instructions)
+    answer: str = finished(summarizer(text, instructions), timeout)
+    return answer
+
+
+def finished(answer: Any, timeout: float | None = None) -> Any:
+    """What a function of somebody else's gave; of a coroutine, what it gives when it is through, in ``timeout`` seconds."""
     if not inspect.isawaitable(answer):
         return answer
     import asyncio  # noqa: PLC0415 - it takes longer to import than all of toolcarry
@@ -74,7 +79,7 @@ def run_summarizer(
         asyncio.get_running_loop()
     except RuntimeError:
         return asyncio.run(asyncio.wait_for(answer, timeout))
-    found: list[str] = []
+    found: list[Any] = []
     failed: list[BaseException] = []
 
     def run() -> None:

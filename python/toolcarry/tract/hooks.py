@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from toolcarry.errors import ConfigError, StoreError
 from toolcarry.redact.logs import get_logger
+from toolcarry.summarize.protocol import finished
 from toolcarry.tract.values import CommitInfo
 from toolcarry.types import check_limit
 
@@ -138,7 +139,7 @@ class Hooks:
             return
         pending = PendingToolResult(tract, commit, content)
         try:
-            handler(pending)
+            finished(handler(pending))
         except Exception:  # a stranger's code, in the way of a request: counted and logged, and the original stands
             self._counts["hook_failed"] += 1
             logger.exception(

@@ -135,7 +135,10 @@ class Shortening(Reader):
         self._hooks.summarization = settings if is_on else None
 
     def on(self, event: str, handler: Handler) -> None:
-        """Call ``handler`` with a ``PendingToolResult`` for each new ``tool_result``, in place of the default."""
+        """Call ``handler`` with a ``PendingToolResult`` for each new ``tool_result``, in place of the default.
+
+        It may be a coroutine function. Results that come by ``append_many`` or an import fire nothing.
+        """
         self._hooks.on(event, handler)
 
     def off(self, event: str) -> None:
