@@ -132,6 +132,21 @@ def test_an_archive_takes_no_other_conversation_for_this_one(tmp_path: Path) -> 
         assert len(archived.log()) == 1
 
 
+def test_a_conversation_that_goes_on_after_its_archive_keeps_no_other_here(tmp_path: Path) -> None:
+    path = tmp_path / "archive.db"
+    with Tract.open(tmp_path / "history.db", conversation="one") as tract:
+        work(tract)
+        tract.archive(path, before=SOON)
+        work(tract, 1)
+        work(tract.in_conversation("two"))
+        with pytest.raises(StoreError, match="has another conversation 'one'"):
+            tract.archive(path, before=SOON)
+        assert tract.conversations() == ["one"]
+    with Tract.open(path, conversation="two") as archived:
+        assert archived.conversations() == ["one", "two"]
+        assert archived.verify().is_whole
+
+
 def test_an_archive_that_broke_off_is_gone_on_with(tmp_path: Path) -> None:
     """What was copied, and not yet deleted here, is there twice; it is taken up where it is."""
     path = tmp_path / "archive.db"

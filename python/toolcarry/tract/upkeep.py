@@ -64,7 +64,7 @@ class Upkeep:
 
         A conversation leaves this store when the other one has it whole and has proved it.
         Raises ``ConfigError`` where the other store is this one, by whatever name, or memory, which nobody could look into;
-        ``StoreError`` where it has a different conversation of the same name.
+        ``StoreError`` where it has a different conversation of the same name, when all others have moved.
         """
         if not isinstance(before, datetime) or before.tzinfo is None:
             raise ConfigError(

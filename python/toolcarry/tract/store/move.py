@@ -43,11 +43,17 @@ UNSHARED: Final = (
 PLACE: Final = "SELECT hash FROM tract_commits WHERE conversation = ? AND sequence = ?"
 
 
+class OtherConversationError(StoreError):
+    """The other store has a different conversation of this name."""
+
+
 def archive(source: Database, target: Database, tenant: str, before: datetime) -> Archived:
     """Move the tenant's conversations of which nothing is younger than ``before``.
 
     Each stands proved in the other store before it leaves this one. What broke off in between is gone on with.
+    One that the other store has a different one of stays, and keeps no other here: it is told when all others have moved.
     """
+    refused: OtherConversationError | None = None
     limit = round(before.astimezone(UTC).timestamp() * 1_000_000)
     moved: list[str] = []
     commits = 0
@@ -56,7 +62,11 @@ def archive(source: Database, target: Database, tenant: str, before: datetime) -
         if owner != tenant or not newest or newest[0][0] >= limit:
             continue
         head = Log(source, tenant, name).head()
-        commits += copy(source, target, number, tenant, name)
+        try:
+            commits += copy(source, target, number, tenant, name)
+        except OtherConversationError as error:
+            refused = refused or error
+            continue
         copied = Log(target, tenant, name)
         for _ in copied.contents():  # each proves itself, and that none is missing before it
             pass
@@ -64,18 +74,20 @@ def archive(source: Database, target: Database, tenant: str, before: datetime) -
             raise StoreDamagedError(f"{target.name}: the copy of {name!r} is not whole")
         if forget(source, tenant, name, expected=head):
             moved.append(name)
+    if refused is not None:
+        raise refused
     return Archived(tuple(moved), commits)
 
 
 def copy(source: Database, target: Database, number: int, tenant: str, name: str) -> int:
     """Copy the rows of a conversation as they are; how many were new.
 
-    Raises ``StoreError`` where the other store has a conversation of this name that is another one.
+    Raises ``OtherConversationError`` where the other store has a conversation of this name that is another one.
     """
     log = Log(target, tenant, name)
     sequence, found = log.head()
     if sequence and source.read(PLACE, (number, sequence)) != [(found,)]:
-        raise StoreError(f"{target.name}: has another conversation {name!r}")
+        raise OtherConversationError(f"{target.name}: has another conversation {name!r}")
     added = 0
     batch: list[Row] = []
     for row in pages(source, ROWS, (number,), sequence):
