@@ -201,8 +201,12 @@ def test_what_a_server_gave_is_never_touched(api: ModuleType) -> None:
     assert api.project(messages, policy=policy).messages == messages
 
 
-def test_what_was_fetched_again_is_never_cut(api: ModuleType) -> None:
-    messages = wire.turn("read_tool_result", {"ref": "t1"}, LONG, "t9")
+@pytest.mark.parametrize(
+    "name",
+    ["read_tool_result", "Read_Tool_Result", "mcp__toolcarry__read_tool_result"],
+)
+def test_what_was_fetched_again_is_never_cut(api: ModuleType, name: str) -> None:
+    messages = wire.turn(name, {"ref": "t1"}, LONG, "t9")
     policy = Policy(max_tool_result_chars=10, max_tool_context_chars=10)
     projected = api.project(messages, policy=policy)
     assert projected.messages == messages

@@ -96,6 +96,11 @@ def name_forms(name: str) -> list[str]:
     return [lower]
 
 
+def is_named(name: str, wanted: str) -> bool:
+    """Whether a tool's name is this one, which is in lower case, as a rule would match it."""
+    return name == wanted or wanted in name_forms(name)
+
+
 def glob_matches(pattern: str, text: str) -> bool:
     """Whether ``pattern`` with its ``*`` and ``?`` matches the whole of ``text``."""
     at, place, star, mark = 0, 0, -1, 0

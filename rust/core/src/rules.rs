@@ -3,6 +3,7 @@
 //! A name is matched without regard to ASCII case, whole and behind `mcp__server__`; what UTF-8 cannot hold matches
 //! as U+FFFD. The first rule that matches decides; a user's rules come before the built-in ones. The twin is `_pure/rules.py`, with the data of `rules.py`.
 
+use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use ahash::AHashMap;
@@ -158,13 +159,7 @@ impl RuleSet {
     /// The rule for a call of the tool `name`.
     pub fn find<'a, V: Value<'a>>(&self, name: Text<'a>, input: Option<V>) -> &Rule {
         let mut room = [0; LONGEST_NAME];
-        let long: String;
-        let lower = if let Some(short) = lower_ascii(name, &mut room) {
-            short
-        } else {
-            long = name.to_utf8().to_ascii_lowercase();
-            &long
-        };
+        let lower = &*lowered(name, &mut room);
         let mut number = self.rules.len() - 1;
         for form in [Some(lower), behind_server(lower)].into_iter().flatten() {
             if let Some(exact) = self.exact.get(form) {
@@ -184,6 +179,18 @@ impl RuleSet {
         }
         self.rules.get(number).unwrap_or(&OTHER)
     }
+}
+
+/// Whether a tool's name is this one, which is in lower case, as a rule would match it.
+pub(crate) fn is_named(name: Text<'_>, wanted: &str) -> bool {
+    let mut room = [0; LONGEST_NAME];
+    let lower = &*lowered(name, &mut room);
+    lower == wanted || behind_server(lower) == Some(wanted)
+}
+
+/// A name in lower case.
+fn lowered<'r>(name: Text<'_>, room: &'r mut [u8; LONGEST_NAME]) -> Cow<'r, str> {
+    lower_ascii(name, room).map_or_else(|| Cow::Owned(name.to_utf8().to_ascii_lowercase()), Cow::Borrowed)
 }
 
 /// A short ASCII name in lower case, without an allocation.

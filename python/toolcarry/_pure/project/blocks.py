@@ -11,6 +11,7 @@ from toolcarry._pure.entry import Entry
 from toolcarry._pure.pair import Walk
 from toolcarry._pure.project import markers
 from toolcarry._pure.project.sites import Paths, site_at
+from toolcarry._pure.rules import is_named
 from toolcarry.decisions import Decision
 from toolcarry.policy import Policy
 
@@ -58,7 +59,7 @@ class Block:
         self.is_kept = self.is_dropped = False
         self.is_fixed = (
             not self.text
-            or entry.tool_name == RETRIEVAL
+            or is_named(entry.tool_name, RETRIEVAL)
             or markers.is_marker(self.text)
             or site is None
             or not site.is_replaceable

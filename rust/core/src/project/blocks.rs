@@ -17,6 +17,7 @@ use crate::limits::signed;
 use crate::messages::{Halt, Messages, Record};
 use crate::pair::Walk;
 use crate::pieces::Piece;
+use crate::rules::is_named;
 use crate::value::Value;
 
 /// The tool that gives a whole result back: what it gave is never replaced.
@@ -98,7 +99,7 @@ impl<'a, V: Value<'a>> Block<'a, V> {
     fn is_fixed(&self) -> bool {
         *self.is_fixed.get_or_init(|| {
             self.size == 0
-                || self.entry.tool_name.is(RETRIEVAL)
+                || is_named(self.entry.tool_name, RETRIEVAL)
                 || is_marker(&self.text)
                 || self.site.is_none_or(|site| !site.is_replaceable())
         })
