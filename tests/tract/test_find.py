@@ -208,6 +208,19 @@ def test_results_of_one_id_are_put_back_in_their_order(tract: Tract) -> None:
     assert found.refetch == ("t",)
 
 
+def test_a_client_that_forgot_the_beginning_gets_no_other_result(tract: Tract) -> None:
+    """Of calls with one id, the marker says which one it is; where nothing does, there is nothing to put back."""
+    results = runs(tract, 3)
+    *_, last = tract.compile(policy=Policy(max_tool_result_chars=60))
+    assert "whole: t#3]" in last["content"]
+    assert tract.hydrate([last]).messages[0]["content"] == tract.get_content(results[2])
+    cleared = tool("t", "[Old tool result content cleared]")
+    found = tract.hydrate([cleared])
+    assert (found.messages, found.restored, found.refetch) == ([cleared], (), ("t",))
+    foreign = tool("t9", last["content"])
+    assert tract.hydrate([foreign]).messages == [foreign]
+
+
 def test_a_part_of_a_message_is_put_back(tract: Tract) -> None:
     tract.tool_result("t1", "Bash", "words")
     image = {"type": "image", "source": {"type": "base64", "data": "AAAA"}}

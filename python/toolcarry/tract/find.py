@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any, Final
 
 from toolcarry._pure.content import is_stand_in, result_text
+from toolcarry._pure.project.markers import name_all
 from toolcarry._pure.said import ToolResult
 from toolcarry.errors import InputError, UnknownCommitError
-from toolcarry.resolve import resolve
+from toolcarry.pair import extract_tool_blocks
+from toolcarry.resolve import resolve, whole_text
 from toolcarry.tract.compile import rebuilt, with_text, written
 from toolcarry.tract.compress import transcript
 from toolcarry.tract.marks import is_truncated
@@ -19,6 +24,8 @@ from toolcarry.tract.view import MESSAGES, NOTHING, RESULTS, read_view, sequence
 from toolcarry.wire import plain_messages
 
 __all__ = ["hydrate", "resolve_reference"]
+
+REFERENCE: Final = re.compile(r"^\[toolcarry: [^\]\n]+; whole: ([^\]\s]+)\]$", re.MULTILINE)
 
 
 def resolve_reference(log: Log, reference: str) -> str:
@@ -46,22 +53,24 @@ def resolve_reference(log: Log, reference: str) -> str:
 def hydrate(log: Log, messages: Sequence[Mapping[str, Any]]) -> Hydrated:
     """Put back the results that are missing, cleared or cut in messages, of those that the history has whole.
 
-    Of calls with one id, the nth result belongs to the nth call. A result that the history has no better is left as it is.
+    A marker of ours names its result. Without one, of calls with one id the nth result belongs to the nth call: but not where
+    the history has more of them, since which are missing here can't be told. What is not better there is left as it is.
     """
-    known: dict[str, list[CommitInfo]] = {}
-    for commit in log.commits(RESULTS):
-        known.setdefault(commit.tool_call_id or "", []).append(commit)
+    wholes = Wholes(log)
     restored: list[str] = []
     refetch: list[str] = []
-    seen: dict[str, int] = {}
+    seen: Counter[str] = Counter()
     whole: list[dict[str, Any]] = []
-    for record in plain_messages(messages):
+    plain = plain_messages(messages)
+    counts = Counter(result.call_id for record in plain for result in results_of(record))
+    for record in plain:
         swaps: dict[int, dict[str, Any]] = {}
         for result in results_of(record):
-            place = seen[result.call_id] = seen.get(result.call_id, -1) + 1
+            place = seen[result.call_id]
+            seen[result.call_id] += 1
             if not is_placeholder(result):
                 continue
-            text = next(better(log, known.get(result.call_id, ())[place : place + 1]), None)
+            text = wholes.of(result, place, counts[result.call_id])
             if text is None:
                 refetch.append(result.call_id)
                 continue
@@ -71,15 +80,45 @@ def hydrate(log: Log, messages: Sequence[Mapping[str, Any]]) -> Hydrated:
     return Hydrated(whole, tuple(restored), tuple(refetch))
 
 
+class Wholes:
+    """The results that the history has whole."""
+
+    def __init__(self, log: Log) -> None:
+        self._log = log
+        self._by_id: dict[str, list[CommitInfo]] = {}
+        for commit in log.commits(RESULTS):
+            self._by_id.setdefault(commit.tool_call_id or "", []).append(commit)
+
+    def of(self, result: ToolResult, place: int, count: int) -> str | None:
+        """The text of a result that is not whole, of its call's id the one at ``place`` of ``count``."""
+        named = REFERENCE.findall(result_text(result.content))
+        call_id, text = self._by_reference.get(named[-1], ("", "")) if named else ("", "")
+        if text and call_id == result.call_id:
+            return text if is_whole(text) else None
+        known = self._by_id.get(result.call_id, ())
+        if place >= len(known) or count < len(known):
+            return None
+        text = part_text(known[place], self._log.content(known[place]))
+        return text if is_whole(text) else None
+
+    @cached_property
+    def _by_reference(self) -> dict[str, tuple[str, str]]:
+        """The id of the call and the text, by what a marker calls it."""
+        blocks = extract_tool_blocks(written(self._log, NOTHING).messages)
+        names = name_all(block.call_id for block in blocks)
+        return {
+            name: (block.call_id, whole_text(block.tool_result))
+            for name, block in zip(names, blocks, strict=True)
+            if block.tool_result is not None
+        }
+
+
 def is_placeholder(result: ToolResult) -> bool:
     """Whether a result says nothing, or says of itself that it is not the whole."""
     text = result_text(result.content)
     return not text or is_stand_in(result.content) or is_truncated(text)
 
 
-def better(log: Log, commits: Sequence[CommitInfo]) -> Iterator[str]:
-    """The texts of results that are whole."""
-    for commit in commits:
-        text = part_text(commit, log.content(commit))
-        if text and not is_stand_in(text) and "legacy_truncated" not in commit.metadata:
-            yield text
+def is_whole(text: str) -> bool:
+    """Whether a text says something, and not of itself that it is not all."""
+    return bool(text) and not is_stand_in(text) and not is_truncated(text)

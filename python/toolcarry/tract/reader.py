@@ -85,7 +85,8 @@ class Reader(Upkeep):
     def hydrate(self, messages: Sequence[Mapping[str, Any]]) -> Hydrated:
         """Messages in which results that are missing, cleared or cut are whole again, as far as the history has them.
 
-        What is worth fetching anew is named: the calls for which there is no whole result here.
+        What is worth fetching anew is named: the calls for which there is no whole result here, or none that is theirs for
+        certain, where ids repeat and the messages have not all of them.
 
         >>> from toolcarry.tract import Tract
         >>> with Tract.open() as tract:
