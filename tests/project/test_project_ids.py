@@ -3,6 +3,10 @@
 from types import ModuleType
 from typing import Any
 
+import pytest
+import wire
+from repairs import repair
+
 from toolcarry import Policy
 
 REPAIR = Policy(repair=True)
@@ -74,6 +78,20 @@ def test_a_result_says_the_name_of_its_call_where_it_must(api: ModuleType) -> No
         api.project([asks(("", "f")), {"role": "tool", "content": "x"}], policy=REPAIR).report.mends
         == ()
     )
+
+
+@pytest.mark.parametrize("provider", ["openai", "ollama"])
+def test_a_call_in_the_content_that_is_none_of_the_calls(api: ModuleType, provider: str) -> None:
+    """Chat Completions refuses a result that answers no call in `tool_calls`."""
+    said = {**asks(("t1", "f")), "content": [wire.use("t2", "g")]}
+    kind: dict[str, Any] = {"type": "function"} if provider == "openai" else {}
+    said["tool_calls"] = [call | kind for call in said["tool_calls"]]
+    results = [tells("g", "y", tool_call_id="t2"), tells("f", "x", tool_call_id="t1")]
+    once = repair(api, [said, *results], provider)
+    assert once.messages == [said, results[1]]
+    assert [(mend.kind, mend.position, mend.call_id) for mend in once.report.mends] == [
+        ("orphan_result", 1, "t2")
+    ]
 
 
 def test_no_id_is_made_that_a_result_without_call_has(api: ModuleType) -> None:

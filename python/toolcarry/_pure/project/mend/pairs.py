@@ -121,13 +121,12 @@ def given_twice(message: Wire) -> dict[Any, int]:
 def may_answer(block: Block, dialect: Dialect) -> bool:
     """Whether the result of a call that the client does not answer is no stray one.
 
-    It is one where it is of the client's kind in a turn of the user's, or where it has no id and there must be one.
+    It is one where it is of the client's kind, but for an item that has an id: there, the client answers other calls, too.
     """
     result = block.entry.result
     if result is None or not dialect.is_result(result):
         return True
-    has_id = bool(read_result(result).call_id) or dialect.ids.fullmatch("") is not None
-    return dialect.form != "turns" and has_id
+    return dialect.form == "items" and bool(read_result(result).call_id)
 
 
 def is_of_kind(call: object, result: object) -> bool:

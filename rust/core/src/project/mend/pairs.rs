@@ -34,12 +34,11 @@ pub(crate) struct Pairs<'a> {
     pub(crate) ids: AHashSet<Text<'a>>,
 }
 
-/// Whether the result of a call that the client does not answer is no stray one. It is one where it is of the client's kind
-/// in a turn of the user's, or where it has no id and there must be one.
+/// Whether the result of a call that the client does not answer is no stray one. It is one where it is of the client's
+/// kind, but for an item that has an id: there, the client answers other calls, too.
 fn may_answer<'a, V: Value<'a>>(result: Option<V>, dialect: &Dialect) -> bool {
     let Some(result) = result.filter(|result| dialect.is_result(*result)) else { return true };
-    let has_id = || !read_result(result).call_id.is_empty() || dialect.takes_id(Text::ascii(""));
-    dialect.form != Form::Turns && has_id()
+    dialect.form == Form::Items && !read_result(result).call_id.is_empty()
 }
 
 /// The calls that stand in the content and in `tool_calls`: their places in both, in the order of the content.
