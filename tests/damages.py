@@ -7,7 +7,7 @@ parts. ``DAMAGES`` tells by which providers each is refused when it is alone.
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from drafts import Call, Image, Part, Result, Said, Text, Thinking
+from drafts import Call, Image, Part, Result, Said, Search, Text, Thinking
 from hypothesis import strategies as st
 
 Turns = list[Said]
@@ -221,6 +221,12 @@ def speak_behind_calls(draw: st.DrawFn, turns: Turns, turn: int, place: int) -> 
     turns[turn].parts.append(Text("I wait for it."))
 
 
+@on_a(Call)
+def search_behind_calls(draw: st.DrawFn, turns: Turns, turn: int, place: int) -> None:
+    """The provider's own tool, put where the client's was called first."""
+    turns[turn].parts.insert(place + 1, Search(len(turns)))
+
+
 @st.composite
 def think_last(draw: st.DrawFn, turns: Turns) -> bool:
     """The answer broke off before it began, or went on."""
@@ -251,6 +257,7 @@ DAMAGES: dict[str, Damage] = {
     "cut behind calls": Damage(cut_behind_calls, ALL),
     "note behind calls": Damage(note_behind_calls, ORDERED),
     "text behind calls": Damage(speak_behind_calls, ("anthropic",)),
+    "search behind calls": Damage(search_behind_calls, ("anthropic",)),
     "thinking last": Damage(think_last, ("anthropic", "responses")),
 }
 

@@ -25,7 +25,7 @@ MENDS: dict[str, str] = {
     "orphan_result": "a result without call was left out",
     "duplicate_result": "a second result of a call was left out",
     "moved_result": "a result was put behind its call",
-    "moved_call": "a call was put behind the text that its message ended in",
+    "moved_call": "a call was put behind the text that its message ended in, or behind what the provider answered itself",
     "moved_media": "what a failure shows beside its text was put behind the results",
     "empty_failure": "a failure without content was given a text that says so",
     "renamed_id": "an id that the provider refuses was replaced",

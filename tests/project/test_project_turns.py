@@ -180,6 +180,27 @@ def test_a_text_between_calls_stays(api: ModuleType) -> None:
     assert repair(api, messages).messages == messages
 
 
+def test_an_answer_of_the_providers_own_behind_a_call(api: ModuleType) -> None:
+    """Anthropic looks for the client's results right behind its calls, and finds that answer."""
+    own = {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {}}
+    answer = {"type": "web_search_tool_result", "tool_use_id": "srvtoolu_1", "content": []}
+    calls, text = (wire.use("t1"), wire.use("t2")), ASK["content"][0]
+    answers = wire.user(wire.result("t1"), wire.result("t2"))
+    for said in ([*calls, own, answer], [calls[0], own, answer, calls[1]]):
+        found = repair(api, [ASK, wire.assistant(text, *said), answers])
+        assert found.messages[1] == wire.assistant(text, own, answer, *calls)
+        assert kinds(found) == ["moved_call", "moved_call"]
+
+
+def test_a_call_of_the_providers_own_that_waits(api: ModuleType) -> None:
+    """It is answered behind the client's results, and stands where the model put it."""
+    own = {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {}}
+    answer = {"type": "web_search_tool_result", "tool_use_id": "srvtoolu_1", "content": []}
+    said = wire.assistant(wire.use("t1"), own)
+    messages = [ASK, said, wire.user(wire.result("t1")), wire.assistant(answer, *ASK["content"])]
+    assert repair(api, messages).messages == messages
+
+
 def test_thoughts_in_which_a_request_ends(api: ModuleType) -> None:
     thought = {"type": "thinking", "thinking": "Hm.", "signature": "c2ln"}
     text, blank = ASK["content"][0], {"type": "text", "text": " "}

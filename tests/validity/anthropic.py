@@ -110,6 +110,10 @@ def result_problems(turns: list[Turn]) -> Iterator[str]:
             # The first of these errors follows a text behind the calls, too: what is next to them must be results.
             if asked and turn.blocks[-1].get("type") == "text":
                 yield f"{turn.place}: a text behind the calls"
+            # And so it does an answer of the server's behind one of them: "regular `tool_use` blocks must be immediately followed
+            # by their `tool_result` in the next message" (vercel/ai#16312).
+            if has_answer_behind_call(turn.blocks):
+                yield f"{turn.place}: an answer of the server's behind a call"
             if turn.of_kind("tool_result"):
                 yield f"{turn.place}: a result in an assistant's turn"
             continue
@@ -122,6 +126,12 @@ def result_problems(turns: list[Turn]) -> Iterator[str]:
         yield from answers.problems(turn.place, asked, answered)
         asked = []
     yield from answers.problems("the end", asked, [])
+
+
+def has_answer_behind_call(blocks: list[Block]) -> bool:
+    kinds = [str(block.get("type")) for block in blocks]
+    behind = kinds[kinds.index("tool_use") :] if "tool_use" in kinds else []
+    return any(kind.endswith("_tool_result") for kind in behind)
 
 
 def server_problems(turns: list[Turn]) -> Iterator[str]:

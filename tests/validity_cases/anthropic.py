@@ -65,6 +65,11 @@ CASES: list[tuple[str, list[Wire], list[Wire], str]] = [
         [ASK, assistant(ONE, text("I look.")), user(FIRST)],
         "a text behind the calls",
     ), (
+        "and behind what the server answered itself",
+        [ASK, assistant(SEARCH, FOUND, ONE), user(FIRST)],
+        [ASK, assistant(ONE, SEARCH, FOUND), user(FIRST)],
+        "an answer of the server's behind a call",
+    ), (
         "a call is the assistant's",
         [ASK, assistant(ONE), user(FIRST)],
         [user(ONE), DONE],

@@ -64,7 +64,7 @@ class Dialect(NamedTuple):
     fails_in_words: bool = False
     """Whether a failure may hold nothing but texts."""
     ends_in_calls: bool = False
-    """Whether a text behind the calls of a turn is refused."""
+    """Whether a text behind the calls of a turn is refused, and an answer of the provider's own behind one of them."""
     merges: bool = False
     """Whether messages of one role may not follow one another."""
 

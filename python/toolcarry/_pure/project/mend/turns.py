@@ -109,14 +109,20 @@ class Turns:
         return found
 
     def _speaks_last(self, paths: list[Path]) -> bool:
-        """Whether a text stands behind the calls of a message, where its provider refuses that."""
-        has_text = False
-        for path in reversed(paths if self._dialect.ends_in_calls else []):
-            if path in self._calls:
-                return has_text
+        """Whether a text stands behind the calls of a message, or an answer of the provider's own behind one of them.
+
+        Some providers refuse that.
+        """
+        is_behind = has_text = False
+        for path in paths if self._dialect.ends_in_calls else []:
             part = self._part(path) or {}
-            has_text = has_text or (part.get("type") == "text" and not is_blank(part))
-        return False
+            kind = text_or_empty(part.get("type"))
+            if path in self._calls:
+                is_behind, has_text = True, False
+            elif is_behind and kind.endswith("_tool_result"):
+                return True
+            has_text = has_text or (is_behind and kind == "text" and not is_blank(part))
+        return has_text
 
     def _calls_last(self, position: int, stay: list[Path]) -> list[Path]:
         """The parts of a message with its calls behind them.

@@ -76,7 +76,7 @@ pub(crate) struct Dialect {
     pub(crate) refuses_blank: bool,
     /// Whether a failure may hold nothing but texts.
     pub(crate) fails_in_words: bool,
-    /// Whether a text behind the calls of a turn is refused.
+    /// Whether a text behind the calls of a turn is refused, and an answer of the provider's own behind one of them.
     pub(crate) ends_in_calls: bool,
     /// Whether messages of one role may not follow one another.
     pub(crate) merges: bool,

@@ -128,18 +128,22 @@ impl<'t, 'a, 'm, V: Value<'a>> Turns<'t, 'a, 'm, V> {
         found
     }
 
-    /// Whether a text stands behind the calls of a message, where its provider refuses that.
-    fn speaks_last(&self, paths: impl DoubleEndedIterator<Item = Path>) -> bool {
+    /// Whether a text stands behind the calls of a message, or an answer of the provider's own behind one of them. Some
+    /// providers refuse that.
+    fn speaks_last(&self, paths: impl Iterator<Item = Path>) -> bool {
         let Repair { material, dialect, pairs, .. } = &self.repair;
-        let is_text = |part: V| text_or_empty(part.get(names::TYPE)).is("text") && !is_blank(dialect, part);
-        let mut has_text = false;
-        for path in paths.rev().take_while(|_| dialect.ends_in_calls) {
+        let (mut is_behind, mut has_text) = (false, false);
+        for path in paths.take_while(|_| dialect.ends_in_calls) {
+            let part = part_at(material, path);
+            let kind = text_or_empty(part.and_then(|part| part.get(names::TYPE)));
             if pairs.call_at(path).is_some() {
-                return has_text;
+                (is_behind, has_text) = (true, false);
+            } else if is_behind && kind.ends_with("_tool_result") {
+                return true;
             }
-            has_text |= part_at(material, path).is_some_and(is_text);
+            has_text |= is_behind && kind.is("text") && !part.is_some_and(|part| is_blank(dialect, part));
         }
-        false
+        has_text
     }
 
     /// The parts of a message with its calls behind them. So what the provider answered itself keeps its place before the
@@ -240,7 +244,7 @@ impl<'t, 'a, 'm, V: Value<'a>> Turns<'t, 'a, 'm, V> {
     }
 
     /// The parts of a message.
-    fn paths(&self, position: usize) -> impl DoubleEndedIterator<Item = Path> + use<V> {
+    fn paths(&self, position: usize) -> impl Iterator<Item = Path> + use<V> {
         let key = self.repair.dialect.key;
         let count = self.repair.material.list(position, key).map_or(0, Value::count);
         (0..count).map(move |index| Path::Part(position, key, index))
