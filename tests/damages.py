@@ -228,6 +228,13 @@ def search_behind_calls(draw: st.DrawFn, turns: Turns, turn: int, place: int) ->
 
 
 @st.composite
+def end_in_space(draw: st.DrawFn, turns: Turns) -> bool:
+    """The answer is begun for the model, or broke off."""
+    turns.append(Said("assistant", [Text(draw(st.sampled_from(("{ ", "It is:\n"))))]))
+    return True
+
+
+@st.composite
 def think_last(draw: st.DrawFn, turns: Turns) -> bool:
     """The answer broke off before it began, or went on."""
     thought = Thinking(draw(st.sampled_from(("Let me think.", "Hm."))))
@@ -258,6 +265,7 @@ DAMAGES: dict[str, Damage] = {
     "note behind calls": Damage(note_behind_calls, ORDERED),
     "text behind calls": Damage(speak_behind_calls, ("anthropic",)),
     "search behind calls": Damage(search_behind_calls, ("anthropic",)),
+    "space last": Damage(end_in_space, ("anthropic", "bedrock")),
     "thinking last": Damage(think_last, ("anthropic", "responses")),
 }
 

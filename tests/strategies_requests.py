@@ -79,7 +79,7 @@ def drafts(draw: st.DrawFn, provider: str, least_loops: int = 0) -> list[Said]:
             answers.append(Text(draw(words)))
         turns.append(Said("user", answers))
     if provider in MAY_END_IN_WORDS and draw(st.booleans()):
-        turns.append(Said("assistant", [Text(draw(words))]))
+        turns.append(Said("assistant", [Text(draw(words).rstrip())]))
     return turns
 
 

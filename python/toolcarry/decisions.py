@@ -35,6 +35,7 @@ MENDS: dict[str, str] = {
     "empty_calls": "an empty list of calls was left out",
     "doubled_call": "a call that was given in two ways is given in one",
     "trailing_thought": "a thought that leads to nothing was left out",
+    "trailing_space": "white space in which the model's last words ended was left out",
     "merged_message": "a message was joined to the one before it, of the same role",
 }
 """The kinds of mends, and what each means."""

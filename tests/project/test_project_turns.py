@@ -215,6 +215,55 @@ def test_thoughts_in_which_a_request_ends(api: ModuleType) -> None:
     assert repair(api, [ASK, ends, ASK]).messages[1]["content"][-1] == thought
 
 
+def test_a_thought_before_an_end_that_says_nothing(api: ModuleType) -> None:
+    """An assistant's last message may be empty, and is one turn with the one before it."""
+    thought = {"type": "thinking", "thinking": "Hm.", "signature": "c2ln"}
+    text, ends = ASK["content"][0], {"role": "assistant", "content": ""}
+    found = repair(api, [ASK, wire.assistant(text, thought), wire.assistant(thought), ends])
+    assert found.messages == [ASK, wire.assistant(text), ends]
+    assert kinds(found) == ["trailing_thought", "trailing_thought"]
+    messages = [ASK, wire.assistant(thought, text), ends]
+    assert repair(api, messages).messages == messages
+
+
+@pytest.mark.parametrize("blank", [" ", "\n", "\u3000"])
+def test_an_end_without_a_word(api: ModuleType, blank: str) -> None:
+    """Anthropic: text content blocks must contain non-whitespace text."""
+    thought = {"type": "thinking", "thinking": "Hm.", "signature": "c2ln"}
+    ends = {"role": "assistant", "content": blank}
+    found = repair(api, [ASK, wire.assistant(thought), ends])
+    assert found.messages == [ASK]
+    assert kinds(found) == ["empty_message", "trailing_thought"]
+
+
+def test_white_space_in_which_a_request_ends(api: ModuleType) -> None:
+    """Anthropic: final assistant content cannot end with trailing whitespace."""
+    marked = {"type": "text", "text": "Ah, \u00e9: \n ", "cache_control": {"type": "ephemeral"}}
+    plain, empty = {"role": "assistant", "content": "I see: "}, {"role": "assistant", "content": ""}
+    found = repair(api, [plain, ASK, *wire.bash("ls"), plain])
+    assert found.messages[0] is plain
+    assert found.messages[4] == {"role": "assistant", "content": "I see:"}
+    assert [(mend.kind, mend.position) for mend in found.report.mends] == [("trailing_space", 4)]
+    found = repair(api, [*wire.bash("ls"), wire.assistant(ASK["content"][0], marked), empty])
+    assert found.messages[2]["content"] == [ASK["content"][0], {**marked, "text": "Ah, \u00e9:"}]
+
+
+def test_white_space_in_which_a_body_ends(api: ModuleType) -> None:
+    """What stays of the text is copied as it is written."""
+    thought = b'{"role": "assistant", "content": [{"type": "redacted_thinking", "data": "x"}]}'
+    for last in (rb'"\u00e9\/%b"', rb'[{"type": "text", "text": "\u00e9\/%b"}]'):
+        body = b'{"messages": [%b, {"role": "assistant", "content": %b}]}' % (thought, last)
+        found = api.project_body(body % rb" \n", policy=REPAIR)
+        assert found.body == body % b""
+
+
+def test_bedrocks_last_words_end_in_no_space(api: ModuleType) -> None:
+    """As its Claude asks."""
+    ask = {"role": "user", "content": [{"text": "?"}]}
+    found = repair(api, [ask, {"role": "assistant", "content": [{"text": "Ah: "}]}], "bedrock")
+    assert found.messages == [ask, {"role": "assistant", "content": [{"text": "Ah:"}]}]
+
+
 def test_a_text_behind_the_calls_of_two_messages(api: ModuleType) -> None:
     """Where the second would begin with the text, it is a turn of its own, as one of a text alone is."""
     calls, text = (wire.use("t1"), wire.use("t2")), ASK["content"][0]

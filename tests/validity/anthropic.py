@@ -168,3 +168,7 @@ def ending_problems(turns: list[Turn]) -> Iterator[str]:
         kind = turns[-1].blocks[-1].get("type")
         if kind in THINKING:
             yield f"{turns[-1].place}: the conversation ends in {kind}"
+        # Error "messages: final assistant content cannot end with trailing whitespace"
+        text = str(turns[-1].blocks[-1].get("text"))
+        if kind == "text" and text != text.rstrip():
+            yield f"{turns[-1].place}: the conversation ends in white space"

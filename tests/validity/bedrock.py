@@ -49,6 +49,11 @@ def problems(messages: Sequence[Any]) -> Iterator[str]:
                 yield f"{place}: toolUseId {call_id!r} is not unique"
             seen.add(call_id)
     yield from answers.problems("the end", asked, [])
+    # Error "The model returned the following errors: messages: final assistant content cannot end with trailing whitespace" (Claude)
+    ends = [message["content"][-1:] for message in messages[-1:] if message["role"] == "assistant"]
+    texts = [block.get("text", "") for blocks in ends for block in blocks]
+    if any(text != text.rstrip() for text in texts):
+        yield "the end: white space"
 
 
 def role_problems(messages: Sequence[Any]) -> Iterator[str]:

@@ -140,6 +140,11 @@ CASES: list[tuple[str, list[Wire], list[Wire], str]] = [
         [ASK, EMPTY, ASK],
         "messages.1: empty content",
     ), (
+        "a conversation does not end in white space",
+        [ASK, assistant(text("Done. ")), ASK, assistant(text("Done."))],
+        [ASK, assistant(text("Done. "))],
+        "the conversation ends in white space",
+    ), (
         "a conversation does not end in thinking, and may have it anywhere else",
         [ASK, assistant(THOUGHT), ASK, assistant(THOUGHT, text("Done."))],
         [ASK, assistant(THOUGHT)],

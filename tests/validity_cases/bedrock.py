@@ -125,5 +125,10 @@ CASES: list[tuple[str, list[Wire], list[Wire], str]] = [
         [ASK, DONE],
         [ASK, assistant()],
         "messages.1: empty content",
+    ), (
+        "the last words do not end in white space",
+        [ASK, assistant({"text": "Done."})],
+        [ASK, assistant({"text": "Done. "})],
+        "the end: white space",
     ),
 ]

@@ -93,7 +93,7 @@ impl<'a, V: Value<'a>> Substitute<'a, V> {
 }
 
 /// A part of a text, as it is written where it stands in JSON.
-fn as_it_stands<'a, V: Value<'a>>(part: &Content<'a, V>) -> TextPart<'a> {
+pub(crate) fn as_it_stands<'a, V: Value<'a>>(part: &Content<'a, V>) -> TextPart<'a> {
     let written = match part {
         Content::Value(value) => value.between_quotes(),
         Content::Piece(_) => None,

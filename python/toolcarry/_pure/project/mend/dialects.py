@@ -58,7 +58,7 @@ class Dialect(NamedTuple):
     text: Callable[[str], Any]
     """A text part."""
     refuses_blank: bool = False
-    """Whether a text part without a word is refused."""
+    """Whether a text part without a word is refused, and white space in which the model's last words end."""
     is_failure: Callable[[Wire], bool] = lambda _held: False
     """Of what holds a result: whether it says that it failed, so that one without content is refused."""
     fails_in_words: bool = False

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Literal, TypeAlias
 
-from toolcarry._pure.project.drafts import Changed, Draft, Kept, Made, Parts, Path, at
+from toolcarry._pure.project.drafts import Changed, Draft, Ends, Kept, Made, Parts, Path, at
 from toolcarry.wire import Wire, as_list, as_object
 
 MODEL = ("assistant", "model")
@@ -17,13 +17,15 @@ Side: TypeAlias = Literal["model", "user", "other"]
 class Sheet:
     """A message in the making: the one that it is made of, if any, and its parts."""
 
-    __slots__ = ("items", "position", "side")
+    __slots__ = ("items", "position", "side", "words")
 
     def __init__(self, position: int | None, side: Side, items: list[Draft] | None) -> None:
         self.position = position
         self.side = side
         self.items = items
         """``None`` where the content is no list and stays."""
+        self.words: Made | None = None
+        """What stands in place of such a content."""
 
 
 class Sheets:
@@ -41,16 +43,53 @@ class Sheets:
     def drop_trailing_thoughts(self) -> list[int | None]:
         """Leave out the thoughts in which the model's last turn ends, with messages of nothing else; where they stood."""
         dropped: list[int | None] = []
-        while self._sheets and self._sheets[-1].side == "model":
-            sheet = self._sheets[-1]
+        while (end := self._end()) is not None:
+            sheet = self._sheets[end]
             if not sheet.items or not self._is_thought(sheet.items[-1]):
                 break
             dropped.append(sheet.position)
             while sheet.items and self._is_thought(sheet.items[-1]):
                 sheet.items.pop()
             if not sheet.items:
-                self._sheets.pop()
+                del self._sheets[end]
         return dropped
+
+    def drop_trailing_space(self) -> list[int | None]:
+        """Leave out the white space in which the model's last words end; where it stood."""
+        end = self._end()
+        if end is None:
+            return []
+        sheet = self._sheets[end]
+        path = self._last_words(sheet)
+        text = None if path is None else at(self._messages, path)
+        if path is None or not isinstance(text, str) or text == text.rstrip():
+            return []
+        words = text.rstrip()
+        made = Made(words, Ends(path, len(words), 0))
+        if sheet.items is None:
+            sheet.words = made
+        else:
+            sheet.items[-1] = Changed(path[:-1], {"text": made})
+        return [sheet.position]
+
+    def _end(self) -> int | None:
+        """The number of the message that the model ends the conversation in, before one that says nothing."""
+        for number in range(len(self._sheets) - 1, -1, -1):
+            sheet = self._sheets[number]
+            if sheet.side != "model" or sheet.position is None:
+                return None
+            if sheet.items is not None or says_something(self._messages[sheet.position], self._key):
+                return number
+        return None
+
+    def _last_words(self, sheet: Sheet) -> Path | None:
+        """Where the text stands in which a message of the model's ends; ``None`` where it ends in something else."""
+        if sheet.items is None:
+            return None if sheet.position is None else (sheet.position, self._key)
+        last = sheet.items[-1]
+        part = as_object(at(self._messages, last.path)) if isinstance(last, Kept) else None
+        is_text = part is not None and "text" in part and part.get("type", "text") == "text"
+        return (*last.path, "text") if isinstance(last, Kept) and is_text else None
 
     def _is_thought(self, item: Draft) -> bool:
         if isinstance(item, Made) or item.path is None:
@@ -91,12 +130,20 @@ class Sheets:
         key, position, items = self._key, sheet.position, sheet.items
         if position is None:
             return Changed(None, {"role": Made("user"), key: Parts(None, items or [])})
+        if sheet.words is not None:
+            return Changed((position,), {key: sheet.words})
         if items is None or items == [
             Kept(path) for path in paths_of(self._messages, position, key)
         ]:
             return Kept((position,))
         is_list = as_list(self._messages[position].get(key)) is not None
         return Changed((position,), {key: Parts((position, key) if is_list else None, items)})
+
+
+def says_something(message: Wire, key: str) -> bool:
+    """Whether the content of a message is a text, and not an empty one."""
+    content = message.get(key)
+    return isinstance(content, str) and content != ""
 
 
 def is_blank(part: Wire) -> bool:

@@ -13,7 +13,15 @@ from toolcarry._pure.project.blocks import Block
 from toolcarry._pure.project.drafts import Draft, Made, Path, at
 from toolcarry._pure.project.mend.repair import Repair
 from toolcarry._pure.project.mend.results import clean_result
-from toolcarry._pure.project.mend.sheets import MODEL, Sheet, Sheets, Side, is_blank, paths_of
+from toolcarry._pure.project.mend.sheets import (
+    MODEL,
+    Sheet,
+    Sheets,
+    Side,
+    is_blank,
+    paths_of,
+    says_something,
+)
 from toolcarry.wire import Wire, as_list, as_object, text_or_empty
 
 
@@ -48,6 +56,8 @@ class Turns:
         self._close(open_calls)
         for position in self._sheets.drop_trailing_thoughts():
             self._mends.add("trailing_thought", position)
+        for position in self._sheets.drop_trailing_space() if self._dialect.refuses_blank else ():
+            self._mends.add("trailing_space", position)
         if self._dialect.merges:
             for position in self._sheets.merge():
                 self._mends.add("merged_message", position)
@@ -248,7 +258,8 @@ class Turns:
             first = ()
         content = self._messages[position].get(self._dialect.key)
         has_no_word = not isinstance(content, str) or not content.strip()
-        is_last_word = side == "model" and position == len(self._messages) - 1
+        is_last = side == "model" and position == len(self._messages) - 1
+        is_last_word = is_last and not says_something(self._messages[position], self._dialect.key)
         if first:
             text = [] if has_no_word else [Made(self._dialect.text(content))]
             self._sheets.add(Sheet(position, side, [*first, *text]))

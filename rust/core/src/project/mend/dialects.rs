@@ -72,7 +72,7 @@ pub(crate) struct Dialect {
     pub(crate) name: Option<IdAt>,
     /// Whether an id may stand once only in all of the request; else once in a turn.
     pub(crate) is_unique: bool,
-    /// Whether a text part without a word is refused.
+    /// Whether a text part without a word is refused, and white space in which the model's last words end.
     pub(crate) refuses_blank: bool,
     /// Whether a failure may hold nothing but texts.
     pub(crate) fails_in_words: bool,

@@ -2,8 +2,10 @@
 
 use super::dialects::Dialect;
 use super::mends::Mends;
+use crate::content::Content;
 use crate::project::drafts::{Changed, Draft, Edit, Home, Json, Parts, PartsKey, Path};
 use crate::project::material::Material;
+use crate::project::substitute::as_it_stands;
 use crate::text::Text;
 use crate::value::{Key, Value, names, text_or_empty};
 
@@ -31,9 +33,15 @@ pub(crate) struct Sheet<'a, V> {
     pub(crate) side: Side,
     /// `None` where the content is no list and stays.
     pub(crate) items: Option<Vec<Draft<'a, V>>>,
+    /// What stands in place of such a content.
+    words: Option<Json<'a>>,
 }
 
 impl<'a, V: Value<'a>> Sheet<'a, V> {
+    pub(crate) fn new(position: Option<usize>, side: Side, items: Option<Vec<Draft<'a, V>>>) -> Self {
+        Self { position, side, items, words: None }
+    }
+
     /// The draft of the message.
     pub(crate) fn draft(self, material: &Material<'a, '_, V>, key: PartsKey) -> Option<Draft<'a, V>> {
         let Some(position) = self.position else {
@@ -43,6 +51,10 @@ impl<'a, V: Value<'a>> Sheet<'a, V> {
             return Some(Draft::Changed(Changed { path: None, of: None, members }));
         };
         let (path, message) = (Path::Message(position), material.message_at(position)?);
+        if let Some(words) = self.words {
+            let members = vec![(key.key(), Some(Edit::Made(words)))];
+            return Some(Draft::Changed(Changed { path: Some(path), of: Some(message), members }));
+        }
         let list = material.list(position, key);
         let Some(items) = self.items.filter(|items| !is_as_it_stands(items, position, key, list)) else {
             return Some(Draft::Kept(path, message));
@@ -60,14 +72,24 @@ fn is_as_it_stands<'a, V: Value<'a>>(items: &[Draft<'a, V>], position: usize, ke
         && numbered.all(|(index, item)| item.is_kept_at(Path::Part(position, key, index)))
 }
 
+/// The number of the message that the model ends the conversation in, before one that says nothing.
+fn end_of<'a, V: Value<'a>>(sheets: &[Sheet<'a, V>], material: &Material<'a, '_, V>, key: PartsKey) -> Option<usize> {
+    let message = |sheet: &Sheet<'a, V>| material.message_at(sheet.position?);
+    let speaks = |sheet: &Sheet<'a, V>| message(sheet).is_some_and(|message| says_something(message, key));
+    let is_end = |sheet: &Sheet<'a, V>| sheet.side != Side::Model || sheet.items.is_some() || speaks(sheet);
+    let end = sheets.iter().rposition(is_end)?;
+    sheets.get(end).is_some_and(|sheet| sheet.side == Side::Model).then_some(end)
+}
+
 /// Leave out the thoughts in which the model's last turn ends, with messages of nothing else.
-pub(crate) fn drop_trailing_thought<'a, V: Value<'a>>(
+pub(crate) fn drop_trailing_thoughts<'a, V: Value<'a>>(
     sheets: &mut Vec<Sheet<'a, V>>,
-    material: &Material<'a, '_, V>,
+    (material, dialect): (&Material<'a, '_, V>, &Dialect),
     mends: &mut Mends<'a>,
 ) {
     let is_thought = |item: &mut Draft<'a, V>| item.path().is_some_and(|path| is_thought(material, path));
-    while let Some(sheet) = sheets.last_mut().filter(|sheet| sheet.side == Side::Model) {
+    while let Some(end) = end_of(sheets, material, dialect.key) {
+        let Some(sheet) = sheets.get_mut(end) else { return };
         let Some(items) = sheet.items.as_mut() else { return };
         let count = items.len();
         while items.pop_if(is_thought).is_some() {}
@@ -76,9 +98,43 @@ pub(crate) fn drop_trailing_thought<'a, V: Value<'a>>(
         }
         mends.add("trailing_thought", sheet.position, Text::ascii(""));
         if items.is_empty() {
-            sheets.pop();
+            sheets.remove(end);
         }
     }
+}
+
+/// Leave out the white space in which the model's last words end, where the provider refuses it.
+pub(crate) fn drop_trailing_space<'a, V: Value<'a>>(
+    sheets: &mut [Sheet<'a, V>],
+    (material, dialect): (&Material<'a, '_, V>, &Dialect),
+    mends: &mut Mends<'a>,
+) {
+    let end = end_of(sheets, material, dialect.key).filter(|_| dialect.refuses_blank);
+    let Some(sheet) = end.and_then(|end| sheets.get_mut(end)) else { return };
+    if let Some(last) = sheet.items.as_mut().and_then(|items| items.last_mut()) {
+        let Draft::Kept(path, part) = last else { return };
+        let Some(part) = part.object().filter(|part| is_text(*part)) else { return };
+        let Some(words) = words_of(part.get(names::TEXT)) else { return };
+        let members = vec![(names::TEXT, Some(Edit::Made(words)))];
+        *last = Draft::Changed(Changed { path: Some(*path), of: Some(part), members });
+    } else {
+        let message = sheet.position.and_then(|position| material.message_at(position));
+        sheet.words = words_of(message.and_then(|message| message.get(dialect.key.key())));
+        if sheet.words.is_none() {
+            return;
+        }
+    }
+    mends.add("trailing_space", sheet.position, Text::ascii(""));
+}
+
+/// A text without the white space in which it ends; nothing where it ends in none.
+fn words_of<'a, V: Value<'a>>(text: Option<V>) -> Option<Json<'a>> {
+    let content = Content::Value(text.filter(|text| text.text_len().is_some())?);
+    let whole = content.whole();
+    let text = whole.text();
+    let last = (0..text.len()).rev().find(|index| !text.get(*index).is_some_and(is_white));
+    let count = last.map_or(0, |last| last + 1);
+    (count < text.len()).then(|| Json::Joined(vec![as_it_stands(&content.first(count))]))
 }
 
 /// Make one message of those of the model's, or the user's, that follow one another.
@@ -119,8 +175,16 @@ pub(crate) fn part_at<'a, V: Value<'a>>(material: &Material<'a, '_, V>, path: Pa
 
 /// Whether a part is a text without a word that the provider refuses.
 pub(crate) fn is_blank<'a, V: Value<'a>>(dialect: &Dialect, part: V) -> bool {
-    let is_text = !part.has(names::TYPE) || text_or_empty(part.get(names::TYPE)).is("text");
-    dialect.refuses_blank && is_text && part.get(names::TEXT).is_some_and(has_no_word)
+    dialect.refuses_blank && is_text(part) && part.get(names::TEXT).is_some_and(has_no_word)
+}
+
+/// Whether the content of a message is a text, and not an empty one.
+pub(crate) fn says_something<'a, V: Value<'a>>(message: V, key: PartsKey) -> bool {
+    message.get(key.key()).and_then(Value::text_len).is_some_and(|size| size > 0)
+}
+
+fn is_text<'a, V: Value<'a>>(part: V) -> bool {
+    !part.has(names::TYPE) || text_or_empty(part.get(names::TYPE)).is("text")
 }
 
 /// Whether a value is a text of white space alone, if any.

@@ -7,7 +7,10 @@ use ahash::{AHashMap, AHashSet};
 
 use super::repair::Repair;
 use super::results::clean_result;
-use super::sheets::{Sheet, Side, drop_trailing_thought, has_no_word, is_blank, is_models, merge, part_at};
+use super::sheets::{
+    Sheet, Side, drop_trailing_space, drop_trailing_thoughts, has_no_word, is_blank, is_models, merge, part_at,
+    says_something,
+};
 use crate::project::drafts::{Draft, Path};
 use crate::text::Text;
 use crate::value::{Value, names, text_or_empty};
@@ -55,7 +58,8 @@ impl<'t, 'a, 'm, V: Value<'a>> Turns<'t, 'a, 'm, V> {
         }
         self.close(&open);
         let Self { repair: Repair { material, dialect, mends, .. }, mut sheets, .. } = self;
-        drop_trailing_thought(&mut sheets, material, mends);
+        drop_trailing_thoughts(&mut sheets, (material, dialect), mends);
+        drop_trailing_space(&mut sheets, (material, dialect), mends);
         if dialect.merges {
             sheets = merge(sheets, mends);
         }
@@ -66,7 +70,7 @@ impl<'t, 'a, 'm, V: Value<'a>> Turns<'t, 'a, 'm, V> {
     fn close(&mut self, open: &[usize]) {
         if !open.is_empty() {
             let items = Some(self.results_of(open, &[]));
-            self.sheets.push(Sheet { position: None, side: Side::User, items });
+            self.sheets.push(Sheet::new(None, Side::User, items));
         }
     }
 
@@ -128,8 +132,7 @@ impl<'t, 'a, 'm, V: Value<'a>> Turns<'t, 'a, 'm, V> {
         found
     }
 
-    /// Whether a text stands behind the calls of a message, or an answer of the provider's own behind one of them. Some
-    /// providers refuse that.
+    /// Whether a text stands behind the calls, or an answer of the provider's own behind one: some providers refuse it.
     fn speaks_last(&self, paths: impl Iterator<Item = Path>) -> bool {
         let Repair { material, dialect, pairs, .. } = &self.repair;
         let (mut is_behind, mut has_text) = (false, false);
@@ -162,10 +165,7 @@ impl<'t, 'a, 'm, V: Value<'a>> Turns<'t, 'a, 'm, V> {
     /// Take over a turn that is not the model's: the results first, each once, and none that belongs elsewhere.
     fn add_answers(&mut self, side: Side, positions: &[usize], open: &[usize]) {
         let wanted: AHashSet<usize> = open.iter().copied().collect();
-        let mut stay = Vec::with_capacity(positions.len());
-        for position in positions {
-            stay.push((*position, self.stay(*position)));
-        }
+        let stay: Vec<_> = positions.iter().map(|position| (*position, self.stay(*position))).collect();
         let belongs = |path: &Path| self.repair.pairs.owner(*path).is_some_and(|number| wanted.contains(&number));
         let (mut own, mut foreign) = (Vec::new(), Vec::new());
         let (mut count, mut is_first) = (0, true);
@@ -272,7 +272,7 @@ impl<'t, 'a, 'm, V: Value<'a>> Turns<'t, 'a, 'm, V> {
         if items.is_empty() {
             self.repair.mends.add("empty_message", Some(position), Text::ascii(""));
         } else {
-            self.sheets.push(Sheet { position: Some(position), side, items: Some(items) });
+            self.sheets.push(Sheet::new(Some(position), side, Some(items)));
         }
     }
 
@@ -282,11 +282,11 @@ impl<'t, 'a, 'm, V: Value<'a>> Turns<'t, 'a, 'm, V> {
         let message = self.repair.material.message_at(position);
         let content = message.and_then(|message| message.get(key));
         if !first.is_empty() && !message.is_some_and(|message| message.has(key)) {
-            let items = Some(std::mem::take(&mut first));
-            self.sheets.push(Sheet { position: None, side: Side::User, items });
+            self.sheets.push(Sheet::new(None, Side::User, Some(std::mem::take(&mut first))));
         }
         let text = content.filter(|content| content.text_len().is_some() && !has_no_word(*content));
-        let is_last_word = side == Side::Model && position + 1 == self.repair.material.messages.len();
+        let is_last = side == Side::Model && position + 1 == self.repair.material.messages.len();
+        let is_last_word = is_last && !message.is_some_and(|message| says_something(message, self.repair.dialect.key));
         let mut items = None;
         if !first.is_empty() {
             let text = text.map(|text| Draft::Made(self.repair.dialect.text(text_or_empty(Some(text)))));
@@ -295,6 +295,6 @@ impl<'t, 'a, 'm, V: Value<'a>> Turns<'t, 'a, 'm, V> {
             self.repair.mends.add("empty_message", Some(position), Text::ascii(""));
             return;
         }
-        self.sheets.push(Sheet { position: Some(position), side, items });
+        self.sheets.push(Sheet::new(Some(position), side, items));
     }
 }
