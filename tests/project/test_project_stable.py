@@ -109,6 +109,19 @@ def test_only_a_break_that_is_told_changes_what_was_sent(
             assert is_told, report
 
 
+def test_a_result_that_is_taken_out_breaks_no_cache(api: ModuleType) -> None:
+    """Whatever is decided of it: it was in no request."""
+    lost = wire.user(wire.result("t9", "lost " * 120), {"type": "text", "text": "Go on."})
+    policy = Policy(repair=True, max_tool_context_chars=1_000, clear_at_least=0)
+    messages = [lost, *wire.bash("ls", "x" * 300, "t1")]
+    first = api.project(messages, policy=policy)
+    longer = [*messages, *wire.bash("pwd", "y" * 300, "t2")]
+    then = api.project(longer, policy=policy, previous=first.decisions)
+    assert then.messages[: len(messages)] == first.messages
+    assert [found.reference for found in then.report.replacements] == ["t9"]
+    assert then.report.cache_break_tokens == 0
+
+
 @pytest.mark.parametrize(
     ("policy", "expected"),
     [

@@ -84,8 +84,10 @@ def plan(
         tuple(block.reference for block in blocks if block.is_dropped),
         tuple(mends.made),
     )
+    # What is decided of a result that is in no request changes none.
+    sent = [block for block in blocks if block.result_path not in mends.left_out]
     stable, broken = prefix_tokens(
-        blocks, decisions, previous, weigh or (lambda start, end: text_bytes(messages[start:end]))
+        sent, decisions, previous, weigh or (lambda start, end: text_bytes(messages[start:end]))
     )
     outcome = (
         len(blocks),

@@ -103,7 +103,7 @@ pub struct Outcome<'a> {
 /// What came of the messages: drafts of all of them, and how they were mended.
 struct Put<'a, V> {
     drafts: Vec<Draft<'a, V>>,
-    mends: Vec<Mend<'a>>,
+    mends: Mends<'a>,
     not_repaired: String,
     is_same: bool,
 }
@@ -142,7 +142,7 @@ pub fn plan<'a, D: Door<'a>>(
     let now = Now { blocks: &blocks, messages: messages.len(), mends: &put.mends };
     let (stable_prefix_tokens, cache_break_tokens) = prefix_tokens(&now, previous, |start, end| door.weigh(start, end));
     let outcome = Outcome {
-        mends: put.mends,
+        mends: put.mends.made,
         duplicate_results,
         tokens: request.as_ref().map(|request| (request.before, request.tokens)),
         over_budget: total.over(),
@@ -187,7 +187,7 @@ fn put_together<'a, 'm, D: Door<'a>>(
     let drops = blocks.iter().any(|block| block.is_dropped);
     let decides = drops || blocks.iter().any(|block| block.decision.is_some());
     if !decides && !settings.repair && settings.max_request_tokens.is_none() {
-        return Put { drafts: Vec::new(), mends: Vec::new(), not_repaired: String::new(), is_same: true };
+        return Put { drafts: Vec::new(), mends: Mends::default(), not_repaired: String::new(), is_same: true };
     }
     let mut material = Material::new(messages, blocks, is_continued);
     let mut mends = Mends::default();
@@ -212,7 +212,7 @@ fn put_together<'a, 'm, D: Door<'a>>(
     }
     let drafts = mended.unwrap_or_else(|| material.all_messages());
     let is_same = is_as_it_was(&drafts, messages.len());
-    Put { drafts, mends: mends.made, not_repaired, is_same }
+    Put { drafts, mends, not_repaired, is_same }
 }
 
 /// The results that markers stand for, and those that went with their calls.

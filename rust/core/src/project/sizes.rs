@@ -5,6 +5,7 @@ use ahash::AHashSet;
 
 use super::blocks::Block;
 use super::choose::BYTES_PER_TOKEN;
+use super::mend::mends::Mends;
 use super::settings::{Mend, OwnMend, Previous};
 use crate::limits::{room_of, signed};
 use crate::value::Value;
@@ -14,22 +15,30 @@ pub(crate) struct Now<'n, 'a, V> {
     pub(crate) blocks: &'n [Block<'a, V>],
     /// How many messages there are.
     pub(crate) messages: usize,
-    pub(crate) mends: &'n [Mend<'a>],
+    pub(crate) mends: &'n Mends<'a>,
+}
+
+impl<'n, 'a, V> Now<'n, 'a, V> {
+    /// The blocks whose results were not left out: what is decided of a result that is in no request changes none.
+    fn sent(&self) -> impl Iterator<Item = &'n Block<'a, V>> {
+        let left_out = &self.mends.left_out;
+        self.blocks.iter().filter(|block| block.result_path.is_none_or(|path| !left_out.contains(&path)))
+    }
 }
 
 /// The first message that is not as the previous projection had it; without one, as it came.
 fn first_changed<V>(now: &Now<'_, '_, V>, previous: Option<&Previous>) -> usize {
     let known = previous.map_or(now.messages, |previous| previous.messages);
-    let decided = now.blocks.iter().filter(|block| {
+    let decided = now.sent().filter(|block| {
         let before = || previous.and_then(|previous| previous.made.get(&*block.reference));
         block.decision.as_ref().is_some_and(|decision| before() != Some(decision))
     });
     let decided = decided.map(|block| block.entry.result_position);
     let was_dropped =
         |block: &Block<'_, V>| previous.is_some_and(|previous| previous.dropped.contains(&*block.reference));
-    let dropped = now.blocks.iter().filter(|block| block.is_dropped != was_dropped(block));
+    let dropped = now.sent().filter(|block| block.is_dropped != was_dropped(block));
     let dropped = dropped.map(|block| block.entry.position);
-    let changed = decided.chain(dropped).chain(other_mends(now.mends, previous)).min();
+    let changed = decided.chain(dropped).chain(other_mends(&now.mends.made, previous)).min();
     changed.unwrap_or(known).min(known).min(now.messages)
 }
 
@@ -50,7 +59,7 @@ pub(crate) fn prefix_tokens<'a, V: Value<'a>>(
     let changed = first_changed(now, previous);
     let sent = previous.map_or(changed, |previous| previous.messages.min(now.messages));
     let (mut stable, mut broken) = (signed(weigh(0, changed)), signed(weigh(changed, sent)));
-    for block in now.blocks.iter().filter(|block| block.decision.is_some()) {
+    for block in now.sent().filter(|block| block.decision.is_some()) {
         if block.entry.result_position < changed {
             stable -= block.saved();
         } else if block.entry.result_position < sent {

@@ -32,7 +32,7 @@ def mend_chat(repair: Repair) -> list[Draft]:
                 continue
             call_id = text_or_empty(message.get("tool_call_id"))
             if position not in owners:
-                repair.tell_stray(position, call_id)
+                repair.tell_stray(path, call_id)
             elif owners[position] != behind:
                 mends.add("moved_result", position, call_id)
             continue

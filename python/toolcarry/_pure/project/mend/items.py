@@ -27,7 +27,7 @@ def mend_items(repair: Repair) -> list[Draft]:
             drafts += missing
             missing = []
         if is_result and not pairs.has_result(path) and not material.is_continued:
-            repair.tell_stray(position, text_or_empty(item.get("call_id")))
+            repair.tell_stray(path, text_or_empty(item.get("call_id")))
             continue
         if is_reasoning(item) and not leads[position]:
             mends.add("trailing_thought", position)

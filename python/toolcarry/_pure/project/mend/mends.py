@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from toolcarry._pure.project.drafts import Path
 from toolcarry.decisions import MendFields
 
 
@@ -10,6 +11,8 @@ class Mends:
 
     def __init__(self) -> None:
         self.made: list[MendFields] = []
+        self.left_out: set[Path] = set()
+        """Where the results stood that were left out."""
 
     def add(self, kind: str, position: int | None, call_id: str = "", detail: str = "") -> None:
         """Note a mend: one of ``MENDS``, in which message, of which call."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from toolcarry._pure.project.blocks import Block
-from toolcarry._pure.project.drafts import Made
+from toolcarry._pure.project.drafts import Made, Path
 from toolcarry._pure.project.material import Material
 from toolcarry._pure.project.mend.dialects import Dialect
 from toolcarry._pure.project.mend.mends import Mends
@@ -30,7 +30,9 @@ class Repair(NamedTuple):
         name = self.pairs.name_of(block)
         return Made(self.dialect.make(self.ids[entry.order], name, entry.call or {}))
 
-    def tell_stray(self, position: int, call_id: str) -> None:
+    def tell_stray(self, path: Path, call_id: str) -> None:
         """Tell of a result that is taken out: it answers no call, or one that is answered."""
         is_second = call_id != "" and call_id in self.pairs.ids
-        self.mends.add("duplicate_result" if is_second else "orphan_result", position, call_id)
+        kind = "duplicate_result" if is_second else "orphan_result"
+        self.mends.add(kind, int(path[0]), call_id)
+        self.mends.left_out.add(path)

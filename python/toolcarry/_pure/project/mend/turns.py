@@ -204,7 +204,7 @@ class Turns:
         """Tell of a result that is taken out where it stands; one that is moved is told of where it goes."""
         if path not in self._results:
             part = self._part(path) or {}
-            self._repair.tell_stray(int(path[0]), self._dialect.result_id.text(part))
+            self._repair.tell_stray(path, self._dialect.result_id.text(part))
 
     def _part(self, path: Path) -> Any:
         if len(path) == 1:

@@ -36,7 +36,7 @@ pub(crate) fn mend_chat<'a, V: Value<'a>>(mut repair: Repair<'_, 'a, '_, V>) -> 
             if !repair.material.is_gone(path) {
                 let call_id = text_or_empty(message.get(names::TOOL_CALL_ID));
                 match owners.get(&position) {
-                    None => repair.tell_stray(position, call_id),
+                    None => repair.tell_stray(path, call_id),
                     Some(owner) if Some(*owner) != behind => repair.mends.add("moved_result", Some(position), call_id),
                     Some(_) => {}
                 }

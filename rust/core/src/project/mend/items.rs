@@ -23,7 +23,7 @@ pub(crate) fn mend_items<'a, V: Value<'a>>(mut repair: Repair<'_, 'a, '_, V>) ->
             drafts.append(&mut missing);
         }
         if dialect.is_result(item) && !pairs.has_result(path) && !repair.material.is_continued {
-            repair.tell_stray(position, text_or_empty(item.get(names::CALL_ID)));
+            repair.tell_stray(path, text_or_empty(item.get(names::CALL_ID)));
             continue;
         }
         if is_reasoning(item) && !leads_on {

@@ -2,7 +2,10 @@
 
 use std::borrow::Cow;
 
+use ahash::AHashSet;
+
 use crate::pieces::Piece;
+use crate::project::drafts::Path;
 use crate::project::settings::Mend;
 use crate::text::Text;
 
@@ -10,6 +13,8 @@ use crate::text::Text;
 #[derive(Debug, Default)]
 pub(crate) struct Mends<'a> {
     pub(crate) made: Vec<Mend<'a>>,
+    /// Where the results stood that were left out.
+    pub(crate) left_out: AHashSet<Path>,
 }
 
 impl<'a> Mends<'a> {

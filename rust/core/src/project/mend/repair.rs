@@ -4,7 +4,7 @@ use super::dialects::Dialect;
 use super::ids::GivenIds;
 use super::mends::Mends;
 use super::pairs::Pairs;
-use crate::project::drafts::Draft;
+use crate::project::drafts::{Draft, Path};
 use crate::project::material::Material;
 use crate::text::Text;
 use crate::value::Value;
@@ -36,9 +36,10 @@ impl<'a, V: Value<'a>> Repair<'_, 'a, '_, V> {
     }
 
     /// Tell of a result that is taken out: it answers no call, or one that is answered.
-    pub(crate) fn tell_stray(&mut self, position: usize, call_id: Text<'a>) {
+    pub(crate) fn tell_stray(&mut self, path: Path, call_id: Text<'a>) {
         let is_second = !call_id.is_empty() && self.pairs.ids.contains(&call_id);
         let kind = if is_second { "duplicate_result" } else { "orphan_result" };
-        self.mends.add(kind, Some(position), call_id);
+        self.mends.add(kind, Some(path.position()), call_id);
+        self.mends.left_out.insert(path);
     }
 }

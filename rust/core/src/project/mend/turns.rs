@@ -240,7 +240,7 @@ impl<'t, 'a, 'm, V: Value<'a>> Turns<'t, 'a, 'm, V> {
         }
         let part = part_at(self.repair.material, path);
         let call_id = part.map_or(Text::ascii(""), |part| self.repair.dialect.result_id.text(part));
-        self.repair.tell_stray(path.position(), call_id);
+        self.repair.tell_stray(path, call_id);
     }
 
     /// The parts of a message.
