@@ -94,7 +94,7 @@ def summary(report: ProjectReport) -> list[str]:
         kinds[mend.kind] = kinds.get(mend.kind, 0) + 1
     lines += [f"{MENDS[kind]}: {count:,}" for kind, count in kinds.items()]
     if report.not_repaired:
-        lines.append(f"not repaired, since the messages are of these shapes: {report.not_repaired}")
+        lines.append(f"not repaired, since no mend is known for this: {report.not_repaired}")
     if report.over_budget:
         lines.append(f"the results are over their total by {report.over_budget:,}")
     if report.over_request:

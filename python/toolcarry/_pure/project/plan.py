@@ -103,7 +103,7 @@ def plan(
         None if request is None else request.tokens,
         total.over,
         0 if request is None else request.over,
-        ", ".join(shapes) if dialect is None and policy.repair else "",
+        ", ".join(shapes if dialect is None else sorted(mends.open_kinds)) if policy.repair else "",
         stable,
         broken,
         "",

@@ -51,7 +51,8 @@ def results_of(repair: Repair, blocks: list[Block]) -> list[Draft]:
     result_of, message = repair.pairs.result_of, repair.material.message
     paths = sorted([path for path in map(result_of, blocks) if path is not None])
     drafts = [draft for path in paths if (draft := message(int(path[0]))) is not None]
-    return drafts + [repair.answer(block) for block in blocks if result_of(block) is None]
+    missing = [block for block in blocks if result_of(block) is None]
+    return drafts + [draft for block in missing for draft in repair.answer(block)]
 
 
 def mend_message(material: Material, position: int, message: Wire, mends: Mends) -> None:

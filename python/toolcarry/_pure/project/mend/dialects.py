@@ -54,7 +54,7 @@ class Dialect(NamedTuple):
     """Of what stands where calls do."""
     is_result: Callable[[Wire], bool]
     make: Callable[[str, str, Wire], Any]
-    """A result for a call: of an id and a tool's name, and the call itself."""
+    """A result for a call: of an id and a tool's name, and the call itself; ``None`` where none can be made."""
     text: Callable[[str], Any]
     """A text part."""
     refuses_blank: bool = False
@@ -95,6 +95,8 @@ def ollama_result(call_id: str, name: str, _call: Wire) -> Any:
 def responses_result(call_id: str, _name: str, call: Wire) -> Any:
     kind = text_or_empty(call.get("type"))
     made: dict[str, Any] = {"type": f"{kind}_output", "call_id": call_id}
+    if kind == SHOWN:
+        return None
     if kind == "shell_call":
         outcome = {"type": "exit", "exit_code": 1}
         return {**made, "output": [{"stdout": "", "stderr": INTERRUPTED, "outcome": outcome}]}
@@ -111,14 +113,17 @@ def bare_text(text: str) -> Any:
     return {"text": text}
 
 
+SHOWN = "computer_call"
+"""The call of Responses whose result is a screenshot: none can be made, since the model would believe it."""
 ANSWERED = (
     "function_call",
     "custom_tool_call",
     "local_shell_call",
     "shell_call",
     "apply_patch_call",
+    SHOWN,
 )
-"""The calls of Responses for which a result can be made."""
+"""The calls of Responses that the client answers."""
 
 DIALECTS: Final[dict[str, Dialect]] = {
     "anthropic": Dialect(

@@ -34,7 +34,7 @@ def mend_items(repair: Repair) -> list[Draft]:
             continue
         drafts.append(material.draft(path))
         if is_call and pairs.result_of(pairs.calls[path]) is None:
-            missing.append(repair.answer(pairs.calls[path]))
+            missing += repair.answer(pairs.calls[path])
     return drafts + missing
 
 

@@ -13,6 +13,8 @@ class Mends:
         self.made: list[MendFields] = []
         self.left_out: set[Path] = set()
         """Where the results stood that were left out."""
+        self.open_kinds: set[str] = set()
+        """The kinds of calls that stay without a result, since none can be made."""
 
     def add(self, kind: str, position: int | None, call_id: str = "", detail: str = "") -> None:
         """Note a mend: one of ``MENDS``, in which message, of which call."""

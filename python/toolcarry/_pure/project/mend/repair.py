@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from toolcarry._pure.project.blocks import Block
-from toolcarry._pure.project.drafts import Made, Path
+from toolcarry._pure.project.drafts import Draft, Made, Path
 from toolcarry._pure.project.material import Material
-from toolcarry._pure.project.mend.dialects import Dialect
+from toolcarry._pure.project.mend.dialects import SHOWN, Dialect
 from toolcarry._pure.project.mend.mends import Mends
 from toolcarry._pure.project.mend.pairs import Pairs
 
@@ -23,12 +23,15 @@ class Repair(NamedTuple):
     """The ids that calls get, by the order of their entries."""
     mends: Mends
 
-    def answer(self, block: Block) -> Made:
-        """A result for a call that has none."""
-        entry = block.entry
+    def answer(self, block: Block) -> list[Draft]:
+        """A result for a call that has none; nothing where none can be made."""
+        entry, name = block.entry, self.pairs.name_of(block)
+        made = self.dialect.make(self.ids[entry.order], name, entry.call or {})
+        if made is None:
+            self.mends.open_kinds.add(SHOWN)
+            return []
         self.mends.add("missing_result", entry.position, entry.call_id)
-        name = self.pairs.name_of(block)
-        return Made(self.dialect.make(self.ids[entry.order], name, entry.call or {}))
+        return [Made(made)]
 
     def tell_stray(self, path: Path, call_id: str) -> None:
         """Tell of a result that is taken out: it answers no call, or one that is answered."""

@@ -188,7 +188,7 @@ class Turns:
                 beside += self._beside.get(path, ())
                 self._mends.add("moved_result", entry.result_position, entry.call_id)
             else:
-                drafts.append(self._repair.answer(block))
+                drafts += self._repair.answer(block)
         return drafts + beside
 
     def _belongs(self, path: Path, wanted: set[int]) -> bool:

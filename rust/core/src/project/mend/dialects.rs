@@ -9,8 +9,11 @@ use crate::value::{Key, Value, names, text_or_empty};
 /// What stands for a result that never came. The readers know it for one that only stands for another.
 const INTERRUPTED: &str = "[Tool use interrupted: no result]";
 const OUTPUT: &str = "_output";
-/// The calls of Responses for which a result can be made.
-const ANSWERED: [&str; 5] = ["function_call", "custom_tool_call", "local_shell_call", "shell_call", "apply_patch_call"];
+/// The call of Responses whose result is a screenshot: none can be made, since the model would believe it.
+pub(crate) const SHOWN: &str = "computer_call";
+/// The calls of Responses that the client answers.
+const ANSWERED: [&str; 6] =
+    ["function_call", "custom_tool_call", "local_shell_call", "shell_call", "apply_patch_call", SHOWN];
 
 /// Where results stand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -223,12 +226,17 @@ impl Dialect {
         }
     }
 
-    /// A result for a call: of an id and a tool's name, and the call itself.
-    pub(crate) fn make<'a, V: Value<'a>>(&self, call_id: &Piece<'a>, name: Text<'a>, call: Option<V>) -> Json<'a> {
+    /// A result for a call: of an id and a tool's name, and the call itself; nothing where none can be made.
+    pub(crate) fn make<'a, V: Value<'a>>(
+        &self,
+        call_id: &Piece<'a>,
+        name: Text<'a>,
+        call: Option<V>,
+    ) -> Option<Json<'a>> {
         let text = || Json::ascii(INTERRUPTED);
         let id = || Json::Text(call_id.clone());
         let name = || Json::Text(Piece::Borrowed(name));
-        match self.family {
+        Some(match self.family {
             Family::Anthropic => Json::object([
                 ("type", Json::ascii("tool_result")),
                 ("tool_use_id", id()),
@@ -251,8 +259,11 @@ impl Dialect {
                 let first = [("role", Json::ascii("tool")), ("tool_name", name())];
                 object_of(first.into_iter().chain(own).chain([("content", text())]))
             }
-            Family::Responses => item_result(text_or_empty(call.and_then(|call| call.get(names::TYPE))), id()),
-        }
+            Family::Responses => {
+                let kind = text_or_empty(call.and_then(|call| call.get(names::TYPE)));
+                return (!kind.is(SHOWN)).then(|| item_result(kind, id()));
+            }
+        })
     }
 
     /// A text part.

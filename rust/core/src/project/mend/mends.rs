@@ -1,6 +1,7 @@
 //! What was mended, as the report tells it. The twin is `_pure/project/mend/mends.py`.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 
 use ahash::AHashSet;
 
@@ -15,6 +16,8 @@ pub(crate) struct Mends<'a> {
     pub(crate) made: Vec<Mend<'a>>,
     /// Where the results stood that were left out.
     pub(crate) left_out: AHashSet<Path>,
+    /// The kinds of calls that stay without a result, since none can be made.
+    pub(crate) open_kinds: BTreeSet<&'static str>,
 }
 
 impl<'a> Mends<'a> {

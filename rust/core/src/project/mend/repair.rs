@@ -1,6 +1,6 @@
 //! What all ways to mend a request share. The twin is `_pure/project/mend/repair.py`.
 
-use super::dialects::Dialect;
+use super::dialects::{Dialect, SHOWN};
 use super::ids::GivenIds;
 use super::mends::Mends;
 use super::pairs::Pairs;
@@ -26,13 +26,17 @@ impl<'a, V: Value<'a>> Repair<'_, 'a, '_, V> {
         block.map_or(Text::ascii(""), |block| block.entry.call_id)
     }
 
-    /// A result for the call of a block, which has none.
+    /// A result for the call of a block, which has none; nothing where none can be made.
     pub(crate) fn answer(&mut self, number: usize) -> Option<Draft<'a, V>> {
         let block = self.material.blocks.get(number)?;
         let entry = &block.entry;
-        self.mends.add("missing_result", Some(entry.position), entry.call_id);
         let call_id = self.ids.get(&number).cloned().unwrap_or_default();
-        Some(Draft::Made(self.dialect.make(&call_id, self.pairs.name_of(number, block), entry.call)))
+        let Some(made) = self.dialect.make(&call_id, self.pairs.name_of(number, block), entry.call) else {
+            self.mends.open_kinds.insert(SHOWN);
+            return None;
+        };
+        self.mends.add("missing_result", Some(entry.position), entry.call_id);
+        Some(Draft::Made(made))
     }
 
     /// Tell of a result that is taken out: it answers no call, or one that is answered.
