@@ -94,6 +94,31 @@ def test_a_call_in_the_content_that_is_none_of_the_calls(api: ModuleType, provid
     ]
 
 
+POLICIES = [
+    REPAIR,
+    *[Policy(repair=True, max_tool_result_chars=limit) for limit in range(44, 60)],
+    *[Policy(repair=True, max_tool_result_tokens=limit) for limit in range(14, 24)],
+]
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_a_reference_that_another_result_made_longer(api: ModuleType, policy: Policy) -> None:
+    """Of two results with one id the second is `t1#2`, and `t1` in what it is projected to: decisions are alike.
+
+    The first one answers no call, and repair takes it out.
+    """
+    lost = wire.user(wire.result("t1", "lost"), {"type": "text", "text": "Go on."})
+    newer = wire.bash("ls", "x", "t2")
+    for size in range(36, 72):
+        for text in ("a" * size, "日" * size):
+            messages = [lost, *wire.bash("ls", text, "t1"), *newer, *wire.bash("w", text, "t2")]
+            once = api.project(messages, policy=policy)
+            twice = api.project(once.messages, policy=policy)
+            assert twice.messages == once.messages
+            for found in once.report.replacements:
+                assert api.resolve(messages, found.reference) == text
+
+
 def test_no_id_is_made_that_a_result_without_call_has(api: ModuleType) -> None:
     call = {"type": "tool_use", "id": "t1€", "name": "f", "input": {}}
     answer = {"type": "web_search_tool_result", "tool_use_id": "t1", "content": []}

@@ -96,12 +96,17 @@ class Block:
         self.decision, self.new, self.saved = None, "", 0
 
     def outcome(self, decision: Decision) -> tuple[str, int]:
-        """What stands in place of the result by a decision, and how many bytes that saves."""
+        """What stands in place of the result by a decision, and how many bytes that saves.
+
+        Nothing where it would save none with longer references.
+        """
         decision = self._within(decision)
         new = joined(self.text, decision, self.reference)
         is_cut = decision[0] == "cut"
         media = 0 if is_cut or self.site is None else 4 * self.site.media_tokens()
-        is_shorter = len(new) < len(self.text) or media > 0
+        names = [name for name in (decision[1], self.reference) if name]
+        longest = len(new) + sum([len(markers.widest(name)) - len(name) for name in names])
+        is_shorter = longest < len(self.text) or media > 0
         return new, byte_length(self.text) + media - byte_length(new) if is_shorter else 0
 
 

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from toolcarry._pure.limits import Limits, result_limits
 from toolcarry._pure.memo import MEMO
 from toolcarry._pure.project.blocks import CLEARED, RULED_OUT, Block, joined, newest_first
-from toolcarry._pure.project.markers import marker_of
+from toolcarry._pure.project.markers import marker_of, widest
 from toolcarry._pure.rules import RuleSet
 from toolcarry._pure.tokens import count_tokens
 from toolcarry.decisions import Decision, Decisions
@@ -95,7 +95,8 @@ def cut_to(block: Block, limits: Limits, policy: Policy) -> Decision | None:
     head, tail = limits.cut(text, side)
     if head == tail:
         return None
-    longest = marker_of(("cut", "", len(text), len(text)), len(text), block.reference)
+    reference = widest(block.reference)
+    longest = marker_of(("cut", "", len(text), len(text)), len(text), reference)
     is_counted = limits.tokens != NO_LIMIT
     room = limits
     if limits.chars != NO_LIMIT:
@@ -107,7 +108,7 @@ def cut_to(block: Block, limits: Limits, policy: Policy) -> Decision | None:
         if head == tail or (not head and tail == len(text)):
             break
         decision = ("cut", "", head, tail)
-        new = joined(text, decision, block.reference)
+        new = joined(text, decision, reference)
         over = count_tokens(new, limits.encoding) - limits.tokens if is_counted else 0
         if over <= 0:
             return decision

@@ -6,6 +6,7 @@ missing are ``#1``, ``#2`` and so on. Only a text that is such a line and nothin
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 from toolcarry.decisions import Decision
@@ -47,6 +48,22 @@ def is_marker(text: str) -> bool:
         and "\n" not in text
         and text.find("]") == len(text) - 1
     )
+
+
+NUMBERS = re.compile(r"(#[0-9]+)+\Z")
+MOST_NUMBER = "#999999"
+
+
+def widest(reference: str) -> str:
+    """A reference as long as any that its call may have.
+
+    What a projection takes out is not counted in the next one, in which ``t1#2`` may be ``t1``: what is worth a marker, and
+    how much room one leaves, is decided by this one, so that both decide alike.
+
+    >>> [widest(reference) for reference in ("t1", "t1#2", "#12")]
+    ['t1#999999', 't1#999999', '#999999']
+    """
+    return max(NUMBERS.sub("", reference) + MOST_NUMBER, reference, key=len)
 
 
 class References:

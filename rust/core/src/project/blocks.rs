@@ -6,7 +6,7 @@ use std::cell::OnceCell;
 use std::convert::Infallible;
 
 use super::drafts::Path;
-use super::markers::{References, is_marker};
+use super::markers::{References, is_marker, slack};
 use super::settings::{Decision, Fate, Settings};
 use super::sites::{Paths, Site};
 use super::substitute::Substitute;
@@ -150,7 +150,11 @@ impl<'a, V: Value<'a>> Block<'a, V> {
         // Where all of the text stands there, fewer characters are fewer bytes, since a marker is ASCII: its bytes need
         // not be counted.
         let is_plain = self.decision.is_none() && decision.by.is_ascii() && self.media_bytes(&decision) == 0;
-        let is_smaller = if is_plain { new.len() < self.size } else { self.saved_by(&decision, &new) > self.saved() };
+        let is_smaller = if is_plain {
+            self.longest(&decision, &new) < self.size
+        } else {
+            self.saved_by(&decision, &new) > self.saved()
+        };
         if is_smaller {
             (self.decision, self.new, self.saved) = (Some(decision), Some(new), OnceCell::new());
         }
@@ -168,9 +172,16 @@ impl<'a, V: Value<'a>> Block<'a, V> {
         site.map_or(0, |site| MEDIA_BYTES * site.media_tokens())
     }
 
+    /// How many characters would stand there with longer references.
+    fn longest(&self, decision: &Decision<'a>, new: &Substitute<'a, V>) -> usize {
+        let by = if decision.by.is_empty() { 0 } else { slack(&decision.by) };
+        new.len() + slack(&self.reference) + by
+    }
+
+    /// How many bytes less would stand there; none where none would with longer references.
     fn saved_by(&self, decision: &Decision<'a>, new: &Substitute<'a, V>) -> isize {
         let media = self.media_bytes(decision);
-        if new.len() >= self.size && media == 0 {
+        if self.longest(decision, new) >= self.size && media == 0 {
             return 0;
         }
         signed(self.utf8_len() + media) - signed(new.utf8_len())

@@ -8,7 +8,7 @@
 use std::borrow::Cow;
 
 use super::blocks::{Block, Proposal};
-use super::markers::marker_of;
+use super::markers::{marker_of, widest};
 use super::settings::{Counter, Decision, Fate, Previous, Settings};
 use super::stays::what_stays;
 use super::substitute::Substitute;
@@ -146,7 +146,8 @@ pub(crate) fn cut_to<'a, V: Value<'a>>(
     if !is_long && Cut::of(&block.text.whole(), limits, keep).is_ok() {
         return None;
     }
-    let longest = marker_of(&Decision::cut(size, size), size, &block.reference);
+    let reference = widest(&block.reference);
+    let longest = marker_of(&Decision::cut(size, size), size, &reference);
     let longest = longest.as_text();
     let chars = if limits.chars == NO_LIMIT { isize::MAX } else { signed(limits.chars) - signed(longest.len()) - 2 };
     let mut tokens = limits.tokens.map(|(most, encoding)| {
@@ -158,10 +159,12 @@ pub(crate) fn cut_to<'a, V: Value<'a>>(
         let ends = what_stays((&block.text, size), room, keep).filter(|ends| !ends.are_empty());
         let Some(ends) = ends else { break };
         let decision = Decision::cut(ends.head.len(), size - ends.tail.len());
-        let new = Substitute::cut(ends, &decision, size, &block.reference);
-        let over =
-            limits.tokens.map_or(0, |(most, encoding)| signed(encoding.count_text(new.text().text())) - signed(most));
+        let over = limits.tokens.map_or(0, |(most, encoding)| {
+            let longest = Substitute::cut(ends.clone(), &decision, size, &reference);
+            signed(encoding.count_text(longest.text().text())) - signed(most)
+        });
         if over <= 0 {
+            let new = Substitute::cut(ends, &decision, size, &block.reference);
             return Some(Proposal { decision, new });
         }
         tokens = tokens.map(|(room, encoding)| (room - over, encoding));

@@ -15,6 +15,7 @@ use crate::value::Value;
 
 const START: &str = "[toolcarry: ";
 const WHOLE: &str = "; whole: ";
+const MOST_NUMBER: &str = "#999999";
 /// How long an id may be to name a result.
 const MOST_ID: usize = 200;
 
@@ -69,6 +70,33 @@ fn holds_whole(text: Text<'_>) -> bool {
     false
 }
 
+/// A reference as long as any that its call may have.
+///
+/// What a projection takes out is not counted in the next one, in which `t1#2` may be `t1`: what is worth a marker, and how
+/// much room one leaves, is decided by this one, so that both decide alike.
+pub(crate) fn widest(reference: &str) -> String {
+    let mut widest = stem_of_reference(reference).to_owned();
+    widest.push_str(MOST_NUMBER);
+    if widest.len() < reference.len() { reference.to_owned() } else { widest }
+}
+
+/// How many characters [`widest`] has more.
+pub(crate) fn slack(reference: &str) -> usize {
+    (stem_of_reference(reference).len() + MOST_NUMBER.len()).saturating_sub(reference.len())
+}
+
+/// A reference without the numbers in which it ends.
+fn stem_of_reference(reference: &str) -> &str {
+    let mut stem = reference;
+    loop {
+        let named = stem.trim_end_matches(|digit: char| digit.is_ascii_digit());
+        match named.strip_suffix('#') {
+            Some(rest) if named.len() < stem.len() => stem = rest,
+            _ => return stem,
+        }
+    }
+}
+
 /// Names for calls, in the order of the conversation: what comes later changes none of them.
 #[derive(Debug, Default)]
 pub(crate) struct References<'a> {
@@ -116,7 +144,7 @@ fn stem_of(call_id: Text<'_>) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use super::{References, is_marker};
+    use super::{References, is_marker, slack, widest};
     use crate::content::Content;
     use crate::pieces::Piece;
     use crate::scan::Scanned;
@@ -127,6 +155,15 @@ mod tests {
         let mut references = References::default();
         let found = ["a", "a", "", "b", "a#2", "x y"].map(|call_id| references.add(Text::ascii(call_id)));
         assert_eq!(found, ["a", "a#2", "#1", "b", "a#2#2", "#2"]);
+    }
+
+    #[test]
+    fn the_widest_reference_is_the_same_for_all_of_an_id() {
+        let found = ["t1", "t1#2", "#12", "a#2#3", "t#123456789"].map(widest);
+        assert_eq!(found, ["t1#999999", "t1#999999", "#999999", "a#999999", "t#123456789"]);
+        for reference in ["t1", "t1#2", "#12", "a#2#3", "t#123456789"] {
+            assert_eq!(slack(reference), widest(reference).len() - reference.len());
+        }
     }
 
     #[test]
