@@ -94,6 +94,17 @@ def test_a_call_in_the_content_that_is_none_of_the_calls(api: ModuleType, provid
     ]
 
 
+def test_a_result_without_id_beside_a_call_in_the_content(api: ModuleType) -> None:
+    """What is left says which call it answers: the next time, it could be that of the call in the content."""
+    said = {**asks(("t1", "f"), ("t3", "f")), "content": [wire.use("t2", "f")]}
+    for results in ([{"tool_call_id": "t2"}, {}, {}], [{}, {}, {}]):
+        answers = [tells("f", f"{number}", **own) for number, own in enumerate(results)]
+        once = api.project([said, *answers], policy=REPAIR)
+        assert [message["content"] for message in once.messages[1:]] == ["1", "2"]
+        assert [message["tool_call_id"] for message in once.messages[1:]] == ["t1", "t3"]
+        assert api.project(once.messages, policy=REPAIR).report.mends == ()
+
+
 POLICIES = [
     REPAIR,
     *[Policy(repair=True, max_tool_result_chars=limit) for limit in range(44, 60)],

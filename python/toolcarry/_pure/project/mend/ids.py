@@ -89,10 +89,14 @@ def is_named(dialect: Dialect, name: str, tool_name: str) -> bool:
 
 
 def mixed_turns(pairs: Pairs, turns: Sequence[int]) -> set[int]:
-    """The turns in which some calls have ids and others none: there, a result without id could be either's."""
+    """The turns in which some calls have ids and others none: there, a result without id could be either's.
+
+    So it could where a call stands in the content alone, of which the result is taken out.
+    """
     entries = [block.entry for block in pairs.calls.values()]
     with_id = {turns[entry.position] for entry in entries if entry.call_id}
-    return with_id & {turns[entry.position] for entry in entries if not entry.call_id}
+    without = {turns[entry.position] for entry in entries if not entry.call_id}
+    return with_id & (without | {turns[position] for position in pairs.lone})
 
 
 def turn_numbers(messages: Sequence[Any], dialect: Dialect, pairs: Pairs) -> list[int]:

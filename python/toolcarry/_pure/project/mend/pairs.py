@@ -28,6 +28,8 @@ class Pairs:
         """Of results without call."""
         self.foreign_ids: set[str] = set()
         """Of such calls."""
+        self.lone: set[int] = set()
+        """The positions of messages of Chat's in whose content a call stands that is none of their calls."""
         self._results: dict[int, Path] = {}
         self._doubles: dict[int, dict[Any, int]] = {}
         self._names: dict[int, str] = {}
@@ -42,6 +44,7 @@ class Pairs:
                 path = self._among_calls(messages, path, block)
             if path is None or not dialect.is_call(call):
                 self.foreign_ids.add(block.entry.call_id)
+                self.lone.update([block.entry.position] if dialect.form == "chat" else [])
                 if block.result_path is not None and may_answer(block, dialect):
                     self.others.add(block.result_path)
                 continue

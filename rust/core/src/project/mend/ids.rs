@@ -114,11 +114,14 @@ fn is_named(dialect: &Dialect, name: Text<'_>, tool_name: Text<'_>) -> bool {
     name == tool_name || (name.is_empty() && dialect.form == Form::Chat)
 }
 
-/// The turns in which some calls have ids and others none: there, a result without id could be either's.
+/// The turns in which some calls have ids and others none: there, a result without id could be either's. So it could where a
+/// call stands in the content alone, of which the result is taken out.
 fn mixed_turns<'a, V: Value<'a>>(pairs: &Pairs<'a>, blocks: &[Block<'a, V>], turns: &[usize]) -> AHashSet<usize> {
     let calls = || pairs.calls().filter_map(|(_, number)| blocks.get(number)).map(|block| &block.entry);
     let turn = |entry: &Entry<'a, V>| turns.get(entry.position).copied();
-    let without: AHashSet<usize> = calls().filter(|entry| entry.call_id.is_empty()).filter_map(turn).collect();
+    let lone = pairs.lone.iter().filter_map(|position| turns.get(*position).copied());
+    let without = calls().filter(|entry| entry.call_id.is_empty()).filter_map(turn).chain(lone);
+    let without: AHashSet<usize> = without.collect();
     if without.is_empty() {
         return without;
     }

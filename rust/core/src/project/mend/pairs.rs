@@ -28,6 +28,8 @@ pub(crate) struct Pairs<'a> {
     strays: AHashSet<Path>,
     /// The ids of the calls that the client does not answer.
     pub(crate) foreign_ids: AHashSet<Text<'a>>,
+    /// The positions of messages of Chat's in whose content a call stands that is none of their calls.
+    pub(crate) lone: AHashSet<usize>,
     /// The ids of results without call.
     pub(crate) orphan_ids: AHashSet<Text<'a>>,
     /// The ids of the calls.
@@ -114,6 +116,7 @@ impl<'a> Pairs<'a> {
             };
             let Some(path) = path.filter(|_| dialect.is_call(call)) else {
                 pairs.foreign_ids.insert(entry.call_id);
+                pairs.lone.extend((dialect.form == Form::Chat).then_some(entry.position));
                 pairs.others.extend(block.result_path.filter(|_| may_answer(entry.result, dialect)));
                 continue;
             };
