@@ -3,6 +3,7 @@
 import json
 from types import ModuleType
 
+import pytest
 from wire import turn
 
 from toolcarry import Policy
@@ -20,6 +21,21 @@ def test_what_is_no_text_stays_beside_a_bare_text(api: ModuleType) -> None:
     assert isinstance(content[1], str)
     assert "[toolcarry: " in content[1]
     assert len(content[1]) <= 200
+
+
+@pytest.mark.parametrize("blank", ["", " \n"])
+def test_a_text_without_a_word_hides_nothing(api: ModuleType, blank: str) -> None:
+    """What stands beside it is cut and left out as if it were alone, since repair takes the blank out."""
+    text, image = {"type": "text", "text": blank}, {"type": "image", "source": {"type": "base64"}}
+    for content, policy in (
+        ([text, {"rows": [LONG] * 3}], SHORT),
+        ([image, text], Policy(max_tool_result_tokens=1, repair=True)),
+    ):
+        once = api.project(turn("Bash", {"command": "ls"}, content), policy=policy)
+        new = once.messages[1]["content"][0]["content"]
+        assert "[toolcarry: " in new
+        assert len(new) <= 200
+        assert api.project(once.messages, policy=policy).messages == once.messages
 
 
 def test_a_type_that_is_a_list(api: ModuleType) -> None:

@@ -214,3 +214,20 @@ pub(crate) fn is_stand_in<'a, V: Value<'a>>(content: Option<V>) -> bool {
     let Some(content) = content.filter(|content| !is_empty(*content)) else { return false };
     result_content(Some(content)).starts_with_any(&STAND_INS)
 }
+
+/// Whether a value is a text of white space alone, if any.
+pub(crate) fn has_no_word<'a, V: Value<'a>>(text: V) -> bool {
+    /// Of most texts the beginning tells.
+    const FIRST: usize = 16;
+    let is_space = |text: Text<'_>| (0..text.len()).all(|index| text.get(index).is_some_and(is_white));
+    let Some(start) = text.text_start(FIRST) else { return false };
+    is_space(start) && (start.len() < FIRST || text.text().is_some_and(is_space))
+}
+
+/// Whether a code point is white space, as Python strips it.
+pub(crate) fn is_white(code_point: u32) -> bool {
+    match code_point {
+        0x1C..=0x1F => true,
+        other => char::from_u32(other).is_some_and(char::is_whitespace),
+    }
+}

@@ -48,9 +48,8 @@ class Site(NamedTuple):
             return (
                 result_text(self.content) if self.key != "response" else response_text(self.content)
             )
-        if all(text_of(part) is None for part in parts):
-            return result_text(self.content)
-        return "\n".join([text for text in map(text_of, parts) if text is not None])
+        texts = [text for text in map(words_of, parts) if text is not None]
+        return "\n".join(texts) if texts else result_text(self.content)
 
     def media_tokens(self) -> int:
         """What the content's images and documents count."""
@@ -98,7 +97,7 @@ class Site(NamedTuple):
                 items.append(
                     made if is_bare_text else Changed((*self._content_path, index), {"text": made})
                 )
-            elif stays is not None and text_of(part) is None:
+            elif stays is not None and words_of(part) is None:
                 items.append(Kept((*self._content_path, index)))
         return Parts(self._content_path, items)
 
@@ -110,7 +109,7 @@ class Site(NamedTuple):
         """Where the text stands, if it stands in one place as it is."""
         parts = as_list(self.content)
         if parts is not None:
-            found = [index for index, part in enumerate(parts) if text_of(part) is not None]
+            found = [index for index, part in enumerate(parts) if words_of(part) is not None]
             if len(found) != 1:
                 return None
             is_bare_text = isinstance(parts[found[0]], str)
@@ -178,6 +177,12 @@ def text_of(part: object) -> str | None:
     return text_or_empty(text) if is_text else None
 
 
+def words_of(part: object) -> str | None:
+    """The text of a part that is nothing but text, and not white space alone: such a one says nothing, and may be taken out."""
+    text = text_of(part)
+    return None if text is None or not text.strip() else text
+
+
 def carrier(parts: Sequence[object]) -> int | None:
     """Which text part takes the new text: the one with a cache mark, else the first.
 
@@ -185,9 +190,10 @@ def carrier(parts: Sequence[object]) -> int | None:
     """
     objects = [as_object(part) or {} for part in parts]
     marked = [index for index, part in enumerate(objects) if "cache_control" in part]
-    texts = [index for index, part in enumerate(parts) if text_of(part) is not None]
+    texts = [index for index, part in enumerate(parts) if words_of(part) is not None]
     if marked:
-        return marked[0] if len(marked) == 1 and marked[0] in texts else MANY_MARKS
+        is_text = len(marked) == 1 and text_of(parts[marked[0]]) is not None
+        return marked[0] if is_text and texts else MANY_MARKS
     return texts[0] if texts else None
 
 

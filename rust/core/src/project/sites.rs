@@ -7,7 +7,7 @@ use ahash::AHashMap;
 
 use super::drafts::{Changed, Draft, Edit, Home, Json, Members, Parts, PartsKey, Path};
 use super::substitute::Substitute;
-use crate::content::{Content, TEXTS, is_bare, result_content};
+use crate::content::{Content, TEXTS, has_no_word, is_bare, result_content};
 use crate::message_tokens::{MEDIA_TOKENS, count_media};
 use crate::pieces::Piece;
 use crate::read::items;
@@ -79,7 +79,7 @@ impl<'a, V: Value<'a>> Site<V> {
                 result_content(self.content)
             };
         };
-        let mut texts = items(parts).filter_map(text_of);
+        let mut texts = items(parts).filter_map(words_of);
         let Some(first) = texts.next() else { return result_content(self.content) };
         let Some(second) = texts.next() else { return Content::Value(first) };
         let mut joined = OwnedText::from(text_or_empty(Some(first)));
@@ -128,7 +128,7 @@ impl<'a, V: Value<'a>> Site<V> {
         for (index, part) in items(parts).enumerate() {
             let path = Path::Inner(index);
             if index != place {
-                if !whole && text_of(part).is_none() {
+                if !whole && words_of(part).is_none() {
                     drafts.push(Draft::Kept(path, part));
                 }
             } else if part.text_len().is_some() {
@@ -193,14 +193,20 @@ fn text_of<'a, V: Value<'a>>(part: V) -> Option<V> {
     (TEXTS.iter().any(|name| kind.is(name)) || is_bare(found, names::TEXT)).then_some(text)
 }
 
+/// The text of a part that is nothing but text, and not white space alone: such a one says nothing, and may be taken out.
+fn words_of<'a, V: Value<'a>>(part: V) -> Option<V> {
+    text_of(part).filter(|text| !has_no_word(*text))
+}
+
 /// Which text part takes the new text: the one with a cache mark, else the first.
 fn carrier<'a, V: Value<'a>>(parts: V) -> Carrier {
     let is_marked = |part: &V| part.object().is_some_and(|part| part.has(names::CACHE_CONTROL));
     let mut marked = items(parts).enumerate().filter(|(_, part)| is_marked(part));
+    let first = || items(parts).position(|part| words_of(part).is_some());
     match (marked.next(), marked.next()) {
-        (Some((index, part)), None) if text_of(part).is_some() => Carrier::At(index),
+        (Some((index, part)), None) if text_of(part).is_some() && first().is_some() => Carrier::At(index),
         (Some(_), _) => Carrier::ManyMarks,
-        (None, _) => items(parts).position(|part| text_of(part).is_some()).map_or(Carrier::Nothing, Carrier::At),
+        (None, _) => first().map_or(Carrier::Nothing, Carrier::At),
     }
 }
 

@@ -2,7 +2,8 @@
 //! The twin is `_pure/project/mend/results.py`.
 
 use super::repair::Repair;
-use super::sheets::{has_no_word, is_blank, part_at};
+use super::sheets::{is_blank, part_at};
+use crate::content::has_no_word;
 use crate::project::drafts::{Changed, Draft, Edit, Home, Parts, Path};
 use crate::project::material::Material;
 use crate::read::items;

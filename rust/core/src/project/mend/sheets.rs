@@ -2,7 +2,7 @@
 
 use super::dialects::Dialect;
 use super::mends::Mends;
-use crate::content::Content;
+use crate::content::{Content, has_no_word, is_white};
 use crate::project::drafts::{Changed, Draft, Edit, Home, Json, Parts, PartsKey, Path};
 use crate::project::material::Material;
 use crate::project::substitute::as_it_stands;
@@ -185,21 +185,4 @@ pub(crate) fn says_something<'a, V: Value<'a>>(message: V, key: PartsKey) -> boo
 
 fn is_text<'a, V: Value<'a>>(part: V) -> bool {
     !part.has(names::TYPE) || text_or_empty(part.get(names::TYPE)).is("text")
-}
-
-/// Whether a value is a text of white space alone, if any.
-pub(crate) fn has_no_word<'a, V: Value<'a>>(text: V) -> bool {
-    /// Of most texts the beginning tells.
-    const FIRST: usize = 16;
-    let is_space = |text: Text<'_>| (0..text.len()).all(|index| text.get(index).is_some_and(is_white));
-    let Some(start) = text.text_start(FIRST) else { return false };
-    is_space(start) && (start.len() < FIRST || text.text().is_some_and(is_space))
-}
-
-/// Whether a code point is white space, as Python strips it.
-fn is_white(code_point: u32) -> bool {
-    match code_point {
-        0x1C..=0x1F => true,
-        other => char::from_u32(other).is_some_and(char::is_whitespace),
-    }
 }

@@ -8,9 +8,9 @@ use ahash::{AHashMap, AHashSet};
 use super::repair::Repair;
 use super::results::clean_result;
 use super::sheets::{
-    Sheet, Side, drop_trailing_space, drop_trailing_thoughts, has_no_word, is_blank, is_models, merge, part_at,
-    says_something,
+    Sheet, Side, drop_trailing_space, drop_trailing_thoughts, is_blank, is_models, merge, part_at, says_something,
 };
+use crate::content::has_no_word;
 use crate::project::drafts::{Draft, Path};
 use crate::text::Text;
 use crate::value::{Value, names, text_or_empty};
