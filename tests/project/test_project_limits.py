@@ -88,6 +88,21 @@ def test_a_request_fits_the_window(api: ModuleType) -> None:
     assert len(least.messages) == 3
 
 
+def test_what_is_taken_out_by_a_mend_needs_no_room(api: ModuleType) -> None:
+    """Whether it is a result without call, or one that stands in the model's own message."""
+    words = {"type": "text", "text": "Go on."}
+    lost = wire.user(wire.result("t9", LONG), words)
+    turns = [*wire.bash("ls", "x", "t1"), *wire.bash("pwd", "y", "t2")]
+    policy = Policy(repair=True, max_request_tokens=200, clear_at_least=0)
+    found = api.project([lost, *turns], policy=policy)
+    assert found.messages == [wire.user(words), *turns]
+    said = wire.assistant(wire.use("t0"), wire.result("t0", LONG))
+    both = [lost, said, wire.user(words), *turns]
+    once = api.project(both, policy=policy)
+    assert once.report.tokens_after <= 200
+    assert api.project(both, policy=policy, previous=once.decisions).messages == once.messages
+
+
 def test_a_body_counts_its_system_prompt_and_its_tools(api: ModuleType) -> None:
     messages = wire.bash("ls", LONG)
     limit = Policy(max_request_tokens=2_000)

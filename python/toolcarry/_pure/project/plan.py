@@ -59,7 +59,8 @@ def plan(
     request = None
     if policy.max_request_tokens is not None:
         request = Request(messages, blocks, turns, frame_tokens, policy)
-        request.fit(turns)
+        if not policy.repair:  # else what is taken out as it is mended needs no room
+            request.fit(turns)
     shapes: list[str] = []
     while True:
         drops = any(block.is_dropped for block in blocks)

@@ -112,12 +112,12 @@ class Request:
         for position in {block.entry.position for block in turn}:
             self.tokens -= self._sizes[position]
         for block in turn:
+            self.tokens -= self._growth(block)
             if block.entry.result is None or block.entry.result_position == block.entry.position:
                 continue
             content = block.entry.content
             self.tokens -= MEMO.count(result_text(content), self._encoding)
             self.tokens -= MEDIA_TOKENS * count_media(content, 0)
-            self.tokens -= self._growth(block)
 
 
 def request_tokens(message: Wire, encoding: EncodingName) -> int:

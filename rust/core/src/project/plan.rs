@@ -128,7 +128,8 @@ pub fn plan<'a, D: Door<'a>>(
         .counter
         .zip(settings.max_request_tokens)
         .map(|(counter, limit)| Request::new(messages, (&blocks, &turns), frame.tokens, (settings, counter, limit)));
-    if let Some(request) = &mut request {
+    // Where it is mended, what is taken out by that needs no room.
+    if let Some(request) = request.as_mut().filter(|_| !settings.repair) {
         request.fit(&mut blocks, &turns);
     }
     let put = loop {

@@ -132,12 +132,12 @@ impl<'s, 'r> Request<'s, 'r> {
         self.tokens -= signed(sizes.sum::<usize>());
         for block in of(blocks, turn) {
             let entry = &block.entry;
+            self.tokens -= self.growth(block);
             if entry.result.is_none() || entry.result_position == entry.position {
                 continue;
             }
             let media = entry.content.map_or(0, |content| count_media(content, 0));
-            let size = self.counter.count(&result_content(entry.content)) + MEDIA_TOKENS * media;
-            self.tokens -= signed(size) + self.growth(block);
+            self.tokens -= signed(self.counter.count(&result_content(entry.content)) + MEDIA_TOKENS * media);
         }
     }
 }
