@@ -103,6 +103,17 @@ def test_what_is_taken_out_by_a_mend_needs_no_room(api: ModuleType) -> None:
     assert api.project(both, policy=policy, previous=once.decisions).messages == once.messages
 
 
+def test_what_is_decided_is_done(api: ModuleType) -> None:
+    """Also where it is shorter, and has as many tokens."""
+    for size in range(40, 70):
+        messages = wire.bash("ls", "y" * size)
+        policy = Policy(repair=True, max_request_tokens=20)
+        once = api.project(messages, policy=policy)
+        assert (once.messages != messages) == bool(once.report.replacements)
+        again = api.project(messages, policy=policy, previous=once.decisions)
+        assert again.messages == once.messages
+
+
 def test_a_body_counts_its_system_prompt_and_its_tools(api: ModuleType) -> None:
     messages = wire.bash("ls", LONG)
     limit = Policy(max_request_tokens=2_000)

@@ -47,6 +47,7 @@ class Request:
         self.before = frame + sum(self._sizes)
         self.tokens = self.before + sum([self._growth(block) for block in blocks])
         self.limit = NO_LIMIT if policy.max_request_tokens is None else policy.max_request_tokens
+        self._has_taken = False
         for turn in turns:
             if turn[0].is_dropped:
                 self._forget(turn)
@@ -63,7 +64,7 @@ class Request:
 
     def fit(self, turns: Sequence[Sequence[Block]]) -> bool:
         """Take out what is needed; whether there was anything to take."""
-        before = self.tokens
+        self._has_taken = False
         if self.over:
             older = [turn for turn in turns[:-1] if not turn[0].is_dropped]
             self._clear(older)
@@ -75,7 +76,7 @@ class Request:
                     room = max(MEMO.count(block.new, self._encoding) - self.over, 0)
                     limits = Limits(NO_LIMIT, room, self._encoding)
                     self._shrink(block, cut_to(block, limits, self._policy))
-        return self.tokens < before
+        return self._has_taken
 
     def _clear(self, turns: Sequence[Sequence[Block]]) -> None:
         """Clear the oldest results, and enough of them at once."""
@@ -89,7 +90,7 @@ class Request:
 
     def _shrink(self, block: Block, decision: Decision | None) -> None:
         before = self._growth(block)
-        block.decide(decision)
+        self._has_taken |= block.decide(decision)
         self.tokens += self._growth(block) - before
 
     def _growth(self, block: Block) -> int:
@@ -104,6 +105,7 @@ class Request:
     def _drop(self, turn: Sequence[Block]) -> None:
         """Let a loop go as a whole."""
         self._forget(turn)
+        self._has_taken = True
         for block in turn:
             block.drop()
 

@@ -142,10 +142,10 @@ impl<'a, V: Value<'a>> Block<'a, V> {
         self.saved_by(decision, new)
     }
 
-    /// Replace the result, if that makes it smaller, and smaller than it already is.
-    pub(crate) fn decide(&mut self, Proposal { decision, new }: Proposal<'a, V>) {
+    /// Replace the result, if that makes it smaller, and smaller than it already is; whether it does.
+    pub(crate) fn decide(&mut self, Proposal { decision, new }: Proposal<'a, V>) -> bool {
         if self.is_settled() {
-            return;
+            return false;
         }
         // Where all of the text stands there, fewer characters are fewer bytes, since a marker is ASCII: its bytes need
         // not be counted.
@@ -158,6 +158,7 @@ impl<'a, V: Value<'a>> Block<'a, V> {
         if is_smaller {
             (self.decision, self.new, self.saved) = (Some(decision), Some(new), OnceCell::new());
         }
+        is_smaller
     }
 
     /// Let the result go with its call: nothing stands in its place.

@@ -36,6 +36,8 @@ pub(crate) struct Request<'s, 'r> {
     pub(crate) before: usize,
     /// How many it has by what was decided.
     pub(crate) tokens: isize,
+    /// Whether there was anything to take when it was last fitted.
+    has_taken: bool,
 }
 
 impl<'s, 'r> Request<'s, 'r> {
@@ -48,7 +50,8 @@ impl<'s, 'r> Request<'s, 'r> {
     ) -> Self {
         let sizes = request_tokens(messages.iter().copied(), counter);
         let before = frame + sizes.iter().sum::<usize>();
-        let mut request = Self { settings, counter, limit, frame, sizes, before, tokens: signed(before) };
+        let mut request =
+            Self { settings, counter, limit, frame, sizes, before, tokens: signed(before), has_taken: false };
         request.tokens += blocks.iter().map(|block| request.growth(block)).sum::<isize>();
         for turn in turns.iter().filter(|turn| is_dropped(blocks, turn)) {
             request.forget(blocks, turn);
@@ -75,7 +78,7 @@ impl<'s, 'r> Request<'s, 'r> {
 
     /// Take out what is needed; whether there was anything to take.
     pub(crate) fn fit<'a, V: Value<'a>>(&mut self, blocks: &mut [Block<'a, V>], turns: &[Vec<usize>]) -> bool {
-        let before = self.tokens;
+        self.has_taken = false;
         let Some((last, earlier)) = turns.split_last().filter(|_| self.over() > 0) else { return false };
         let older: Vec<&Vec<usize>> = earlier.iter().filter(|turn| !is_dropped(blocks, turn)).collect();
         self.clear(blocks, older.iter().copied().flatten());
@@ -83,6 +86,7 @@ impl<'s, 'r> Request<'s, 'r> {
             if self.over() > 0 && !of(blocks, turn).any(|block| block.is_kept) {
                 self.forget(blocks, turn);
                 drop_all(blocks, turn);
+                self.has_taken = true;
             }
         }
         for number in last {
@@ -93,7 +97,7 @@ impl<'s, 'r> Request<'s, 'r> {
                 self.shrink(block, proposal);
             }
         }
-        self.tokens < before
+        self.has_taken
     }
 
     /// Clear the oldest results, and enough of them at once.
@@ -112,7 +116,7 @@ impl<'s, 'r> Request<'s, 'r> {
 
     fn shrink<'a, V: Value<'a>>(&mut self, block: &mut Block<'a, V>, proposal: Proposal<'a, V>) {
         let before = self.growth(block);
-        block.decide(proposal);
+        self.has_taken |= block.decide(proposal);
         self.tokens += self.growth(block) - before;
     }
 
