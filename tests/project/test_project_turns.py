@@ -72,6 +72,23 @@ def test_whose_turn_answers_gemini(api: ModuleType, role: str | None) -> None:
     assert kinds(found) == ["moved_result", "empty_message"]
 
 
+def test_gemini_wants_the_answers_of_a_turn_in_one(api: ModuleType) -> None:
+    """One content for each is refused, as one response for two calls is."""
+    call = {"functionCall": {"name": "f", "args": {}}}
+    one, two = [
+        {"functionResponse": {"name": "f", "response": {"output": text}}} for text in ("1", "2")
+    ]
+    ask, words = {"role": "user", "parts": [{"text": "?"}]}, {"text": "And?"}
+    said = {"role": "model", "parts": [call, dict(call)]}
+    answers = [{"role": "user", "parts": [one]}, {"role": "user", "parts": [two, words]}]
+    found = repair(api, [ask, said, *answers], "gemini")
+    assert found.messages[2:] == [
+        {"role": "user", "parts": [one, two]},
+        {"role": "user", "parts": [words]},
+    ]
+    assert [(mend.kind, mend.position) for mend in found.report.mends] == [("moved_result", 2)]
+
+
 def test_bedrock_joins_no_system_message_to_the_users(api: ModuleType) -> None:
     """It has none there, and refuses it; the results are not made part of it."""
     call = {"role": "assistant", "content": [{"toolUse": {"toolUseId": "t1", "name": "f"}}]}

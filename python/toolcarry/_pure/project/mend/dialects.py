@@ -65,6 +65,8 @@ class Dialect(NamedTuple):
     """Whether a failure may hold nothing but texts."""
     ends_in_calls: bool = False
     """Whether a text behind the calls of a turn is refused, and an answer of the provider's own behind one of them."""
+    answers_at_once: bool = False
+    """Whether the results of a turn have to stand in one message."""
     merges: bool = False
     """Whether messages of one role may not follow one another."""
 
@@ -148,6 +150,7 @@ DIALECTS: Final[dict[str, Dialect]] = {
         lambda part: "functionCall" in part or "function_call" in part,
         lambda part: any(name in part for name in RESPONSES),
         gemini_result, bare_text,
+        answers_at_once=True,
     ),
     "openai-chat": Dialect(
         "chat", "tool_calls", (), IdAt((), "id"), IdAt((), "tool_call_id"), re.compile(r".{1,40}", re.DOTALL), None, "turn",

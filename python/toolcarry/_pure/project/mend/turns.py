@@ -154,13 +154,14 @@ class Turns:
             path for path in flat if self._is_result(path) and not self._belongs(path, wanted)
         ]
         is_whole = len(own) == len(open_calls) and self._beside.keys().isdisjoint(own)
-        if is_whole and flat[: len(own)] == own and not foreign:
+        is_first = flat[: len(own)] == own and not self._is_scattered(own)
+        if is_whole and is_first and not foreign:
             for position in positions:
                 self._add(position, side, stay[position])
             return
         for path in foreign:
             self._tell_foreign(path)
-        if flat[: len(own)] != own:
+        if not is_first:
             first = self._results[own[0]]
             self._mends.add("moved_result", int(own[0][0]), first.entry.call_id)
         taken = {*own, *foreign}
@@ -169,6 +170,10 @@ class Turns:
             rest = stay[position]
             items = None if rest is None else [path for path in rest if path not in taken]
             self._add(position, side, items, before=first_parts if not number else [])
+
+    def _is_scattered(self, results: list[Path]) -> bool:
+        """Whether results stand in several messages, where they have to stand in one."""
+        return self._dialect.answers_at_once and len({path[0] for path in results}) > 1
 
     def _results_of(self, open_calls: list[Block], own: list[Path]) -> list[Draft]:
         """A result for each call: those that stand in the turn, those that stand elsewhere, and new ones.

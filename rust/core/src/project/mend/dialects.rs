@@ -8,7 +8,7 @@ use crate::value::{Key, Value, names, text_or_empty};
 
 /// What stands for a result that never came. The readers know it for one that only stands for another.
 const INTERRUPTED: &str = "[Tool use interrupted: no result]";
-const OUTPUT: &str = "_output";
+pub(crate) const OUTPUT: &str = "_output";
 /// The call of Responses whose result is a screenshot: none can be made, since the model would believe it.
 pub(crate) const SHOWN: &str = "computer_call";
 /// The calls of Responses that the client answers.
@@ -81,6 +81,8 @@ pub(crate) struct Dialect {
     pub(crate) fails_in_words: bool,
     /// Whether a text behind the calls of a turn is refused, and an answer of the provider's own behind one of them.
     pub(crate) ends_in_calls: bool,
+    /// Whether the results of a turn have to stand in one message.
+    pub(crate) answers_at_once: bool,
     /// Whether messages of one role may not follow one another.
     pub(crate) merges: bool,
 }
@@ -107,6 +109,7 @@ const CHAT: Dialect = Dialect {
     refuses_blank: false,
     fails_in_words: false,
     ends_in_calls: false,
+    answers_at_once: false,
     merges: false,
 };
 
@@ -152,6 +155,7 @@ static DIALECTS: [(&str, Dialect); 6] = [
             call_id: within(&[names::FUNCTION_CALL_CAMEL, names::FUNCTION_CALL], names::ID),
             result_id: within(RESPONSE_HOLDERS, names::ID),
             name: Some(within(RESPONSE_HOLDERS, names::NAME)),
+            answers_at_once: true,
             ..CHAT
         },
     ),
@@ -293,10 +297,4 @@ fn item_result<'a>(call_type: Text<'a>, call_id: Json<'a>) -> Json<'a> {
     }
     let status = [("status", Json::ascii("failed"))].into_iter().filter(|_| call_type.is("apply_patch_call"));
     object_of(made.chain(status).chain([("output", text)]))
-}
-
-/// Whether an item of Responses answers calls of a type.
-pub(crate) fn is_of_kind(call: Text<'_>, result: Text<'_>) -> bool {
-    let is_function = call.is("local_shell_call") && result.is("function_call_output");
-    is_function || (result.ends_with(OUTPUT) && result.slice(0, result.len() - OUTPUT.len()) == call)
 }

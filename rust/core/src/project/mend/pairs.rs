@@ -3,7 +3,7 @@
 
 use ahash::{AHashMap, AHashSet};
 
-use super::dialects::{Dialect, Form, is_of_kind};
+use super::dialects::{Dialect, Form, OUTPUT};
 use crate::project::blocks::Block;
 use crate::project::drafts::{PartsKey, Path};
 use crate::project::sites::Paths;
@@ -192,4 +192,10 @@ impl<'a> Pairs<'a> {
     pub(crate) fn result_of(&self, number: usize) -> Option<Path> {
         self.by_block.get(&number).copied()
     }
+}
+
+/// Whether an item of Responses answers calls of a type.
+fn is_of_kind(call: Text<'_>, result: Text<'_>) -> bool {
+    let is_function = call.is("local_shell_call") && result.is("function_call_output");
+    is_function || (result.ends_with(OUTPUT) && result.slice(0, result.len() - OUTPUT.len()) == call)
 }

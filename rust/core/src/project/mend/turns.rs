@@ -167,14 +167,14 @@ impl<'t, 'a, 'm, V: Value<'a>> Turns<'t, 'a, 'm, V> {
         let wanted: AHashSet<usize> = open.iter().copied().collect();
         let stay: Vec<_> = positions.iter().map(|position| (*position, self.stay(*position))).collect();
         let belongs = |path: &Path| self.repair.pairs.owner(*path).is_some_and(|number| wanted.contains(&number));
-        let (mut own, mut foreign) = (Vec::new(), Vec::new());
-        let (mut count, mut is_first) = (0, true);
+        let (mut own, mut foreign, mut count, mut is_first) = (Vec::new(), Vec::new(), 0, true);
         for (position, stay) in &stay {
             let plain = [Path::Message(*position)];
             let paths = stay.as_deref().filter(|paths| !paths.is_empty()).unwrap_or(&plain);
             for path in paths {
                 if belongs(path) {
-                    is_first &= own.len() == count;
+                    let is_apart = own.last().is_some_and(|last: &Path| last.position() != *position);
+                    is_first &= own.len() == count && !(is_apart && self.repair.dialect.answers_at_once);
                     own.push(*path);
                 } else if self.is_result(*path) {
                     foreign.push(*path);
