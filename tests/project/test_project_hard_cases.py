@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 import wire
-from repairs import ASK, INTERRUPTED, REPAIR, answer, chat, kinds, repair
+from repairs import ASK, INTERRUPTED, answer, chat, kinds, repair
 
 
 def test_01_interrupted_parallel_calls(api: ModuleType) -> None:
@@ -264,46 +264,6 @@ def test_22_reasoning_stays_with_its_call(api: ModuleType) -> None:
     found = repair(api, [user, reasoning, call, user], "responses")
     assert found.messages == [user, reasoning, call, made, user]
     assert repair(api, [user, reasoning], "responses").messages == [user]
-
-
-@pytest.mark.parametrize(
-    "kind",
-    [
-        "function_call",
-        "custom_tool_call",
-        "local_shell_call",
-        "shell_call",
-        "apply_patch_call",
-    ],
-)
-def test_22_a_call_of_each_kind_is_answered_by_an_item_of_its_own(
-    api: ModuleType, kind: str
-) -> None:
-    call = {"type": kind, "call_id": "c1", "name": "f", "arguments": "{}"}
-    found = repair(api, [call, {"role": "user", "content": "?"}], "responses")
-    assert found.messages[1]["type"] == f"{kind}_output"
-    assert found.report.not_repaired == ""
-
-
-def test_22_a_screenshot_is_not_made_up(api: ModuleType) -> None:
-    """The model would believe it, so that the call stays open, and is told."""
-    screen = {"type": "computer_screenshot", "image_url": "data:image/png;base64,aGk="}
-    call = {"type": "computer_call", "call_id": "c1", "action": {"type": "screenshot"}}
-    output = {"type": "computer_call_output", "call_id": "c1", "output": screen}
-    user = {"role": "user", "content": "?"}
-    found = api.project([call, user], policy=REPAIR)
-    assert found.messages == [call, user]
-    assert (found.report.not_repaired, found.report.mends) == ("computer_call", ())
-    body = json.dumps({"input": [call, user]}).encode()
-    assert api.project_body(body, policy=REPAIR).report.not_repaired == "computer_call"
-    found = repair(api, [call, output, call, output, output, user], "responses")
-    assert found.messages[2:] == [
-        {**call, "call_id": "c1_2"},
-        {**output, "call_id": "c1_2"},
-        user,
-    ]
-    assert kinds(found) == ["renamed_id", "duplicate_result"]
-    assert found.report.not_repaired == ""
 
 
 @pytest.mark.parametrize("blank", ["", " \n"])

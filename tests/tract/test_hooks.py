@@ -1,14 +1,12 @@
 """What happens to a tool result as it comes in. Whatever happens, the original is there."""
 
 import asyncio
-import json
 import logging
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
-from toolcarry import ConfigError, InputError
+from toolcarry import ConfigError
 from toolcarry.errors import StoreError
 from toolcarry.tract import TOOL_SUMMARIZE_SYSTEM, PendingToolResult, Tract
 
@@ -265,62 +263,6 @@ def test_instructions_that_are_no_text(
 ) -> None:
     with pytest.raises(ConfigError, match=f"{key} is not allowed"):
         memory(summarizer=Recorder()).configure_tool_summarization(**settings)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "line 1\n... [truncated]",
-        "line 1\n... [truncated: 4 of 9 characters shown]\nline 9",
-        "[toolcarry: superseded by call t2; whole: t1]",
-        "head\n[toolcarry: 1,500 of 10,000 characters; whole: t1]\ntail",
-        "output [truncated]\n",
-    ],
-)
-def test_what_was_cut_before_is_kept_and_flagged(
-    memory: Opener, text: str, caplog: pytest.LogCaptureFixture
-) -> None:
-    tract = memory()
-    commit = tract.tool_result("t1", "Bash", text)
-    assert commit.metadata["legacy_truncated"] is True
-    assert tract.get_content(commit) == text
-    assert tract.counts == {"legacy_truncated": 1}
-    assert "1 tool results were cut before they came here" in caplog.text
-    strict = memory(on_truncated="raise")
-    with pytest.raises(InputError, match="was cut before it came here"):
-        strict.tool_result("t1", "Bash", text)
-    assert strict.log() == []
-
-
-def test_what_was_cut_is_flagged_whatever_way_it_comes(memory: Opener, tmp_path: Path) -> None:
-    cut = {"role": "tool", "tool_call_id": "t1", "content": "line 1\n... [truncated]"}
-    block = {"type": "tool_result", "tool_use_id": "t1", "content": cut["content"]}
-    path = tmp_path / "session.jsonl"
-    path.write_text(json.dumps({"role": "user", "content": [block]}) + "\n")
-    for take in (
-        lambda tract: tract.append_many([cut]),
-        lambda tract: tract.append_many([{"role": "user", "content": [block]}]),
-        lambda tract: tract.import_transcript(path),
-    ):
-        tract, strict = memory(), memory(on_truncated="raise")
-        take(tract)
-        (result,) = tract.find_tool_results()
-        assert result.metadata["legacy_truncated"] is True
-        assert tract.counts == {"legacy_truncated": 1}
-        assert tract.hydrate([{**cut, "content": ""}]).refetch == ("t1",)
-        with pytest.raises(InputError, match="was cut before it came here"):
-            take(strict)
-        assert strict.log() == []
-    tract.append_many([cut])
-    assert tract.append_many([cut]) == []
-    assert tract.counts == {"legacy_truncated": 2}
-
-
-@pytest.mark.parametrize(
-    "text", ["3 passed", "[INFO] fine", "truncated", "x" * 10_000, "[truncated] is a word\n" * 3]
-)
-def test_what_was_not_cut_is_not_flagged(memory: Opener, text: str) -> None:
-    assert "legacy_truncated" not in memory().tool_result("t1", "Bash", text).metadata
 
 
 def test_a_pending_result_is_settled_once(memory: Opener) -> None:
