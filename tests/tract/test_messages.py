@@ -1,6 +1,7 @@
 """Messages as clients send them: what is there already is skipped, and what comes out is what went in."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -240,6 +241,31 @@ def test_a_cache_mark_moves_on(tract: Tract) -> None:
     assert len(tract.append_many([{"role": "assistant", "content": [moved]}])) == 1
     moved = {**call, "input": {"cache_control": "ls"}}
     assert len(tract.append_many([{"role": "assistant", "content": [moved]}])) == 1
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        {"system": [{"type": "text", "text": "Be brief."}], "messages": [ASKED]},
+        {"instructions": "Be brief.", "input": [{"role": "user", "content": "Hello."}]},
+    ],
+)
+def test_the_system_prompt_of_a_request(
+    tract: Tract, tmp_path: Path, request_: dict[str, Any]
+) -> None:
+    """It stands beside the messages, so that no message has it: but the model is to be told."""
+    path = tmp_path / "request.json"
+    path.write_text(json.dumps(request_))
+    tract.import_transcript(path)
+    styles: tuple[Style, ...] = ("openai", "anthropic", "responses", "ollama")
+    for style in styles:
+        first, *others = tract.compile(style=style)
+        assert first == {"role": "system", "content": "Be brief."}
+        assert len(others) == 1
+    path.write_text(json.dumps({**request_, "model": "m"}))  # the same conversation
+    tract.import_transcript(path)
+    assert len(tract.compile()) == 2
+    assert b"".join(tract.export()).endswith(path.read_bytes())
 
 
 messages = st.lists(st.sampled_from([ASKED, CALLED, ANSWERED, {"role": "user", "content": "Yes."}]))

@@ -52,6 +52,16 @@ def open_request(given: Sequence[Any] | bytes, losses: Losses) -> Request:
     return Request(messages, system_turns(next(found, None), losses))
 
 
+def system_prompt(document: bytes) -> str:
+    """What a request says to its model beside its messages; empty where that is nothing.
+
+    >>> system_prompt(b'{"system": "Be brief.", "messages": []}')
+    'Be brief.'
+    """
+    turns = open_request(document, Losses()).system
+    return "\n\n".join(part.text for turn in turns for part in turn.parts if isinstance(part, Text))
+
+
 def is_single(document: dict[str, Any]) -> bool:
     """Whether a document is one message by itself."""
     return messages_of(document) is None and (

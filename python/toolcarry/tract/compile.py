@@ -9,6 +9,7 @@ from toolcarry._pure.parts import Part, read_parts
 from toolcarry._pure.project.sites import RESPONSES, response_key, site_at
 from toolcarry.body import loads_line
 from toolcarry.convert import Target, convert
+from toolcarry.convert.request import system_prompt
 from toolcarry.decode import loads
 from toolcarry.policy import Policy
 from toolcarry.tract.reading import arguments_json, decode_text
@@ -69,6 +70,7 @@ class Writer:
         self.origins: list[Sequence[CommitInfo]] = []
         """Of each message the commits that it shows, in their order; none where it is no more than a line or a summary."""
         self._has_marks = False
+        self._document: bytes = b""
         self._told: set[str] = set()
         self._record: bytes = b""
         self._pending: list[CommitInfo] = []
@@ -93,8 +95,12 @@ class Writer:
             self._has_marks |= commit.is_error
 
     def close(self) -> None:
-        """Take in that nothing comes any more."""
+        """Take in that nothing comes any more. The system prompt that stood beside a document's messages is put before all."""
         self._close_record()
+        prompt = system_prompt(self._document) if self._document else ""
+        if prompt:
+            self.messages.insert(0, {"role": "system", "content": prompt})
+            self.origins.insert(0, ())
 
     def unmarked(self) -> list[dict[str, Any]]:
         """The messages for a provider that has no mark for a failed result: ours without it."""
@@ -110,10 +116,13 @@ class Writer:
     def _take_record(self, commit: CommitInfo, content: bytes) -> None:
         """What is no message may be a link between two, or a part of one: it stays in its place.
 
-        A document was read already, and so is a line that was torn where what came to it later is kept.
+        Of a document, the last one of which counts, the messages were read already. So is a line that was torn where what came to it later is kept.
         """
+        if "document" in commit.metadata:
+            self._document = content
+            return
         is_rest = "source" in commit.metadata and "inside" in commit.metadata
-        record = None if is_rest or "document" in commit.metadata else loads_line(content)
+        record = None if is_rest else loads_line(content)
         if record is not None:
             self.is_mixed = True
             self._add(record)
