@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from typing import Any
 
 from toolcarry.errors import InputError
@@ -12,7 +12,7 @@ from toolcarry.tract.compile import Style, compile_messages
 from toolcarry.tract.find import hydrate, resolve_reference
 from toolcarry.tract.messages import export
 from toolcarry.tract.reading import part_text
-from toolcarry.tract.threads import in_thread
+from toolcarry.tract.threads import in_thread, iterate_in_thread
 from toolcarry.tract.turns import find_calls, find_results, find_turns
 from toolcarry.tract.upkeep import Upkeep
 from toolcarry.tract.values import CommitInfo, Hydrated, Kind, ToolTurn
@@ -117,6 +117,11 @@ class Reader(Upkeep):
     def export(self) -> Iterator[bytes]:
         """The lines of imported files, byte for byte, and each other message as a line of JSON."""
         return export(self._log)
+
+    async def aexport(self) -> AsyncIterator[bytes]:
+        """``export``, each of them in a thread."""
+        async for line in iterate_in_thread(self.export()):
+            yield line
 
     alog = in_thread(log)
     aget_commit = in_thread(get_commit)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import functools
-from collections.abc import Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
-__all__ = ["in_thread"]
+__all__ = ["in_thread", "iterate_in_thread"]
 
 S = TypeVar("S")
 P = ParamSpec("P")
@@ -27,3 +27,10 @@ def in_thread(
     run.__qualname__ = run.__qualname__.replace(f".{method.__name__}", f".a{method.__name__}")
     run.__doc__ = f"``{method.__name__}``, in a thread."
     return run
+
+
+async def iterate_in_thread(items: Iterator[T]) -> AsyncIterator[T]:
+    """The items, each of which is waited for in a thread."""
+    end = object()
+    while (item := await asyncio.to_thread(next, items, end)) is not end:
+        yield item  # type: ignore[misc]  # the end alone is none

@@ -5,6 +5,7 @@ Every method that touches the store has an ``a``-prefixed twin, which does the s
 
 from __future__ import annotations
 
+import asyncio
 import os
 from collections.abc import Mapping, Sequence
 from types import TracebackType
@@ -85,6 +86,8 @@ class Tract(Shortening, Upkeep):
     def in_conversation(self, conversation: str) -> Self:
         """Another conversation of the same tenant, through the same connection, which either of them closes.
 
+        It has the same summarizer, and hooks of its own.
+
         >>> with Tract.open() as tract:
         ...     other = tract.in_conversation("other")
         ...     _ = other.user("Hello.")
@@ -99,6 +102,13 @@ class Tract(Shortening, Upkeep):
         """Let go of the store. What is used after that raises ``StoreError``."""
         self._log.database.close()
 
+    @classmethod
+    async def aopen(cls, target: str | os.PathLike[str] = ":memory:", **settings: Any) -> Self:
+        """``open``, in a thread."""
+        return await asyncio.to_thread(cls.open, target, **settings)
+
+    aclose = in_thread(close)
+
     def __enter__(self) -> Self:
         return self
 
@@ -109,6 +119,17 @@ class Tract(Shortening, Upkeep):
         trace: TracebackType | None,
     ) -> None:
         self.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self.aclose()
 
     # Writing
 
@@ -171,7 +192,8 @@ class Tract(Shortening, Upkeep):
     def append_many(self, messages: Sequence[Mapping[str, Any]]) -> list[CommitInfo]:
         """Commit messages of any shape, in one transaction. What the history ends with already is skipped.
 
-        So a client's whole conversation may be given each time, or what is new of it, and either twice. What is equal to
+        So a client's whole conversation may be given each time, or what is new of it, and either twice; marks for a
+        provider's cache may move. What a client rewrites otherwise begins a new run. What is equal to
         the newest message and given alone is taken for that one, sent again: ``user`` and the others write it anew.
 
         >>> with Tract.open() as tract:

@@ -89,6 +89,7 @@ class Upkeep:
         check_name("conversation", name)
         return forget(self._log.database, self._log.tenant, name)
 
+    aconversations = in_thread(conversations)
     averify = in_thread(verify)
     arepair = in_thread(repair)
     astats = in_thread(stats)
