@@ -127,8 +127,11 @@ def test_an_edit_fires_no_hook(memory: Opener) -> None:
     assert fired == ["one"]
 
 
+WORDS = "the patient said: out of order"
+
+
 def fail(*_: object) -> str:
-    raise RuntimeError("out of order")
+    raise RuntimeError(WORDS)
 
 
 def twice(pending: PendingToolResult) -> None:
@@ -147,9 +150,10 @@ def test_whatever_a_handler_does_the_original_stands(
     assert shown(tract) == [LONG]
     assert tract.counts == {"hook_failed": 1}
     assert "the original stands" in caplog.text
+    assert WORDS not in caplog.text  # the words of an error may hold what was said
 
 
-@pytest.mark.parametrize("summarizer", [fail, Recorder(""), Recorder("  \n")])
+@pytest.mark.parametrize("summarizer", [fail, Recorder(""), Recorder("  \n"), Recorder(LONG)])
 def test_a_summarizer_that_fails_lets_the_original_pass(
     memory: Opener, summarizer: Callable[[str, str], str]
 ) -> None:

@@ -5,6 +5,7 @@ Whatever goes wrong here, the original stands. What is caught is logged and coun
 
 from __future__ import annotations
 
+import traceback
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -140,11 +141,13 @@ class Hooks:
         pending = PendingToolResult(tract, commit, content)
         try:
             finished(handler(pending))
-        except Exception:  # a stranger's code, in the way of a request: counted and logged, and the original stands
+        except Exception as error:  # noqa: BLE001 - a stranger's code: counted and logged, and the original stands
             self._counts["hook_failed"] += 1
-            logger.exception(
-                "the handler of the tool result of %s failed; the original stands",
+            logger.error(  # noqa: TRY400 - the words of an error may hold what was said
+                "the handler of the tool result of %s failed with %s; the original stands:\n%s",
                 pending.tool_name,
+                type(error).__name__,
+                "".join(traceback.format_tb(error.__traceback__)),
             )
 
 

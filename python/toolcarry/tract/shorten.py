@@ -121,10 +121,10 @@ class Shortening(Reader):
         auto_threshold: int | None = None,
         default_instructions: str | None = None,
     ) -> None:
-        """Summarize tool results as they come in.
+        """Summarize tool results as ``tool_result`` commits them; what ``append_many`` or an import brings stays as it is.
 
-        Those of the tools named, always; with ``auto_threshold``, those of any tool that have more tokens, by the tool's
-        instructions where there are some, else by the default ones. The original is committed first, and stays.
+        Those of the tools named, each; with ``auto_threshold``, those of any tool that have more tokens and no others, by
+        the tool's instructions where there are some, else by the default ones. The original is committed first, and stays.
         Without arguments, none are any more. A handler that ``on`` has set comes before this.
         """
         named = {} if instructions is None else instructions
@@ -146,12 +146,15 @@ class Shortening(Reader):
         self._hooks.off(event)
 
     def summarize_result(self, commit_hash: str, instructions: str | None = None) -> CommitInfo:
-        """Let a summary supersede a tool result. Errors are those of ``compress``."""
+        """Let a summary supersede a tool result. Errors are those of ``compress``, and ``InputError`` where it is no shorter."""
         self._check_summarizer("summarize_result")
         root = self._result(commit_hash)
         text = part_text(root, self._log.content(root))
         short, provenance = self._summarize(text, self._tool_instructions(root, instructions, None))
-        return self._log.append([summary_draft(root, short, provenance)])[0]
+        draft = summary_draft(root, short, provenance)
+        if draft.token_count >= root.token_count:
+            raise InputError("the summary is no shorter than the result", None)
+        return self._log.append([draft])[0]
 
     acompress = in_thread(compress)
     auncompress = in_thread(uncompress)
