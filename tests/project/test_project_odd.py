@@ -4,6 +4,7 @@ import json
 from types import ModuleType
 
 import pytest
+from repairs import ASK, kinds, repair
 from wire import turn
 
 from toolcarry import Policy
@@ -11,6 +12,16 @@ from toolcarry import Policy
 REPAIR = Policy(repair=True)
 SHORT = Policy(max_tool_result_chars=200)
 LONG = "a line of text\n" * 60
+
+
+def test_two_answers_of_the_old_kind_for_one_call(api: ModuleType) -> None:
+    """The role is refused behind a call of ``tool_calls``, in the second one as well."""
+    call = {"id": "t1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+    calling = {"role": "assistant", "content": None, "tool_calls": [call]}
+    old = {"role": "function", "name": "f", "tool_call_id": "t1", "content": "x"}
+    found = repair(api, [ASK, calling, old, old], "openai")
+    assert [message["role"] for message in found.messages] == ["user", "assistant", "tool"]
+    assert kinds(found) == ["missing_result", "duplicate_result", "duplicate_result"]
 
 
 def test_what_is_no_text_stays_beside_a_bare_text(api: ModuleType) -> None:

@@ -27,7 +27,8 @@ def mend_chat(repair: Repair) -> list[Draft]:
     """Whose results stand here."""
     for position, message in enumerate(material.messages):
         path = (position,)
-        if path in pairs.strays or (dialect.is_result(message) and path not in pairs.others):
+        is_result = dialect.is_result(message) or is_old_answer(message, pairs.ids)
+        if path in pairs.strays or (is_result and path not in pairs.others):
             if material.is_gone(path):
                 continue
             call_id = text_or_empty(message.get("tool_call_id"))
@@ -44,6 +45,12 @@ def mend_chat(repair: Repair) -> list[Draft]:
         drafts.append(draft)
         drafts += results_of(repair, by_position[position])
     return drafts
+
+
+def is_old_answer(message: Wire, call_ids: set[str]) -> bool:
+    """Whether a message answers a call as one of before ``tool_calls`` was answered: that is refused, however often."""
+    call_id = text_or_empty(message.get("tool_call_id"))
+    return message.get("role") == "function" and call_id != "" and call_id in call_ids
 
 
 def results_of(repair: Repair, blocks: list[Block]) -> list[Draft]:

@@ -1,7 +1,7 @@
 //! `OpenAI` Chat and Ollama: results are messages of their own, right behind the message with their calls.
 //! The twin is `_pure/project/mend/chat.py`.
 
-use ahash::AHashMap;
+use ahash::{AHashMap, AHashSet};
 
 use super::mends::Mends;
 use super::pairs::{given_twice, id_of};
@@ -32,7 +32,8 @@ pub(crate) fn mend_chat<'a, V: Value<'a>>(mut repair: Repair<'_, 'a, '_, V>) -> 
     let mut behind = None; // whose results stand here
     for (position, message) in messages.iter().copied().enumerate() {
         let path = Path::Message(position);
-        if pairs.is_stray(path) || (dialect.is_result(message) && !pairs.is_other(path)) {
+        let is_result = dialect.is_result(message) || is_old_answer(message, &pairs.ids);
+        if pairs.is_stray(path) || (is_result && !pairs.is_other(path)) {
             if !repair.material.is_gone(path) {
                 let call_id = text_or_empty(message.get(names::TOOL_CALL_ID));
                 match owners.get(&position) {
@@ -51,6 +52,14 @@ pub(crate) fn mend_chat<'a, V: Value<'a>>(mut repair: Repair<'_, 'a, '_, V>) -> 
         add_results(&mut drafts, &mut repair, numbers);
     }
     drafts
+}
+
+/// Whether a message answers a call as one of before `tool_calls` was answered: that is refused, however often.
+fn is_old_answer<'a, V: Value<'a>>(message: V, call_ids: &AHashSet<Text<'a>>) -> bool {
+    let call_id = text_or_empty(message.get(names::TOOL_CALL_ID));
+    text_or_empty(message.get(names::ROLE)) == Text::ascii("function")
+        && !call_id.is_empty()
+        && call_ids.contains(&call_id)
 }
 
 /// Add the results for the calls of one message: those that are there in their order, then new ones.
