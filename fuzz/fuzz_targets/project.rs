@@ -89,12 +89,13 @@ fn bytes(projected: &Projected<'_>) -> Option<Vec<u8>> {
 
 /// What a projection decided, as the next one is given it.
 fn previous(projected: &Projected<'_>) -> Previous {
-    let Decisions { messages, made, dropped } = &projected.decisions;
+    let Decisions { messages, made, dropped, signs } = &projected.decisions;
     let own = |decision: &Decision<'_>| Decision { by: Cow::Owned(decision.by.to_string()), ..decision.clone() };
     Previous {
         messages: *messages,
         made: made.iter().map(|(reference, decision)| (reference.to_string(), own(decision))).collect(),
         dropped: dropped.iter().map(ToString::to_string).collect(),
+        signs: signs.iter().map(|(reference, sign)| (reference.to_string(), *sign)).collect(),
         mends: projected
             .outcome
             .mends

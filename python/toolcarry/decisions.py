@@ -67,6 +67,8 @@ ReplacementFields = tuple[int, str, str, str, int, int, int, int]
 Decision = tuple[str, str, int, int]
 """What becomes of a result: ``superseded`` (by which reference), ``cut`` (where the head that stays ends, and where the
 tail begins), ``cleared``, or ``rule``."""
+Sign = tuple[int, int, int]
+"""By what a result is known again: a checksum of its call, how many characters it has, and a checksum of its ends."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,23 +76,26 @@ class Decisions:
     """What a projection decided, for the next one of the same conversation. Opaque, but for being small and picklable.
 
     ``messages`` is how many there were; ``made`` and ``dropped`` go by reference, ``mends`` are those of its report.
+    ``signs`` are those of all calls and results that decisions name: a decision about what has another sign now is none.
     """
 
     messages: int = 0
     made: Mapping[str, Decision] = field(default_factory=dict)
     dropped: frozenset[str] = frozenset()
     mends: frozenset[Mend] = frozenset()
+    signs: Mapping[str, Sign] = field(default_factory=dict)
 
     @classmethod
     def of(cls, fields: DecisionFields) -> Decisions:
         """From what a kernel gives."""
-        messages, made, dropped, mends = fields
-        return cls(messages, made, frozenset(dropped), frozenset(Mend(*mend) for mend in mends))
+        messages, made, dropped, mends, signs = fields
+        own = frozenset(Mend(*mend) for mend in mends)
+        return cls(messages, made, frozenset(dropped), own, signs)
 
     def fields(self) -> DecisionFields:
         """What a kernel would have given."""
         mends = tuple((mend.kind, mend.position, mend.call_id, mend.detail) for mend in self.mends)
-        return self.messages, dict(self.made), tuple(self.dropped), mends
+        return self.messages, dict(self.made), tuple(self.dropped), mends, dict(self.signs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +154,9 @@ class ProjectReport:
         return {**asdict(self), "reasons": self.reasons}
 
 
-DecisionFields = tuple[int, dict[str, Decision], tuple[str, ...], tuple[MendFields, ...]]
+DecisionFields = tuple[
+    int, dict[str, Decision], tuple[str, ...], tuple[MendFields, ...], dict[str, Sign]
+]
 """The fields of ``Decisions``, as a kernel gives them."""
 
 Outcome = tuple[
@@ -172,6 +179,6 @@ Outcome = tuple[
     str,
 ]
 """The fields of a ``ProjectReport``, as a kernel gives them."""
-NO_DECISIONS: DecisionFields = (0, {}, (), ())
+NO_DECISIONS: DecisionFields = (0, {}, (), (), {})
 NO_OUTCOME = (0, (), (), 0, 0, 0, 0, 0, 0, None, None, 0, 0, "", 0, 0)
 """Those of a body that was not read, but for the reason."""

@@ -8,7 +8,7 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyMapping, PyString, PyTuple};
 use toolcarry::limits::Limits;
-use toolcarry::project::{self as job, Counter, Decision, Fate, Frame, Known, OwnMend, Previous, Settings};
+use toolcarry::project::{self as job, Counter, Decision, Fate, Frame, Known, OwnMend, Previous, Settings, Sign};
 use toolcarry::rules::{KeepBlock, Kind, Rule, RuleSet};
 use toolcarry::settings::NO_LIMIT;
 use toolcarry::text::OwnedText;
@@ -173,6 +173,11 @@ fn extract_previous(previous: &Bound<'_, PyAny>) -> PyResult<Previous> {
     }
     for reference in previous.getattr(intern!(py, "dropped"))?.try_iter()? {
         found.dropped.insert(reference?.extract()?);
+    }
+    let signs = previous.getattr(intern!(py, "signs"))?;
+    for item in signs.cast::<PyMapping>()?.items()? {
+        let (reference, (call, size, ends)): (String, (u32, usize, u32)) = item.extract()?;
+        found.signs.insert(reference, Sign { call, size, ends });
     }
     for mend in previous.getattr(intern!(py, "mends"))?.try_iter()? {
         found.mends.push(extract_mend(&mend?)?);

@@ -216,5 +216,9 @@ pub(crate) fn decisions_tuple<'py>(
         made.set_item(&**reference, (fate, &*decision.by, decision.head, decision.tail))?;
     }
     let dropped = PyTuple::new(py, decisions.dropped.iter().map(|reference| &**reference))?;
-    (decisions.messages, made, dropped, mends).into_pyobject(py)
+    let signs = PyDict::new(py);
+    for (reference, sign) in &decisions.signs {
+        signs.set_item(&**reference, (sign.call, sign.size, sign.ends))?;
+    }
+    (decisions.messages, made, dropped, mends, signs).into_pyobject(py)
 }

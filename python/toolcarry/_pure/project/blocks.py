@@ -35,12 +35,12 @@ class Block:
 
     ``reason`` is why another block, ``by``, supersedes it; empty where none does. ``new`` is what stands in place of
     ``text`` by the ``decision``. What ``is_fixed`` can't be replaced; what ``is_kept`` the policy keeps; what
-    ``is_dropped`` goes with its call.
+    ``is_dropped`` goes with its call; what ``is_known`` the previous decisions are about.
     """
 
     __slots__ = (
-        "by", "decision", "entry", "is_dropped", "is_fixed", "is_kept", "new", "reason", "reference",
-        "result_path", "saved", "site", "text",
+        "by", "decision", "entry", "is_dropped", "is_fixed", "is_kept", "is_known", "new", "reason",
+        "reference", "result_path", "saved", "site", "text",
     )  # fmt: skip
 
     def __init__(self, entry: Entry, paths: Paths, reason: str, by: Entry | None) -> None:
@@ -56,7 +56,7 @@ class Block:
         self.text = self.new = "" if site is None else site.text()
         self.saved = 0
         """How many bytes less stand in its place."""
-        self.is_kept = self.is_dropped = False
+        self.is_kept = self.is_dropped = self.is_known = False
         self.is_fixed = (
             not self.text
             or is_named(entry.tool_name, RETRIEVAL)

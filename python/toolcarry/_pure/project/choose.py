@@ -1,7 +1,7 @@
 """Which results are replaced: what newer ones supersede, what is over a limit, and what a total has no room for.
 
-A decision that was made for an earlier request of the same conversation stands; it may be taken further (what was cut
-may be superseded, or cleared), never back. New ones about what was sent before are made only if they win enough at
+A decision that was made for an earlier request of the same conversation stands, as long as it is about the same result;
+it may be taken further (what was cut may be superseded, or cleared), never back. New ones about what was sent before are made only if they win enough at
 once, since they cost the prompt cache from their place on; what was not yet sent costs nothing.
 """
 
@@ -13,6 +13,7 @@ from toolcarry._pure.limits import Limits, result_limits
 from toolcarry._pure.memo import MEMO
 from toolcarry._pure.project.blocks import CLEARED, RULED_OUT, Block, joined, newest_first
 from toolcarry._pure.project.markers import marker_of, widest
+from toolcarry._pure.project.signs import recognize
 from toolcarry._pure.rules import RuleSet
 from toolcarry._pure.tokens import count_tokens
 from toolcarry.decisions import Decision, Decisions
@@ -42,11 +43,15 @@ def protect(blocks: Sequence[Block], turns: Sequence[Sequence[Block]], policy: P
 
 
 def repeat(blocks: Sequence[Block], turns: Sequence[Sequence[Block]], previous: Decisions) -> None:
-    """Make the decisions again that were made before."""
+    """Make the decisions again that were made before, unless they were made about others than have the references now."""
+    calls = recognize(blocks, previous.signs)
     for block in blocks:
-        block.decide(previous.made.get(block.reference))
+        decision = previous.made.get(block.reference) if block.is_known else None
+        if decision is not None and (decision[0] != "superseded" or decision[1] in calls):
+            block.decide(decision)
     for turn in turns[:-1]:
-        if any(block.reference in previous.dropped for block in turn):
+        gone = [block for block in turn if block.reference in previous.dropped]
+        if gone and all(block.is_known for block in gone):
             for block in turn:
                 block.drop()
 

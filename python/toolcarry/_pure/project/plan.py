@@ -18,6 +18,7 @@ from toolcarry._pure.project.mend import mend, shapes_of
 from toolcarry._pure.project.mend.dialects import DIALECTS
 from toolcarry._pure.project.mend.mends import Mends
 from toolcarry._pure.project.request import Request
+from toolcarry._pure.project.signs import signs_of
 from toolcarry._pure.project.sizes import Weigh, prefix_tokens, text_bytes
 from toolcarry.decisions import DecisionFields, Decisions, Outcome, ReplacementFields
 from toolcarry.policy import Policy
@@ -84,6 +85,7 @@ def plan(
         {block.reference: block.decision for block in blocks if block.decision is not None},
         tuple(block.reference for block in blocks if block.is_dropped),
         tuple(mends.made),
+        signs_of(blocks),
     )
     # What is decided of a result that is in no request changes none.
     sent = [block for block in blocks if block.result_path not in mends.left_out]

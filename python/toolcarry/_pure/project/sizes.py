@@ -37,12 +37,12 @@ def first_changed(blocks: Sequence[Block], now: Decisions, previous: Decisions |
     changed = [
         block.entry.result_position
         for block in blocks
-        if block.decision is not None and before.made.get(block.reference) != block.decision
+        if block.decision != (before.made.get(block.reference) if block.is_known else None)
     ]
     changed += [
         block.entry.position
         for block in blocks
-        if (block.reference in now.dropped) != (block.reference in before.dropped)
+        if block.is_dropped != (block.is_known and block.reference in before.dropped)
     ]
     changed += [mend.position for mend in now.mends ^ before.mends if mend.position is not None]
     return min([*changed, before.messages, now.messages])

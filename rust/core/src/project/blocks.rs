@@ -59,6 +59,8 @@ pub(crate) struct Block<'a, V> {
     pub(crate) is_kept: bool,
     /// Whether it goes with its call.
     pub(crate) is_dropped: bool,
+    /// Whether the previous decisions are about it.
+    pub(crate) is_known: bool,
     /// Whether it can't be replaced, once that was asked.
     is_fixed: OnceCell<bool>,
 }
@@ -91,6 +93,7 @@ impl<'a, V: Value<'a>> Block<'a, V> {
             saved: OnceCell::new(),
             is_kept: false,
             is_dropped: false,
+            is_known: false,
             is_fixed: OnceCell::new(),
         }
     }

@@ -1,7 +1,7 @@
 //! Which results are replaced: what newer ones supersede, what is over a limit, and what a total has no room for.
 //!
-//! A decision that was made for an earlier request of the same conversation stands; it may be taken further (what was cut
-//! may be superseded, or cleared), never back. New ones about what was sent before are made only if they win enough at
+//! A decision that was made for an earlier request of the same conversation stands, as long as it is about the same result;
+//! it may be taken further (what was cut may be superseded, or cleared), never back. New ones about what was sent before are made only if they win enough at
 //! once, since they cost the prompt cache from their place on; what was not yet sent costs nothing.
 //! The twin is `_pure/project/choose.py`.
 
@@ -10,6 +10,7 @@ use std::borrow::Cow;
 use super::blocks::{Block, Proposal};
 use super::markers::{marker_of, widest};
 use super::settings::{Counter, Decision, Fate, Previous, Settings};
+use super::signs::recognize;
 use super::stays::what_stays;
 use super::substitute::Substitute;
 use crate::dedupe::Reason;
@@ -43,10 +44,13 @@ pub(crate) fn protect<'a, V: Value<'a>>(blocks: &mut [Block<'a, V>], turns: &[Ve
     }
 }
 
-/// Make the decisions again that were made before.
+/// Make the decisions again that were made before, unless they were made about others than have the references now.
 pub(crate) fn repeat<'a, V: Value<'a>>(blocks: &mut [Block<'a, V>], turns: &[Vec<usize>], previous: &Previous) {
-    for block in blocks.iter_mut() {
-        if let Some(decision) = previous.made.get(&*block.reference) {
+    let calls = recognize(blocks, previous);
+    for block in blocks.iter_mut().filter(|block| block.is_known) {
+        let decision = previous.made.get(&*block.reference);
+        let stands = |decision: &&Decision<'_>| decision.fate != Fate::Superseded || calls.contains(&*decision.by);
+        if let Some(decision) = decision.filter(stands) {
             block.decide(block.propose(decision.clone()));
         }
     }
@@ -55,8 +59,9 @@ pub(crate) fn repeat<'a, V: Value<'a>>(blocks: &mut [Block<'a, V>], turns: &[Vec
     }
     let Some((_, earlier)) = turns.split_last() else { return };
     for turn in earlier {
-        let mut references = turn.iter().filter_map(|number| blocks.get(*number)).map(|block| &*block.reference);
-        if references.any(|reference| previous.dropped.contains(reference)) {
+        let own = turn.iter().filter_map(|number| blocks.get(*number));
+        let mut gone = own.filter(|block| previous.dropped.contains(&*block.reference)).peekable();
+        if gone.peek().is_some() && gone.all(|block| block.is_known) {
             drop_all(blocks, turn);
         }
     }

@@ -9,7 +9,8 @@ use super::drafts::{Door, Draft};
 use super::material::{Material, is_as_it_was};
 use super::mend::{dialects::Dialect, mend, mends::Mends, shapes_of};
 use super::request::Request;
-use super::settings::{Decision, Fate, Mend, Previous, Settings};
+use super::settings::{Decision, Fate, Mend, Previous, Settings, Sign};
+use super::signs::signs_of;
 use super::sizes::{Now, prefix_tokens};
 use crate::messages::Halt;
 use crate::text::Text;
@@ -46,6 +47,8 @@ pub struct Decisions<'a> {
     pub made: Vec<(Cow<'a, str>, Decision<'a>)>,
     /// The references of what is dropped.
     pub dropped: Vec<Cow<'a, str>>,
+    /// The signs of all calls and results that decisions name, by reference.
+    pub signs: Vec<(Cow<'a, str>, Sign)>,
 }
 
 /// A result that a marker stands for, or that went with its call.
@@ -155,7 +158,8 @@ pub fn plan<'a, D: Door<'a>>(
     };
     let made = blocks.iter().filter_map(|block| Some((block.reference.clone(), block.decision.clone()?)));
     let dropped = blocks.iter().filter(|block| block.is_dropped).map(|block| block.reference.clone());
-    let decisions = Decisions { messages: messages.len(), made: made.collect(), dropped: dropped.collect() };
+    let (made, dropped) = (made.collect(), dropped.collect());
+    let decisions = Decisions { messages: messages.len(), made, dropped, signs: signs_of(&blocks) };
     Ok(Projection { drafts: (!put.is_same).then_some(put.drafts), outcome, decisions })
 }
 

@@ -120,6 +120,17 @@ impl Decision<'_> {
     }
 }
 
+/// By what a result is known again.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sign {
+    /// A checksum of its call.
+    pub call: u32,
+    /// How many characters it has.
+    pub size: usize,
+    /// A checksum of its ends.
+    pub ends: u32,
+}
+
 /// What was mended: in which message, of which call.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Mend<'a> {
@@ -144,6 +155,8 @@ pub struct Previous {
     pub dropped: AHashSet<String>,
     /// What was mended.
     pub mends: Vec<OwnMend>,
+    /// The signs of all calls and results that decisions name, by reference.
+    pub signs: AHashMap<String, Sign>,
 }
 
 /// A [`Mend`] that borrows nothing.

@@ -30,12 +30,13 @@ impl<'n, 'a, V> Now<'n, 'a, V> {
 fn first_changed<V>(now: &Now<'_, '_, V>, previous: Option<&Previous>) -> usize {
     let known = previous.map_or(now.messages, |previous| previous.messages);
     let decided = now.sent().filter(|block| {
-        let before = || previous.and_then(|previous| previous.made.get(&*block.reference));
-        block.decision.as_ref().is_some_and(|decision| before() != Some(decision))
+        let before = previous.filter(|_| block.is_known).and_then(|previous| previous.made.get(&*block.reference));
+        block.decision.as_ref() != before
     });
     let decided = decided.map(|block| block.entry.result_position);
-    let was_dropped =
-        |block: &Block<'_, V>| previous.is_some_and(|previous| previous.dropped.contains(&*block.reference));
+    let was_dropped = |block: &Block<'_, V>| {
+        block.is_known && previous.is_some_and(|previous| previous.dropped.contains(&*block.reference))
+    };
     let dropped = now.sent().filter(|block| block.is_dropped != was_dropped(block));
     let dropped = dropped.map(|block| block.entry.position);
     let changed = decided.chain(dropped).chain(other_mends(&now.mends.made, previous)).min();
