@@ -14,6 +14,7 @@ use super::blocks::Block;
 use super::settings::{Fate, Previous, Sign};
 use crate::content::Content;
 use crate::entry::Entry;
+use crate::graphemes::CodePoint;
 use crate::pieces::Piece;
 use crate::text::{Text, Width, on_units};
 use crate::value::Value;
@@ -41,7 +42,7 @@ fn ends_of<'a, V: Value<'a>>(text: &Content<'a, V>) -> u32 {
 fn checksum(text: Text<'_>, start: u32) -> u32 {
     let is_ascii = text.width() == Width::Ascii;
     !on_units!(text, units => units.iter().fold(!start, |all, unit| {
-        let [first, rest @ ..] = u32::from(*unit).to_le_bytes();
+        let [first, rest @ ..] = unit.code_point().to_le_bytes();
         let all = add(all, first);
         if is_ascii { all } else { rest.into_iter().fold(all, add) }
     }))
@@ -53,6 +54,7 @@ fn add(all: u32, byte: u8) -> u32 {
 }
 
 /// What each byte makes of the checksum.
+#[allow(clippy::indexing_slicing)] // in a constant, a wrong index doesn't compile
 static TABLE: [u32; 256] = {
     const POLYNOMIAL: u32 = 0xEDB8_8320;
     let mut table = [0; 256];
