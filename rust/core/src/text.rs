@@ -138,10 +138,13 @@ impl<'a> Text<'a> {
         on_units!(self, units => units.get(index).map(|unit| unit.code_point()))
     }
 
-    /// Whether the text is this ASCII literal.
+    /// Whether the text is this ASCII literal. It may be a part of a wider one.
     #[must_use]
     pub fn is(self, literal: &str) -> bool {
-        matches!(self, Self::Latin1(units) if units == literal.as_bytes())
+        match self {
+            Self::Latin1(units) => units == literal.as_bytes(),
+            _ => self.len() == literal.len() && self.starts_with(literal),
+        }
     }
 
     /// Whether the text begins with this ASCII literal.

@@ -282,3 +282,10 @@ fn numbers_have_commas() {
         assert_eq!(grouped(number), expected);
     }
 }
+
+#[test]
+fn a_part_of_a_wide_text_is_what_it_says() {
+    let wide = OwnedText::from_utf8("image/png \u{20AC}");
+    assert!(wide.as_text().slice(0, 5).is("image"));
+    assert!(!wide.as_text().slice(0, 5).is("imagE") && !wide.as_text().is("image"));
+}
