@@ -259,11 +259,12 @@ def test_no_request_of_many_clients_fails_whatever_does() -> None:
         for number, response in enumerate(found):
             assert response.status_code == 200
             sent = bodies[number % 4]
-            if sent in bodies[:2]:  # where a thread took too long it is as it was sent
+            if sent is LONG:
+                assert len(response.content) < len(sent)
+            elif sent is bodies[1]:  # where a thread took too long it is as it was sent
                 assert len(response.json()["messages"]) == 3
             else:
                 assert response.content == sent
-        assert min(len(response.content) for response in found[::4]) < len(LONG)
 
     asyncio.run(run())
     assert pipeline.counts["failed_open.switch"] >= 75

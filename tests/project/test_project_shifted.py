@@ -103,6 +103,28 @@ def test_other_turns_are_not_dropped(door: Door, call_id: str, line: str) -> Non
     assert then.messages == shifted
 
 
+def test_a_limit_holds_at_once_where_the_conversation_is_another(door: Door, call_id: str) -> None:
+    """Behind what was not sent before there is nothing to keep in a cache, however little is won."""
+    policy = Policy(max_tool_result_chars=500)
+    first = door.project(GO + bash("ls", "x\n" * 3_000, call_id), policy)
+    then = door.project(GO + bash("ls", "y\n" * 400, call_id), policy, first.decisions)
+    assert then.report.reasons == {"cut": 1}
+    assert then.report.cache_break_tokens == 0
+    other = door.project(GO + bash("pwd", "y\n" * 400, call_id), policy, first.decisions)
+    assert other.report.reasons == {"cut": 1}
+
+
+def test_a_client_that_keeps_what_was_sent_keeps_its_cache(door: Door, call_id: str) -> None:
+    """Its results are as long as they were decided to be: so what stands behind them was sent, too."""
+    policy, eager = Policy(max_tool_result_chars=2_000), Policy(max_tool_result_chars=500)
+    turns = GO + bash("ls", "x\n" * 3_000, call_id) + bash("pwd", "y\n" * 400, call_id)
+    first = door.project(turns, policy)
+    assert first.report.reasons == {"cut": 1}
+    then = door.project(first.messages, eager, first.decisions)
+    assert then.messages == first.messages
+    assert then.report.cache_break_tokens == 0
+
+
 def test_results_that_nothing_shifts_stay_decided(door: Door, call_id: str) -> None:
     turns = [bash(f"c{number}", f"result {number}\n" * 300, call_id) for number in range(6)]
     messages = GO + wire.join(*turns)

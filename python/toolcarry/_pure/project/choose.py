@@ -1,8 +1,8 @@
 """Which results are replaced: what newer ones supersede, what is over a limit, and what a total has no room for.
 
 A decision that was made for an earlier request of the same conversation stands, as long as it is about the same result;
-it may be taken further (what was cut may be superseded, or cleared), never back. New ones about what was sent before are made only if they win enough at
-once, since they cost the prompt cache from their place on; what was not yet sent costs nothing.
+it may be taken further (what was cut may be superseded, or cleared), never back. New ones about what was sent before are
+made only if they win enough at once, since they cost the prompt cache from their place on; what was not yet sent costs nothing.
 """
 
 from __future__ import annotations
@@ -42,9 +42,12 @@ def protect(blocks: Sequence[Block], turns: Sequence[Sequence[Block]], policy: P
             block.is_kept |= excluded.find(block.entry.tool_name, given) is rule
 
 
-def repeat(blocks: Sequence[Block], turns: Sequence[Sequence[Block]], previous: Decisions) -> None:
-    """Make the decisions again that were made before, unless they were made about others than have the references now."""
-    calls = recognize(blocks, previous.signs)
+def repeat(blocks: Sequence[Block], turns: Sequence[Sequence[Block]], previous: Decisions) -> int:
+    """Make the decisions again that were made before, unless they were made about others than have the references now.
+
+    How many messages stand as they were sent, as far as the results tell.
+    """
+    calls, standing = recognize(blocks, previous)
     for block in blocks:
         decision = previous.made.get(block.reference) if block.is_known else None
         if decision is not None and (decision[0] != "superseded" or decision[1] in calls):
@@ -54,11 +57,11 @@ def repeat(blocks: Sequence[Block], turns: Sequence[Sequence[Block]], previous: 
         if gone and all(block.is_known for block in gone):
             for block in turn:
                 block.drop()
+    return standing
 
 
-def replace(blocks: Sequence[Block], policy: Policy, previous: Decisions | None) -> None:
-    """Replace what is superseded and what is over its limit."""
-    sent = 0 if previous is None else previous.messages
+def replace(blocks: Sequence[Block], policy: Policy, sent: int) -> None:
+    """Replace what is superseded and what is over its limit, of so many messages that were sent before where it is worth it."""
     waiting: list[tuple[Block, Decision]] = []
     won = 0
     references = {id(block.entry): block.reference for block in blocks}

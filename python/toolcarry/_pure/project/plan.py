@@ -6,6 +6,7 @@ gave it leaves as it is.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -52,9 +53,10 @@ def plan(
     blocks = read_blocks(messages, policy, walk, known)
     turns = turns_of(blocks)
     if previous is not None:
-        repeat(blocks, turns, previous)
+        standing = repeat(blocks, turns, previous)
+        previous = dataclasses.replace(previous, messages=standing)
     protect(blocks, turns, policy)
-    replace(blocks, policy, previous)
+    replace(blocks, policy, 0 if previous is None else previous.messages)
     total = Total(blocks, policy)
     total.clear(blocks, turns[-1] if turns else ())
     request = None

@@ -9,11 +9,12 @@ calls differ no more than that.
 from __future__ import annotations
 
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from toolcarry._pure.entry import Entry
 from toolcarry._pure.project.blocks import Block
-from toolcarry.decisions import Sign
+from toolcarry._pure.project.markers import marker_of
+from toolcarry.decisions import Decision, Decisions, Sign
 
 END = 32
 """How many characters of each end are looked at."""
@@ -37,20 +38,39 @@ def checksum(text: str, start: int = 0) -> int:
     return start
 
 
-def recognize(blocks: Sequence[Block], signs: Mapping[str, Sign]) -> set[str]:
-    """Find the results that have their signs still; the references of the calls that do.
+def recognize(blocks: Sequence[Block], previous: Decisions) -> tuple[set[str], int]:
+    """Find the results that have their signs still: the references of the calls that do, and how many messages stand.
 
-    A call that had no result then, or an empty one, is known by itself.
+    A call that had no result then, or an empty one, is known by itself. From the first message on that is another one now,
+    none is as it was sent, so that there is nothing left of it in a cache.
     """
     calls: set[str] = set()
+    standing = previous.messages
     for block in blocks:
-        sign = signs.get(block.reference)
-        if sign is None or sign[0] != call_sign(block.entry):
+        sign = previous.signs.get(block.reference)
+        if sign is None:
+            continue
+        call, size, ends = sign
+        if call != call_sign(block.entry):
+            standing = min(standing, block.entry.position)
             continue
         calls.add(block.reference)
-        _, size, ends = sign
         block.is_known = not size or (size == len(block.text) and ends == checksum(block.text))
-    return calls
+        if not block.is_known and not is_as_decided(
+            block, previous.made.get(block.reference), size
+        ):
+            standing = min(standing, block.entry.result_position)
+    return calls, standing
+
+
+def is_as_decided(block: Block, decision: Decision | None, size: int) -> bool:
+    """Whether a result of so many characters stands as it was sent by a decision: a client may keep what it sent."""
+    if block.is_fixed or decision is None:
+        return block.is_fixed
+    _, _, head, tail = decision
+    kept = [count + 1 for count in (head, size - tail) if count] if decision[0] == "cut" else []
+    marker = marker_of(decision, size, block.reference)
+    return len(block.text) == len(marker) + sum(kept)
 
 
 def signs_of(blocks: Sequence[Block]) -> dict[str, Sign]:

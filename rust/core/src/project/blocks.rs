@@ -99,7 +99,7 @@ impl<'a, V: Value<'a>> Block<'a, V> {
     }
 
     /// Whether it can't be replaced.
-    fn is_fixed(&self) -> bool {
+    pub(crate) fn is_fixed(&self) -> bool {
         *self.is_fixed.get_or_init(|| {
             self.size == 0
                 || is_named(self.entry.tool_name, RETRIEVAL)

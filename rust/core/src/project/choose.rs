@@ -1,8 +1,8 @@
 //! Which results are replaced: what newer ones supersede, what is over a limit, and what a total has no room for.
 //!
 //! A decision that was made for an earlier request of the same conversation stands, as long as it is about the same result;
-//! it may be taken further (what was cut may be superseded, or cleared), never back. New ones about what was sent before are made only if they win enough at
-//! once, since they cost the prompt cache from their place on; what was not yet sent costs nothing.
+//! it may be taken further (what was cut may be superseded, or cleared), never back. New ones about what was sent before are
+//! made only if they win enough at once, since they cost the prompt cache from their place on; what was not yet sent costs nothing.
 //! The twin is `_pure/project/choose.py`.
 
 use std::borrow::Cow;
@@ -45,8 +45,14 @@ pub(crate) fn protect<'a, V: Value<'a>>(blocks: &mut [Block<'a, V>], turns: &[Ve
 }
 
 /// Make the decisions again that were made before, unless they were made about others than have the references now.
-pub(crate) fn repeat<'a, V: Value<'a>>(blocks: &mut [Block<'a, V>], turns: &[Vec<usize>], previous: &Previous) {
-    let calls = recognize(blocks, previous);
+///
+/// How many messages stand as they were sent, as far as the results tell.
+pub(crate) fn repeat<'a, V: Value<'a>>(
+    blocks: &mut [Block<'a, V>],
+    turns: &[Vec<usize>],
+    previous: &Previous,
+) -> usize {
+    let (calls, standing) = recognize(blocks, previous);
     for block in blocks.iter_mut().filter(|block| block.is_known) {
         let decision = previous.made.get(&*block.reference);
         let stands = |decision: &&Decision<'_>| decision.fate != Fate::Superseded || calls.contains(&*decision.by);
@@ -55,16 +61,16 @@ pub(crate) fn repeat<'a, V: Value<'a>>(blocks: &mut [Block<'a, V>], turns: &[Vec
         }
     }
     if previous.dropped.is_empty() {
-        return;
+        return standing;
     }
-    let Some((_, earlier)) = turns.split_last() else { return };
-    for turn in earlier {
+    for turn in turns.split_last().map_or(&[][..], |(_, earlier)| earlier) {
         let own = turn.iter().filter_map(|number| blocks.get(*number));
         let mut gone = own.filter(|block| previous.dropped.contains(&*block.reference)).peekable();
         if gone.peek().is_some() && gone.all(|block| block.is_known) {
             drop_all(blocks, turn);
         }
     }
+    standing
 }
 
 /// Let the blocks of so many numbers go with their calls.
@@ -76,13 +82,8 @@ pub(crate) fn drop_all<'a, V: Value<'a>>(blocks: &mut [Block<'a, V>], numbers: &
     }
 }
 
-/// Replace what is superseded and what is over its limit.
-pub(crate) fn replace<'a, V: Value<'a>>(
-    blocks: &mut [Block<'a, V>],
-    settings: &Settings<'_>,
-    previous: Option<&Previous>,
-) {
-    let sent = previous.map_or(0, |previous| previous.messages);
+/// Replace what is superseded and what is over its limit, of so many messages that were sent before where it is worth it.
+pub(crate) fn replace<'a, V: Value<'a>>(blocks: &mut [Block<'a, V>], settings: &Settings<'_>, sent: usize) {
     let mut waiting = Vec::new();
     let mut won = 0;
     for number in 0..blocks.len() {

@@ -120,11 +120,9 @@ pub fn plan<'a, D: Door<'a>>(
 ) -> Result<Projection<'a, D::Item>, Halt<Infallible>> {
     let Blocks { all: mut blocks, duplicate_results } = read_blocks(messages, settings, frame.known)?;
     let turns = if asks_for_turns(settings, previous) { turns_of(&blocks) } else { Vec::new() };
-    if let Some(previous) = previous {
-        repeat(&mut blocks, &turns, previous);
-    }
+    let standing = previous.map_or(0, |previous| repeat(&mut blocks, &turns, previous));
     protect(&mut blocks, &turns, settings);
-    replace(&mut blocks, settings, previous);
+    replace(&mut blocks, settings, standing);
     let mut total = Total::new(&blocks, settings);
     total.clear(&mut blocks, turns.last().map_or(&[], Vec::as_slice));
     let mut request = settings
@@ -143,7 +141,7 @@ pub fn plan<'a, D: Door<'a>>(
             break put;
         }
     };
-    let now = Now { blocks: &blocks, messages: messages.len(), mends: &put.mends };
+    let now = Now { blocks: &blocks, messages: messages.len(), mends: &put.mends, standing };
     let (stable_prefix_tokens, cache_break_tokens) = prefix_tokens(&now, previous, |start, end| door.weigh(start, end));
     let outcome = Outcome {
         mends: put.mends.made,

@@ -9,14 +9,16 @@
 use std::borrow::Cow;
 
 use ahash::AHashSet;
+use crc32fast::Hasher;
 
 use super::blocks::Block;
-use super::settings::{Fate, Previous, Sign};
+use super::markers::marker_of;
+use super::settings::{Decision, Fate, Previous, Sign};
 use crate::content::Content;
 use crate::entry::Entry;
 use crate::graphemes::CodePoint;
 use crate::pieces::Piece;
-use crate::text::{Text, Width, on_units};
+use crate::text::{Text, on_units};
 use crate::value::Value;
 
 /// How many characters of each end are looked at.
@@ -40,60 +42,54 @@ fn ends_of<'a, V: Value<'a>>(text: &Content<'a, V>) -> u32 {
 
 /// The CRC-32 of a text, in UTF-32 where it is not ASCII.
 fn checksum(text: Text<'_>, start: u32) -> u32 {
-    let is_ascii = text.width() == Width::Ascii;
-    !on_units!(text, units => units.iter().fold(!start, |all, unit| {
-        let [first, rest @ ..] = unit.code_point().to_le_bytes();
-        let all = add(all, first);
-        if is_ascii { all } else { rest.into_iter().fold(all, add) }
-    }))
-}
-
-fn add(all: u32, byte: u8) -> u32 {
-    let [low, ..] = all.to_le_bytes();
-    TABLE.get(usize::from(low ^ byte)).map_or(all, |of_byte| of_byte ^ (all >> 8))
-}
-
-/// What each byte makes of the checksum.
-#[allow(clippy::indexing_slicing)] // in a constant, a wrong index doesn't compile
-static TABLE: [u32; 256] = {
-    const POLYNOMIAL: u32 = 0xEDB8_8320;
-    let mut table = [0; 256];
-    let mut index = 0;
-    let mut byte: u32 = 0;
-    while index < table.len() {
-        let mut value = byte;
-        let mut bit = 0;
-        while bit < 8 {
-            value = if value & 1 == 1 { POLYNOMIAL ^ (value >> 1) } else { value >> 1 };
-            bit += 1;
-        }
-        table[index] = value;
-        index += 1;
-        byte += 1;
+    let mut hasher = Hasher::new_with_initial(start);
+    match text {
+        Text::Latin1(units) if units.is_ascii() => hasher.update(units),
+        _ => on_units!(text, units => {
+            let is_ascii = units.iter().all(|unit| unit.code_point() < 0x80);
+            let size = if is_ascii { 1 } else { 4 };
+            for unit in units {
+                hasher.update(unit.code_point().to_le_bytes().get(..size).unwrap_or_default());
+            }
+        }),
     }
-    table
-};
+    hasher.finalize()
+}
 
-/// Find the results that have their signs still; the references of the calls that do.
+/// Find the results that have their signs still: the references of the calls that do, and how many messages stand.
 ///
-/// A call that had no result then, or an empty one, is known by itself.
+/// A call that had no result then, or an empty one, is known by itself. From the first message on that is another one now,
+/// none is as it was sent, so that there is nothing left of it in a cache.
 pub(crate) fn recognize<'a, 'p, V: Value<'a>>(
     blocks: &mut [Block<'a, V>],
     previous: &'p Previous,
-) -> AHashSet<&'p str> {
+) -> (AHashSet<&'p str>, usize) {
     let mut calls = AHashSet::new();
+    let mut standing = previous.messages;
     if previous.signs.is_empty() {
-        return calls;
+        return (calls, standing);
     }
     for block in blocks {
         let Some((reference, sign)) = previous.signs.get_key_value(&*block.reference) else { continue };
         if sign.call != call_sign(&block.entry) {
+            standing = standing.min(block.entry.position);
             continue;
         }
         calls.insert(reference.as_str());
         block.is_known = sign.size == 0 || (sign.size == block.size && sign.ends == ends_of(&block.text));
+        if !block.is_known && !is_as_decided(block, previous.made.get(reference), sign.size) {
+            standing = standing.min(block.entry.result_position);
+        }
     }
-    calls
+    (calls, standing)
+}
+
+/// Whether a result of so many characters stands as it was sent by a decision: a client may keep what it sent.
+fn is_as_decided<'a, V: Value<'a>>(block: &Block<'a, V>, decision: Option<&Decision<'_>>, size: usize) -> bool {
+    let Some(decision) = decision.filter(|_| !block.is_fixed()) else { return block.is_fixed() };
+    let ends = if decision.fate == Fate::Cut { [decision.head, size.saturating_sub(decision.tail)] } else { [0; 2] };
+    let kept: usize = ends.into_iter().filter(|count| *count > 0).map(|count| count + 1).sum();
+    block.size == marker_of(decision, size, &block.reference).as_text().len() + kept
 }
 
 /// The signs of what is decided about, and of the calls that supersede.

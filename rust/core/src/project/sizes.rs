@@ -16,6 +16,8 @@ pub(crate) struct Now<'n, 'a, V> {
     /// How many messages there are.
     pub(crate) messages: usize,
     pub(crate) mends: &'n Mends<'a>,
+    /// How many messages stand as they were sent, with a projection before.
+    pub(crate) standing: usize,
 }
 
 impl<'n, 'a, V> Now<'n, 'a, V> {
@@ -28,7 +30,7 @@ impl<'n, 'a, V> Now<'n, 'a, V> {
 
 /// The first message that is not as the previous projection had it; without one, as it came.
 fn first_changed<V>(now: &Now<'_, '_, V>, previous: Option<&Previous>) -> usize {
-    let known = previous.map_or(now.messages, |previous| previous.messages);
+    let known = previous.map_or(now.messages, |_| now.standing);
     let decided = now.sent().filter(|block| {
         let before = previous.filter(|_| block.is_known).and_then(|previous| previous.made.get(&*block.reference));
         block.decision.as_ref() != before
@@ -58,7 +60,7 @@ pub(crate) fn prefix_tokens<'a, V: Value<'a>>(
     weigh: impl Fn(usize, usize) -> usize,
 ) -> (usize, usize) {
     let changed = first_changed(now, previous);
-    let sent = previous.map_or(changed, |previous| previous.messages.min(now.messages));
+    let sent = previous.map_or(changed, |_| now.standing.min(now.messages));
     let (mut stable, mut broken) = (signed(weigh(0, changed)), signed(weigh(changed, sent)));
     for block in now.sent().filter(|block| block.decision.is_some()) {
         if block.entry.result_position < changed {
