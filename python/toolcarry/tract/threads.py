@@ -5,9 +5,13 @@ from __future__ import annotations
 import asyncio
 import functools
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from itertools import islice
+from typing import Any, Concatenate, Final, ParamSpec, TypeVar
 
 __all__ = ["in_thread", "iterate_in_thread"]
+
+BATCH: Final = 100
+"""How many items are waited for at once."""
 
 S = TypeVar("S")
 P = ParamSpec("P")
@@ -30,7 +34,7 @@ def in_thread(
 
 
 async def iterate_in_thread(items: Iterator[T]) -> AsyncIterator[T]:
-    """The items, each of which is waited for in a thread."""
-    end = object()
-    while (item := await asyncio.to_thread(next, items, end)) is not end:
-        yield item  # type: ignore[misc]  # the end alone is none
+    """The items; some at a time are waited for in a thread."""
+    while batch := await asyncio.to_thread(lambda: list(islice(items, BATCH))):
+        for item in batch:
+            yield item
