@@ -48,8 +48,7 @@ def open_request(given: Sequence[Any] | bytes, losses: Losses) -> Request:
     settings = sorted(str(key) for key in document if key not in known)
     if settings:
         losses.add(None, "settings", listed(settings))
-    found = (document[key] for key in SYSTEM_KEYS if document.get(key))
-    return Request(messages, system_turns(next(found, None), losses))
+    return Request(messages, system_turns(document, losses))
 
 
 def system_prompt(document: bytes) -> str:
@@ -58,7 +57,10 @@ def system_prompt(document: bytes) -> str:
     >>> system_prompt(b'{"system": "Be brief.", "messages": []}')
     'Be brief.'
     """
-    turns = open_request(document, Losses()).system
+    found = loads(document)
+    turns = (
+        system_turns(found, Losses()) if isinstance(found, dict) and not is_single(found) else []
+    )
     return "\n\n".join(part.text for turn in turns for part in turn.parts if isinstance(part, Text))
 
 
@@ -82,8 +84,9 @@ def plain_messages(messages: Sequence[Any]) -> list[dict[str, Any]]:
     return found
 
 
-def system_turns(system: object, losses: Losses) -> list[Turn]:
-    """The system prompt: a text, parts, or an object that holds parts."""
+def system_turns(document: dict[str, Any], losses: Losses) -> list[Turn]:
+    """The system prompt of a request: a text, parts, or an object that holds parts."""
+    system = next((document[key] for key in SYSTEM_KEYS if document.get(key)), None)
     holder = as_object(system)
     parts = as_list(holder.get("parts") if holder is not None else system)
     blocks: list[Wire] = [part for part in map(as_object, parts or ()) if part is not None]

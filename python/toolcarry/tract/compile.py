@@ -34,7 +34,7 @@ def compile_messages(log: Log, style: Style, policy: Policy | None) -> list[dict
     check_choice("style", style, STYLES)
     view = read_view(log)
     writer = written(log, view)
-    messages = writer.messages if style == "anthropic" else writer.unmarked()
+    messages = writer.messages if style == "anthropic" else writer.without_error_marks()
     is_converted = style != "openai" or writer.is_mixed
     if is_converted:
         converted = convert(messages, to=style)
@@ -69,7 +69,7 @@ class Writer:
         self.messages: list[dict[str, Any]] = []
         self.origins: list[Sequence[CommitInfo]] = []
         """Of each message the commits that it shows, in their order; none where it is no more than a line or a summary."""
-        self._has_marks = False
+        self._has_error_marks = False
         self._document: bytes = b""
         self._told: set[str] = set()
         self._record: bytes = b""
@@ -92,7 +92,7 @@ class Writer:
             version = self._view.version_of(commit)
             text = content if version is commit else self._log.content(version)
             self._add(own_message(commit, decode_text(text)), [commit])
-            self._has_marks |= commit.is_error
+            self._has_error_marks |= commit.is_error
 
     def close(self) -> None:
         """Take in that nothing comes any more. The system prompt that stood beside a document's messages is put before all."""
@@ -102,9 +102,9 @@ class Writer:
             self.messages.insert(0, {"role": "system", "content": prompt})
             self.origins.insert(0, ())
 
-    def unmarked(self) -> list[dict[str, Any]]:
+    def without_error_marks(self) -> list[dict[str, Any]]:
         """The messages for a provider that has no mark for a failed result: ours without it."""
-        if not self._has_marks:
+        if not self._has_error_marks:
             return self.messages
         return [
             {key: value for key, value in message.items() if key != "is_error"}

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import Any, Final
+from typing import Any
 
 from toolcarry._pure.content import is_stand_in, result_text
-from toolcarry._pure.project.markers import name_all
+from toolcarry._pure.project.markers import last_reference, name_all
 from toolcarry._pure.said import ToolResult
 from toolcarry.errors import InputError, UnknownCommitError
 from toolcarry.pair import extract_tool_blocks
@@ -21,11 +20,10 @@ from toolcarry.tract.reading import part_text, results_of
 from toolcarry.tract.store.log import Log
 from toolcarry.tract.values import CommitInfo, Hydrated, Kind
 from toolcarry.tract.view import MESSAGES, NOTHING, RESULTS, read_view, sequences
+from toolcarry.types import ToolBlock
 from toolcarry.wire import plain_messages
 
 __all__ = ["hydrate", "resolve_reference"]
-
-REFERENCE: Final = re.compile(r"^\[toolcarry: [^\]\n]+; whole: ([^\]\s]+)\]$", re.MULTILINE)
 
 
 def resolve_reference(log: Log, reference: str) -> str:
@@ -61,11 +59,11 @@ def hydrate(log: Log, messages: Sequence[Mapping[str, Any]]) -> Hydrated:
     refetch: list[str] = []
     seen: Counter[str] = Counter()
     whole: list[dict[str, Any]] = []
-    plain = plain_messages(messages)
-    counts = Counter(result.call_id for record in plain for result in results_of(record))
-    for record in plain:
+    read = [(record, results_of(record)) for record in plain_messages(messages)]
+    counts = Counter(result.call_id for _, results in read for result in results)
+    for record, results in read:
         swaps: dict[int, dict[str, Any]] = {}
-        for result in results_of(record):
+        for result in results:
             place = seen[result.call_id]
             seen[result.call_id] += 1
             if not is_placeholder(result):
@@ -91,26 +89,22 @@ class Wholes:
 
     def of(self, result: ToolResult, place: int, count: int) -> str | None:
         """The text of a result that is not whole, of its call's id the one at ``place`` of ``count``."""
-        named = REFERENCE.findall(result_text(result.content))
-        call_id, text = self._by_reference.get(named[-1], ("", "")) if named else ("", "")
-        if text and call_id == result.call_id:
-            return text if is_whole(text) else None
+        reference = last_reference(result_text(result.content))
+        named = self._by_reference.get(reference) if reference else None
         known = self._by_id.get(result.call_id, ())
-        if place >= len(known) or count < len(known):
+        if named is not None and named.tool_result is not None and named.call_id == result.call_id:
+            text = whole_text(named.tool_result)
+        elif place < len(known) <= count:
+            text = part_text(known[place], self._log.content(known[place]))
+        else:
             return None
-        text = part_text(known[place], self._log.content(known[place]))
         return text if is_whole(text) else None
 
     @cached_property
-    def _by_reference(self) -> dict[str, tuple[str, str]]:
-        """The id of the call and the text, by what a marker calls it."""
+    def _by_reference(self) -> dict[str, ToolBlock]:
+        """The calls with their results, by what a marker calls them."""
         blocks = extract_tool_blocks(written(self._log, NOTHING).messages)
-        names = name_all(block.call_id for block in blocks)
-        return {
-            name: (block.call_id, whole_text(block.tool_result))
-            for name, block in zip(names, blocks, strict=True)
-            if block.tool_result is not None
-        }
+        return dict(zip(name_all(block.call_id for block in blocks), blocks, strict=True))
 
 
 def is_placeholder(result: ToolResult) -> bool:

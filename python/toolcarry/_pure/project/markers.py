@@ -50,6 +50,19 @@ def is_marker(text: str) -> bool:
     )
 
 
+REFERENCE = re.compile(r"^\[toolcarry: [^\]\n]+; whole: ([^\]\s]+)\]$", re.MULTILINE)
+
+
+def last_reference(text: str) -> str:
+    """The reference of the last marker that is a line of a text; empty where there is none.
+
+    >>> last_reference("x = 1\\n[toolcarry: 5 of 900 characters; whole: t1#2]")
+    't1#2'
+    """
+    found: list[str] = REFERENCE.findall(text)
+    return found[-1] if found else ""
+
+
 NUMBERS = re.compile(r"(#[0-9]+)+\Z")
 MOST_NUMBER = "#999999"
 
