@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -9,10 +10,14 @@ from typing import Any, NamedTuple
 from toolcarry._pure.content import result_text
 from toolcarry._pure.pair import Walk
 from toolcarry._pure.read import read_result
-from toolcarry.convert import Converted
+from toolcarry.convert import Converted, Target
 from toolcarry.decode import compact_json, loads_arguments
 
-TARGETS = ("anthropic", "openai", "responses", "ollama")
+TARGETS: tuple[Target, ...] = (
+    "anthropic", "openai", "responses", "ollama", "gemini", "bedrock",
+)  # fmt: skip
+MARK_ERRORS: tuple[Target, ...] = ("anthropic", "gemini", "bedrock")
+"""The targets that say that a result is a failure."""
 Message = dict[str, Any]
 
 
@@ -71,6 +76,8 @@ def check_shape(converted: Converted) -> None:
         "openai": check_openai,
         "responses": check_responses,
         "ollama": check_ollama,
+        "gemini": check_gemini,
+        "bedrock": check_bedrock,
     }[converted.target](converted.messages, has_orphans(converted))
 
 
@@ -166,4 +173,51 @@ def check_ollama(messages: list[Message], is_loose: bool) -> None:
         for call in message.get("tool_calls", []):
             assert isinstance(call["function"]["arguments"], dict)
             assert is_loose or "id" not in call
+    assert is_loose or not asked
+
+
+def check_gemini(contents: list[Message], is_loose: bool) -> None:
+    asked: list[tuple[str, str]] = []
+    for content in contents:
+        assert content.keys() == {"role", "parts"}
+        assert content["role"] in ("user", "model")
+        assert content["parts"]
+        calls = [part["functionCall"] for part in content["parts"] if "functionCall" in part]
+        responses = [
+            part["functionResponse"] for part in content["parts"] if "functionResponse" in part
+        ]
+        assert all(isinstance(response["response"], dict) for response in responses)
+        assert is_loose or [(one.get("id", ""), one["name"]) for one in responses] == asked
+        assert not responses or content["role"] == "user"
+        assert not calls or content["role"] == "model"
+        asked = [(call.get("id", ""), call["name"]) for call in calls]
+        assert all(name for _, name in asked)
+        assert all(isinstance(call["args"], dict) for call in calls)
+    assert is_loose or not asked
+
+
+def check_bedrock(messages: list[Message], is_loose: bool) -> None:
+    assert all(one["role"] != other["role"] for one, other in pairwise(messages))
+    seen: set[str] = set()
+    asked: list[str] = []
+    for message in messages:
+        blocks = message["content"]
+        assert blocks
+        assert message["role"] in ("user", "assistant")
+        results = [block["toolResult"] for block in blocks if "toolResult" in block]
+        assert all("toolResult" in block for block in blocks[: len(results)])
+        assert is_loose or [result["toolUseId"] for result in results] == asked
+        assert all(result["content"] or "status" not in result for result in results)
+        asked = [block["toolUse"]["toolUseId"] for block in blocks if "toolUse" in block]
+        assert not asked or message["role"] == "assistant"
+        assert len(set(asked)) == len(asked)
+        assert not seen & set(asked)
+        seen |= set(asked)
+        for block in (*blocks, *(part for result in results for part in result["content"])):
+            assert "type" not in block
+            assert block.get("text", "x").strip()
+            if "toolUse" in block:
+                assert re.fullmatch(r"[A-Za-z0-9_.:-]{1,64}", block["toolUse"]["toolUseId"])
+                assert block["toolUse"]["name"]
+                assert isinstance(block["toolUse"]["input"], dict)
     assert is_loose or not asked

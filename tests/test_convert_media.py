@@ -83,10 +83,10 @@ def test_documents_and_sounds() -> None:
     messages = [user({"type": "document", "source": pdf, "title": "Bill"}, sound)]
     (message,) = convert(messages, to="openai").messages
     url = "data:application/pdf;base64,JVBERi0xLjQK"
-    file = {"type": "file", "file": {"filename": "document.pdf", "file_data": url}}
+    file = {"type": "file", "file": {"filename": "Bill.pdf", "file_data": url}}
     assert message["content"] == [file, sound]
     responses = convert([said("user", [file])], to="responses").messages[0]["content"]
-    assert responses == [{"type": "input_file", "filename": "document.pdf", "file_data": url}]
+    assert responses == [{"type": "input_file", "filename": "Bill.pdf", "file_data": url}]
     back = convert([message], to="anthropic")
     assert back.messages[0]["content"][0]["source"] == pdf
     assert back.losses == (Loss(0, "media", "[audio: wav, 2 bytes]"),)

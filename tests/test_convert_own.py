@@ -5,7 +5,18 @@ from typing import Any
 
 import pytest
 from conversions import TARGETS
-from sources_providers import chat_call, function_call, output, result, said, text, use
+from sources_providers import (
+    asked,
+    chat_call,
+    function_call,
+    output,
+    result,
+    said,
+    text,
+    tool_result,
+    tool_use,
+    use,
+)
 from wire import assistant, user
 
 from toolcarry import Loss, convert
@@ -16,6 +27,7 @@ Wire = dict[str, Any]
 each_target = pytest.mark.parametrize("to", TARGETS)
 
 
+PNG = {"mimeType": "image/png"}
 OWN: dict[Target, list[Wire]] = {
     "responses": [
         {"type": "message", "role": "developer", "content": [{"type": "input_text", "text": "d"}]},
@@ -81,6 +93,50 @@ OWN: dict[Target, list[Wire]] = {
             "tool_calls": [{"function": {"index": 0, "name": "f", "arguments": {}}}],
         },
         {"role": "tool", "tool_name": "f", "content": "ok", "images": ["aGk="]},
+    ],
+    "gemini": [
+        {"role": "user", "parts": [{"text": "x"}, {"inlineData": {"data": "aGk=", **PNG}}]},
+        {
+            "role": "model",
+            "parts": [
+                {"text": "Hm.", "thought": True},
+                {"text": "y", "thoughtSignature": "c2ln"},
+                {"executableCode": {"language": "PYTHON", "code": "1"}},
+                {"codeExecutionResult": {"outcome": "OUTCOME_OK", "output": "1"}},
+                {**asked("f", {}), "thoughtSignature": "c2ln"},
+                asked("g", {}),
+            ],
+        },
+        {
+            "role": "user",
+            "parts": [
+                {
+                    "functionResponse": {
+                        "name": "f",
+                        "response": {"ok": 1},
+                        "parts": [{"inlineData": {"data": "aGk=", **PNG}}],
+                    }
+                },
+                {"functionResponse": {"name": "g", "response": {}, "scheduling": "SILENT"}},
+            ],
+        },
+        {"role": "user", "parts": [{"fileData": {"fileUri": "gs://a/b", **PNG}}]},
+    ],
+    "bedrock": [
+        user({"text": "x"}, {"cachePoint": {"type": "default"}}),
+        assistant(
+            {"reasoningContent": {"reasoningText": {"text": "Hm.", "signature": "c2ln"}}},
+            {"text": "y"},
+            tool_use("t.1:a", "f", {}),
+            tool_use("t2", "f", {}),
+        ),
+        user(
+            tool_result("t.1:a", "no", "error"),
+            {"toolResult": {"toolUseId": "t2", "content": [{"json": {"a": [1]}}]}},
+            {"document": {"format": "pdf", "name": "A b", "source": {"bytes": "aGk="}}},
+            {"image": {"format": "png", "source": {"s3Location": {"uri": "s3://a/b"}}}},
+            {"text": "z"},
+        ),
     ],
 }
 

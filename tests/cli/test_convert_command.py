@@ -10,7 +10,7 @@ import toolcarry
 
 READ = ("Read", {"file_path": "/a.py"}, "x = 'é'")
 OPEN = ("Bash", {"command": "sleep 9"}, None)
-TARGETS = ("anthropic", "openai", "responses", "ollama")
+TARGETS = ("anthropic", "openai", "responses", "ollama", "gemini", "bedrock")
 
 
 @pytest.mark.parametrize("to", TARGETS)

@@ -145,7 +145,7 @@ def convert(
         typer.Option(
             "--to",
             metavar="SHAPE",
-            help="Whose request to write: anthropic, openai, responses or ollama.",
+            help="Whose request to write: anthropic, openai, responses, ollama, gemini or bedrock.",
             show_default=False,
         ),
     ],

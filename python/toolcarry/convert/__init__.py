@@ -8,7 +8,7 @@ provider refuses is the work of others. The steps are imported when they are cal
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, get_args
 
 from toolcarry.convert.losses import KINDS, Loss, Losses
 from toolcarry.read import Body, Messages, take
@@ -16,16 +16,18 @@ from toolcarry.types import check_choice
 
 __all__ = ["KINDS", "TARGETS", "Converted", "Loss", "Target", "convert"]
 
-Target: TypeAlias = Literal["anthropic", "openai", "responses", "ollama"]
-TARGETS: tuple[Target, ...] = ("anthropic", "openai", "responses", "ollama")
+Target: TypeAlias = Literal["anthropic", "openai", "responses", "ollama", "gemini", "bedrock"]
+TARGETS: tuple[Target, ...] = get_args(Target)
+MEMBERS = {"responses": ("instructions", "input"), "gemini": ("systemInstruction", "contents")}
+"""What a request calls its system prompt and its messages, where that is not ``system`` and ``messages``."""
 
 
 @dataclass(frozen=True, slots=True)
 class Converted:
     """A conversation in the shape ``target``, and the ``losses``: what it cannot hold, or what was changed for it.
 
-    ``messages`` are those of the request (of Responses, the items of ``input``); ``system`` is the system prompt
-    where it stands beside them (Anthropic, Responses), else empty.
+    ``messages`` are those of the request (of Responses the items of ``input``, of Gemini its ``contents``);
+    ``system`` is the system prompt where it stands beside them (Anthropic, Responses, Gemini, Bedrock), else empty.
     """
 
     target: Target
@@ -39,9 +41,12 @@ class Converted:
         >>> convert([{"role": "user", "content": "Go on."}], to="responses").to_dict()
         {'input': [{'role': 'user', 'content': 'Go on.'}]}
         """
-        is_responses = self.target == "responses"
-        system = {"instructions" if is_responses else "system": self.system} if self.system else {}
-        return {**system, "input" if is_responses else "messages": self.messages}
+        system: Any = self.system
+        if system and self.target in ("gemini", "bedrock"):
+            texts = [{"text": system}]
+            system = {"parts": texts} if self.target == "gemini" else texts
+        system_key, key = MEMBERS.get(self.target, ("system", "messages"))
+        return {**({system_key: system} if system else {}), key: self.messages}
 
 
 def convert(messages: Messages | Body, *, to: Target) -> Converted:
@@ -64,7 +69,7 @@ def convert(messages: Messages | Body, *, to: Target) -> Converted:
     (Loss(position=1, kind='is_error', detail='Bash t1'),)
     """
     check_choice("to", to, TARGETS)
-    from toolcarry.convert import anthropic, fit, ollama, openai, responses  # noqa: PLC0415 - slow
+    from toolcarry.convert import anthropic, bedrock, fit, gemini, ollama, openai, responses  # noqa: PLC0415 - slow
     from toolcarry.convert.ids import give_ids  # noqa: PLC0415
     from toolcarry.convert.request import open_request  # noqa: PLC0415
     from toolcarry.convert.turns import read_turns  # noqa: PLC0415
@@ -74,6 +79,8 @@ def convert(messages: Messages | Body, *, to: Target) -> Converted:
         "openai": (fit.OPENAI, openai),
         "responses": (fit.RESPONSES, responses),
         "ollama": (fit.OLLAMA, ollama),
+        "gemini": (fit.GEMINI, gemini),
+        "bedrock": (fit.BEDROCK, bedrock),
     }[to]
     losses = Losses()
     given = open_request(take(messages), losses)

@@ -10,26 +10,16 @@ from toolcarry.convert.losses import Losses
 from toolcarry.convert.media import data_url
 from toolcarry.convert.own import is_own_call, is_own_result
 from toolcarry.convert.parts import Call, Media, Orphan, Part, Result, Text, Turn, results_of
+from toolcarry.convert.prompt import part_prompt
 
 Block = dict[str, Any]
 
 
 def write(turns: Sequence[Turn], losses: Losses) -> tuple[str, list[dict[str, Any]]]:
     """The system prompt and the messages. Turns of one side that follow one another are one message."""
-    system: list[str] = []
+    system, turns = part_prompt(turns, losses)
     messages: list[dict[str, Any]] = []
     for turn in turns:
-        if turn.role == "system":
-            texts = [part for part in turn.parts if isinstance(part, Text)]
-            system += [text.text for text in texts]
-            for text in texts:
-                if marks(text.wire):
-                    losses.add(
-                        text.position, "cache_control", "of the system prompt, which is one text"
-                    )
-            if messages:
-                losses.add(turn.parts[0].position, "moved_system", "")
-            continue
         results = [block for part in turn.parts for block in result_blocks(part)]
         side = "assistant" if turn.role == "assistant" else "user"
         add(messages, side, [block for part in turn.parts for block in blocks_of(part)])
@@ -38,7 +28,7 @@ def write(turns: Sequence[Turn], losses: Losses) -> tuple[str, list[dict[str, An
         if message["role"] == "user":
             message["content"].sort(key=lambda block: block["type"] != "tool_result")
         message["content"] = simple(message["content"])
-    return "\n\n".join(system), messages
+    return system, messages
 
 
 def add(messages: list[dict[str, Any]], role: str, blocks: list[Block]) -> None:

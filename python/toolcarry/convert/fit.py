@@ -13,7 +13,7 @@ from toolcarry._pure.content import part_text, result_text
 from toolcarry._pure.shapes.responses import ON_SERVER
 from toolcarry.convert.losses import Losses
 from toolcarry.convert.media import items_of, read_media
-from toolcarry.convert.own import BLOCKS, is_own_call, is_own_result
+from toolcarry.convert.own import BLOCKS, ON_GEMINI, is_own_call, is_own_result
 from toolcarry.convert.parts import (
     Call,
     Family,
@@ -26,6 +26,7 @@ from toolcarry.convert.parts import (
     Thought,
     Turn,
 )
+from toolcarry.convert.signature import signature_of
 from toolcarry.decode import loads_arguments
 from toolcarry.wire import Wire, as_list, as_object, text_or_empty
 
@@ -35,7 +36,6 @@ ON_SOME_SERVER: Final = frozenset(
     (*ON_SERVER, "server_tool_use", "mcp_tool_use", "server_tool_call")
 )
 """The types of calls that ran at the provider's."""
-ON_GEMINI: Final = ("executableCode", "executable_code", "toolCall")
 CUSTOM: Final[dict[str, Family]] = {"custom_tool_call": "responses", "custom": "openai"}
 """The types of calls with free text, and whose they are."""
 
@@ -50,6 +50,8 @@ class Holds:
     has_errors: bool = False
     has_arguments_as_text: bool = False
     has_plain_thinking: bool = False
+    formats: dict[str, str] = field(default_factory=dict)
+    """The media types that it takes, and what it calls them; any, where none is named."""
 
 
 ANTHROPIC: Final = Holds(
@@ -63,6 +65,33 @@ RESPONSES: Final = Holds(
     {"image": BOTH, "document": BOTH},
     has_media_in_results=True,
     has_arguments_as_text=True,
+)
+GEMINI: Final = Holds(
+    "gemini",
+    {"image": BOTH, "document": BOTH, "audio": BOTH, "video": BOTH},
+    has_errors=True,
+)
+BEDROCK: Final = Holds(
+    "bedrock",
+    {"image": DATA, "document": DATA},
+    has_media_in_results=True,
+    has_errors=True,
+    formats={
+        "image/png": "png",
+        "image/jpeg": "jpeg",
+        "image/jpg": "jpeg",
+        "image/gif": "gif",
+        "image/webp": "webp",
+        "application/pdf": "pdf",
+        "text/csv": "csv",
+        "application/msword": "doc",
+        "application/vnd.openxmlformats-officedocument.wordprocessingml.document": "docx",
+        "application/vnd.ms-excel": "xls",
+        "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": "xlsx",
+        "text/html": "html",
+        "text/plain": "txt",
+        "text/markdown": "md",
+    },
 )
 OLLAMA: Final = Holds("ollama", {"image": DATA}, has_plain_thinking=True)
 
@@ -103,15 +132,15 @@ class Fitting:
         if isinstance(part, Item):
             self._losses.add(part.position, "unknown", f"an item {part.wire.get('type')}")
             return False
-        is_signed = part.family in ("anthropic", "responses") or "reasoningContent" in part.wire
+        is_signed = part.family in ("anthropic", "responses", "bedrock")
         if self._holds.has_plain_thinking and part.text and not is_signed:
             return True
         self._losses.add(part.position, "thinking", f"{len(part.text):,} characters")
         return False
 
     def _takes(self, part: Text) -> bool:
-        """Whether the target takes a text: Anthropic refuses those of nothing but spaces."""
-        if part.text.strip() or self._holds.family != "anthropic":
+        """Whether the target takes a text: Anthropic and Bedrock refuse those of nothing but spaces."""
+        if part.text.strip() or self._holds.family not in ("anthropic", "bedrock"):
             return True
         if part.text:
             self._losses.add(part.position, "blank_text", "")
@@ -119,6 +148,7 @@ class Fitting:
 
     def _text(self, part: Text) -> Text:
         self._check_cache(part.wire, part.position)
+        self._check_signature(part.wire, part.position, "a text")
         is_anthropic = self._holds.family == "anthropic"
         is_kept = self._holds.family == "responses" and part.wire.get("type") == "output_text"
         if (part.wire.get("annotations") and not is_kept) or (
@@ -130,7 +160,9 @@ class Fitting:
     def _media(self, part: Media, *, can_stand: bool, where: str = "") -> Text | Media:
         """The part as it is where the target holds it, else the line that names it."""
         self._check_cache(part.wire, part.position)
-        way = "url" if part.url else "data" if part.data else ""
+        way = "url" if part.url else "data" if part.data and part.media_type else ""
+        if self._holds.formats and part.media_type not in self._holds.formats:
+            way = ""
         is_own = part.family == self._holds.family
         if can_stand and (is_own or way in self._holds.media.get(part.kind, ())):
             return part
@@ -142,6 +174,7 @@ class Fitting:
         wire, position, name = call.wire, call.position, f"{call.name} {call.call_id}".rstrip()
         if not is_own_call(wire, self._holds.family):
             self._check_cache(wire, position)
+            self._check_signature(wire, position, name)
         kind = text_or_empty(wire.get("type"))
         if kind in ON_SOME_SERVER or any(key in wire for key in ON_GEMINI):
             self._losses.add(position, "server_tool", name)
@@ -192,8 +225,17 @@ class Fitting:
         return tuple(parts) if has_parts else result_text(content)
 
     def _check_cache(self, wire: Wire, position: int | None) -> None:
-        if wire.get("cache_control") is not None and self._holds.family != "anthropic":
+        if wire.get("cache_control") is None:
+            return
+        if self._holds.family != "anthropic":
             self._losses.add(position, "cache_control", "")
+        elif self._turn.role == "system":
+            self._losses.add(position, "cache_control", "of the system prompt, which is one text")
+
+    def _check_signature(self, wire: Wire, position: int | None, where: str) -> None:
+        """A thought that only Google's models can read again, of which they leave the signature at what follows."""
+        if self._holds.family != "gemini" and signature_of(wire):
+            self._losses.add(position, "thinking", f"the signature of {where}")
 
 
 def is_object(arguments: object) -> bool:

@@ -22,12 +22,18 @@ ALLOWED: Final = {
     "anthropic": re.compile(r"[A-Za-z0-9_-]+"),
     "openai": re.compile(r".{1,40}", re.DOTALL),
     "responses": re.compile(r".{1,64}", re.DOTALL),
+    "bedrock": re.compile(r"[A-Za-z0-9_.:-]{1,64}"),
 }
 """What an id may be: the providers refuse all others."""
 
+REPEATING: Final = ("openai", "responses", "gemini")
+"""The targets that take an id in one turn, and again in another."""
+
 
 def give_ids(turns: Sequence[Turn], target: str, losses: Losses) -> list[Turn]:
-    """The turns, with ids that the target takes. Ollama gets those alone that the order cannot do without."""
+    """The turns, with ids that the target takes. Ollama gets those alone that the order cannot do without, and for Gemini
+    none is made up that it can.
+    """
     ids = Ids(turns, target, losses)
     found: list[Turn] = []
     for turn in turns:
@@ -52,12 +58,13 @@ class Ids:
         self._free = FreeIds(text_or_empty(item.wire.get("id")) for item in of(turns, Item))
         self._free.taken |= {part.call_id for part in of(turns, Orphan)}
         self._free.taken |= {part.call_id for part in of(turns, Call)}
-        self._may_repeat = clear_ids(turns) if target in ("openai", "responses") else set()
+        self._may_repeat = clear_ids(turns) if target in REPEATING else set()
 
     def named(self, part: Call | Orphan) -> Call | Orphan:
         """The part with the id that it has in the target."""
         call_id = part.call_id
-        if self._target == "ollama" and isinstance(part, Call) and len(part.results) == 1:
+        is_clear = isinstance(part, Call) and len(part.results) == 1
+        if is_clear and (self._target == "ollama" or (self._target == "gemini" and not call_id)):
             self._has_lost = self._has_lost or call_id != ""
             return replace(part, call_id="")
         if not call_id:

@@ -40,6 +40,7 @@ KINDS = {
     "server_tool": "a call that ran on the provider's server became an ordinary one",
     "custom_tool": "a call with free text became one with the argument input",
     "thinking": "thinking that the target does not take left",
+    "unsigned": "turns of another model's calls have no thought signature, and say so as Google asks for it",
     "media": "what is no text became a line that names it, or the text in it",
     "cache_control": "the target has no cache marks",
     "blank_text": "text of nothing but spaces, which the target refuses, left",

@@ -47,6 +47,7 @@ FAMILIES: Final[dict[str, Family]] = {
 ADDRESSES = (*URL_KEYS, "file_url")
 REACHABLE = ("https://", "http://", "gs://", "s3://", "data:")
 """How addresses begin that a provider can reach; a file of the host's is none."""
+NAMES = ("filename", "name", "title")
 FORMATS = {"pdf": "application/pdf", "txt": "text/plain", "jpg": "image/jpeg"}
 """The media types of formats that are no subtype of their kind."""
 SIGNATURES = {
@@ -92,7 +93,7 @@ def read_media(part: Wire, position: int) -> Media | None:
         media_type=full_type(kind, media_type, data),
         data=data,
         url=url,
-        name=first_text(holder, ("filename", "name", "title")) or "",
+        name=first_text(holder, NAMES) or first_text(part, NAMES) or "",
         line=part_text(part, 0),
         family=family_of(said, part),
         wire=part,
@@ -136,6 +137,8 @@ def full_type(kind: str, media_type: str, data: str) -> str:
 
 def family_of(kind: object, part: Wire) -> Family:
     """Whose spelling of a part it is."""
+    if kind is None:
+        return "gemini" if "inlineData" in part or "fileData" in part else "bedrock"
     if kind in ("image", "document"):
         source = as_object(part.get("source"))
         return "anthropic" if source is not None and "type" in source else ""
@@ -155,6 +158,12 @@ def items_of(content: object) -> list[object]:
         *response,
         *(as_list(answer.get("parts")) or ()),
     ]  # Gemini: media, and an answer beside them
+
+
+def file_name(media: Media) -> str:
+    """What to call a document, with an ending: by it OpenAI knows what is in it."""
+    name = media.name or "document"
+    return name if "." in name else f"{name}.{media.media_type.partition('/')[2]}"
 
 
 def data_url(media: Media) -> str:

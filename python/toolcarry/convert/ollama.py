@@ -11,9 +11,8 @@ from typing import Any
 
 from toolcarry.convert.fit import arguments_of
 from toolcarry.convert.losses import Losses
-from toolcarry.convert.own import is_own_call, is_own_result
+from toolcarry.convert.own import is_own_call, is_own_result, with_id
 from toolcarry.convert.parts import Call, Media, Orphan, Part, Text, Thought, Turn, results_of
-from toolcarry.wire import Wire
 
 Message = dict[str, Any]
 
@@ -48,7 +47,7 @@ def message_of(turn: Turn) -> Message:
 def call_of(call: Call) -> Message:
     named = {"id": call.call_id} if call.call_id else {}
     if is_own_call(call.wire, "ollama"):
-        return {**without(call.wire, "id"), **named}
+        return with_id(call.wire, "id", call.call_id)
     return {**named, "function": {"name": call.name, "arguments": arguments_of(call)}}
 
 
@@ -59,10 +58,6 @@ def result_messages(part: Part) -> Iterable[Message]:
         named = {"role": "tool", "tool_name": part.name, **ids}
         for result in results_of(part):
             if is_own_result(result.wire, "ollama"):
-                yield {**without(result.wire, "tool_call_id"), **named}
+                yield {**with_id(result.wire, "tool_call_id", part.call_id), **named}
             else:
                 yield {**named, "content": result.content}
-
-
-def without(wire: Wire, name: str) -> Message:
-    return {key: value for key, value in wire.items() if key != name}

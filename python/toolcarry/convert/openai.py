@@ -7,7 +7,7 @@ from typing import Any
 
 from toolcarry.convert.fit import arguments_of
 from toolcarry.convert.losses import Losses
-from toolcarry.convert.media import data_url
+from toolcarry.convert.media import data_url, file_name
 from toolcarry.convert.own import is_own_call, is_own_result
 from toolcarry.convert.parts import Call, Media, Orphan, Part, Text, Thought, Turn, results_of
 from toolcarry.decode import compact_json
@@ -57,8 +57,7 @@ def part_of(part: Text | Media) -> Message:
     if part.kind == "audio":
         sound = {"data": part.data, "format": part.media_type.partition("/")[2]}
         return {"type": "input_audio", "input_audio": sound}
-    name = part.name or f"document.{part.media_type.partition('/')[2]}"
-    return {"type": "file", "file": {"filename": name, "file_data": data_url(part)}}
+    return {"type": "file", "file": {"filename": file_name(part), "file_data": data_url(part)}}
 
 
 def refusal_of(text: Text) -> Message | None:

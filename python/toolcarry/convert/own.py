@@ -4,7 +4,7 @@ lost that nobody here knows.
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 from toolcarry._pure.shapes.responses import ON_CLIENT
 from toolcarry.convert.parts import Family
@@ -14,6 +14,9 @@ PARTS: Final = ("input_", "output_", "refusal")
 """How the types of parts begin in a message of Responses."""
 BLOCKS: Final = frozenset(("text", "tool_reference"))
 """The blocks in a result of Anthropic's that are no media."""
+
+ON_GEMINI: Final = ("executableCode", "executable_code", "toolCall")
+"""The calls of Gemini that ran on its server."""
 
 NAMED: Final = ("function_call", "custom_tool_call")
 """The calls of Responses that name a tool."""
@@ -42,15 +45,20 @@ def is_own_call(wire: Wire, family: Family) -> bool:
     function = as_object(wire.get("function")) or {}
     given = function.get("arguments")
     if family == "responses":
-        is_named = kind not in NAMED or text_or_empty(wire.get("name")) != ""
+        is_named = kind not in NAMED or has_name(wire)
         is_known = kind in ON_CLIENT or (kind.endswith("_call") and "call_id" in wire)
         return is_known and is_named
     if family == "anthropic":
-        is_named = text_or_empty(wire.get("name")) != ""
-        return kind == "tool_use" and is_named and isinstance(wire.get("input"), dict)
+        return kind == "tool_use" and has_name(wire) and isinstance(wire.get("input"), dict)
+    if family == "bedrock":
+        used = as_object(wire.get("toolUse")) or {}
+        return has_name(used) and isinstance(used.get("input"), dict)
+    if family == "gemini":
+        used = as_object(wire.get("functionCall")) or {}
+        return has_name(used) and isinstance(used.get("args", {}), dict)
     if family == "openai" and kind == "custom":
         return True
-    if text_or_empty(function.get("name")) == "":
+    if not has_name(function):
         return False
     return isinstance(given, dict) if family == "ollama" else isinstance(given, str) and given != ""
 
@@ -62,11 +70,27 @@ def is_own_result(wire: Wire, family: Family) -> bool:
         return kind.endswith(("_call_output", "tool_search_output"))
     if family == "anthropic":
         return kind == "tool_result"
+    if family == "bedrock":
+        return as_object(wire.get("toolResult")) is not None
+    if family == "gemini":
+        given = as_object(wire.get("functionResponse")) or {}
+        return has_name(given) and isinstance(given.get("response"), dict)
     if wire.get("role") != "tool" or not wire.keys() <= ANSWERS[family]:
         return False
     if family == "ollama":
         return "tool_name" in wire and isinstance(content, str)
     return "tool_call_id" in wire and (isinstance(content, str) or are_texts(content))
+
+
+def has_name(used: Wire) -> bool:
+    return text_or_empty(used.get("name")) != ""
+
+
+def with_id(wire: Wire, key: str, call_id: str) -> dict[str, Any]:
+    """The target's own under the id that it is given; without a member for it where that is none."""
+    if call_id:
+        return {**wire, key: call_id}
+    return {name: value for name, value in wire.items() if name != key}
 
 
 def are_texts(content: object) -> bool:

@@ -11,7 +11,7 @@ from typing import Literal, TypeAlias
 
 from toolcarry.wire import Wire
 
-Family = Literal["anthropic", "openai", "responses", "ollama", ""]
+Family = Literal["anthropic", "openai", "responses", "ollama", "gemini", "bedrock", ""]
 """Whose part it is; empty where it is of another shape, or of any."""
 Role = Literal["system", "user", "assistant", "tool"]
 

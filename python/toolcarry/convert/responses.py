@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from toolcarry.convert.losses import Losses
-from toolcarry.convert.media import data_url
+from toolcarry.convert.media import data_url, file_name
 from toolcarry.convert.openai import arguments_text, refusal_of
 from toolcarry.convert.own import is_own_call, is_own_result
 from toolcarry.convert.parts import Call, Media, Orphan, Part, Result, Role, Text, Turn
@@ -67,8 +67,7 @@ def part_of(part: Text | Media, role: Role) -> Item:
         return {"type": "input_image", "image_url": data_url(part)}
     if part.url:
         return {"type": "input_file", "file_url": part.url}
-    name = part.name or f"document.{part.media_type.partition('/')[2]}"
-    return {"type": "input_file", "filename": name, "file_data": data_url(part)}
+    return {"type": "input_file", "filename": file_name(part), "file_data": data_url(part)}
 
 
 def call_item(call: Call) -> Item:

@@ -128,11 +128,11 @@ def read_thought(part: Wire, position: int) -> Thought | None:
     held = as_object(part.get("reasoningContent"))  # Bedrock
     if held is not None:
         said = as_object(held.get("reasoningText")) or {}
-        return Thought(position, text_or_empty(said.get("text")), "", part)
+        return Thought(position, text_or_empty(said.get("text")), "bedrock", part)
     if kind == "reasoning" or part.get("thought") is True:  # OpenTelemetry, LangChain; Gemini
         texts = (part.get(key) for key in ("text", "content", "reasoning"))
         text = next((text for text in texts if isinstance(text, str)), "")
-        return Thought(position, text, "", part)
+        return Thought(position, text, "gemini" if kind is None else "", part)
     return None
 
 

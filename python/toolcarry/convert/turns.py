@@ -17,7 +17,7 @@ from toolcarry._pure.session import Places
 from toolcarry._pure.shapes.responses import ON_SERVER
 from toolcarry.convert.fields import Fields
 from toolcarry.convert.losses import Losses
-from toolcarry.convert.own import is_own_message
+from toolcarry.convert.own import ON_GEMINI, is_own_message
 from toolcarry.convert.pairs import Pairs
 from toolcarry.convert.parts import Family, Item, Part, Role, Text, Turn
 from toolcarry.convert.said import (
@@ -141,6 +141,9 @@ class Reader:
         if isinstance(part, Text) and part.text == "":
             return
         if isinstance(item, dict) and "cachePoint" in item:  # Bedrock
+            if self._family == "bedrock" and role is not None:
+                self._add(role, Item(self._position, "bedrock", item))
+                return
             self._losses.add(self._position, "cache_control", "")
             return
         if part is not None and role is not None:
@@ -166,6 +169,8 @@ class Reader:
         kind, answer = text_or_empty(call.get("type")), text_or_empty(result.get("type"))
         if self._family == "responses":
             return kind in ON_SERVER
+        if self._family == "gemini":
+            return any(key in call for key in ON_GEMINI)
         is_server_call = kind in ("server_tool_use", "mcp_tool_use")
         return self._family == "anthropic" and is_server_call and answer.endswith("_tool_result")
 
