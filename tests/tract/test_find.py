@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from conversions import TARGETS
 from hypothesis import given
 from hypothesis import strategies as st
 from talks import call, work
 
 from toolcarry import InputError, Policy
 from toolcarry.tract import CommitInfo, Tract
-from toolcarry.tract.compile import Style
 
 
 def tool(call_id: str, content: Any) -> dict[str, Any]:
@@ -63,7 +63,7 @@ def marks(messages: list[dict[str, Any]]) -> list[str]:
 SHORT = Policy(max_tool_result_chars=100)
 
 
-@pytest.mark.parametrize("style", ["openai", "anthropic", "responses", "ollama"])
+@pytest.mark.parametrize("style", TARGETS)
 @pytest.mark.parametrize("call_id", ["t", "", "call 1;"])
 def test_a_reference_holds_whatever_is_left_out_later(
     tract: Tract, style: Any, call_id: str
@@ -86,7 +86,7 @@ def test_a_reference_holds_whatever_is_left_out_later(
 def test_references_lead_to_what_they_stand_for(data: st.DataObject) -> None:
     """Whatever ids repeat, and whatever is compacted, dropped or edited in between."""
     ids = data.draw(st.lists(st.sampled_from(["a", "b", "", "a#2", "["]), min_size=1, max_size=8))
-    style = data.draw(st.sampled_from(["openai", "anthropic", "responses", "ollama"]))
+    style = data.draw(st.sampled_from(TARGETS))
     with Tract.open() as tract:
         results = []
         for number, call_id in enumerate(ids):
@@ -145,12 +145,11 @@ def test_the_references_of_an_imported_session(tract: Tract, tmp_path: Path) -> 
     tract.import_transcript(path)
     results = tract.find_tool_results()
     tract.tool_result("t", "Bash", "3 words " * 60, edit=results[3].commit_hash)
-    styles: tuple[Style, ...] = ("openai", "anthropic", "ollama")
-    for style in styles:
+    for style in TARGETS:
         shown = marks(tract.compile(style=style, policy=SHORT))
         assert [tract.resolve(ref)[0] for ref in shown] == list("0123")
     tract.compress(commits=[results[1].commit_hash], content="Short.")
-    for style in styles:
+    for style in TARGETS:
         shown = marks(tract.compile(style=style, policy=SHORT))
         assert [tract.resolve(ref)[:6] for ref in shown] == ["0 word", "2 word", "3 word"]
 

@@ -8,7 +8,7 @@ from typing import Any, Final, TypeAlias
 from toolcarry._pure.parts import Part, read_parts
 from toolcarry._pure.project.sites import RESPONSES, response_key, site_at
 from toolcarry.body import loads_line
-from toolcarry.convert import Target, convert
+from toolcarry.convert import TARGETS, Target, convert
 from toolcarry.convert.request import system_prompt
 from toolcarry.decode import loads
 from toolcarry.policy import Policy
@@ -20,10 +20,11 @@ from toolcarry.tract.view import NOTHING, View, read_view, sequences
 from toolcarry.types import check_choice
 from toolcarry.wire import Wire, as_list, as_object
 
-__all__ = ["STYLES", "compile_messages", "own_message", "rebuilt", "with_text", "written"]
+__all__ = ["Style", "compile_messages", "own_message", "rebuilt", "with_text", "written"]
 
 Style: TypeAlias = Target
-STYLES: Final[tuple[Style, ...]] = ("openai", "anthropic", "responses", "ollama")
+MARK_ERRORS: Final[tuple[Style, ...]] = ("anthropic", "gemini", "bedrock")
+"""The shapes that say that a result is a failure."""
 
 Swaps: TypeAlias = dict[int, dict[str, Any]]
 """What stands in place of a message's parts, by their identity."""
@@ -31,14 +32,14 @@ Swaps: TypeAlias = dict[int, dict[str, Any]]
 
 def compile_messages(log: Log, style: Style, policy: Policy | None) -> list[dict[str, Any]]:
     """The messages in force, in a provider's shape; with a policy, projected."""
-    check_choice("style", style, STYLES)
+    check_choice("style", style, TARGETS)
     view = read_view(log)
     writer = written(log, view)
-    messages = writer.messages if style == "anthropic" else writer.without_error_marks()
+    messages = writer.messages if style in MARK_ERRORS else writer.without_error_marks()
     is_converted = style != "openai" or writer.is_mixed
     if is_converted:
         converted = convert(messages, to=style)
-        system = [{"role": "system", "content": converted.system}] if converted.system else []
+        system = [system_message(converted.system, style)] if converted.system else []
         messages = [*system, *converted.messages]
     if policy is None:
         return messages
@@ -46,6 +47,13 @@ def compile_messages(log: Log, style: Style, policy: Policy | None) -> list[dict
         return project_with(messages, policy)  # which say all that is known
     whole = written(log, NOTHING) if is_converted or view.left_out or view.compacted else writer
     return project_with(messages, policy, find_known(messages, writer, whole))
+
+
+def system_message(text: str, style: Style) -> dict[str, Any]:
+    """The system prompt, which the shape keeps beside its messages, as a message like its others."""
+    if style == "gemini":
+        return {"role": "system", "parts": [{"text": text}]}
+    return {"role": "system", "content": [{"text": text}] if style == "bedrock" else text}
 
 
 def written(log: Log, view: View) -> Writer:

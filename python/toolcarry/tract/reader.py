@@ -58,8 +58,9 @@ class Reader(Upkeep):
     ) -> list[dict[str, Any]]:
         """The messages of the next request, in a provider's shape: newest versions, compactions, nothing that was dropped.
 
-        ``style`` is ``openai``, ``anthropic``, ``responses`` or ``ollama``; where that keeps the system prompt beside the
-        messages, it stands as the first of them, with the role ``system``. With a policy, they are projected.
+        ``style`` is ``openai``, ``anthropic``, ``responses``, ``ollama``, ``gemini`` or ``bedrock``; where that keeps the
+        system prompt beside the messages, it stands as the first of them, with the role ``system``. With a policy, they
+        are projected.
         """
         return compile_messages(self._log, style, policy)
 
