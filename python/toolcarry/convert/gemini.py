@@ -98,7 +98,7 @@ def response_parts(part: Part) -> Iterable[Content]:
 
 def response_part(part: Call | Orphan, result: Result) -> Content:
     if is_own_result(result.wire, "gemini"):
-        given = with_id(result.wire["functionResponse"], "id", part.call_id)
-        return {**result.wire, "functionResponse": given}
+        given = {**result.wire["functionResponse"], "name": part.name}
+        return {**result.wire, "functionResponse": with_id(given, "id", part.call_id)}
     response = {"error" if result.is_error else "output": result.content}
     return {"functionResponse": {**identified(part), "name": part.name, "response": response}}

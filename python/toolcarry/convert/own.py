@@ -74,7 +74,7 @@ def is_own_result(wire: Wire, family: Family) -> bool:
         return as_object(wire.get("toolResult")) is not None
     if family == "gemini":
         given = as_object(wire.get("functionResponse")) or {}
-        return has_name(given) and isinstance(given.get("response"), dict)
+        return isinstance(given.get("response"), dict)
     if wire.get("role") != "tool" or not wire.keys() <= ANSWERS[family]:
         return False
     if family == "ollama":
