@@ -15,6 +15,7 @@ from toolcarry._pure.clean import clean_line
 from toolcarry.decode import loads
 from toolcarry.errors import ConfigError, InputError
 from toolcarry.redact.logs import get_logger
+from toolcarry.types import checked_path
 from toolcarry.watching import Watching
 
 __all__ = ["AgentConfig"]
@@ -72,9 +73,7 @@ class AgentConfig(Watching):
         keeps_last_good: bool = False,
         on_change: Callable[[int], object] | None = None,
     ) -> None:
-        name = os.fspath(path) if isinstance(path, (str, os.PathLike)) else path
-        if not isinstance(name, str) or not name or "\0" in name:
-            raise ConfigError(f"path: {path!r:.80} is not allowed; allowed: a path")
+        name = checked_path("path", path)
         if not isinstance(key, str) or not key:
             raise ConfigError(f"key: {key!r:.80} is not allowed; allowed: the name of a member")
         if not is_length(default):

@@ -5,6 +5,7 @@ Nothing here does work; the steps take and return these.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, Literal
@@ -84,6 +85,14 @@ def as_names(value: object) -> tuple[str, ...] | None:
     if not isinstance(value, (tuple, list)) or not all(isinstance(item, str) for item in value):
         return None
     return tuple(dict.fromkeys(value))
+
+
+def checked_path(key: str, value: object, allowed: str = "a path") -> str:
+    """The path that ``value`` is, as a text. Raises a ``ConfigError`` where it can be none."""
+    name = os.fspath(value) if isinstance(value, (str, os.PathLike)) else value
+    if not isinstance(name, str) or not name or "\0" in name:
+        raise ConfigError(f"{key}: {value!r:.80} is not allowed; allowed: {allowed}")
+    return name
 
 
 def check_choice(key: str, value: object, allowed: tuple[str, ...]) -> None:

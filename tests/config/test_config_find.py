@@ -83,6 +83,8 @@ def test_files_that_are_none(path: Path, tmp_path: Path) -> None:
         ConfigError, match=r"^path: '' is not allowed; allowed: the path of a file$"
     ):
         load_config("")
+    with pytest.raises(ConfigError, match=r"^path: 3 is not allowed; allowed: the path of a file$"):
+        load_config(3)  # type: ignore[arg-type]
     with pytest.raises(ConfigError, match=r"^TOOLCARRY_CONFIG: 'a\\x00' is not allowed"):
         find_file(None, {"TOOLCARRY_CONFIG": "a\0"})
     path.write_bytes(b"[serve]\nhost = '\xff'\n")

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from toolcarry.errors import ConfigError
+from toolcarry.types import checked_path
 
 __all__ = ["Place", "find_file", "user_folder"]
 
@@ -37,12 +37,10 @@ def find_file(
     >>> find_file("a.toml", {}).path.name
     'a.toml'
     """
-    asked = os.fspath(path) if path is not None else environment.get(VARIABLE) or None
+    asked = path if path is not None else environment.get(VARIABLE) or None
     if asked is not None:
-        if not isinstance(asked, str) or not asked or "\0" in asked:
-            key = "path" if path is not None else VARIABLE
-            raise ConfigError(f"{key}: {asked!r:.80} is not allowed; allowed: the path of a file")
-        return Place(Path(asked), is_asked=True)
+        key = "path" if path is not None else VARIABLE
+        return Place(Path(checked_path(key, asked, "the path of a file")), is_asked=True)
     folder = user_folder(environment)
     return Place(folder / NAME, is_asked=False) if folder else None
 

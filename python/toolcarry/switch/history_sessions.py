@@ -49,7 +49,7 @@ class HistorySessions:
     ``busy_timeout`` seconds at most; after one that failed the store is left alone for ``pause`` seconds. ``counts``
     has the accesses by ``loaded``, ``saved``, ``failed`` and ``paused``.
 
-    Raises ``StoreError`` where the store can't be opened.
+    Raises ``ConfigError`` for a target that is none, and ``StoreError`` where the store can't be opened.
     """
 
     is_waiting = True
@@ -65,7 +65,7 @@ class HistorySessions:
         pause: float = 10.0,
     ) -> None:
         self._memory = MemorySessions(max_entries=max_entries, ttl=ttl, max_bytes=max_bytes)
-        self._database = open_database(os.fspath(target), busy_timeout=busy_timeout)
+        self._database = open_database(target, busy_timeout=busy_timeout)
         self._breaker = Breaker(pause)
         self._lock = threading.Lock()
         self.counts: Counter[str] = Counter()

@@ -23,6 +23,7 @@ from toolcarry.tract.store.log import Draft, Log, Prepared, prepare
 from toolcarry.tract.store.pages import Head
 from toolcarry.tract.values import ImportResult, Kind
 from toolcarry.tract.view import RECORDS, SAID
+from toolcarry.types import checked_path
 from toolcarry.unpack import read_file
 
 __all__ = ["Progress", "import_file", "read_transcript"]
@@ -83,8 +84,9 @@ def import_file(
 
 
 def read_transcript(path: str | os.PathLike[str]) -> tuple[bytes, Sequence[Any] | None]:
-    """The bytes of a file, and its messages where it is a document. Raises ``InputError`` where it is no conversation."""
-    data = read_file(Path(path))
+    """The bytes of a file, and its messages where it is a document. Raises ``InputError`` where it is no conversation,
+    and ``ConfigError`` for a path that is none."""
+    data = read_file(Path(checked_path("path", path)))
     if is_session(data):
         return data, None
     opened = open_body(data)

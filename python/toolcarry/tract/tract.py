@@ -77,9 +77,7 @@ class Tract(Shortening, Upkeep):
         for key, value in (("conversation", conversation), ("tenant", tenant)):
             check_name(key, value)
         check_choice("on_truncated", on_truncated, ("flag", "raise"))
-        database = open_database(
-            os.fspath(target), busy_timeout=busy_timeout, is_read_only=read_only
-        )
+        database = open_database(target, busy_timeout=busy_timeout, is_read_only=read_only)
         log = Log(database, tenant, conversation)
         return cls(log, summarizer=summarizer, on_truncated=on_truncated)
 
@@ -213,7 +211,8 @@ class Tract(Shortening, Upkeep):
         """Take in a session file or a request body; what of it is there already is skipped.
 
         ``progress`` is called with the number of lines that are done, and of all. Raises ``InputError`` where the file is
-        no conversation, or is not the one that was imported here before, and ``OSError`` where it can't be read.
+        no conversation, or is not the one that was imported here before, ``OSError`` where it can't be read, and
+        ``ConfigError`` for what can be no path.
         """
         done = import_file(self._log, path, progress, self._check)
         self._tell_truncated(done.truncated)

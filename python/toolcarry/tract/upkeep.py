@@ -19,6 +19,7 @@ from toolcarry.tract.store.target import MEMORY, open_database
 from toolcarry.tract.store.verify import all_conversations, verify
 from toolcarry.tract.threads import in_thread
 from toolcarry.tract.values import Archived, Salvage, Stats, VerifyResult
+from toolcarry.types import checked_path
 
 __all__ = ["Upkeep"]
 
@@ -50,8 +51,9 @@ class Upkeep:
 
         The damaged store stays as it is. Raises ``ConfigError`` where there is something at the path.
         """
-        if os.path.lexists(path):
-            raise ConfigError(f"path: {os.fspath(path)!r} is not allowed; allowed: a new file")
+        name = checked_path("path", path)
+        if os.path.lexists(name):
+            raise ConfigError(f"path: {name!r} is not allowed; allowed: a new file")
         with self._other("path", path) as target:
             return salvage(self._log.database, target)
 
@@ -99,9 +101,10 @@ class Upkeep:
     @contextmanager
     def _other(self, key: str, target: str | os.PathLike[str]) -> Iterator[Database]:
         """Another store that lasts. Raises ``ConfigError`` for this one."""
-        if os.fspath(target) == MEMORY:
+        name = checked_path(key, target, "a store that lasts")
+        if name == MEMORY:
             raise ConfigError(f"{key}: {MEMORY!r} is not allowed; allowed: a store that lasts")
-        other = open_database(os.fspath(target), busy_timeout=10.0)
+        other = open_database(name, busy_timeout=10.0)
         try:
             if other.identity() == self._log.database.identity():
                 raise ConfigError(f"{key}: {other.name!r} is this store; allowed: another one")
