@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from toolcarry.decode import loads_arguments
 from toolcarry.errors import ConfigError, InputError
 from toolcarry.wire import MAX_DEPTH
 
-__all__ = ["check_name", "check_text", "check_timeout", "checked_call", "free_metadata"]
+__all__ = [
+    "check_callable",
+    "check_name",
+    "check_text",
+    "check_timeout",
+    "checked_call",
+    "checked_list",
+    "free_metadata",
+]
 
 LONGEST_TIMEOUT: Final = 1_000_000
 """Seconds. Both databases count milliseconds in 32 bits."""
@@ -64,10 +72,24 @@ def check_timeout(key: str, value: object) -> None:
         )
 
 
-def check_text(key: str, value: object) -> None:
+def check_callable(key: str, value: object, *, optional: bool = False) -> None:
+    """Raise ``ConfigError`` unless ``value`` can be called."""
+    if not callable(value) and not (optional and value is None):
+        allowed = "what can be called, None" if optional else "what can be called"
+        raise ConfigError(f"{key}: {value!r:.80} is not allowed; allowed: {allowed}")
+
+
+def check_text(key: str, value: object, *, optional: bool = False) -> None:
     """Raise ``InputError`` unless ``value`` is a text."""
-    if not isinstance(value, str):
+    if not isinstance(value, str) and not (optional and value is None):
         raise InputError(f"{key} must be a text, not {type(value).__name__}", None)
+
+
+def checked_list(key: str, value: object, what: str) -> list[Any]:
+    """What ``value`` lists. Raises ``InputError`` where it is no list; a single text is none, nor are its letters."""
+    if isinstance(value, (str, bytes, Mapping)) or not isinstance(value, Iterable):
+        raise InputError(f"{key} must be a list of {what}, not {type(value).__name__}", None)
+    return list(value)
 
 
 def check_json(value: object, depth: int = MAX_DEPTH) -> None:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from toolcarry.errors import ConfigError, StoreError
 from toolcarry.redact.logs import get_logger
 from toolcarry.summarize.protocol import finished
+from toolcarry.tract.checks import check_callable
 from toolcarry.tract.values import CommitInfo
 from toolcarry.types import check_limit
 
@@ -124,8 +125,7 @@ class Hooks:
     def on(self, event: str, handler: Handler) -> None:
         """Let a handler take the place of the default and of the one before."""
         check_event(event)
-        if not callable(handler):
-            raise refused("handler", handler, "what can be called")
+        check_callable("handler", handler)
         self._handler = handler
 
     def off(self, event: str) -> None:

@@ -13,6 +13,7 @@ from toolcarry.summarize.prompts import (
     TOOL_SUMMARIZE_SYSTEM,
     instructions_for,
 )
+from toolcarry.tract.checks import check_text, checked_list
 from toolcarry.tract.compress import compress, drop_failed, uncompress
 from toolcarry.tract.compress_tools import compress_tool_calls, summary_draft
 from toolcarry.tract.hooks import Handler, Hooks, Summarization
@@ -54,8 +55,8 @@ class Shortening(Reader):
         was not asked for and had to be covered is in ``widened``. ``system_prompt`` takes the place of
         ``CONVERSATION_SUMMARIZE_SYSTEM``, and ``instructions`` stand behind it.
 
-        Raises ``ConfigError`` without content and summarizer, ``InputError`` for an empty text,
-        ``UnknownCommitError``, and what the summarizer raises; then nothing is written.
+        Raises ``ConfigError`` without content and summarizer, ``InputError`` for an empty text, and for what is no text or
+        no list, ``UnknownCommitError``, and what the summarizer raises; then nothing is written.
 
         >>> from toolcarry.tract import Tract
         >>> with Tract.open() as tract:
@@ -66,6 +67,9 @@ class Shortening(Reader):
         (1, 'undo', 3)
         """
         check_limit("target_tokens", target_tokens, optional=True)
+        check_text("content", content, optional=True)
+        check_text("instructions", instructions, optional=True)
+        check_text("system_prompt", system_prompt, optional=True)
 
         def write(transcript: str) -> tuple[str, dict[str, Any]]:
             if content is not None:
@@ -80,10 +84,10 @@ class Shortening(Reader):
         return compress(
             self._log,
             write=write,
-            commits=commits,
+            commits=None if commits is None else checked_list("commits", commits, "hashes"),
             from_commit=from_commit,
             to_commit=to_commit,
-            preserve=preserve,
+            preserve=checked_list("preserve", preserve, "hashes"),
         )
 
     def uncompress(self, commit_hash: str) -> CommitInfo:
@@ -104,11 +108,12 @@ class Shortening(Reader):
         """
         check_limit("target_tokens", target_tokens, optional=True)
         self._check_summarizer("compress_tool_calls")
+        given = None if hashes is None else checked_list("hashes", hashes, "hashes")
 
         def write(result: CommitInfo, text: str) -> tuple[str, dict[str, Any]]:
             return self._summarize(text, self._tool_instructions(result, None, target_tokens))
 
-        return compress_tool_calls(self._log, hashes, name=name, write=write)
+        return compress_tool_calls(self._log, given, name=name, write=write)
 
     def drop_failed_tool_turns(self, name: str | None = None) -> CompressResult:
         """Leave out, from what is compiled, the turns of which every result failed; nothing is deleted."""
@@ -148,6 +153,7 @@ class Shortening(Reader):
     def summarize_result(self, commit_hash: str, instructions: str | None = None) -> CommitInfo:
         """Let a summary supersede a tool result. Errors are those of ``compress``, and ``InputError`` where it is no shorter."""
         self._check_summarizer("summarize_result")
+        check_text("instructions", instructions, optional=True)
         root = self._result(commit_hash)
         text = part_text(root, self._log.content(root))
         short, provenance = self._summarize(text, self._tool_instructions(root, instructions, None))

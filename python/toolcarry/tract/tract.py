@@ -14,7 +14,14 @@ from typing import Any, Literal, Self
 from toolcarry.redact.logs import get_logger
 from toolcarry.summarize import Summarizer
 from toolcarry.tokens import count_tokens
-from toolcarry.tract.checks import check_name, check_text, checked_call, free_metadata
+from toolcarry.tract.checks import (
+    check_callable,
+    check_name,
+    check_text,
+    checked_call,
+    checked_list,
+    free_metadata,
+)
 from toolcarry.tract.compress_tools import edit_draft
 from toolcarry.tract.imports import Progress, import_file
 from toolcarry.tract.marks import count_truncated, is_flagged, refuse_truncated
@@ -77,6 +84,7 @@ class Tract(Shortening, Upkeep):
         for key, value in (("conversation", conversation), ("tenant", tenant)):
             check_name(key, value)
         check_choice("on_truncated", on_truncated, ("flag", "raise"))
+        check_callable("summarizer", summarizer, optional=True)
         database = open_database(target, busy_timeout=busy_timeout, is_read_only=read_only)
         log = Log(database, tenant, conversation)
         return cls(log, summarizer=summarizer, on_truncated=on_truncated)
@@ -147,7 +155,8 @@ class Tract(Shortening, Upkeep):
         metadata: Mapping[str, Any] | None = None,
     ) -> CommitInfo:
         """Commit what the model said, with the tools that it called: each an ``id``, a ``name`` and ``arguments``."""
-        calls = [checked_call(call, index) for index, call in enumerate(tool_calls or ())]
+        given = checked_list("tool_calls", () if tool_calls is None else tool_calls, "objects")
+        calls = [checked_call(call, index) for index, call in enumerate(given)]
         return self._say("assistant", text, metadata, {"tool_calls": calls} if calls else None)
 
     def tool_result(
@@ -212,8 +221,9 @@ class Tract(Shortening, Upkeep):
 
         ``progress`` is called with the number of lines that are done, and of all. Raises ``InputError`` where the file is
         no conversation, or is not the one that was imported here before, ``OSError`` where it can't be read, and
-        ``ConfigError`` for what can be no path.
+        ``ConfigError`` for what can be no path, or can't be called.
         """
+        check_callable("progress", progress, optional=True)
         done = import_file(self._log, path, progress, self._check)
         self._tell_truncated(done.truncated)
         return done
