@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from toolcarry.decode import loads_arguments
-from toolcarry.own_tools import Style, define, whole_number
+from toolcarry.own_tools import Style, define, given_arguments, whole_number
 from toolcarry.read import Body, Messages
 from toolcarry.recount import recount
 
@@ -70,7 +69,7 @@ def read_conversation_data(
     Fix it.
     [toolcarry: messages 0 to 1 of 2; next offset: 1]
     """
-    given = loads_arguments(arguments) if isinstance(arguments, str) else dict(arguments)
+    given = given_arguments(arguments)
     offset = whole_number("offset", given.get("offset"), 0)
     limit = whole_number("limit", given.get("limit"), MESSAGES)
     character = whole_number("character", given.get("character"), 0)

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final, Literal
 
+from toolcarry.decode import loads_text
 from toolcarry.errors import InputError
 from toolcarry.types import check_choice
+from toolcarry.wire import Wire, as_object
 
-__all__ = ["STYLES", "Style", "define", "whole_number"]
+__all__ = ["STYLES", "Style", "define", "given_arguments", "whole_number"]
 
 Style = Literal["anthropic", "openai", "responses", "ollama", "gemini", "bedrock"]
 STYLES: Final[tuple[Style, ...]] = (
@@ -36,6 +38,21 @@ def define(
     if style == "bedrock":
         return {"toolSpec": {**function, "inputSchema": {"json": parameters}}}
     return {"type": "function", "function": {**function, "parameters": parameters}}
+
+
+def given_arguments(arguments: object) -> Wire:
+    """The arguments of a model's call, as an object or as JSON; none where that is empty, as some models write it.
+
+    Raises ``InputError`` where they are no object. A call that broke off is told so, and not answered as one without any.
+    """
+    try:
+        value = loads_text(arguments or "{}") if isinstance(arguments, str) else arguments
+    except InputError as error:
+        raise InputError(f"arguments: {error}", error.position) from None
+    given = as_object(value)
+    if given is None:
+        raise InputError(f"arguments must be an object, not {type(value).__name__}", None)
+    return given
 
 
 def whole_number(name: str, value: object, default: int) -> int:

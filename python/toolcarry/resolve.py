@@ -11,9 +11,8 @@ from toolcarry._pure.project.blocks import RETRIEVAL
 from toolcarry._pure.project.markers import name_all
 from toolcarry._pure.project.sites import site_at
 from toolcarry._pure.read import read_result
-from toolcarry.decode import loads_arguments
 from toolcarry.errors import InputError
-from toolcarry.own_tools import Style, define, whole_number
+from toolcarry.own_tools import Style, define, given_arguments, whole_number
 from toolcarry.read import Body, Messages, located, take
 from toolcarry.wire import Wire, as_object
 
@@ -97,7 +96,7 @@ def read_tool_result(messages: Messages | Body, arguments: Mapping[str, Any] | s
 
 def read_part(find: Callable[[str], str], arguments: Mapping[str, Any] | str) -> str:
     """``read_tool_result`` where ``find`` gives the text of a reference."""
-    given = loads_arguments(arguments) if isinstance(arguments, str) else dict(arguments)
+    given = given_arguments(arguments)
     ref, offset, limit = given.get("ref"), given.get("offset"), given.get("limit")
     if not isinstance(ref, str):
         raise InputError(f"ref: {ref!r:.80} is not allowed; allowed: a reference")

@@ -82,6 +82,13 @@ def test_arguments_that_are_none(config: AgentConfig, given: dict[str, Any]) -> 
         read_conversation_data(TALK, given, config=config)
 
 
+@pytest.mark.parametrize("given", ["{bad", '{"offset": 2', "[2]", None, 3, [2], b"{}"])
+def test_arguments_that_are_no_object(config: AgentConfig, given: Any) -> None:
+    with pytest.raises(InputError, match="arguments"):
+        read_conversation_data(TALK, given, config=config)
+    assert read_conversation_data(TALK, "", config=config).startswith("[message 0")
+
+
 @pytest.mark.parametrize("style", STYLES)
 def test_every_provider_is_given_the_same_tool(style: Any) -> None:
     written = json.dumps(toolcarry.conversation_data_tool(style))
