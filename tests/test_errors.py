@@ -50,6 +50,12 @@ CALLS = {
     "policy of explain": lambda api: api.explain([], policy={}),
     "blocks of dedupe": lambda api: api.deduplicate_tools([1]),
     "blocks of format": lambda api: api.format_tool_context(["x"]),
+    "no blocks of dedupe": lambda api: api.deduplicate_tools(None),
+    "no blocks of format": lambda api: api.format_tool_context(7),
+    "tools": lambda api: api.convert_tools(7, source="openai", target="anthropic"),
+    "tools in a text": lambda api: api.convert_tools("f", source="openai", target="anthropic"),
+    "config of the estimate": lambda api: api.estimate_context_usage([], config=500),
+    "config of the pages": lambda api: api.read_conversation_data([], {}, config=None),
     "text": lambda api: api.truncate(7, 3),
     "marker": lambda api: api.truncate("text", 3, marker=None),
 }

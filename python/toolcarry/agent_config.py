@@ -18,7 +18,7 @@ from toolcarry.redact.logs import get_logger
 from toolcarry.types import checked_path
 from toolcarry.watching import Watching
 
-__all__ = ["AgentConfig"]
+__all__ = ["AgentConfig", "check_config"]
 
 MOST_BYTES: Final = 1 << 20
 """A larger file holds something else."""
@@ -196,3 +196,9 @@ def read(path: Path, *, is_file: bool) -> bytes | str | None:
     except OSError as error:
         return f"can't be read: {type(error).__name__}"
     return data if len(data) <= MOST_BYTES else f"has more than {MOST_BYTES:,} bytes"
+
+
+def check_config(config: object) -> None:
+    """Raise a ``ConfigError`` unless ``config`` is an ``AgentConfig``."""
+    if not isinstance(config, AgentConfig):
+        raise ConfigError(f"config: {config!r:.80} is not allowed; allowed: an AgentConfig")

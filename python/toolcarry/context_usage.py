@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from toolcarry.agent_config import AgentConfig, check_config
 from toolcarry.policy import check_type
 from toolcarry.read import Body, Messages
 from toolcarry.recount import Recounted, recount
 from toolcarry.tokens import count_message_tokens, count_tokens
 from toolcarry.types import EncodingName
-
-if TYPE_CHECKING:
-    from toolcarry.agent_config import AgentConfig
 
 __all__ = ["ContextUsage", "estimate_context_usage"]
 
@@ -54,6 +52,7 @@ def estimate_context_usage(
     (4, (3,))
     """
     check_type("system", system, str)
+    check_config(config)
     recounted = recount(
         messages,
         tool_calls=tool_calls,

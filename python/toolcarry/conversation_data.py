@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
+from toolcarry.agent_config import AgentConfig, check_config
 from toolcarry.own_tools import Style, define, given_arguments, whole_number
 from toolcarry.read import Body, Messages
 from toolcarry.recount import recount
-
-if TYPE_CHECKING:
-    from toolcarry.agent_config import AgentConfig
 
 __all__ = ["conversation_data_tool", "read_conversation_data"]
 
@@ -60,7 +58,8 @@ def read_conversation_data(
     """Answer a call of ``read_conversation_data``: the messages that the model asks for, and where the next ones are.
 
     ``arguments`` are those of the call, as an object or as JSON. The limit on results is that of ``config``, as in
-    ``estimate_context_usage``. Raises ``InputError`` for arguments that are none, and as ``recount``.
+    ``estimate_context_usage``. Raises ``InputError`` for arguments that are none, ``ConfigError`` for a ``config`` that
+    is none, and as ``recount``.
 
     >>> from toolcarry import AgentConfig
     >>> talk = [{"role": "user", "content": "Fix it."}, {"role": "assistant", "content": "Done."}]
@@ -69,6 +68,7 @@ def read_conversation_data(
     Fix it.
     [toolcarry: messages 0 to 1 of 2; next offset: 1]
     """
+    check_config(config)
     given = given_arguments(arguments)
     offset = whole_number("offset", given.get("offset"), 0)
     limit = whole_number("limit", given.get("limit"), MESSAGES)

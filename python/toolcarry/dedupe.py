@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Literal
 
 from toolcarry._backend import kernels
@@ -33,7 +33,9 @@ def deduplicate_tools(
 
 
 def check_blocks(blocks: Sequence[ToolBlock]) -> list[ToolBlock]:
-    """The blocks as a list; ``InputError`` for what is no block."""
+    """The blocks as a list; ``InputError`` for what is none, and for what is no block."""
+    if not isinstance(blocks, Iterable):
+        raise InputError(f"blocks must be a list of ToolBlocks, not {type(blocks).__name__}", None)
     given: list[Any] = list(blocks)
     for position, block in enumerate(given):
         if not isinstance(block, ToolBlock):

@@ -88,13 +88,15 @@ def convert_tools(
     """Definitions of one style in another; in their own they are as they came.
 
     The parts of the definitions are the caller's own. What is invalid is dropped, and so is what ``target`` can't hold,
-    each with a line in the log. Raises ``ConfigError`` for a style that is none.
+    each with a line in the log. Raises ``ConfigError`` for a style that is none, ``InputError`` for what is no list.
 
     >>> convert_tools([{"name": "f", "input_schema": {"type": "object"}}], source="anthropic", target="openai")
     [{'type': 'function', 'function': {'name': 'f', 'parameters': {'type': 'object'}}}]
     """
     check_choice("source", source, STYLES)
     check_choice("target", target, STYLES)
+    if isinstance(tools, (str, bytes)) or not isinstance(tools, Sequence):  # type: ignore[unreachable]
+        raise InputError(f"tools must be a list of objects, not {type(tools).__name__}", None)
     read = read_tools(tools, source)
     if source == target:
         return read.tools
