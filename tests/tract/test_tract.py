@@ -215,6 +215,11 @@ def test_conversations_and_tenants_are_apart(durable_target: str) -> None:
             assert reader.log() == []
             with pytest.raises(UnknownCommitError):
                 reader.get_content(found[3])
+        for commit in one.log():
+            with pytest.raises(UnknownCommitError, match="has no such commit"):
+                two.get_content(commit)
+            with pytest.raises(UnknownCommitError, match="has no such commit"):
+                two.get_source(commit)
         assert one.conversations() == ["default"]
         assert two.conversations() == []
 

@@ -37,7 +37,7 @@ class Reader(Upkeep):
     def get_content(self, commit: str | CommitInfo) -> str:
         """The text of a commit: of an imported one, what was said, or what came back.
 
-        Raises ``StoreDamagedError`` where what is stored is not what was written.
+        Raises ``StoreDamagedError`` where what is stored is not what was written, and ``UnknownCommitError``.
         """
         found = commit if isinstance(commit, CommitInfo) else self._log.find(commit)
         return part_text(found, self._log.content(found))

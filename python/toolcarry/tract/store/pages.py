@@ -120,9 +120,11 @@ class Pages:
         return commit
 
     def content(self, commit: CommitInfo) -> bytes:
-        """The content of a commit, verified."""
+        """The content of a commit, verified. Raises ``UnknownCommitError`` for a commit that is not of here."""
         key = bytes.fromhex(commit.content_hash)
         found = find_contents(self.database.read, self.tenant, [key])
+        if key not in found:
+            self.find(commit.commit_hash)  # of another tenant's commit nothing was lost here
         return read_content(commit, found.get(key, (None, None, None)))
 
     def _pages(
