@@ -61,6 +61,30 @@ def test_what_was_cut_is_flagged_whatever_way_it_comes(memory: Opener, tmp_path:
     assert tract.counts == {"legacy_truncated": 2}
 
 
+def test_what_was_cut_is_flagged_in_a_newer_version_too(
+    memory: Opener, caplog: pytest.LogCaptureFixture
+) -> None:
+    tract, strict = memory(), memory(on_truncated="raise")
+    first, other = (each.tool_result("t1", "Bash", "1\n2").commit_hash for each in (tract, strict))
+    newer = tract.tool_result("t1", "Bash", "1\n... [truncated]", edit=first)
+    assert newer.metadata["legacy_truncated"] is True
+    assert tract.counts == {"legacy_truncated": 1}
+    assert "were cut before they came here" in caplog.text
+    with pytest.raises(InputError, match="the result of 'Bash' was cut before it came here"):
+        strict.tool_result("t1", "Bash", "1\n... [truncated]", edit=other)
+    assert len(strict.log()) == 1
+
+
+def test_what_a_handler_cuts_did_not_come_so(memory: Opener) -> None:
+    tract = memory(on_truncated="raise")
+    tract.on("tool_result", lambda pending: pending.edit("line 1\n... [truncated]"))
+    tract.tool_result("t1", "Bash", "line 1\nline 2")
+    (result,) = tract.find_tool_results()
+    assert tract.get_content(result) == "line 1\n... [truncated]"
+    assert "legacy_truncated" not in result.metadata
+    assert tract.counts == {}
+
+
 @pytest.mark.parametrize(
     "text", ["3 passed", "[INFO] fine", "truncated", "x" * 10_000, "[truncated] is a word\n" * 3]
 )

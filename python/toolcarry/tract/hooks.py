@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from toolcarry.errors import ConfigError, StoreError
 from toolcarry.redact.logs import get_logger
 from toolcarry.summarize.protocol import finished
-from toolcarry.tract.checks import check_callable
+from toolcarry.tract.checks import check_callable, check_text
+from toolcarry.tract.compress_tools import edit_draft
 from toolcarry.tract.values import CommitInfo
 from toolcarry.types import check_limit
 
@@ -67,14 +68,10 @@ class PendingToolResult:
         return self._settle(lambda: self._supersede(line, {"by": "handler", "reason": reason}))
 
     def _supersede(self, text: str, provenance: dict[str, Any]) -> CommitInfo:
-        call_id = self.commit.tool_call_id or ""
-        return self.tract.tool_result(
-            call_id,
-            self.tool_name,
-            text,
-            edit=self.commit.commit_hash,
-            metadata={"provenance": provenance},
-        )
+        """Written to the log itself: ``tool_result`` would take what a handler cuts for what was cut before it came here."""
+        check_text("text", text)
+        draft = edit_draft(self.commit, text, {"provenance": provenance})
+        return self.tract._log.append([draft])[0]
 
     def _settle(self, do: Callable[[], CommitInfo]) -> CommitInfo:
         if self._is_settled:

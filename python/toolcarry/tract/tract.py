@@ -24,7 +24,7 @@ from toolcarry.tract.checks import (
 )
 from toolcarry.tract.compress_tools import edit_draft
 from toolcarry.tract.imports import Progress, import_file
-from toolcarry.tract.marks import count_truncated, is_flagged, refuse_truncated
+from toolcarry.tract.marks import count_truncated, flag_truncated, is_flagged, refuse_truncated
 from toolcarry.tract.messages import append_messages
 from toolcarry.tract.reading import encode_text, result_draft
 from toolcarry.tract.shorten import Shortening
@@ -183,16 +183,12 @@ class Tract(Shortening, Upkeep):
         check_text("content", content)
         free = free_metadata(metadata)
         if edit is not None:
-            return self._log.append([edit_draft(self._result(edit), content, free)])[0]
+            flag_truncated(free, content)
+            return self._add_result(edit_draft(self._result(edit), content, free))
         check_text("call_id", call_id)
         check_text("name", name)
         draft = result_draft(call_id, name, content, is_error=bool(is_error), free=free)
-        is_cut = is_flagged(draft)
-        if is_cut:
-            self._check([draft])
-        (commit,) = self._log.append([draft])
-        if is_cut:
-            self._tell_truncated(1)
+        commit = self._add_result(draft)
         self._hooks.run(self, commit, content)
         return commit
 
@@ -234,6 +230,16 @@ class Tract(Shortening, Upkeep):
     atool_result = in_thread(tool_result)
     aappend_many = in_thread(append_many)
     aimport_transcript = in_thread(import_transcript)
+
+    def _add_result(self, draft: Draft) -> CommitInfo:
+        """Commit a result, and tell where it was cut before it came here."""
+        is_cut = is_flagged(draft)
+        if is_cut:
+            self._check([draft])
+        (commit,) = self._log.append([draft])
+        if is_cut:
+            self._tell_truncated(1)
+        return commit
 
     def _check(self, drafts: Sequence[Draft]) -> None:
         """Raise ``InputError`` for results that were cut, where that was asked for."""
