@@ -139,7 +139,7 @@ def test_what_is_no_text_is_refused(tract: Tract) -> None:
         lambda: tract.tool_result("t1", "Bash", None),  # type: ignore[arg-type]
         lambda: tract.tool_result(1, "Bash", ""),  # type: ignore[arg-type]
         lambda: tract.assistant("", tool_calls=[{"id": "t1"}]),
-        lambda: tract.assistant("", tool_calls=["Bash"]),  # type: ignore[list-item]
+        lambda: tract.assistant("", tool_calls=["Bash"]),
         lambda: tract.tool_result("t1", "Bash", "", edit=5),  # type: ignore[arg-type]
     ):
         with pytest.raises(InputError):

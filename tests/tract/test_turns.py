@@ -1,9 +1,18 @@
 """Calls and results over the whole history: which belongs to which, and in what order."""
 
+import json
+from types import MappingProxyType
+from typing import Any
+
 import pytest
+from anthropic.types import ToolUseBlock
+from openai.types.chat.chat_completion_message_function_tool_call import (
+    ChatCompletionMessageFunctionToolCall,
+)
+from openai.types.responses import ResponseFunctionToolCall
 from talks import call
 
-from toolcarry.errors import UnknownCommitError
+from toolcarry.errors import InputError, UnknownCommitError
 from toolcarry.tract import ToolTurn, Tract
 
 
@@ -100,3 +109,54 @@ def test_the_whole_history_is_looked_at(tract: Tract) -> None:
     found = tract.find_tool_results()
     assert [result.tool_call_id for result in found] == [f"t{number}" for number in range(2_400)]
     assert len(tract.log()) == 2_400
+
+
+GIVEN = {"command": "pytest -q"}
+SHAPES: dict[str, Any] = {
+    "openai": {"type": "function", "id": "t1", "function": {"name": "Bash", "arguments": json.dumps(GIVEN)}},
+    "ollama": {"id": "t1", "function": {"name": "Bash", "arguments": GIVEN}},
+    "anthropic": {"type": "tool_use", "id": "t1", "name": "Bash", "input": GIVEN},
+    "responses": {"type": "function_call", "id": "fc_1", "call_id": "t1", "name": "Bash", "arguments": json.dumps(GIVEN)},
+    "gemini": {"functionCall": {"id": "t1", "name": "Bash", "args": GIVEN}},
+    "bedrock": {"toolUse": {"toolUseId": "t1", "name": "Bash", "input": GIVEN}},
+    "langchain": {"type": "tool_call", "id": "t1", "name": "Bash", "args": GIVEN},
+    "plain": {"id": "t1", "name": "Bash", "arguments": GIVEN},
+    "plain, as JSON": MappingProxyType({"id": "t1", "name": "Bash", "arguments": json.dumps(GIVEN)}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("given", SHAPES.values(), ids=SHAPES)
+def test_a_call_is_taken_as_a_provider_has_it(tract: Tract, given: Any) -> None:
+    asked = tract.assistant("I will.", tool_calls=[given])
+    assert asked.metadata == {"tool_calls": [{"id": "t1", "name": "Bash", "arguments": GIVEN}]}
+
+
+@pytest.mark.parametrize(
+    ("kind", "shape"),
+    [
+        (ChatCompletionMessageFunctionToolCall, "openai"),
+        (ResponseFunctionToolCall, "responses"),
+        (ToolUseBlock, "anthropic"),
+    ],
+)
+def test_a_call_is_taken_as_an_sdk_has_it(tract: Tract, kind: Any, shape: str) -> None:
+    asked = tract.assistant("I will.", tool_calls=[kind.model_validate(SHAPES[shape])])
+    assert asked.metadata == {"tool_calls": [{"id": "t1", "name": "Bash", "arguments": GIVEN}]}
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ("Bash", r"tool_calls\[1\] is not an object, but str"),
+        (None, r"tool_calls\[1\] is not an object, but NoneType"),
+        ({}, r"tool_calls\[1\] names no tool"),
+        ({"id": "t1", "function": {"arguments": "{}"}}, r"tool_calls\[1\] names no tool"),
+        ({"id": 1, "name": "Bash"}, r"tool_calls\[1\]\.id must be a text, not int"),
+        ({"id": "t1", "name": ["Bash"]}, r"tool_calls\[1\]\.name must be a text, not list"),
+        ({"type": "tool_use", "name": "Bash", "input": {1: 2}}, "the key 1 is no text"),
+    ],
+)
+def test_what_is_no_call_is_refused(tract: Tract, given: Any, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        tract.assistant("", tool_calls=[SHAPES["openai"], given])
+    assert tract.log() == []

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
+from toolcarry._pure.read import read_call
 from toolcarry.decode import loads_arguments
 from toolcarry.errors import ConfigError, InputError
-from toolcarry.wire import MAX_DEPTH
+from toolcarry.wire import MAX_DEPTH, as_object
 
 __all__ = [
     "check_callable",
@@ -106,14 +107,16 @@ def check_json(value: object, depth: int = MAX_DEPTH) -> None:
         check_json(item, depth - 1)
 
 
-def checked_call(call: Mapping[str, Any], index: int) -> dict[str, Any]:
-    """A tool call as the history has it. Arguments may be JSON text, as OpenAI has them."""
-    if not isinstance(call, Mapping):
+def checked_call(call: object, index: int) -> dict[str, Any]:
+    """A tool call of any shape as the history has it. Raises ``InputError`` for what is none."""
+    wire = as_object(call)
+    if wire is None:
         raise InputError(f"tool_calls[{index}] is not an object, but {type(call).__name__}", None)
-    call_id, name = call.get("id", ""), call.get("name")
-    check_text(f"tool_calls[{index}].id", call_id)
-    check_text(f"tool_calls[{index}].name", name)
-    arguments = call.get("arguments")
+    for key in ("id", "name"):  # what is no text would be read as if it were not there
+        check_text(f"tool_calls[{index}].{key}", wire.get(key), optional=True)
+    _, call_id, name, arguments = read_call(wire)
+    if not name and wire.get("name") is None:
+        raise InputError(f"tool_calls[{index}] names no tool", None)
     if isinstance(arguments, Mapping):
         arguments = dict(arguments)
         check_json(arguments)

@@ -151,10 +151,17 @@ class Tract(Shortening, Upkeep):
         self,
         text: str,
         *,
-        tool_calls: Sequence[Mapping[str, Any]] | None = None,
+        tool_calls: Sequence[object] | None = None,
         metadata: Mapping[str, Any] | None = None,
     ) -> CommitInfo:
-        """Commit what the model said, with the tools that it called: each an ``id``, a ``name`` and ``arguments``."""
+        """Commit what the model said, with the tools that it called: each an ``id``, a ``name`` and ``arguments``, or a call
+        as a provider has it, an object or an SDK's.
+
+        >>> with Tract.open() as tract:
+        ...     use = {"type": "tool_use", "id": "t1", "name": "Bash", "input": {"command": "pytest"}}
+        ...     tract.assistant("I will.", tool_calls=[use]).metadata["tool_calls"]
+        [{'arguments': {'command': 'pytest'}, 'id': 't1', 'name': 'Bash'}]
+        """
         given = checked_list("tool_calls", () if tool_calls is None else tool_calls, "objects")
         calls = [checked_call(call, index) for index, call in enumerate(given)]
         return self._say("assistant", text, metadata, {"tool_calls": calls} if calls else None)
