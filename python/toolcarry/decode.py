@@ -18,6 +18,8 @@ from toolcarry.wire import MAX_DEPTH
 
 PASS_THROUGH = orjson.OPT_PASSTHROUGH_SUBCLASS | orjson.OPT_PASSTHROUGH_DATACLASS
 CONTAINERS = (dict, list, tuple)
+TOO_DEEP = f"nested deeper than {MAX_DEPTH}"
+"""How an error begins that says so."""
 
 
 def loads(data: bytes) -> Any:
@@ -129,7 +131,7 @@ def is_too_deep(document: object) -> bool:
 def raise_too_deep(data: bytes, offset: int = 0) -> NoReturn:
     """Raise the error for the bracket that opens level ``MAX_DEPTH + 1``."""
     position = offset + find_too_deep(data)
-    raise InputError(f"nested deeper than {MAX_DEPTH} at byte {position}", position)
+    raise InputError(f"{TOO_DEEP} at byte {position}", position)
 
 
 def find_too_deep(data: bytes) -> int:
@@ -205,7 +207,7 @@ def compact_json(value: object) -> str:
     '{"b":[1,2.0],"a":null}'
     """
     if is_too_deep(value):
-        raise InputError(f"nested deeper than {MAX_DEPTH}", None)
+        raise InputError(TOO_DEEP, None)
     try:
         return orjson.dumps(value, option=PASS_THROUGH).decode()
     except TypeError:

@@ -162,6 +162,7 @@ def test_a_cancelled_request_is_cancelled() -> None:
         (b"\x1f\x8b\x08", "compressed"),
         (b"{", "not_JSON"),
         (b"", "not_JSON"),
+        (b'{"messages": [%b%b]}' % (b"[" * 128, b"]" * 128), "nested_too_deep"),
         (b"{}", "no_messages"),
         (b'{"messages": [1]}', "odd_messages"),
     ],

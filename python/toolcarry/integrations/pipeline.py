@@ -290,7 +290,7 @@ def weight(decisions: Decisions) -> int:
 
 def reason_of(untouched: str) -> str:
     """Why a body was left as it is, as one of a few words to count under."""
-    for start in ("compressed", "not JSON", "no messages"):
+    for start in ("compressed", "not JSON", "nested too deep", "no messages"):
         if untouched.startswith(start):
             return start.replace(" ", "_")
     return "odd_messages"

@@ -9,7 +9,7 @@ from toolcarry._pure.project.plan import plan
 from toolcarry._pure.project.spans import Spans
 from toolcarry.body import LISTS, messages_of
 from toolcarry.decisions import NO_OUTCOME, DecisionFields, Decisions, Outcome
-from toolcarry.decode import compact_json, loads
+from toolcarry.decode import TOO_DEEP, compact_json, loads
 from toolcarry.errors import InputError
 from toolcarry.policy import Policy
 from toolcarry.types import EncodingName
@@ -30,7 +30,8 @@ def project_body(body: bytes, policy: Policy, previous: Decisions | None) -> Pro
     try:
         document = loads(body)
     except InputError as error:
-        return untouched(f"not JSON: byte {error.position}")
+        reason = "nested too deep" if str(error).startswith(TOO_DEEP) else "not JSON"
+        return untouched(f"{reason}: byte {error.position}")
     messages, keys = find_messages(document)
     if messages is None:
         return untouched("no messages")
