@@ -94,7 +94,8 @@ def test_import_of_no_conversation_makes_no_store(history, db, tmp_path, example
     bad.write_text(content)
     code, out, err = history("import", bad)
     assert (code, out) == (1, "")
-    assert err.startswith(f"{bad}: ")
+    reason = "" if content.strip() else "is empty\n"
+    assert err.startswith(f"{bad}: {reason}")
     assert not db.exists()
     assert history("import", bad, example)[0] == 1
     with Tract.open(db) as tract:

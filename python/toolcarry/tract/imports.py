@@ -86,7 +86,10 @@ def import_file(
 def read_transcript(path: str | os.PathLike[str]) -> tuple[bytes, Sequence[Any] | None]:
     """The bytes of a file, and its messages where it is a document. Raises ``InputError`` where it is no conversation,
     and ``ConfigError`` for a path that is none."""
-    data = read_file(Path(checked_path("path", path)))
+    name = checked_path("path", path)
+    data = read_file(Path(name))
+    if not data or data.isspace():
+        raise InputError(f"{name}: is empty")
     if is_session(data):
         return data, None
     opened = open_body(data)
