@@ -107,7 +107,7 @@ def test_turns(history, talk):
     assert (code, err) == (0, "")
     assert out == (
         f"{talk['call'][:12]}  Bash, Read  4 tokens\n"
-        f"  {talk['edit'][:12]}  Bash  1 tokens  failed\n"
+        f"  {talk['edit'][:12]}  Bash  1 token  failed\n"
         "  1 without a result\n"
     )
     assert history("turns", "--name", "Read")[1] == out

@@ -24,6 +24,7 @@ from hypothesis import strategies as st
 from side_by_side import SCHEMA, SIDE_BY_SIDE
 from strategies_definitions import SERVER_TOOLS, requests, several
 
+from toolcarry.counted import counted
 from toolcarry.tool_cache import STYLES as STYLES_OF_THE_LIBRARY
 from toolcarry.tool_cache import ToolCache, convert_tools
 
@@ -110,7 +111,9 @@ def test_a_provider_s_own_tools_are_left_out_for_others(
     assert made == convert_tools(SIDE_BY_SIDE[source], source=source, target=target)
     assert len(caplog.records) == (1 if own else 0)
     if own:
-        assert f"{len(own)} tools of {source} itself are left out for {target}" in caplog.text
+        assert (
+            f"left out for {target}: {counted(len(own), 'tool')} of {source} itself" in caplog.text
+        )
 
 
 # Whatever the definitions are

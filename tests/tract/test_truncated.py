@@ -30,7 +30,7 @@ def test_what_was_cut_before_is_kept_and_flagged(
     assert commit.metadata["legacy_truncated"] is True
     assert tract.get_content(commit) == text
     assert tract.counts == {"legacy_truncated": 1}
-    assert "1 tool results were cut before they came here" in caplog.text
+    assert "cut before coming here, and kept so: 1 tool result" in caplog.messages
     strict = memory(on_truncated="raise")
     with pytest.raises(InputError, match="was cut before it came here"):
         strict.tool_result("t1", "Bash", text)
@@ -69,7 +69,7 @@ def test_what_was_cut_is_flagged_in_a_newer_version_too(
     newer = tract.tool_result("t1", "Bash", "1\n... [truncated]", edit=first)
     assert newer.metadata["legacy_truncated"] is True
     assert tract.counts == {"legacy_truncated": 1}
-    assert "were cut before they came here" in caplog.text
+    assert caplog.messages == ["cut before coming here, and kept so: 1 tool result"]
     with pytest.raises(InputError, match="the result of 'Bash' was cut before it came here"):
         strict.tool_result("t1", "Bash", "1\n... [truncated]", edit=other)
     assert len(strict.log()) == 1

@@ -15,6 +15,7 @@ from toolcarry.cli.files import STDIN, for_each_name, reading
 from toolcarry.cli.history_store import Store
 from toolcarry.cli.output import Output, json_line
 from toolcarry.cli.screen import Screen, label, one_line
+from toolcarry.counted import counted
 from toolcarry.errors import ConfigError, InputError
 
 if TYPE_CHECKING:
@@ -128,8 +129,8 @@ def stem(name: str) -> str:
 def told(result: ImportResult, conversation: str) -> str:
     """What an import did, on one line."""
     parts = [
-        f"{result.lines:,} record{'s' * (result.lines != 1)}",
-        f"{result.commits:,} new commit{'s' * (result.commits != 1)}",
+        counted(result.lines, "record"),
+        counted(result.commits, "new commit"),
     ]
     parts += [f"{result.unread:,} of them no JSON object"] if result.unread else []
     parts += [f"{result.skipped:,} skipped"]

@@ -17,6 +17,7 @@ from toolcarry.cli.codes import FAILED
 from toolcarry.cli.history_store import Store, find_conversation
 from toolcarry.cli.output import Output, json_line
 from toolcarry.cli.screen import LONGEST, columns, one_line, render
+from toolcarry.counted import counted
 
 if TYPE_CHECKING:
     from toolcarry.tract import CommitInfo, Damage, Stats, ToolTurn, Tract
@@ -100,7 +101,7 @@ def facts(commit: CommitInfo, versions: list[CommitInfo]) -> Iterator[tuple[str,
             yield one_line(key, 40), one_line(text, 400)
     for version in versions if len(versions) > 1 else ():
         mark = "  (this one)" if version == commit else ""
-        size = f"{version.token_count:,} tokens"
+        size = counted(version.token_count, "token")
         yield "version", f"{short(version)}  {shown_time(version.created_at)}  {size}{mark}"
 
 
@@ -128,11 +129,12 @@ def turn_fields(turn: ToolTurn) -> dict[str, Any]:
 
 def turn_lines(turn: ToolTurn) -> str:
     names = ", ".join(one_line(name, 40) for name in turn.tool_names)
-    lines = [f"{short(turn.call)}  {names}  {turn.total_tokens:,} tokens"]
+    lines = [f"{short(turn.call)}  {names}  {counted(turn.total_tokens, 'token')}"]
     for result in turn.results:
         failed = "  failed" if result.is_error else ""
         name = one_line(result.name or "", 40)
-        lines.append(f"  {short(result)}  {name}  {result.token_count:,} tokens{failed}")
+        size = counted(result.token_count, "token")
+        lines.append(f"  {short(result)}  {name}  {size}{failed}")
     missing = unanswered(turn)
     if missing:
         lines.append(f"  {missing:,} without a result")
@@ -167,7 +169,7 @@ def verify_store(store: Store, *, is_json: bool) -> int:
             out.write(f"{kind}: {damage_line(damage)}\n".encode())
     whole = "all whole" if result.is_whole else ""
     counts = f"{len(result.damaged):,} damaged, {len(result.lost):,} lost before"
-    out.write(f"{result.checked:,} commits checked; {whole or counts}\n".encode())
+    out.write(f"{counted(result.checked, 'commit')} checked; {whole or counts}\n".encode())
     return 0 if result.is_whole else FAILED
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from toolcarry.counted import counted
 from toolcarry.types import Report
 
 
@@ -17,9 +18,9 @@ def counts(report: Report) -> str:
         ("left out", report.left_out),
     ):
         parts += [f"{number:,} {what}"] if number else []
-    size = f"{report.chars_after:,} characters"
+    size = counted(report.chars_after, "character")
     if report.tokens_after is not None:
-        size += f", {report.tokens_after:,} tokens"
+        size += f", {counted(report.tokens_after, 'token')}"
     return f"{', '.join(parts)}; {size}"
 
 
@@ -39,8 +40,8 @@ def notes(report: Report, *, is_strict: bool) -> list[str]:
 
 def findings(calls: int, results: int, lines: Sequence[int]) -> str:
     """What ``--strict`` complains of; empty where there is nothing."""
-    found = [f"{calls:,} call{'s' * (calls != 1)} without result"] if calls else []
-    found += [f"{results:,} result{'s' * (results != 1)} without call"] if results else []
+    found = [f"{counted(calls, 'call')} without result"] if calls else []
+    found += [f"{counted(results, 'result')} without call"] if results else []
     found += [skipped(lines)] if lines else []
     return ", ".join(found)
 
@@ -48,4 +49,4 @@ def findings(calls: int, results: int, lines: Sequence[int]) -> str:
 def skipped(lines: Sequence[int]) -> str:
     """Which lines were skipped: the first few by number."""
     listed = ", ".join(map(str, lines[:5])) + (", ..." if len(lines) > 5 else "")
-    return f"{len(lines):,} line{'s' * (len(lines) != 1)} skipped, no JSON object: {listed}"
+    return f"{counted(len(lines), 'line')} skipped, no JSON object: {listed}"

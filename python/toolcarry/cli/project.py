@@ -13,6 +13,7 @@ from toolcarry.cli.codes import FAILED
 from toolcarry.cli.files import for_each
 from toolcarry.cli.output import Output, json_line
 from toolcarry.cli.screen import Screen, label, one_line, render
+from toolcarry.counted import counted
 from toolcarry.decisions import MENDS, Decision, Mend, ProjectReport, Replacement
 from toolcarry.errors import InputError
 from toolcarry.policy import Policy
@@ -85,10 +86,10 @@ def summary(report: ProjectReport) -> list[str]:
     counts = [f"{count:,} {REASONS[reason]}" for reason, count in report.reasons.items()]
     results = report.blocks - report.orphan_calls
     why = f" ({', '.join(counts)})" if counts else ""
-    sizes = f"{report.chars_before:,} characters of results, now {report.chars_after:,}"
-    lines = [f"{len(report.replacements):,} of {results:,} results replaced{why}; {sizes}"]
-    if report.tokens_after is not None:
-        lines.append(f"{report.tokens_before:,} tokens, now {report.tokens_after:,}")
+    sizes = f"{counted(report.chars_before, 'character')} of results, now {report.chars_after:,}"
+    lines = [f"{len(report.replacements):,} of {counted(results, 'result')} replaced{why}; {sizes}"]
+    if report.tokens_before is not None and report.tokens_after is not None:
+        lines.append(f"{counted(report.tokens_before, 'token')}, now {report.tokens_after:,}")
     kinds: dict[str, int] = {}
     for mend in report.mends:
         kinds[mend.kind] = kinds.get(mend.kind, 0) + 1
@@ -98,7 +99,7 @@ def summary(report: ProjectReport) -> list[str]:
     if report.over_budget:
         lines.append(f"the results are over their total by {report.over_budget:,}")
     if report.over_request:
-        lines.append(f"the request is over its limit by {report.over_request:,} tokens")
+        lines.append(f"the request is over its limit by {counted(report.over_request, 'token')}")
     return lines
 
 
@@ -131,7 +132,7 @@ def replaced(data: bytes, replacement: Replacement, decision: Decision | None) -
     head = (
         f"message {replacement.position + 1:,}, {one_line(replacement.tool_name)} "
         f"{one_line(replacement.reference)}: {REASONS.get(replacement.reason, replacement.reason)}, "
-        f"{size:,} of {replacement.chars_before:,} characters"
+        f"{size:,} of {counted(replacement.chars_before, 'character')}"
     )
     try:
         gone = resolve(data, replacement.reference)[replacement.start : replacement.end]
@@ -140,7 +141,7 @@ def replaced(data: bytes, replacement: Replacement, decision: Decision | None) -
     rows = gone.splitlines()
     removed = [f"- {one_line(row)}" for row in rows[:LINES_SHOWN]]
     if len(rows) > LINES_SHOWN:
-        removed.append(f"- ... {len(rows) - LINES_SHOWN:,} more lines")
+        removed.append(f"- ... {counted(len(rows) - LINES_SHOWN, 'more line')}")
     added: list[str] = []
     if decision is not None and replacement.reason != "dropped":
         added.append(f"+ {marker_of(decision, replacement.chars_before, replacement.reference)}")

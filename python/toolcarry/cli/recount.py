@@ -10,6 +10,7 @@ from toolcarry.cli.files import for_each
 from toolcarry.cli.notes import findings, skipped
 from toolcarry.cli.output import Output, json_line
 from toolcarry.cli.screen import Screen, label
+from toolcarry.counted import counted
 from toolcarry.policy import NO_LIMIT
 from toolcarry.recount import MAX_RESULT_LENGTH, RecountReport
 from toolcarry.types import EncodingName
@@ -52,11 +53,10 @@ def recount_file(
 
 def notes(report: RecountReport, *, is_strict: bool) -> Iterator[str]:
     """What became of messages and results, in a few lines; what ``--strict`` says is left to it."""
-    size = f"{report.chars_after:,} characters"
+    size = counted(report.chars_after, "character")
     if report.tokens_after is not None:
-        size += f", {report.tokens_after:,} tokens"
-    calls = f"{report.calls:,} call{'s' * (report.calls != 1)}"
-    yield f"{report.messages:,} message{'s' * (report.messages != 1)}, {calls}; {size}"
+        size += f", {counted(report.tokens_after, 'token')}"
+    yield f"{counted(report.messages, 'message')}, {counted(report.calls, 'call')}; {size}"
     fates = (
         (report.cut, "cut to the limit on one result"),
         (report.cut_further, "cut further for the total"),
@@ -64,11 +64,10 @@ def notes(report: RecountReport, *, is_strict: bool) -> Iterator[str]:
     )
     for number, what in fates:
         if number:
-            yield f"{number:,} result{'s' * (number != 1)} {what}"
+            yield f"{counted(number, 'result')} {what}"
     if report.left_out:
-        number = len(report.left_out)
-        gone = f"{report.calls_left_out:,} call{'s' * (report.calls_left_out != 1)}"
-        yield f"{number:,} message{'s' * (number != 1)} left out for the total, with {gone}"
+        gone = counted(report.calls_left_out, "call")
+        yield f"{counted(len(report.left_out), 'message')} left out for the total, with {gone}"
     if report.budget_too_small:
         yield "the limit is too small for a history"
     if report.skipped_lines and not is_strict:

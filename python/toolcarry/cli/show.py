@@ -11,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from toolcarry.cli.screen import label, one_line
+from toolcarry.counted import counted
 from toolcarry.explain import Fate
 from toolcarry.inspect import Inspection, ToolSize
 
@@ -140,7 +141,7 @@ def tool_table(sizes: dict[str, ToolSize]) -> Table:
     rows = [(cell(name, 60), size) for name, size in heaviest[:MOST_TOOLS]]
     rest = [size for _, size in heaviest[MOST_TOOLS:]]
     if rest:
-        rows.append((Text(f"{len(rest):,} others", "dim"), add(rest)))
+        rows.append((Text(counted(len(rest), "other"), "dim"), add(rest)))
     for shown, size in rows:
         table.add_row(
             shown,

@@ -27,6 +27,7 @@ from toolcarry.convert.parts import (
     Turn,
 )
 from toolcarry.convert.signature import signature_of
+from toolcarry.counted import counted
 from toolcarry.decode import loads_arguments
 from toolcarry.wire import Wire, as_list, as_object, text_or_empty
 
@@ -135,7 +136,7 @@ class Fitting:
         is_signed = part.family in ("anthropic", "responses", "bedrock")
         if self._holds.has_plain_thinking and part.text and not is_signed:
             return True
-        self._losses.add(part.position, "thinking", f"{len(part.text):,} characters")
+        self._losses.add(part.position, "thinking", counted(len(part.text), "character"))
         return False
 
     def _takes(self, part: Text) -> bool:
@@ -166,7 +167,9 @@ class Fitting:
         is_own = part.family == self._holds.family
         if can_stand and (is_own or way in self._holds.media.get(part.kind, ())):
             return part
-        line = part.line if len(part.line) <= 100 else f"{part.kind}, {len(part.line):,} characters"
+        line = part.line
+        if len(line) > 100:
+            line = f"{part.kind}, {counted(len(line), 'character')}"
         self._losses.add(part.position, "media", f"{line}{where}")
         return Text(part.position, part.line, {})
 

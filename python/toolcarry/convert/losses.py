@@ -72,11 +72,6 @@ class Losses:
         )
 
 
-def counted(number: int, noun: str) -> str:
-    """``1 call``, ``2 calls``."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
-
-
 def listed(names: Sequence[object], most: int = 20) -> str:
     """Names parted by commas, the first of them where they are many."""
     more = [f"and {len(names) - most:,} more"] if len(names) > most else []

@@ -9,8 +9,9 @@ from typing import Any
 from toolcarry._pure.entry import Entry
 from toolcarry._pure.pair import Walk
 from toolcarry._pure.read import read_result
-from toolcarry.convert.losses import Losses, counted
+from toolcarry.convert.losses import Losses
 from toolcarry.convert.parts import Call, Orphan, Result
+from toolcarry.counted import counted
 
 
 class Pairs:

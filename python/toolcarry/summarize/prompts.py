@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from toolcarry.counted import counted
+
 __all__ = ["CONVERSATION_SUMMARIZE_SYSTEM", "TOOL_SUMMARIZE_SYSTEM", "instructions_for"]
 
 TOOL_SUMMARIZE_SYSTEM: Final = """\
@@ -35,5 +37,5 @@ def instructions_for(system: str, instructions: str | None, target_tokens: int |
     >>> instructions_for("Be brief.", "Keep names.", 100)
     'Be brief.\\n\\nKeep names.\\n\\nUse at most 100 tokens.'
     """
-    limit = None if target_tokens is None else f"Use at most {target_tokens:,} tokens."
+    limit = None if target_tokens is None else f"Use at most {counted(target_tokens, 'token')}."
     return "\n\n".join(part for part in (system, instructions, limit) if part)

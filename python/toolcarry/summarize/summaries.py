@@ -18,6 +18,7 @@ from typing import Final, Literal, NamedTuple
 
 from cachetools import LRUCache
 
+from toolcarry.counted import counted
 from toolcarry.errors import ConfigError
 from toolcarry.redact.logs import get_logger
 from toolcarry.summarize.calls import Calls, EmptyAnswerError, check_answer, is_lasting, reason
@@ -250,7 +251,7 @@ class Summaries:
         why = reason(error, self._timeout)
         is_ours = isinstance(error, RedactionFailedError)
         kind = str(error) if is_ours else type(error).__name__
-        logger.warning("no summary after %d calls: %s", attempts, kind)
+        logger.warning("no summary after %s: %s", counted(attempts, "call"), kind)
         return Summary("", "failed", why, attempts)
 
     def _counted(self, summary: Summary) -> Summary:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
+from toolcarry.counted import counted
 from toolcarry.summarize.injected import strip_injected, strip_reasoning
 from toolcarry.truncate import truncate
 
@@ -87,8 +88,8 @@ def cut_turns(turns: list[Turn], limit: int) -> list[Turn]:
     if not left_out:
         return head + tail
     size = sum(len(turn.text) for turn in left_out)
-    name = "turn" if len(left_out) == 1 else "turns"
-    note = Turn("", f"[{len(left_out)} {name} left out here: {size:,} characters]")
+    gone, chars = counted(len(left_out), "turn"), counted(size, "character")
+    note = Turn("", f"[{gone} left out here: {chars}]")
     return [*head, note, *tail]
 
 

@@ -6,6 +6,7 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
+from toolcarry.counted import counted
 from toolcarry.decode import loads_any_depth
 from toolcarry.encode import dump
 from toolcarry.errors import InputError
@@ -104,10 +105,10 @@ def convert_tools(
     functions = [function for function, _ in read.functions if function is not None]
     if len(functions) < len(read.functions):
         logger.info(
-            "%d tools of %s itself are left out for %s",
-            len(read.functions) - len(functions),
-            source,
+            "left out for %s: %s of %s itself",
             target,
+            counted(len(read.functions) - len(functions), "tool"),
+            source,
         )
     return form.joined([form.write(function) for function in functions])
 

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import Any, Literal, Self
 
+from toolcarry.counted import counted
 from toolcarry.redact.logs import get_logger
 from toolcarry.summarize import Summarizer
 from toolcarry.tokens import count_tokens
@@ -257,9 +258,8 @@ class Tract(Shortening, Upkeep):
         """Count and log results that were cut before they came here."""
         if count:
             self.counts["legacy_truncated"] += count
-            logger.warning(
-                "%d tool results were cut before they came here; they are kept as they are", count
-            )
+            found = counted(count, "tool result")
+            logger.warning("cut before coming here, and kept so: %s", found)
 
     def _say(
         self,

@@ -1,0 +1,14 @@
+"""How many there are of something, in words: one call, but two calls."""
+
+from __future__ import annotations
+
+__all__ = ["counted"]
+
+
+def counted(number: int, noun: str) -> str:
+    """A number with its noun.
+
+    >>> counted(1, "call"), counted(2_000, "call")
+    ('1 call', '2,000 calls')
+    """
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
