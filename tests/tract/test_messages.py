@@ -275,6 +275,16 @@ def test_the_system_prompt_of_a_request(
     assert b"".join(tract.export()).endswith(path.read_bytes())
 
 
+def test_documents_are_exported_one_after_the_other(tract: Tract, tmp_path: Path) -> None:
+    path = tmp_path / "request.json"
+    documents = [json.dumps([ASKED]), json.dumps([ASKED, CALLED]) + "\n", json.dumps([ANSWERED])]
+    for document in documents:
+        path.write_text(document)
+        tract.import_transcript(path)
+    first, second, third = (document.encode() for document in documents)
+    assert b"".join(tract.export()) == first + b"\n" + second + third
+
+
 messages = st.lists(st.sampled_from([ASKED, CALLED, ANSWERED, {"role": "user", "content": "Yes."}]))
 
 

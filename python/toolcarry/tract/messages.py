@@ -109,7 +109,10 @@ def known_names(log: Log) -> dict[str, str]:
 
 
 def export(log: Log) -> Iterator[bytes]:
-    """The lines of imported files, byte for byte, and a line of JSON for each other message."""
+    """The lines of imported files, byte for byte, and a line of JSON for each other message.
+
+    A document, and a message, begins a line of its own: a newline parts it from what came before, where that ends in none.
+    """
     is_open = False
     for commit, content in log.contents():
         if commit.kind >= Kind.EDIT:
@@ -117,6 +120,8 @@ def export(log: Log) -> Iterator[bytes]:
         if commit.metadata.get("source") is True:
             is_line = False
             chunk = content
+            if is_open and "document" in commit.metadata:
+                yield b"\n"
         elif commit.metadata.get("record", 0) > 0 or "inside" in commit.metadata:
             continue
         else:

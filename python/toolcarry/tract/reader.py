@@ -116,7 +116,10 @@ class Reader(Upkeep):
         return find_turns(self._log, name)
 
     def export(self) -> Iterator[bytes]:
-        """The lines of imported files, byte for byte, and each other message as a line of JSON."""
+        """The lines of imported files, byte for byte, and each other message as a line of JSON.
+
+        What is imported as one document is given as one; where it ends in no newline, one stands before what follows it.
+        """
         return export(self._log)
 
     async def aexport(self) -> AsyncIterator[bytes]:
