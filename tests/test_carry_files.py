@@ -182,6 +182,17 @@ def test_a_pipe_of_the_shell_is_read_like_a_file(api: ModuleType) -> None:
     assert told(found) == told(api.carry(LINES))
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes")
+def test_what_may_never_end_stops_no_others(api: ModuleType, folder: Path, tmp_path: Path) -> None:
+    pipe, link = tmp_path / "pipe", tmp_path / "link"
+    os.mkfifo(pipe)
+    link.symlink_to("/dev/zero")
+    *refused, found = api.carry_files([pipe, "/dev/zero", link, folder / "session.jsonl"])
+    reason = "is a device or a named pipe, which may never end"
+    assert [told(error) for error in refused] == [(InputError, reason, None)] * 3
+    assert told(found) == alone(api, folder / "session.jsonl")
+
+
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may read all")
 def test_a_file_that_may_not_be_read(api: ModuleType, tmp_path: Path) -> None:
     path = tmp_path / "secret.json"

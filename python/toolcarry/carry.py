@@ -98,8 +98,8 @@ def carry_files(
     """``carry`` for many session files or request bodies, in ``threads`` threads (one a processor by default).
 
     In the order of the paths: the context of each, or the error for a file that can't be read or holds no
-    conversation; one bad file stops no other. Files are mapped and not copied: one that another process cuts
-    shorter meanwhile ends this process, one that grows does no harm.
+    conversation; one bad file stops no other. What may never end is refused: a device, and a named pipe. Files are
+    mapped and not copied: one that another process cuts shorter meanwhile ends this process, one that grows does no harm.
 
     >>> carry_files(["no/such/file.jsonl"])
     [FileNotFoundError(2, 'No such file or directory')]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import errno
 import os
+import stat
 import sys
 import zlib
 from pathlib import Path
@@ -34,6 +35,24 @@ def read_file(path: Path, *, limit: int = MAX_UNPACKED) -> bytes:
     if path.is_dir():
         return join_events(path)
     return unpack(path.read_bytes(), limit=limit)
+
+
+def check_end(path: Path) -> None:
+    """Raise ``InputError`` for what may never end: a device, or a pipe with a name, to which nobody may come to write.
+
+    A pipe that a shell puts in place of a file has none: it stands among the descriptors of a process.
+    """
+    try:
+        mode = path.stat().st_mode
+        is_endless = (
+            not path.samefile(os.devnull)
+            if stat.S_ISCHR(mode) or stat.S_ISBLK(mode)
+            else stat.S_ISFIFO(mode) and not os.path.realpath(path).startswith(("/dev/", "/proc/"))
+        )
+    except OSError:  # which is told where it is read
+        return
+    if is_endless:
+        raise InputError("is a device or a named pipe, which may never end", None)
 
 
 def read_packed(path: Path) -> bytes | None:

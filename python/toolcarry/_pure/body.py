@@ -14,7 +14,7 @@ from toolcarry.body import open_body
 from toolcarry.errors import InputError
 from toolcarry.policy import Policy
 from toolcarry.types import Counts, EncodingName, Survey, ToolBlock
-from toolcarry.unpack import read_file
+from toolcarry.unpack import check_end, read_file
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -37,6 +37,7 @@ def carry_files(
     found: list[CarriedBytes | InputError | OSError] = []
     for path in paths:
         try:
+            check_end(path)
             found.append(carry_body(read_file(path), summary, policy))
         except (InputError, OSError) as error:
             found.append(error)
