@@ -4,7 +4,6 @@ import json
 from types import ModuleType
 
 import pytest
-from repairs import ASK, kinds, repair
 from wire import turn
 
 from toolcarry import Policy
@@ -12,16 +11,6 @@ from toolcarry import Policy
 REPAIR = Policy(repair=True)
 SHORT = Policy(max_tool_result_chars=200)
 LONG = "a line of text\n" * 60
-
-
-def test_two_answers_of_the_old_kind_for_one_call(api: ModuleType) -> None:
-    """The role is refused behind a call of ``tool_calls``, in the second one as well."""
-    call = {"id": "t1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
-    calling = {"role": "assistant", "content": None, "tool_calls": [call]}
-    old = {"role": "function", "name": "f", "tool_call_id": "t1", "content": "x"}
-    found = repair(api, [ASK, calling, old, old], "openai")
-    assert [message["role"] for message in found.messages] == ["user", "assistant", "tool"]
-    assert kinds(found) == ["missing_result", "duplicate_result", "duplicate_result"]
 
 
 def test_what_is_no_text_stays_beside_a_bare_text(api: ModuleType) -> None:
@@ -156,16 +145,6 @@ def test_a_result_of_a_kind_that_answers_no_client(api: ModuleType) -> None:
     once = api.project(messages, policy=REPAIR)
     assert [mend.kind for mend in once.report.mends] == ["duplicate_result", "missing_result"]
     assert [part["type"] for part in once.messages[1]["content"]] == ["tool_result"]
-    assert api.project(once.messages, policy=REPAIR).report.mends == ()
-
-
-def test_a_message_of_a_role_that_answers_no_call_of_that_kind(api: ModuleType) -> None:
-    call = {"id": "c1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
-    asked = {"role": "assistant", "tool_calls": [call]}
-    answer = {"role": "function", "tool_call_id": "c1", "content": "x"}
-    once = api.project([asked, answer], policy=REPAIR)
-    assert [mend.kind for mend in once.report.mends] == ["missing_result", "duplicate_result"]
-    assert [message["role"] for message in once.messages] == ["assistant", "tool"]
     assert api.project(once.messages, policy=REPAIR).report.mends == ()
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 
 from toolcarry._pure.project.blocks import Block
-from toolcarry._pure.project.drafts import Draft, Made
+from toolcarry._pure.project.drafts import Draft, Made, Path
 from toolcarry._pure.project.material import Material
 from toolcarry._pure.project.mend.mends import Mends
 from toolcarry._pure.project.mend.pairs import given_twice
@@ -22,12 +22,15 @@ def mend_chat(repair: Repair) -> list[Draft]:
         by_position[block.entry.position].append(block)
     for path, block in pairs.owners.items():
         owners[int(path[0])] = block.entry.position
+        if not material.is_gone(path):
+            renew(repair, path, block)
     drafts: list[Draft] = []
     behind = -1
     """Whose results stand here."""
     for position, message in enumerate(material.messages):
         path = (position,)
-        is_result = dialect.is_result(message) or is_old_answer(message, pairs.ids)
+        is_own = path in pairs.owners or dialect.is_result(message)
+        is_result = is_own or names_call(message, pairs.ids)
         if path in pairs.strays or (is_result and path not in pairs.others):
             if material.is_gone(path):
                 continue
@@ -47,8 +50,21 @@ def mend_chat(repair: Repair) -> list[Draft]:
     return drafts
 
 
-def is_old_answer(message: Wire, call_ids: set[str]) -> bool:
-    """Whether a message answers a call as one of before ``tool_calls`` was answered: that is refused, however often."""
+def renew(repair: Repair, path: Path, block: Block) -> None:
+    """Let an answer of the role that came before ``tool_calls``, which is refused there, be one of today's."""
+    position = int(path[0])
+    message = repair.material.messages[position]
+    if repair.dialect.is_result(message):
+        return
+    members = {"role": Made("tool")}
+    if message.get("content") is None:  # which the old role may have, and no other
+        members["content"] = Made("")
+    repair.material.edit(path, members)
+    repair.mends.add("renamed_role", position, block.entry.call_id)
+
+
+def names_call(message: Wire, call_ids: set[str]) -> bool:
+    """Whether a message of the old role names a call of ``tool_calls``: that is refused, however often."""
     call_id = text_or_empty(message.get("tool_call_id"))
     return message.get("role") == "function" and call_id != "" and call_id in call_ids
 

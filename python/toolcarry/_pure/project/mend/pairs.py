@@ -57,7 +57,9 @@ class Pairs:
             result = block.entry.result
             if result is None or block.result_path is None:
                 continue
-            if not dialect.is_result(result):
+            if not dialect.is_result(result) and not is_old_answer(
+                result, block.result_path, dialect
+            ):
                 self.strays.add(block.result_path)
                 continue
             if dialect.form != "items" or is_of_kind(call.get("type"), result.get("type")):
@@ -130,6 +132,11 @@ def may_answer(block: Block, dialect: Dialect) -> bool:
     if result is None or not dialect.is_result(result):
         return True
     return dialect.form == "items" and bool(read_result(result).call_id)
+
+
+def is_old_answer(result: Wire, path: Path, dialect: Dialect) -> bool:
+    """Whether a result of Chat's is a message as those were answered by that came before ``tool_calls``."""
+    return dialect.form == "chat" and len(path) == 1 and result.get("role") == "function"
 
 
 def is_of_kind(call: object, result: object) -> bool:

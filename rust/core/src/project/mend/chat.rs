@@ -26,13 +26,17 @@ pub(crate) fn mend_chat<'a, V: Value<'a>>(mut repair: Repair<'_, 'a, '_, V>) -> 
     for path in &pairs.results {
         if let Some(block) = pairs.owner(*path).and_then(|number| blocks.get(number)) {
             owners.insert(path.position(), block.entry.position);
+            if !repair.material.is_gone(*path) {
+                renew(&mut repair, *path, block.entry.call_id);
+            }
         }
     }
     let mut drafts = Vec::with_capacity(messages.len());
     let mut behind = None; // whose results stand here
     for (position, message) in messages.iter().copied().enumerate() {
         let path = Path::Message(position);
-        let is_result = dialect.is_result(message) || is_old_answer(message, &pairs.ids);
+        let is_own = pairs.owner(path).is_some() || dialect.is_result(message);
+        let is_result = is_own || names_call(message, &pairs.ids);
         if pairs.is_stray(path) || (is_result && !pairs.is_other(path)) {
             if !repair.material.is_gone(path) {
                 let call_id = text_or_empty(message.get(names::TOOL_CALL_ID));
@@ -54,8 +58,20 @@ pub(crate) fn mend_chat<'a, V: Value<'a>>(mut repair: Repair<'_, 'a, '_, V>) -> 
     drafts
 }
 
-/// Whether a message answers a call as one of before `tool_calls` was answered: that is refused, however often.
-fn is_old_answer<'a, V: Value<'a>>(message: V, call_ids: &AHashSet<Text<'a>>) -> bool {
+/// Let an answer of the role that came before `tool_calls`, which is refused there, be one of today's.
+fn renew<'a, V: Value<'a>>(repair: &mut Repair<'_, 'a, '_, V>, path: Path, call_id: Text<'a>) {
+    let dialect = repair.dialect;
+    let Some(message) = repair.material.at(path).filter(|message| !dialect.is_result(*message)) else { return };
+    let mut members = vec![(names::ROLE, Some(Edit::Made(Json::ascii("tool"))))];
+    if message.get(names::CONTENT).is_none() {
+        members.push((names::CONTENT, Some(Edit::Made(Json::ascii(""))))); // which the old role need not have
+    }
+    repair.material.edit(path, members);
+    repair.mends.add("renamed_role", Some(path.position()), call_id);
+}
+
+/// Whether a message of the old role names a call of `tool_calls`: that is refused, however often.
+fn names_call<'a, V: Value<'a>>(message: V, call_ids: &AHashSet<Text<'a>>) -> bool {
     let call_id = text_or_empty(message.get(names::TOOL_CALL_ID));
     text_or_empty(message.get(names::ROLE)) == Text::ascii("function")
         && !call_id.is_empty()

@@ -127,7 +127,7 @@ impl<'a> Pairs<'a> {
             }
             pairs.add_call(path, number);
             let (Some(result), Some(path)) = (entry.result, block.result_path) else { continue };
-            if !dialect.is_result(result) {
+            if !dialect.is_result(result) && !is_old_answer(result, path, dialect) {
                 pairs.strays.insert(path);
                 continue;
             }
@@ -192,6 +192,12 @@ impl<'a> Pairs<'a> {
     pub(crate) fn result_of(&self, number: usize) -> Option<Path> {
         self.by_block.get(&number).copied()
     }
+}
+
+/// Whether a result of Chat's is a message as those were answered by that came before `tool_calls`.
+fn is_old_answer<'a, V: Value<'a>>(result: V, path: Path, dialect: &Dialect) -> bool {
+    let is_message = dialect.form == Form::Chat && matches!(path, Path::Message(_));
+    is_message && text_or_empty(result.get(names::ROLE)).is("function")
 }
 
 /// Whether an item of Responses answers calls of a type.
