@@ -116,6 +116,11 @@ impl<'a, V: Value<'a>> Entry<'a, V> {
         (self.is_error, self.is_failure) = (true, true);
     }
 
+    /// Let it supersede what a call without result does.
+    pub(crate) fn lose_result(&mut self) {
+        self.is_failure = true;
+    }
+
     /// The tool's name, by the call, else by what the result says of itself.
     #[must_use]
     pub fn name(&self) -> Text<'a> {

@@ -130,10 +130,12 @@ def read_blocks(
     policy: Policy,
     walk: Walk,
     known: Sequence[Known] | None = None,
+    lost: frozenset[int] = frozenset(),
 ) -> list[Block]:
     """The blocks of a conversation, oldest first, judged by the policy's rules, with what is known of them.
 
-    Else they have references of their own, and failed where they say so.
+    Else they have references of their own, and failed where they say so. Those of the orders in ``lost`` supersede what a
+    call without result does, since theirs will not be there.
     """
     rules = rule_set(policy.rules)
     judging = Judging(rules)
@@ -142,6 +144,8 @@ def read_blocks(
         for entry, (_, is_error) in zip(entries, reversed(known), strict=True):
             if is_error:
                 entry.is_error = entry.is_failure = True
+    for entry in entries if lost else ():
+        entry.is_failure |= entry.order in lost
     if rules.keeps_first:
         judging.find_firsts(entries)
     paths = Paths(messages)

@@ -42,15 +42,17 @@ def plan(
     is_continued: bool = False,
     weigh: Weigh | None = None,
     known: Sequence[Known] | None = None,
+    lost: frozenset[int] = frozenset(),
 ) -> Projection:
     """What a policy makes of the messages of a request, plain objects.
 
     ``frame_tokens`` is what the request takes beside its messages, ``is_continued`` says that the provider holds what was
     before them, and ``weigh`` tells their bytes, where these are known. ``known`` is what a caller knows of each call, in
-    their order, beside what the messages say.
+    their order, beside what the messages say. ``lost`` are the orders of calls whose results are left out as the request
+    is mended.
     """
-    walk = Walk(messages)
-    blocks = read_blocks(messages, policy, walk, known)
+    given, walk = previous, Walk(messages)
+    blocks = read_blocks(messages, policy, walk, known, lost)
     turns = turns_of(blocks)
     if previous is not None:
         standing = repeat(blocks, turns, previous)
@@ -82,6 +84,17 @@ def plan(
         request.count_anew(messages if is_same else build(messages, drafts))
         if not request.fit(turns):
             break
+    if mends.left_out and not lost and (gone := lost_by(blocks, mends)):
+        return plan(
+            messages,
+            policy,
+            given,
+            frame_tokens=frame_tokens,
+            is_continued=is_continued,
+            weigh=weigh,
+            known=known,
+            lost=gone,
+        )
     decisions = (
         len(messages),
         {block.reference: block.decision for block in blocks if block.decision is not None},
@@ -114,6 +127,19 @@ def plan(
         "",
     )
     return Projection(None if is_same else drafts, outcome, decisions)
+
+
+def lost_by(blocks: Sequence[Block], mends: Mends) -> frozenset[int]:
+    """The orders of the calls whose results were left out, where one of them was to stand for an older result."""
+    decided = [block.decision for block in blocks if block.decision is not None]
+    superseding = {by for kind, by, _, _ in decided if kind == "superseded"}
+    lost = [
+        block
+        for block in blocks
+        if block.entry.call is not None and block.result_path in mends.left_out
+    ]
+    is_missed = any(block.reference in superseding for block in lost)
+    return frozenset(block.entry.order for block in lost if is_missed)
 
 
 def replacements(blocks: Sequence[Block]) -> list[ReplacementFields]:

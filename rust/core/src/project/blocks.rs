@@ -223,11 +223,12 @@ pub(crate) struct Blocks<'a, V> {
 }
 
 /// The blocks of a conversation, judged by the policy's rules, with what is known of them; else they have references of
-/// their own, and failed where they say so.
+/// their own, and failed where they say so. Those of the orders in `lost` supersede what a call without result does.
 pub(crate) fn read_blocks<'a, V: Value<'a>>(
     messages: &[V],
     settings: &Settings<'_>,
     known: Option<&[Known]>,
+    lost: &[usize],
 ) -> Result<Blocks<'a, V>, Halt<Infallible>> {
     let mut walk = Walk::new(Slice(messages));
     let mut judging = Judging::with_room(settings.rules, messages.len() / 2);
@@ -241,6 +242,8 @@ pub(crate) fn read_blocks<'a, V: Value<'a>>(
         {
             entry.set_error();
         }
+        let is_lost = |entry: &&mut Entry<'a, V>| lost.binary_search(&entry.order).is_ok();
+        entry.iter_mut().filter(is_lost).for_each(Entry::lose_result);
         Ok::<_, Halt<Infallible>>(entry)
     };
     let mut add = |judging: &mut Judging<'a, '_>, mut entry: Entry<'a, V>| {

@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 use std::convert::Infallible;
 
+use ahash::AHashSet;
+
 use super::blocks::{Block, Blocks, Known, read_blocks, turns_of};
 use super::choose::{Total, protect, repeat, replace};
 use super::drafts::{Door, Draft};
@@ -113,12 +115,23 @@ struct Put<'a, V> {
 
 /// What a policy makes of the messages of a request.
 pub fn plan<'a, D: Door<'a>>(
+    request: (&[D::Item], &D),
+    settings: &Settings<'_>,
+    previous: Option<&Previous>,
+    frame: Frame<'_>,
+) -> Result<Projection<'a, D::Item>, Halt<Infallible>> {
+    plan_without(&[], request, settings, previous, frame)
+}
+
+/// The same, where the calls of the orders in `lost` are those whose results are left out as the request is mended.
+fn plan_without<'a, D: Door<'a>>(
+    lost: &[usize],
     (messages, door): (&[D::Item], &D),
     settings: &Settings<'_>,
     previous: Option<&Previous>,
     frame: Frame<'_>,
 ) -> Result<Projection<'a, D::Item>, Halt<Infallible>> {
-    let Blocks { all: mut blocks, duplicate_results } = read_blocks(messages, settings, frame.known)?;
+    let Blocks { all: mut blocks, duplicate_results } = read_blocks(messages, settings, frame.known, lost)?;
     let turns = if asks_for_turns(settings, previous) { turns_of(&blocks) } else { Vec::new() };
     let standing = previous.map_or(0, |previous| repeat(&mut blocks, &turns, previous));
     protect(&mut blocks, &turns, settings);
@@ -141,6 +154,12 @@ pub fn plan<'a, D: Door<'a>>(
             break put;
         }
     };
+    if lost.is_empty() && !put.mends.left_out.is_empty() {
+        let lost = lost_by(&blocks, &put.mends);
+        if !lost.is_empty() {
+            return plan_without(&lost, (messages, door), settings, previous, frame);
+        }
+    }
     let now = Now { blocks: &blocks, messages: messages.len(), mends: &put.mends, standing };
     let (stable_prefix_tokens, cache_break_tokens) = prefix_tokens(&now, previous, |start, end| door.weigh(start, end));
     let outcome = Outcome {
@@ -159,6 +178,21 @@ pub fn plan<'a, D: Door<'a>>(
     let (made, dropped) = (made.collect(), dropped.collect());
     let decisions = Decisions { messages: messages.len(), made, dropped, signs: signs_of(&blocks) };
     Ok(Projection { drafts: (!put.is_same).then_some(put.drafts), outcome, decisions })
+}
+
+/// The orders of the calls whose results were left out, sorted, where one of them was to stand for an older result.
+fn lost_by<'a, V: Value<'a>>(blocks: &[Block<'a, V>], mends: &Mends<'a>) -> Vec<usize> {
+    let decided = blocks.iter().filter_map(|block| block.decision.as_ref());
+    let superseded = decided.filter(|decision| decision.fate == Fate::Superseded);
+    let superseding: AHashSet<&str> = superseded.map(|decision| &*decision.by).collect();
+    let is_lost = |block: &&Block<'a, V>| {
+        block.entry.call.is_some() && block.result_path.is_some_and(|path| mends.left_out.contains(&path))
+    };
+    let lost = || blocks.iter().filter(is_lost);
+    let is_missed = lost().any(|block| superseding.contains(&*block.reference));
+    let mut orders: Vec<usize> = lost().filter(|_| is_missed).map(|block| block.entry.order).collect();
+    orders.sort_unstable();
+    orders
 }
 
 /// Whether anything depends on the turns.
