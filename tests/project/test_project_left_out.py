@@ -64,3 +64,27 @@ def test_the_call_of_a_message_of_chats_that_is_none_of_its_calls(api: ModuleTyp
     found = repair(api, [ASK, *older, *newer, answer], "openai")
     assert found.messages[1:3] == older
     assert "orphan_result" in kinds(found)
+
+
+def test_only_what_stays_is_counted(api: ModuleType) -> None:
+    """No marker stands for a result that is left out, and none of its characters are there."""
+    lost = wire.user(wire.result("t9", LONG * 2), ASK["content"][0])
+    messages = [lost, *wire.bash("ls", LONG, "t1")]
+    report = repair(api, messages).report
+    assert (report.orphan_results, report.chars_before) == (1, 3 * len(LONG))
+    assert report.chars_after == len(LONG)
+    found = api.project(messages, policy=api.Policy(repair=True, max_tool_result_chars=100))
+    assert [done.reference for done in found.report.replacements] == ["t1"]
+    assert found.report.chars_after == len(found.messages[2]["content"][0]["content"])
+
+
+@pytest.mark.parametrize("unit", ["chars", "tokens"])
+def test_a_total_that_what_stays_keeps_within(api: ModuleType, unit: str) -> None:
+    lost = wire.user(wire.result("t9", "x" * 30), ASK["content"][0])
+    messages = [lost, *wire.bash("ls", "yes", "t1")]
+    limit: dict[str, Any] = {f"max_tool_context_{unit}": 3}
+    assert api.project(messages, policy=api.Policy(**limit)).report.over_budget > 0
+    assert api.project(messages, policy=api.Policy(repair=True, **limit)).report.over_budget == 0
+    dropped = [*wire.bash("pwd", "x" * 30, "t8"), *messages[1:]]
+    fitting = api.Policy(max_request_tokens=30, **limit)
+    assert api.project(dropped, policy=fitting).report.over_budget == 0

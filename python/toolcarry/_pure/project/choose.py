@@ -139,13 +139,18 @@ class Total:
         limit = policy.max_tool_context_tokens if in_tokens else policy.max_tool_context_chars
         self._policy = policy
         self._encoding = policy.encoding if in_tokens else None
+        self._limit = limit
         self._left = 0
         """How much there is still room for; less than nothing where it is over the limit."""
         if limit is not None and limit != NO_LIMIT:
-            self._left = limit - sum([self._size(block.new) for block in blocks])
+            self.count_anew(blocks)
 
     def _size(self, text: str) -> int:
         return len(text) if self._encoding is None else MEMO.count(text, self._encoding)
+
+    def count_anew(self, blocks: Sequence[Block]) -> None:
+        """Count what stands in place of all results."""
+        self._left = (self._limit or 0) - sum([self._size(block.new) for block in blocks])
 
     @property
     def over(self) -> int:

@@ -104,19 +104,21 @@ def plan(
     )
     # What is decided of a result that is in no request changes none.
     sent = [block for block in blocks if block.result_path not in mends.left_out]
+    if total.over:  # by less, where some were dropped or left out since
+        total.count_anew(sent)
     stable, broken = prefix_tokens(
         sent, decisions, previous, weigh or (lambda start, end: text_bytes(messages[start:end]))
     )
     outcome = (
         len(blocks),
-        tuple(replacements(blocks)),
+        tuple(replacements(sent)),
         tuple(mends.made),
         sum(block.entry.result is None for block in blocks),
         sum(block.entry.call is None for block in blocks),
         walk.duplicate_results,
         sum(block.entry.is_error for block in blocks),
         sum(len(block.text) for block in blocks),
-        sum(len(block.new) for block in blocks),
+        sum(len(block.new) for block in sent),
         None if request is None else request.before,
         None if request is None else request.tokens,
         total.over,

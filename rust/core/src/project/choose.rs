@@ -196,10 +196,18 @@ impl<'s, 'r> Total<'s, 'r> {
     pub(crate) fn new<'a, V: Value<'a>>(blocks: &[Block<'a, V>], settings: &'s Settings<'r>) -> Self {
         let counter = settings.counter.filter(|_| settings.total_in_tokens);
         let mut total = Self { settings, counter, left: 0 };
-        if let Some(limit) = settings.total.filter(|limit| *limit != NO_LIMIT) {
-            total.left = signed(limit) - blocks.iter().map(|block| total.size(block)).sum::<isize>();
-        }
+        total.count_anew(blocks.iter());
         total
+    }
+
+    /// Count what stands in place of all results.
+    pub(crate) fn count_anew<'a, 'b, V: Value<'a> + 'b>(&mut self, blocks: impl Iterator<Item = &'b Block<'a, V>>)
+    where
+        'a: 'b,
+    {
+        if let Some(limit) = self.settings.total.filter(|limit| *limit != NO_LIMIT) {
+            self.left = signed(limit) - blocks.map(|block| self.size(block)).sum::<isize>();
+        }
     }
 
     /// How much the results are over the limit.

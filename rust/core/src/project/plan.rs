@@ -160,8 +160,13 @@ fn plan_without<'a, D: Door<'a>>(
             return plan_without(&lost, (messages, door), settings, previous, frame);
         }
     }
+    if total.over() > 0 {
+        // By less, where some were dropped or left out since.
+        total.count_anew(blocks.iter().filter(|block| !put.mends.is_left_out(block.result_path)));
+    }
     let now = Now { blocks: &blocks, messages: messages.len(), mends: &put.mends, standing };
     let (stable_prefix_tokens, cache_break_tokens) = prefix_tokens(&now, previous, |start, end| door.weigh(start, end));
+    let told = outcome_of(&blocks, &put.mends);
     let outcome = Outcome {
         mends: put.mends.made,
         duplicate_results,
@@ -171,7 +176,7 @@ fn plan_without<'a, D: Door<'a>>(
         not_repaired: put.not_repaired,
         stable_prefix_tokens,
         cache_break_tokens,
-        ..outcome_of(&blocks)
+        ..told
     };
     let made = blocks.iter().filter_map(|block| Some((block.reference.clone(), block.decision.clone()?)));
     let dropped = blocks.iter().filter(|block| block.is_dropped).map(|block| block.reference.clone());
@@ -185,9 +190,7 @@ fn lost_by<'a, V: Value<'a>>(blocks: &[Block<'a, V>], mends: &Mends<'a>) -> Vec<
     let decided = blocks.iter().filter_map(|block| block.decision.as_ref());
     let superseded = decided.filter(|decision| decision.fate == Fate::Superseded);
     let superseding: AHashSet<&str> = superseded.map(|decision| &*decision.by).collect();
-    let is_lost = |block: &&Block<'a, V>| {
-        block.entry.call.is_some() && block.result_path.is_some_and(|path| mends.left_out.contains(&path))
-    };
+    let is_lost = |block: &&Block<'a, V>| block.entry.call.is_some() && mends.is_left_out(block.result_path);
     let lost = || blocks.iter().filter(is_lost);
     let is_missed = lost().any(|block| superseding.contains(&*block.reference));
     let mut orders: Vec<usize> = lost().filter(|_| is_missed).map(|block| block.entry.order).collect();
@@ -202,15 +205,17 @@ fn asks_for_turns(settings: &Settings<'_>, previous: Option<&Previous>) -> bool 
 }
 
 /// What blocks tell of what was done.
-fn outcome_of<'a, V: Value<'a>>(blocks: &[Block<'a, V>]) -> Outcome<'a> {
+fn outcome_of<'a, V: Value<'a>>(blocks: &[Block<'a, V>], mends: &Mends<'a>) -> Outcome<'a> {
+    // Of a result that is left out nothing stands there, and no marker for it.
+    let sent = || blocks.iter().filter(|block| !mends.is_left_out(block.result_path));
     Outcome {
         blocks: blocks.len(),
-        replacements: replacements(blocks),
+        replacements: replacements(sent()),
         orphan_calls: blocks.iter().filter(|block| block.entry.result.is_none()).count(),
         orphan_results: blocks.iter().filter(|block| block.entry.call.is_none()).count(),
         errors: blocks.iter().filter(|block| block.entry.is_error()).count(),
         chars_before: blocks.iter().map(|block| block.size).sum(),
-        chars_after: blocks.iter().map(Block::new_len).sum(),
+        chars_after: sent().map(Block::new_len).sum(),
         ..Outcome::default()
     }
 }
@@ -254,7 +259,10 @@ fn put_together<'a, 'm, D: Door<'a>>(
 }
 
 /// The results that markers stand for, and those that went with their calls.
-fn replacements<'a, V: Value<'a>>(blocks: &[Block<'a, V>]) -> Vec<Replacement<'a>> {
+fn replacements<'a, 'b, V: Value<'a> + 'b>(blocks: impl Iterator<Item = &'b Block<'a, V>>) -> Vec<Replacement<'a>>
+where
+    'a: 'b,
+{
     let mut found = Vec::new();
     for block in blocks {
         let (entry, size) = (&block.entry, block.size);

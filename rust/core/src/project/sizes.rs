@@ -23,8 +23,7 @@ pub(crate) struct Now<'n, 'a, V> {
 impl<'n, 'a, V> Now<'n, 'a, V> {
     /// The blocks whose results were not left out: what is decided of a result that is in no request changes none.
     fn sent(&self) -> impl Iterator<Item = &'n Block<'a, V>> {
-        let left_out = &self.mends.left_out;
-        self.blocks.iter().filter(|block| block.result_path.is_none_or(|path| !left_out.contains(&path)))
+        self.blocks.iter().filter(|block| !self.mends.is_left_out(block.result_path))
     }
 }
 

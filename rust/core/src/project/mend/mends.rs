@@ -21,6 +21,11 @@ pub(crate) struct Mends<'a> {
 }
 
 impl<'a> Mends<'a> {
+    /// Whether the result at a path was left out.
+    pub(crate) fn is_left_out(&self, path: Option<Path>) -> bool {
+        path.is_some_and(|path| self.left_out.contains(&path))
+    }
+
     /// Note a mend: of which kind, in which message, of which call.
     pub(crate) fn add(&mut self, kind: &'static str, position: Option<usize>, call_id: Text<'a>) {
         self.add_with(kind, position, call_id, Piece::default());
