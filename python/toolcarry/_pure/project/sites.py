@@ -90,6 +90,8 @@ class Site(NamedTuple):
         place = None if parts is None else carrier(parts)
         if parts is None or place is None:
             return Made([{"text": text}]) if self.holder == "toolResult" else made
+        # Without a text that says something, the old text was that of all parts.
+        is_beside = stays is not None and first_words(parts) is not None
         items: list[Draft] = []
         for index, part in enumerate(parts):
             if index == place:
@@ -97,7 +99,7 @@ class Site(NamedTuple):
                 items.append(
                     made if is_bare_text else Changed((*self._content_path, index), {"text": made})
                 )
-            elif stays is not None and words_of(part) is None:
+            elif is_beside and words_of(part) is None:
                 items.append(Kept((*self._content_path, index)))
         return Parts(self._content_path, items)
 
@@ -186,15 +188,22 @@ def words_of(part: object) -> str | None:
 def carrier(parts: Sequence[object]) -> int | None:
     """Which text part takes the new text: the one with a cache mark, else the first.
 
-    ``None`` where there is no text part, ``MANY_MARKS`` where a mark would be lost.
+    ``None`` where there is no text part, ``MANY_MARKS`` where a mark would be lost. Those of texts without a word, which may
+    be taken out, count where there is no other, and then the last one.
     """
     objects = [as_object(part) or {} for part in parts]
     marked = [index for index, part in enumerate(objects) if "cache_control" in part]
-    texts = [index for index, part in enumerate(parts) if words_of(part) is not None]
     if marked:
-        is_text = len(marked) == 1 and text_of(parts[marked[0]]) is not None
-        return marked[0] if is_text and texts else MANY_MARKS
-    return texts[0] if texts else None
+        is_blank = [text_of(parts[at]) is not None and words_of(parts[at]) is None for at in marked]
+        marks = [at for at, blank in zip(marked, is_blank, strict=True) if not blank] or marked[-1:]
+        is_text = len(marks) == 1 and text_of(parts[marks[0]]) is not None
+        return marks[0] if is_text else MANY_MARKS
+    return first_words(parts)
+
+
+def first_words(parts: Sequence[object]) -> int | None:
+    """The first text part that says something."""
+    return next((index for index, part in enumerate(parts) if words_of(part) is not None), None)
 
 
 def response_text(response: object) -> str:

@@ -124,11 +124,13 @@ impl<'a, V: Value<'a>> Site<V> {
             let list = || Json::List(vec![Json::object([("text", Json::Text(new.text()))])]);
             return Edit::Made(if is_list { list() } else { text() });
         };
+        // Without a text that says something, the old text was that of all parts.
+        let is_beside = !whole && first_words(parts).is_some();
         let mut drafts = Vec::new();
         for (index, part) in items(parts).enumerate() {
             let path = Path::Inner(index);
             if index != place {
-                if !whole && words_of(part).is_none() {
+                if is_beside && words_of(part).is_none() {
                     drafts.push(Draft::Kept(path, part));
                 }
             } else if part.text_len().is_some() {
@@ -198,16 +200,27 @@ fn words_of<'a, V: Value<'a>>(part: V) -> Option<V> {
     text_of(part).filter(|text| !has_no_word(*text))
 }
 
-/// Which text part takes the new text: the one with a cache mark, else the first.
+/// Which text part takes the new text: the one with a cache mark, else the first. Marks of texts without a word, which may be
+/// taken out, count where there is no other, and then the last one.
 fn carrier<'a, V: Value<'a>>(parts: V) -> Carrier {
     let is_marked = |part: &V| part.object().is_some_and(|part| part.has(names::CACHE_CONTROL));
-    let mut marked = items(parts).enumerate().filter(|(_, part)| is_marked(part));
-    let first = || items(parts).position(|part| words_of(part).is_some());
-    match (marked.next(), marked.next()) {
-        (Some((index, part)), None) if text_of(part).is_some() && first().is_some() => Carrier::At(index),
-        (Some(_), _) => Carrier::ManyMarks,
-        (None, _) => first().map_or(Carrier::Nothing, Carrier::At),
+    let (mut blank, mut spoken) = (None, None);
+    for (index, part) in items(parts).enumerate().filter(|(_, part)| is_marked(part)) {
+        let text = text_of(part);
+        if text.is_some_and(has_no_word) {
+            blank = Some(index);
+        } else if text.is_none() || spoken.is_some() {
+            return Carrier::ManyMarks;
+        } else {
+            spoken = Some(index);
+        }
     }
+    spoken.or(blank).or_else(|| first_words(parts)).map_or(Carrier::Nothing, Carrier::At)
+}
+
+/// The first text part that says something.
+fn first_words<'a, V: Value<'a>>(parts: V) -> Option<usize> {
+    items(parts).position(|part| words_of(part).is_some())
 }
 
 /// The only member of an object, and its name.
