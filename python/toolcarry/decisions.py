@@ -109,7 +109,8 @@ class ProjectReport:
     as the previous projection had it (without one: as the input has it), and ``cache_break_tokens`` how much of what was
     sent before has to be read anew.
     ``not_repaired`` names the shapes of messages that were to be mended and could not: several in one request, or one of
-    no provider's; or the kind of a call that stays without a result, since none can be made (``computer_call``: a screenshot).
+    no provider's; or the kind of a call that stays without a result, since none can be made (``computer_call``: a screenshot;
+    ``tool_search_call`` of a client: the tools that it found).
     ``untouched`` says why a body came back as it was that could not be read; empty where it could.
     """
 

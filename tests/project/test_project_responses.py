@@ -24,6 +24,23 @@ def test_a_call_of_each_kind_is_answered_by_an_item_of_its_own(api: ModuleType, 
     assert found.report.not_repaired == ""
 
 
+def test_a_list_of_tools_is_not_made_up(api: ModuleType) -> None:
+    """The model would believe that there are no others."""
+    call = {"type": "tool_search_call", "call_id": "s1", "arguments": {"query": "q"}}
+    asked, user = {**call, "execution": "client"}, {"role": "user", "content": "?"}
+    answer = {"type": "tool_search_output", "call_id": "s1", "tools": [], "execution": "client"}
+    other = {"type": "function_call_output", "call_id": "s1", "output": "x"}
+    for items in ([asked, user], [asked, other, user], [asked, answer, asked, user]):
+        found = api.project(items, policy=REPAIR)
+        assert found.messages == items
+        assert (found.report.not_repaired, found.report.mends) == ("tool_search_call", ())
+        body = json.dumps({"input": items}).encode()
+        assert api.project_body(body, policy=REPAIR).report.not_repaired == "tool_search_call"
+    own = {**call, "call_id": None, "execution": "server"}
+    for items in ([asked, answer, user], [own, user]):
+        assert api.project(items, policy=REPAIR).report.not_repaired == ""
+
+
 def test_a_screenshot_is_not_made_up(api: ModuleType) -> None:
     """The model would believe it, so that the call stays open, and is told."""
     screen = {"type": "computer_screenshot", "image_url": "data:image/png;base64,aGk="}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from toolcarry._pure.project.drafts import Draft
+from toolcarry._pure.project.mend.pairs import SEARCHED
 from toolcarry._pure.project.mend.repair import Repair
 from toolcarry.wire import Wire, text_or_empty
 
@@ -17,6 +18,8 @@ def mend_items(repair: Repair) -> list[Draft]:
     material, dialect, pairs, _, mends = repair
     drafts: list[Draft] = []
     missing: list[Draft] = []
+    if pairs.is_searching:
+        mends.open_kinds.add(SEARCHED)
     leads = leading_on(material.messages)
     for position, item in enumerate(material.messages):
         path = (position,)

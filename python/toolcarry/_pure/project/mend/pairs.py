@@ -12,6 +12,10 @@ from toolcarry._pure.project.sites import Paths
 from toolcarry._pure.read import read_call, read_result
 from toolcarry.wire import Wire, as_list, as_object, text_or_empty
 
+SEARCHED = "tool_search_call"
+"""The call of Responses whose result is a list of tools: of one that a client did not make, none is made up, since an empty
+one would be believed, too."""
+
 
 class Pairs:
     """Calls and results by where they stand, in their order."""
@@ -28,6 +32,8 @@ class Pairs:
         """Of results without call."""
         self.foreign_ids: set[str] = set()
         """Of such calls."""
+        self.is_searching = False
+        """Whether a search that the client was to make has found nothing yet."""
         self.lone: set[int] = set()
         """The positions of messages of Chat's in whose content a call stands that is none of their calls."""
         self._results: dict[int, Path] = {}
@@ -44,6 +50,7 @@ class Pairs:
                 path = self._among_calls(messages, path, block)
             if path is None or not dialect.is_call(call):
                 self.foreign_ids.add(block.entry.call_id)
+                self.is_searching = self.is_searching or is_open_search(block, dialect)
                 self.lone.update([block.entry.position] if dialect.form == "chat" else [])
                 if block.result_path is not None and may_answer(block, dialect):
                     self.others.add(block.result_path)
@@ -121,6 +128,14 @@ def given_twice(message: Wire) -> dict[Any, int]:
             found[index] = nameless[min(passed, len(nameless) - 1)]
             passed += 1
     return found
+
+
+def is_open_search(block: Block, dialect: Dialect) -> bool:
+    """Whether a call is a search for tools that the client makes, and that it did not answer."""
+    call, result = block.entry.call or {}, block.entry.result or {}
+    is_search = dialect.form == "items" and call.get("type") == SEARCHED
+    is_clients = is_search and call.get("execution") == "client" and not block.is_dropped
+    return is_clients and result.get("type") != "tool_search_output"
 
 
 def may_answer(block: Block, dialect: Dialect) -> bool:

@@ -1,6 +1,7 @@
 //! `OpenAI` Responses: calls, results and reasoning are items of their own.
 //! The twin is `_pure/project/mend/items.py`.
 
+use super::pairs::SEARCHED;
 use super::repair::Repair;
 use crate::project::drafts::{Draft, Path};
 use crate::text::Text;
@@ -10,6 +11,9 @@ use crate::value::{Value, names, text_or_empty};
 /// stands behind the calls that its call is one of.
 pub(crate) fn mend_items<'a, V: Value<'a>>(mut repair: Repair<'_, 'a, '_, V>) -> Vec<Draft<'a, V>> {
     let (dialect, pairs, messages) = (repair.dialect, repair.pairs, repair.material.messages);
+    if pairs.is_searching {
+        repair.mends.open_kinds.insert(SEARCHED);
+    }
     let leads = leading_on(messages);
     let mut drafts = Vec::with_capacity(messages.len());
     let mut missing = Vec::new();

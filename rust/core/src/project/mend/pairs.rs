@@ -9,7 +9,12 @@ use crate::project::drafts::{PartsKey, Path};
 use crate::project::sites::Paths;
 use crate::read::{items, read_call, read_result};
 use crate::text::Text;
-use crate::value::{Value, names, text_or_empty};
+use crate::value::{Key, Value, names, text_or_empty};
+
+/// The call of Responses whose result is a list of tools: of one that a client did not make, none is made up, since an empty
+/// one would be believed, too.
+pub(super) const SEARCHED: &str = "tool_search_call";
+const EXECUTION: Key<'static> = Key::new("execution");
 
 /// Calls and results by where they stand, in their order. Blocks are named by their number.
 #[derive(Debug, Default)]
@@ -28,6 +33,8 @@ pub(crate) struct Pairs<'a> {
     strays: AHashSet<Path>,
     /// The ids of the calls that the client does not answer.
     pub(crate) foreign_ids: AHashSet<Text<'a>>,
+    /// Whether a search that the client was to make has found nothing yet.
+    pub(crate) is_searching: bool,
     /// The positions of messages of Chat's in whose content a call stands that is none of their calls.
     pub(crate) lone: AHashSet<usize>,
     /// The ids of results without call.
@@ -41,6 +48,14 @@ pub(crate) struct Pairs<'a> {
 fn may_answer<'a, V: Value<'a>>(result: Option<V>, dialect: &Dialect) -> bool {
     let Some(result) = result.filter(|result| dialect.is_result(*result)) else { return true };
     dialect.form == Form::Items && !read_result(result).call_id.is_empty()
+}
+
+/// Whether a call is a search for tools that the client makes, and that it did not answer.
+fn is_open_search<'a, V: Value<'a>>(block: &Block<'a, V>) -> bool {
+    let says = |wire: Option<V>, key, text| text_or_empty(wire.and_then(|wire| wire.get(key))).is(text);
+    let (call, result) = (block.entry.call, block.entry.result);
+    let is_clients = || says(call, EXECUTION, "client") && !block.is_dropped;
+    says(call, names::TYPE, SEARCHED) && is_clients() && !says(result, names::TYPE, "tool_search_output")
 }
 
 /// The calls that stand in the content and in `tool_calls`: their places in both, in the order of the content.
@@ -116,6 +131,7 @@ impl<'a> Pairs<'a> {
             };
             let Some(path) = path.filter(|_| dialect.is_call(call)) else {
                 pairs.foreign_ids.insert(entry.call_id);
+                pairs.is_searching |= dialect.form == Form::Items && is_open_search(block);
                 pairs.lone.extend((dialect.form == Form::Chat).then_some(entry.position));
                 pairs.others.extend(block.result_path.filter(|_| may_answer(entry.result, dialect)));
                 continue;
