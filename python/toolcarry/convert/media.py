@@ -44,6 +44,8 @@ FAMILIES: Final[dict[str, Family]] = {
     "input_file": "responses",
     "search_result": "anthropic",
 }
+BEDROCK = ("image", "document", "video", "audio")
+"""The keys under which Bedrock keeps media."""
 ADDRESSES = (*URL_KEYS, "file_url")
 REACHABLE = ("https://", "http://", "gs://", "s3://", "data:")
 """How addresses begin that a provider can reach; a file of the host's is none."""
@@ -138,7 +140,9 @@ def full_type(kind: str, media_type: str, data: str) -> str:
 def family_of(kind: object, part: Wire) -> Family:
     """Whose spelling of a part it is."""
     if kind is None:
-        return "gemini" if "inlineData" in part or "fileData" in part else "bedrock"
+        is_bedrock = any("source" in (as_object(part.get(key)) or {}) for key in BEDROCK)
+        is_gemini = "inlineData" in part or "fileData" in part
+        return "bedrock" if is_bedrock else "gemini" if is_gemini else ""
     if kind in ("image", "document"):
         source = as_object(part.get("source"))
         return "anthropic" if source is not None and "type" in source else ""
