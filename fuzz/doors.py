@@ -20,7 +20,8 @@ from typing import Any
 
 import seeds
 
-from toolcarry import _core, _pure
+from toolcarry import _core
+from toolcarry._pure import kernels as reference
 
 sys.path.insert(0, str(seeds.ROOT / "tests"))
 
@@ -72,7 +73,7 @@ def main() -> None:
             break
         body, summary, policy = mutator.case(given.seed, number)
         for job, run in body_kernels(body, summary, policy).items():
-            found, expected = outcome(run, _core), outcome(run, _pure)
+            found, expected = outcome(run, _core), outcome(run, reference)
             counts[f"{job}, {'an answer' if isinstance(expected, str) else 'an error'}"] += 1
             if found != expected:
                 counts["differences"] += 1

@@ -53,7 +53,7 @@ settings.load_profile("toolcarry")
 def load_kernels(name: str) -> ModuleType:
     """Import a backend's kernels; skip where the extension is not built and need not be."""
     if name == "python":
-        return importlib.import_module("toolcarry._pure")
+        return importlib.import_module("toolcarry._pure.kernels")
     try:
         return importlib.import_module("toolcarry._core")
     except ModuleNotFoundError as error:

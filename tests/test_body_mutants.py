@@ -19,7 +19,8 @@ from real import TRANSCRIPTS
 from strategies_text import hostile
 from wire import assistant, result, use, user
 
-from toolcarry import InputError, _pure
+from toolcarry import InputError
+from toolcarry._pure import kernels as reference
 from toolcarry.body import messages_of
 from toolcarry.decode import is_too_deep
 
@@ -104,7 +105,7 @@ def check_against_orjson(backend: ModuleType, body: bytes) -> None:
     except orjson.JSONDecodeError:
         return
     if messages is not None and len(body) - len(body.strip()) < 9:
-        expected = outcome(_pure.extract_tool_blocks, messages)
+        expected = outcome(reference.extract_tool_blocks, messages)
         assert outcome(backend.extract_tool_blocks_body, body) == expected
 
 

@@ -28,7 +28,10 @@ def load(path: Path) -> dict[str, Any]:
 def test_golden(backend: ModuleType, path: Path) -> None:
     text, _ = backend.carry(*load(path).values())
     expected = path.with_suffix(".md")
-    if os.environ.get("TOOLCARRY_WRITE_GOLDEN") == "1" and backend.__name__ == "toolcarry._pure":
+    if (
+        os.environ.get("TOOLCARRY_WRITE_GOLDEN") == "1"
+        and backend.__name__ == "toolcarry._pure.kernels"
+    ):
         expected.write_bytes(text.encode() + b"\n")
     assert text.encode() + b"\n" == expected.read_bytes()
 

@@ -31,3 +31,13 @@ def test_a_fresh_process(backend: str, more: str) -> None:
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
     assert "toolcarry" in done.stdout.split()
     assert not UNWANTED & set(done.stdout.split())
+
+
+def test_the_reference_is_not_loaded_beside_the_extension() -> None:
+    pytest.importorskip("toolcarry._core")
+    code = "import sys, toolcarry; print([name for name in sys.modules if '_pure' in name])"
+    environment = os.environ | {"TOOLCARRY_BACKEND": "rust"}
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "[]\n"

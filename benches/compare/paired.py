@@ -20,7 +20,7 @@ from typing import Any
 import orjson
 
 import toolcarry
-from toolcarry import _pure
+from toolcarry._pure import kernels as reference
 
 Job = Callable[[], object]
 
@@ -35,7 +35,7 @@ def backends() -> dict[str, Any]:
 
     ``TOOLCARRY_REQUIRE_RUST=1`` makes a missing extension an error.
     """
-    found: dict[str, Any] = {"python": _pure}
+    found: dict[str, Any] = {"python": reference}
     try:
         found["rust"] = importlib.import_module("toolcarry._core")
     except ModuleNotFoundError as error:

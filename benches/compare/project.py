@@ -25,7 +25,8 @@ import orjson
 from paired import Job, Rounds, build_scan, duration, print_origin, print_table, rust_backend
 
 import toolcarry
-from toolcarry import Decisions, Policy, _pure
+from toolcarry import Decisions, Policy
+from toolcarry._pure import kernels as reference
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "data"))
 sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
@@ -62,7 +63,7 @@ SLOWEST_HEADER = ("body", "median", "99 of 100 within")
 def project_python(data: bytes, previous: Decisions | None, policy: Policy) -> bytes:
     """The opponent: decode, let the Python backend decide, and encode all of it."""
     document = orjson.loads(data)
-    new = _pure.project(document["messages"], policy, previous)[0]
+    new = reference.project(document["messages"], policy, previous)[0]
     if new is not None:
         document["messages"] = new
     return orjson.dumps(document)
@@ -142,11 +143,11 @@ def measure_objects(
     name: str, shown: str, messages: list[Any], policy: Policy, rust: Any, rounds: int
 ) -> list[str]:
     """One row of the table of objects."""
-    if rust.project(messages, policy, None) != _pure.project(messages, policy, None):
+    if rust.project(messages, policy, None) != reference.project(messages, policy, None):
         raise SystemExit(f"{name}: the projections differ")
     jobs: dict[str, Job] = {
         "rust": partial(rust.project, messages, policy, None),
-        "python": partial(_pure.project, messages, policy, None),
+        "python": partial(reference.project, messages, policy, None),
     }
     found = Rounds(jobs, rounds)
     times = [duration(found.median("rust")), duration(found.median("python"))]

@@ -24,7 +24,7 @@ import tiktoken
 from growth import TEXTS
 from paired import Job, duration, print_origin, print_table, rust_backend
 
-from toolcarry import _pure
+from toolcarry._pure import kernels as reference
 from toolcarry._pure.tokens import encoding_of
 from toolcarry.tokens import ENCODINGS
 from toolcarry.types import CutSide, EncodingName
@@ -133,12 +133,12 @@ def row_row(kernels: Any, kind: str, name: EncodingName, size: int, rounds: int)
     text = TEXTS[kind](size)
     text = text[: size * len(text) // len(text.encode())]
     row, twice = text, text + text
-    assert_same([kernel.count_tokens(row[:5_000], name) for kernel in (kernels, _pure)], kind)
+    assert_same([kernel.count_tokens(row[:5_000], name) for kernel in (kernels, reference)], kind)
     least = [
         min(time_once(lambda text=text: kernels.count_tokens(text, name)) for _ in range(rounds))
         for text in (row, twice)
     ]
-    other = time_once(lambda: _pure.count_tokens(row, name))
+    other = time_once(lambda: reference.count_tokens(row, name))
     cells = [duration(least[0]), f"{least[1] / least[0]:.2f}", duration(other)]
     return [kind, name, f"{len(row.encode()):,}", *cells, f"{other / least[0]:.1f}"]
 
@@ -158,7 +158,7 @@ def cut_row(kernels: Any, kind: str, keep: CutSide, name: EncodingName, rounds: 
     for number in range(rounds):
         small, large = (cut_texts(kind, number, size) for size in CUT_SIZES)
         seen = small[0][::-1]
-        if cut(seen) != cut(seen, _pure):
+        if cut(seen) != cut(seen, reference):
             raise SystemExit(f"{kind}, {keep}: the cuts differ")
         jobs = {"small": cut_all(cut, small), "large": cut_all(cut, large)}
         jobs["theirs, small"] = cut_all(cut_theirs, small)

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from toolcarry import _pure
+from toolcarry._pure import kernels as reference
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "data"))
 from workload import SIZES, generate
@@ -55,7 +55,7 @@ def rust() -> Any:
 @pytest.fixture(params=["python", "rust"])
 def kernels(request: pytest.FixtureRequest) -> Any:
     """The kernels of one backend."""
-    found = _pure if request.param == "python" else rust()
+    found = reference if request.param == "python" else rust()
     if found is None:
         pytest.skip("the extension is not installed")
     return found
@@ -67,6 +67,6 @@ def assert_same() -> Callable[[Callable[[Any], object]], None]:
 
     def check(job: Callable[[Any], object]) -> None:
         if rust() is not None:
-            assert job(rust()) == job(_pure)
+            assert job(rust()) == job(reference)
 
     return check

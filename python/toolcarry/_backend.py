@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 from toolcarry.errors import ConfigError
 
 if TYPE_CHECKING:
-    from toolcarry import _pure as kernels
+    from toolcarry._pure import kernels
 
 __all__ = ["backend", "kernels"]
 
@@ -25,14 +25,14 @@ if NAME not in ("auto", "rust", "python"):
 
 if not TYPE_CHECKING:
     if NAME == "python":
-        from toolcarry import _pure as kernels
+        from toolcarry._pure import kernels
     else:
         try:
             import toolcarry._core as kernels
         except ModuleNotFoundError as error:
             if NAME == "rust" or error.name != "toolcarry._core":
                 raise
-            from toolcarry import _pure as kernels
+            from toolcarry._pure import kernels
 
 
 def backend() -> Literal["rust", "python"]:

@@ -1,4 +1,4 @@
-# The kernels in Rust, under the names of `toolcarry._pure`, which is their reference.
+# The kernels in Rust, under the names of `toolcarry._pure.kernels`, which is their reference.
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -10,11 +10,11 @@ from toolcarry._pure.history import C, Content, DraftFields, Head, Linked, Part
 from toolcarry._pure.parts import LinePart
 from toolcarry._pure.project.blocks import Known
 from toolcarry._pure.project.body import ProjectedBytes
-from toolcarry._pure.recount.job import RecountCounts, TextMessage
+from toolcarry._pure.recount.job import RecountCounts
 from toolcarry.decisions import DecisionFields, Decisions, Outcome
 from toolcarry.errors import InputError
 from toolcarry.policy import Policy
-from toolcarry.types import Counts, CutSide, EncodingName, Survey, ToolBlock
+from toolcarry.types import Counts, CutSide, EncodingName, Survey, TextMessage, ToolBlock
 
 def carry(messages: Sequence[Any], summary: str, policy: Policy) -> tuple[str, Counts]: ...
 def carry_body(body: bytes, summary: str, policy: Policy) -> CarriedBytes: ...

@@ -10,7 +10,10 @@ from toolcarry.errors import InputError
 from toolcarry.types import check_choice
 from toolcarry.wire import Wire, as_object
 
-__all__ = ["STYLES", "Style", "define", "given_arguments", "whole_number"]
+__all__ = ["RETRIEVAL", "STYLES", "Style", "define", "given_arguments", "whole_number"]
+
+RETRIEVAL: Final = "read_tool_result"
+"""The tool that gives a whole result back: what it gave is never replaced."""
 
 Style = Literal["anthropic", "openai", "responses", "ollama", "gemini", "bedrock"]
 STYLES: Final[tuple[Style, ...]] = (

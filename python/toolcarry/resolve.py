@@ -6,13 +6,8 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from toolcarry._backend import kernels
-from toolcarry._pure.content import result_text
-from toolcarry._pure.project.blocks import RETRIEVAL
-from toolcarry._pure.project.markers import name_all
-from toolcarry._pure.project.sites import site_at
-from toolcarry._pure.read import read_result
 from toolcarry.errors import InputError
-from toolcarry.own_tools import Style, define, given_arguments, whole_number
+from toolcarry.own_tools import RETRIEVAL, Style, define, given_arguments, whole_number
 from toolcarry.read import Body, Messages, located, take
 from toolcarry.wire import Wire, as_object
 
@@ -49,6 +44,8 @@ def resolve(messages: Messages | Body, ref: str) -> str:
     >>> resolve([result], "t1")
     '3 passed'
     """
+    from toolcarry._pure.project.markers import name_all  # noqa: PLC0415 - slow, and seldom wanted
+
     given = take(messages)
     try:
         if isinstance(given, bytes):
@@ -67,6 +64,10 @@ def resolve(messages: Messages | Body, ref: str) -> str:
 
 def whole_text(result: Wire) -> str:
     """The text of a result: as the model was given it, and where it was no text, what a context shows of it."""
+    from toolcarry._pure.content import result_text  # noqa: PLC0415 - slow, and seldom wanted
+    from toolcarry._pure.project.sites import site_at  # noqa: PLC0415
+    from toolcarry._pure.read import read_result  # noqa: PLC0415
+
     site = site_at((), as_object(result) or {})
     if site is not None and isinstance(site.content, str):
         return site.content

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any, Literal
+from typing import Any, Literal, TypedDict
 
 from toolcarry.errors import ConfigError
 
@@ -24,6 +24,13 @@ OLDEST = 2**53
 KINDS = ("read", "edit", "command", "other")
 ENCODINGS: tuple[EncodingName, ...] = ("o200k_base", "cl100k_base")
 KEEP_BLOCK = ("last", "all", "first", "none")
+
+
+class TextMessage(TypedDict):
+    """A message of a text history."""
+
+    role: str
+    content: str
 
 
 @dataclass(frozen=True, slots=True)

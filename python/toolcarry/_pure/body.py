@@ -9,11 +9,11 @@ from toolcarry._pure.carry import carry, extract_tool_blocks
 from toolcarry._pure.dialogue import dialogue
 from toolcarry._pure.inspect import inspect
 from toolcarry._pure.message_tokens import message_tokens
-from toolcarry._pure.recount.job import RecountCounts, TextMessage, recount
+from toolcarry._pure.recount.job import RecountCounts, recount
 from toolcarry.body import open_body
 from toolcarry.errors import InputError
 from toolcarry.policy import Policy
-from toolcarry.types import Counts, EncodingName, Survey, ToolBlock
+from toolcarry.types import Counts, EncodingName, Survey, TextMessage, ToolBlock
 from toolcarry.unpack import check_end, read_file
 
 if TYPE_CHECKING:

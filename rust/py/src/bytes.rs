@@ -122,5 +122,5 @@ pub(crate) fn ask_reference<'py>(
     kernel: &str,
     arguments: impl PyCallArgs<'py>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    py.import(intern!(py, "toolcarry._pure"))?.getattr(kernel)?.call1(arguments)
+    py.import(intern!(py, "toolcarry._pure.kernels"))?.getattr(kernel)?.call1(arguments)
 }

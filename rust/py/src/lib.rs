@@ -21,7 +21,7 @@ mod tokens;
 
 use pyo3::prelude::*;
 
-/// The kernels, under the names of `toolcarry._pure`.
+/// The kernels, under the names of `toolcarry._pure.kernels`.
 #[pymodule]
 mod _core {
     #[pymodule_export]

@@ -13,10 +13,9 @@ from toolcarry._pure.project import markers
 from toolcarry._pure.project.sites import Paths, site_at
 from toolcarry._pure.rules import is_named
 from toolcarry.decisions import Decision
+from toolcarry.own_tools import RETRIEVAL
 from toolcarry.policy import Policy
 
-RETRIEVAL = "read_tool_result"
-"""The tool that gives a whole result back: what it gave is never replaced."""
 CLEARED: Decision = ("cleared", "", 0, 0)
 RULED_OUT: Decision = ("rule", "", 0, 0)
 

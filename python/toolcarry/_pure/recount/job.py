@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any, TypedDict
+from typing import Any
 
 from toolcarry._pure.carry import inactive_reason
 from toolcarry._pure.entry import Entry
@@ -14,16 +14,8 @@ from toolcarry._pure.recount.budget import shrink
 from toolcarry._pure.recount.records import record_entry
 from toolcarry._pure.recount.seats import joined, place_entries, place_records
 from toolcarry._pure.recount.spoken import Spoken
-from toolcarry.types import EncodingName
+from toolcarry.types import EncodingName, TextMessage
 from toolcarry.wire import Wire
-
-
-class TextMessage(TypedDict):
-    """A message of a text history."""
-
-    role: str
-    content: str
-
 
 RecountCounts = tuple[
     int, int, int, int, int, int, int, int, int, int, int, dict[str, int], int, int, tuple[int, ...], tuple[int, ...],
