@@ -60,6 +60,16 @@ def test_ollama_pairs_by_order(api: ModuleType) -> None:
     assert kinds(found) == ["renamed_role"]
 
 
+def test_one_that_names_another_tool_than_its_call_names_that(api: ModuleType) -> None:
+    """Without an id it would be paired by its name the next time."""
+    given = {"function": {"name": "g", "arguments": {}}}
+    use = {"type": "tool_use", "name": "f", "input": {}}
+    asked = {"role": "assistant", "content": [use], "tool_calls": [given, given]}
+    found = repair(api, [ASK, asked, OLD], "ollama")
+    assert found.messages[2] == {"role": "tool", "name": "g", "content": "x"}
+    assert {"renamed_role", "renamed_tool"} <= set(kinds(found))
+
+
 def test_one_that_is_too_long_is_cut_all_the_same(api: ModuleType) -> None:
     messages = [ASK, CALL, {**OLD, "tool_call_id": "t1", "content": "a line\n" * 99}]
     policy = Policy(repair=True, max_tool_result_chars=100)

@@ -6,6 +6,7 @@ use ahash::{AHashMap, AHashSet};
 use super::mends::Mends;
 use super::pairs::{given_twice, id_of};
 use super::repair::Repair;
+use crate::pieces::Piece;
 use crate::project::drafts::{Draft, Edit, Json, PartsKey, Path};
 use crate::project::material::Material;
 use crate::read::items;
@@ -24,10 +25,11 @@ pub(crate) fn mend_chat<'a, V: Value<'a>>(mut repair: Repair<'_, 'a, '_, V>) -> 
         }
     }
     for path in &pairs.results {
-        if let Some(block) = pairs.owner(*path).and_then(|number| blocks.get(number)) {
+        let owner = pairs.owner(*path).and_then(|number| Some((number, blocks.get(number)?)));
+        if let Some((number, block)) = owner {
             owners.insert(path.position(), block.entry.position);
             if !repair.material.is_gone(*path) {
-                renew(&mut repair, *path, block.entry.call_id);
+                renew(&mut repair, *path, pairs.name_of(number, block), block.entry.call_id);
             }
         }
     }
@@ -59,15 +61,21 @@ pub(crate) fn mend_chat<'a, V: Value<'a>>(mut repair: Repair<'_, 'a, '_, V>) -> 
 }
 
 /// Let an answer of the role that came before `tool_calls`, which is refused there, be one of today's.
-fn renew<'a, V: Value<'a>>(repair: &mut Repair<'_, 'a, '_, V>, path: Path, call_id: Text<'a>) {
-    let dialect = repair.dialect;
+fn renew<'a, V: Value<'a>>(repair: &mut Repair<'_, 'a, '_, V>, path: Path, name: Text<'a>, call_id: Text<'a>) {
+    let (dialect, position) = (repair.dialect, Some(path.position()));
     let Some(message) = repair.material.at(path).filter(|message| !dialect.is_result(*message)) else { return };
     let mut members = vec![(names::ROLE, Some(Edit::Made(Json::ascii("tool"))))];
     if message.get(names::CONTENT).is_none() {
         members.push((names::CONTENT, Some(Edit::Made(Json::ascii(""))))); // which the old role need not have
     }
+    let own = text_or_empty(message.get(names::NAME));
+    if !own.is_empty() && own != name {
+        // By which it would be another's, without an id.
+        members.push((names::NAME, Some(Edit::Made(Json::Text(Piece::Borrowed(name))))));
+        repair.mends.add_with("renamed_tool", position, call_id, Piece::Borrowed(name));
+    }
     repair.material.edit(path, members);
-    repair.mends.add("renamed_role", Some(path.position()), call_id);
+    repair.mends.add("renamed_role", position, call_id);
 }
 
 /// Whether a message of the old role names a call of `tool_calls`: that is refused, however often.
