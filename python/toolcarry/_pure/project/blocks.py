@@ -64,6 +64,16 @@ class Block:
             or not site.is_replaceable
         )
 
+    def place(self, paths: Paths) -> None:
+        """Let the result stand in a place of its own, where one object stands for several."""
+        entry = self.entry
+        if entry.result is None or self.result_path is None:
+            return
+        path = paths.next_of(entry.result_position, entry.result)
+        if path is not None:
+            self.result_path = path
+            self.site = None if self.site is None else self.site._replace(path=path)
+
     def decide(self, decision: Decision | None) -> bool:
         """Replace the result, if that makes it smaller, and smaller than it already is."""
         if decision is None or self.is_fixed or self.is_kept or self.is_dropped:
@@ -153,6 +163,8 @@ def read_blocks(
         reason, by, _ = judging.judge(entry)
         blocks.append(Block(entry, paths, reason, by))
     blocks.reverse()
+    for block in blocks if paths.repeated else ():
+        block.place(paths)
     if known is None:
         names = markers.name_all(block.entry.call_id for block in blocks)
     else:

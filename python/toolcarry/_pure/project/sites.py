@@ -5,7 +5,7 @@ Known are the results that a client gives: those of a provider's own tools are n
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from toolcarry._pure.content import TEXTS, is_bare, result_text
@@ -153,6 +153,8 @@ class Paths:
     def __init__(self, messages: Sequence[Any]) -> None:
         self._messages = messages
         self._known: dict[int, dict[int, Path]] = {}
+        self.repeated: dict[tuple[int, int], Iterator[Path]] = {}
+        """Where each object stands that a message holds several times, by the position and its identity."""
 
     def of(self, position: int, wire: Wire) -> Path | None:
         """The path of what was read from the message at a position."""
@@ -161,12 +163,29 @@ class Paths:
             return (position,)
         known = self._known.get(position)
         if known is None:
-            known = self._known[position] = {
-                id(part): (position, key, index)
+            places: list[tuple[int, Path]] = [
+                (id(part), (position, key, index))
                 for key in (*LISTS, "tool_calls")
                 for index, part in enumerate(as_list(message.get(key)) or ())
-            }
+            ]
+            known = self._known[position] = dict(places)
+            if len(known) < len(places):
+                self._note_repeated(position, places)
         return known.get(id(wire))
+
+    def next_of(self, position: int, wire: Wire) -> Path | None:
+        """The same; of an object that stands several times in the message, each of its places in its turn."""
+        path = self.of(position, wire)
+        places = self.repeated.get((position, id(wire)))
+        return path if places is None else next(places, path)
+
+    def _note_repeated(self, position: int, places: list[tuple[int, Path]]) -> None:
+        found: dict[int, list[Path]] = {}
+        for identity, path in places:
+            found.setdefault(identity, []).append(path)
+        for identity, paths in found.items():
+            if len(paths) > 1:
+                self.repeated[position, identity] = iter(paths)
 
 
 def text_of(part: object) -> str | None:

@@ -9,12 +9,13 @@ use super::drafts::Path;
 use super::markers::{References, is_marker, slack};
 use super::settings::{Decision, Fate, Settings};
 use super::sites::{Paths, Site};
+use super::slice::Slice;
 use super::substitute::Substitute;
 use crate::content::Content;
 use crate::dedupe::{Judgement, Judging, Reason};
 use crate::entry::Entry;
 use crate::limits::signed;
-use crate::messages::{Halt, Messages, Record};
+use crate::messages::Halt;
 use crate::pair::Walk;
 use crate::pieces::Piece;
 use crate::rules::is_named;
@@ -95,6 +96,15 @@ impl<'a, V: Value<'a>> Block<'a, V> {
             is_dropped: false,
             is_known: false,
             is_fixed: OnceCell::new(),
+        }
+    }
+
+    /// Let the result stand in a place of its own, where one object stands for several.
+    fn place(&mut self, paths: &mut Paths<'_, V>) {
+        let place = |result| paths.next_of(self.entry.result_position, result);
+        if let Some(path) = self.entry.result.filter(|_| self.result_path.is_some()).and_then(place) {
+            self.result_path = Some(path);
+            self.site.iter_mut().for_each(|site| site.path = path);
         }
     }
 
@@ -192,28 +202,6 @@ impl<'a, V: Value<'a>> Block<'a, V> {
     }
 }
 
-/// Messages that are all there.
-#[derive(Clone, Copy, Debug)]
-struct Slice<'m, V>(&'m [V]);
-
-impl<'a, V: Value<'a>> Messages<'a> for Slice<'_, V> {
-    type Item = V;
-    type Error = Infallible;
-
-    fn before(&self, position: Option<usize>) -> Result<Option<(usize, V)>, Infallible> {
-        let Some(position) = position.unwrap_or(self.0.len()).checked_sub(1) else { return Ok(None) };
-        Ok(self.0.get(position).map(|item| (position, *item)))
-    }
-
-    fn number(&self, position: usize) -> usize {
-        position
-    }
-
-    fn records(&self, last: usize) -> Result<Vec<Option<Record<'a>>>, Infallible> {
-        Ok(self.0.iter().take(last + 1).map(|item| Record::of(*item)).collect())
-    }
-}
-
 /// The blocks of a conversation.
 pub(crate) struct Blocks<'a, V> {
     /// Oldest first.
@@ -265,6 +253,11 @@ pub(crate) fn read_blocks<'a, V: Value<'a>>(
         }
     }
     all.reverse();
+    if paths.has_repeated() {
+        for block in &mut all {
+            block.place(&mut paths);
+        }
+    }
     if let Some(known) = known {
         for (block, known) in all.iter_mut().zip(known) {
             block.reference = Cow::Owned(known.reference.clone());

@@ -17,6 +17,7 @@ mod settings;
 mod signs;
 mod sites;
 mod sizes;
+mod slice;
 mod spans;
 mod stays;
 mod substitute;

@@ -3,6 +3,8 @@
 //! Known are the results that a client gives: those of a provider's own tools are never touched, nor is what nobody knows.
 //! The twin is `_pure/project/sites.py`.
 
+use std::vec::IntoIter;
+
 use ahash::AHashMap;
 
 use super::drafts::{Changed, Draft, Edit, Home, Json, Members, Parts, PartsKey, Path};
@@ -154,11 +156,13 @@ pub(crate) struct Paths<'m, V> {
     messages: &'m [V],
     /// Of messages with many parts: where each stands, by its identity.
     known: AHashMap<usize, AHashMap<usize, Path>>,
+    /// Where each object stands that a message holds several times, by the position and its identity.
+    repeated: AHashMap<(usize, usize), IntoIter<Path>>,
 }
 
 impl<'a, 'm, V: Value<'a>> Paths<'m, V> {
     pub(crate) fn new(messages: &'m [V]) -> Self {
-        Self { messages, known: AHashMap::new() }
+        Self { messages, known: AHashMap::new(), repeated: AHashMap::new() }
     }
 
     /// The path of what was read from the message at a position.
@@ -178,9 +182,43 @@ impl<'a, 'm, V: Value<'a>> Paths<'m, V> {
         };
         // An object that stands twice stands where it stands last.
         if lists.iter().flatten().map(|list| list.count()).sum::<usize>() <= LONG {
-            return paths().filter(|(identity, _)| *identity == wanted).last().map(|(_, path)| path);
+            let mut found = paths().filter(|(identity, _)| *identity == wanted).map(|(_, path)| path);
+            let first = found.next();
+            let last = found.last();
+            if last.is_some() && !self.repeated.contains_key(&(position, wanted)) {
+                self.note_repeated(position, paths());
+            }
+            return last.or(first);
         }
-        self.known.entry(position).or_insert_with(|| paths().collect()).get(&wanted).copied()
+        if !self.known.contains_key(&position) {
+            let known: AHashMap<usize, Path> = paths().collect();
+            if known.len() < paths().count() {
+                self.note_repeated(position, paths());
+            }
+            self.known.insert(position, known);
+        }
+        self.known.get(&position)?.get(&wanted).copied()
+    }
+
+    /// The same; of an object that stands several times in the message, each of its places in its turn.
+    pub(crate) fn next_of(&mut self, position: usize, wire: V) -> Option<Path> {
+        let path = self.of(position, wire);
+        let place = self.repeated.get_mut(&(position, wire.identity())).and_then(Iterator::next);
+        place.or(path)
+    }
+
+    /// Whether any object stood several times in a message that was asked for.
+    pub(crate) fn has_repeated(&self) -> bool {
+        !self.repeated.is_empty()
+    }
+
+    fn note_repeated(&mut self, position: usize, paths: impl Iterator<Item = (usize, Path)>) {
+        let mut found: AHashMap<usize, Vec<Path>> = AHashMap::new();
+        for (identity, path) in paths {
+            found.entry(identity).or_default().push(path);
+        }
+        let repeated = found.into_iter().filter(|(_, paths)| paths.len() > 1);
+        self.repeated.extend(repeated.map(|(identity, paths)| ((position, identity), paths.into_iter())));
     }
 }
 

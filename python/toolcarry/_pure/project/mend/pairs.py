@@ -45,7 +45,7 @@ class Pairs:
             if call is None:
                 self.orphan_ids.add(block.entry.call_id)
                 continue
-            path = paths.of(block.entry.position, call)
+            path = paths.next_of(block.entry.position, call)
             if dialect.form == "chat" and path is not None:
                 path = self._among_calls(messages, path, block)
             if path is None or not dialect.is_call(call):

@@ -120,7 +120,7 @@ impl<'a> Pairs<'a> {
                 pairs.orphan_ids.insert(entry.call_id);
                 continue;
             };
-            let path = match paths.of(entry.position, call) {
+            let path = match paths.next_of(entry.position, call) {
                 path if dialect.form != Form::Chat => path,
                 Some(Path::Part(position, PartsKey::Content, index)) => {
                     let found = doubles.find(messages, position, index);
