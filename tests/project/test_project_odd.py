@@ -4,6 +4,7 @@ import json
 from types import ModuleType
 
 import pytest
+from repairs import ASK, answer, chat, kinds, repair
 from wire import turn
 
 from toolcarry import Policy
@@ -11,6 +12,18 @@ from toolcarry import Policy
 REPAIR = Policy(repair=True)
 SHORT = Policy(max_tool_result_chars=200)
 LONG = "a line of text\n" * 60
+
+
+def test_what_has_neither_content_nor_calls_says_nothing(api: ModuleType) -> None:
+    """An empty list of calls is refused, and so is a message without it that has no content."""
+    empty = {"role": "assistant", "content": None, "tool_calls": []}
+    call = chat(("t1", "f"))
+    found = repair(api, [ASK, empty, call, answer("t1")], "openai")
+    assert found.messages[1] == {"role": "assistant", "content": ""}
+    assert kinds(found) == ["empty_calls"]
+    for said in ({"content": "x"}, {"content": None, "refusal": "No."}):
+        found = repair(api, [ASK, {**empty, **said}, call, answer("t1")], "openai")
+        assert found.messages[1] == {"role": "assistant", **said}
 
 
 def test_what_is_no_text_stays_beside_a_bare_text(api: ModuleType) -> None:

@@ -12,6 +12,9 @@ from toolcarry._pure.project.mend.pairs import given_twice
 from toolcarry._pure.project.mend.repair import Repair
 from toolcarry.wire import Wire, as_list, as_object, text_or_empty
 
+WORDS = ("content", "function_call", "refusal", "audio")
+"""One of these a message has that has no calls."""
+
 
 def mend_chat(repair: Repair) -> list[Draft]:
     """The messages, so that each call has its result behind it, once, and no other result stands anywhere."""
@@ -91,7 +94,9 @@ def mend_message(material: Material, position: int, message: Wire, mends: Mends)
     if calls is None:
         return
     if not calls:
-        material.edit((position,), {"tool_calls": None})
+        says_nothing = all(message.get(key) is None for key in WORDS)
+        empty = {"content": Made("")} if says_nothing else {}
+        material.edit((position,), {"tool_calls": None, **empty})
         mends.add("empty_calls", position)
     ids = [text_or_empty((as_object(call) or {}).get("id")) for call in calls]
     parts = [as_object(item) or {} for item in as_list(message.get("content")) or ()]

@@ -11,7 +11,10 @@ use crate::project::drafts::{Draft, Edit, Json, PartsKey, Path};
 use crate::project::material::Material;
 use crate::read::items;
 use crate::text::Text;
-use crate::value::{Value, names, text_or_empty};
+use crate::value::{Key, Value, names, text_or_empty};
+
+/// One of these a message has that has no calls.
+const WORDS: [Key<'static>; 4] = [names::CONTENT, names::FUNCTION_CALL, names::REFUSAL, names::AUDIO];
 
 /// The messages, so that each call has its result behind it, once, and no other result stands anywhere.
 pub(crate) fn mend_chat<'a, V: Value<'a>>(mut repair: Repair<'_, 'a, '_, V>) -> Vec<Draft<'a, V>> {
@@ -109,7 +112,11 @@ fn mend_message<'a, V: Value<'a>>(
 ) {
     let Some(calls) = message.get(names::TOOL_CALLS).and_then(Value::list) else { return };
     if calls.count() == 0 {
-        material.edit(Path::Message(position), vec![(names::TOOL_CALLS, None)]);
+        let mut members = vec![(names::TOOL_CALLS, None)];
+        if WORDS.iter().all(|key| message.get(*key).is_none()) {
+            members.push((names::CONTENT, Some(Edit::Made(Json::ascii("")))));
+        }
+        material.edit(Path::Message(position), members);
         mends.add("empty_calls", Some(position), Text::ascii(""));
         return;
     }
