@@ -41,6 +41,24 @@ def test_a_list_of_tools_is_not_made_up(api: ModuleType) -> None:
         assert api.project(items, policy=REPAIR).report.not_repaired == ""
 
 
+def test_a_list_of_tools_answers_no_other_call(api: ModuleType) -> None:
+    """It was given a result beside it, which the next projection took for the second one."""
+    call = {"type": "function_call", "call_id": "c1", "name": "f", "arguments": "{}"}
+    listed = {"type": "tool_search_output", "call_id": "c1", "tools": [{"name": "f"}]}
+    user = {"role": "user", "content": "?"}
+    for lists in ([listed], [listed, listed]):
+        found = repair(api, [call, user, *lists], "responses")
+        types = [item.get("type") for item in found.messages]
+        assert types == ["function_call", "function_call_output", None]
+        assert kinds(found) == ["missing_result", *["duplicate_result"] * len(lists)]
+        assert api.project(found.messages, policy=REPAIR).report.mends == ()
+    del call["call_id"], listed["call_id"]
+    assert (
+        listed in api.project([call, user, {**listed, "id": "o1"}, listed], policy=REPAIR).messages
+    )
+    assert api.project([listed, user], policy=REPAIR).messages == [listed, user]
+
+
 def test_a_screenshot_is_not_made_up(api: ModuleType) -> None:
     """The model would believe it, so that the call stays open, and is told."""
     screen = {"type": "computer_screenshot", "image_url": "data:image/png;base64,aGk="}

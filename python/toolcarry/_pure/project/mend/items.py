@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from toolcarry._pure.project.drafts import Draft
-from toolcarry._pure.project.mend.pairs import SEARCHED
+from toolcarry._pure.project.mend.pairs import FOUND, SEARCHED, Pairs
 from toolcarry._pure.project.mend.repair import Repair
 from toolcarry.wire import Wire, text_or_empty
 
@@ -29,7 +29,9 @@ def mend_items(repair: Repair) -> list[Draft]:
         if missing and not is_call:
             drafts += missing
             missing = []
-        if is_result and not pairs.has_result(path) and not material.is_continued:
+        is_result = is_result and not material.is_continued
+        is_found = item.get("type") == FOUND and answers_other(item, pairs)
+        if (is_result or is_found) and not pairs.has_result(path):
             repair.tell_stray(path, text_or_empty(item.get("call_id")))
             continue
         if is_reasoning(item) and not leads[position]:
@@ -39,6 +41,12 @@ def mend_items(repair: Repair) -> list[Draft]:
         if is_call and pairs.result_of(pairs.calls[path]) is None:
             missing += repair.answer(pairs.calls[path])
     return drafts + missing
+
+
+def answers_other(item: Wire, pairs: Pairs) -> bool:
+    """Whether an item names a call that it does not answer, since the client does."""
+    call_id = text_or_empty(item.get("call_id"))
+    return call_id != "" and call_id in pairs.ids
 
 
 def is_reasoning(item: Wire) -> bool:

@@ -16,6 +16,9 @@ SEARCHED = "tool_search_call"
 """The call of Responses whose result is a list of tools: of one that a client did not make, none is made up, since an empty
 one would be believed, too."""
 
+FOUND = "tool_search_output"
+"""Its result, which answers no other call."""
+
 
 class Pairs:
     """Calls and results by where they stand, in their order."""
@@ -135,7 +138,7 @@ def is_open_search(block: Block, dialect: Dialect) -> bool:
     call, result = block.entry.call or {}, block.entry.result or {}
     is_search = dialect.form == "items" and call.get("type") == SEARCHED
     is_clients = is_search and call.get("execution") == "client" and not block.is_dropped
-    return is_clients and result.get("type") != "tool_search_output"
+    return is_clients and result.get("type") != FOUND
 
 
 def may_answer(block: Block, dialect: Dialect) -> bool:

@@ -1,7 +1,7 @@
 //! `OpenAI` Responses: calls, results and reasoning are items of their own.
 //! The twin is `_pure/project/mend/items.py`.
 
-use super::pairs::SEARCHED;
+use super::pairs::{FOUND, Pairs, SEARCHED};
 use super::repair::Repair;
 use crate::project::drafts::{Draft, Path};
 use crate::text::Text;
@@ -26,8 +26,10 @@ pub(crate) fn mend_items<'a, V: Value<'a>>(mut repair: Repair<'_, 'a, '_, V>) ->
         if call.is_none() {
             drafts.append(&mut missing);
         }
-        if dialect.is_result(item) && !pairs.has_result(path) && !repair.material.is_continued {
-            repair.tell_stray(path, text_or_empty(item.get(names::CALL_ID)));
+        let is_result = dialect.is_result(item) && !repair.material.is_continued;
+        let is_found = || text_or_empty(item.get(names::TYPE)).is(FOUND) && answers_other(item, pairs);
+        if (is_result || is_found()) && !pairs.has_result(path) {
+            repair.tell_stray(path, id_of_call(item));
             continue;
         }
         if is_reasoning(item) && !leads_on {
@@ -40,6 +42,16 @@ pub(crate) fn mend_items<'a, V: Value<'a>>(mut repair: Repair<'_, 'a, '_, V>) ->
     }
     drafts.append(&mut missing);
     drafts
+}
+
+fn id_of_call<'a, V: Value<'a>>(item: V) -> Text<'a> {
+    text_or_empty(item.get(names::CALL_ID))
+}
+
+/// Whether an item names a call that it does not answer, since the client does.
+fn answers_other<'a, V: Value<'a>>(item: V, pairs: &Pairs<'a>) -> bool {
+    let call_id = id_of_call(item);
+    !call_id.is_empty() && pairs.ids.contains(&call_id)
 }
 
 fn is_reasoning<'a, V: Value<'a>>(item: V) -> bool {

@@ -14,6 +14,8 @@ use crate::value::{Key, Value, names, text_or_empty};
 /// The call of Responses whose result is a list of tools: of one that a client did not make, none is made up, since an empty
 /// one would be believed, too.
 pub(super) const SEARCHED: &str = "tool_search_call";
+/// Its result, which answers no other call.
+pub(super) const FOUND: &str = "tool_search_output";
 const EXECUTION: Key<'static> = Key::new("execution");
 
 /// Calls and results by where they stand, in their order. Blocks are named by their number.
@@ -55,7 +57,7 @@ fn is_open_search<'a, V: Value<'a>>(block: &Block<'a, V>) -> bool {
     let says = |wire: Option<V>, key, text| text_or_empty(wire.and_then(|wire| wire.get(key))).is(text);
     let (call, result) = (block.entry.call, block.entry.result);
     let is_clients = || says(call, EXECUTION, "client") && !block.is_dropped;
-    says(call, names::TYPE, SEARCHED) && is_clients() && !says(result, names::TYPE, "tool_search_output")
+    says(call, names::TYPE, SEARCHED) && is_clients() && !says(result, names::TYPE, FOUND)
 }
 
 /// The calls that stand in the content and in `tool_calls`: their places in both, in the order of the content.
