@@ -17,7 +17,7 @@ def test_01_interrupted_parallel_calls(api: ModuleType) -> None:
         ASK,
     ]
     found = repair(api, messages)
-    assert found.messages[2]["content"] == [wire.result("t2", "real"), INTERRUPTED]
+    assert found.messages[2]["content"] == [INTERRUPTED, wire.result("t2", "real")]
     assert kinds(found) == ["missing_result"]
 
 
@@ -162,7 +162,7 @@ def test_13_calls_without_ids(api: ModuleType) -> None:
     ]
     found = repair(api, contents, "gemini")
     parts = found.messages[2]["parts"]
-    assert parts[:2] == [response("g", "1"), response("f", "2")]
+    assert parts[:2] == [response("f", "2"), response("g", "1")]
     assert parts[2]["functionResponse"]["name"] == "f"
     assert parts[3] == {"text": "and"}
 

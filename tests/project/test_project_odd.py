@@ -242,3 +242,25 @@ def test_a_client_answers_no_call_of_the_providers_own(api: ModuleType) -> None:
     assert [mend.kind for mend in once.report.mends] == ["orphan_result"]
     assert once.messages[1]["content"] == [answered, words]
     assert api.project(once.messages, policy=REPAIR).report.mends == ()
+
+
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_a_response_in_the_models_own_content(api: ModuleType, place: int) -> None:
+    """Without ids the order tells which call it answers: it goes before those that stand right already."""
+    call = {"functionCall": {"name": "f", "args": {}}}
+    first, second = (
+        {"functionResponse": {"name": "f", "response": {"output": text}}} for text in "12"
+    )
+    parts = [call, call]
+    parts.insert(place, first)
+    contents = [
+        {"role": "user", "parts": [{"text": "?"}]},
+        {"role": "model", "parts": parts},
+        {"role": "user", "parts": [second]},
+    ]
+    found = repair(api, contents, "gemini")
+    assert found.messages[1:] == [
+        {"role": "model", "parts": [call, call]},
+        {"role": "user", "parts": [first, second]},
+    ]
+    assert kinds(found) == ["moved_result"]

@@ -176,24 +176,22 @@ class Turns:
         return self._dialect.answers_at_once and len({path[0] for path in results}) > 1
 
     def _results_of(self, open_calls: list[Block], own: list[Path]) -> list[Draft]:
-        """A result for each call: those that stand in the turn, those that stand elsewhere, and new ones.
+        """A result for each call, in their order, by which those without ids are paired.
 
-        What must not stand within them comes behind.
+        Some stand in the turn, some elsewhere, some are new. What must not stand within them comes behind.
         """
-        drafts = [self._material.draft(path) for path in own]
-        beside = [item for path in own for item in self._beside.get(path, ())]
-        there = {self._results[path].entry.order for path in own}
+        there = set(own)
+        drafts: list[Draft] = []
+        beside: list[Draft] = []
         for block in open_calls:
-            entry = block.entry
-            if entry.order in there:
-                continue
             path = self._pairs.result_of(block)
-            if path is not None:
-                drafts.append(self._material.draft(path))
-                beside += self._beside.get(path, ())
-                self._mends.add("moved_result", entry.result_position, entry.call_id)
-            else:
+            if path is None:
                 drafts += self._repair.answer(block)
+                continue
+            drafts.append(self._material.draft(path))
+            beside += self._beside.get(path, ())
+            if path not in there:
+                self._mends.add("moved_result", block.entry.result_position, block.entry.call_id)
         return drafts + beside
 
     def _belongs(self, path: Path, wanted: set[int]) -> bool:

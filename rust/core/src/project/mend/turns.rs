@@ -204,21 +204,21 @@ impl<'t, 'a, 'm, V: Value<'a>> Turns<'t, 'a, 'm, V> {
         }
     }
 
-    /// A result for each call: those that stand in the turn, those that stand elsewhere, and new ones. What must not stand
-    /// within them comes behind.
+    /// A result for each call, in their order, by which those without ids are paired: some stand in the turn, some elsewhere,
+    /// some are new. What must not stand within them comes behind.
     fn results_of(&mut self, open: &[usize], own: &[Path]) -> Vec<Draft<'a, V>> {
-        let mut drafts: Vec<_> = own.iter().filter_map(|path| self.repair.material.draft(*path)).collect();
-        let mut beside: Vec<_> = own.iter().filter_map(|path| self.beside.remove(path)).flatten().collect();
-        let there: AHashSet<usize> = own.iter().filter_map(|path| self.repair.pairs.owner(*path)).collect();
-        for number in open.iter().filter(|number| !there.contains(number)) {
-            let Some(block) = self.repair.material.blocks.get(*number) else { continue };
-            let entry = &block.entry;
-            if let Some(path) = self.repair.pairs.result_of(*number) {
-                drafts.extend(self.repair.material.draft(path));
-                beside.extend(self.beside.remove(&path).into_iter().flatten());
-                self.repair.mends.add("moved_result", Some(entry.result_position), entry.call_id);
-            } else {
+        let there: AHashSet<&Path> = own.iter().collect();
+        let (mut drafts, mut beside) = (Vec::with_capacity(open.len()), Vec::new());
+        for number in open {
+            let Some(path) = self.repair.pairs.result_of(*number) else {
                 drafts.extend(self.repair.answer(*number));
+                continue;
+            };
+            drafts.extend(self.repair.material.draft(path));
+            beside.extend(self.beside.remove(&path).into_iter().flatten());
+            let moved = self.repair.material.blocks.get(*number).filter(|_| !there.contains(&path));
+            if let Some(entry) = moved.map(|block| &block.entry) {
+                self.repair.mends.add("moved_result", Some(entry.result_position), entry.call_id);
             }
         }
         drafts.extend(beside);
