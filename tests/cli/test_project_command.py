@@ -28,7 +28,7 @@ def test_the_body_is_what_the_library_projects(run, body):
     assert done.stdout == toolcarry.project_body(body.read_bytes(), policy=policy).body
     assert done.returncode == 0
     assert done.stderr.decode().splitlines() == [
-        f"{body}: 1 of 3 results replaced (1 read again later); 514 characters of results, now 59",
+        f"{body}: 1 of 3 results replaced (1 read again later); 514 characters of results, now 55",
         f"{body}: a result without call was left out: 1",
         f"{body}: a message in which nothing is left was left out: 1",
     ]
