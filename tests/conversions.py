@@ -5,11 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from itertools import pairwise
+from pathlib import Path
 from typing import Any, NamedTuple
 
+import pytest
+
+from toolcarry import InputError
 from toolcarry._pure.content import result_text
 from toolcarry._pure.pair import Walk
 from toolcarry._pure.read import read_result
+from toolcarry.body import decode_messages
 from toolcarry.convert import Converted, Target
 from toolcarry.decode import compact_json, loads_arguments
 
@@ -19,6 +24,14 @@ TARGETS: tuple[Target, ...] = (
 MARK_ERRORS: tuple[Target, ...] = ("anthropic", "gemini", "bedrock")
 """The targets that say that a result is a failure."""
 Message = dict[str, Any]
+
+
+def conversation_in(path: Path) -> list[Any]:
+    """The messages in a file, of any shape; skips the test where there are none."""
+    try:
+        return decode_messages(path.read_bytes())[0]
+    except InputError:
+        pytest.skip("no conversation")
 
 
 class Held(NamedTuple):

@@ -6,6 +6,9 @@ from pathlib import Path
 from typing import Any
 
 TRANSCRIPTS = Path(__file__).parents[2] / "shared" / "transcripts"
+FILES: list[Path] = sorted(
+    path for path in TRANSCRIPTS.rglob("*") if path.suffix in (".json", ".jsonl", ".traj")
+)
 
 
 def real_conversations(folder: Path) -> Iterator[tuple[str, list[Any]]]:

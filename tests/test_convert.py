@@ -6,10 +6,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conversions import MARK_ERRORS, TARGETS, Held, check_shape, held, kinds, without_ids
+from conversions import (
+    MARK_ERRORS,
+    TARGETS,
+    Held,
+    check_shape,
+    conversation_in,
+    held,
+    kinds,
+    without_ids,
+)
 from hypothesis import given
 from hypothesis import strategies as st
-from real import TRANSCRIPTS
+from real import FILES
 from sources import HAVE_ERRORS, SOURCES
 from sources_providers import (
     CODE,
@@ -31,7 +40,7 @@ from sources_providers import (
 from strategies import transcripts
 from wire import assistant, user
 
-from toolcarry import Converted, InputError, convert, dialogue
+from toolcarry import Converted, convert, dialogue
 from toolcarry.body import decode_messages
 from toolcarry.convert import Target
 from toolcarry.convert.request import plain_messages
@@ -42,9 +51,6 @@ BLOCKS = [
     Held("", "bash", TEST, (PASSED,), False),
 ]
 HARD = sorted((Path(__file__).parent / "cases" / "hard").glob("*.json"))
-REAL = [
-    path for path in sorted(TRANSCRIPTS.rglob("*")) if path.suffix in (".json", ".jsonl", ".traj")
-]
 
 targets = st.sampled_from(TARGETS)
 each_target = pytest.mark.parametrize("to", TARGETS)
@@ -151,12 +157,9 @@ def test_hard_cases(path: Path, to: Target) -> None:
     check_same(messages, to)
 
 
-@pytest.mark.parametrize("path", REAL, ids=lambda path: path.name[:40])
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name[:40])
 def test_real_conversations(path: Path, real_transcripts: Path) -> None:
-    try:
-        messages, _ = decode_messages(path.read_bytes())
-    except InputError:
-        pytest.skip("no conversation")
+    messages = conversation_in(path)
     for to in TARGETS:
         converted = check_same(messages, to)
         check_same(converted.messages, "anthropic")

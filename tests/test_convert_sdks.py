@@ -8,17 +8,16 @@ from typing import Any
 import botocore.session
 import pytest
 from botocore.validate import ParamValidator
+from conversions import conversation_in
 from google.genai import types
 from hypothesis import given
-from real import TRANSCRIPTS
+from real import FILES
 from sources import SOURCES
 from strategies import transcripts
 
-from toolcarry import InputError, convert
-from toolcarry.body import decode_messages
+from toolcarry import convert
 from toolcarry.convert import Target
 
-REAL = [path for path in sorted(TRANSCRIPTS.rglob("*")) if path.suffix in (".json", ".jsonl")]
 CONVERSE = (
     botocore.session.get_session()
     .get_service_model("bedrock-runtime")
@@ -82,12 +81,9 @@ def test_whatever_it_is(check: Callable[[Any], None], messages: list[Any]) -> No
     check(messages)
 
 
-@pytest.mark.parametrize("path", REAL, ids=lambda path: path.name[:40])
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name[:40])
 def test_real_conversations(path: Path, real_transcripts: Path) -> None:
-    try:
-        messages, _ = decode_messages(path.read_bytes())
-    except InputError:
-        pytest.skip("no conversation")
+    messages = conversation_in(path)
     for check in CHECKS.values():
         check(messages)
 

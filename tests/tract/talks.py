@@ -4,6 +4,33 @@ from typing import Any
 
 from toolcarry.tract import CommitInfo, Tract
 
+Message = dict[str, Any]
+
+ASKED: Message = {"role": "user", "content": "Run the tests."}
+CALLED: Message = {
+    "role": "assistant",
+    "content": [
+        {"type": "thinking", "thinking": "Hm.", "signature": "s"},
+        {"type": "text", "text": "I will."},
+        {"type": "tool_use", "id": "t1", "name": "Bash", "input": {"command": "pytest"}},
+        {"type": "tool_use", "id": "t2", "name": "Read", "input": {"path": "a.py"}},
+    ],
+}
+ANSWERED: Message = {
+    "role": "user",
+    "content": [
+        {"type": "tool_result", "tool_use_id": "t1", "content": "1 failed", "is_error": True},
+        {
+            "type": "tool_result",
+            "tool_use_id": "t2",
+            "content": [{"type": "text", "text": "x = 1"}],
+        },
+        {"type": "text", "text": "And go on."},
+    ],
+}
+TALK = [ASKED, CALLED, ANSWERED]
+"""Two calls of Anthropic's at once, of which one fails."""
+
 
 def call(tract: Tract, *calls: tuple[str, str], text: str = "") -> CommitInfo:
     """What the model said, with calls given as id and tool."""
