@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Any, Literal
+from collections.abc import Sequence
+from typing import Literal
 
 from toolcarry._backend import kernels
 from toolcarry.errors import InputError
 from toolcarry.policy import check_rules
 from toolcarry.rules import DEFAULT_RULES
-from toolcarry.types import Rule, ToolBlock
+from toolcarry.types import Rule, ToolBlock, checked_list
 
 __all__ = ["deduplicate_tools"]
 
@@ -34,9 +34,7 @@ def deduplicate_tools(
 
 def check_blocks(blocks: Sequence[ToolBlock]) -> list[ToolBlock]:
     """The blocks as a list; ``InputError`` for what is none, and for what is no block."""
-    if not isinstance(blocks, Iterable):
-        raise InputError(f"blocks must be a list of ToolBlocks, not {type(blocks).__name__}", None)
-    given: list[Any] = list(blocks)
+    given = checked_list("blocks", blocks, "ToolBlocks")
     for position, block in enumerate(given):
         if not isinstance(block, ToolBlock):
             kind = type(block).__name__

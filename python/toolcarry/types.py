@@ -6,11 +6,11 @@ Nothing here does work; the steps take and return these.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, Literal, TypedDict
 
-from toolcarry.errors import ConfigError
+from toolcarry.errors import ConfigError, InputError
 
 Kind = Literal["read", "edit", "command", "other"]
 KeepBlock = Literal["last", "all", "first", "none"]
@@ -100,6 +100,13 @@ def checked_path(key: str, value: object, allowed: str = "a path") -> str:
     if not isinstance(name, str) or not name or "\0" in name:
         raise ConfigError(f"{key}: {value!r:.80} is not allowed; allowed: {allowed}")
     return name
+
+
+def checked_list(key: str, value: object, what: str) -> list[Any]:
+    """What ``value`` lists. Raises ``InputError`` where it is no list; a single text is none, nor are its letters."""
+    if isinstance(value, (str, bytes, Mapping)) or not isinstance(value, Iterable):
+        raise InputError(f"{key} must be a list of {what}, not {type(value).__name__}")
+    return list(value)
 
 
 def check_choice(key: str, value: object, allowed: tuple[str, ...]) -> None:

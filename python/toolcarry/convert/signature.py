@@ -7,7 +7,7 @@ from typing import Final
 from toolcarry.wire import Wire, as_object, first_given, text_or_empty
 
 UNSIGNED: Final = "skip_thought_signature_validator"
-"""What Google documents for a call that has none: Gemini 3 refuses a turn whose first call does not say so."""
+"""Google's word for a call that none of its models made: since Gemini 3, a turn whose first call has no signature is refused."""
 
 
 def signature_of(wire: Wire) -> str:

@@ -12,7 +12,7 @@ from toolcarry.encode import dump
 from toolcarry.errors import InputError
 from toolcarry.redact.logs import get_logger
 from toolcarry.tool_cache.styles import FORMS, STYLES, Form, Function, InvalidToolError, Style
-from toolcarry.types import check_choice
+from toolcarry.types import check_choice, checked_list
 from toolcarry.wire import as_object
 
 __all__ = ["EMPTY", "Definitions", "convert_tools", "read_definitions"]
@@ -96,9 +96,7 @@ def convert_tools(
     """
     check_choice("source", source, STYLES)
     check_choice("target", target, STYLES)
-    if isinstance(tools, (str, bytes)) or not isinstance(tools, Sequence):  # type: ignore[unreachable]
-        raise InputError(f"tools must be a list of objects, not {type(tools).__name__}", None)
-    read = read_tools(tools, source)
+    read = read_tools(checked_list("tools", tools, "objects"), source)
     if source == target:
         return read.tools
     form = FORMS[target]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 
 from toolcarry._pure.read import read_call
@@ -16,7 +16,6 @@ __all__ = [
     "check_text",
     "check_timeout",
     "checked_call",
-    "checked_list",
     "free_metadata",
 ]
 
@@ -84,13 +83,6 @@ def check_text(key: str, value: object, *, optional: bool = False) -> None:
     """Raise ``InputError`` unless ``value`` is a text."""
     if not isinstance(value, str) and not (optional and value is None):
         raise InputError(f"{key} must be a text, not {type(value).__name__}", None)
-
-
-def checked_list(key: str, value: object, what: str) -> list[Any]:
-    """What ``value`` lists. Raises ``InputError`` where it is no list; a single text is none, nor are its letters."""
-    if isinstance(value, (str, bytes, Mapping)) or not isinstance(value, Iterable):
-        raise InputError(f"{key} must be a list of {what}, not {type(value).__name__}", None)
-    return list(value)
 
 
 def check_json(value: object, depth: int = MAX_DEPTH) -> None:

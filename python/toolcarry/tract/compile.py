@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, TypeAlias
+from typing import Any, TypeAlias
 
 from toolcarry._pure.parts import Part, read_parts
 from toolcarry._pure.project.sites import RESPONSES, response_key, site_at
@@ -23,8 +23,6 @@ from toolcarry.wire import Wire, as_list, as_object
 __all__ = ["Style", "compile_messages", "own_message", "rebuilt", "with_text", "written"]
 
 Style: TypeAlias = Target
-MARK_ERRORS: Final[tuple[Style, ...]] = ("anthropic", "gemini", "bedrock")
-"""The shapes that say that a result is a failure."""
 
 Swaps: TypeAlias = dict[int, dict[str, Any]]
 """What stands in place of a message's parts, by their identity."""
@@ -35,12 +33,13 @@ def compile_messages(log: Log, style: Style, policy: Policy | None) -> list[dict
     check_choice("style", style, TARGETS)
     view = read_view(log)
     writer = written(log, view)
-    messages = writer.messages if style in MARK_ERRORS else writer.without_error_marks()
     is_converted = style != "openai" or writer.is_mixed
     if is_converted:
-        converted = convert(messages, to=style)
+        converted = convert(writer.messages, to=style)
         system = [system_message(converted.system, style)] if converted.system else []
         messages = [*system, *converted.messages]
+    else:
+        messages = writer.without_error_marks()
     if policy is None:
         return messages
     if messages is writer.messages and not (view.left_out or view.compacted):
@@ -77,7 +76,6 @@ class Writer:
         self.messages: list[dict[str, Any]] = []
         self.origins: list[Sequence[CommitInfo]] = []
         """Of each message the commits that it shows, in their order; none where it is no more than a line or a summary."""
-        self._has_error_marks = False
         self._document: bytes = b""
         self._told: set[str] = set()
         self._record: bytes = b""
@@ -100,7 +98,6 @@ class Writer:
             version = self._view.version_of(commit)
             text = content if version is commit else self._log.content(version)
             self._add(own_message(commit, decode_text(text)), [commit])
-            self._has_error_marks |= commit.is_error
 
     def close(self) -> None:
         """Take in that nothing comes any more. The system prompt that stood beside a document's messages is put before all."""
@@ -111,14 +108,12 @@ class Writer:
             self.origins.insert(0, ())
 
     def without_error_marks(self) -> list[dict[str, Any]]:
-        """The messages for a provider that has no mark for a failed result: ours without it."""
-        if not self._has_error_marks:
+        """Our own messages without the mark of a failed result, which Chat has not."""
+        if not any("is_error" in message for message in self.messages):
             return self.messages
         return [
             {key: value for key, value in message.items() if key != "is_error"}
-            if any(commit.is_error and "record" not in commit.metadata for commit in shown)
-            else message
-            for message, shown in zip(self.messages, self.origins, strict=True)
+            for message in self.messages
         ]
 
     def _take_record(self, commit: CommitInfo, content: bytes) -> None:

@@ -13,7 +13,7 @@ from toolcarry.summarize.prompts import (
     TOOL_SUMMARIZE_SYSTEM,
     instructions_for,
 )
-from toolcarry.tract.checks import check_text, checked_list
+from toolcarry.tract.checks import check_text
 from toolcarry.tract.compress import compress, drop_failed, uncompress
 from toolcarry.tract.compress_tools import compress_tool_calls, summary_draft
 from toolcarry.tract.hooks import Handler, Hooks, Summarization
@@ -22,7 +22,7 @@ from toolcarry.tract.reading import part_text
 from toolcarry.tract.store.log import Log
 from toolcarry.tract.threads import in_thread
 from toolcarry.tract.values import CommitInfo, CompressResult
-from toolcarry.types import check_limit
+from toolcarry.types import check_limit, checked_list
 
 __all__ = ["Shortening"]
 

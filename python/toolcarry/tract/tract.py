@@ -20,7 +20,6 @@ from toolcarry.tract.checks import (
     check_name,
     check_text,
     checked_call,
-    checked_list,
     free_metadata,
 )
 from toolcarry.tract.compress_tools import edit_draft
@@ -34,7 +33,7 @@ from toolcarry.tract.store.target import open_database
 from toolcarry.tract.threads import in_thread
 from toolcarry.tract.upkeep import Upkeep
 from toolcarry.tract.values import CommitInfo, ImportResult, Kind
-from toolcarry.types import check_choice
+from toolcarry.types import check_choice, checked_list
 
 __all__ = ["Tract"]
 

@@ -63,10 +63,8 @@ def renew(repair: Repair, path: Path, block: Block) -> None:
     if message.get("content") is None:  # which the old role may have, and no other
         members["content"] = Made("")
     name = repair.pairs.name_of(block)
-    if text_or_empty(message.get("name")) not in (
-        "",
-        name,
-    ):  # by which it would be another's, without an id
+    own_name = text_or_empty(message.get("name"))
+    if own_name not in ("", name):  # by which it would be another's, without an id
         members["name"] = Made(name)
         repair.mends.add("renamed_tool", position, block.entry.call_id, name)
     repair.material.edit(path, members)
