@@ -74,15 +74,33 @@ pub fn is_clean(text: Text<'_>) -> bool {
 pub(crate) fn has_controls(text: Text<'_>) -> bool {
     match text {
         Text::Latin1(units) => dispatch(Looking(units)),
-        Text::Ucs2(units) => has_dirty(units),
-        Text::Ucs4(units) => has_dirty(units),
+        Text::Ucs2(units) => dispatch(Looking(units)),
+        Text::Ucs4(units) => dispatch(Looking(units)),
     }
 }
 
 /// The work of looking for units that may not stand in a context.
-struct Looking<'a>(&'a [u8]);
+struct Looking<'a, C>(&'a [C]);
 
-impl Work for Looking<'_> {
+impl Work for Looking<'_, u16> {
+    type Done = bool;
+
+    #[inline(always)]
+    fn run<L: Lanes>(self) -> bool {
+        has_dirty(self.0)
+    }
+}
+
+impl Work for Looking<'_, u32> {
+    type Done = bool;
+
+    #[inline(always)]
+    fn run<L: Lanes>(self) -> bool {
+        has_dirty(self.0)
+    }
+}
+
+impl Work for Looking<'_, u8> {
     type Done = bool;
 
     /// What is printable ASCII is clean, and so are tabs and newlines; only where there is more is it looked at.
@@ -100,6 +118,7 @@ impl Work for Looking<'_> {
     }
 }
 
+#[inline(always)]
 fn has_dirty<C: Checked>(units: &[C]) -> bool {
     units.chunks(128).any(|stretch| stretch.iter().fold(false, |found, unit| found | unit.is_dirty()))
 }

@@ -30,7 +30,8 @@ pub trait Unit: CodePoint + Eq {
 }
 
 /// Convert units into units of another width, which all of them fit.
-fn convert<S: Unit, D: Unit>(from: &[S], to: &mut [D]) {
+#[inline(always)]
+pub(crate) fn convert<S: Unit, D: Unit>(from: &[S], to: &mut [D]) {
     for (source, target) in from.iter().zip(to) {
         *target = D::from_code_point(source.code_point());
     }

@@ -1,10 +1,9 @@
 //! Between UTF-8 and units of one code point each. Lone surrogates are written as if they were characters, in three
 //! bytes, where they are read from; nothing here checks.
 
-use crate::text::{Unit, Width};
-
-/// Most text is ASCII for long stretches: so many at once.
-const STRETCH: usize = 16;
+use crate::graphemes::CodePoint;
+use crate::lanes::{BLOCK, CHARACTERS, Lanes, Work, dispatch};
+use crate::text::{Unit, Width, convert};
 
 /// Whether a byte goes on with a character.
 pub(crate) fn is_continuation(byte: u8) -> bool {
@@ -40,7 +39,7 @@ pub(crate) fn prefix(bytes: &[u8], wanted: usize) -> &[u8] {
         return bytes;
     }
     let (mut at, mut left) = (0, wanted);
-    for stretch in bytes.chunks(4 * STRETCH) {
+    for stretch in bytes.chunks(BLOCK) {
         let size = count(stretch);
         if size > left {
             break;
@@ -66,29 +65,63 @@ pub(crate) fn width(bytes: &[u8]) -> Width {
 
 /// Write the code points into room for as many, of a width that holds them.
 pub(crate) fn decode<C: Unit>(bytes: &[u8], room: &mut [C]) {
-    let (mut at, mut done) = (0, 0);
-    while at < bytes.len() {
-        let stretch = bytes.get(at..).and_then(|rest| rest.first_chunk::<STRETCH>());
-        if let Some(stretch) = stretch.filter(|stretch| stretch.is_ascii())
-            && let Some(own) = room.get_mut(done..).and_then(|rest| rest.first_chunk_mut::<STRETCH>())
-        {
-            for (unit, byte) in own.iter_mut().zip(stretch) {
-                *unit = C::from_code_point(u32::from(*byte));
+    dispatch(Decoding { bytes, room });
+}
+
+struct Decoding<'b, 'o, C> {
+    bytes: &'b [u8],
+    room: &'o mut [C],
+}
+
+impl<C: Unit> Work for Decoding<'_, '_, C> {
+    type Done = ();
+
+    #[inline(always)]
+    fn run<L: Lanes>(self) {
+        let Self { bytes, room } = self;
+        let (mut at, mut done) = (0, 0);
+        while let Some(block) = bytes.get(at..).and_then(|rest| rest.first_chunk()) {
+            let rest = room.get_mut(done..).unwrap_or_default();
+            if L::others(block).high == 0 {
+                convert(block, rest);
+                (at, done) = (at + BLOCK, done + BLOCK);
+                continue;
             }
-            at += STRETCH;
-            done += STRETCH;
-            continue;
+            let mut found = [0; CHARACTERS];
+            let (count, size) = L::decode(block, &mut found);
+            match rest.first_chunk_mut::<CHARACTERS>() {
+                Some(own) => convert(&found, own), // those that are too many are overwritten by the next ones
+                None => convert(found.get(..count).unwrap_or_default(), rest),
+            }
+            (at, done) = (at + size, done + count);
         }
-        let end = bytes.len().min(at + STRETCH);
-        while at < end {
+        while at < bytes.len() {
             let (code_point, size) = character_at(bytes, at);
             if let Some(unit) = room.get_mut(done) {
                 *unit = C::from_code_point(code_point);
             }
-            at += size;
-            done += 1;
+            (at, done) = (at + size, done + 1);
         }
     }
+}
+
+/// [`Lanes::decode`], one character after the other.
+#[inline(always)]
+pub(crate) fn decode_each(block: &[u8; BLOCK], room: &mut [u32; CHARACTERS]) -> (usize, usize) {
+    if let Some(stretch) = block.first_chunk::<CHARACTERS>().filter(|stretch| stretch.is_ascii()) {
+        *room = stretch.map(u32::from);
+        return (CHARACTERS, CHARACTERS);
+    }
+    let (mut at, mut done) = (0, 0);
+    for own in room {
+        if at > BLOCK - 4 {
+            break;
+        }
+        let (code_point, size) = character_at(block, at);
+        *own = code_point;
+        (at, done) = (at + size, done + 1);
+    }
+    (done, at)
 }
 
 /// The code point of the character that begins at `at`, and how many bytes it takes.
@@ -123,40 +156,62 @@ pub(crate) fn len<C: Unit>(units: &[C]) -> usize {
 
 /// Write code points into room for their bytes; how many those are. A lone surrogate becomes U+FFFD.
 pub(crate) fn encode<C: Unit>(units: &[C], room: &mut [u8]) -> usize {
-    let mut done = 0;
-    let (stretches, rest) = units.as_chunks::<STRETCH>();
-    for stretch in stretches {
-        let bits = stretch.iter().fold(0, |bits, unit| bits | unit.code_point());
-        if bits < 0x80
-            && let Some(own) = room.get_mut(done..).and_then(|rest| rest.first_chunk_mut::<STRETCH>())
-        {
-            for (byte, unit) in own.iter_mut().zip(stretch) {
-                *byte = u8::from_code_point(unit.code_point());
-            }
-            done += STRETCH;
-        } else {
-            done += encode_each(stretch, room.get_mut(done..).unwrap_or_default());
-        }
-    }
-    done + encode_each(rest, room.get_mut(done..).unwrap_or_default())
+    dispatch(Encoding { units, room })
 }
 
-/// The same of a stretch at most, one after the other.
-fn encode_each<C: Unit>(units: &[C], room: &mut [u8]) -> usize {
-    let (mut bytes, mut size) = ([0; 5 * STRETCH], 0);
-    for unit in units {
-        let code_point = unit.code_point();
-        let is_surrogate = (0xD800..0xE000).contains(&code_point);
-        let (four, own) = bytes_of(if is_surrogate { 0xFFFD } else { code_point });
-        if let Some(place) = bytes.get_mut(size..).and_then(|rest| rest.first_chunk_mut()) {
-            *place = four;
+struct Encoding<'u, 'o, C> {
+    units: &'u [C],
+    room: &'o mut [u8],
+}
+
+impl<C: Unit> Work for Encoding<'_, '_, C> {
+    type Done = usize;
+
+    #[inline(always)]
+    fn run<L: Lanes>(self) -> usize {
+        let Self { units, room } = self;
+        let mut done = 0;
+        let (stretches, last) = units.as_chunks::<CHARACTERS>();
+        for stretch in stretches {
+            let code_points = stretch.map(CodePoint::code_point);
+            let rest = room.get_mut(done..).unwrap_or_default();
+            done += match rest.first_chunk_mut() {
+                Some(own) => L::encode(&code_points, own),
+                None => encode_into(&code_points, rest),
+            };
         }
-        size += own;
+        for unit in last {
+            let rest = room.get_mut(done..).unwrap_or_default();
+            done += encode_into(&[unit.code_point()], rest);
+        }
+        done
     }
-    for (to, from) in room.iter_mut().zip(bytes.get(..size).unwrap_or_default()) {
-        *to = *from;
+}
+
+/// Write a few code points into room for their bytes.
+fn encode_into(code_points: &[u32], room: &mut [u8]) -> usize {
+    let mut done = 0;
+    for code_point in code_points {
+        let is_surrogate = (0xD800..0xE000).contains(code_point);
+        let (four, size) = bytes_of(if is_surrogate { 0xFFFD } else { *code_point });
+        let rest = room.get_mut(done..).unwrap_or_default();
+        rest.iter_mut().zip(four).take(size).for_each(|(own, byte)| *own = byte);
+        done += size;
     }
-    size
+    done
+}
+
+/// [`Lanes::encode`], one code point after the other.
+#[inline(always)]
+pub(crate) fn encode_each(code_points: &[u32; CHARACTERS], room: &mut [u8; BLOCK]) -> usize {
+    let is_ascii = code_points.iter().fold(0, |bits, code_point| bits | code_point) < 0x80;
+    match room.first_chunk_mut::<CHARACTERS>().filter(|_| is_ascii) {
+        Some(own) => {
+            convert(code_points, own);
+            CHARACTERS
+        }
+        None => encode_into(code_points, room),
+    }
 }
 
 /// The bytes of one code point, whatever it is, and how many of them count.

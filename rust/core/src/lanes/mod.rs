@@ -9,6 +9,8 @@
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
+#[cfg(target_arch = "x86_64")]
+mod characters;
 mod escapes;
 mod scalar;
 
@@ -17,8 +19,12 @@ use std::sync::LazyLock;
 
 pub(crate) use self::escapes::{ESCAPES, copy_block, find_escaped};
 pub(crate) use self::scalar::Scalar;
+use crate::utf8;
 
 pub(crate) const BLOCK: usize = 64;
+
+/// So many characters are read or written at once.
+pub(crate) const CHARACTERS: usize = 16;
 
 /// What the end of a string, and what is wrong with it, is found by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,6 +71,17 @@ pub(crate) trait Lanes {
     /// with what they mean in place of the letters behind them; how many bytes. Behind those, up to a block more may be
     /// overwritten.
     fn unescape(from: (&[u8], usize), escapes: (u64, u64), to: (&mut [u8], usize)) -> usize;
+    /// Read characters of UTF-8 from a block that begins with one, as many as there is room for; how many there are,
+    /// and how many bytes they take. The last one of a block may not be read.
+    #[inline(always)]
+    fn decode(block: &[u8; BLOCK], room: &mut [u32; CHARACTERS]) -> (usize, usize) {
+        utf8::decode_each(block, room)
+    }
+    /// Write code points in UTF-8; how many bytes. A lone surrogate becomes U+FFFD.
+    #[inline(always)]
+    fn encode(code_points: &[u32; CHARACTERS], room: &mut [u8; BLOCK]) -> usize {
+        utf8::encode_each(code_points, room)
+    }
 }
 
 /// For each low half of a byte, the one byte that [`Lanes::escapable`] finds.
@@ -174,91 +191,4 @@ fn has_avx512() -> bool {
 }
 
 #[cfg(all(test, target_arch = "x86_64"))]
-mod tests {
-    use super::{Avx2, Avx512, BLOCK, Lanes, Scalar, find_escaped, has_avx2, has_avx512};
-
-    /// Blocks of seeded noise, and of every byte alone.
-    fn blocks() -> impl Iterator<Item = [u8; BLOCK]> {
-        let mut state = 20_261_121_u64;
-        let noise = (0..2_000).map(move |_| {
-            [(); BLOCK].map(|()| {
-                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-                state.to_le_bytes()[6]
-            })
-        });
-        noise.chain((0..=255).map(|byte| [byte; BLOCK]))
-    }
-
-    /// Data of two blocks, of which the first is unescaped, with its masks; many of its bytes belong to escapes.
-    fn escapes() -> impl Iterator<Item = (Vec<u8>, u64, u64)> {
-        blocks().flat_map(|noise| {
-            [0, 1].map(|carry| {
-                let mut block = noise.map(|byte| if byte % 4 == 0 { b'\\' } else { byte });
-                let backslashes = Scalar::equal(&block, b'\\');
-                let letters = find_escaped(backslashes, &mut { carry });
-                for (index, byte) in block.iter_mut().enumerate().filter(|(index, _)| letters >> index & 1 == 1) {
-                    *byte = b"nrtbf/\"\\".iter().copied().cycle().nth(index + usize::from(*byte)).unwrap_or(b'n');
-                }
-                ([block, noise].concat(), backslashes & !letters, letters)
-            })
-        })
-    }
-
-    fn unescaped<L: Lanes>(data: &[u8], removed: u64, letters: u64) -> Vec<u8> {
-        let mut room = vec![0; 3 * BLOCK];
-        let size = L::unescape((data, 0), (removed, letters), (&mut room, 7));
-        room.drain(7..7 + size).collect()
-    }
-
-    #[test]
-    fn letters_of_escapes_are_what_they_mean() {
-        let mut block = [b'n'; BLOCK];
-        block[..22].copy_from_slice(br#"a\nb\\nc\"d\t\r\b\f\/e"#);
-        let backslashes = Scalar::equal(&block, b'\\');
-        let letters = find_escaped(backslashes, &mut 0);
-        let mut expected = b"a\nb\\nc\"d\t\r\x08\x0C/e".to_vec();
-        expected.resize(BLOCK - 8, b'n');
-        assert_eq!(unescaped::<Scalar>(&block, backslashes & !letters, letters), expected);
-    }
-
-    fn below_space<L: Lanes, const IS_SIGNED: bool>(blocks: &[[u8; BLOCK]]) -> bool {
-        L::is_below_space::<IS_SIGNED>(blocks.iter().fold(L::NO_BLOCK, L::least::<IS_SIGNED>))
-    }
-
-    fn check<L: Lanes>() {
-        for (data, removed, letters) in escapes() {
-            assert_eq!(unescaped::<L>(&data, removed, letters), unescaped::<Scalar>(&data, removed, letters));
-        }
-        for block in blocks() {
-            assert_eq!(L::masks(&block), Scalar::masks(&block));
-            assert_eq!(L::others(&block), Scalar::others(&block));
-            assert_eq!(L::equal(&block, b'\\'), Scalar::equal(&block, b'\\'));
-            assert_eq!(L::escapable(&block), Scalar::escapable(&block));
-            assert_eq!(L::between(&block, 0, 0x7F), Scalar::between(&block, 0, 0x7F));
-            assert_eq!(L::between(&block, b'A', b'Z'), Scalar::between(&block, b'A', b'Z'));
-        }
-        for (first, second) in blocks().zip(blocks().skip(1)) {
-            // Noise nearly always holds what is looked for: some of it in letters is the case that is not told.
-            for byte in [None, Some(0x1F), Some(0x20), Some(0x7F), Some(0x80), Some(0xFF)] {
-                let mut plain = first.map(|byte| byte % 26 + b'a');
-                if let Some(own) = plain.get_mut(usize::from(second.first().copied().unwrap_or(0)) % BLOCK) {
-                    *own = byte.unwrap_or(b'z');
-                }
-                for pair in [[first, second], [plain, second.map(|byte| byte % 26 + b'a')], [second, plain]] {
-                    assert_eq!(below_space::<L, true>(&pair), below_space::<Scalar, true>(&pair));
-                    assert_eq!(below_space::<L, false>(&pair), below_space::<Scalar, false>(&pair));
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn the_twins_agree() {
-        if has_avx2() {
-            check::<Avx2>();
-        }
-        if has_avx512() {
-            check::<Avx512>();
-        }
-    }
-}
+mod tests;

@@ -1,0 +1,121 @@
+//! All lanes give the same, and what the standard library says.
+
+use super::{Avx2, Avx512, BLOCK, CHARACTERS, Lanes, Scalar, find_escaped, has_avx2, has_avx512};
+
+/// Blocks of seeded noise, and of every byte alone.
+fn blocks() -> impl Iterator<Item = [u8; BLOCK]> {
+    let mut state = 20_261_121_u64;
+    let noise = (0..2_000).map(move |_| {
+        [(); BLOCK].map(|()| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            state.to_le_bytes()[6]
+        })
+    });
+    noise.chain((0..=255).map(|byte| [byte; BLOCK]))
+}
+
+/// Data of two blocks, of which the first is unescaped, with its masks; many of its bytes belong to escapes.
+fn escapes() -> impl Iterator<Item = (Vec<u8>, u64, u64)> {
+    blocks().flat_map(|noise| {
+        [0, 1].map(|carry| {
+            let mut block = noise.map(|byte| if byte % 4 == 0 { b'\\' } else { byte });
+            let backslashes = Scalar::equal(&block, b'\\');
+            let letters = find_escaped(backslashes, &mut { carry });
+            for (index, byte) in block.iter_mut().enumerate().filter(|(index, _)| letters >> index & 1 == 1) {
+                *byte = b"nrtbf/\"\\".iter().copied().cycle().nth(index + usize::from(*byte)).unwrap_or(b'n');
+            }
+            ([block, noise].concat(), backslashes & !letters, letters)
+        })
+    })
+}
+
+fn unescaped<L: Lanes>(data: &[u8], removed: u64, letters: u64) -> Vec<u8> {
+    let mut room = vec![0; 3 * BLOCK];
+    let size = L::unescape((data, 0), (removed, letters), (&mut room, 7));
+    room.drain(7..7 + size).collect()
+}
+
+#[test]
+fn letters_of_escapes_are_what_they_mean() {
+    let mut block = [b'n'; BLOCK];
+    block[..22].copy_from_slice(br#"a\nb\\nc\"d\t\r\b\f\/e"#);
+    let backslashes = Scalar::equal(&block, b'\\');
+    let letters = find_escaped(backslashes, &mut 0);
+    let mut expected = b"a\nb\\nc\"d\t\r\x08\x0C/e".to_vec();
+    expected.resize(BLOCK - 8, b'n');
+    assert_eq!(unescaped::<Scalar>(&block, backslashes & !letters, letters), expected);
+}
+
+fn below_space<L: Lanes, const IS_SIGNED: bool>(blocks: &[[u8; BLOCK]]) -> bool {
+    L::is_below_space::<IS_SIGNED>(blocks.iter().fold(L::NO_BLOCK, L::least::<IS_SIGNED>))
+}
+
+fn check<L: Lanes>() {
+    for (data, removed, letters) in escapes() {
+        assert_eq!(unescaped::<L>(&data, removed, letters), unescaped::<Scalar>(&data, removed, letters));
+    }
+    for block in blocks() {
+        assert_eq!(L::masks(&block), Scalar::masks(&block));
+        assert_eq!(L::others(&block), Scalar::others(&block));
+        assert_eq!(L::equal(&block, b'\\'), Scalar::equal(&block, b'\\'));
+        assert_eq!(L::escapable(&block), Scalar::escapable(&block));
+        assert_eq!(L::between(&block, 0, 0x7F), Scalar::between(&block, 0, 0x7F));
+        assert_eq!(L::between(&block, b'A', b'Z'), Scalar::between(&block, b'A', b'Z'));
+    }
+    for (first, second) in blocks().zip(blocks().skip(1)) {
+        // Noise nearly always holds what is looked for: some of it in letters is the case that is not told.
+        for byte in [None, Some(0x1F), Some(0x20), Some(0x7F), Some(0x80), Some(0xFF)] {
+            let mut plain = first.map(|byte| byte % 26 + b'a');
+            if let Some(own) = plain.get_mut(usize::from(second.first().copied().unwrap_or(0)) % BLOCK) {
+                *own = byte.unwrap_or(b'z');
+            }
+            for pair in [[first, second], [plain, second.map(|byte| byte % 26 + b'a')], [second, plain]] {
+                assert_eq!(below_space::<L, true>(&pair), below_space::<Scalar, true>(&pair));
+                assert_eq!(below_space::<L, false>(&pair), below_space::<Scalar, false>(&pair));
+            }
+        }
+    }
+}
+
+/// Blocks of characters of every length, those at the edges of a length among them.
+fn characters() -> impl Iterator<Item = String> {
+    let all = ["a", "\u{7f}", "\u{80}", "é", "\u{7ff}", "\u{800}", "€", "\u{ffff}", "\u{10000}", "\u{10ffff}"];
+    all.into_iter().flat_map(move |first| {
+        all.into_iter().flat_map(move |second| {
+            (0..=CHARACTERS + 1).map(move |size| [first.repeat(size), second.repeat(BLOCK)].concat())
+        })
+    })
+}
+
+fn check_characters<L: Lanes>() {
+    for text in characters() {
+        let (mut room, mut bytes) = ([0; CHARACTERS], [0; BLOCK]);
+        let Some(block) = text.as_bytes().first_chunk() else { unreachable!("a block of characters") };
+        let (count, size) = L::decode(block, &mut room);
+        assert!(count == CHARACTERS || size > BLOCK - 4, "{count} of {text}");
+        assert!(room.iter().copied().eq(text.chars().take(CHARACTERS).map(u32::from)) || count < CHARACTERS, "{text}");
+        let expected: String = text.chars().take(count).collect();
+        assert_eq!(size, expected.len());
+        let written = L::encode(&room, &mut bytes);
+        assert_eq!(bytes.get(..size), Some(expected.as_bytes()));
+        assert!(count < CHARACTERS || written == size);
+    }
+    let surrogates = [0xD7FF, 0xD800, 0xDBFF, 0xDC00, 0xDFFF, 0xE000, 0, 0x7F].repeat(2);
+    let mut bytes = [0; BLOCK];
+    let size = L::encode(surrogates.first_chunk().unwrap_or(&[0; CHARACTERS]), &mut bytes);
+    let expected = "\u{d7ff}\u{fffd}\u{fffd}\u{fffd}\u{fffd}\u{e000}\0\u{7f}".repeat(2);
+    assert_eq!(bytes.get(..size), Some(expected.as_bytes()));
+}
+
+#[test]
+fn the_twins_agree() {
+    check_characters::<Scalar>();
+    if has_avx2() {
+        check::<Avx2>();
+        check_characters::<Avx2>();
+    }
+    if has_avx512() {
+        check::<Avx512>();
+        check_characters::<Avx512>();
+    }
+}
