@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 
 use memchr::memmem::Finder;
 
-use crate::lanes::{BLOCK, Lanes, Work, dispatch};
+use crate::lanes::{Lanes, Work, dispatch};
 use crate::pieces::Piece;
 use crate::sequences::{CONTROL_SEQUENCE, ESCAPE, code_point_at, sequence_length};
 use crate::text::{OwnedText, Text, Unit, find_unit, on_units};
@@ -72,56 +72,23 @@ pub fn is_clean(text: Text<'_>) -> bool {
 
 /// Whether `without_controls` would change anything.
 pub(crate) fn has_controls(text: Text<'_>) -> bool {
-    match text {
-        Text::Latin1(units) => dispatch(Looking(units)),
-        Text::Ucs2(units) => dispatch(Looking(units)),
-        Text::Ucs4(units) => dispatch(Looking(units)),
-    }
+    on_units!(text, units => dispatch(Looking(units)))
 }
 
 /// The work of looking for units that may not stand in a context.
 struct Looking<'a, C>(&'a [C]);
 
-impl Work for Looking<'_, u16> {
+impl<C: Checked> Work for Looking<'_, C> {
     type Done = bool;
 
     #[inline(always)]
     fn run<L: Lanes>(self) -> bool {
-        has_dirty(self.0)
+        self.0.chunks(STRETCH).any(|stretch| stretch.iter().fold(false, |found, unit| found | unit.is_dirty()))
     }
 }
 
-impl Work for Looking<'_, u32> {
-    type Done = bool;
-
-    #[inline(always)]
-    fn run<L: Lanes>(self) -> bool {
-        has_dirty(self.0)
-    }
-}
-
-impl Work for Looking<'_, u8> {
-    type Done = bool;
-
-    /// What is printable ASCII is clean, and so are tabs and newlines; only where there is more is it looked at.
-    #[inline(always)]
-    fn run<L: Lanes>(self) -> bool {
-        let (blocks, rest) = self.0.as_chunks::<BLOCK>();
-        for block in blocks {
-            let unsure =
-                L::masks(block).others & !(L::equal(block, b'\t') | L::equal(block, b'\n')) | L::equal(block, 0x7F);
-            if unsure != 0 && has_dirty(block) {
-                return true;
-            }
-        }
-        has_dirty(rest)
-    }
-}
-
-#[inline(always)]
-fn has_dirty<C: Checked>(units: &[C]) -> bool {
-    units.chunks(128).any(|stretch| stretch.iter().fold(false, |found, unit| found | unit.is_dirty()))
-}
+/// So many units are looked at before it is asked what was found.
+const STRETCH: usize = 512;
 
 fn has_marker_tail(text: Text<'_>) -> bool {
     match text {

@@ -18,6 +18,7 @@ use crate::read::{USER, read_message, read_spoken, speaker_of};
 use crate::said::Said;
 use crate::session::{Placed, Places};
 use crate::text::Text;
+use crate::value::Value as _;
 use crate::turns::{Lane, Turn};
 
 /// The backward walk.
@@ -171,6 +172,9 @@ impl<'a, M: Messages<'a>> Walk<'a, M> {
             let held = self.held.len();
             let mut behind = None;
             let call_id = result.call_id;
+            if let Some(content) = result.content {
+                content.fetch();
+            }
             if call_id.is_empty() {
                 lane.turn.get_or_insert_default().results.push(held);
             } else {

@@ -5,6 +5,7 @@
 //! Lone surrogates are ordinary code points here.
 
 use crate::graphemes::CodePoint;
+use crate::lanes::is_ascii;
 use crate::utf8;
 
 pub use crate::owned_text::OwnedText;
@@ -188,7 +189,7 @@ impl<'a> Text<'a> {
     #[must_use]
     pub fn width(self) -> Width {
         match self {
-            Self::Latin1(units) if units.is_ascii() => Width::Ascii,
+            Self::Latin1(units) if is_ascii(units) => Width::Ascii,
             Self::Latin1(_) => Width::Latin1,
             Self::Ucs2(units) => width_of(u32::from(units.iter().fold(0, |all, unit| all | unit))),
             Self::Ucs4(units) => width_of(units.iter().fold(0, |all, unit| all | unit)),
@@ -215,7 +216,7 @@ impl<'a> Text<'a> {
     /// Write the text in UTF-8 into room for [`Text::utf8_len`] bytes; how many it took. A lone surrogate becomes U+FFFD.
     pub fn write_utf8(self, room: &mut [u8]) -> usize {
         match self {
-            Self::Latin1(units) if units.is_ascii() => {
+            Self::Latin1(units) if is_ascii(units) => {
                 if let Some(own) = room.get_mut(..units.len()) {
                     own.copy_from_slice(units);
                 }
@@ -226,7 +227,7 @@ impl<'a> Text<'a> {
     }
 
     fn is_ascii(self) -> bool {
-        matches!(self, Self::Latin1(units) if units.is_ascii())
+        matches!(self, Self::Latin1(units) if is_ascii(units))
     }
 }
 

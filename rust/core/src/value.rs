@@ -225,6 +225,8 @@ pub trait Value<'a>: Copy + 'a {
     fn text_start(self, count: usize) -> Option<Text<'a>> {
         self.text().map(|text| text.slice(0, count))
     }
+    /// Ask for the memory of both ends of the value's text to be there soon.
+    fn fetch(self) {}
     /// The last code points of the value as text: so many or more, or all.
     fn text_end(self, count: usize) -> Option<Text<'a>> {
         self.text().map(|text| text.slice(text.len().saturating_sub(count), text.len()))

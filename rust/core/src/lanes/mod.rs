@@ -155,6 +155,21 @@ pub(crate) fn dispatch<W: Work>(work: W) -> W::Done {
     work.run::<Scalar>()
 }
 
+/// Whether all bytes are ASCII.
+pub(crate) fn is_ascii(bytes: &[u8]) -> bool {
+    struct Looking<'b>(&'b [u8]);
+    impl Work for Looking<'_> {
+        type Done = bool;
+
+        #[inline(always)]
+        fn run<L: Lanes>(self) -> bool {
+            self.0.chunks(16 * BLOCK).all(|stretch| stretch.iter().fold(0, |bits, byte| bits | byte) < 0x80)
+        }
+    }
+    // What is short is known before it would be decided who looks at it.
+    if bytes.len() < 2 * BLOCK { bytes.is_ascii() } else { dispatch(Looking(bytes)) }
+}
+
 /// The best lanes that a processor has.
 #[cfg(target_arch = "x86_64")]
 #[derive(Clone, Copy, Debug)]

@@ -10,7 +10,7 @@ use super::nodes::{Building, Member, Node, Stacks};
 use super::strings::Raw;
 use super::syntax::Fault;
 use super::write::{answer, compact};
-use crate::lanes::dispatch;
+use crate::lanes::{dispatch, prefetch};
 use crate::text::{OwnedText, Text};
 use crate::value::{Key, Spelling, Value, names, text_or_empty};
 
@@ -146,6 +146,20 @@ impl<'a> Value<'a> for Scanned<'a> {
 
     fn utf8_len(self) -> Option<usize> {
         self.node.raw().map(Raw::utf8_len)
+    }
+
+    #[inline(always)]
+    fn fetch(self) {
+        let node = match self.node {
+            Node::List(items, _) => items.first().unwrap_or(self.node),
+            own => own,
+        };
+        if let Node::Text { bytes, .. } = node {
+            for line in 0..4 {
+                prefetch(bytes, line * 64);
+                prefetch(bytes, bytes.len().saturating_sub(line * 64 + 1));
+            }
+        }
     }
 
     fn text_start(self, count: usize) -> Option<Text<'a>> {
