@@ -18,8 +18,8 @@ use crate::read::{USER, read_message, read_spoken, speaker_of};
 use crate::said::Said;
 use crate::session::{Placed, Places};
 use crate::text::Text;
-use crate::value::Value as _;
 use crate::turns::{Lane, Turn};
+use crate::value::Value as _;
 
 /// The backward walk.
 #[derive(Debug)]

@@ -8,7 +8,7 @@
 use std::borrow::Cow;
 
 use super::blocks::{Block, Proposal};
-use super::markers::{marker_of, widest};
+use super::markers::{marker_of, slack, widest};
 use super::settings::{Counter, Decision, Fate, Previous, Settings};
 use super::signs::recognize;
 use super::stays::what_stays;
@@ -152,12 +152,12 @@ pub(crate) fn cut_to<'a, V: Value<'a>>(
     if !is_long && Cut::of(&block.text.whole(), limits, keep).is_ok() {
         return None;
     }
-    let reference = widest(&block.reference);
-    let longest = marker_of(&Decision::cut(size, size), size, &reference);
-    let longest = longest.as_text();
-    let chars = if limits.chars == NO_LIMIT { isize::MAX } else { signed(limits.chars) - signed(longest.len()) - 2 };
+    let longest = |reference: &str| marker_of(&Decision::cut(size, size), size, reference);
+    let longest_len = longest(&block.reference).as_text().len() + slack(&block.reference);
+    let chars = if limits.chars == NO_LIMIT { isize::MAX } else { signed(limits.chars) - signed(longest_len) - 2 };
+    let widest = limits.tokens.map(|_| widest(&block.reference)).unwrap_or_default();
     let mut tokens = limits.tokens.map(|(most, encoding)| {
-        let own = encoding.count_text(longest);
+        let own = encoding.count_text(longest(&widest).as_text());
         (signed(most) - signed(own) - 2, encoding)
     });
     while chars > 0 && tokens.is_none_or(|(room, _)| room > 0) {
@@ -166,7 +166,7 @@ pub(crate) fn cut_to<'a, V: Value<'a>>(
         let Some(ends) = ends else { break };
         let decision = Decision::cut(ends.head.len(), size - ends.tail.len());
         let over = limits.tokens.map_or(0, |(most, encoding)| {
-            let longest = Substitute::cut(ends.clone(), &decision, size, &reference);
+            let longest = Substitute::cut(ends.clone(), &decision, size, &widest);
             signed(encoding.count_text(longest.text().text())) - signed(most)
         });
         if over <= 0 {

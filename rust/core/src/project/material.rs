@@ -1,6 +1,8 @@
 //! What a projection is put together from: the messages, what is replaced in them, and what is taken out.
 //! The twin is `_pure/project/material.py`.
 
+use std::collections::hash_map::Entry;
+
 use ahash::{AHashMap, AHashSet};
 
 use super::blocks::Block;
@@ -55,7 +57,14 @@ impl<'a, 'm, V: Value<'a>> Material<'a, 'm, V> {
 
     /// Replace members of the object at a path; those of an object in it come together.
     pub(crate) fn edit(&mut self, path: Path, members: Members<'a, V>) {
-        let edits = self.edits.entry(path).or_default();
+        self.touch(path);
+        let edits = match self.edits.entry(path) {
+            Entry::Occupied(edits) => edits.into_mut(),
+            Entry::Vacant(place) => {
+                place.insert(members);
+                return;
+            }
+        };
         for (key, value) in members {
             let known = edits.iter_mut().find(|(own, _)| *own == key);
             match (known, value) {
@@ -68,7 +77,6 @@ impl<'a, 'm, V: Value<'a>> Material<'a, 'm, V> {
                 (None, value) => edits.push((key, value)),
             }
         }
-        self.touch(path);
     }
 
     fn is_reasoning(&self, position: usize) -> bool {
