@@ -223,3 +223,12 @@ def test_a_newer_schema(postgres: PostgresServer, url: str) -> None:
         other.execute("UPDATE tract_schema SET version = version - 1")
     with Tract.open(url) as tract:
         assert texts(tract) == ["first"]
+
+
+def test_a_server_of_an_older_version_is_refused_by_its_number(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("toolcarry.tract.store.postgres.OLDEST", 990000)
+    with pytest.raises(StoreError, match="PostgreSQL 14 or newer is needed") as told:
+        Tract.open(url)
+    assert "postgresql://" in str(told.value)
