@@ -173,7 +173,7 @@ impl<'a, M: Messages<'a>> Walk<'a, M> {
             let mut behind = None;
             let call_id = result.call_id;
             if let Some(content) = result.content {
-                content.fetch();
+                content.fetch(); // it is looked at as soon as its call is found
             }
             if call_id.is_empty() {
                 lane.turn.get_or_insert_default().results.push(held);

@@ -10,7 +10,7 @@ use super::nodes::{Building, Member, Node, Stacks};
 use super::strings::Raw;
 use super::syntax::Fault;
 use super::write::{answer, compact};
-use crate::lanes::{dispatch, prefetch};
+use crate::lanes::{BLOCK, dispatch, prefetch};
 use crate::text::{OwnedText, Text};
 use crate::value::{Key, Spelling, Value, names, text_or_empty};
 
@@ -20,6 +20,9 @@ pub struct Scanned<'a> {
     pub(super) node: &'a Node<'a>,
     pub(super) bump: &'a Bump,
 }
+
+/// So many bytes of each end of a text are asked for; what follows them the processor asks for by itself.
+const FETCHED: usize = 256;
 
 static EMPTY: Node<'static> = Node::Object(&[], 0);
 
@@ -148,16 +151,16 @@ impl<'a> Value<'a> for Scanned<'a> {
         self.node.raw().map(Raw::utf8_len)
     }
 
-    #[inline(always)]
+    /// Of a list of parts, the text of the first one.
     fn fetch(self) {
-        let node = match self.node {
-            Node::List(items, _) => items.first().unwrap_or(self.node),
+        let part = match self.node {
+            Node::List([Node::Object([.., last], _), ..], _) => &last.value,
             own => own,
         };
-        if let Node::Text { bytes, .. } = node {
-            for line in 0..4 {
-                prefetch(bytes, line * 64);
-                prefetch(bytes, bytes.len().saturating_sub(line * 64 + 1));
+        if let Node::Text { bytes, .. } = part {
+            for ahead in (0..FETCHED).step_by(BLOCK) {
+                prefetch(bytes, ahead);
+                prefetch(bytes, bytes.len().saturating_sub(ahead + 1));
             }
         }
     }
