@@ -13,8 +13,8 @@ from toolcarry._pure.project.blocks import Block
 from toolcarry._pure.project.drafts import Draft, Made, Path, at
 from toolcarry._pure.project.mend.repair import Repair
 from toolcarry._pure.project.mend.results import clean_result
+from toolcarry._pure.project.mend.runs import runs_of, speaks_last
 from toolcarry._pure.project.mend.sheets import (
-    MODEL,
     Sheet,
     Sheets,
     Side,
@@ -22,7 +22,7 @@ from toolcarry._pure.project.mend.sheets import (
     paths_of,
     says_something,
 )
-from toolcarry.wire import Wire, as_list, as_object, text_or_empty
+from toolcarry.wire import as_list, as_object
 
 
 class Turns:
@@ -44,7 +44,7 @@ class Turns:
             if beside := clean_result(self._repair, path):
                 self._beside[path] = beside
         open_calls: list[Block] = []
-        for side, positions in self._runs():
+        for side, positions in runs_of(self._repair):
             if side != "user":
                 self._close(open_calls)
                 open_calls = []
@@ -68,37 +68,6 @@ class Turns:
         if open_calls:
             self._sheets.add(Sheet(None, "user", self._results_of(open_calls, [])))
 
-    def _runs(self) -> list[tuple[Side, list[int]]]:
-        """The messages of one side that follow one another; what the model says behind its calls is a turn of its own.
-
-        A message with calls is the model's, whatever its role.
-        """
-        runs: list[tuple[Side, list[int]]] = []
-        is_behind_calls = False
-        for position, message in enumerate(self._messages):
-            if self._material.is_gone((position,)):
-                continue
-            paths = self._paths(position)
-            has_calls = any(path in self._calls for path in paths)
-            side: Side = "model" if has_calls else self._side_of(message)
-            is_next = (
-                side == "model"
-                and is_behind_calls
-                and (not has_calls or paths[0] not in self._calls or self._speaks_last(paths))
-            )
-            if not runs or runs[-1][0] != side or is_next:
-                runs.append((side, []))
-            is_behind_calls = has_calls
-            runs[-1][1].append(position)
-        return runs
-
-    def _side_of(self, message: Wire) -> Side:
-        """Who says a message without calls."""
-        role = text_or_empty(message.get("role"))
-        if role in MODEL:
-            return "model"
-        return "user" if role in self._dialect.answering else "other"
-
     def _add_model(self, positions: list[int]) -> list[Block]:
         """Take over a turn of the model's; its calls."""
         found: list[Block] = []
@@ -113,26 +82,10 @@ class Turns:
                 self._tell_foreign(path)
             if misplaced:
                 stay = [path for path in stay or () if path not in misplaced]
-            if stay and self._speaks_last(stay):
+            if stay and speaks_last(self._repair, stay):
                 stay = self._calls_last(position, stay)
             self._add(position, "model", stay)
         return found
-
-    def _speaks_last(self, paths: list[Path]) -> bool:
-        """Whether a text stands behind the calls of a message, or an answer of the provider's own behind one of them.
-
-        Some providers refuse that.
-        """
-        is_behind = has_text = False
-        for path in paths if self._dialect.ends_in_calls else []:
-            part = self._part(path) or {}
-            kind = text_or_empty(part.get("type"))
-            if path in self._calls:
-                is_behind, has_text = True, False
-            elif is_behind and kind.endswith("_tool_result"):
-                return True
-            has_text = has_text or (is_behind and kind == "text" and not is_blank(part))
-        return has_text
 
     def _calls_last(self, position: int, stay: list[Path]) -> list[Path]:
         """The parts of a message with its calls behind them.

@@ -11,6 +11,7 @@ pub(crate) mod mends;
 mod pairs;
 mod repair;
 mod results;
+mod runs;
 mod sheets;
 mod turns;
 

@@ -7,19 +7,14 @@ use ahash::{AHashMap, AHashSet};
 
 use super::repair::Repair;
 use super::results::clean_result;
+use super::runs::{Run, paths_of, runs_of, speaks_last};
 use super::sheets::{
-    Sheet, Side, drop_trailing_space, drop_trailing_thoughts, is_blank, is_models, merge, part_at, says_something,
+    Sheet, Side, drop_trailing_space, drop_trailing_thoughts, is_blank, merge, part_at, says_something,
 };
 use crate::content::has_no_word;
 use crate::project::drafts::{Draft, Path};
 use crate::text::Text;
-use crate::value::{Value, names, text_or_empty};
-
-/// Messages of one side that follow one another.
-struct Run {
-    side: Side,
-    positions: Vec<usize>,
-}
+use crate::value::{Value, text_or_empty};
 
 /// The turns of a conversation, mended one after the other.
 pub(crate) struct Turns<'t, 'a, 'm, V> {
@@ -44,7 +39,7 @@ impl<'t, 'a, 'm, V: Value<'a>> Turns<'t, 'a, 'm, V> {
             }
         }
         let mut open = Vec::new();
-        for Run { side, positions } in self.runs() {
+        for Run { side, positions } in runs_of(&self.repair) {
             if side != Side::User {
                 self.close(&open);
                 open.clear();
@@ -74,46 +69,14 @@ impl<'t, 'a, 'm, V: Value<'a>> Turns<'t, 'a, 'm, V> {
         }
     }
 
-    /// The turns; what the model says behind its calls is one of its own. A message with calls is the model's, whatever
-    /// its role.
-    fn runs(&self) -> Vec<Run> {
-        let mut runs: Vec<Run> = Vec::new();
-        let mut is_behind_calls = false;
-        for (position, message) in self.repair.material.messages.iter().enumerate() {
-            if self.repair.material.is_gone(Path::Message(position)) {
-                continue;
-            }
-            let has_calls = self.paths(position).any(|path| self.repair.pairs.call_at(path).is_some());
-            let side = if has_calls { Side::Model } else { self.side_of(*message) };
-            let first = Path::Part(position, self.repair.dialect.key, 0);
-            let starts = || self.repair.pairs.call_at(first).is_none() || self.speaks_last(self.paths(position));
-            let is_next = side == Side::Model && is_behind_calls && starts();
-            is_behind_calls = has_calls;
-            match runs.last_mut().filter(|run| run.side == side && !is_next) {
-                Some(run) => run.positions.push(position),
-                None => runs.push(Run { side, positions: vec![position] }),
-            }
-        }
-        runs
-    }
-
-    /// Who says a message without calls.
-    fn side_of(&self, message: V) -> Side {
-        let role = text_or_empty(message.get(names::ROLE));
-        if is_models(message) {
-            Side::Model
-        } else if self.repair.dialect.answering.iter().any(|own| role.is(own)) {
-            Side::User
-        } else {
-            Side::Other
-        }
-    }
-
     /// Take over a turn of the model's; its calls.
     fn add_model(&mut self, positions: &[usize]) -> Vec<usize> {
         let mut found = Vec::new();
         for position in positions {
-            found.extend(self.paths(*position).filter_map(|path| self.repair.pairs.call_at(path)));
+            found.extend(
+                paths_of(self.repair.material, *position, self.repair.dialect.key)
+                    .filter_map(|path| self.repair.pairs.call_at(path)),
+            );
             let stay = self.stay(*position);
             let (misplaced, stay) = match stay {
                 Some(stay) => {
@@ -125,28 +88,11 @@ impl<'t, 'a, 'm, V: Value<'a>> Turns<'t, 'a, 'm, V> {
             for path in misplaced {
                 self.tell_foreign(path);
             }
-            let speaks_last = stay.as_ref().is_some_and(|stay| self.speaks_last(stay.iter().copied()));
+            let speaks_last = stay.as_ref().is_some_and(|stay| speaks_last(&self.repair, stay.iter().copied()));
             let stay = stay.map(|stay| if speaks_last { self.calls_last(stay) } else { stay });
             self.add(*position, Side::Model, stay, Vec::new());
         }
         found
-    }
-
-    /// Whether a text stands behind the calls, or an answer of the provider's own behind one: some providers refuse it.
-    fn speaks_last(&self, paths: impl Iterator<Item = Path>) -> bool {
-        let Repair { material, dialect, pairs, .. } = &self.repair;
-        let (mut is_behind, mut has_text) = (false, false);
-        for path in paths.take_while(|_| dialect.ends_in_calls) {
-            let part = part_at(material, path);
-            let kind = text_or_empty(part.and_then(|part| part.get(names::TYPE)));
-            if pairs.call_at(path).is_some() {
-                (is_behind, has_text) = (true, false);
-            } else if is_behind && kind.ends_with("_tool_result") {
-                return true;
-            }
-            has_text |= is_behind && kind.is("text") && !part.is_some_and(|part| is_blank(dialect, part));
-        }
-        has_text
     }
 
     /// The parts of a message with its calls behind them. So what the provider answered itself keeps its place before the
@@ -243,18 +189,13 @@ impl<'t, 'a, 'm, V: Value<'a>> Turns<'t, 'a, 'm, V> {
         self.repair.tell_stray(path, call_id);
     }
 
-    /// The parts of a message.
-    fn paths(&self, position: usize) -> impl Iterator<Item = Path> + use<V> {
-        let key = self.repair.dialect.key;
-        let count = self.repair.material.list(position, key).map_or(0, Value::count);
-        (0..count).map(move |index| Path::Part(position, key, index))
-    }
-
     /// The parts of a message that are not blank; `None` where it has no list of parts.
     fn stay(&mut self, position: usize) -> Option<Vec<Path>> {
         self.repair.material.list(position, self.repair.dialect.key)?;
         let mut stay = Vec::new();
-        for path in self.paths(position).filter(|path| !self.repair.material.is_gone(*path)) {
+        for path in paths_of(self.repair.material, position, self.repair.dialect.key)
+            .filter(|path| !self.repair.material.is_gone(*path))
+        {
             if part_at(self.repair.material, path).is_some_and(|part| is_blank(self.repair.dialect, part)) {
                 self.repair.mends.add("empty_text", Some(position), Text::ascii(""));
             } else {
