@@ -23,6 +23,9 @@ from toolcarry._pure.read import read_message
 from toolcarry._pure.said import Said
 from toolcarry.wire import as_list, as_object
 
+CHATS = {"openai-chat", "ollama"}
+"""The shapes whose results are messages of their own."""
+
 
 def mend(material: Material, dialect: Dialect, mends: Mends) -> list[Draft]:
     """The messages as their provider takes them; ``mends`` tells what was done."""
@@ -37,8 +40,9 @@ def mend(material: Material, dialect: Dialect, mends: Mends) -> list[Draft]:
 def shapes_of(messages: Sequence[Any]) -> list[str]:
     """The shapes of the messages that have calls or results, by name; of Chat and its dialect the one of the calls.
 
-    Where none has any, those of the messages that think. What is of no provider's shape always counts, records too, and
-    so does what only one has: the role of Chat's results, the reasoning of Responses, and Bedrock's texts without a type.
+    Where none has any, those of the messages that think, and so where Chat's results are all there is: without calls, they
+    will be left out. What is of no provider's shape always counts, records too, and so does what only one has: the role
+    of Chat's results, the reasoning of Responses, and Bedrock's texts without a type.
     """
     callers: set[str] = set()
     names: set[str] = set()
@@ -62,8 +66,11 @@ def shapes_of(messages: Sequence[Any]) -> list[str]:
         is_reasoning = message.get("type") == "reasoning"
         if is_reasoning and name == "openai-responses":
             names.add(name)
-        if is_reasoning or any(part.get("type") in THOUGHTS for part in parts):
+        is_thinking = is_reasoning or any(part.get("type") in THOUGHTS for part in parts)
+        if is_thinking and not said.results:
             thinkers.add(name or "anthropic")
-    if names == {"openai-chat", "ollama"}:
+    if thinkers and not callers and names <= CHATS:
+        return sorted(thinkers)
+    if names == CHATS:
         return ["ollama"] if callers == {"ollama"} else ["openai-chat"]
     return sorted(names or thinkers)

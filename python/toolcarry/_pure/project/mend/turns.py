@@ -43,6 +43,7 @@ class Turns:
         for path in self._results:
             if beside := clean_result(self._repair, path):
                 self._beside[path] = beside
+        self._leave_out_messages()
         open_calls: list[Block] = []
         for side, positions in runs_of(self._repair):
             if side != "user":
@@ -62,6 +63,14 @@ class Turns:
             for position in self._sheets.merge():
                 self._mends.add("merged_message", position)
         return self._sheets.drafts()
+
+    def _leave_out_messages(self) -> None:
+        """Leave out results without call that are messages of their own, as Chat's are beside another's thoughts."""
+        for block in self._material.blocks if self._pairs.orphan_ids else ():
+            path = block.result_path
+            if block.entry.call is None and path is not None and len(path) == 1:
+                self._material.take_out(path)
+                self._repair.tell_stray(path, block.entry.call_id)
 
     def _close(self, open_calls: list[Block]) -> None:
         """Answer calls that no turn of the user's follows."""

@@ -32,6 +32,9 @@ use crate::read::{items, read_message};
 use crate::said::Said;
 use crate::value::{Value, names, text_or_empty};
 
+/// The shapes whose results are messages of their own.
+const CHATS: [&str; 2] = ["openai-chat", "ollama"];
+
 /// The messages as their provider takes them; `mends` tells what was done.
 pub(crate) fn mend<'a, V: Value<'a>>(
     material: &mut Material<'a, '_, V>,
@@ -50,8 +53,9 @@ pub(crate) fn mend<'a, V: Value<'a>>(
 
 /// The shapes of the messages that have calls or results, by name; of Chat and its dialect the one of the calls.
 ///
-/// Where none has any, those of the messages that think. What is of no provider's shape always counts, records too, and
-/// so does what only one has: the role of Chat's results, the reasoning of Responses, and Bedrock's texts without a type.
+/// Where none has any, those of the messages that think, and so where Chat's results are all there is: without calls, they
+/// will be left out. What is of no provider's shape always counts, records too, and so does what only one has: the role of
+/// Chat's results, the reasoning of Responses, and Bedrock's texts without a type.
 pub(crate) fn shapes_of<'a, V: Value<'a>>(messages: impl Iterator<Item = V>) -> Vec<&'static str> {
     let (mut callers, mut found, mut thinkers) = (AHashSet::new(), AHashSet::new(), AHashSet::new());
     let mut said = Said::default();
@@ -73,7 +77,7 @@ pub(crate) fn shapes_of<'a, V: Value<'a>>(messages: impl Iterator<Item = V>) -> 
         if is_reasoning && shape == Some("openai-responses") {
             found.insert("openai-responses");
         }
-        if found.is_empty() && (is_reasoning || parts().any(is_thought)) {
+        if callers.is_empty() && said.results.is_empty() && (is_reasoning || parts().any(is_thought)) {
             thinkers.insert(shape.unwrap_or("anthropic"));
         }
         if shape != Some("ollama") && text_or_empty(role).is("tool") {
@@ -87,7 +91,10 @@ pub(crate) fn shapes_of<'a, V: Value<'a>>(messages: impl Iterator<Item = V>) -> 
             callers.insert(name);
         }
     }
-    if found.len() == 2 && found.contains("openai-chat") && found.contains("ollama") {
+    let of_chat = CHATS.iter().filter(|name| found.contains(*name)).count();
+    if found.len() == of_chat && callers.is_empty() && !thinkers.is_empty() {
+        found.clear();
+    } else if found.len() == 2 && of_chat == 2 {
         let is_ollama = callers.len() == 1 && callers.contains("ollama");
         return vec![if is_ollama { "ollama" } else { "openai-chat" }];
     }

@@ -38,6 +38,7 @@ impl<'t, 'a, 'm, V: Value<'a>> Turns<'t, 'a, 'm, V> {
                 self.beside.insert(*path, beside);
             }
         }
+        self.leave_out_messages();
         let mut open = Vec::new();
         for Run { side, positions } in runs_of(&self.repair) {
             if side != Side::User {
@@ -59,6 +60,20 @@ impl<'t, 'a, 'm, V: Value<'a>> Turns<'t, 'a, 'm, V> {
             sheets = merge(sheets, mends);
         }
         sheets.into_iter().filter_map(|sheet| sheet.draft(material, dialect.key)).collect()
+    }
+
+    /// Leave out results without call that are messages of their own, as Chat's are beside another's thoughts.
+    fn leave_out_messages(&mut self) {
+        if self.repair.pairs.orphan_ids.is_empty() {
+            return;
+        }
+        let blocks = self.repair.material.blocks;
+        for block in blocks.iter().filter(|block| block.entry.call.is_none()) {
+            if let Some(path @ Path::Message(_)) = block.result_path {
+                self.repair.material.take_out(path);
+                self.repair.tell_stray(path, block.entry.call_id);
+            }
+        }
     }
 
     /// Answer calls that no turn of the user's follows.
