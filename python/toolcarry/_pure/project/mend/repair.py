@@ -8,7 +8,8 @@ from typing import NamedTuple
 from toolcarry._pure.project.blocks import Block
 from toolcarry._pure.project.drafts import Draft, Made, Path
 from toolcarry._pure.project.material import Material
-from toolcarry._pure.project.mend.dialects import SHOWN, Dialect
+from toolcarry._pure.project.mend.dialects import Dialect
+from toolcarry._pure.project.mend.made import SHOWN
 from toolcarry._pure.project.mend.mends import Mends
 from toolcarry._pure.project.mend.pairs import Pairs
 

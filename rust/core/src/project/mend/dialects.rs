@@ -1,16 +1,11 @@
-//! What the providers ask of calls and results: where their ids stand, what an id may be, and how a result is written.
+//! What the providers ask of calls and results: where their ids stand, what an id may be, and what they refuse.
 //! The twin is `_pure/project/mend/dialects.py`.
 
-use crate::pieces::Piece;
-use crate::project::drafts::{Json, PartsKey};
-use crate::text::{OwnedText, Text};
+use super::made::SHOWN;
+use crate::project::drafts::PartsKey;
+use crate::text::Text;
 use crate::value::{Key, Value, names, text_or_empty};
 
-/// What stands for a result that never came. The readers know it for one that only stands for another.
-const INTERRUPTED: &str = "[Tool use interrupted: no result]";
-pub(crate) const OUTPUT: &str = "_output";
-/// The call of Responses whose result is a screenshot: none can be made, since the model would believe it.
-pub(crate) const SHOWN: &str = "computer_call";
 /// The calls of Responses that the client answers.
 const ANSWERED: [&str; 6] =
     ["function_call", "custom_tool_call", "local_shell_call", "shell_call", "apply_patch_call", SHOWN];
@@ -28,7 +23,7 @@ pub(crate) enum Form {
 
 /// A provider's own way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Family {
+pub(super) enum Family {
     Anthropic,
     Bedrock,
     Gemini,
@@ -63,7 +58,7 @@ impl IdAt {
 /// How one provider's requests are written.
 #[derive(Debug)]
 pub(crate) struct Dialect {
-    family: Family,
+    pub(super) family: Family,
     pub(crate) form: Form,
     /// Where the parts of a message stand.
     pub(crate) key: PartsKey,
@@ -229,72 +224,4 @@ impl Dialect {
             _ => false,
         }
     }
-
-    /// A result for a call: of an id and a tool's name, and the call itself; nothing where none can be made.
-    pub(crate) fn make<'a, V: Value<'a>>(
-        &self,
-        call_id: &Piece<'a>,
-        name: Text<'a>,
-        call: Option<V>,
-    ) -> Option<Json<'a>> {
-        let text = || Json::ascii(INTERRUPTED);
-        let id = || Json::Text(call_id.clone());
-        let name = || Json::Text(Piece::Borrowed(name));
-        Some(match self.family {
-            Family::Anthropic => Json::object([
-                ("type", Json::ascii("tool_result")),
-                ("tool_use_id", id()),
-                ("content", text()),
-                ("is_error", Json::True),
-            ]),
-            Family::Bedrock => {
-                let content = Json::List(vec![Json::object([("text", text())])]);
-                let held = [("toolUseId", id()), ("content", content), ("status", Json::ascii("error"))];
-                Json::object([("toolResult", Json::object(held))])
-            }
-            Family::Gemini => {
-                let held = [("name", name()), ("response", Json::object([("error", text())]))];
-                let own = [("id", id())].into_iter().filter(|_| !call_id.is_empty());
-                Json::object([("functionResponse", object_of(own.chain(held)))])
-            }
-            Family::Chat => Json::object([("role", Json::ascii("tool")), ("tool_call_id", id()), ("content", text())]),
-            Family::Ollama => {
-                let own = [("tool_call_id", id())].into_iter().filter(|_| !call_id.is_empty());
-                let first = [("role", Json::ascii("tool")), ("tool_name", name())];
-                object_of(first.into_iter().chain(own).chain([("content", text())]))
-            }
-            Family::Responses => {
-                let kind = text_or_empty(call.and_then(|call| call.get(names::TYPE)));
-                return (!kind.is(SHOWN)).then(|| item_result(kind, id()));
-            }
-        })
-    }
-
-    /// A text part.
-    pub(crate) fn text<'a>(&self, text: Text<'a>) -> Json<'a> {
-        let text = ("text", Json::Text(Piece::Borrowed(text)));
-        match self.family {
-            Family::Bedrock | Family::Gemini => Json::object([text]),
-            _ => Json::object([("type", Json::ascii("text")), text]),
-        }
-    }
-}
-
-fn object_of<'a>(members: impl Iterator<Item = (&'a str, Json<'a>)>) -> Json<'a> {
-    Json::Object(members.map(|(name, value)| (Piece::ascii(name), value)).collect())
-}
-
-/// The item of Responses that answers a call of a type.
-fn item_result<'a>(call_type: Text<'a>, call_id: Json<'a>) -> Json<'a> {
-    let mut kind = OwnedText::from(call_type);
-    kind.push_ascii(OUTPUT);
-    let made = [("type", Json::Text(Piece::own(kind))), ("call_id", call_id)].into_iter();
-    let text = Json::ascii(INTERRUPTED);
-    if call_type.is("shell_call") {
-        let outcome = Json::object([("type", Json::ascii("exit")), ("exit_code", Json::Number(1))]);
-        let printed = [("stdout", Json::ascii("")), ("stderr", text), ("outcome", outcome)];
-        return object_of(made.chain([("output", Json::List(vec![Json::object(printed)]))]));
-    }
-    let status = [("status", Json::ascii("failed"))].into_iter().filter(|_| call_type.is("apply_patch_call"));
-    object_of(made.chain(status).chain([("output", text)]))
 }

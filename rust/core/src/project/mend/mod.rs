@@ -7,6 +7,7 @@ mod chat;
 pub(crate) mod dialects;
 mod ids;
 mod items;
+mod made;
 pub(crate) mod mends;
 mod pairs;
 mod repair;

@@ -3,7 +3,8 @@
 
 use ahash::{AHashMap, AHashSet};
 
-use super::dialects::{Dialect, Form, OUTPUT};
+use super::dialects::{Dialect, Form};
+use super::made::OUTPUT;
 use crate::project::blocks::Block;
 use crate::project::drafts::{PartsKey, Path};
 use crate::project::sites::Paths;

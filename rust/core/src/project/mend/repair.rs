@@ -1,7 +1,8 @@
 //! What all ways to mend a request share. The twin is `_pure/project/mend/repair.py`.
 
-use super::dialects::{Dialect, SHOWN};
+use super::dialects::Dialect;
 use super::ids::GivenIds;
+use super::made::SHOWN;
 use super::mends::Mends;
 use super::pairs::Pairs;
 use crate::project::drafts::{Draft, Path};
