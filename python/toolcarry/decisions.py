@@ -30,7 +30,7 @@ MENDS: dict[str, str] = {
     "empty_failure": "a failure without content was given a text that says so",
     "renamed_id": "an id that the provider refuses was replaced",
     "renamed_tool": "a result that names another tool than its call was given the call's",
-    "renamed_role": "a result of the old role `function` was given the one that answers a call of `tool_calls`",
+    "renamed_role": "a message with calls was given the model's role, or a result of the old role `function` today's",
     "empty_text": "a text without a word was left out",
     "empty_message": "a message in which nothing is left was left out",
     "empty_calls": "an empty list of calls was left out",

@@ -64,7 +64,7 @@ def test_a_message_with_calls_is_the_models(api: ModuleType) -> None:
     part = {"functionCall": {"name": "f", "args": {}}}
     messages = [{"role": "modell", "parts": [part]}, {"role": "model", "parts": [part]}]
     once = api.project(messages, policy=REPAIR)
-    assert [message["role"] for message in once.messages] == ["modell", "model", "user"]
+    assert [message["role"] for message in once.messages] == ["model", "model", "user"]
     assert api.project(once.messages, policy=REPAIR).report.mends == ()
 
 

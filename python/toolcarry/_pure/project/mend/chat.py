@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
 
 from toolcarry._pure.project.blocks import Block
 from toolcarry._pure.project.drafts import Draft, Made, Path
@@ -44,12 +45,16 @@ def mend_chat(repair: Repair) -> list[Draft]:
                 mends.add("moved_result", position, call_id)
             continue
         behind = position
+        blocks = by_position.get(position, ())
+        if blocks and message.get("role") != dialect.model:
+            material.edit(path, {"role": Made(dialect.model)})
+            mends.add("renamed_role", position, blocks[-1].entry.call_id)
         mend_message(material, position, message, mends)
         draft = material.message(position)
         if draft is None:
             continue
         drafts.append(draft)
-        drafts += results_of(repair, by_position[position])
+        drafts += results_of(repair, blocks)
     return drafts
 
 
@@ -77,7 +82,7 @@ def names_call(message: Wire, call_ids: set[str]) -> bool:
     return message.get("role") == "function" and call_id != "" and call_id in call_ids
 
 
-def results_of(repair: Repair, blocks: list[Block]) -> list[Draft]:
+def results_of(repair: Repair, blocks: Sequence[Block]) -> list[Draft]:
     """The results for the calls of one message: those that are there in their order, then new ones."""
     result_of, message = repair.pairs.result_of, repair.material.message
     paths = sorted([path for path in map(result_of, blocks) if path is not None])

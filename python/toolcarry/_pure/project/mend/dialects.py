@@ -77,6 +77,8 @@ class Dialect(NamedTuple):
     """Whether the results of a turn have to stand in one message."""
     merges: bool = False
     """Whether messages of one role may not follow one another."""
+    model: str = "assistant"
+    """The role of the messages that may call."""
 
 
 ANSWERED = (
@@ -112,7 +114,7 @@ DIALECTS: Final[dict[str, Dialect]] = {
         lambda part: "functionCall" in part or "function_call" in part,
         lambda part: any(name in part for name in RESPONSES),
         gemini_result, bare_text,
-        answers_at_once=True,
+        answers_at_once=True, model="model",
     ),
     "openai-chat": Dialect(
         "chat", "tool_calls", (), IdAt((), "id"), IdAt((), "tool_call_id"), re.compile(r".{1,40}", re.DOTALL), None, "turn",

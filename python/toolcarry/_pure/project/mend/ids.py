@@ -107,7 +107,7 @@ def turn_numbers(messages: Sequence[Any], dialect: Dialect, pairs: Pairs) -> lis
     numbers: list[int] = []
     side: bool | None = None
     for position, message in enumerate(messages):
-        own = position in with_calls or message.get("role") in MODEL
+        own = message.get("role") in MODEL or position in with_calls
         numbers.append((numbers[-1] if numbers else 0) + (own is not side))
         side = own
     return numbers

@@ -17,7 +17,7 @@ Side: TypeAlias = Literal["model", "user", "other"]
 class Sheet:
     """A message in the making: the one that it is made of, if any, and its parts."""
 
-    __slots__ = ("items", "position", "side", "words")
+    __slots__ = ("items", "position", "role", "side", "words")
 
     def __init__(self, position: int | None, side: Side, items: list[Draft] | None) -> None:
         self.position = position
@@ -26,6 +26,8 @@ class Sheet:
         """``None`` where the content is no list and stays."""
         self.words: Made | None = None
         """What stands in place of such a content."""
+        self.role = ""
+        """The role that it gets, where its own is refused."""
 
 
 class Sheets:
@@ -39,6 +41,10 @@ class Sheets:
 
     def add(self, sheet: Sheet) -> None:
         self._sheets.append(sheet)
+
+    def rename_last(self, role: str) -> None:
+        """Give the last message another role."""
+        self._sheets[-1].role = role
 
     def drop_trailing_thoughts(self) -> list[int | None]:
         """Leave out the thoughts in which the model's last turn ends, with messages of nothing else; where they stood."""
@@ -130,14 +136,15 @@ class Sheets:
         key, position, items = self._key, sheet.position, sheet.items
         if position is None:
             return Changed(None, {"role": Made("user"), key: Parts(None, items or [])})
+        members: dict[str, Made | Parts] = {"role": Made(sheet.role)} if sheet.role else {}
         if sheet.words is not None:
-            return Changed((position,), {key: sheet.words})
-        if items is None or items == [
+            members[key] = sheet.words
+        elif items is not None and items != [
             Kept(path) for path in paths_of(self._messages, position, key)
         ]:
-            return Kept((position,))
-        is_list = as_list(self._messages[position].get(key)) is not None
-        return Changed((position,), {key: Parts((position, key) if is_list else None, items)})
+            is_list = as_list(self._messages[position].get(key)) is not None
+            members[key] = Parts((position, key) if is_list else None, items)
+        return Changed((position,), members) if members else Kept((position,))
 
 
 def says_something(message: Wire, key: str) -> bool:

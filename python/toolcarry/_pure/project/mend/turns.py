@@ -15,6 +15,7 @@ from toolcarry._pure.project.mend.repair import Repair
 from toolcarry._pure.project.mend.results import clean_result
 from toolcarry._pure.project.mend.runs import runs_of, speaks_last
 from toolcarry._pure.project.mend.sheets import (
+    MODEL,
     Sheet,
     Sheets,
     Side,
@@ -94,6 +95,9 @@ class Turns:
             if stay and speaks_last(self._repair, stay):
                 stay = self._calls_last(position, stay)
             self._add(position, "model", stay)
+            if self._messages[position].get("role") not in MODEL:
+                self._sheets.rename_last(self._dialect.model)
+                self._mends.add("renamed_role", position, found[-1].entry.call_id)
         return found
 
     def _calls_last(self, position: int, stay: list[Path]) -> list[Path]:

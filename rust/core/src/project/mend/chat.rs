@@ -54,10 +54,15 @@ pub(crate) fn mend_chat<'a, V: Value<'a>>(mut repair: Repair<'_, 'a, '_, V>) -> 
             continue;
         }
         behind = Some(position);
+        let numbers = by_position.get(&position).map_or(&[][..], Vec::as_slice);
+        if !numbers.is_empty() && !text_or_empty(message.get(names::ROLE)).is(dialect.model) {
+            let role = Some(Edit::Made(Json::ascii(dialect.model)));
+            repair.material.edit(path, vec![(names::ROLE, role)]);
+            repair.mends.add("renamed_role", Some(position), repair.call_id(numbers.last().copied()));
+        }
         mend_message(repair.material, position, message, repair.mends);
         let Some(draft) = repair.material.message(position) else { continue };
         drafts.push(draft);
-        let numbers = by_position.get(&position).map_or(&[][..], Vec::as_slice);
         add_results(&mut drafts, &mut repair, numbers);
     }
     drafts

@@ -80,6 +80,8 @@ pub(crate) struct Dialect {
     pub(crate) answers_at_once: bool,
     /// Whether messages of one role may not follow one another.
     pub(crate) merges: bool,
+    /// The role of the messages that may call.
+    pub(crate) model: &'static str,
 }
 
 const fn within(holders: &'static [Key<'static>], key: Key<'static>) -> IdAt {
@@ -106,6 +108,7 @@ const CHAT: Dialect = Dialect {
     ends_in_calls: false,
     answers_at_once: false,
     merges: false,
+    model: "assistant",
 };
 
 /// By the name that the readers give to a shape. What else is recognised is no request, and is never mended.
@@ -151,6 +154,7 @@ static DIALECTS: [(&str, Dialect); 6] = [
             result_id: within(RESPONSE_HOLDERS, names::ID),
             name: Some(within(RESPONSE_HOLDERS, names::NAME)),
             answers_at_once: true,
+            model: "model",
             ..CHAT
         },
     ),

@@ -137,7 +137,7 @@ fn turn_numbers<'a, V: Value<'a>>(messages: &[V], dialect: &Dialect, pairs: &Pai
     let with_calls: AHashSet<usize> = pairs.calls().map(|(path, _)| path.position()).collect();
     let (mut number, mut side) = (0, None);
     let mut next = |(position, message): (usize, &V)| {
-        let own = with_calls.contains(&position) || is_models(*message);
+        let own = is_models(*message) || with_calls.contains(&position);
         number += usize::from(side != Some(own));
         side = Some(own);
         number

@@ -3,7 +3,7 @@
 use super::dialects::Dialect;
 use super::mends::Mends;
 use crate::content::{Content, has_no_word, is_white};
-use crate::project::drafts::{Changed, Draft, Edit, Home, Json, Parts, PartsKey, Path};
+use crate::project::drafts::{Changed, Draft, Edit, Home, Json, Members, Parts, PartsKey, Path};
 use crate::project::material::Material;
 use crate::project::substitute::as_it_stands;
 use crate::text::Text;
@@ -35,11 +35,13 @@ pub(crate) struct Sheet<'a, V> {
     pub(crate) items: Option<Vec<Draft<'a, V>>>,
     /// What stands in place of such a content.
     words: Option<Json<'a>>,
+    /// The role that it gets, where its own is refused.
+    pub(crate) role: Option<&'static str>,
 }
 
 impl<'a, V: Value<'a>> Sheet<'a, V> {
     pub(crate) fn new(position: Option<usize>, side: Side, items: Option<Vec<Draft<'a, V>>>) -> Self {
-        Self { position, side, items, words: None }
+        Self { position, side, items, words: None, role: None }
     }
 
     /// The draft of the message.
@@ -51,17 +53,17 @@ impl<'a, V: Value<'a>> Sheet<'a, V> {
             return Some(Draft::Changed(Changed { path: None, of: None, members }));
         };
         let (path, message) = (Path::Message(position), material.message_at(position)?);
-        if let Some(words) = self.words {
-            let members = vec![(key.key(), Some(Edit::Made(words)))];
-            return Some(Draft::Changed(Changed { path: Some(path), of: Some(message), members }));
-        }
         let list = material.list(position, key);
-        let Some(items) = self.items.filter(|items| !is_as_it_stands(items, position, key, list)) else {
-            return Some(Draft::Kept(path, message));
-        };
-        let of = list.map(|list| (Home::Message(position, key), list));
-        let members = vec![(key.key(), Some(Edit::Parts(Parts { of, items })))];
-        Some(Draft::Changed(Changed { path: Some(path), of: Some(message), members }))
+        let parts = |items| Edit::Parts(Parts { of: list.map(|list| (Home::Message(position, key), list)), items });
+        let items = self.items.filter(|items| !is_as_it_stands(items, position, key, list));
+        let role = self.role.map(|role| (names::ROLE, Some(Edit::Made(Json::ascii(role)))));
+        let content = self.words.map(Edit::Made).or_else(|| items.map(parts));
+        let members: Members<'a, V> = role.into_iter().chain(content.map(|new| (key.key(), Some(new)))).collect();
+        Some(if members.is_empty() {
+            Draft::Kept(path, message)
+        } else {
+            Draft::Changed(Changed { path: Some(path), of: Some(message), members })
+        })
     }
 }
 

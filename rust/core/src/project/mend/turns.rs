@@ -9,7 +9,7 @@ use super::repair::Repair;
 use super::results::clean_result;
 use super::runs::{Run, paths_of, runs_of, speaks_last};
 use super::sheets::{
-    Sheet, Side, drop_trailing_space, drop_trailing_thoughts, is_blank, merge, part_at, says_something,
+    Sheet, Side, drop_trailing_space, drop_trailing_thoughts, is_blank, is_models, merge, part_at, says_something,
 };
 use crate::content::has_no_word;
 use crate::project::drafts::{Draft, Path};
@@ -106,8 +106,20 @@ impl<'t, 'a, 'm, V: Value<'a>> Turns<'t, 'a, 'm, V> {
             let speaks_last = stay.as_ref().is_some_and(|stay| speaks_last(&self.repair, stay.iter().copied()));
             let stay = stay.map(|stay| if speaks_last { self.calls_last(stay) } else { stay });
             self.add(*position, Side::Model, stay, Vec::new());
+            if !self.repair.material.message_at(*position).is_some_and(is_models) {
+                self.rename_last(*position, found.last().copied());
+            }
         }
         found
+    }
+
+    /// Give the message that was added last the role of those that may call.
+    fn rename_last(&mut self, position: usize, number: Option<usize>) {
+        let call_id = self.repair.call_id(number);
+        if let Some(sheet) = self.sheets.last_mut() {
+            sheet.role = Some(self.repair.dialect.model);
+        }
+        self.repair.mends.add("renamed_role", Some(position), call_id);
     }
 
     /// The parts of a message with its calls behind them. So what the provider answered itself keeps its place before the
