@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 import wire
-from repairs import ASK, answer, kinds, repair
+from repairs import ASK, INTERRUPTED, answer, chat, kinds, repair
 
 THOUGHT = {"type": "thinking", "thinking": "Hm.", "signature": "c2ln"}
 NAMED = {"role": "tool", "tool_name": "f", "content": "ok"}
@@ -30,3 +30,48 @@ def test_a_call_tells_whose_request_it_is(api: ModuleType) -> None:
     said = {"role": "assistant", "content": [THOUGHT], "tool_calls": [call]}
     messages = [{"role": "user", "content": " "}, said, answer("t1")]
     assert repair(api, messages, "openai").messages == messages
+
+
+@pytest.mark.parametrize("kind", ["mcp_tool_result", "web_search_tool_result", "tool_result"])
+def test_an_answer_within_the_message_that_calls(api: ModuleType, kind: str) -> None:
+    """Chat has results in no content: it stayed, and paired with the call before the result that was made up."""
+    within = {"type": kind, "tool_use_id": "t1", "content": [ASK["content"][0]]}
+    said = chat(("t1", "f"), ("t2", "f"))
+    for content in ([within], [within, within], [ASK["content"][0], within]):
+        found = repair(api, [{**said, "content": content}, answer("t2")], "openai")
+        rest = [part for part in content if part is not within] or ""
+        assert found.messages[0] == {**said, "content": rest}
+        assert found.messages[1:] == [answer("t2"), answer("t1", INTERRUPTED["content"])]
+        assert set(kinds(found)) == {"duplicate_result", "missing_result"}
+
+
+def test_an_answer_within_a_later_message(api: ModuleType) -> None:
+    """Also in one whose call is of the kind that came before `tool_calls`."""
+    within = {"type": "mcp_tool_result", "tool_use_id": "t1", "content": []}
+    old = {"role": "assistant", "content": None, "function_call": {"name": "f", "arguments": "{}"}}
+    found = repair(api, [chat(("t1", "f")), {**old, "content": [within]}], "openai")
+    made = answer("t1", INTERRUPTED["content"])
+    assert found.messages == [chat(("t1", "f")), made, {**old, "content": ""}]
+
+
+def test_an_answer_of_the_providers_own_within_a_message(api: ModuleType) -> None:
+    """As a gateway hands it on: what answers no call of the client's stays."""
+    own = {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {}}
+    result = {"type": "web_search_tool_result", "tool_use_id": "srvtoolu_1", "content": []}
+    messages = [chat(("t1", "f"), content=[own, result]), answer("t1")]
+    assert repair(api, messages, "openai").messages == messages
+
+
+def test_answers_of_the_providers_own_to_a_call_of_the_clients(api: ModuleType) -> None:
+    """The one that is paired with it is left out, and so are others, which would be paired with it the next time."""
+    own = {"type": "mcp_tool_result", "tool_use_id": "t1", "content": []}
+    text = ASK["content"][0]
+    messages = [ASK, wire.assistant(own, wire.use("t1")), wire.assistant(text, own)]
+    found = repair(api, messages)
+    assert found.messages == [
+        ASK,
+        wire.assistant(wire.use("t1")),
+        wire.user(INTERRUPTED),
+        wire.assistant(text),
+    ]
+    assert sorted(kinds(found)) == ["duplicate_result", "duplicate_result", "missing_result"]

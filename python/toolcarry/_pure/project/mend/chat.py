@@ -7,10 +7,9 @@ from collections.abc import Sequence
 
 from toolcarry._pure.project.blocks import Block
 from toolcarry._pure.project.drafts import Draft, Made, Path
-from toolcarry._pure.project.material import Material
-from toolcarry._pure.project.mend.mends import Mends
 from toolcarry._pure.project.mend.pairs import given_twice
 from toolcarry._pure.project.mend.repair import Repair
+from toolcarry._pure.read import read_result
 from toolcarry.wire import Wire, as_list, as_object, text_or_empty
 
 WORDS = ("content", "function_call", "refusal", "audio")
@@ -49,7 +48,7 @@ def mend_chat(repair: Repair) -> list[Draft]:
         if blocks and message.get("role") != dialect.model:
             material.edit(path, {"role": Made(dialect.model)})
             mends.add("renamed_role", position, blocks[-1].entry.call_id)
-        mend_message(material, position, message, mends)
+        mend_message(repair, position, message)
         draft = material.message(position)
         if draft is None:
             continue
@@ -91,26 +90,38 @@ def results_of(repair: Repair, blocks: Sequence[Block]) -> list[Draft]:
     return drafts + [draft for block in missing for draft in repair.answer(block)]
 
 
-def mend_message(material: Material, position: int, message: Wire, mends: Mends) -> None:
-    """An empty list of calls is refused, and a call that stands in the content too is one call."""
+def mend_message(repair: Repair, position: int, message: Wire) -> None:
+    """An empty list of calls is refused, and a call that stands in the content too is one call.
+
+    What answers a call of the client's stands in no content.
+    """
+    material, mends = repair.material, repair.mends
     calls = as_list(message.get("tool_calls"))
-    if calls is None:
+    if calls is None and not repair.pairs.strays:
         return
-    if not calls:
+    if calls is not None and not calls:
         says_nothing = all(message.get(key) is None for key in WORDS)
         empty = {"content": Made("")} if says_nothing else {}
         material.edit((position,), {"tool_calls": None, **empty})
         mends.add("empty_calls", position)
-    ids = [text_or_empty((as_object(call) or {}).get("id")) for call in calls]
+        return
+    ids = [text_or_empty((as_object(call) or {}).get("id")) for call in calls or ()]
     parts = [as_object(item) or {} for item in as_list(message.get("content")) or ()]
     places = given_twice(message)
     doubled = {index: places[index] for index in places if parts[index].get("type") == "tool_use"}
     for index in doubled:
         mends.add("doubled_call", position, text_or_empty(parts[index].get("id")))
-        if len(doubled) < len(parts):
-            material.take_out((position, "content", index))
-    if doubled and len(doubled) == len(parts):
+    gone: set[Path] = {(position, "content", index) for index in doubled}
+    for index, part in enumerate(parts):
+        path: Path = (position, "content", index)
+        if repair.pairs.is_misplaced(path, part):
+            repair.tell_stray(path, read_result(part).call_id)
+            gone.add(path)
+    if gone and len(gone) == len(parts):
         material.edit((position,), {"content": Made("")})
+    else:
+        for path in gone:
+            material.take_out(path)
     kept = {ids[index]: index for index in doubled.values() if ids[index]}
     for index, call_id in enumerate(ids):
         if kept.get(call_id, index) != index:

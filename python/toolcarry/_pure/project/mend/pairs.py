@@ -102,6 +102,13 @@ class Pairs:
         """Whether the result at a path belongs to a call."""
         return path in self.owners or path in self.others
 
+    def is_misplaced(self, path: Path, part: Wire) -> bool:
+        """Whether a part of the model's message names a call of the client's, or none, as if it answered that."""
+        if not text_or_empty(part.get("type")).endswith("tool_result") or path in self.others:
+            return False
+        call_id = read_result(part).call_id
+        return not call_id or call_id in self.ids
+
     def result_of(self, block: Block) -> Path | None:
         """Where the result of a call stands."""
         return self._results.get(block.entry.order)

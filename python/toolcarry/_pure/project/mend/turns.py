@@ -165,9 +165,15 @@ class Turns:
         return block is not None and block.entry.order in wanted
 
     def _is_result(self, path: Path) -> bool:
+        if path in self._pairs.strays:
+            return True
         part = self._part(path)
-        is_result = part is not None and self._dialect.is_result(part)
-        return path in self._pairs.strays or (is_result and path not in self._pairs.others)
+        if part is None:
+            return False
+        if self._dialect.is_result(part):
+            return path not in self._pairs.others
+        # Where one of the provider's own answers a call of the client's, others would the next time.
+        return bool(self._pairs.strays) and self._pairs.is_misplaced(path, part)
 
     def _tell_foreign(self, path: Path) -> None:
         """Tell of a result that is taken out where it stands; one that is moved is told of where it goes."""

@@ -3,13 +3,11 @@
 
 use ahash::{AHashMap, AHashSet};
 
-use super::mends::Mends;
 use super::pairs::{given_twice, id_of};
 use super::repair::Repair;
 use crate::pieces::Piece;
 use crate::project::drafts::{Draft, Edit, Json, PartsKey, Path};
-use crate::project::material::Material;
-use crate::read::items;
+use crate::read::{items, read_result};
 use crate::text::Text;
 use crate::value::{Key, Value, names, text_or_empty};
 
@@ -60,7 +58,7 @@ pub(crate) fn mend_chat<'a, V: Value<'a>>(mut repair: Repair<'_, 'a, '_, V>) -> 
             repair.material.edit(path, vec![(names::ROLE, role)]);
             repair.mends.add("renamed_role", Some(position), repair.call_id(numbers.last().copied()));
         }
-        mend_message(repair.material, position, message, repair.mends);
+        mend_message(&mut repair, position, message);
         let Some(draft) = repair.material.message(position) else { continue };
         drafts.push(draft);
         add_results(&mut drafts, &mut repair, numbers);
@@ -108,44 +106,53 @@ fn add_results<'a, V: Value<'a>>(
     drafts.extend(missing.filter_map(|number| repair.answer(*number)));
 }
 
-/// An empty list of calls is refused, and a call that stands in the content too is one call.
-fn mend_message<'a, V: Value<'a>>(
-    material: &mut Material<'a, '_, V>,
-    position: usize,
-    message: V,
-    mends: &mut Mends<'a>,
-) {
-    let Some(calls) = message.get(names::TOOL_CALLS).and_then(Value::list) else { return };
-    if calls.count() == 0 {
+/// An empty list of calls is refused, and a call that stands in the content too is one call. What answers a call of the
+/// client's stands in no content.
+fn mend_message<'a, V: Value<'a>>(repair: &mut Repair<'_, 'a, '_, V>, position: usize, message: V) {
+    let calls = message.get(names::TOOL_CALLS).and_then(Value::list);
+    if calls.is_none() && !repair.pairs.has_strays() {
+        return;
+    }
+    if calls.is_some_and(|calls| calls.count() == 0) {
         let mut members = vec![(names::TOOL_CALLS, None)];
         if WORDS.iter().all(|key| message.get(*key).is_none()) {
             members.push((names::CONTENT, Some(Edit::Made(Json::ascii("")))));
         }
-        material.edit(Path::Message(position), members);
-        mends.add("empty_calls", Some(position), Text::ascii(""));
+        repair.material.edit(Path::Message(position), members);
+        repair.mends.add("empty_calls", Some(position), Text::ascii(""));
         return;
     }
     let content = message.get(names::CONTENT).and_then(Value::list);
     let part = |index: usize| content.and_then(|content| content.item(index));
-    let is_use = |part: V| part.object().is_some_and(|part| text_or_empty(part.get(names::TYPE)).is("tool_use"));
+    let kind = |part: V| text_or_empty(part.object().and_then(|part| part.get(names::TYPE)));
     let mut doubled = given_twice(message);
-    doubled.retain(|(index, _)| part(*index).is_some_and(is_use));
-    let leaves_none = Some(doubled.len()) == content.map(Value::count);
+    doubled.retain(|(index, _)| part(*index).is_some_and(|part| kind(part).is("tool_use")));
+    let path_of = |index: usize| Path::Part(position, PartsKey::Content, index);
+    let mut gone: Vec<Path> = doubled.iter().map(|(index, _)| path_of(*index)).collect();
     for (index, _) in &doubled {
-        mends.add("doubled_call", Some(position), part(*index).map_or(Text::ascii(""), id_of));
-        if !leaves_none {
-            material.take_out(Path::Part(position, PartsKey::Content, *index));
+        repair.mends.add("doubled_call", Some(position), part(*index).map_or(Text::ascii(""), id_of));
+    }
+    for (index, part) in content.into_iter().flat_map(items).enumerate() {
+        let path = path_of(index);
+        if let Some(part) = part.object().filter(|part| repair.pairs.is_misplaced(path, *part)) {
+            repair.tell_stray(path, read_result(part).call_id);
+            gone.push(path);
         }
     }
-    if leaves_none && !doubled.is_empty() {
-        material.edit(Path::Message(position), vec![(names::CONTENT, Some(Edit::Made(Json::ascii(""))))]);
+    if !gone.is_empty() && Some(gone.len()) == content.map(Value::count) {
+        let content = Some(Edit::Made(Json::ascii("")));
+        repair.material.edit(Path::Message(position), vec![(names::CONTENT, content)]);
+    } else {
+        for path in gone {
+            repair.material.take_out(path);
+        }
     }
-    let id_at = |index: usize| calls.item(index).map_or(Text::ascii(""), id_of);
+    let id_at = |index: usize| calls.and_then(|calls| calls.item(index)).map_or(Text::ascii(""), id_of);
     let kept: AHashMap<Text<'_>, usize> = doubled.iter().map(|(_, place)| (id_at(*place), *place)).collect();
-    for (index, call) in items(calls).enumerate().filter(|_| !kept.is_empty()) {
+    for (index, call) in calls.into_iter().flat_map(items).enumerate().filter(|_| !kept.is_empty()) {
         let call_id = id_of(call);
         if !call_id.is_empty() && kept.get(&call_id).is_some_and(|place| *place != index) {
-            material.take_out(Path::Part(position, PartsKey::ToolCalls, index));
+            repair.material.take_out(Path::Part(position, PartsKey::ToolCalls, index));
         }
     }
 }

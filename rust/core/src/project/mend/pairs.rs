@@ -202,6 +202,20 @@ impl<'a> Pairs<'a> {
         self.strays.contains(&path)
     }
 
+    /// Whether there is one of those.
+    pub(crate) fn has_strays(&self) -> bool {
+        !self.strays.is_empty()
+    }
+
+    /// Whether a part of the model's message names a call of the client's, or none, as if it answered that.
+    pub(crate) fn is_misplaced<V: Value<'a>>(&self, path: Path, part: V) -> bool {
+        if !text_or_empty(part.get(names::TYPE)).ends_with("tool_result") || self.is_other(path) {
+            return false;
+        }
+        let call_id = read_result(part).call_id;
+        call_id.is_empty() || self.ids.contains(&call_id)
+    }
+
     /// The tool of a block's call, as the call says that stays where it was given in both ways.
     pub(crate) fn name_of<V: Value<'a>>(&self, number: usize, block: &Block<'a, V>) -> Text<'a> {
         self.names.get(&number).copied().unwrap_or(block.entry.tool_name)

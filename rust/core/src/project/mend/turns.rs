@@ -199,11 +199,16 @@ impl<'t, 'a, 'm, V: Value<'a>> Turns<'t, 'a, 'm, V> {
     }
 
     fn is_result(&self, path: Path) -> bool {
-        if self.repair.pairs.is_stray(path) {
+        let Repair { material, dialect, pairs, .. } = &self.repair;
+        if pairs.is_stray(path) {
             return true;
         }
-        !self.repair.pairs.is_other(path)
-            && part_at(self.repair.material, path).is_some_and(|part| self.repair.dialect.is_result(part))
+        let Some(part) = part_at(material, path) else { return false };
+        if dialect.is_result(part) {
+            return !pairs.is_other(path);
+        }
+        // Where one of the provider's own answers a call of the client's, others would the next time.
+        pairs.has_strays() && pairs.is_misplaced(path, part)
     }
 
     /// Tell of a result that is taken out where it stands; one that is moved is told of where it goes.
