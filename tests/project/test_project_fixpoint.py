@@ -1,5 +1,6 @@
 """Requests that were mended once more the next time: what a mend leaves is what the next projection leaves as it is."""
 
+import json
 from types import ModuleType
 from typing import Any
 
@@ -75,3 +76,28 @@ def test_answers_of_the_providers_own_to_a_call_of_the_clients(api: ModuleType) 
         wire.assistant(text),
     ]
     assert sorted(kinds(found)) == ["duplicate_result", "duplicate_result", "missing_result"]
+
+
+@pytest.mark.parametrize("provider", ["openai", "ollama"])
+def test_a_call_given_in_two_ways_is_judged_by_the_one_that_stays(
+    api: ModuleType, provider: str
+) -> None:
+    """As the content says it, the first call is an old run of the same command, and as `tool_calls` says it, it is none."""
+    page = "a line of text\n" * 20
+    ran = {"command": "make test"}
+
+    def run(call_id: str, name: str, given: dict[str, Any]) -> list[Any]:
+        arguments = given if provider == "ollama" else json.dumps(given)
+        function = {"name": name, "arguments": arguments}
+        call = {"id": call_id, "type": "function", "function": function}
+        content = [wire.use(call_id, "Bash", **ran)]
+        said = {"role": "assistant", "content": content, "tool_calls": [call]}
+        return [said, answer(call_id, page)]
+
+    for name, given in (("look", ran), ("Bash", {"command": "ls"})):
+        found = repair(api, [*run("t1", name, given), *run("t2", "Bash", ran)], provider)
+        assert kinds(found) == ["doubled_call", "doubled_call"]
+        assert found.report.replacements == ()
+        assert api.extract_tool_blocks(found.messages)[0].tool_name == name
+    found = repair(api, [*run("t1", "Bash", ran), *run("t2", "Bash", ran)], provider)
+    assert [replaced.reference for replaced in found.report.replacements] == ["t1"]

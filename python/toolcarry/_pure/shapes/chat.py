@@ -25,7 +25,21 @@ def read(message: Wire, role: object, said: Said) -> str:
         said.calls.clear()
         said.results.append(to_result(message))
         return NAME if role == "function" or "tool_call_id" in message else OLLAMA
+    if said.calls:
+        unite(message, said)
     return read_calls(message, said) or found
+
+
+def unite(message: Wire, said: Said) -> None:
+    """Let calls of the content that stand in ``tool_calls`` too say what they say there: that is what the provider reads."""
+    entries = [as_object(item) for item in as_list(message.get("tool_calls")) or ()]
+    own = {
+        call.call_id: call for call in (to_call(entry) for entry in entries if entry is not None)
+    }
+    for index, call in enumerate(said.calls):
+        other = own.get(call.call_id) if call.call_id else None
+        if other is not None:
+            said.calls[index] = call._replace(name=other.name, arguments=other.arguments)
 
 
 def read_calls(message: Wire, said: Said) -> str:

@@ -4,7 +4,7 @@
 //! A call or a result that stands by itself says nothing of this shape: what is of no other is taken for it.
 //! The twin is `_pure/shapes/chat.py`.
 
-use ahash::AHashSet;
+use ahash::{AHashMap, AHashSet};
 
 use super::anthropic::Anthropic;
 use crate::read::{first_text, objects};
@@ -32,7 +32,21 @@ impl Shape for Chat {
             let has_id = role_name.is("function") || message.has(names::TOOL_CALL_ID);
             return Some(if has_id { NAME } else { OLLAMA });
         }
+        if !said.calls.is_empty() {
+            unite(message, said);
+        }
         Self::read_calls(message, said).or(found)
+    }
+}
+
+/// Let calls of the content that stand in `tool_calls` too say what they say there: that is what the provider reads.
+fn unite<'a, V: Value<'a>>(message: V, said: &mut Said<'a, V>) {
+    let calls = objects(message.get(names::TOOL_CALLS)).map(Chat::to_call);
+    let own: AHashMap<Text<'a>, ToolCall<'a, V>> = calls.map(|call| (call.call_id, call)).collect();
+    for call in said.calls.iter_mut().filter(|call| !call.call_id.is_empty()) {
+        if let Some(other) = own.get(&call.call_id) {
+            (call.name, call.arguments) = (other.name, other.arguments);
+        }
     }
 }
 
