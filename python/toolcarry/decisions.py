@@ -110,7 +110,8 @@ class ProjectReport:
     sent before has to be read anew.
     ``not_repaired`` names the shapes of messages that were to be mended and could not: several in one request, or one of
     no provider's; or the kind of a call that stays without a result, since none can be made (``computer_call``: a screenshot;
-    ``tool_search_call`` of a client: the tools that it found).
+    ``tool_search_call`` of a client: the tools that it found); or what a provider asked itself and did not answer
+    (``server_tool_use in message 3``), or answered and did not ask (``server_tool_result in message 3``).
     ``untouched`` says why a body came back as it was that could not be read; empty where it could.
     """
 

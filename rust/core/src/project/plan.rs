@@ -246,7 +246,7 @@ fn put_together<'a, 'm, D: Door<'a>>(
             // Where messages of one role may not follow one another, what is left has to be joined.
             ([_], Some(dialect)) if settings.repair || dialect.merges => {
                 mended = Some(mend(&mut material, dialect, &mut mends));
-                not_repaired = mends.open_kinds.iter().copied().collect::<Vec<_>>().join(", ");
+                not_repaired = mends.open_kinds.iter().map(Cow::as_ref).collect::<Vec<_>>().join(", ");
             }
             ([_], Some(_)) => {}
             _ if settings.repair => not_repaired = shapes.join(", "),

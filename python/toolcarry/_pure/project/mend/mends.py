@@ -14,7 +14,7 @@ class Mends:
         self.left_out: set[Path] = set()
         """Where the results stood that were left out."""
         self.open_kinds: set[str] = set()
-        """The kinds of calls that stay without a result, since none can be made."""
+        """What stays as it is: kinds of calls for which no result can be made, and what stands alone of a provider's own."""
 
     def add(self, kind: str, position: int | None, call_id: str = "", detail: str = "") -> None:
         """Note a mend: one of ``MENDS``, in which message, of which call."""

@@ -39,6 +39,8 @@ class Pairs:
         """Whether a search that the client was to make has found nothing yet."""
         self.lone: set[int] = set()
         """The positions of messages of Chat's in whose content a call stands that is none of their calls."""
+        self.alone: list[Block] = []
+        """Calls of the provider's own that it did not answer, where these stand in turns, and its answers without a call."""
         self._results: dict[int, Path] = {}
         self._doubles: dict[int, dict[Any, int]] = {}
         self._names: dict[int, str] = {}
@@ -47,6 +49,9 @@ class Pairs:
             call = block.entry.call
             if call is None:
                 self.orphan_ids.add(block.entry.call_id)
+                result = block.entry.result
+                if dialect.form == "turns" and result is not None and not dialect.is_result(result):
+                    self.alone.append(block)
                 continue
             path = paths.next_of(block.entry.position, call)
             if dialect.form == "chat" and path is not None:
@@ -57,6 +62,8 @@ class Pairs:
                 self.lone.update([block.entry.position] if dialect.form == "chat" else [])
                 if block.result_path is not None and may_answer(block, dialect):
                     self.others.add(block.result_path)
+                elif dialect.form == "turns":
+                    self.alone.append(block)
                 continue
             known = self.calls.get(path)
             if known is not None and self.result_of(known) is not None:

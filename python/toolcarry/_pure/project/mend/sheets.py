@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import groupby
+from operator import attrgetter
 from typing import Any, Literal, TypeAlias
 
 from toolcarry._pure.project.drafts import Changed, Draft, Ends, Kept, Made, Parts, Path, at
@@ -106,6 +108,12 @@ class Sheets:
             or part.get("thought") is True
             or "reasoningContent" in part
         )
+
+    def past_turns(self) -> list[list[int]]:
+        """Where the messages of each turn of the model's stand that another's turn follows."""
+        turns = [(side, [*sheets]) for side, sheets in groupby(self._sheets, attrgetter("side"))]
+        past = [sheets for side, sheets in turns[:-1] if side == "model"]
+        return [[sheet.position for sheet in turn if sheet.position is not None] for turn in past]
 
     def merge(self) -> list[int | None]:
         """Make one message of those of the model's, or the user's, that follow one another; where the others stood."""

@@ -11,6 +11,7 @@ from typing import Any
 
 from toolcarry._pure.project.blocks import Block
 from toolcarry._pure.project.drafts import Draft, Made, Path, at
+from toolcarry._pure.project.mend.alone import tell_alone
 from toolcarry._pure.project.mend.repair import Repair
 from toolcarry._pure.project.mend.results import clean_result
 from toolcarry._pure.project.mend.runs import runs_of, speaks_last
@@ -60,6 +61,7 @@ class Turns:
             self._mends.add("trailing_thought", position)
         for position in self._sheets.drop_trailing_space() if self._dialect.refuses_blank else ():
             self._mends.add("trailing_space", position)
+        tell_alone(self._sheets, self._pairs, self._mends)
         if self._dialect.merges:
             for position in self._sheets.merge():
                 self._mends.add("merged_message", position)

@@ -12,7 +12,7 @@ use crate::value::{Value, names, text_or_empty};
 pub(crate) fn mend_items<'a, V: Value<'a>>(mut repair: Repair<'_, 'a, '_, V>) -> Vec<Draft<'a, V>> {
     let (dialect, pairs, messages) = (repair.dialect, repair.pairs, repair.material.messages);
     if pairs.is_searching {
-        repair.mends.open_kinds.insert(SEARCHED);
+        repair.mends.open_kinds.insert(SEARCHED.into());
     }
     let leads = leading_on(messages);
     let mut drafts = Vec::with_capacity(messages.len());

@@ -16,8 +16,8 @@ pub(crate) struct Mends<'a> {
     pub(crate) made: Vec<Mend<'a>>,
     /// Where the results stood that were left out.
     pub(crate) left_out: AHashSet<Path>,
-    /// The kinds of calls that stay without a result, since none can be made.
-    pub(crate) open_kinds: BTreeSet<&'static str>,
+    /// What stays as it is: kinds of calls for which no result can be made, and what stands alone of a provider's own.
+    pub(crate) open_kinds: BTreeSet<Cow<'static, str>>,
 }
 
 impl<'a> Mends<'a> {

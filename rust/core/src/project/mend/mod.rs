@@ -3,6 +3,7 @@
 //! What the provider would take stays as it stands. Mending what is mended changes nothing.
 //! The twin is `_pure/project/mend/`.
 
+mod alone;
 mod chat;
 pub(crate) mod dialects;
 mod ids;

@@ -40,6 +40,8 @@ pub(crate) struct Pairs<'a> {
     pub(crate) is_searching: bool,
     /// The positions of messages of Chat's in whose content a call stands that is none of their calls.
     pub(crate) lone: AHashSet<usize>,
+    /// The calls of the provider's own that it did not answer, where these stand in turns, and its answers without a call.
+    pub(crate) alone: Vec<usize>,
     /// The ids of results without call.
     pub(crate) orphan_ids: AHashSet<Text<'a>>,
     /// The ids of the calls.
@@ -121,6 +123,8 @@ impl<'a> Pairs<'a> {
             let entry = &block.entry;
             let Some(call) = entry.call else {
                 pairs.orphan_ids.insert(entry.call_id);
+                let is_own = entry.result.is_some_and(|result| !dialect.is_result(result));
+                pairs.alone.extend((dialect.form == Form::Turns && is_own).then_some(number));
                 continue;
             };
             let path = match paths.next_of(entry.position, call) {
@@ -136,7 +140,10 @@ impl<'a> Pairs<'a> {
                 pairs.foreign_ids.insert(entry.call_id);
                 pairs.is_searching |= dialect.form == Form::Items && is_open_search(block);
                 pairs.lone.extend((dialect.form == Form::Chat).then_some(entry.position));
-                pairs.others.extend(block.result_path.filter(|_| may_answer(entry.result, dialect)));
+                match block.result_path.filter(|_| may_answer(entry.result, dialect)) {
+                    Some(path) => _ = pairs.others.insert(path),
+                    None => pairs.alone.extend((dialect.form == Form::Turns).then_some(number)),
+                }
                 continue;
             };
             if pairs.call_at(path).is_some_and(|known| pairs.result_of(known).is_some()) {

@@ -33,7 +33,7 @@ impl<'a, V: Value<'a>> Repair<'_, 'a, '_, V> {
         let entry = &block.entry;
         let call_id = self.ids.get(&number).cloned().unwrap_or_default();
         let Some(made) = self.dialect.make(&call_id, self.pairs.name_of(number, block), entry.call) else {
-            self.mends.open_kinds.insert(SHOWN);
+            self.mends.open_kinds.insert(SHOWN.into());
             return None;
         };
         self.mends.add("missing_result", Some(entry.position), entry.call_id);

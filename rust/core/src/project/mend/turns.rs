@@ -5,6 +5,7 @@
 
 use ahash::{AHashMap, AHashSet};
 
+use super::alone::tell_alone;
 use super::repair::Repair;
 use super::results::clean_result;
 use super::runs::{Run, paths_of, runs_of, speaks_last};
@@ -56,6 +57,7 @@ impl<'t, 'a, 'm, V: Value<'a>> Turns<'t, 'a, 'm, V> {
         let Self { repair: Repair { material, dialect, mends, .. }, mut sheets, .. } = self;
         drop_trailing_thoughts(&mut sheets, (material, dialect), mends);
         drop_trailing_space(&mut sheets, (material, dialect), mends);
+        tell_alone(&sheets, (material.blocks, pairs), mends);
         if dialect.merges {
             sheets = merge(sheets, mends);
         }
