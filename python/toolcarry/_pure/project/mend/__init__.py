@@ -21,7 +21,7 @@ from toolcarry._pure.project.mend.sheets import THOUGHTS
 from toolcarry._pure.project.mend.turns import Turns
 from toolcarry._pure.read import read_message
 from toolcarry._pure.said import Said
-from toolcarry.wire import as_list, as_object
+from toolcarry.wire import Wire, as_list, as_object
 
 CHATS = {"openai-chat", "ollama"}
 """The shapes whose results are messages of their own."""
@@ -40,13 +40,13 @@ def mend(material: Material, dialect: Dialect, mends: Mends) -> list[Draft]:
 def shapes_of(messages: Sequence[Any]) -> list[str]:
     """The shapes of the messages that have calls or results, by name; of Chat and its dialect the one of the calls.
 
-    Where none has any, those of the messages that think, and so where Chat's results are all there is: without calls, they
-    will be left out. What is of no provider's shape always counts, records too, and so does what only one has: the role
+    Where none has any, those of the messages that think or show something as only one provider's do, and so where Chat's
+    results are all there is: without calls, they will be left out. What is of no provider's shape always counts, records too, and so does what only one has: the role
     of Chat's results, the reasoning of Responses, and Bedrock's texts without a type.
     """
     callers: set[str] = set()
     names: set[str] = set()
-    thinkers: set[str] = set()
+    tellers: set[str] = set()
     for message in messages:
         role = message.get("role")
         if role is None and ("uuid" in message or "message" in message):
@@ -66,11 +66,18 @@ def shapes_of(messages: Sequence[Any]) -> list[str]:
         is_reasoning = message.get("type") == "reasoning"
         if is_reasoning and name == "openai-responses":
             names.add(name)
-        is_thinking = is_reasoning or any(part.get("type") in THOUGHTS for part in parts)
-        if is_thinking and not said.results:
-            thinkers.add(name or "anthropic")
-    if thinkers and not callers and names <= CHATS:
-        return sorted(thinkers)
+        is_telling = is_reasoning or (role is not None and any(map(is_anthropics, parts)))
+        if is_telling and not said.results:
+            tellers.add(name or "anthropic")
+    if tellers and not callers and names <= CHATS:
+        return sorted(tellers)
     if names == CHATS:
         return ["ollama"] if callers == {"ollama"} else ["openai-chat"]
-    return sorted(names or thinkers)
+    return sorted(names or tellers)
+
+
+def is_anthropics(part: Wire) -> bool:
+    """Whether a part is of a kind that only Anthropic has: a thought, or what is shown with its source."""
+    kind = part.get("type")
+    is_shown = kind in ("image", "document")
+    return kind in THOUGHTS or (is_shown and as_object(part.get("source")) is not None)

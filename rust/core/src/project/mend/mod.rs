@@ -55,11 +55,11 @@ pub(crate) fn mend<'a, V: Value<'a>>(
 
 /// The shapes of the messages that have calls or results, by name; of Chat and its dialect the one of the calls.
 ///
-/// Where none has any, those of the messages that think, and so where Chat's results are all there is: without calls, they
-/// will be left out. What is of no provider's shape always counts, records too, and so does what only one has: the role of
+/// Where none has any, those of the messages that think or show something as only one provider's do, and so where Chat's
+/// results are all there is: without calls, they will be left out. What is of no provider's shape always counts, records too, and so does what only one has: the role of
 /// Chat's results, the reasoning of Responses, and Bedrock's texts without a type.
 pub(crate) fn shapes_of<'a, V: Value<'a>>(messages: impl Iterator<Item = V>) -> Vec<&'static str> {
-    let (mut callers, mut found, mut thinkers) = (AHashSet::new(), AHashSet::new(), AHashSet::new());
+    let (mut callers, mut found, mut tellers) = (AHashSet::new(), AHashSet::new(), AHashSet::new());
     let mut said = Said::default();
     for message in messages {
         let role = message.get(names::ROLE);
@@ -74,13 +74,13 @@ pub(crate) fn shapes_of<'a, V: Value<'a>>(messages: impl Iterator<Item = V>) -> 
         if parts().any(|part| part.has(names::TEXT) && !part.has(names::TYPE)) {
             found.insert("bedrock");
         }
-        let is_thought = |part: V| is_thinking(text_or_empty(part.get(names::TYPE)));
         let is_reasoning = text_or_empty(message.get(names::TYPE)).is("reasoning");
         if is_reasoning && shape == Some("openai-responses") {
             found.insert("openai-responses");
         }
-        if callers.is_empty() && said.results.is_empty() && (is_reasoning || parts().any(is_thought)) {
-            thinkers.insert(shape.unwrap_or("anthropic"));
+        let tells = || is_reasoning || (role.is_some() && parts().any(is_anthropics));
+        if callers.is_empty() && said.results.is_empty() && tells() {
+            tellers.insert(shape.unwrap_or("anthropic"));
         }
         if shape != Some("ollama") && text_or_empty(role).is("tool") {
             found.insert("openai-chat");
@@ -94,13 +94,20 @@ pub(crate) fn shapes_of<'a, V: Value<'a>>(messages: impl Iterator<Item = V>) -> 
         }
     }
     let of_chat = CHATS.iter().filter(|name| found.contains(*name)).count();
-    if found.len() == of_chat && callers.is_empty() && !thinkers.is_empty() {
+    if found.len() == of_chat && callers.is_empty() && !tellers.is_empty() {
         found.clear();
     } else if found.len() == 2 && of_chat == 2 {
         let is_ollama = callers.len() == 1 && callers.contains("ollama");
         return vec![if is_ollama { "ollama" } else { "openai-chat" }];
     }
-    let mut found: Vec<&str> = if found.is_empty() { thinkers } else { found }.into_iter().collect();
+    let mut found: Vec<&str> = if found.is_empty() { tellers } else { found }.into_iter().collect();
     found.sort_unstable();
     found
+}
+
+/// Whether a part is of a kind that only Anthropic has: a thought, or what is shown with its source.
+fn is_anthropics<'a, V: Value<'a>>(part: V) -> bool {
+    let kind = text_or_empty(part.get(names::TYPE));
+    let is_shown = kind.is("image") || kind.is("document");
+    is_thinking(kind) || (is_shown && part.get(names::SOURCE).and_then(Value::object).is_some())
 }
