@@ -1,6 +1,8 @@
 //! Who speaks in turn: messages of one side that follow one another, and where the model's turns end behind their calls.
 //! The twin is `_pure/project/mend/runs.py`.
 
+use std::ops::Range;
+
 use super::dialects::Dialect;
 use super::repair::Repair;
 use super::sheets::{Side, is_blank, is_models, part_at};
@@ -8,10 +10,10 @@ use crate::project::drafts::{PartsKey, Path};
 use crate::project::material::Material;
 use crate::value::{Value, names, text_or_empty};
 
-/// Messages of one side that follow one another.
+/// Messages of one side that follow one another; between them there may be some that are left out.
 pub(crate) struct Run {
     pub(crate) side: Side,
-    pub(crate) positions: Vec<usize>,
+    pub(crate) positions: Range<usize>,
 }
 
 /// The turns; what the model says behind its calls is one of its own. A message with calls is the model's, whatever its
@@ -32,8 +34,8 @@ pub(crate) fn runs_of<'a, V: Value<'a>>(repair: &Repair<'_, 'a, '_, V>) -> Vec<R
         let is_next = side == Side::Model && is_behind_calls && starts();
         is_behind_calls = has_calls;
         match runs.last_mut().filter(|run| run.side == side && !is_next) {
-            Some(run) => run.positions.push(position),
-            None => runs.push(Run { side, positions: vec![position] }),
+            Some(run) => run.positions.end = position + 1,
+            None => runs.push(Run { side, positions: position..position + 1 }),
         }
     }
     runs

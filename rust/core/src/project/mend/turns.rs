@@ -3,6 +3,8 @@
 //! Messages of one side that follow one another are one turn. The results for a turn's calls are the first parts of the
 //! user's turn behind it, each once. The twin is `_pure/project/mend/turns.py`.
 
+use std::ops::Range;
+
 use ahash::{AHashMap, AHashSet};
 
 use super::alone::tell_alone;
@@ -16,6 +18,9 @@ use crate::content::has_no_word;
 use crate::project::drafts::{Draft, Path};
 use crate::text::Text;
 use crate::value::{Value, text_or_empty};
+
+/// So many calls are looked through sooner than a set of them is made.
+const FEW: usize = 8;
 
 /// The turns of a conversation, mended one after the other.
 pub(crate) struct Turns<'t, 'a, 'm, V> {
@@ -47,9 +52,9 @@ impl<'t, 'a, 'm, V: Value<'a>> Turns<'t, 'a, 'm, V> {
                 open.clear();
             }
             if side == Side::Model {
-                open = self.add_model(&positions);
+                self.add_model(positions, &mut open);
             } else {
-                self.add_answers(side, &positions, &open);
+                self.add_answers(side, positions, &open);
                 open.clear();
             }
         }
@@ -86,33 +91,33 @@ impl<'t, 'a, 'm, V: Value<'a>> Turns<'t, 'a, 'm, V> {
         }
     }
 
-    /// Take over a turn of the model's; its calls.
-    fn add_model(&mut self, positions: &[usize]) -> Vec<usize> {
-        let mut found = Vec::new();
+    /// Take over a turn of the model's; its calls are added to those that wait for their results.
+    fn add_model(&mut self, positions: Range<usize>, open: &mut Vec<usize>) {
         for position in positions {
-            found.extend(
-                paths_of(self.repair.material, *position, self.repair.dialect.key)
-                    .filter_map(|path| self.repair.pairs.call_at(path)),
-            );
-            let stay = self.stay(*position);
-            let (misplaced, stay) = match stay {
-                Some(stay) => {
-                    let (misplaced, stay): (Vec<_>, Vec<_>) = stay.into_iter().partition(|path| self.is_result(*path));
-                    (misplaced, Some(stay))
-                }
-                None => (Vec::new(), None),
-            };
+            if self.is_left_out(position) {
+                continue;
+            }
+            let (pairs, key) = (self.repair.pairs, self.repair.dialect.key);
+            open.extend(paths_of(self.repair.material, position, key).filter_map(|path| pairs.call_at(path)));
+            let mut stay = self.stay(position);
+            let misplaced: Vec<_> = stay.iter().flatten().copied().filter(|path| self.is_result(*path)).collect();
+            if let Some(stay) = stay.as_mut().filter(|_| !misplaced.is_empty()) {
+                stay.retain(|path| !self.is_result(*path));
+            }
             for path in misplaced {
                 self.tell_foreign(path);
             }
             let speaks_last = stay.as_ref().is_some_and(|stay| speaks_last(&self.repair, stay.iter().copied()));
             let stay = stay.map(|stay| if speaks_last { self.calls_last(stay) } else { stay });
-            self.add(*position, Side::Model, stay, Vec::new());
-            if !self.repair.material.message_at(*position).is_some_and(is_models) {
-                self.rename_last(*position, found.last().copied());
+            self.add(position, Side::Model, stay, Vec::new());
+            if !self.repair.material.message_at(position).is_some_and(is_models) {
+                self.rename_last(position, open.last().copied());
             }
         }
-        found
+    }
+
+    fn is_left_out(&self, position: usize) -> bool {
+        self.repair.material.is_gone(Path::Message(position))
     }
 
     /// Give the message that was added last the role of those that may call.
@@ -138,10 +143,17 @@ impl<'t, 'a, 'm, V: Value<'a>> Turns<'t, 'a, 'm, V> {
     }
 
     /// Take over a turn that is not the model's: the results first, each once, and none that belongs elsewhere.
-    fn add_answers(&mut self, side: Side, positions: &[usize], open: &[usize]) {
-        let wanted: AHashSet<usize> = open.iter().copied().collect();
-        let stay: Vec<_> = positions.iter().map(|position| (*position, self.stay(*position))).collect();
-        let belongs = |path: &Path| self.repair.pairs.owner(*path).is_some_and(|number| wanted.contains(&number));
+    fn add_answers(&mut self, side: Side, positions: Range<usize>, open: &[usize]) {
+        let wanted = (open.len() > FEW).then(|| open.iter().copied().collect::<AHashSet<_>>());
+        let is_wanted =
+            |number| wanted.as_ref().map_or_else(|| open.contains(&number), |wanted| wanted.contains(&number));
+        let mut stay = Vec::with_capacity(positions.len());
+        for position in positions {
+            if !self.is_left_out(position) {
+                stay.push((position, self.stay(position)));
+            }
+        }
+        let belongs = |path: &Path| self.repair.pairs.owner(*path).is_some_and(is_wanted);
         let (mut own, mut foreign, mut count, mut is_first) = (Vec::new(), Vec::new(), 0, true);
         for (position, stay) in &stay {
             let plain = [Path::Message(*position)];
