@@ -45,3 +45,23 @@ def test_a_blank_text_of_bedrocks(api: ModuleType) -> None:
 def test_what_several_providers_take(api: ModuleType, messages: list[Any]) -> None:
     """Roles with texts are Chat's too, which takes blank ones, and a call tells more than what is shown."""
     assert api.project(messages, policy=REPAIR).messages == messages
+
+
+def test_an_empty_list_of_calls(api: ModuleType) -> None:
+    """OpenAI: [] is too short - 'messages.1.tool_calls'. What is dumped from objects has one in every answer."""
+    said = {"role": "assistant", "content": "Hello."}
+    messages = [{"role": "user", "content": "Hi."}, {**said, "tool_calls": []}]
+    found = repair(api, messages, "openai")
+    assert found.messages == [messages[0], said]
+    assert kinds(found) == ["empty_calls"]
+
+
+def test_an_empty_list_of_calls_beside_what_tells(api: ModuleType) -> None:
+    """It goes as well where the request is another provider's, and it would tell of Chat without what goes there."""
+    stray = {"type": "tool_result", "tool_use_id": "t1", "content": "ok"}
+    said = {"role": "assistant", "content": "Hello."}
+    found = repair(
+        api, [wire.user(stray, {"type": "text", "text": "Hi."}), {**said, "tool_calls": []}]
+    )
+    assert found.messages == [wire.user({"type": "text", "text": "Hi."}), said]
+    assert set(kinds(found)) == {"empty_calls", "orphan_result"}

@@ -10,7 +10,7 @@ from typing import Any
 
 from toolcarry._pure.project.drafts import Draft
 from toolcarry._pure.project.material import Material
-from toolcarry._pure.project.mend.chat import mend_chat
+from toolcarry._pure.project.mend.chat import mend_chat, take_out_empty_calls
 from toolcarry._pure.project.mend.dialects import DIALECTS, Dialect
 from toolcarry._pure.project.mend.ids import give_ids
 from toolcarry._pure.project.mend.items import mend_items
@@ -32,6 +32,7 @@ def mend(material: Material, dialect: Dialect, mends: Mends) -> list[Draft]:
     pairs = Pairs(material.messages, material.blocks, dialect)
     ids = give_ids(material, dialect, pairs, mends)
     repair = Repair(material, dialect, pairs, ids, mends)
+    take_out_empty_calls(repair)
     if dialect.form == "turns":
         return Turns(repair).mended()
     return mend_chat(repair) if dialect.form == "chat" else mend_items(repair)
@@ -41,12 +42,14 @@ def shapes_of(messages: Sequence[Any]) -> list[str]:
     """The shapes of the messages that have calls or results, by name; of Chat and its dialect the one of the calls.
 
     Where none has any, those of the messages that think or show something as only one provider's do, and so where Chat's
-    results are all there is: without calls, they will be left out. What is of no provider's shape always counts, records too, and so does what only one has: the role
-    of Chat's results, the reasoning of Responses, and Bedrock's texts without a type.
+    results are all there is: without calls, they will be left out. Where nothing tells, an empty list of calls does: it is
+    Chat's. What is of no provider's shape always counts, records too, and so does what only one has: the role of Chat's
+    results, the reasoning of Responses, and Bedrock's texts without a type.
     """
     callers: set[str] = set()
     names: set[str] = set()
     tellers: set[str] = set()
+    lists_calls = False
     for message in messages:
         role = message.get("role")
         if role is None and ("uuid" in message or "message" in message):
@@ -60,6 +63,7 @@ def shapes_of(messages: Sequence[Any]) -> list[str]:
             names.add("openai-chat")
         if said.calls:
             callers.add(name)
+        lists_calls = lists_calls or as_list(message.get("tool_calls")) is not None
         parts = [as_object(item) or {} for item in as_list(message.get("content")) or ()]
         if any("text" in part and "type" not in part for part in parts):
             names.add("bedrock")
@@ -73,7 +77,7 @@ def shapes_of(messages: Sequence[Any]) -> list[str]:
         return sorted(tellers)
     if names == CHATS:
         return ["ollama"] if callers == {"ollama"} else ["openai-chat"]
-    return sorted(names or tellers)
+    return sorted(names or tellers or ({"openai-chat"} if lists_calls else ()))
 
 
 def is_anthropics(part: Wire) -> bool:

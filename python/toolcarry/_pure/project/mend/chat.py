@@ -9,6 +9,7 @@ from toolcarry._pure.project.blocks import Block
 from toolcarry._pure.project.drafts import Draft, Made, Path
 from toolcarry._pure.project.mend.pairs import given_twice
 from toolcarry._pure.project.mend.repair import Repair
+from toolcarry._pure.project.mend.sheets import lists_no_calls
 from toolcarry._pure.read import read_result
 from toolcarry.wire import Wire, as_list, as_object, text_or_empty
 
@@ -90,20 +91,23 @@ def results_of(repair: Repair, blocks: Sequence[Block]) -> list[Draft]:
     return drafts + [draft for block in missing for draft in repair.answer(block)]
 
 
-def mend_message(repair: Repair, position: int, message: Wire) -> None:
-    """An empty list of calls is refused, and a call that stands in the content too is one call.
+def take_out_empty_calls(repair: Repair) -> None:
+    """Take out empty lists of calls: Chat refuses them, and other providers their name."""
+    for position, message in enumerate(repair.material.messages):
+        if lists_no_calls(message):
+            is_empty = repair.dialect.form == "chat" and all(
+                message.get(key) is None for key in WORDS
+            )
+            empty = {"content": Made("")} if is_empty else {}
+            repair.material.edit((position,), {"tool_calls": None, **empty})
+            repair.mends.add("empty_calls", position)
 
-    What answers a call of the client's stands in no content.
-    """
+
+def mend_message(repair: Repair, position: int, message: Wire) -> None:
+    """A call that stands in the content too is one call; what answers a call of the client's stands in no content."""
     material, mends = repair.material, repair.mends
     calls = as_list(message.get("tool_calls"))
-    if calls is None and not repair.pairs.strays:
-        return
-    if calls is not None and not calls:
-        says_nothing = all(message.get(key) is None for key in WORDS)
-        empty = {"content": Made("")} if says_nothing else {}
-        material.edit((position,), {"tool_calls": None, **empty})
-        mends.add("empty_calls", position)
+    if not calls and not repair.pairs.strays:
         return
     ids = [text_or_empty((as_object(call) or {}).get("id")) for call in calls or ()]
     parts = [as_object(item) or {} for item in as_list(message.get("content")) or ()]

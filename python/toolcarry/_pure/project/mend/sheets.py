@@ -144,7 +144,9 @@ class Sheets:
         key, position, items = self._key, sheet.position, sheet.items
         if position is None:
             return Changed(None, {"role": Made("user"), key: Parts(None, items or [])})
-        members: dict[str, Made | Parts] = {"role": Made(sheet.role)} if sheet.role else {}
+        members: dict[str, Made | Parts | None] = {"role": Made(sheet.role)} if sheet.role else {}
+        if lists_no_calls(self._messages[position]):
+            members["tool_calls"] = None
         if sheet.words is not None:
             members[key] = sheet.words
         elif items is not None and items != [
@@ -153,6 +155,11 @@ class Sheets:
             is_list = as_list(self._messages[position].get(key)) is not None
             members[key] = Parts((position, key) if is_list else None, items)
         return Changed((position,), members) if members else Kept((position,))
+
+
+def lists_no_calls(message: Wire) -> bool:
+    """Whether a message has a list of calls as Chat's have, and none in it."""
+    return as_list(message.get("tool_calls")) == []
 
 
 def says_something(message: Wire, key: str) -> bool:

@@ -3,8 +3,10 @@
 
 use ahash::{AHashMap, AHashSet};
 
+use super::dialects::Form;
 use super::pairs::{given_twice, id_of};
 use super::repair::Repair;
+use super::sheets::lists_no_calls;
 use crate::pieces::Piece;
 use crate::project::drafts::{Draft, Edit, Json, PartsKey, Path};
 use crate::read::{items, read_result};
@@ -106,20 +108,25 @@ fn add_results<'a, V: Value<'a>>(
     drafts.extend(missing.filter_map(|number| repair.answer(*number)));
 }
 
-/// An empty list of calls is refused, and a call that stands in the content too is one call. What answers a call of the
-/// client's stands in no content.
-fn mend_message<'a, V: Value<'a>>(repair: &mut Repair<'_, 'a, '_, V>, position: usize, message: V) {
-    let calls = message.get(names::TOOL_CALLS).and_then(Value::list);
-    if calls.is_none() && !repair.pairs.has_strays() {
-        return;
-    }
-    if calls.is_some_and(|calls| calls.count() == 0) {
+/// Take out an empty list of calls: Chat refuses it, and other providers its name.
+pub(crate) fn take_out_empty_calls<'a, V: Value<'a>>(repair: &mut Repair<'_, 'a, '_, V>) {
+    for (position, message) in repair.material.messages.iter().enumerate() {
+        if !lists_no_calls(*message) {
+            continue;
+        }
         let mut members = vec![(names::TOOL_CALLS, None)];
-        if WORDS.iter().all(|key| message.get(*key).is_none()) {
+        if repair.dialect.form == Form::Chat && WORDS.iter().all(|key| message.get(*key).is_none()) {
             members.push((names::CONTENT, Some(Edit::Made(Json::ascii("")))));
         }
         repair.material.edit(Path::Message(position), members);
         repair.mends.add("empty_calls", Some(position), Text::ascii(""));
+    }
+}
+
+/// A call that stands in the content too is one call; what answers a call of the client's stands in no content.
+fn mend_message<'a, V: Value<'a>>(repair: &mut Repair<'_, 'a, '_, V>, position: usize, message: V) {
+    let calls = message.get(names::TOOL_CALLS).and_then(Value::list);
+    if calls.is_none_or(|calls| calls.count() == 0) && !repair.pairs.has_strays() {
         return;
     }
     let content = message.get(names::CONTENT).and_then(Value::list);

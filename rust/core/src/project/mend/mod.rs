@@ -19,7 +19,7 @@ mod turns;
 
 use ahash::AHashSet;
 
-use self::chat::mend_chat;
+use self::chat::{mend_chat, take_out_empty_calls};
 use self::dialects::{Dialect, Form};
 use self::ids::give_ids;
 use self::items::mend_items;
@@ -45,7 +45,8 @@ pub(crate) fn mend<'a, V: Value<'a>>(
 ) -> Vec<Draft<'a, V>> {
     let pairs = Pairs::new(material.messages, material.blocks, dialect);
     let ids = give_ids(material, dialect, &pairs, mends);
-    let repair = Repair { material, dialect, pairs: &pairs, ids: &ids, mends };
+    let mut repair = Repair { material, dialect, pairs: &pairs, ids: &ids, mends };
+    take_out_empty_calls(&mut repair);
     match dialect.form {
         Form::Turns => Turns::new(repair).mended(),
         Form::Chat => mend_chat(repair),
@@ -56,10 +57,12 @@ pub(crate) fn mend<'a, V: Value<'a>>(
 /// The shapes of the messages that have calls or results, by name; of Chat and its dialect the one of the calls.
 ///
 /// Where none has any, those of the messages that think or show something as only one provider's do, and so where Chat's
-/// results are all there is: without calls, they will be left out. What is of no provider's shape always counts, records too, and so does what only one has: the role of
-/// Chat's results, the reasoning of Responses, and Bedrock's texts without a type.
+/// results are all there is: without calls, they will be left out. Where nothing tells, an empty list of calls does: it is
+/// Chat's. What is of no provider's shape always counts, records too, and so does what only one has: the role of Chat's
+/// results, the reasoning of Responses, and Bedrock's texts without a type.
 pub(crate) fn shapes_of<'a, V: Value<'a>>(messages: impl Iterator<Item = V>) -> Vec<&'static str> {
     let (mut callers, mut found, mut tellers) = (AHashSet::new(), AHashSet::new(), AHashSet::new());
+    let mut lists_calls = false;
     let mut said = Said::default();
     for message in messages {
         let role = message.get(names::ROLE);
@@ -82,6 +85,7 @@ pub(crate) fn shapes_of<'a, V: Value<'a>>(messages: impl Iterator<Item = V>) -> 
         if callers.is_empty() && said.results.is_empty() && tells() {
             tellers.insert(shape.unwrap_or("anthropic"));
         }
+        lists_calls = lists_calls || message.get(names::TOOL_CALLS).and_then(Value::list).is_some();
         if shape != Some("ollama") && text_or_empty(role).is("tool") {
             found.insert("openai-chat");
         }
@@ -99,6 +103,9 @@ pub(crate) fn shapes_of<'a, V: Value<'a>>(messages: impl Iterator<Item = V>) -> 
     } else if found.len() == 2 && of_chat == 2 {
         let is_ollama = callers.len() == 1 && callers.contains("ollama");
         return vec![if is_ollama { "ollama" } else { "openai-chat" }];
+    }
+    if found.is_empty() && tellers.is_empty() && lists_calls {
+        return vec!["openai-chat"];
     }
     let mut found: Vec<&str> = if found.is_empty() { tellers } else { found }.into_iter().collect();
     found.sort_unstable();

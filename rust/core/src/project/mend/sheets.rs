@@ -58,13 +58,20 @@ impl<'a, V: Value<'a>> Sheet<'a, V> {
         let items = self.items.filter(|items| !is_as_it_stands(items, position, key, list));
         let role = self.role.map(|role| (names::ROLE, Some(Edit::Made(Json::ascii(role)))));
         let content = self.words.map(Edit::Made).or_else(|| items.map(parts));
-        let members: Members<'a, V> = role.into_iter().chain(content.map(|new| (key.key(), Some(new)))).collect();
+        let calls = lists_no_calls(message).then_some((names::TOOL_CALLS, None));
+        let content = content.map(|new| (key.key(), Some(new)));
+        let members: Members<'a, V> = role.into_iter().chain(calls).chain(content).collect();
         Some(if members.is_empty() {
             Draft::Kept(path, message)
         } else {
             Draft::Changed(Changed { path: Some(path), of: Some(message), members })
         })
     }
+}
+
+/// Whether a message has a list of calls as Chat's have, and none in it.
+pub(crate) fn lists_no_calls<'a, V: Value<'a>>(message: V) -> bool {
+    message.get(names::TOOL_CALLS).and_then(Value::list).is_some_and(|calls| calls.count() == 0)
 }
 
 /// Whether items are the parts of a message, as they stand.
