@@ -10,6 +10,7 @@ use super::spans::{Writer, Written};
 use crate::content::Content;
 use crate::messages::Halt;
 use crate::pieces::Piece;
+use crate::read::items;
 use crate::scan::{Scanned, messages_of};
 use crate::text::Text;
 use crate::value::{Key, Value};
@@ -103,7 +104,8 @@ pub fn project_body<'a>(
     }
     let document = Scanned::document(data, bump).map_err(|_| Unread::Refused)?;
     let (list, key) = messages_of(document).ok_or(Unread::NoMessages)?;
-    let messages: Vec<Scanned<'a>> = (0..list.count()).filter_map(|index| list.item(index)).collect();
+    let mut messages: Vec<Scanned<'a>> = Vec::with_capacity(list.count());
+    messages.extend(items(list));
     if let Some(number) = messages.iter().position(|message| message.object().is_none()) {
         return Err(Unread::NotAnObject(number));
     }

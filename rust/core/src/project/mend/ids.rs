@@ -60,9 +60,10 @@ pub(crate) fn give_ids<'a, V: Value<'a>>(
     mends: &mut Mends<'a>,
 ) -> GivenIds<'a> {
     let mut ids = Ids::new(dialect, pairs);
+    ids.free.taken.reserve(if dialect.is_unique { material.blocks.len() } else { 0 });
     let turns = turn_numbers(material.messages, dialect, pairs);
     let mixed = mixed_turns(pairs, material.blocks, &turns);
-    let mut found = AHashMap::new();
+    let mut found = AHashMap::with_capacity(material.blocks.len());
     for (path, number) in pairs.calls() {
         let Some(block) = material.blocks.get(number) else { continue };
         let own = block.entry.call_id;

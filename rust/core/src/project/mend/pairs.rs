@@ -116,7 +116,7 @@ impl Doubles {
 
 impl<'a> Pairs<'a> {
     pub(crate) fn new<V: Value<'a>>(messages: &[V], blocks: &[Block<'a, V>], dialect: &Dialect) -> Self {
-        let mut pairs = Self::default();
+        let mut pairs = Self::with_room(blocks.len());
         let mut doubles = Doubles::default();
         let mut paths = Paths::new(messages);
         for (number, block) in blocks.iter().enumerate() {
@@ -165,9 +165,22 @@ impl<'a> Pairs<'a> {
                 pairs.by_block.insert(number, path);
             }
         }
-        let ids = pairs.calls.iter().filter_map(|(_, number)| blocks.get(*number));
-        pairs.ids = ids.map(|block| block.entry.call_id).collect();
+        let called = pairs.calls.iter().filter_map(|(_, number)| blocks.get(*number));
+        pairs.ids.extend(called.map(|block| block.entry.call_id));
         pairs
+    }
+
+    /// Room for what so many blocks have.
+    fn with_room(blocks: usize) -> Self {
+        Self {
+            calls: Vec::with_capacity(blocks),
+            places: AHashMap::with_capacity(blocks),
+            results: Vec::with_capacity(blocks),
+            owners: AHashMap::with_capacity(blocks),
+            by_block: AHashMap::with_capacity(blocks),
+            ids: AHashSet::with_capacity(blocks),
+            ..Self::default()
+        }
     }
 
     fn add_call(&mut self, path: Path, number: usize) {
