@@ -229,7 +229,8 @@ pub(crate) fn bytes_of(code_point: u32) -> ([u8; 4], usize) {
 
 #[cfg(test)]
 mod tests {
-    use super::{count, decode, encode, prefix, size, width};
+    use super::{Decoding, Encoding, count, decode, encode, prefix, size, width};
+    use crate::lanes::{Scalar, Work};
     use crate::text::Width;
 
     const SAMPLES: [&str; 7] =
@@ -240,16 +241,22 @@ mod tests {
         pairs.flat_map(|text| [text.repeat(9), text])
     }
 
+    /// Also without the vectors that this processor may have.
     #[test]
     fn what_is_decoded_and_encoded_is_the_same() {
         for text in texts() {
             let mut units = vec![0_u32; count(text.as_bytes())];
+            let mut twins = units.clone();
             decode(text.as_bytes(), &mut units);
+            Decoding { bytes: text.as_bytes(), room: &mut twins }.run::<Scalar>();
             assert!(units.iter().copied().eq(text.chars().map(u32::from)), "{text}");
+            assert_eq!(units, twins);
             assert_eq!(units.iter().map(|unit| size(*unit)).sum::<usize>(), text.len());
-            let mut bytes = vec![0; text.len()];
+            let (mut bytes, mut others) = (vec![0; text.len()], vec![0; text.len()]);
             assert_eq!(encode(&units, &mut bytes), text.len());
+            assert_eq!(Encoding { units: &units, room: &mut others }.run::<Scalar>(), text.len());
             assert_eq!(bytes, text.as_bytes());
+            assert_eq!(bytes, others);
         }
     }
 
