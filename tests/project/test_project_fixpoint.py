@@ -101,3 +101,22 @@ def test_a_call_given_in_two_ways_is_judged_by_the_one_that_stays(
         assert api.extract_tool_blocks(found.messages)[0].tool_name == name
     found = repair(api, [*run("t1", "Bash", ran), *run("t2", "Bash", ran)], provider)
     assert [replaced.reference for replaced in found.report.replacements] == ["t1"]
+
+
+@pytest.mark.parametrize(
+    ("provider", "key", "called", "result"),
+    [
+        ("gemini", "parts", {"functionCall": {"name": "f", "args": {}}}, "functionResponse"),
+        ("bedrock", "content", {"toolUse": {"toolUseId": "t1", "name": "f", "input": {}}}, "toolResult"),
+    ],
+)  # fmt: skip
+def test_a_part_that_is_a_call_and_a_result(
+    api: ModuleType, provider: str, key: str, called: dict[str, Any], result: str
+) -> None:
+    """Found by fuzzing. A part is one or the other: the result goes, and the call is answered as others are."""
+    role = "model" if provider == "gemini" else "assistant"
+    said = {"role": "user", key: [{"text": "Go on."}]}
+    both = {**called, result: {"name": "f", "toolUseId": "t1", "content": [{"text": "ok"}]}}
+    found = repair(api, [said, {"role": role, key: [both]}], provider)
+    assert found.messages[:2] == [said, {"role": role, key: [called]}]
+    assert set(kinds(found)) == {"orphan_result", "missing_result"}

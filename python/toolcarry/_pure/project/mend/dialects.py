@@ -80,6 +80,11 @@ class Dialect(NamedTuple):
     model: str = "assistant"
     """The role of the messages that may call."""
 
+    @property
+    def may_be_both(self) -> bool:
+        """Whether one part may hold a call and a result: where a member tells what a part is, and not its type."""
+        return self.form == "turns" and bool(self.result_id.holders)
+
 
 ANSWERED = (
     "function_call",

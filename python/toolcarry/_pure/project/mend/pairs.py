@@ -74,6 +74,8 @@ class Pairs:
             result = block.entry.result
             if result is None or block.result_path is None:
                 continue
+            if dialect.may_be_both and dialect.is_call(result):
+                continue
             if not dialect.is_result(result) and not is_old_answer(
                 result, block.result_path, dialect
             ):

@@ -1,4 +1,4 @@
-"""What a provider refuses within a result: texts without a word, failures that say nothing, and what they show."""
+"""What a provider refuses within a result: texts without a word, failures that say nothing, what they show, and calls."""
 
 from __future__ import annotations
 
@@ -49,6 +49,16 @@ def clean_result(repair: Repair, path: Path) -> list[Draft]:
     new: Members = {"content": Parts(place if is_list else None, stay)}
     material.edit(path, {holder: Changed(place[:-1], new)} if holder else new)
     return beside
+
+
+def part_calls(repair: Repair) -> None:
+    """Let a part that is a call be no result as well."""
+    material, dialect, pairs, _, mends = repair
+    for path, block in pairs.calls.items() if dialect.may_be_both else ():
+        part = as_object(at(material.messages, path)) or {}
+        if dialect.is_result(part):
+            material.edit(path, dict.fromkeys(dialect.result_id.holders))
+            mends.add("orphan_result", int(path[0]), block.entry.call_id)
 
 
 def parts_of(material: Material, path: Path, place: Path, content: object) -> list[Draft] | None:

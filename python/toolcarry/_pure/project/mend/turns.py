@@ -13,7 +13,7 @@ from toolcarry._pure.project.blocks import Block
 from toolcarry._pure.project.drafts import Draft, Made, Path, at
 from toolcarry._pure.project.mend.alone import tell_alone
 from toolcarry._pure.project.mend.repair import Repair
-from toolcarry._pure.project.mend.results import clean_result
+from toolcarry._pure.project.mend.results import clean_result, part_calls
 from toolcarry._pure.project.mend.runs import runs_of, speaks_last
 from toolcarry._pure.project.mend.sheets import (
     MODEL,
@@ -46,6 +46,7 @@ class Turns:
             if beside := clean_result(self._repair, path):
                 self._beside[path] = beside
         self._leave_out_messages()
+        part_calls(self._repair)
         open_calls: list[Block] = []
         for side, positions in runs_of(self._repair):
             if side != "user":
@@ -173,7 +174,7 @@ class Turns:
         if part is None:
             return False
         if self._dialect.is_result(part):
-            return path not in self._pairs.others
+            return path not in self._pairs.others and path not in self._calls
         # Where one of the provider's own answers a call of the client's, others would the next time.
         return bool(self._pairs.strays) and self._pairs.is_misplaced(path, part)
 

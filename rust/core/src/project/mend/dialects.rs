@@ -220,6 +220,11 @@ impl Dialect {
         }
     }
 
+    /// Whether one part may hold a call and a result: where a member tells what a part is, and not its type.
+    pub(crate) fn may_be_both(&self) -> bool {
+        self.form == Form::Turns && !self.result_id.holders.is_empty()
+    }
+
     /// Of what holds a result: whether it says that it failed, so that one without content is refused.
     pub(crate) fn is_failure<'a, V: Value<'a>>(&self, held: V) -> bool {
         match self.family {

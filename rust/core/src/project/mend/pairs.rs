@@ -153,6 +153,9 @@ impl<'a> Pairs<'a> {
             }
             pairs.add_call(path, number);
             let (Some(result), Some(path)) = (entry.result, block.result_path) else { continue };
+            if dialect.may_be_both() && dialect.is_call(result) {
+                continue;
+            }
             if !dialect.is_result(result) && !is_old_answer(result, path, dialect) {
                 pairs.strays.insert(path);
                 continue;

@@ -1,4 +1,4 @@
-//! What a provider refuses within a result: texts without a word, failures that say nothing, and what they show.
+//! What a provider refuses within a result: texts without a word, failures that say nothing, what they show, and calls.
 //! The twin is `_pure/project/mend/results.py`.
 
 use super::repair::Repair;
@@ -52,6 +52,18 @@ pub(crate) fn clean_result<'a, V: Value<'a>>(repair: &mut Repair<'_, 'a, '_, V>,
     };
     material.edit(path, members);
     beside
+}
+
+/// Let a part that is a call be no result as well.
+pub(crate) fn part_calls<'a, V: Value<'a>>(repair: &mut Repair<'_, 'a, '_, V>) {
+    let (pairs, dialect) = (repair.pairs, repair.dialect);
+    for (path, number) in pairs.calls().filter(|_| dialect.may_be_both()) {
+        if part_at(repair.material, path).is_some_and(|part| dialect.is_result(part)) {
+            repair.material.edit(path, dialect.result_id.holders.iter().map(|holder| (*holder, None)).collect());
+            let call_id = repair.call_id(Some(number));
+            repair.mends.add("orphan_result", Some(path.position()), call_id);
+        }
+    }
 }
 
 /// The parts of a result, as far as they stay; none where it has no content, and `None` where that is something else.

@@ -9,7 +9,7 @@ use ahash::{AHashMap, AHashSet};
 
 use super::alone::tell_alone;
 use super::repair::Repair;
-use super::results::clean_result;
+use super::results::{clean_result, part_calls};
 use super::runs::{Run, paths_of, runs_of, speaks_last};
 use super::sheets::{
     Sheet, Side, drop_trailing_space, drop_trailing_thoughts, is_blank, is_models, merge, part_at, says_something,
@@ -45,6 +45,7 @@ impl<'t, 'a, 'm, V: Value<'a>> Turns<'t, 'a, 'm, V> {
             }
         }
         self.leave_out_messages();
+        part_calls(&mut self.repair);
         let mut open = Vec::new();
         for Run { side, positions } in runs_of(&self.repair) {
             if side != Side::User {
@@ -219,7 +220,7 @@ impl<'t, 'a, 'm, V: Value<'a>> Turns<'t, 'a, 'm, V> {
         }
         let Some(part) = part_at(material, path) else { return false };
         if dialect.is_result(part) {
-            return !pairs.is_other(path);
+            return !pairs.is_other(path) && pairs.call_at(path).is_none();
         }
         // Where one of the provider's own answers a call of the client's, others would the next time.
         pairs.has_strays() && pairs.is_misplaced(path, part)
