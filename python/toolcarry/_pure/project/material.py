@@ -82,6 +82,10 @@ class Material:
         edits = self._edits.get(path)
         return Kept(path) if edits is None else Changed(path, edits)
 
+    def members(self, path: Path) -> dict[str, Edit]:
+        """The members that change of the object at a path."""
+        return dict(self._edits.get(path, {}))
+
     def parts(self, position: int, key: str) -> list[Draft]:
         """The parts of a message that stay."""
         count = len(as_list(self.messages[position].get(key)) or ())
@@ -96,7 +100,7 @@ class Material:
         touched = self._touched.get(position)
         if not touched:
             return self.draft(path)
-        members = dict(self._edits.get(path, {}))
+        members = self.members(path)
         for key in sorted(touched):
             items = self.parts(position, key)
             if not items and key in LISTS:

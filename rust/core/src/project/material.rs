@@ -142,6 +142,11 @@ impl<'a, 'm, V: Value<'a>> Material<'a, 'm, V> {
         })
     }
 
+    /// The members that change of the object at a path, which are handed out.
+    pub(crate) fn members(&mut self, path: Path) -> Members<'a, V> {
+        self.edits.remove(&path).unwrap_or_default()
+    }
+
     /// The parts of a message that stay.
     fn parts(&mut self, position: usize, key: PartsKey) -> Vec<Draft<'a, V>> {
         let count = self.list(position, key).map_or(0, Value::count);
@@ -162,7 +167,7 @@ impl<'a, 'm, V: Value<'a>> Material<'a, 'm, V> {
             return None;
         }
         let Some(touched) = self.touched.get(&position).copied() else { return self.draft(path) };
-        let mut members = self.edits.remove(&path).unwrap_or_default();
+        let mut members = self.members(path);
         for (key, _) in PartsKey::ALL.into_iter().zip(touched).filter(|(_, is_touched)| *is_touched) {
             let items = self.parts(position, key);
             if items.is_empty() && key != PartsKey::ToolCalls {

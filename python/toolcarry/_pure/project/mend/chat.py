@@ -9,7 +9,6 @@ from toolcarry._pure.project.blocks import Block
 from toolcarry._pure.project.drafts import Draft, Made, Path
 from toolcarry._pure.project.mend.pairs import given_twice
 from toolcarry._pure.project.mend.repair import Repair
-from toolcarry._pure.project.mend.sheets import lists_no_calls
 from toolcarry._pure.read import read_result
 from toolcarry.wire import Wire, as_list, as_object, text_or_empty
 
@@ -94,7 +93,7 @@ def results_of(repair: Repair, blocks: Sequence[Block]) -> list[Draft]:
 def take_out_empty_calls(repair: Repair) -> None:
     """Take out empty lists of calls: Chat refuses them, and other providers their name."""
     for position, message in enumerate(repair.material.messages):
-        if lists_no_calls(message):
+        if as_list(message.get("tool_calls")) == []:
             is_empty = repair.dialect.form == "chat" and all(
                 message.get(key) is None for key in WORDS
             )

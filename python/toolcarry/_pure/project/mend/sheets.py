@@ -8,6 +8,7 @@ from operator import attrgetter
 from typing import Any, Literal, TypeAlias
 
 from toolcarry._pure.project.drafts import Changed, Draft, Ends, Kept, Made, Parts, Path, at
+from toolcarry._pure.project.material import Material
 from toolcarry.wire import Wire, as_list, as_object
 
 MODEL = ("assistant", "model")
@@ -19,7 +20,7 @@ Side: TypeAlias = Literal["model", "user", "other"]
 class Sheet:
     """A message in the making: the one that it is made of, if any, and its parts."""
 
-    __slots__ = ("items", "position", "role", "side", "words")
+    __slots__ = ("items", "position", "side", "words")
 
     def __init__(self, position: int | None, side: Side, items: list[Draft] | None) -> None:
         self.position = position
@@ -28,25 +29,20 @@ class Sheet:
         """``None`` where the content is no list and stays."""
         self.words: Made | None = None
         """What stands in place of such a content."""
-        self.role = ""
-        """The role that it gets, where its own is refused."""
 
 
 class Sheets:
     """The messages of a conversation, in their new order."""
 
-    def __init__(self, messages: Sequence[Any], key: str) -> None:
-        self._messages = messages
+    def __init__(self, material: Material, key: str) -> None:
+        self._material = material
+        self._messages = material.messages
         self._key = key
         """Where a message has its parts."""
         self._sheets: list[Sheet] = []
 
     def add(self, sheet: Sheet) -> None:
         self._sheets.append(sheet)
-
-    def rename_last(self, role: str) -> None:
-        """Give the last message another role."""
-        self._sheets[-1].role = role
 
     def drop_trailing_thoughts(self) -> list[int | None]:
         """Leave out the thoughts in which the model's last turn ends, with messages of nothing else; where they stood."""
@@ -144,9 +140,7 @@ class Sheets:
         key, position, items = self._key, sheet.position, sheet.items
         if position is None:
             return Changed(None, {"role": Made("user"), key: Parts(None, items or [])})
-        members: dict[str, Made | Parts | None] = {"role": Made(sheet.role)} if sheet.role else {}
-        if lists_no_calls(self._messages[position]):
-            members["tool_calls"] = None
+        members = self._material.members((position,))
         if sheet.words is not None:
             members[key] = sheet.words
         elif items is not None and items != [
@@ -155,11 +149,6 @@ class Sheets:
             is_list = as_list(self._messages[position].get(key)) is not None
             members[key] = Parts((position, key) if is_list else None, items)
         return Changed((position,), members) if members else Kept((position,))
-
-
-def lists_no_calls(message: Wire) -> bool:
-    """Whether a message has a list of calls as Chat's have, and none in it."""
-    return as_list(message.get("tool_calls")) == []
 
 
 def says_something(message: Wire, key: str) -> bool:

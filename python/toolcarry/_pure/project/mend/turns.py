@@ -36,7 +36,7 @@ class Turns:
         self._messages = repair.material.messages
         self._calls = repair.pairs.calls
         self._results = repair.pairs.owners
-        self._sheets = Sheets(self._messages, repair.dialect.key)
+        self._sheets = Sheets(repair.material, repair.dialect.key)
         self._beside: dict[Path, list[Draft]] = {}
         """What has to stand behind the results, by the path of the one in which it stood."""
 
@@ -99,7 +99,7 @@ class Turns:
                 stay = self._calls_last(position, stay)
             self._add(position, "model", stay)
             if self._messages[position].get("role") not in MODEL:
-                self._sheets.rename_last(self._dialect.model)
+                self._material.edit((position,), {"role": Made(self._dialect.model)})
                 self._mends.add("renamed_role", position, found[-1].entry.call_id)
         return found
 

@@ -6,7 +6,6 @@ use ahash::{AHashMap, AHashSet};
 use super::dialects::Form;
 use super::pairs::{given_twice, id_of};
 use super::repair::Repair;
-use super::sheets::lists_no_calls;
 use crate::pieces::Piece;
 use crate::project::drafts::{Draft, Edit, Json, PartsKey, Path};
 use crate::read::{items, read_result};
@@ -111,7 +110,7 @@ fn add_results<'a, V: Value<'a>>(
 /// Take out an empty list of calls: Chat refuses it, and other providers its name.
 pub(crate) fn take_out_empty_calls<'a, V: Value<'a>>(repair: &mut Repair<'_, 'a, '_, V>) {
     for (position, message) in repair.material.messages.iter().enumerate() {
-        if !lists_no_calls(*message) {
+        if message.get(names::TOOL_CALLS).and_then(Value::list).is_none_or(|calls| calls.count() > 0) {
             continue;
         }
         let mut members = vec![(names::TOOL_CALLS, None)];

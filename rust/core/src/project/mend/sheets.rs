@@ -3,7 +3,7 @@
 use super::dialects::Dialect;
 use super::mends::Mends;
 use crate::content::{Content, has_no_word, is_white};
-use crate::project::drafts::{Changed, Draft, Edit, Home, Json, Members, Parts, PartsKey, Path};
+use crate::project::drafts::{Changed, Draft, Edit, Home, Json, Parts, PartsKey, Path, set_member};
 use crate::project::material::Material;
 use crate::project::substitute::as_it_stands;
 use crate::text::Text;
@@ -35,17 +35,15 @@ pub(crate) struct Sheet<'a, V> {
     pub(crate) items: Option<Vec<Draft<'a, V>>>,
     /// What stands in place of such a content.
     words: Option<Json<'a>>,
-    /// The role that it gets, where its own is refused.
-    pub(crate) role: Option<&'static str>,
 }
 
 impl<'a, V: Value<'a>> Sheet<'a, V> {
     pub(crate) fn new(position: Option<usize>, side: Side, items: Option<Vec<Draft<'a, V>>>) -> Self {
-        Self { position, side, items, words: None, role: None }
+        Self { position, side, items, words: None }
     }
 
     /// The draft of the message.
-    pub(crate) fn draft(self, material: &Material<'a, '_, V>, key: PartsKey) -> Option<Draft<'a, V>> {
+    pub(crate) fn draft(self, material: &mut Material<'a, '_, V>, key: PartsKey) -> Option<Draft<'a, V>> {
         let Some(position) = self.position else {
             let parts = Parts { of: None, items: self.items.unwrap_or_default() };
             let role = (names::ROLE, Some(Edit::Made(Json::ascii("user"))));
@@ -56,22 +54,17 @@ impl<'a, V: Value<'a>> Sheet<'a, V> {
         let list = material.list(position, key);
         let parts = |items| Edit::Parts(Parts { of: list.map(|list| (Home::Message(position, key), list)), items });
         let items = self.items.filter(|items| !is_as_it_stands(items, position, key, list));
-        let role = self.role.map(|role| (names::ROLE, Some(Edit::Made(Json::ascii(role)))));
         let content = self.words.map(Edit::Made).or_else(|| items.map(parts));
-        let calls = lists_no_calls(message).then_some((names::TOOL_CALLS, None));
-        let content = content.map(|new| (key.key(), Some(new)));
-        let members: Members<'a, V> = role.into_iter().chain(calls).chain(content).collect();
+        let mut members = material.members(path);
+        if content.is_some() {
+            set_member(&mut members, key.key(), content);
+        }
         Some(if members.is_empty() {
             Draft::Kept(path, message)
         } else {
             Draft::Changed(Changed { path: Some(path), of: Some(message), members })
         })
     }
-}
-
-/// Whether a message has a list of calls as Chat's have, and none in it.
-pub(crate) fn lists_no_calls<'a, V: Value<'a>>(message: V) -> bool {
-    message.get(names::TOOL_CALLS).and_then(Value::list).is_some_and(|calls| calls.count() == 0)
 }
 
 /// Whether items are the parts of a message, as they stand.

@@ -15,9 +15,9 @@ use super::sheets::{
     Sheet, Side, drop_trailing_space, drop_trailing_thoughts, is_blank, is_models, merge, part_at, says_something,
 };
 use crate::content::has_no_word;
-use crate::project::drafts::{Draft, Path};
+use crate::project::drafts::{Draft, Edit, Json, Path};
 use crate::text::Text;
-use crate::value::{Value, text_or_empty};
+use crate::value::{Value, names, text_or_empty};
 
 /// So many calls are looked through sooner than a set of them is made.
 const FEW: usize = 8;
@@ -112,22 +112,15 @@ impl<'t, 'a, 'm, V: Value<'a>> Turns<'t, 'a, 'm, V> {
             let stay = stay.map(|stay| if speaks_last { self.calls_last(stay) } else { stay });
             self.add(position, Side::Model, stay, Vec::new());
             if !self.repair.material.message_at(position).is_some_and(is_models) {
-                self.rename_last(position, open.last().copied());
+                let role = Some(Edit::Made(Json::ascii(self.repair.dialect.model)));
+                self.repair.material.edit(Path::Message(position), vec![(names::ROLE, role)]);
+                self.repair.mends.add("renamed_role", Some(position), self.repair.call_id(open.last().copied()));
             }
         }
     }
 
     fn is_left_out(&self, position: usize) -> bool {
         self.repair.material.is_gone(Path::Message(position))
-    }
-
-    /// Give the message that was added last the role of those that may call.
-    fn rename_last(&mut self, position: usize, number: Option<usize>) {
-        let call_id = self.repair.call_id(number);
-        if let Some(sheet) = self.sheets.last_mut() {
-            sheet.role = Some(self.repair.dialect.model);
-        }
-        self.repair.mends.add("renamed_role", Some(position), call_id);
     }
 
     /// The parts of a message with its calls behind them. So what the provider answered itself keeps its place before the
