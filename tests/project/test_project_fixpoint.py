@@ -25,6 +25,17 @@ def test_results_without_calls_beside_anothers_thoughts(
     assert found.report.mends[0].position == 1
 
 
+def test_an_item_without_call_beside_anothers_thoughts(api: ModuleType) -> None:
+    """Found by fuzzing: the same where the results are of another shape than Chat's."""
+    orphan = {"type": "function_call_output", "call_id": "t1", "output": "ok"}
+    said = {"role": "assistant", "content": [{"type": "text", "text": "Yes."}]}
+    blank = {"role": "user", "content": " "}
+    thinking = {**said, "content": [THOUGHT, *said["content"]]}
+    found = repair(api, [ASK, orphan, blank, thinking])
+    assert found.messages == [ASK, thinking]
+    assert kinds(found) == ["orphan_result", "empty_message"]
+
+
 def test_a_call_tells_whose_request_it_is(api: ModuleType) -> None:
     """So do results that answer it: the thoughts beside it stay, as in a request to a gateway."""
     call = {"id": "t1", "type": "function", "function": {"name": "f", "arguments": "{}"}}

@@ -73,7 +73,8 @@ def plan(
         material = Material(messages, blocks, is_continued=is_continued)
         drafts = material.all_messages()
         if policy.repair or drops:
-            shapes = shapes_of(build(messages, drafts) if drops else messages)
+            left = build(messages, drafts) if drops else messages
+            shapes = shapes_of(left, is_continued=is_continued)
         dialect = DIALECTS.get(shapes[0]) if len(shapes) == 1 else None
         # Where messages of one role may not follow one another, what is left has to be joined.
         if dialect is not None and (policy.repair or dialect.merges):

@@ -238,9 +238,9 @@ fn put_together<'a, 'm, D: Door<'a>>(
     if settings.repair || drops {
         let shapes = if drops {
             let all = Material::new(messages, blocks, is_continued).all_messages();
-            shapes_of(all.iter().filter_map(|draft| door.build(draft)))
+            shapes_of(all.iter().filter_map(|draft| door.build(draft)), is_continued)
         } else {
-            shapes_of(messages.iter().copied())
+            shapes_of(messages.iter().copied(), is_continued)
         };
         match (shapes.as_slice(), shapes.first().and_then(|name| Dialect::named(name))) {
             // Where messages of one role may not follow one another, what is left has to be joined.

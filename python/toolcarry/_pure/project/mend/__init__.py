@@ -38,16 +38,17 @@ def mend(material: Material, dialect: Dialect, mends: Mends) -> list[Draft]:
     return mend_chat(repair) if dialect.form == "chat" else mend_items(repair)
 
 
-def shapes_of(messages: Sequence[Any]) -> list[str]:
+def shapes_of(messages: Sequence[Any], *, is_continued: bool) -> list[str]:
     """The shapes of the messages that have calls or results, by name; of Chat and its dialect the one of the calls.
 
-    Where none has any, those of the messages that think or show something as only one provider's do, and so where Chat's
-    results are all there is: without calls, they will be left out. Where nothing tells, an empty list of calls does: it is
-    Chat's. What is of no provider's shape always counts, records too, and so does what only one has: the role of Chat's
-    results, the reasoning of Responses, and Bedrock's texts without a type.
+    Where none has a call, results answer nothing and will be left out, unless the provider holds what was before: so those
+    count of the messages that think or show something as only one provider's do, if there are any. Where nothing tells, an
+    empty list of calls does: it is Chat's. What is of no provider's shape always counts, records too, and so does what only
+    one has: the reasoning of Responses, and Bedrock's texts without a type.
     """
-    callers: set[str] = set()
     names: set[str] = set()
+    callers: set[str] = set()
+    answerers: set[str] = set()
     tellers: set[str] = set()
     lists_calls = False
     for message in messages:
@@ -57,12 +58,14 @@ def shapes_of(messages: Sequence[Any]) -> list[str]:
             continue
         said = Said()
         name = read_message(message, role, said)
-        if said.calls or said.results or (name and name not in DIALECTS):
+        if name and name not in DIALECTS:
             names.add(name)
-        if role == "tool" and name != "ollama":
-            names.add("openai-chat")
         if said.calls:
             callers.add(name)
+        if said.results:
+            answerers.add(name)
+        if role == "tool" and name != "ollama":
+            answerers.add("openai-chat")
         lists_calls = lists_calls or as_list(message.get("tool_calls")) is not None
         parts = [as_object(item) or {} for item in as_list(message.get("content")) or ()]
         if any("text" in part and "type" not in part for part in parts):
@@ -73,8 +76,9 @@ def shapes_of(messages: Sequence[Any]) -> list[str]:
         is_telling = is_reasoning or (role is not None and any(map(is_anthropics, parts)))
         if is_telling and not said.results:
             tellers.add(name or "anthropic")
-    if tellers and not callers and names <= CHATS:
-        return sorted(tellers)
+    names |= callers
+    if names or is_continued or not tellers:
+        names |= answerers
     if names == CHATS:
         return ["ollama"] if callers == {"ollama"} else ["openai-chat"]
     return sorted(names or tellers or ({"openai-chat"} if lists_calls else ()))

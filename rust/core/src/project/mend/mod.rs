@@ -56,12 +56,13 @@ pub(crate) fn mend<'a, V: Value<'a>>(
 
 /// The shapes of the messages that have calls or results, by name; of Chat and its dialect the one of the calls.
 ///
-/// Where none has any, those of the messages that think or show something as only one provider's do, and so where Chat's
-/// results are all there is: without calls, they will be left out. Where nothing tells, an empty list of calls does: it is
-/// Chat's. What is of no provider's shape always counts, records too, and so does what only one has: the role of Chat's
-/// results, the reasoning of Responses, and Bedrock's texts without a type.
-pub(crate) fn shapes_of<'a, V: Value<'a>>(messages: impl Iterator<Item = V>) -> Vec<&'static str> {
-    let (mut callers, mut found, mut tellers) = (AHashSet::new(), AHashSet::new(), AHashSet::new());
+/// Where none has a call, results answer nothing and will be left out, unless the provider holds what was before: so those
+/// count of the messages that think or show something as only one provider's do, if there are any. Where nothing tells, an
+/// empty list of calls does: it is Chat's. What is of no provider's shape always counts, records too, and so does what only
+/// one has: the reasoning of Responses, and Bedrock's texts without a type.
+pub(crate) fn shapes_of<'a, V: Value<'a>>(messages: impl Iterator<Item = V>, is_continued: bool) -> Vec<&'static str> {
+    let (mut found, mut callers) = (AHashSet::new(), AHashSet::new());
+    let (mut answerers, mut tellers) = (AHashSet::new(), AHashSet::new());
     let mut lists_calls = false;
     let mut said = Said::default();
     for message in messages {
@@ -87,20 +88,24 @@ pub(crate) fn shapes_of<'a, V: Value<'a>>(messages: impl Iterator<Item = V>) -> 
         }
         lists_calls = lists_calls || message.get(names::TOOL_CALLS).and_then(Value::list).is_some();
         if shape != Some("ollama") && text_or_empty(role).is("tool") {
-            found.insert("openai-chat");
+            answerers.insert("openai-chat");
         }
         let Some(name) = shape else { continue };
-        if !said.is_empty() || Dialect::named(name).is_none() {
+        if Dialect::named(name).is_none() {
             found.insert(name);
         }
         if !said.calls.is_empty() {
             callers.insert(name);
         }
+        if !said.results.is_empty() {
+            answerers.insert(name);
+        }
     }
-    let of_chat = CHATS.iter().filter(|name| found.contains(*name)).count();
-    if found.len() == of_chat && callers.is_empty() && !tellers.is_empty() {
-        found.clear();
-    } else if found.len() == 2 && of_chat == 2 {
+    found.extend(&callers);
+    if !found.is_empty() || is_continued || tellers.is_empty() {
+        found.extend(answerers);
+    }
+    if found.len() == CHATS.len() && CHATS.iter().all(|name| found.contains(name)) {
         let is_ollama = callers.len() == 1 && callers.contains("ollama");
         return vec![if is_ollama { "ollama" } else { "openai-chat" }];
     }
