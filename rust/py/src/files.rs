@@ -15,6 +15,10 @@ use pyo3::types::{PyBytes, PyString};
 use crate::bytes::{CarriedBytes, Job, ask_reference, released};
 use crate::settings::Rules;
 
+/// So many files stay mapped until the threads are done. To let go of one takes a word with each processor that a thread
+/// runs on, which for many a file is longer than to read it.
+const MOST_MAPPED: usize = 1_024;
+
 /// What a thread made of a file; nothing where the reference has to be asked.
 type Found = PyResult<Option<CarriedBytes>>;
 
@@ -49,10 +53,17 @@ pub(crate) fn carry_files<'py>(
 fn run_all(job: &Job<'_>, paths: &[PathBuf], threads: usize) -> PyResult<Vec<Found>> {
     let next = AtomicUsize::new(0);
     let done: Mutex<Vec<Found>> = Mutex::new(paths.iter().map(|_| Ok(None)).collect());
+    let mapped: Mutex<Vec<Mmap>> = Mutex::default();
     let take_one = || {
         let number = next.fetch_add(1, Ordering::Relaxed);
         let Some(path) = paths.get(number) else { return false };
-        let found = run_one(job, path);
+        let data = map(path);
+        let found = data.as_ref().map_or(Ok(None), |data| job.run(data));
+        let mut mapped = mapped.lock().unwrap_or_else(PoisonError::into_inner);
+        if mapped.len() == MOST_MAPPED {
+            mapped.clear();
+        }
+        mapped.extend(data);
         let mut done = done.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(slot) = done.get_mut(number) {
             *slot = found;
@@ -80,12 +91,11 @@ fn run_packed(py: Python<'_>, job: &Job<'_>, path: &Path) -> Found {
     released(py, data, || job.run(data))
 }
 
-/// What is no file, is empty, or can't be opened is left to the reference.
-fn run_one(job: &Job<'_>, path: &Path) -> Found {
+/// The data of a file. What is no file, is empty, or can't be opened is left to the reference.
+fn map(path: &Path) -> Option<Mmap> {
     let is_file = path.metadata().is_ok_and(|data| data.is_file() && data.len() > 0);
-    let Some(file) = is_file.then(|| File::open(path).ok()).flatten() else { return Ok(None) };
+    let file = is_file.then(|| File::open(path).ok()).flatten()?;
     // SAFETY: the file must not become shorter while it is mapped, which the documentation asks of the caller; what
     // is written to it meanwhile is at worst read half, and refused like any other line.
-    let Ok(data) = (unsafe { Mmap::map(&file) }) else { return Ok(None) };
-    job.run(&data)
+    unsafe { Mmap::map(&file) }.ok()
 }
