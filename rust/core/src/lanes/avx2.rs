@@ -10,7 +10,7 @@ use std::arch::x86_64::{
 };
 
 use super::escapes::copy_between;
-use super::{Avx2, BLOCK, ESCAPABLE, Lanes, Masks, Others, prefetch};
+use super::{Avx2, BLOCK, ESCAPABLE, Lanes, Masks, Others, prefetch_stream};
 
 // SAFETY, for all below: these lanes are named only by code that `dispatch` runs, where the processor has what their
 // instructions need; loads are of a block's 64 bytes.
@@ -55,7 +55,7 @@ impl Lanes for Avx2 {
 
     #[inline(always)]
     fn fetch(data: &[u8], at: usize) {
-        prefetch(data, at);
+        prefetch_stream(data, at);
     }
 
     #[inline(always)]

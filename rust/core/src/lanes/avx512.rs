@@ -11,7 +11,7 @@ use std::arch::x86_64::{
     _mm512_set1_epi8, _mm512_shuffle_epi8, _mm512_storeu_si512, _mm512_sub_epi8,
 };
 
-use super::{Avx512, BLOCK, CHARACTERS, ESCAPABLE, ESCAPES, Lanes, Masks, Others, characters, prefetch};
+use super::{Avx512, BLOCK, CHARACTERS, ESCAPABLE, ESCAPES, Lanes, Masks, Others, characters, prefetch_stream};
 
 // SAFETY, for all below: these lanes are named only by code that `dispatch` runs, where the processor has what their
 // instructions need; loads are of a block's 64 bytes.
@@ -50,7 +50,7 @@ impl Lanes for Avx512 {
 
     #[inline(always)]
     fn fetch(data: &[u8], at: usize) {
-        prefetch(data, at);
+        prefetch_stream(data, at);
     }
 
     #[inline(always)]

@@ -13,9 +13,12 @@ use super::nodes::{Building, Stacks};
 use super::request::is_request;
 use super::syntax::{Fault, Refused};
 use super::value::Scanned;
-use crate::lanes::dispatch;
+use crate::lanes::{BLOCK, Lanes, Work, dispatch};
 use crate::messages::{Messages, Record};
 use crate::value::Value;
+
+/// How far before a block memory is asked for where lines are sought backwards.
+const AHEAD: usize = 4_096;
 
 /// A byte-order mark, with which a file or a line may begin.
 pub(crate) const MARK: &[u8] = b"\xEF\xBB\xBF";
@@ -66,7 +69,7 @@ impl<'a> Lines<'a> {
         let mut end = end;
         loop {
             let data = self.data.get(..end)?;
-            let start = memchr::memrchr(b'\n', data).map_or(0, |newline| newline + 1);
+            let start = dispatch(Seeking(data)).map_or(0, |newline| newline + 1);
             if let Some(object) = self.object(start, data) {
                 return Some((start, end, object));
             }
@@ -99,6 +102,28 @@ impl<'a> Lines<'a> {
     /// A line by its offsets.
     pub(crate) fn line(&self, start: usize, end: usize) -> &'a [u8] {
         self.data.get(start..end).unwrap_or_default()
+    }
+}
+
+/// The work of finding the last newline.
+struct Seeking<'a>(&'a [u8]);
+
+impl Work for Seeking<'_> {
+    type Done = Option<usize>;
+
+    #[inline(always)]
+    fn run<L: Lanes>(self) -> Option<usize> {
+        let (rest, blocks) = self.0.as_rchunks();
+        let mut end = self.0.len();
+        for block in blocks.iter().rev() {
+            L::fetch(block, AHEAD.wrapping_neg());
+            let newlines = L::equal(block, b'\n');
+            if newlines != 0 {
+                return Some(end - 1 - newlines.leading_zeros() as usize);
+            }
+            end -= BLOCK;
+        }
+        memchr::memrchr(b'\n', rest)
     }
 }
 
