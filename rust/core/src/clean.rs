@@ -64,6 +64,11 @@ impl Checked for u32 {
     }
 }
 
+/// Whether a code point may not stand in a context.
+pub(crate) fn is_dirty(code_point: u32) -> bool {
+    Checked::is_dirty(code_point)
+}
+
 /// Whether it is plain that `clean` would change nothing.
 #[must_use]
 pub fn is_clean(text: Text<'_>) -> bool {
@@ -90,7 +95,8 @@ impl<C: Checked> Work for Looking<'_, C> {
 /// So many units are looked at before it is asked what was found.
 const STRETCH: usize = 512;
 
-fn has_marker_tail(text: Text<'_>) -> bool {
+/// Whether there is what both markers end with.
+pub(crate) fn has_marker_tail(text: Text<'_>) -> bool {
     match text {
         _ if text.len() < MARKER_TAIL.len() => false,
         Text::Latin1(units) => FIND_MARKER_TAIL.find(units).is_some(),

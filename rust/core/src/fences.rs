@@ -1,14 +1,14 @@
 //! Fenced code blocks whose content can't end them, cut to a limit or to the room that is left.
 //! The twin is `_pure/fences.py`.
 
-use crate::clean::{LONGEST_SEQUENCE, clean, clean_line, cut_text, is_clean};
+use crate::clean::{clean, clean_line};
 use crate::content::Content;
-use crate::graphemes::ends_look_back;
 use crate::limits::{Cut, Limits, Measure};
-use crate::pieces::Piece;
+use crate::pieces::{Part, Piece};
 use crate::text::{OwnedText, Text, Unit, on_units, push_grouped};
 use crate::truncate::Keep;
 use crate::value::Value;
+use crate::windows::{cut_windows, plain_ends, plain_whole};
 
 /// A cut text of fewer characters tells nothing: the block is left out instead.
 const LEAST_SHOWN: usize = 20;
@@ -47,24 +47,24 @@ pub fn fence<'a, V: Value<'a>>(
     limits: Limits,
     measure: Measure,
     end: &'static str,
-    out: &mut Vec<Piece<'a>>,
+    out: &mut Vec<Part<'a>>,
 ) -> Fenced {
     let start = out.len();
     let before: [Piece<'a>; BEFORE] = [Piece::ascii(""), Piece::ascii(source.language), Piece::ascii("\n")];
-    out.extend(before);
+    out.extend(before.map(Part::from));
     let inside = out.len();
-    let Shown { chars: shown, is_cut, counted } = cut_to(source, limits, out);
-    if out.iter().skip(inside).all(Piece::is_empty) {
+    let Shown { chars: shown, is_cut, counted } = cut_to(source, limits, measure, out);
+    if out.iter().skip(inside).all(Part::is_empty) {
         out.truncate(inside);
-        out.push(Piece::ascii(NO_OUTPUT));
+        out.push(Piece::ascii(NO_OUTPUT).into());
     }
     let mark = fence_mark(out.get(inside..).unwrap_or_default());
-    if out.last().is_none_or(|piece| !piece.text().ends_with("\n")) {
-        out.push(Piece::ascii("\n"));
+    if out.last().is_none_or(|part| !part.ends_with_newline()) {
+        out.push(Piece::ascii("\n").into());
     }
-    out.extend([mark.clone(), Piece::ascii("\n"), Piece::ascii(end)]);
+    out.extend([mark.clone(), Piece::ascii("\n"), Piece::ascii(end)].map(Part::from));
     if let Some(opening) = out.get_mut(start) {
-        *opening = mark;
+        *opening = mark.into();
     }
     Fenced { size: measure.size_of(out.get(start..).unwrap_or_default(), &counted), shown, is_cut }
 }
@@ -76,7 +76,7 @@ pub fn fence_into<'a, V: Value<'a>>(
     limits: Limits,
     (room, measure): (usize, Measure),
     end: &'static str,
-    out: &mut Vec<Piece<'a>>,
+    out: &mut Vec<Part<'a>>,
 ) -> Option<Fenced> {
     let start = out.len();
     let frame = measure.size_ascii(&format!("```{}\n```\n{end}", source.language));
@@ -112,82 +112,75 @@ struct Shown {
 const BEFORE: usize = 3;
 
 /// Add the clean text within its limits, with a marker where it was cut.
-fn cut_to<'a, V: Value<'a>>(source: &Source<'a, V>, limits: Limits, out: &mut Vec<Piece<'a>>) -> Shown {
-    let is_long = source.text.len() > limits.chars;
-    let cut = if is_long { cut_windows(source, limits.chars) } else { None };
+fn cut_to<'a, V: Value<'a>>(
+    source: &Source<'a, V>,
+    limits: Limits,
+    measure: Measure,
+    out: &mut Vec<Part<'a>>,
+) -> Shown {
+    let Source { text, side, .. } = source;
+    let is_long = text.len() > limits.chars;
+    let counts_tokens = !measure.is_characters() || limits.tokens.is_some(); // of texts that are made
+    if !counts_tokens
+        && is_long
+        && let Some((head, tail)) = plain_ends(text, limits.chars, *side)
+    {
+        return push_ends(source, (head.map(Part::Plain), tail.map(Part::Plain)), None, out);
+    }
+    if !counts_tokens
+        && !is_long
+        && let Some(whole) = plain_whole(text)
+    {
+        out.push(Part::Plain(whole));
+        return Shown { chars: whole.len(), is_cut: false, counted: Vec::new() };
+    }
+    let cut = if is_long { cut_windows(text, limits.chars, *side) } else { None };
     let Cut { head, tail, tokens } = if let Some(cut) = cut {
-        cut.within(limits, source.side)
+        cut.within(limits, *side)
     } else {
-        let text = clean(&source.text.whole());
-        match Cut::of(&text, limits, source.side) {
+        let text = clean(&text.whole());
+        match Cut::of(&text, limits, *side) {
             Err(cut) => cut,
             Ok(tokens) => {
                 let shown = text.len();
-                out.push(text);
+                out.push(text.into());
                 let counted = tokens.map(|tokens| (BEFORE, tokens)).into_iter().collect();
                 return Shown { chars: shown, is_cut: false, counted };
             }
         }
     };
-    let (start, shown) = (out.len(), head.len() + tail.len());
+    let part = |piece: Piece<'a>| (!piece.is_empty()).then(|| piece.into());
+    push_ends(source, (part(head), part(tail)), tokens, out)
+}
+
+/// Add what stays of a text that was cut, and the marker.
+fn push_ends<'a, V: Value<'a>>(
+    source: &Source<'a, V>,
+    (head, tail): (Option<Part<'a>>, Option<Part<'a>>),
+    tokens: Option<[usize; 2]>,
+    out: &mut Vec<Part<'a>>,
+) -> Shown {
+    let size = |part: &Option<Part<'a>>| part.as_ref().map_or(0, Part::len);
+    let (start, shown) = (out.len(), size(&head) + size(&tail));
     let mut counted = Vec::new();
     let [head_tokens, tail_tokens] = tokens.map_or([None; 2], |tokens| tokens.map(Some));
-    if !head.is_empty() {
-        let needs_newline = !head.text().ends_with("\n");
+    if let Some(head) = head {
+        let needs_newline = !head.ends_with_newline();
         counted.extend(head_tokens.map(|tokens| (BEFORE, tokens)));
         out.push(head);
         if needs_newline {
-            out.push(Piece::ascii("\n"));
+            out.push(Piece::ascii("\n").into());
         }
     }
-    out.push(marker(source, shown));
+    out.push(marker(source, shown).into());
     if source.side != Keep::Head {
-        out.push(Piece::ascii("\n"));
-        if !tail.is_empty() {
+        out.push(Piece::ascii("\n").into());
+        if let Some(tail) = tail {
             counted.extend(tail_tokens.map(|tokens| (BEFORE + out.len() - start, tokens)));
             out.push(tail);
         }
     }
     Shown { chars: shown, is_cut: true, counted }
-}
-
-/// The cut of an over-long text, found by looking at its ends alone; `None` where what they show is not clean.
-fn cut_windows<'a, V: Value<'a>>(source: &Source<'a, V>, limit: usize) -> Option<Cut<'a>> {
-    let (first, last) = source.side.shares(limit);
-    let mut cut = Cut { head: Piece::default(), tail: Piece::default(), tokens: None };
-    if first > 0 {
-        let window = source.text.start(first + 1);
-        if !is_clean(window.text()) {
-            return None;
-        }
-        cut.head = window.slice(0, cut_text(window.text(), first, Keep::Head).0);
-    }
-    if last > 0 {
-        let window = end_window(&source.text, last);
-        let shown = window.len().saturating_sub(last + 1 + LONGEST_SEQUENCE);
-        if !is_clean(window.text().slice(shown, window.len())) {
-            return None;
-        }
-        cut.tail = window.slice(cut_text(window.text(), last, Keep::Tail).1, window.len());
-    }
-    Some(cut)
-}
-
-/// The last `count` code points and enough before them to tell where clusters begin.
-pub(crate) fn end_window<'a, V: Value<'a>>(text: &Content<'a, V>, count: usize) -> Piece<'a> {
-    let mut margin = 1 + LONGEST_SEQUENCE;
-    loop {
-        let window = text.end(count + margin);
-        let before = window.text().slice(0, window.len() - count.min(window.len()));
-        if window.len() == text.len() || has_look_back_end(before) {
-            return window;
-        }
-        margin *= 2;
-    }
-}
-
-fn has_look_back_end(text: Text<'_>) -> bool {
-    on_units!(text, units => units.iter().rev().any(|unit| ends_look_back(*unit)))
 }
 
 /// What stands where text was cut: how much is shown, of how much, and where the whole is.
@@ -210,7 +203,7 @@ fn marker<'a, V: Value<'a>>(source: &Source<'a, V>, shown: usize) -> Piece<'a> {
 }
 
 /// The shorter of the fences that no line of `content` can end.
-fn fence_mark<'a>(content: &[Piece<'a>]) -> Piece<'a> {
+fn fence_mark<'a>(content: &[Part<'a>]) -> Piece<'a> {
     let backticks = longest_run(content, b'`');
     if backticks < 3 {
         return Piece::ascii("```");
@@ -222,10 +215,13 @@ fn fence_mark<'a>(content: &[Piece<'a>]) -> Piece<'a> {
     Piece::own_ascii("`".repeat(backticks + 1))
 }
 
-/// The longest run of three or more; 0 where there is none. No run goes from one piece to the next.
-fn longest_run(content: &[Piece<'_>], character: u8) -> usize {
-    let longest = content.iter().map(|piece| {
-        let text = piece.text();
+/// The longest run of three or more; 0 where there is none. No run goes from one part to the next.
+fn longest_run(content: &[Part<'_>], character: u8) -> usize {
+    let longest = content.iter().map(|part| {
+        let text = match part {
+            Part::Piece(piece) => piece.text(),
+            Part::Plain(plain) => Text::Latin1(plain.written()),
+        };
         let Some(start) = text.find(character) else { return 0 };
         on_units!(text.slice(start, text.len()), units => run_length(units, character))
     });

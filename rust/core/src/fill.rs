@@ -14,7 +14,7 @@ use crate::fates::{Fate, Reasons, Trace, count_reason};
 use crate::fit::{fit_part, fit_summary, fit_whole};
 use crate::left_out::{MOST_LISTED, list_left_out};
 use crate::limits::{Measure, room_of, signed};
-use crate::pieces::{Output, Piece};
+use crate::pieces::{Output, Part, Piece};
 use crate::render::{Section, sources};
 use crate::settings::Settings;
 use crate::text::OwnedText;
@@ -49,7 +49,7 @@ pub struct Fill<'a, 's, V> {
     trace: Option<Trace>,
     left: isize,
     candidates: Vec<Candidate<'a>>,
-    texts: Vec<Piece<'a>>,
+    texts: Vec<Part<'a>>,
     opened: Vec<Section>,
     counted: AHashMap<usize, usize>,
     is_spent: bool,
@@ -242,8 +242,8 @@ impl<'a, 's, V: Value<'a>> Fill<'a, 's, V> {
                 let end = shown.heading_end(!self.is_done);
                 output.push(std::mem::take(&mut shown.title));
                 output.push(end);
-                for piece in self.texts.get_mut(shown.texts.clone()).unwrap_or_default() {
-                    output.push(std::mem::take(piece));
+                for part in self.texts.get_mut(shown.texts.clone()).unwrap_or_default() {
+                    output.push(std::mem::take(part));
                 }
                 size += shown.line_size + shown.fitted.size;
                 if counts_tokens {

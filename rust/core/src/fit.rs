@@ -3,7 +3,7 @@
 
 use crate::fences::{Fenced, Source, fence, fence_into};
 use crate::limits::{Cut, Limits, Measure, room_of, signed};
-use crate::pieces::Piece;
+use crate::pieces::{Part, Piece};
 use crate::summary::clean_summary;
 use crate::text::OwnedText;
 use crate::truncate::Keep;
@@ -79,7 +79,7 @@ pub(crate) fn fit_whole<'a, V: Value<'a>>(
     sources: &Sources<'a, V>,
     own: Limits,
     (room, measure): (isize, Measure),
-    out: &mut Vec<Piece<'a>>,
+    out: &mut Vec<Part<'a>>,
 ) -> Option<Fitted> {
     let (start, mut left, mut fitted) = (out.len(), room, Fitted::default());
     for (source, end) in with_ends(sources) {
@@ -106,7 +106,7 @@ pub(crate) fn fit_part<'a, V: Value<'a>>(
     sources: &Sources<'a, V>,
     own: Limits,
     (room, measure): (isize, Measure),
-    out: &mut Vec<Piece<'a>>,
+    out: &mut Vec<Part<'a>>,
 ) -> Option<Fitted> {
     let (start, mut left, mut fitted) = (out.len(), room, Fitted::default());
     for (source, end) in with_ends(sources) {

@@ -70,3 +70,4 @@ mod turns;
 mod unmade;
 mod utf8;
 pub mod value;
+mod windows;

@@ -5,7 +5,7 @@
 //! by itself ends and begins so, and the sum of the parts is the count of the whole, exactly.
 
 use crate::clean::cut_text;
-use crate::pieces::Piece;
+use crate::pieces::{Part, Piece};
 use crate::settings::NO_LIMIT;
 use crate::text::Text;
 use crate::tokens::{Encoding, Kept, Tally};
@@ -42,16 +42,16 @@ impl Measure {
         self.size(Text::ascii(text))
     }
 
-    /// What pieces take that stand one behind the other. Of some, by their number, is known how many tokens they have.
+    /// What parts take that stand one behind the other. Of some, by their number, is known how many tokens they have.
     #[must_use]
-    pub fn size_of(self, pieces: &[Piece<'_>], counted: &[(usize, usize)]) -> usize {
-        let Self::Tokens(encoding) = self else { return pieces.iter().map(Piece::len).sum() };
+    pub fn size_of(self, parts: &[Part<'_>], counted: &[(usize, usize)]) -> usize {
+        let Self::Tokens(encoding) = self else { return parts.iter().map(Part::len).sum() };
         let mut tally = Tally::new(encoding);
-        for (number, piece) in pieces.iter().enumerate() {
-            match counted.iter().find(|(own, _)| *own == number) {
-                Some((_, tokens)) => tally.add_counted(piece.text(), *tokens),
-                None => tally.add(piece.text()),
-            }
+        for (number, part) in parts.iter().enumerate() {
+            part.with_text(|text| match counted.iter().find(|(own, _)| *own == number) {
+                Some((_, tokens)) => tally.add_counted(text, *tokens),
+                None => tally.add(text),
+            });
         }
         tally.finish()
     }

@@ -3,6 +3,7 @@
 use std::hash::{Hash, Hasher};
 use std::rc::Rc;
 
+use crate::scan::Plain;
 use crate::text::{OwnedText, Text, Unit, Width};
 
 /// A piece of an output: borrowed from the input, or part of a text of our own.
@@ -106,53 +107,111 @@ impl Hash for Piece<'_> {
     }
 }
 
-/// Finished output: pieces in their order.
+/// A part of an output: a piece, or text that is made only where it is written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Part<'a> {
+    /// A piece.
+    Piece(Piece<'a>),
+    /// Text that is not yet made.
+    Plain(Plain<'a>),
+}
+
+impl<'a> From<Piece<'a>> for Part<'a> {
+    fn from(piece: Piece<'a>) -> Self {
+        Self::Piece(piece)
+    }
+}
+
+impl Default for Part<'_> {
+    fn default() -> Self {
+        Self::Piece(Piece::default())
+    }
+}
+
+impl Part<'_> {
+    /// How many code points.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Piece(piece) => piece.len(),
+            Self::Plain(plain) => plain.len(),
+        }
+    }
+
+    /// Whether there is no code point.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Whether the last code point is a newline.
+    #[must_use]
+    pub fn ends_with_newline(&self) -> bool {
+        match self {
+            Self::Piece(piece) => piece.text().ends_with("\n"),
+            Self::Plain(plain) => plain.ends_with_newline(),
+        }
+    }
+
+    /// Say something of the text, which is made for it where it is not yet.
+    pub fn with_text<T>(&self, then: impl FnOnce(Text<'_>) -> T) -> T {
+        match self {
+            Self::Piece(piece) => then(piece.text()),
+            Self::Plain(plain) => then(plain.made().as_text()),
+        }
+    }
+}
+
+/// Finished output: its parts in their order.
 #[derive(Clone, Debug, Default)]
 pub struct Output<'a> {
-    pieces: Vec<Piece<'a>>,
+    parts: Vec<Part<'a>>,
 }
 
 impl<'a> Output<'a> {
-    /// An empty output with room for so many pieces.
+    /// An empty output with room for so many parts.
     #[must_use]
-    pub fn with_room(pieces: usize) -> Self {
-        Self { pieces: Vec::with_capacity(pieces) }
+    pub fn with_room(parts: usize) -> Self {
+        Self { parts: Vec::with_capacity(parts) }
     }
 
-    /// Add a piece.
-    pub fn push(&mut self, piece: Piece<'a>) {
-        if !piece.is_empty() {
-            self.pieces.push(piece);
+    /// Add a part.
+    pub fn push(&mut self, part: impl Into<Part<'a>>) {
+        let part = part.into();
+        if !part.is_empty() {
+            self.parts.push(part);
         }
     }
 
     /// How many code points there are.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.pieces.iter().map(Piece::len).sum()
+        self.parts.iter().map(Part::len).sum()
     }
 
     /// Whether there is no code point.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.pieces.is_empty()
+        self.parts.is_empty()
     }
 
     /// What the widest code point needs.
     #[must_use]
     pub fn width(&self) -> Width {
-        let widen = |width: Width, piece: &Piece<'a>| {
-            if width == Width::Ucs4 { width } else { width.max(piece.text().width()) }
+        let widen = |width: Width, part: &Part<'a>| match part {
+            _ if width == Width::Ucs4 => width,
+            Part::Piece(piece) => width.max(piece.text().width()),
+            Part::Plain(plain) => width.max(plain.width()),
         };
-        self.pieces.iter().fold(Width::Ascii, widen)
+        self.parts.iter().fold(Width::Ascii, widen)
     }
 
     /// Write all code points into `room`, which holds exactly as many and is wide enough.
     pub fn write<C: Unit>(&self, room: &mut [C]) {
         let mut rest = room;
-        for piece in &self.pieces {
-            let Some((own, behind)) = rest.split_at_mut_checked(piece.len()) else { return };
-            C::copy_text(piece.text(), own);
+        for part in &self.parts {
+            let Some((own, behind)) = rest.split_at_mut_checked(part.len()) else { return };
+            part.with_text(|text| C::copy_text(text, own));
             rest = behind;
         }
     }
@@ -160,14 +219,22 @@ impl<'a> Output<'a> {
     /// How many bytes the output takes in UTF-8.
     #[must_use]
     pub fn utf8_len(&self) -> usize {
-        self.pieces.iter().map(|piece| piece.text().utf8_len()).sum()
+        let size = |part: &Part<'a>| match part {
+            Part::Piece(piece) => piece.text().utf8_len(),
+            Part::Plain(plain) => plain.utf8_len(),
+        };
+        self.parts.iter().map(size).sum()
     }
 
     /// Write the output in UTF-8 into room for [`Output::utf8_len`] bytes; a lone surrogate becomes U+FFFD.
     pub fn write_utf8(&self, room: &mut [u8]) {
         let mut size = 0;
-        for piece in &self.pieces {
-            size += piece.text().write_utf8(room.get_mut(size..).unwrap_or_default());
+        for part in &self.parts {
+            let rest = room.get_mut(size..).unwrap_or_default();
+            size += match part {
+                Part::Piece(piece) => piece.text().write_utf8(rest),
+                Part::Plain(plain) => plain.write_utf8(rest),
+            };
         }
     }
 

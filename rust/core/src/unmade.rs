@@ -1,6 +1,7 @@
 //! Text that need not be made whole: where it is looked at, or copied, a part of it will do.
 
 use crate::pieces::Piece;
+use crate::scan::Plain;
 use crate::text::Text;
 use crate::value::{Spelling, Value, text_or_empty};
 
@@ -72,6 +73,24 @@ impl<'a, V: Value<'a>> Content<'a, V> {
         match self {
             Self::Value(value) => Piece::Borrowed(value.text_end(count).unwrap_or(Text::ascii(""))),
             Self::Piece(piece) => piece.slice(piece.len().saturating_sub(count), piece.len()),
+        }
+    }
+
+    /// Its first code points, so many or all, where none has to be made.
+    #[must_use]
+    pub fn plain_start(&self, count: usize) -> Option<Plain<'a>> {
+        match self {
+            Self::Value(value) => value.plain_start(count),
+            Self::Piece(_) => None,
+        }
+    }
+
+    /// Its last code points, so many or all, where none has to be made.
+    #[must_use]
+    pub fn plain_end(&self, count: usize) -> Option<Plain<'a>> {
+        match self {
+            Self::Value(value) => value.plain_end(count),
+            Self::Piece(_) => None,
         }
     }
 

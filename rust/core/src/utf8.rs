@@ -126,7 +126,7 @@ pub(crate) fn decode_each(block: &[u8; BLOCK], room: &mut [u32; CHARACTERS]) -> 
 
 /// The code point of the character that begins at `at`, and how many bytes it takes.
 #[inline]
-fn character_at(bytes: &[u8], at: usize) -> (u32, usize) {
+pub(crate) fn character_at(bytes: &[u8], at: usize) -> (u32, usize) {
     let rest = bytes.get(at..).unwrap_or_default();
     let four = rest.first_chunk().copied().unwrap_or_else(|| {
         let at = |index: usize| rest.get(index).copied().unwrap_or_default();

@@ -2,6 +2,7 @@
 //!
 //! The same walk reads Python's objects in place and parsed JSON; a door implements [`Value`].
 
+use crate::scan::Plain;
 use crate::text::{OwnedText, Text};
 
 /// The name of a member. Those that the readers know have a number, so that a door can keep them at hand.
@@ -224,6 +225,14 @@ pub trait Value<'a>: Copy + 'a {
     /// The first code points of the value as text: so many, or all.
     fn text_start(self, count: usize) -> Option<Text<'a>> {
         self.text().map(|text| text.slice(0, count))
+    }
+    /// The first code points of the value as text, so many or all, where none has to be made: where they are plain.
+    fn plain_start(self, _count: usize) -> Option<Plain<'a>> {
+        None
+    }
+    /// The last code points of the value as text, so many or all, where none has to be made: where they are plain.
+    fn plain_end(self, _count: usize) -> Option<Plain<'a>> {
+        None
     }
     /// Ask for the memory of both ends of the value's text to be there soon.
     fn fetch(self) {}

@@ -8,7 +8,7 @@ use toolcarry::clean::clean;
 use toolcarry::content::Content;
 use toolcarry::fences::{Fenced, Source as SourceOf, fence, fence_into};
 use toolcarry::limits::{Limits, Measure};
-use toolcarry::pieces::Piece;
+use toolcarry::pieces::{Output, Part, Piece};
 use toolcarry::scan::Scanned;
 use toolcarry::text::Text;
 use toolcarry::truncate::Keep;
@@ -25,32 +25,36 @@ fn source(text: &str, side: Keep) -> Source {
 
 /// A fenced text, and what is known of it.
 struct Block {
-    pieces: Vec<Piece<'static>>,
+    parts: Vec<Part<'static>>,
     size: usize,
     shown: usize,
     is_cut: bool,
 }
 
 impl Block {
-    fn new(pieces: Vec<Piece<'static>>, fenced: Fenced) -> Self {
-        Self { pieces, size: fenced.size, shown: fenced.shown, is_cut: fenced.is_cut }
+    fn new(parts: Vec<Part<'static>>, fenced: Fenced) -> Self {
+        Self { parts, size: fenced.size, shown: fenced.shown, is_cut: fenced.is_cut }
     }
 
     fn text(&self) -> String {
-        self.pieces.iter().map(|piece| piece.text().to_utf8()).collect()
+        let mut output = Output::default();
+        for part in &self.parts {
+            output.push(part.clone());
+        }
+        output.to_utf8()
     }
 }
 
 fn cut_to(source: &Source, limit: usize) -> Block {
-    let mut pieces = Vec::new();
-    let fenced = fence(source, Limits::of_chars(limit), Measure::Characters, "", &mut pieces);
-    Block::new(pieces, fenced)
+    let mut parts = Vec::new();
+    let fenced = fence(source, Limits::of_chars(limit), Measure::Characters, "", &mut parts);
+    Block::new(parts, fenced)
 }
 
 fn fit_into(source: &Source, limit: usize, room: usize) -> Option<Block> {
-    let mut pieces = Vec::new();
-    let fenced = fence_into(source, Limits::of_chars(limit), (room, Measure::Characters), "", &mut pieces);
-    fenced.map(|fenced| Block::new(pieces, fenced))
+    let mut parts = Vec::new();
+    let fenced = fence_into(source, Limits::of_chars(limit), (room, Measure::Characters), "", &mut parts);
+    fenced.map(|fenced| Block::new(parts, fenced))
 }
 
 fn fenced(text: &str, side: Keep, limit: usize) -> String {
@@ -122,7 +126,7 @@ fn the_language_stands_behind_the_mark() {
 #[test]
 fn clean_text_is_borrowed() {
     let plain = Source { text: Content::Piece(Piece::ascii("a.py\n")), ..source("", Keep::Head) };
-    assert!(cut_to(&plain, ALL).pieces.iter().all(|piece| matches!(piece, Piece::Borrowed(_))));
+    assert!(cut_to(&plain, ALL).parts.iter().all(|part| matches!(part, Part::Piece(Piece::Borrowed(_)))));
 }
 
 // Cuts
@@ -185,7 +189,7 @@ fn every_limit_is_kept() {
             for limit in 0..240 {
                 let found = cut_to(&source(text, side), limit);
                 assert!(found.shown <= limit);
-                assert_eq!(found.size, found.pieces.iter().map(Piece::len).sum::<usize>());
+                assert_eq!(found.size, found.parts.iter().map(Part::len).sum::<usize>());
                 inside(&found.text());
             }
         }
@@ -250,20 +254,20 @@ fn a_cut_that_would_show_too_little_is_none() {
 
 #[test]
 fn what_stood_there_before_stays() {
-    let before = vec![Piece::ascii("before")];
-    let mut pieces = before.clone();
+    let before = vec![Part::from(Piece::ascii("before"))];
+    let mut parts = before.clone();
     assert!(
         fence_into(
             &source(&"x".repeat(1_000), Keep::Head),
             Limits::of_chars(ALL),
             (60, Measure::Characters),
             "",
-            &mut pieces
+            &mut parts
         )
         .is_none()
     );
-    assert_eq!(pieces, before);
-    let size = fence(&source("x", Keep::Head), Limits::of_chars(ALL), Measure::Characters, "", &mut pieces).size;
-    assert_eq!(pieces.iter().map(Piece::len).sum::<usize>(), 6 + size);
-    assert_eq!(pieces[0], before[0]);
+    assert_eq!(parts, before);
+    let size = fence(&source("x", Keep::Head), Limits::of_chars(ALL), Measure::Characters, "", &mut parts).size;
+    assert_eq!(parts.iter().map(Part::len).sum::<usize>(), 6 + size);
+    assert_eq!(parts[0], before[0]);
 }

@@ -13,7 +13,7 @@ use toolcarry::content::Content;
 use toolcarry::fences::{Source, fence};
 use toolcarry::limits::{Limits, Measure};
 use toolcarry::messages::{List, Messages};
-use toolcarry::pieces::Piece;
+use toolcarry::pieces::{Output, Piece};
 use toolcarry::rules::RuleSet;
 use toolcarry::scan::{Conversation, Scanned};
 use toolcarry::settings::{NO_LIMIT, Settings};
@@ -215,11 +215,58 @@ fn cuts_of_texts_that_are_not_clean_are_those_of_the_whole() {
             let text: Content<'_, Scanned<'_>> = Content::Piece(whole.clone());
             let source = Source { text, language: "", side, reference: Text::ascii("t1"), is_exempt: false };
             for limit in [1, 30, 77, 100, 250, NO_LIMIT] {
-                let mut pieces = Vec::new();
-                fence(&source, Limits::of_chars(limit), Measure::Characters, "", &mut pieces);
-                let expected: String = pieces.iter().map(|piece| piece.text().to_utf8()).collect();
+                let expected = fenced(&source, limit);
                 let found = carried(&document, &within(limit, side));
                 assert!(found.contains(&format!("### ls\n{expected}")), "{limit} {side:?}\n{found}\n{expected}");
+            }
+        }
+    }
+}
+
+/// A text in its fence.
+fn fenced(source: &Source<'_, Scanned<'_>>, limit: usize) -> String {
+    let mut parts = Vec::new();
+    let found = fence(source, Limits::of_chars(limit), Measure::Characters, "", &mut parts);
+    let mut output = Output::default();
+    for part in parts {
+        output.push(part);
+    }
+    let text = output.to_utf8();
+    let mut units = vec![0_u32; found.size];
+    output.write(&mut units);
+    assert!(text.chars().map(u32::from).eq(units));
+    assert_eq!(output.width(), OwnedText::from_utf8(&text).as_text().width());
+    text
+}
+
+#[test]
+fn texts_that_need_not_be_made_are_shown_like_those_that_are() {
+    let odd = "\n|\t|\\|\"|/|\r|\r\n|\u{7}|\u{8}|\u{c}|\u{1b}[1m|\u{7f}|\u{85}|\u{a0}|\u{301}|\u{61c}|\u{62d}|\u{200b}|\u{200d}|\
+        \u{200e}|\u{202e}|\u{2026}|\u{2067}|\u{d55c}|\u{1f1e9}\u{1f1ea}\u{1f1e9}|\u{1f468}\u{200d}\u{1f469}|\u{1f44d}\u{1f3fd}|\
+        \u{e0041}|\u{e0101}|````|[CONTEXT FROM PREVIOUS SESSION]";
+    for (odd, unit) in odd.split('|').flat_map(|odd| ["a", "\n", "\u{6f22}", "\u{e9}"].map(|unit| (odd, unit))) {
+        let size = odd.chars().count();
+        // At the places where the head is cut, and where the tail begins to be looked at.
+        for before in (60..70).chain([64 - size, 65 - size, 66 - size, 52, 53, 54, 55, 119, 120, 134, 135]) {
+            let text = format!("{}{odd}{}", unit.repeat(before), unit.repeat(200 - before));
+            for written in spellings(&text) {
+                let bump = Bump::new();
+                let value = Scanned::parse(&written, &bump).unwrap();
+                let source = |text| Source {
+                    text,
+                    language: "",
+                    side: Keep::Head,
+                    reference: Text::ascii("t1"),
+                    is_exempt: false,
+                };
+                let (given, made) =
+                    (source(Content::Value(value)), source(Content::Piece(Piece::Borrowed(value.text().unwrap()))));
+                for side in SIDES {
+                    for limit in [65, 129, NO_LIMIT] {
+                        let of = |source: &Source<'_, _>| fenced(&Source { side, ..source.clone() }, limit);
+                        assert_eq!(of(&given), of(&made), "{odd:?} behind {before} of {unit:?}, {side:?} {limit}");
+                    }
+                }
             }
         }
     }

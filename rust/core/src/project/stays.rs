@@ -5,13 +5,13 @@
 
 use crate::clean::cut_text;
 use crate::content::Content;
-use crate::fences::end_window;
 use crate::graphemes::{ceil_boundary, ends_look_back, floor_boundary};
 use crate::limits::{Cut, Limits};
 use crate::pieces::Piece;
 use crate::text::on_units;
 use crate::truncate::Keep;
 use crate::value::Value;
+use crate::windows::end_window;
 
 /// So many characters before a place, and behind it, nearly always tell whether it parts a cluster.
 const AROUND: usize = 32;

@@ -8,7 +8,7 @@ use super::told::Told;
 use super::tool_line::{Fate, SEPARATOR, ToolLine};
 use crate::clean::cut_text;
 use crate::limits::{Measure, signed};
-use crate::pieces::Piece;
+use crate::pieces::{Part, Piece};
 use crate::text::Text;
 use crate::truncate::Keep;
 
@@ -26,7 +26,7 @@ struct Sized<'t, 'a> {
 impl<'t, 'a> Sized<'t, 'a> {
     fn new(line: &'t mut ToolLine<'a>, is_last: bool, measure: Measure) -> Self {
         let mut sized = Self { line, end: if is_last { "" } else { SEPARATOR }, size: 0, measure };
-        sized.size = sized.size_of(sized.line.pieces());
+        sized.size = sized.size_of(sized.line.parts());
         sized
     }
 
@@ -47,7 +47,7 @@ impl<'t, 'a> Sized<'t, 'a> {
 
     /// Leave nothing but the call; how much smaller the line is.
     fn shorten(&mut self) -> isize {
-        if self.size_of(vec![self.line.call.clone()]) >= self.size {
+        if self.size_of(vec![self.line.call.clone().into()]) >= self.size {
             return 0;
         }
         self.line.fate = Fate::Shortened;
@@ -55,7 +55,7 @@ impl<'t, 'a> Sized<'t, 'a> {
     }
 
     fn resize(&mut self) -> isize {
-        let size = self.size_of(self.line.pieces());
+        let size = self.size_of(self.line.parts());
         let won = signed(self.size) - signed(size);
         self.size = size;
         won
@@ -85,9 +85,9 @@ impl<'t, 'a> Sized<'t, 'a> {
         self.size_of(self.line.with_result(result, true))
     }
 
-    fn size_of(&self, mut pieces: Vec<Piece<'a>>) -> usize {
-        pieces.push(Piece::ascii(self.end));
-        self.measure.size_of(&pieces, &[])
+    fn size_of(&self, mut parts: Vec<Part<'a>>) -> usize {
+        parts.push(Piece::ascii(self.end).into());
+        self.measure.size_of(&parts, &[])
     }
 }
 

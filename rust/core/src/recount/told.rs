@@ -6,7 +6,7 @@ use super::tool_line::{SEPARATOR, ToolLine};
 use crate::clean::without_controls;
 use crate::content::{is_of_media, part_text as part_line};
 use crate::dialogue::{has_words, part_text};
-use crate::pieces::{Output, Piece};
+use crate::pieces::{Output, Part, Piece};
 use crate::read::{USER, items, speaker_of};
 use crate::text::{OwnedText, Text};
 use crate::value::{Key, Value, names, text_or_empty};
@@ -63,29 +63,29 @@ impl<'a> Told<'a> {
     }
 
     /// The text, as it stands before the lines.
-    pub(super) fn said(&self) -> [Piece<'a>; 2] {
+    pub(super) fn said(&self) -> [Part<'a>; 2] {
         if self.lines.is_empty() || self.text.is_empty() {
-            return [self.text.clone(), Piece::default()];
+            return [self.text.clone().into(), Part::default()];
         }
         let mut end = self.text.len();
         while end > 0 && self.text.text().get(end - 1) == Some(0x0A) {
             end -= 1;
         }
-        [self.text.slice(0, end), Piece::ascii(SEPARATOR)]
+        [self.text.slice(0, end).into(), Piece::ascii(SEPARATOR).into()]
     }
 
     /// The text, and the lines behind it.
     pub(super) fn content(&self) -> Output<'a> {
         let mut content = Output::with_room(2 + 7 * self.lines.len());
-        for piece in self.said() {
-            content.push(piece);
+        for part in self.said() {
+            content.push(part);
         }
         for (number, line) in self.lines.iter().enumerate() {
             if number > 0 {
                 content.push(Piece::ascii(SEPARATOR));
             }
-            for piece in line.pieces() {
-                content.push(piece);
+            for part in line.parts() {
+                content.push(part);
             }
         }
         content

@@ -4,7 +4,7 @@ use crate::clean::{cut_text, escape_marks, has_controls, without_controls};
 use crate::content::{Content, result_content};
 use crate::entry::Entry;
 use crate::fit::TRUNCATED;
-use crate::pieces::Piece;
+use crate::pieces::{Part, Piece};
 use crate::render::push_call_title;
 use crate::text::{OwnedText, Text};
 use crate::truncate::Keep;
@@ -77,25 +77,26 @@ impl<'a> ToolLine<'a> {
         line
     }
 
-    /// The line, in pieces.
-    pub(super) fn pieces(&self) -> Vec<Piece<'a>> {
+    /// The line, in parts.
+    pub(super) fn parts(&self) -> Vec<Part<'a>> {
         match self.fate {
-            Fate::Shortened => vec![self.call.clone()],
+            Fate::Shortened => vec![self.call.clone().into()],
             fate => self.with_result(&self.result, fate != Fate::Whole),
         }
     }
 
     /// The line with another result.
-    pub(super) fn with_result(&self, result: &Piece<'a>, is_cut: bool) -> Vec<Piece<'a>> {
+    pub(super) fn with_result(&self, result: &Piece<'a>, is_cut: bool) -> Vec<Part<'a>> {
         let has_both = !self.status.is_empty() && (is_cut || !result.is_empty());
-        vec![
+        let pieces = [
             self.call.clone(),
             Piece::Borrowed(ARROW),
             Piece::ascii(self.status),
             Piece::ascii(if has_both { " " } else { "" }),
             result.clone(),
             Piece::ascii(if is_cut { TRUNCATED } else { "" }),
-        ]
+        ];
+        pieces.map(Part::from).into()
     }
 }
 

@@ -138,7 +138,7 @@ fn step(bytes: &[u8], from: usize, end: usize, count: usize) -> (usize, usize) {
 
 /// The place of the bit that so many others stand before: in which half of the bits, in which half of that, and so on.
 #[inline(always)]
-fn place_of(bits: u64, before: usize) -> usize {
+pub(super) fn place_of(bits: u64, before: usize) -> usize {
     let (mut place, mut left) = (0, before);
     for width in [32, 16, 8, 4, 2, 1] {
         let below = (bits >> place & ((1 << width) - 1)).count_ones() as usize;

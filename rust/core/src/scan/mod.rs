@@ -11,6 +11,7 @@ mod header;
 mod index;
 mod lines;
 mod nodes;
+mod plain;
 mod quote;
 mod request;
 mod short;
@@ -31,6 +32,7 @@ use crate::lanes::dispatch;
 use crate::messages::{List, Messages, Record};
 use crate::value::{Value, names};
 
+pub use self::plain::Plain;
 pub(crate) use self::quote::{push_escaped, push_string};
 pub(crate) use self::request::messages_of;
 pub(crate) use self::spans::span_of;

@@ -1,11 +1,13 @@
 //! Values of a message that the walk has come to, as they are written.
 
+use ahash::AHashMap;
 use bumpalo::Bump;
 
 use super::index::Long;
 use super::strings::Raw;
 use super::syntax::{Literal, Scan, Visit, read_value, skip_space, unexpected};
 use crate::lanes::{Lanes, Work};
+use crate::text::Text;
 
 /// A value; its parts are kept as long as the scan. It knows where it stands: by the offset of its first byte, or by
 /// the bytes that it borrows.
@@ -52,6 +54,21 @@ impl<'a> Node<'a> {
 pub(crate) struct Member<'a> {
     pub(crate) name: Raw<'a>,
     pub(crate) value: Node<'a>,
+}
+
+/// The members of an object by name, each once: where it stood first, with the value that it was given last.
+pub(crate) fn distinct<'a>(members: &'a [Member<'a>], bump: &'a Bump) -> Vec<(Text<'a>, &'a Node<'a>)> {
+    let mut places: AHashMap<Text<'a>, usize> = AHashMap::with_capacity(members.len());
+    let mut found: Vec<(Text<'a>, &'a Node<'a>)> = Vec::with_capacity(members.len());
+    for member in members {
+        let name = member.name.text(bump);
+        let place = *places.entry(name).or_insert(found.len());
+        match found.get_mut(place) {
+            Some(known) => known.1 = &member.value,
+            None => found.push((name, &member.value)),
+        }
+    }
+    found
 }
 
 /// The work of making nodes of the value at an offset, inside of some arrays and objects. `long` are the texts from

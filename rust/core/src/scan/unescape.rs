@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use bumpalo::Bump;
 
 use super::strings::{Raw, hex4, is_high_surrogate, low_surrogate_at};
-use crate::lanes::{BLOCK, ESCAPES, Lanes, Work, copy_block, dispatch, find_escaped};
+use crate::lanes::{BLOCK, ESCAPES, Lanes, Work, block_at, copy_block, dispatch, find_escaped};
 use crate::text::{OwnedText, Text, Unit, Width};
 use crate::utf8;
 
@@ -108,6 +108,13 @@ impl<'a> Raw<'a> {
     }
 }
 
+/// Write a string without its escapes, in UTF-8, into room that holds it; how many bytes it took. Behind those, up to a
+/// block more may be overwritten.
+pub(super) fn unescape(bytes: &[u8], room: &mut [u8]) -> usize {
+    // Code points are not counted where all of them are written.
+    dispatch(Unescaping { bytes, is_ascii: true, count: usize::MAX, room })
+}
+
 /// Whether there is a backslash; in a few bytes, as are looked at most often, sooner than one could be sought.
 fn holds_backslash(bytes: &[u8]) -> bool {
     if bytes.len() < FEW { bytes.contains(&b'\\') } else { memchr::memchr(b'\\', bytes).is_some() }
@@ -130,30 +137,32 @@ impl Work for Unescaping<'_, '_> {
         let Self { bytes, is_ascii, count, room } = self;
         let mut writer = Writer { bytes, room, at: 0, done: 0, unseen: 0 };
         let mut carry = 0;
-        while writer.chars() < count
-            && let Some(block) = bytes.get(writer.at..).and_then(|rest| rest.first_chunk::<BLOCK>())
-        {
+        let mut padded = [0; BLOCK];
+        while writer.chars() < count && writer.at < bytes.len() && writer.room.len() >= writer.done + BLOCK {
+            let size = BLOCK.min(bytes.len() - writer.at);
+            let block = block_at(bytes, writer.at, &mut padded);
             let backslashes = L::equal(block, b'\\');
             if backslashes | carry == 0 {
-                copy_block(bytes, writer.at, writer.room, writer.done);
-                writer.done += BLOCK;
+                copy_block(block, 0, writer.room, writer.done);
+                writer.done += size;
             } else {
                 let pending = usize::from(carry == 1);
                 let letters = find_escaped(backslashes, &mut carry);
                 if letters & L::equal(block, b'u') != 0 {
-                    let end = writer.at + BLOCK;
+                    let end = writer.at + size;
                     writer.at -= pending;
                     writer.by_characters(end, usize::MAX);
                     carry = 0;
                     continue;
                 }
                 let removed = backslashes & !letters;
-                writer.done += L::unescape((bytes, writer.at), (removed, letters), (writer.room, writer.done));
+                let written = L::unescape((block, 0), (removed, letters), (writer.room, writer.done));
+                writer.done += written + size - BLOCK;
             }
             if !is_ascii {
                 writer.unseen += L::others(block).continuations.count_ones() as usize;
             }
-            writer.at += BLOCK;
+            writer.at += size;
         }
         writer.at -= usize::from(carry == 1);
         writer.by_characters(bytes.len(), count);

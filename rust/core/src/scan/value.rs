@@ -3,10 +3,10 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use ahash::AHashMap;
 use bumpalo::Bump;
 
-use super::nodes::{Building, Member, Node, Stacks};
+use super::nodes::{Building, Member, Node, Stacks, distinct};
+use super::plain::Plain;
 use super::strings::Raw;
 use super::syntax::Fault;
 use super::write::{answer, compact};
@@ -104,21 +104,6 @@ pub enum Written<'a> {
     Object,
 }
 
-/// The members of an object by name, each once: where it stood first, with the value that it was given last.
-pub(crate) fn distinct<'a>(members: &'a [Member<'a>], bump: &'a Bump) -> Vec<(Text<'a>, &'a Node<'a>)> {
-    let mut places: AHashMap<Text<'a>, usize> = AHashMap::with_capacity(members.len());
-    let mut found: Vec<(Text<'a>, &'a Node<'a>)> = Vec::with_capacity(members.len());
-    for member in members {
-        let name = member.name.text(bump);
-        let place = *places.entry(name).or_insert(found.len());
-        match found.get_mut(place) {
-            Some(known) => known.1 = &member.value,
-            None => found.push((name, &member.value)),
-        }
-    }
-    found
-}
-
 impl<'a> Value<'a> for Scanned<'a> {
     fn get(self, key: Key<'_>) -> Option<Self> {
         self.member(key).filter(|node| !matches!(node, Node::Null(_))).map(|node| self.with(node))
@@ -171,6 +156,14 @@ impl<'a> Value<'a> for Scanned<'a> {
 
     fn text_end(self, count: usize) -> Option<Text<'a>> {
         self.node.raw().map(|raw| raw.end(count, self.bump))
+    }
+
+    fn plain_start(self, count: usize) -> Option<Plain<'a>> {
+        self.node.raw()?.plain_start(count)
+    }
+
+    fn plain_end(self, count: usize) -> Option<Plain<'a>> {
+        self.node.raw()?.plain_end(count)
     }
 
     fn first(self, count: usize) -> Option<Self> {

@@ -1,7 +1,7 @@
 //! Compact JSON of what was scanned, as orjson writes it: one line, keys in their order, no escape without need.
 
-use super::nodes::Node;
-use super::value::{Scanned, distinct};
+use super::nodes::{Node, distinct};
+use super::value::Scanned;
 use crate::graphemes::CodePoint;
 use crate::media::{address_line, base64_line};
 use crate::pieces::Piece;
