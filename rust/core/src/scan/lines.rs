@@ -192,3 +192,23 @@ impl<'a> Messages<'a> for Lines<'a> {
         Ok(seen.records.get(..count).unwrap_or_default().to_vec())
     }
 }
+
+#[cfg(test)]
+#[allow(clippy::indexing_slicing)] // a test fails by panicking
+mod tests {
+    use super::{Seeking, dispatch};
+    use crate::lanes::{Scalar, Work};
+
+    #[test]
+    fn the_last_newline_is_found_wherever_it_stands() {
+        for size in 0..200 {
+            let mut data = vec![b'x'; size];
+            assert_eq!(dispatch(Seeking(&data)), None);
+            for at in 0..size {
+                data[at] = b'\n';
+                assert_eq!((dispatch(Seeking(&data)), Seeking(&data).run::<Scalar>()), (Some(at), Some(at)));
+                data[at] = if at % 3 == 0 { b'\n' } else { b'x' };
+            }
+        }
+    }
+}
