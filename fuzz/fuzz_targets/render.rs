@@ -8,7 +8,7 @@ use toolcarry::clean::{CLOSE_MARKER, OPEN_MARKER, clean, clean_line, is_clean};
 use toolcarry::content::Content;
 use toolcarry::fences::{Fenced, Source, fence, fence_into};
 use toolcarry::limits::{Limits, Measure};
-use toolcarry::pieces::Piece;
+use toolcarry::pieces::{Output, Part, Piece};
 use toolcarry::scan::Scanned;
 use toolcarry::summary::clean_summary;
 use toolcarry::text::{OwnedText, Text};
@@ -32,17 +32,17 @@ fuzz_target!(|data: &[u8]| {
         reference: Text::ascii("t1"),
         is_exempt: keep >> 3 & 1 == 1,
     };
-    let mut pieces = Vec::new();
-    let whole = fence(&source, Limits::of_chars(sizes[0]), Measure::Characters, "", &mut pieces);
-    check_fence(&pieces, &whole, source.language);
+    let mut parts = Vec::new();
+    let whole = fence(&source, Limits::of_chars(sizes[0]), Measure::Characters, "", &mut parts);
+    check_fence(&parts, &whole, source.language);
     assert!(whole.shown <= sizes[0]);
-    let mut pieces = Vec::new();
-    match fence_into(&source, Limits::of_chars(sizes[0]), (sizes[1], Measure::Characters), "", &mut pieces) {
+    let mut parts = Vec::new();
+    match fence_into(&source, Limits::of_chars(sizes[0]), (sizes[1], Measure::Characters), "", &mut parts) {
         Some(part) => {
-            check_fence(&pieces, &part, source.language);
+            check_fence(&parts, &part, source.language);
             assert!(part.size <= sizes[1] && part.shown <= sizes[0]);
         }
-        None => assert!(pieces.is_empty()),
+        None => assert!(parts.is_empty()),
     }
 });
 
@@ -77,8 +77,10 @@ fn check_cleaning(text: &Piece<'_>, limit: usize) {
 }
 
 /// The fence ends with its last line, and nothing inside of it could end it before.
-fn check_fence(pieces: &[Piece<'_>], fenced: &Fenced, language: &str) {
-    let text: String = pieces.iter().map(|piece| piece.text().to_utf8()).collect();
+fn check_fence(parts: &[Part<'_>], fenced: &Fenced, language: &str) {
+    let mut output = Output::default();
+    parts.iter().for_each(|part| output.push(part.clone()));
+    let text = output.to_utf8();
     assert_eq!(text.chars().count(), fenced.size);
     let Some((first, rest)) = text.split_once('\n') else { panic!("{text:?}") };
     let mark = first.strip_suffix(language).unwrap();
