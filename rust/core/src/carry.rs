@@ -1,7 +1,6 @@
 //! The job that the library is named after: the tool results of a conversation as context for another backend.
 //! The twin is `_pure/carry.py`.
 
-use crate::content::result_content;
 use crate::dedupe::Judging;
 use crate::entry::Entry;
 use crate::fates::{Reasons, Trace};
@@ -136,7 +135,7 @@ impl<'a, V: Value<'a>> Job<'a, '_, V> {
         if entry.result.is_none() {
             counts.orphan_calls += 1;
         } else {
-            counts.chars_before += result_content(entry.content).len();
+            counts.chars_before += entry.text.len();
             counts.errors += usize::from(entry.is_error());
             counts.orphan_results += usize::from(entry.call.is_none());
         }

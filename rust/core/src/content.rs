@@ -209,10 +209,9 @@ fn is_empty<'a, V: Value<'a>>(value: V) -> bool {
     value.text_len() == Some(0) || value.list().is_some_and(|list| list.count() == 0)
 }
 
-/// Whether the content of a result only stands for one that is not here.
-pub(crate) fn is_stand_in<'a, V: Value<'a>>(content: Option<V>) -> bool {
-    let Some(content) = content.filter(|content| !is_empty(*content)) else { return false };
-    result_content(Some(content)).starts_with_any(&STAND_INS)
+/// Whether a result only stands for one that is not here.
+pub(crate) fn is_stand_in<'a, V: Value<'a>>(text: &Content<'a, V>) -> bool {
+    text.starts_with_any(&STAND_INS)
 }
 
 /// Whether a value is a text of white space alone, if any.

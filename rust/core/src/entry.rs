@@ -1,6 +1,6 @@
 //! A block in the making, on its way through the steps. The twin is `_pure/entry.py`.
 
-use crate::content::is_stand_in;
+use crate::content::{Content, is_stand_in, result_content};
 use crate::pieces::Piece;
 use crate::read::UNKNOWN;
 use crate::rules::Kind;
@@ -19,6 +19,8 @@ pub struct Entry<'a, V> {
     pub arguments: Option<V>,
     /// What came back.
     pub content: Option<V>,
+    /// What came back, as text.
+    pub text: Content<'a, V>,
     /// The arguments as an object; known once the entry was judged.
     pub given: Option<V>,
     /// The id of the call; may be empty.
@@ -64,6 +66,7 @@ impl<'a, V: Value<'a>> Entry<'a, V> {
         let by_result = || result.map(|result| (result.call_id, result.name));
         let (call_id, tool_name) = by_call.or_else(by_result).unwrap_or((Text::ascii(""), Text::ascii("")));
         let content = result.and_then(|result| result.content);
+        let text = result_content(content);
         let is_error = result.is_some_and(|result| result.is_error);
         Self {
             call: call.map(|call| call.wire),
@@ -81,7 +84,8 @@ impl<'a, V: Value<'a>> Entry<'a, V> {
             is_active,
             is_stale: false,
             is_error,
-            is_failure: is_error || result.is_none() || is_stand_in(content),
+            is_failure: is_error || result.is_none() || is_stand_in(&text),
+            text,
             behind: None,
             kind: Kind::Other,
             value: None,
@@ -108,7 +112,7 @@ impl<'a, V: Value<'a>> Entry<'a, V> {
     /// Take over what came back for another entry.
     pub(crate) fn take_over(&mut self, other: &Self) {
         (self.result, self.result_position, self.content) = (other.result, other.result_position, other.content);
-        (self.is_error, self.is_failure) = (other.is_error, other.is_failure);
+        (self.text, self.is_error, self.is_failure) = (other.text.clone(), other.is_error, other.is_failure);
     }
 
     /// Let it be known from elsewhere that the tool failed.

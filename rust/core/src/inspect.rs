@@ -6,7 +6,6 @@ use std::cmp::Reverse;
 
 use ahash::AHashMap;
 
-use crate::content::result_content;
 use crate::dedupe::Judging;
 use crate::entry::Entry;
 use crate::messages::{Halt, Messages, Record};
@@ -101,10 +100,9 @@ fn weigh<'a, V: Value<'a>>(size: &mut ToolSize, entry: &Entry<'a, V>) {
     size.calls += usize::from(entry.call.is_some());
     size.errors += usize::from(entry.is_error());
     if entry.result.is_some() {
-        let content = result_content(entry.content);
         size.results += 1;
-        size.bytes += content.utf8_len();
-        size.chars += content.len();
+        size.bytes += entry.text.utf8_len();
+        size.chars += entry.text.len();
     }
 }
 

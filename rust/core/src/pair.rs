@@ -258,7 +258,7 @@ impl<'a, M: Messages<'a>> Walk<'a, M> {
         self.duplicate_results += 1;
         let Ok([entry, late]) = self.held.get_disjoint_mut([first, second]) else { return };
         let (mut kept, mut position) = (late.result, late.result_position);
-        if is_stand_in(entry.content) && !is_stand_in(late.content) {
+        if is_stand_in(&entry.text) && !is_stand_in(&late.text) {
             (kept, position) = (entry.result, entry.result_position);
             entry.take_over(late);
         }

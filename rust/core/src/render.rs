@@ -1,7 +1,7 @@
 //! How a block reads: its heading and the texts below it. The twin is `_pure/render.py`.
 
 use crate::clean::clean_line;
-use crate::content::{Content, result_content};
+use crate::content::Content;
 use crate::dedupe::WHOLE_FILE_KEYS;
 use crate::entry::Entry;
 use crate::fences::Source;
@@ -214,7 +214,7 @@ pub fn sources<'a, V: Value<'a>>(entry: &Entry<'a, V>, keep: Option<Keep>) -> [O
     }
     let side = if section == Section::Commands { keep.unwrap_or(Keep::Ends) } else { side };
     let language = if section == Section::Files { language_of(path) } else { "" };
-    [first, entry.result.map(|_| source(result_content(entry.content), language, side))]
+    [first, entry.result.map(|_| source(entry.text.clone(), language, side))]
 }
 
 /// What an edit changed, as lines with `-` and `+` (true), or the whole that a write wrote (false).

@@ -11,7 +11,7 @@ use super::blocks::{Block, Proposal};
 use super::choose::{cut_to, drop_all, is_enough};
 use super::drafts::{Door, Draft, Path};
 use super::settings::{Counter, Decision, Fate, Settings};
-use crate::content::{Content, result_content};
+use crate::content::Content;
 use crate::limits::{Limits, room_of, signed};
 use crate::message_tokens::{MEDIA_TOKENS, count_media, tokens_of};
 use crate::read::objects;
@@ -125,7 +125,7 @@ impl<'s, 'r> Request<'s, 'r> {
         let Some(decision) = &block.decision else { return 0 };
         let content = block.entry.content;
         let media = content.filter(|_| decision.fate != Fate::Cut).map_or(0, |content| count_media(content, 0));
-        let old = self.counter.count(&result_content(content)) + MEDIA_TOKENS * media;
+        let old = self.counter.count(&block.entry.text) + MEDIA_TOKENS * media;
         signed(self.counter.count(&block.new_text())) - signed(old)
     }
 
@@ -141,7 +141,7 @@ impl<'s, 'r> Request<'s, 'r> {
                 continue;
             }
             let media = entry.content.map_or(0, |content| count_media(content, 0));
-            self.tokens -= signed(self.counter.count(&result_content(entry.content)) + MEDIA_TOKENS * media);
+            self.tokens -= signed(self.counter.count(&entry.text) + MEDIA_TOKENS * media);
         }
     }
 }

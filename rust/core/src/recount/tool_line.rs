@@ -1,7 +1,7 @@
 //! The line of a tool call: `[Tool: ReadFile(path="test.cs")] → its result`. The twin is `_pure/recount/tool_line.py`.
 
 use crate::clean::{cut_text, escape_marks, has_controls, without_controls};
-use crate::content::{Content, result_content};
+use crate::content::Content;
 use crate::entry::Entry;
 use crate::fit::TRUNCATED;
 use crate::pieces::{Part, Piece};
@@ -65,9 +65,9 @@ impl<'a> ToolLine<'a> {
             line.status = "(no result)";
             return line;
         }
-        let content = result_content(entry.content);
+        let content = &entry.text;
         line.chars_before = content.len();
-        let (result, is_cut) = cut_result(&content, limit);
+        let (result, is_cut) = cut_result(content, limit);
         line.result = result;
         if is_cut {
             line.fate = Fate::Cut;
