@@ -120,19 +120,15 @@ fn cut_to<'a, V: Value<'a>>(
 ) -> Shown {
     let Source { text, side, .. } = source;
     let is_long = text.len() > limits.chars;
-    let counts_tokens = !measure.is_characters() || limits.tokens.is_some(); // of texts that are made
-    if !counts_tokens
-        && is_long
-        && let Some((head, tail)) = plain_ends(text, limits.chars, *side)
-    {
-        return push_ends(source, (head.map(Part::Plain), tail.map(Part::Plain)), None, out);
-    }
-    if !counts_tokens
-        && !is_long
-        && let Some(whole) = plain_whole(text)
-    {
-        out.push(Part::Plain(whole));
-        return Shown { chars: whole.len(), is_cut: false, counted: Vec::new() };
+    // Tokens are counted of texts that are made.
+    if measure.is_characters() && limits.tokens.is_none() {
+        if is_long && let Some(ends) = plain_ends(text, limits.chars, *side) {
+            return push_ends(source, ends.map(Part::Plain), None, out);
+        }
+        if !is_long && let Some(whole) = plain_whole(text) {
+            out.push(Part::Plain(whole));
+            return Shown { chars: whole.len(), is_cut: false, counted: Vec::new() };
+        }
     }
     let cut = if is_long { cut_windows(text, limits.chars, *side) } else { None };
     let Cut { head, tail, tokens } = if let Some(cut) = cut {
@@ -149,22 +145,20 @@ fn cut_to<'a, V: Value<'a>>(
             }
         }
     };
-    let part = |piece: Piece<'a>| (!piece.is_empty()).then(|| piece.into());
-    push_ends(source, (part(head), part(tail)), tokens, out)
+    push_ends(source, [head, tail].map(Part::from), tokens, out)
 }
 
 /// Add what stays of a text that was cut, and the marker.
 fn push_ends<'a, V: Value<'a>>(
     source: &Source<'a, V>,
-    (head, tail): (Option<Part<'a>>, Option<Part<'a>>),
+    [head, tail]: [Part<'a>; 2],
     tokens: Option<[usize; 2]>,
     out: &mut Vec<Part<'a>>,
 ) -> Shown {
-    let size = |part: &Option<Part<'a>>| part.as_ref().map_or(0, Part::len);
-    let (start, shown) = (out.len(), size(&head) + size(&tail));
+    let (start, shown) = (out.len(), head.len() + tail.len());
     let mut counted = Vec::new();
     let [head_tokens, tail_tokens] = tokens.map_or([None; 2], |tokens| tokens.map(Some));
-    if let Some(head) = head {
+    if !head.is_empty() {
         let needs_newline = !head.ends_with_newline();
         counted.extend(head_tokens.map(|tokens| (BEFORE, tokens)));
         out.push(head);
@@ -175,7 +169,7 @@ fn push_ends<'a, V: Value<'a>>(
     out.push(marker(source, shown).into());
     if source.side != Keep::Head {
         out.push(Piece::ascii("\n").into());
-        if let Some(tail) = tail {
+        if !tail.is_empty() {
             counted.extend(tail_tokens.map(|tokens| (BEFORE + out.len() - start, tokens)));
             out.push(tail);
         }

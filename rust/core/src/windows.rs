@@ -15,22 +15,19 @@ pub(crate) fn plain_whole<'a, V: Value<'a>>(text: &Content<'a, V>) -> Option<Pla
     text.plain_start(usize::MAX).filter(has_no_marker)
 }
 
-/// The ends of an over-long text that stay, where what [`cut_windows`] looks at is plain.
-pub(crate) fn plain_ends<'a, V: Value<'a>>(
-    text: &Content<'a, V>,
-    limit: usize,
-    side: Keep,
-) -> Option<(Option<Plain<'a>>, Option<Plain<'a>>)> {
+/// The ends of an over-long text that stay, where what [`cut_windows`] looks at is plain. Either may be empty.
+pub(crate) fn plain_ends<'a, V: Value<'a>>(text: &Content<'a, V>, limit: usize, side: Keep) -> Option<[Plain<'a>; 2]> {
     let (first, last) = side.shares(limit);
-    let (mut head, mut tail) = (None, None);
+    let mut ends = [Plain::default(); 2];
+    let [head, tail] = &mut ends;
     if first > 0 {
-        head = Some(text.plain_start(first + 1).filter(has_no_marker)?.split_at(first)?.0);
+        *head = text.plain_start(first + 1).filter(has_no_marker)?.split_at(first)?.0;
     }
     if last > 0 {
         let window = text.plain_end(last + 1 + LONGEST_SEQUENCE).filter(has_no_marker)?;
-        tail = Some(window.split_at(window.len().saturating_sub(last))?.1);
+        *tail = window.split_at(window.len().saturating_sub(last))?.1;
     }
-    Some((head, tail))
+    Some(ends)
 }
 
 fn has_no_marker(plain: &Plain<'_>) -> bool {

@@ -53,17 +53,13 @@ pub(crate) fn carry_files<'py>(
 fn run_all(job: &Job<'_>, paths: &[PathBuf], threads: usize) -> PyResult<Vec<Found>> {
     let next = AtomicUsize::new(0);
     let done: Mutex<Vec<Found>> = Mutex::new(paths.iter().map(|_| Ok(None)).collect());
-    let mapped: Mutex<Vec<Mmap>> = Mutex::default();
+    let mapped: Mutex<Vec<Mmap>> = Mutex::default(); // outlives the threads, as what they found does
     let take_one = || {
         let number = next.fetch_add(1, Ordering::Relaxed);
         let Some(path) = paths.get(number) else { return false };
         let data = map(path);
         let found = data.as_ref().map_or(Ok(None), |data| job.run(data));
-        let mut mapped = mapped.lock().unwrap_or_else(PoisonError::into_inner);
-        if mapped.len() == MOST_MAPPED {
-            mapped.clear();
-        }
-        mapped.extend(data);
+        keep_mapped(&mapped, data);
         let mut done = done.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(slot) = done.get_mut(number) {
             *slot = found;
@@ -80,6 +76,15 @@ fn run_all(job: &Job<'_>, paths: &[PathBuf], threads: usize) -> PyResult<Vec<Fou
         Ok::<_, PyErr>(())
     })?;
     Ok(done.into_inner().unwrap_or_else(PoisonError::into_inner))
+}
+
+/// Keep a file mapped, and let go of those before where they are too many. The others need not wait for that.
+fn keep_mapped(mapped: &Mutex<Vec<Mmap>>, data: Option<Mmap>) {
+    let mut kept = mapped.lock().unwrap_or_else(PoisonError::into_inner);
+    let too_many = if kept.len() < MOST_MAPPED { Vec::new() } else { std::mem::take(&mut *kept) };
+    kept.extend(data);
+    drop(kept);
+    drop(too_many);
 }
 
 /// What is packed, or a folder of events; nothing where it is neither, or can't be read.

@@ -5,7 +5,7 @@
 
 use super::ends::place_of;
 use super::strings::Raw;
-use super::unescape::unescape;
+use super::unescape::write_unescaped;
 use crate::clean::is_dirty;
 use crate::graphemes::{ends_look_back, is_boundary};
 use crate::lanes::{BLOCK, Lanes, Others, Work, block_at, dispatch, find_escaped};
@@ -14,7 +14,7 @@ use crate::utf8::{character_at, floor, width};
 
 /// A part of a JSON string, as it is written, that holds nothing that may not stand in a context, except for markers, and
 /// no escape of a number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Plain<'a> {
     bytes: &'a [u8],
     chars: usize,
@@ -57,17 +57,15 @@ impl<'a> Plain<'a> {
     #[must_use]
     pub fn split_at(self, count: usize) -> Option<(Self, Self)> {
         let Self { bytes, chars, escapes } = self;
-        let count = count.min(chars);
-        let raw = Raw {
-            bytes,
-            chars: u32::try_from(chars).ok()?,
-            has_escapes: true,
-            is_ascii: bytes.len() == chars + escapes,
-        };
+        let (count, is_ascii) = (count.min(chars), bytes.len() == chars + escapes);
+        let raw = Raw { bytes, chars: u32::try_from(chars).ok()?, has_escapes: escapes > 0, is_ascii };
         let (before, behind) = bytes.split_at_checked(raw.first(count).bytes.len())?;
-        let shorter =
-            look(if before.len() < behind.len() { before } else { behind }, usize::MAX, raw.is_ascii)?.escapes;
-        let first = if before.len() < behind.len() { shorter } else { escapes - shorter };
+        // One side tells of both: the shorter one.
+        let first = if before.len() < behind.len() {
+            look(before, usize::MAX, is_ascii)?.escapes
+        } else {
+            escapes - look(behind, usize::MAX, is_ascii)?.escapes
+        };
         may_be_parted(before, behind).then_some((
             Self { bytes: before, chars: count, escapes: first },
             Self { bytes: behind, chars: chars - count, escapes: escapes - first },
@@ -83,7 +81,7 @@ impl<'a> Plain<'a> {
     /// Write the text in UTF-8 into room for [`Plain::utf8_len`] bytes; how many it took. What stands in the room behind
     /// them may be overwritten.
     pub fn write_utf8(self, room: &mut [u8]) -> usize {
-        unescape(self.bytes, room)
+        write_unescaped(self.bytes, room)
     }
 
     /// The text, made.

@@ -110,7 +110,7 @@ impl<'a> Raw<'a> {
 
 /// Write a string without its escapes, in UTF-8, into room that holds it; how many bytes it took. Behind those, up to a
 /// block more may be overwritten.
-pub(super) fn unescape(bytes: &[u8], room: &mut [u8]) -> usize {
+pub(super) fn write_unescaped(bytes: &[u8], room: &mut [u8]) -> usize {
     // Code points are not counted where all of them are written.
     dispatch(Unescaping { bytes, is_ascii: true, count: usize::MAX, room })
 }
