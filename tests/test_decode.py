@@ -69,6 +69,8 @@ def test_a_body_of_one_request_in_lines() -> None:
         (b"{", "not JSON at byte 1", 1),
         (b'{"messages": [}', "not JSON at byte 14", 14),
         (b'{"a": tru}', "not JSON at byte 6", 6),
+        (b'["a', "not JSON at byte 1: unterminated string", 1),
+        (b'["a\n"]', "not JSON at byte 3: invalid control character", 3),
         (b'[{"a": NaN}]', "not JSON at byte 7: NaN is no number", 7),
         (b'["Infinity", -Infinity]', "not JSON at byte 13: -Infinity is no number", 13),
         (b'{"a": "\xff"}', "not UTF-8 at byte 7", 7),
@@ -88,6 +90,7 @@ def test_errors_and_where_they_are(body: bytes, message: str, position: int) -> 
     with pytest.raises(InputError) as caught:
         decode_messages(body)
     assert str(caught.value).startswith(message)
+    assert not str(caught.value).endswith(" at")
     assert caught.value.position == position
 
 

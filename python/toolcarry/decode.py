@@ -55,7 +55,9 @@ def loads_text(text: str, offset: int = 0) -> Any:
         return json.loads(text, parse_constant=refuse_constant, parse_int=parse_integer)
     except json.JSONDecodeError as error:
         position = offset + byte_length(text[: error.pos])
-        raise InputError(f"not JSON at byte {position}: {error.msg.lower()}", position) from None
+        # Some of the decoder's sentences end with "at" or "starting at", before their own position.
+        wrong = error.msg.lower().removesuffix(" at").removesuffix(" starting")
+        raise InputError(f"not JSON at byte {position}: {wrong}", position) from None
     except RecursionError:
         raise_too_deep(text.encode("utf-8", "surrogatepass"), offset)
     except ConstantError as error:
