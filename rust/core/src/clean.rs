@@ -19,6 +19,8 @@ pub const OPEN_MARKER: &str = "[CONTEXT FROM PREVIOUS SESSION]";
 /// The line that closes a context.
 pub const CLOSE_MARKER: &str = "[/CONTEXT FROM PREVIOUS SESSION]";
 const MARKER_TAIL: &str = "CONTEXT FROM PREVIOUS SESSION]";
+/// The last two characters of it, which are rare together.
+pub(crate) const MARKER_END: [u8; 2] = *b"N]";
 
 /// A control sequence without a control at its end is never longer than this.
 pub const LONGEST_SEQUENCE: usize = 80;
@@ -219,6 +221,9 @@ fn escape_marker<C: Unit>(units: Vec<C>, marker: &str, rare: usize) -> Vec<C> {
 /// `piece` as one clean line of at most `limit` characters; where it is longer, its middle goes.
 #[must_use]
 pub fn clean_line<'a>(piece: &Piece<'a>, limit: usize) -> Piece<'a> {
+    if piece.len() <= limit && is_plain_line(piece.text()) {
+        return piece.clone();
+    }
     let bounded = if piece.len() > 4 * limit { shorten(piece, 4 * limit) } else { piece.clone() };
     let mut line = clean(&bounded);
     if line.text().find(b'\n').is_some() || line.text().find(b'\t').is_some() {
@@ -229,6 +234,12 @@ pub fn clean_line<'a>(piece: &Piece<'a>, limit: usize) -> Piece<'a> {
         });
     }
     if line.len() <= limit { line } else { shorten(&line, limit) }
+}
+
+/// Whether all is printable ASCII, and no end of a marker: of what stands in headings, most is.
+fn is_plain_line(text: Text<'_>) -> bool {
+    let Text::Latin1(units) = text else { return false };
+    units.iter().fold(true, |plain, unit| plain & matches!(unit, b' '..=b'~') & (*unit != MARKER_END[1]))
 }
 
 fn without_breaks<C: Unit>(units: &[C]) -> Vec<C> {

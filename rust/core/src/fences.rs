@@ -8,7 +8,7 @@ use crate::pieces::{Part, Piece};
 use crate::text::{OwnedText, Text, Unit, on_units, push_grouped};
 use crate::truncate::Keep;
 use crate::value::Value;
-use crate::windows::{cut_windows, plain_ends, plain_whole};
+use crate::windows::{cut_windows, plain_ends};
 
 /// A cut text of fewer characters tells nothing: the block is left out instead.
 const LEAST_SHOWN: usize = 20;
@@ -125,7 +125,7 @@ fn cut_to<'a, V: Value<'a>>(
         if is_long && let Some(ends) = plain_ends(text, limits.chars, *side) {
             return push_ends(source, ends.map(Part::Plain), None, out);
         }
-        if !is_long && let Some(whole) = plain_whole(text) {
+        if !is_long && let Some(whole) = text.plain_start(usize::MAX) {
             out.push(Part::Plain(whole));
             return Shown { chars: whole.len(), is_cut: false, counted: Vec::new() };
         }
@@ -214,6 +214,7 @@ fn longest_run(content: &[Part<'_>], character: u8) -> usize {
     let longest = content.iter().map(|part| {
         let text = match part {
             Part::Piece(piece) => piece.text(),
+            Part::Plain(plain) if character == b'`' && !plain.has_backticks() => return 0,
             Part::Plain(plain) => Text::Latin1(plain.written()),
         };
         let Some(start) = text.find(character) else { return 0 };

@@ -76,7 +76,7 @@ impl<'a, V: Value<'a>> Content<'a, V> {
         }
     }
 
-    /// Its first code points, so many or all, where none has to be made.
+    /// Its first code points, so many or all, where none has to be made, nor the next one.
     #[must_use]
     pub fn plain_start(&self, count: usize) -> Option<Plain<'a>> {
         match self {
@@ -85,11 +85,11 @@ impl<'a, V: Value<'a>> Content<'a, V> {
         }
     }
 
-    /// Its last code points, so many or all, where none has to be made.
+    /// Its last code points, so many or all, where none has to be made, nor so many before them.
     #[must_use]
-    pub fn plain_end(&self, count: usize) -> Option<Plain<'a>> {
+    pub fn plain_end(&self, count: usize, before: usize) -> Option<Plain<'a>> {
         match self {
-            Self::Value(value) => value.plain_end(count),
+            Self::Value(value) => value.plain_end(count, before),
             Self::Piece(_) => None,
         }
     }

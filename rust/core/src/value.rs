@@ -226,12 +226,14 @@ pub trait Value<'a>: Copy + 'a {
     fn text_start(self, count: usize) -> Option<Text<'a>> {
         self.text().map(|text| text.slice(0, count))
     }
-    /// The first code points of the value as text, so many or all, where none has to be made: where they are plain.
+    /// The first code points of the value as text, so many or all, where none has to be made: where they and the next one
+    /// are plain, and may be parted.
     fn plain_start(self, _count: usize) -> Option<Plain<'a>> {
         None
     }
-    /// The last code points of the value as text, so many or all, where none has to be made: where they are plain.
-    fn plain_end(self, _count: usize) -> Option<Plain<'a>> {
+    /// The last code points of the value as text, so many or all, where none has to be made: where they and so many before
+    /// them are plain, and may be parted.
+    fn plain_end(self, _count: usize, _before: usize) -> Option<Plain<'a>> {
         None
     }
     /// Ask for the memory of both ends of the value's text to be there soon.

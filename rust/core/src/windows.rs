@@ -1,6 +1,6 @@
 //! What stays of a text, found by looking at its ends alone; and where it need not be made, not even of these.
 
-use crate::clean::{LONGEST_SEQUENCE, cut_text, has_marker_tail, is_clean};
+use crate::clean::{LONGEST_SEQUENCE, cut_text, is_clean};
 use crate::content::Content;
 use crate::graphemes::ends_look_back;
 use crate::limits::Cut;
@@ -10,28 +10,12 @@ use crate::text::{Text, on_units};
 use crate::truncate::Keep;
 use crate::value::Value;
 
-/// The whole of a text, where it is plain.
-pub(crate) fn plain_whole<'a, V: Value<'a>>(text: &Content<'a, V>) -> Option<Plain<'a>> {
-    text.plain_start(usize::MAX).filter(has_no_marker)
-}
-
 /// The ends of an over-long text that stay, where what [`cut_windows`] looks at is plain. Either may be empty.
 pub(crate) fn plain_ends<'a, V: Value<'a>>(text: &Content<'a, V>, limit: usize, side: Keep) -> Option<[Plain<'a>; 2]> {
     let (first, last) = side.shares(limit);
-    let mut ends = [Plain::default(); 2];
-    let [head, tail] = &mut ends;
-    if first > 0 {
-        *head = text.plain_start(first + 1).filter(has_no_marker)?.split_at(first)?.0;
-    }
-    if last > 0 {
-        let window = text.plain_end(last + 1 + LONGEST_SEQUENCE).filter(has_no_marker)?;
-        *tail = window.split_at(window.len().saturating_sub(last))?.1;
-    }
-    Some(ends)
-}
-
-fn has_no_marker(plain: &Plain<'_>) -> bool {
-    !has_marker_tail(Text::Latin1(plain.written()))
+    let head = if first > 0 { text.plain_start(first)? } else { Plain::default() };
+    let tail = if last > 0 { text.plain_end(last, 1 + LONGEST_SEQUENCE)? } else { Plain::default() };
+    Some([head, tail])
 }
 
 /// The cut of an over-long text, found by looking at its ends alone; `None` where what they show is not clean.

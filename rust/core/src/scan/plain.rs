@@ -5,20 +5,20 @@
 
 use super::ends::place_of;
 use super::strings::Raw;
-use super::unescape::write_unescaped;
-use crate::clean::is_dirty;
+use super::unescape::{boundary, write_unescaped};
+use crate::clean::{MARKER_END, has_marker_tail, is_dirty};
 use crate::graphemes::{ends_look_back, is_boundary};
 use crate::lanes::{BLOCK, Lanes, Others, Work, block_at, dispatch, find_escaped};
-use crate::text::{OwnedText, Width};
+use crate::text::{OwnedText, Text, Width};
 use crate::utf8::{character_at, floor, width};
 
-/// A part of a JSON string, as it is written, that holds nothing that may not stand in a context, except for markers, and
-/// no escape of a number.
+/// A part of a JSON string, as it is written, that cleaning would leave as it is, and that holds no escape of a number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Plain<'a> {
     bytes: &'a [u8],
     chars: usize,
     escapes: usize,
+    has_backticks: bool,
 }
 
 impl<'a> Plain<'a> {
@@ -46,30 +46,16 @@ impl<'a> Plain<'a> {
         self.bytes
     }
 
+    /// Whether there may be backticks.
+    #[must_use]
+    pub fn has_backticks(self) -> bool {
+        self.has_backticks
+    }
+
     /// Whether the last character is a newline.
     #[must_use]
     pub fn ends_with_newline(self) -> bool {
-        let Some((b'n', before)) = self.bytes.split_last() else { return false };
-        before.iter().rev().take_while(|byte| **byte == b'\\').count() % 2 == 1
-    }
-
-    /// The first code points, so many or all, and the rest, where they may be parted.
-    #[must_use]
-    pub fn split_at(self, count: usize) -> Option<(Self, Self)> {
-        let Self { bytes, chars, escapes } = self;
-        let (count, is_ascii) = (count.min(chars), bytes.len() == chars + escapes);
-        let raw = Raw { bytes, chars: u32::try_from(chars).ok()?, has_escapes: escapes > 0, is_ascii };
-        let (before, behind) = bytes.split_at_checked(raw.first(count).bytes.len())?;
-        // One side tells of both: the shorter one.
-        let first = if before.len() < behind.len() {
-            look(before, usize::MAX, is_ascii)?.escapes
-        } else {
-            escapes - look(behind, usize::MAX, is_ascii)?.escapes
-        };
-        may_be_parted(before, behind).then_some((
-            Self { bytes: before, chars: count, escapes: first },
-            Self { bytes: behind, chars: chars - count, escapes: escapes - first },
-        ))
+        self.bytes.ends_with(b"\\n") && self.bytes.get(last_start(self.bytes)..) == Some(b"\\n")
     }
 
     /// What the widest code point needs.
@@ -91,18 +77,53 @@ impl<'a> Plain<'a> {
         self.write_utf8(&mut bytes);
         OwnedText::from_bytes(&bytes)
     }
+
+    /// All but the last character, where the text may be cut there.
+    fn without_last(self) -> Option<Self> {
+        let (before, last) = self.bytes.split_at_checked(last_start(self.bytes))?;
+        let escapes = self.escapes - usize::from(last.first() == Some(&b'\\'));
+        may_be_parted(before, last).then_some(Self { bytes: before, chars: self.chars - 1, escapes, ..self })
+    }
+
+    /// The last code points, so many or all, where the text may be cut before them.
+    fn last(self, count: usize, is_ascii: bool) -> Option<Self> {
+        let left = look(self.bytes, self.chars.saturating_sub(count), is_ascii)?;
+        let (before, behind) = self.bytes.split_at_checked(left.bytes.len())?;
+        let (chars, escapes) = (self.chars - left.chars, self.escapes - left.escapes);
+        may_be_parted(before, behind).then_some(Self { bytes: behind, chars, escapes, ..self })
+    }
 }
 
 impl<'a> Raw<'a> {
-    /// The first code points, so many or all, where they are plain.
+    /// The first code points, so many or all, where they and the next one are plain, and may be parted.
     pub(crate) fn plain_start(self, count: usize) -> Option<Plain<'a>> {
-        look(self.bytes, count, self.is_ascii)
+        let plain = look(self.bytes, count.saturating_add(1), self.is_ascii)?;
+        if plain.chars > count { plain.without_last() } else { Some(plain) }
     }
 
-    /// The last code points, so many or all, where they are plain.
-    pub(crate) fn plain_end(self, count: usize) -> Option<Plain<'a>> {
-        look(self.last(count).bytes, usize::MAX, self.is_ascii)
+    /// The last code points, so many or all, where they and so many before them are plain, and may be parted.
+    pub(crate) fn plain_end(self, count: usize, before: usize) -> Option<Plain<'a>> {
+        let Self { bytes, chars, is_ascii, .. } = self;
+        let (size, chars, wanted) = (bytes.len(), chars as usize, count.saturating_add(before));
+        // As many bytes as so many characters take on the average, and some more.
+        let mut taken = if wanted < chars { wanted * size / chars + wanted / 8 + BLOCK } else { size };
+        loop {
+            let start = boundary(bytes, size.saturating_sub(taken));
+            let window = look(bytes.get(start..)?, usize::MAX, is_ascii)?;
+            if start == 0 || window.chars >= wanted {
+                return window.last(count, is_ascii);
+            }
+            taken = taken.saturating_mul(2);
+        }
     }
+}
+
+/// Where the last character begins, as it is written: an escape, or a character of UTF-8.
+fn last_start(bytes: &[u8]) -> usize {
+    let start = floor(bytes, bytes.len().saturating_sub(1));
+    let before = bytes.get(..start).unwrap_or_default();
+    let backslashes = before.iter().rev().take_while(|byte| **byte == b'\\').count();
+    start - backslashes % 2
 }
 
 /// Whether a text may be cut between what is written here and there, as far as the two characters tell: of an escape,
@@ -115,9 +136,11 @@ fn may_be_parted(before: &[u8], behind: &[u8]) -> bool {
     ends_look_back(left) && is_boundary(&[left, character_at(behind, 0).0], 1)
 }
 
-/// The first code points of a string, so many or all; nothing where one of them is not plain.
+/// The first code points of a string, so many or all; nothing where they are not plain.
 fn look(bytes: &[u8], count: usize, is_ascii: bool) -> Option<Plain<'_>> {
-    dispatch(Looking { bytes, count, is_ascii })
+    let found = dispatch(Looking { bytes, count, is_ascii })?;
+    let is_marked = found.may_hold_marker && has_marker_tail(Text::Latin1(found.plain.bytes));
+    (!is_marked).then_some(found.plain)
 }
 
 struct Looking<'b> {
@@ -126,13 +149,20 @@ struct Looking<'b> {
     is_ascii: bool,
 }
 
+/// What was looked at, and whether it holds the last two characters of a marker.
+struct Looked<'b> {
+    plain: Plain<'b>,
+    may_hold_marker: bool,
+}
+
 impl<'b> Work for Looking<'b> {
-    type Done = Option<Plain<'b>>;
+    type Done = Option<Looked<'b>>;
 
     #[inline(always)]
     fn run<L: Lanes>(self) -> Self::Done {
         let Self { bytes, count, is_ascii } = self;
         let (mut at, mut left, mut carry, mut escapes) = (0, count, 0, 0);
+        let (mut backticks, mut marks, mut carried_mark) = (0, 0, 0);
         let mut padded = [0; BLOCK];
         while at < bytes.len() {
             let block = block_at(bytes, at, &mut padded);
@@ -155,6 +185,10 @@ impl<'b> Work for Looking<'b> {
             if wrong & inside != 0 || (high & inside != 0 && has_dirty::<L>(bytes, at, block, inside)) {
                 return None;
             }
+            backticks |= L::equal(block, b'`') & inside;
+            let before_last = L::equal(block, MARKER_END[0]);
+            marks |= L::equal(block, MARKER_END[1]) & (before_last << 1 | carried_mark);
+            carried_mark = before_last >> (BLOCK - 1);
             escapes += (letters & inside).count_ones() as usize;
             at += end;
             if held > left {
@@ -163,7 +197,8 @@ impl<'b> Work for Looking<'b> {
             }
             left -= held;
         }
-        Some(Plain { bytes: bytes.get(..at)?, chars: count - left, escapes })
+        let plain = Plain { bytes: bytes.get(..at)?, chars: count - left, escapes, has_backticks: backticks != 0 };
+        Some(Looked { plain, may_hold_marker: marks != 0 })
     }
 }
 

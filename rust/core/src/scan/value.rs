@@ -162,8 +162,8 @@ impl<'a> Value<'a> for Scanned<'a> {
         self.node.raw()?.plain_start(count)
     }
 
-    fn plain_end(self, count: usize) -> Option<Plain<'a>> {
-        self.node.raw()?.plain_end(count)
+    fn plain_end(self, count: usize, before: usize) -> Option<Plain<'a>> {
+        self.node.raw()?.plain_end(count, before)
     }
 
     fn first(self, count: usize) -> Option<Self> {
