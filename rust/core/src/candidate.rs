@@ -5,13 +5,13 @@ use std::ops::Range;
 use crate::entry::Entry;
 use crate::fit::Fitted;
 use crate::limits::{Measure, signed};
-use crate::pieces::Piece;
+use crate::pieces::{Part, Piece};
 use crate::render::{Section, count_note, notes, title, with_count};
 use crate::rules::Kind;
 use crate::text::OwnedText;
 use crate::value::Value;
 
-/// A block that is offered: its heading's parts, and once it is shown, where its texts are and what its heading
+/// A block that is offered: what its heading says, and once it is shown, where its parts are and what its heading
 /// counts.
 #[derive(Debug)]
 pub(crate) struct Candidate<'a> {
@@ -20,7 +20,7 @@ pub(crate) struct Candidate<'a> {
     pub(crate) order: usize,
     pub(crate) position: usize,
     pub(crate) title: Piece<'a>,
-    pub(crate) texts: Range<usize>,
+    pub(crate) parts: Range<usize>,
     pub(crate) fitted: Fitted,
     /// How many older blocks its heading counts.
     pub(crate) earlier: usize,
@@ -43,7 +43,7 @@ impl<'a> Candidate<'a> {
             order: entry.order,
             position: entry.position,
             title: title(entry),
-            texts: 0..0,
+            parts: 0..0,
             fitted: Fitted::default(),
             earlier: 0,
             late: 0,
@@ -85,9 +85,24 @@ impl<'a> Candidate<'a> {
         signed(size) - signed(self.line_size)
     }
 
+    /// Add the heading to the parts, but for its end, which is known last; where it begins.
+    pub(crate) fn open(&self, parts: &mut Vec<Part<'a>>) -> usize {
+        let start = parts.len();
+        parts.extend([Piece::ascii("### "), self.title.clone(), Piece::default()].map(Part::from));
+        start
+    }
+
+    /// Set the end of the heading.
+    pub(crate) fn end_heading(&mut self, walked_all: bool, parts: &mut [Part<'a>]) {
+        let end = self.heading_end(walked_all);
+        if let Some([_, _, own, ..]) = parts.get_mut(self.parts.clone()) {
+            *own = end.into();
+        }
+    }
+
     /// What the heading says behind its title. What came after the total was spent is counted where its number
     /// has room.
-    pub(crate) fn heading_end(&mut self, walked_all: bool) -> Piece<'a> {
+    fn heading_end(&mut self, walked_all: bool) -> Piece<'a> {
         if self.earlier + self.late == 0 && self.notes.is_empty() {
             return Piece::ascii(self.end);
         }

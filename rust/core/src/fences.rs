@@ -14,6 +14,9 @@ use crate::windows::{cut_windows, plain_ends};
 const LEAST_SHOWN: usize = 20;
 const LONGEST_REFERENCE: usize = 80;
 const NO_OUTPUT: &str = "(no output)";
+/// The lines of a fence around a text that holds none, the last one with the end of the line before.
+const OPENING: &str = "```";
+const CLOSING: &str = "\n```\n";
 
 /// A text to be fenced: its language, the side that stays where it is cut, and where the whole is.
 #[derive(Clone, Debug)]
@@ -50,21 +53,27 @@ pub fn fence<'a, V: Value<'a>>(
     out: &mut Vec<Part<'a>>,
 ) -> Fenced {
     let start = out.len();
-    let before: [Piece<'a>; BEFORE] = [Piece::ascii(""), Piece::ascii(source.language), Piece::ascii("\n")];
-    out.extend(before.map(Part::from));
+    out.push(Part::default());
+    if !source.language.is_empty() {
+        out.push(Piece::ascii(source.language).into());
+    }
+    out.push(Piece::ascii("\n").into());
     let inside = out.len();
-    let Shown { chars: shown, is_cut, counted } = cut_to(source, limits, measure, out);
+    let Shown { chars: shown, is_cut, mut counted } = cut_to(source, limits, measure, out);
     if out.iter().skip(inside).all(Part::is_empty) {
         out.truncate(inside);
         out.push(Piece::ascii(NO_OUTPUT).into());
     }
-    let mark = fence_mark(out.get(inside..).unwrap_or_default());
-    if out.last().is_none_or(|part| !part.ends_with_newline()) {
-        out.push(Piece::ascii("\n").into());
-    }
-    out.extend([mark.clone(), Piece::ascii("\n"), Piece::ascii(end)].map(Part::from));
+    let [mark, closing] = marks(out.get(inside..).unwrap_or_default());
     if let Some(opening) = out.get_mut(start) {
         *opening = mark.into();
+    }
+    out.push(closing.into());
+    if !end.is_empty() {
+        out.push(Piece::ascii(end).into());
+    }
+    for (number, _) in &mut counted {
+        *number += inside - start;
     }
     Fenced { size: measure.size_of(out.get(start..).unwrap_or_default(), &counted), shown, is_cut }
 }
@@ -82,7 +91,7 @@ pub fn fence_into<'a, V: Value<'a>>(
     let frame = measure.size_ascii(&format!("```{}\n```\n{end}", source.language));
     let mut fenced = fence(source, limits.within(room.saturating_sub(frame), measure), measure, end, out);
     if fenced.size > room {
-        let note = measure.size(marker(source, room).text());
+        let note = measure.size(marker(source, room, [""; 2]).text());
         let limits = limits.within(room.saturating_sub(frame + note + 3), measure);
         out.truncate(start);
         fenced = fence(source, limits, measure, end, out);
@@ -104,12 +113,9 @@ pub fn fence_into<'a, V: Value<'a>>(
 struct Shown {
     chars: usize,
     is_cut: bool,
-    /// The numbers of its pieces, from the fence's first on, and their tokens, where they were counted.
+    /// The numbers of its parts and their tokens, where they were counted.
     counted: Vec<(usize, usize)>,
 }
-
-/// Pieces of a fence that stand before the text.
-const BEFORE: usize = 3;
 
 /// Add the clean text within its limits, with a marker where it was cut.
 fn cut_to<'a, V: Value<'a>>(
@@ -140,7 +146,7 @@ fn cut_to<'a, V: Value<'a>>(
             Ok(tokens) => {
                 let shown = text.len();
                 out.push(text.into());
-                let counted = tokens.map(|tokens| (BEFORE, tokens)).into_iter().collect();
+                let counted = tokens.map(|tokens| (0, tokens)).into_iter().collect();
                 return Shown { chars: shown, is_cut: false, counted };
             }
         }
@@ -158,55 +164,51 @@ fn push_ends<'a, V: Value<'a>>(
     let (start, shown) = (out.len(), head.len() + tail.len());
     let mut counted = Vec::new();
     let [head_tokens, tail_tokens] = tokens.map_or([None; 2], |tokens| tokens.map(Some));
+    let newline = |is_needed| if is_needed { "\n" } else { "" };
+    let before = newline(!head.is_empty() && !head.ends_with_newline());
     if !head.is_empty() {
-        let needs_newline = !head.ends_with_newline();
-        counted.extend(head_tokens.map(|tokens| (BEFORE, tokens)));
+        counted.extend(head_tokens.map(|tokens| (0, tokens)));
         out.push(head);
-        if needs_newline {
-            out.push(Piece::ascii("\n").into());
-        }
     }
-    out.push(marker(source, shown).into());
-    if source.side != Keep::Head {
-        out.push(Piece::ascii("\n").into());
-        if !tail.is_empty() {
-            counted.extend(tail_tokens.map(|tokens| (BEFORE + out.len() - start, tokens)));
-            out.push(tail);
-        }
+    out.push(marker(source, shown, [before, newline(source.side != Keep::Head)]).into());
+    if !tail.is_empty() {
+        counted.extend(tail_tokens.map(|tokens| (out.len() - start, tokens)));
+        out.push(tail);
     }
     Shown { chars: shown, is_cut: true, counted }
 }
 
-/// What stands where text was cut: how much is shown, of how much, and where the whole is.
-fn marker<'a, V: Value<'a>>(source: &Source<'a, V>, shown: usize) -> Piece<'a> {
+/// What stands where text was cut: how much is shown, of how much, and where the whole is; and what stands around it.
+fn marker<'a, V: Value<'a>>(source: &Source<'a, V>, shown: usize, [before, behind]: [&str; 2]) -> Piece<'a> {
     let mut text = String::with_capacity(128);
+    text.push_str(before);
     text.push_str("... [truncated: ");
     push_grouped(&mut text, shown);
     text.push_str(" of ");
     push_grouped(&mut text, source.text.len());
     text.push_str(" characters shown");
-    if source.reference.is_empty() {
-        text.push(']');
-        return Piece::own_ascii(text);
-    }
-    text.push_str("; whole: ");
     let mut text = OwnedText::Latin1(text.into_bytes());
-    text.push(clean_line(&Piece::Borrowed(source.reference), LONGEST_REFERENCE).text());
+    if !source.reference.is_empty() {
+        text.push_ascii("; whole: ");
+        text.push(clean_line(&Piece::Borrowed(source.reference), LONGEST_REFERENCE).text());
+    }
     text.push_ascii("]");
+    text.push_ascii(behind);
     Piece::own(text)
 }
 
-/// The shorter of the fences that no line of `content` can end.
-fn fence_mark<'a>(content: &[Part<'a>]) -> Piece<'a> {
+/// The shorter of the fences that no line of `content` can end: what stands before the language, and what stands behind
+/// the content.
+fn marks<'a>(content: &[Part<'a>]) -> [Piece<'a>; 2] {
+    let newline = usize::from(content.last().is_some_and(Part::ends_with_newline));
     let backticks = longest_run(content, b'`');
     if backticks < 3 {
-        return Piece::ascii("```");
+        return [OPENING, CLOSING.get(newline..).unwrap_or_default()].map(Piece::ascii);
     }
     let tildes = longest_run(content, b'~');
-    if tildes < backticks {
-        return Piece::own_ascii("~".repeat((tildes + 1).max(3)));
-    }
-    Piece::own_ascii("`".repeat(backticks + 1))
+    let mark = if tildes < backticks { "~".repeat((tildes + 1).max(3)) } else { "`".repeat(backticks + 1) };
+    let mut closing = format!("\n{mark}\n");
+    [mark, closing.split_off(newline)].map(Piece::own_ascii)
 }
 
 /// The longest run of three or more; 0 where there is none. No run goes from one part to the next.

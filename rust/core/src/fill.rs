@@ -49,7 +49,8 @@ pub struct Fill<'a, 's, V> {
     trace: Option<Trace>,
     left: isize,
     candidates: Vec<Candidate<'a>>,
-    texts: Vec<Part<'a>>,
+    /// The parts of all blocks that are shown.
+    parts: Vec<Part<'a>>,
     opened: Vec<Section>,
     counted: AHashMap<usize, usize>,
     is_spent: bool,
@@ -77,7 +78,7 @@ impl<'a, 's, V: Value<'a>> Fill<'a, 's, V> {
             trace: is_traced.then(Vec::new),
             left: signed(settings.total) - signed(frame_size(settings.measure)),
             candidates: Vec::new(),
-            texts: Vec::new(),
+            parts: Vec::new(),
             opened: Vec::new(),
             counted: AHashMap::new(),
             is_spent: false,
@@ -157,13 +158,14 @@ impl<'a, 's, V: Value<'a>> Fill<'a, 's, V> {
         let sources = sources(&entry, self.settings.keep);
         let mut candidate = Candidate::new(&entry, sources.iter().any(Option::is_some), self.settings.measure);
         let room = self.left - signed(self.heading_size(&candidate));
-        let start = self.texts.len();
+        let start = candidate.open(&mut self.parts);
         let limits = self.settings.limits.by_rule(entry.max_chars);
-        let fitted = fit_whole(&sources, limits, (room, self.settings.measure), &mut self.texts);
+        let fitted = fit_whole(&sources, limits, (room, self.settings.measure), &mut self.parts);
         if let Some(fitted) = fitted {
-            (candidate.texts, candidate.fitted) = (start..self.texts.len(), fitted);
+            (candidate.parts, candidate.fitted) = (start..self.parts.len(), fitted);
             self.show(candidate, "limit");
         } else {
+            self.parts.truncate(start);
             self.is_spent = true;
             self.stopped_at = Some((entry, candidate));
         }
@@ -220,7 +222,10 @@ impl<'a, 's, V: Value<'a>> Fill<'a, 's, V> {
         let measure = self.settings.measure;
         let counts_tokens = !measure.is_characters();
         let left_out = self.settle_stop();
-        let mut output = Output::with_room(self.texts.len() + 4 * self.candidates.len() + 16);
+        for shown in &mut self.candidates {
+            shown.end_heading(!self.is_done, &mut self.parts);
+        }
+        let mut output = Output::of_unordered(std::mem::take(&mut self.parts), self.candidates.len() + 8);
         if self.shown == 0 && self.summary.as_text().is_empty() {
             self.budget_too_small |= self.is_spent;
             self.tokens = counts_tokens.then_some(0);
@@ -232,19 +237,13 @@ impl<'a, 's, V: Value<'a>> Fill<'a, 's, V> {
         output.push(Piece::own(std::mem::take(&mut self.summary)));
         for section in Section::ALL {
             let mut is_first = true;
-            for shown in self.candidates.iter_mut().rev().filter(|shown| shown.section == section) {
+            for shown in self.candidates.iter().rev().filter(|shown| shown.section == section) {
                 if is_first {
                     output.push(Piece::ascii(section.heading()));
                     size += measure.size_ascii(section.heading());
                     is_first = false;
                 }
-                output.push(Piece::ascii("### "));
-                let end = shown.heading_end(!self.is_done);
-                output.push(std::mem::take(&mut shown.title));
-                output.push(end);
-                for part in self.texts.get_mut(shown.texts.clone()).unwrap_or_default() {
-                    output.push(std::mem::take(part));
-                }
+                output.push_range(shown.parts.clone());
                 size += shown.line_size + shown.fitted.size;
                 if counts_tokens {
                     self.block_tokens.push((shown.position, shown.line_size + shown.fitted.size));
@@ -275,14 +274,15 @@ impl<'a, 's, V: Value<'a>> Fill<'a, 's, V> {
         let Some((entry, mut candidate)) = self.stopped_at.take() else { return listing };
         let left =
             self.left - signed(self.settings.measure.size(listing.as_text())) - signed(self.heading_size(&candidate));
-        let (start, sources) = (self.texts.len(), sources(&entry, self.settings.keep));
+        let (start, sources) = (candidate.open(&mut self.parts), sources(&entry, self.settings.keep));
         let limits = self.settings.limits.by_rule(entry.max_chars);
-        let fitted = fit_part(&sources, limits, (left, self.settings.measure), &mut self.texts);
+        let fitted = fit_part(&sources, limits, (left, self.settings.measure), &mut self.parts);
         if let Some(fitted) = fitted {
-            (candidate.texts, candidate.fitted) = (start..self.texts.len(), fitted);
+            (candidate.parts, candidate.fitted) = (start..self.parts.len(), fitted);
             self.show(candidate, "total");
             return listing;
         }
+        self.parts.truncate(start);
         self.leave_out(entry.age);
         listed.insert(0, &entry);
         list_left_out(&listed, (room, self.settings.measure), self.is_done)

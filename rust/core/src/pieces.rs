@@ -1,6 +1,7 @@
 //! Output in the making: pieces of the input and of our own texts, written once into one exact allocation.
 
 use std::hash::{Hash, Hasher};
+use std::ops::Range;
 use std::rc::Rc;
 
 use crate::scan::Plain;
@@ -162,37 +163,60 @@ impl Part<'_> {
     }
 }
 
-/// Finished output: its parts in their order.
+/// Finished output: its parts, and the order in which they stand.
 #[derive(Clone, Debug, Default)]
 pub struct Output<'a> {
     parts: Vec<Part<'a>>,
+    order: Vec<Range<usize>>,
 }
 
 impl<'a> Output<'a> {
     /// An empty output with room for so many parts.
     #[must_use]
     pub fn with_room(parts: usize) -> Self {
-        Self { parts: Vec::with_capacity(parts) }
+        Self { parts: Vec::with_capacity(parts), order: Vec::new() }
+    }
+
+    /// An empty output that has parts, so that they need not be moved, but none in its order.
+    #[must_use]
+    pub fn of_unordered(parts: Vec<Part<'a>>, ranges: usize) -> Self {
+        Self { parts, order: Vec::with_capacity(ranges) }
     }
 
     /// Add a part.
     pub fn push(&mut self, part: impl Into<Part<'a>>) {
-        let part = part.into();
-        if !part.is_empty() {
-            self.parts.push(part);
+        let (part, place) = (part.into(), self.parts.len());
+        if part.is_empty() {
+            return;
         }
+        self.parts.push(part);
+        self.push_range(place..place + 1);
+    }
+
+    /// Add parts that it has.
+    pub fn push_range(&mut self, range: Range<usize>) {
+        match self.order.last_mut() {
+            _ if range.is_empty() => {}
+            Some(last) if last.end == range.start => last.end = range.end,
+            _ => self.order.push(range),
+        }
+    }
+
+    /// Its parts, one behind the other.
+    fn parts(&self) -> impl Iterator<Item = &Part<'a>> {
+        self.order.iter().flat_map(|range| self.parts.get(range.clone()).unwrap_or_default())
     }
 
     /// How many code points there are.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.parts.iter().map(Part::len).sum()
+        self.parts().map(Part::len).sum()
     }
 
     /// Whether there is no code point.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.parts.is_empty()
+        self.order.is_empty()
     }
 
     /// What the widest code point needs.
@@ -203,13 +227,13 @@ impl<'a> Output<'a> {
             Part::Piece(piece) => width.max(piece.text().width()),
             Part::Plain(plain) => width.max(plain.width()),
         };
-        self.parts.iter().fold(Width::Ascii, widen)
+        self.parts().fold(Width::Ascii, widen)
     }
 
     /// Write all code points into `room`, which holds exactly as many and is wide enough.
     pub fn write<C: Unit>(&self, room: &mut [C]) {
         let mut rest = room;
-        for part in &self.parts {
+        for part in self.parts() {
             let Some((own, behind)) = rest.split_at_mut_checked(part.len()) else { return };
             part.with_text(|text| C::copy_text(text, own));
             rest = behind;
@@ -223,13 +247,13 @@ impl<'a> Output<'a> {
             Part::Piece(piece) => piece.text().utf8_len(),
             Part::Plain(plain) => plain.utf8_len(),
         };
-        self.parts.iter().map(size).sum()
+        self.parts().map(size).sum()
     }
 
     /// Write the output in UTF-8 into room for [`Output::utf8_len`] bytes; a lone surrogate becomes U+FFFD.
     pub fn write_utf8(&self, room: &mut [u8]) {
         let mut size = 0;
-        for part in &self.parts {
+        for part in self.parts() {
             let rest = room.get_mut(size..).unwrap_or_default();
             size += match part {
                 Part::Piece(piece) => piece.text().write_utf8(rest),
