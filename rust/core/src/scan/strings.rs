@@ -79,7 +79,7 @@ pub(crate) fn read_string<'a, L: Lanes>(
 
 /// What was seen of a string so far.
 struct Seen {
-    /// Backslashes that begin an escape.
+    /// Letters behind a backslash.
     escapes: u32,
     /// Bytes behind the first one of a character, or of what an escape says behind its letter.
     later_bytes: u32,
@@ -97,18 +97,19 @@ impl Seen {
         groups: &[[[u8; BLOCK]; GROUP]],
         carry: &mut u64,
     ) -> usize {
-        let (mut begun, mut later_bytes) = (0, 0);
+        let (mut letters, mut later_bytes) = (0, 0);
         let mut passed = 0;
         for group in groups {
-            let (mut next, mut unsure, mut own_begun, mut own_later_bytes) = (*carry, 0, 0, 0);
+            let (mut next, mut unsure, mut own_letters, mut own_later_bytes) = (*carry, 0, 0, 0);
             let mut least = L::NO_BLOCK;
             for block in group {
                 L::fetch(block, AHEAD);
                 let (quotes, backslashes) = (L::equal(block, b'"'), L::equal(block, b'\\'));
                 let escaped = find_escaped(backslashes, &mut next);
-                unsure |= (quotes & !escaped) | (escaped & !(quotes | L::escapable(block)));
+                // A quote that is not escaped, or a letter that is and is neither a quote nor what else may be.
+                unsure |= (quotes ^ escaped) & !L::escapable(block);
                 // Whether a block has escapes is hard to foretell: so they are counted in every block.
-                own_begun += (backslashes & !escaped).count_ones();
+                own_letters += escaped.count_ones();
                 least = L::least::<IS_ASCII>(least, block);
                 if !IS_ASCII {
                     own_later_bytes += L::others(block).continuations.count_ones();
@@ -118,11 +119,11 @@ impl Seen {
                 break;
             }
             *carry = next;
-            begun += own_begun;
+            letters += own_letters;
             later_bytes += own_later_bytes;
             passed += 1;
         }
-        self.escapes += begun;
+        self.escapes += letters;
         self.later_bytes += later_bytes;
         passed
     }
@@ -138,7 +139,7 @@ impl Seen {
         escaped: u64,
         inside: u64,
     ) -> bool {
-        self.escapes += (masks.backslashes & !escaped & inside).count_ones();
+        self.escapes += (escaped & inside).count_ones();
         let rare = escaped & inside & !(masks.quotes | L::escapable(block));
         let others = masks.others & inside;
         if rare | others == 0 {
