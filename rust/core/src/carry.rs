@@ -91,8 +91,11 @@ fn carry_walked<'a, M: Messages<'a>>(
     rules: &RuleSet,
     is_traced: bool,
 ) -> Result<Carried<'a>, Halt<M::Error>> {
-    let mut job =
-        Job { fill: Fill::new(settings, summary, is_traced), judging: Judging::new(rules), counts: Counts::default() };
+    let mut job = Job {
+        fill: Fill::new(settings, summary, is_traced),
+        judging: Judging::with_room(rules, ROOM),
+        counts: Counts::default(),
+    };
     if rules.keeps_first {
         let mut entries = Vec::new();
         while let Some(mut entry) = walk.next_entry()? {
@@ -119,6 +122,9 @@ fn carry_walked<'a, M: Messages<'a>>(
     }
     Ok(job.finish(walk))
 }
+
+/// Room for so many blocks is made at once, so that nothing has to grow for a conversation of some length.
+const ROOM: usize = 64;
 
 struct Job<'a, 's, V> {
     fill: Fill<'a, 's, V>,

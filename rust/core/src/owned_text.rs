@@ -41,6 +41,15 @@ impl OwnedText {
         Self::Latin1(Vec::with_capacity(size))
     }
 
+    /// Make room for so many code points more, as long as they are no wider.
+    pub(crate) fn reserve(&mut self, more: usize) {
+        match self {
+            Self::Latin1(own) => own.reserve(more),
+            Self::Ucs2(own) => own.reserve(more),
+            Self::Ucs4(own) => own.reserve(more),
+        }
+    }
+
     /// Text from UTF-8, in canonical units.
     #[must_use]
     pub fn from_utf8(text: &str) -> Self {

@@ -16,6 +16,8 @@ use crate::value::{Key, Value, names, text_or_empty};
 
 const LONGEST_TITLE: usize = 200;
 const LONGEST_ARGUMENT: usize = 120;
+/// Room for the signs of lines of so many characters is made at once.
+const SHORT_LINE: usize = 16;
 
 const OLD_KEYS: [Key<'static>; 2] = [names::OLD_STRING, names::OLD_STR];
 const NEW_KEYS: [Key<'static>; 3] = [names::NEW_STRING, names::NEW_STR, names::INSERT_TEXT];
@@ -256,6 +258,7 @@ fn push_prefixed(text: &mut OwnedText, lines: Text<'_>, sign: &str) {
     }
     let unix = without_returns(lines);
     let mut rest = unix.text().without_suffix("\n");
+    text.reserve(rest.len() + rest.len() / SHORT_LINE + 2);
     text.push_ascii(sign);
     while let Some(newline) = rest.find(b'\n') {
         text.push(rest.slice(0, newline + 1));

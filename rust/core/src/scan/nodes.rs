@@ -50,6 +50,9 @@ impl<'a> Node<'a> {
     }
 }
 
+/// So many members are few.
+const FEW: usize = 8;
+
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Member<'a> {
     pub(crate) name: Raw<'a>,
@@ -58,11 +61,16 @@ pub(crate) struct Member<'a> {
 
 /// The members of an object by name, each once: where it stood first, with the value that it was given last.
 pub(crate) fn distinct<'a>(members: &'a [Member<'a>], bump: &'a Bump) -> Vec<(Text<'a>, &'a Node<'a>)> {
-    let mut places: AHashMap<Text<'a>, usize> = AHashMap::with_capacity(members.len());
+    let mut places: AHashMap<Text<'a>, usize> = AHashMap::new();
     let mut found: Vec<(Text<'a>, &'a Node<'a>)> = Vec::with_capacity(members.len());
     for member in members {
         let name = member.name.text(bump);
-        let place = *places.entry(name).or_insert(found.len());
+        // Among a few, a name is sooner found by a look at each.
+        let place = if members.len() <= FEW {
+            found.iter().position(|(own, _)| *own == name).unwrap_or(found.len())
+        } else {
+            *places.entry(name).or_insert(found.len())
+        };
         match found.get_mut(place) {
             Some(known) => known.1 = &member.value,
             None => found.push((name, &member.value)),
