@@ -10,7 +10,7 @@ use std::arch::x86_64::{
 };
 
 use super::escapes::copy_between;
-use super::{Avx2, BLOCK, ESCAPABLE, Lanes, Masks, Others, prefetch_stream};
+use super::{Avx2, BLOCK, Lanes, Masks, Others, prefetch_stream};
 
 // SAFETY, for all below: these lanes are named only by code that `dispatch` runs, where the processor has what their
 // instructions need; loads are of a block's 64 bytes.
@@ -121,11 +121,11 @@ impl Lanes for Avx2 {
     }
 
     #[inline(always)]
-    fn escapable(block: &[u8; BLOCK]) -> u64 {
+    fn among(block: &[u8; BLOCK], table: &[u8; 16]) -> u64 {
         let (low, high) = load(block);
         // SAFETY: as above.
         bits(unsafe {
-            let table = _mm256_broadcastsi128_si256(_mm_loadu_si128(ESCAPABLE.as_ptr().cast::<__m128i>()));
+            let table = _mm256_broadcastsi128_si256(_mm_loadu_si128(table.as_ptr().cast::<__m128i>()));
             let is_own = |half| _mm256_cmpeq_epi8(_mm256_shuffle_epi8(table, half), half);
             (is_own(low), is_own(high))
         })

@@ -11,7 +11,7 @@ use std::arch::x86_64::{
     _mm512_set1_epi8, _mm512_shuffle_epi8, _mm512_storeu_si512, _mm512_sub_epi8,
 };
 
-use super::{Avx512, BLOCK, CHARACTERS, ESCAPABLE, ESCAPES, Lanes, Masks, Others, characters, prefetch_stream};
+use super::{Avx512, BLOCK, CHARACTERS, ESCAPES, Lanes, Masks, Others, characters, prefetch_stream};
 
 // SAFETY, for all below: these lanes are named only by code that `dispatch` runs, where the processor has what their
 // instructions need; loads are of a block's 64 bytes.
@@ -101,11 +101,11 @@ impl Lanes for Avx512 {
     }
 
     #[inline(always)]
-    fn escapable(block: &[u8; BLOCK]) -> u64 {
+    fn among(block: &[u8; BLOCK], table: &[u8; 16]) -> u64 {
         let bytes = load(block);
         // SAFETY: as above.
         unsafe {
-            let table = _mm512_broadcast_i32x4(_mm_loadu_si128(ESCAPABLE.as_ptr().cast::<__m128i>()));
+            let table = _mm512_broadcast_i32x4(_mm_loadu_si128(table.as_ptr().cast::<__m128i>()));
             moved(_mm512_cmpeq_epi8_mask(_mm512_shuffle_epi8(table, bytes), bytes))
         }
     }

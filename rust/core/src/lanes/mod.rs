@@ -65,8 +65,8 @@ pub(crate) trait Lanes {
     fn equal(block: &[u8; BLOCK], byte: u8) -> u64;
     /// The bytes from one to another, both of ASCII.
     fn between(block: &[u8; BLOCK], first: u8, last: u8) -> u64;
-    /// What may stand behind a backslash, but for a quote, and for `b` and `u`, which are rare.
-    fn escapable(block: &[u8; BLOCK]) -> u64;
+    /// The bytes that stand in a table at the place of their low half.
+    fn among(block: &[u8; BLOCK], table: &[u8; 16]) -> u64;
     /// Write the block at an offset of some data to a place in some room, without the backslashes that are removed, and
     /// with what they mean in place of the letters behind them; how many bytes. Behind those, up to a block more may be
     /// overwritten.
@@ -84,9 +84,9 @@ pub(crate) trait Lanes {
     }
 }
 
-/// For each low half of a byte, the one byte that [`Lanes::escapable`] finds.
-#[cfg(target_arch = "x86_64")]
-const ESCAPABLE: [u8; 16] = [0xFF, 0, b'r', 0, b't', 0, b'f', 0, 0, 0, 0, 0, b'\\', 0, b'n', b'/'];
+/// For each low half of a byte, the one that may stand behind a backslash: but for a quote, and for `b` and `u`, which are
+/// rare. None stands at the first place, where zeros look.
+pub(crate) const ESCAPABLE: [u8; 16] = [0xFF, 0, b'r', 0, b't', 0, b'f', 0, 0, 0, 0, 0, b'\\', 0, b'n', b'/'];
 
 /// 32 bytes at once.
 #[cfg(target_arch = "x86_64")]

@@ -46,8 +46,8 @@ impl Lanes for Scalar {
         mask_of(block, |byte| (first..=last).contains(&byte))
     }
 
-    fn escapable(block: &[u8; BLOCK]) -> u64 {
-        mask_of(block, |byte| matches!(byte, b'r' | b't' | b'f' | b'\\' | b'n' | b'/'))
+    fn among(block: &[u8; BLOCK], table: &[u8; 16]) -> u64 {
+        mask_of(block, |byte| table.get(usize::from(byte & 0x0F)) == Some(&byte))
     }
 
     fn unescape(from: (&[u8], usize), escapes: (u64, u64), to: (&mut [u8], usize)) -> usize {

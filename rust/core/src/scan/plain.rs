@@ -143,6 +143,9 @@ fn look(bytes: &[u8], count: usize, is_ascii: bool) -> Option<Plain<'_>> {
     (!is_marked).then_some(found.plain)
 }
 
+/// For each low half of a byte, the one that may stand behind a backslash, and means what may stand in a context.
+const KEPT: [u8; 16] = [0xFF, 0, b'"', 0, b't', 0, 0, 0, 0, 0, 0, 0, b'\\', 0, b'n', b'/'];
+
 struct Looking<'b> {
     bytes: &'b [u8],
     count: usize,
@@ -180,8 +183,7 @@ impl<'b> Work for Looking<'b> {
                 end = place_of(begins, left);
                 inside = (1 << end) - 1;
             }
-            let rare = || L::equal(block, b'u') | L::equal(block, b'r') | L::equal(block, b'b') | L::equal(block, b'f');
-            let wrong = !(L::between(block, b' ', b'~') | high) | if letters == 0 { 0 } else { letters & rare() };
+            let wrong = (letters & !L::among(block, &KEPT)) | !(L::between(block, b' ', b'~') | high);
             if wrong & inside != 0 || (high & inside != 0 && has_dirty::<L>(bytes, at, block, inside)) {
                 return None;
             }

@@ -2,7 +2,7 @@
 
 use super::short::Window;
 use super::syntax::{Fault, Refused};
-use crate::lanes::{BLOCK, Lanes, Masks, Others, block_at, find_escaped};
+use crate::lanes::{BLOCK, ESCAPABLE, Lanes, Masks, Others, block_at, find_escaped};
 
 /// How far ahead of a long string's blocks memory is asked for what comes. The processor does so by itself, but no
 /// further than to the end of a page: from one page ahead on is measured to be the fastest, by up to a third.
@@ -107,7 +107,7 @@ impl Seen {
                 let (quotes, backslashes) = (L::equal(block, b'"'), L::equal(block, b'\\'));
                 let escaped = find_escaped(backslashes, &mut next);
                 // A quote that is not escaped, or a letter that is and is neither a quote nor what else may be.
-                unsure |= (quotes ^ escaped) & !L::escapable(block);
+                unsure |= (quotes ^ escaped) & !L::among(block, &ESCAPABLE);
                 // Whether a block has escapes is hard to foretell: so they are counted in every block.
                 own_letters += escaped.count_ones();
                 least = L::least::<IS_ASCII>(least, block);
@@ -140,7 +140,7 @@ impl Seen {
         inside: u64,
     ) -> bool {
         self.escapes += (escaped & inside).count_ones();
-        let rare = escaped & inside & !(masks.quotes | L::escapable(block));
+        let rare = escaped & inside & !(masks.quotes | L::among(block, &ESCAPABLE));
         let others = masks.others & inside;
         if rare | others == 0 {
             return true;
