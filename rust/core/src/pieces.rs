@@ -196,7 +196,6 @@ impl<'a> Output<'a> {
     /// Add parts that it has.
     pub fn push_range(&mut self, range: Range<usize>) {
         match self.order.last_mut() {
-            _ if range.is_empty() => {}
             Some(last) if last.end == range.start => last.end = range.end,
             _ => self.order.push(range),
         }
@@ -216,7 +215,7 @@ impl<'a> Output<'a> {
     /// Whether there is no code point.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.order.is_empty()
+        self.parts().next().is_none()
     }
 
     /// What the widest code point needs.

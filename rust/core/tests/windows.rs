@@ -239,6 +239,30 @@ fn fenced(source: &Source<'_, Scanned<'_>>, limit: usize) -> String {
     text
 }
 
+/// A text is shown as it is shown where it is made first.
+fn check_shown(written: &[u8], limits: &[usize], what: &str) {
+    let bump = Bump::new();
+    let value = Scanned::parse(written, &bump).unwrap();
+    let source = |text| Source { text, language: "", side: Keep::Head, reference: Text::ascii("t1"), is_exempt: false };
+    let (given, made) = (source(Content::Value(value)), source(Content::Piece(Piece::Borrowed(value.text().unwrap()))));
+    for side in SIDES {
+        for limit in limits {
+            let of = |source: &Source<'_, _>| fenced(&Source { side, ..source.clone() }, *limit);
+            assert_eq!(of(&given), of(&made), "{what}, {side:?} {limit}");
+        }
+    }
+}
+
+#[test]
+fn a_sequence_that_reaches_into_a_tail_of_many_bytes_is_seen() {
+    for count in 20..70 {
+        let text = format!("{}\u{1b}[{}m{}", "x".repeat(2_000), "1;".repeat(31), "\u{1f600}".repeat(count));
+        for written in spellings(&text) {
+            check_shown(&written, &[count + 10, 2 * count + 20], &format!("before {count}"));
+        }
+    }
+}
+
 #[test]
 fn texts_that_need_not_be_made_are_shown_like_those_that_are() {
     let odd = "\n|\t|\\|\"|/|\r|\r\n|\u{7}|\u{8}|\u{c}|\u{1b}[1m|\u{7f}|\u{85}|\u{a0}|\u{301}|\u{61c}|\u{62d}|\u{200b}|\u{200d}|\
@@ -250,23 +274,7 @@ fn texts_that_need_not_be_made_are_shown_like_those_that_are() {
         for before in (60..70).chain([64 - size, 65 - size, 66 - size, 52, 53, 54, 55, 119, 120, 134, 135]) {
             let text = format!("{}{odd}{}", unit.repeat(before), unit.repeat(200 - before));
             for written in spellings(&text) {
-                let bump = Bump::new();
-                let value = Scanned::parse(&written, &bump).unwrap();
-                let source = |text| Source {
-                    text,
-                    language: "",
-                    side: Keep::Head,
-                    reference: Text::ascii("t1"),
-                    is_exempt: false,
-                };
-                let (given, made) =
-                    (source(Content::Value(value)), source(Content::Piece(Piece::Borrowed(value.text().unwrap()))));
-                for side in SIDES {
-                    for limit in [65, 129, NO_LIMIT] {
-                        let of = |source: &Source<'_, _>| fenced(&Source { side, ..source.clone() }, limit);
-                        assert_eq!(of(&given), of(&made), "{odd:?} behind {before} of {unit:?}, {side:?} {limit}");
-                    }
-                }
+                check_shown(&written, &[65, 129, NO_LIMIT], &format!("{odd:?} behind {before} of {unit:?}"));
             }
         }
     }
