@@ -20,7 +20,7 @@ from summarizers import (
     block,
 )
 
-from toolcarry import ConfigError, ToolBlock
+from toolcarry import ConfigError, SummarizeTransformer, ToolBlock
 from toolcarry.summarize import (
     CONVERSATION_SUMMARIZE_SYSTEM,
     CallableSummarizer,
@@ -137,6 +137,12 @@ def test_options_that_are_none(options: dict[str, Any]) -> None:
     (key,) = options
     with pytest.raises(ConfigError, match=f"{key}: .* is not allowed; allowed: "):
         Summaries(None, **options)
+
+
+def test_a_summarizer_is_a_callable() -> None:
+    for make in (Summaries, SummarizeTransformer):
+        with pytest.raises(ConfigError, match="summarizer: 3 is not allowed; allowed: a callable"):
+            make(3)  # type: ignore[arg-type]
 
 
 def test_importing_it_is_cheap() -> None:

@@ -91,6 +91,10 @@ class Summaries:
         max_entries: int = 256,
         max_dialogue_chars: int = 400_000,
     ) -> None:
+        if summarizer is not None and not callable(summarizer):
+            raise ConfigError(
+                f"summarizer: {summarizer!r:.80} is not allowed; allowed: a callable, or None"
+            )
         if not timeout > 0:
             raise ConfigError(f"timeout: {timeout!r} is not allowed; allowed: a number > 0")
         if not backoff >= 0:
