@@ -4,7 +4,7 @@
 use crate::dedupe::Judging;
 use crate::entry::Entry;
 use crate::fates::{Reasons, Trace};
-use crate::fill::Fill;
+use crate::fill::{Fill, ROOM};
 use crate::messages::{Halt, Messages};
 use crate::pair::Walk;
 use crate::pieces::{Output, Piece};
@@ -93,7 +93,7 @@ fn carry_walked<'a, M: Messages<'a>>(
 ) -> Result<Carried<'a>, Halt<M::Error>> {
     let mut job = Job {
         fill: Fill::new(settings, summary, is_traced),
-        judging: Judging::with_room(rules, ROOM),
+        judging: Judging::with_room(rules, 2 * ROOM),
         counts: Counts::default(),
     };
     if rules.keeps_first {
@@ -122,9 +122,6 @@ fn carry_walked<'a, M: Messages<'a>>(
     }
     Ok(job.finish(walk))
 }
-
-/// Room for so many blocks is made at once, so that nothing has to grow for a conversation of some length.
-const ROOM: usize = 64;
 
 struct Job<'a, 's, V> {
     fill: Fill<'a, 's, V>,

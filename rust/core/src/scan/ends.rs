@@ -1,5 +1,7 @@
 //! An end of a JSON string as it is written: so many code points of it, escapes and all.
 
+use std::iter;
+
 use super::strings::Raw;
 use super::unescape::{boundary, escape_at};
 use crate::lanes::{BLOCK, Lanes, Work, block_at, dispatch, find_escaped};
@@ -23,7 +25,6 @@ impl<'a> Raw<'a> {
     /// The last code points, so many or all.
     pub(crate) fn last(self, count: usize) -> Self {
         let Some(others) = self.all_but(count) else { return self };
-        let size = self.bytes.len();
         let known = match () {
             () if self.is_plain() => Some(others),
             () if is_near(others, count) => Some(self.first(others).bytes.len()),
@@ -32,18 +33,24 @@ impl<'a> Raw<'a> {
         if let Some(start) = known {
             return self.part(self.bytes.get(start..).unwrap_or_default(), count);
         }
-        // Most characters take a byte or two: only where these hold too few, more of them are looked at.
-        let mut taken = count.saturating_add(count / 8).saturating_add(64);
-        loop {
-            let start = boundary(self.bytes, size.saturating_sub(taken));
-            let rest = self.bytes.get(start..).unwrap_or_default();
+        for rest in self.longer_ends(count) {
             let held = self.step(rest, usize::MAX).count;
             if let Some(surplus) = held.checked_sub(count) {
                 let at = self.step(rest, surplus).at;
                 return self.part(rest.get(at..).unwrap_or_default(), count);
             }
-            taken = taken.saturating_mul(2);
         }
+        self
+    }
+
+    /// Ends as they are written, each longer than the one before, up to all: the first one mostly holds so many code
+    /// points, as it has the bytes that so many take on the average, and some more.
+    pub(super) fn longer_ends(self, count: usize) -> impl Iterator<Item = &'a [u8]> {
+        let (size, chars) = (self.bytes.len(), self.chars as usize);
+        let first = if count < chars { count * size / chars + count / 8 + BLOCK } else { size };
+        let next = move |taken: &usize| (*taken < size).then(|| taken.saturating_mul(2));
+        iter::successors(Some(first), next)
+            .filter_map(move |taken| self.bytes.get(boundary(self.bytes, size.saturating_sub(taken))..))
     }
 
     /// How many code points there are beside so many; nothing where there are none.

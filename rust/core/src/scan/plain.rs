@@ -5,7 +5,7 @@
 
 use super::ends::place_of;
 use super::strings::Raw;
-use super::unescape::{boundary, write_unescaped};
+use super::unescape::write_unescaped;
 use crate::clean::{MARKER_END, has_marker_tail, is_dirty};
 use crate::graphemes::{ends_look_back, is_boundary};
 use crate::lanes::{BLOCK, Lanes, Others, Work, block_at, dispatch, find_escaped};
@@ -103,18 +103,14 @@ impl<'a> Raw<'a> {
 
     /// The last code points, so many or all, where they and so many before them are plain, and may be parted.
     pub(crate) fn plain_end(self, count: usize, before: usize) -> Option<Plain<'a>> {
-        let Self { bytes, chars, is_ascii, .. } = self;
-        let (size, chars, wanted) = (bytes.len(), chars as usize, count.saturating_add(before));
-        // As many bytes as so many characters take on the average, and some more.
-        let mut taken = if wanted < chars { wanted * size / chars + wanted / 8 + BLOCK } else { size };
-        loop {
-            let start = boundary(bytes, size.saturating_sub(taken));
-            let window = look(bytes.get(start..)?, usize::MAX, is_ascii)?;
-            if start == 0 || window.chars >= wanted {
-                return window.last(count, is_ascii);
+        let wanted = count.saturating_add(before);
+        for rest in self.longer_ends(wanted) {
+            let window = look(rest, usize::MAX, self.is_ascii)?;
+            if rest.len() == self.bytes.len() || window.chars >= wanted {
+                return window.last(count, self.is_ascii);
             }
-            taken = taken.saturating_mul(2);
         }
+        None
     }
 }
 

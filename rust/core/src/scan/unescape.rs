@@ -54,18 +54,9 @@ impl<'a> Raw<'a> {
 
     /// The last code points of the text, so many or more.
     pub(crate) fn end(self, count: usize, bump: &'a Bump) -> Text<'a> {
-        let size = self.bytes.len();
-        let mut taken = count.saturating_add(count / 8).saturating_add(64);
-        loop {
-            let start = boundary(self.bytes, size.saturating_sub(taken));
-            let rest = self.bytes.get(start..).unwrap_or_default();
-            let part = Raw { bytes: rest, chars: u32::MAX, ..self };
-            let text = if start == 0 { self.text(bump) } else { part.start(usize::MAX, bump) };
-            if start == 0 || text.len() >= count {
-                return text;
-            }
-            taken = taken.saturating_mul(2);
-        }
+        let parts = self.longer_ends(count).filter(|rest| rest.len() < self.bytes.len());
+        let mut texts = parts.map(|bytes| Raw { bytes, chars: u32::MAX, ..self }.start(usize::MAX, bump));
+        texts.find(|text| text.len() >= count).unwrap_or_else(|| self.text(bump))
     }
 
     /// How many bytes the text takes in UTF-8; a lone surrogate takes three.
