@@ -4,38 +4,39 @@
     python benches/compare/memory.py --workloads 20 200   some of them
     python benches/compare/memory.py --smoke              the smallest
 
-Linux tells the most that a process ever held and lets it be reset; elsewhere there is nothing to measure.
-benches/README.md says what the columns mean.
+All that is allocated is counted, Python's objects too, by ``benches/rust/heap.rs``, which is built with ``rustc`` and
+loaded before the C library: what the system says of a process is wrong by up to 128 kB. It needs Linux and its GNU
+library. benches/README.md says what the columns mean.
 """
 
 from __future__ import annotations
 
 import argparse
 import ctypes
-import re
+import os
+import platform
 import subprocess
 import sys
 import tempfile
 import threading
 from pathlib import Path
 
-from paired import backends, print_origin, print_table
+from paired import backends, build, print_origin, print_table
 
 from toolcarry import NO_LIMIT, Policy
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "data"))
 from workload import SIZES, body, generate
 
-HEADER = ("workload", "total", "context", "most beside the body", "context and 32 bytes a message")
+HEADER = (
+    "workload",
+    "total",
+    "context",
+    "most beside the body",
+    "context and 32 bytes a message",
+    "ratio",
+)
 TOTALS = (200_000, NO_LIMIT)
-STATUS = Path("/proc/self/status")
-RESET = Path("/proc/self/clear_refs")
-
-
-def status(name: str) -> int:
-    """A line of the process's status, in bytes."""
-    found = re.search(rf"{name}:\s+(\d+) kB", STATUS.read_text())
-    return int(found[1]) * 1_024 if found else 0
 
 
 def measure(path: Path, total: int) -> tuple[int, int]:
@@ -43,28 +44,30 @@ def measure(path: Path, total: int) -> tuple[int, int]:
     kernel = backends()["rust"]
     policy = Policy(max_tool_context_chars=total, max_tool_result_chars=2_000)
     data = path.read_bytes()
-    # What is loaded once, code above all, is no part of it; what a thread keeps for its next scan goes with the thread.
+    # What is made once and kept, tables above all, is no part of it.
     warming = threading.Thread(target=kernel.carry_body, args=(data, "", policy))
     warming.start()
     warming.join()
-    ctypes.CDLL(None).malloc_trim(0)  # what is free, and would be used again, is given back
-    before = status("VmRSS")
-    RESET.write_text("5")
+    heap = ctypes.CDLL(None)
+    heap.heap_most.restype = ctypes.c_ssize_t
+    heap.heap_start()
     context = kernel.carry_body(data, "", policy)[0]
-    return len(context), status("VmHWM") - before
+    return len(context), heap.heap_most()
 
 
-def rows_of(messages: int, path: Path) -> list[list[str]]:
-    """A row for each total, measured in a process of its own that never held anything but the body."""
+def rows_of(messages: int, heap: Path, path: Path) -> list[list[str]]:
+    """A row for each total, measured in a process of its own."""
     path.write_bytes(body(generate(messages)))
+    environment = {**os.environ, "LD_PRELOAD": str(heap), "PYTHONMALLOC": "malloc"}
     rows = []
     for total in TOTALS:
         command = [sys.executable, __file__, "--one", str(path), str(total)]
-        found = subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()
-        context, most = map(int, found)
+        done = subprocess.run(command, check=True, capture_output=True, text=True, env=environment)
+        context, most = map(int, done.stdout.split())
         shown = "none" if total == NO_LIMIT else f"{total:,}"
         allowed = context + 32 * messages
-        rows.append([f"W{messages}", shown, f"{context:,}", f"{most:,}", f"{allowed:,}"])
+        figures = [f"{number:,}" for number in (context, most, allowed)]
+        rows.append([f"W{messages}", shown, *figures, f"{most / allowed:.2f}"])
     return rows
 
 
@@ -78,14 +81,17 @@ def main() -> int:
         path, total = options.one
         print(*measure(Path(path), int(total)))
         return 0
-    if "rust" not in backends() or not RESET.exists():
-        print("the extension is not installed, or this is not Linux: nothing to measure")
-        return 0
-    print_origin()
-    workloads = SIZES[:1] if options.smoke else options.workloads
     with tempfile.TemporaryDirectory() as name:
-        path = Path(name) / "body.json"
-        print_table(HEADER, [row for size in workloads for row in rows_of(size, path)])
+        folder = Path(name)
+        is_glibc = platform.libc_ver()[0] == "glibc"
+        heap = build("heap", folder) if is_glibc and "rust" in backends() else None
+        if heap is None:
+            print("needs the extension, the GNU C library, and rustc: nothing to measure")
+            return 0
+        print_origin()
+        workloads = SIZES[:1] if options.smoke else options.workloads
+        rows = [row for size in workloads for row in rows_of(size, heap, folder / "body.json")]
+        print_table(HEADER, rows)
     return 0
 
 

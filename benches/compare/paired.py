@@ -24,7 +24,7 @@ from toolcarry._pure import kernels as reference
 
 Job = Callable[[], object]
 
-YARDSTICK = Path(__file__).parents[1] / "rust" / "yardstick.rs"
+SOURCES = Path(__file__).parents[1] / "rust"
 
 LEAST_SAMPLE = 0.002
 """Seconds. A job that takes less is repeated within its round."""
@@ -53,13 +53,21 @@ def rust_backend() -> Any:
     return rust
 
 
-def build_scan(folder: Path) -> Callable[[bytes, int], int] | None:
-    """The bare scan, from its source; ``None`` where there is no compiler."""
+def build(name: str, folder: Path) -> Path | None:
+    """A library, from its source in ``benches/rust``; ``None`` where there is no compiler."""
     if shutil.which("rustc") is None:
         return None
-    library = folder / "yardstick.so"
+    library = folder / f"{name}.so"
     command = ["rustc", "-O", "--edition", "2024", "--crate-type", "cdylib", "-o", str(library)]
-    subprocess.run([*command, str(YARDSTICK)], check=True)
+    subprocess.run([*command, str(SOURCES / f"{name}.rs")], check=True)
+    return library
+
+
+def build_scan(folder: Path) -> Callable[[bytes, int], int] | None:
+    """The bare scan; ``None`` where there is no compiler."""
+    library = build("yardstick", folder)
+    if library is None:
+        return None
     found = ctypes.CDLL(str(library)).count_structure
     found.argtypes, found.restype = [ctypes.c_char_p, ctypes.c_size_t], ctypes.c_uint64
     return found if found(b'{"a":[1]}' + b" " * 64, 73) else None

@@ -20,7 +20,7 @@ use toolcarry::pair::Walk;
 use toolcarry::pieces::{Output, Piece};
 use toolcarry::recount;
 use toolcarry::rules::{KeepBlock, Kind, Rule, RuleKey, RuleSet};
-use toolcarry::scan::{Conversation, Fault, Refused, Scanned};
+use toolcarry::scan::{Conversation, Fault, Recipe, Refused, Scanned};
 use toolcarry::settings::Settings;
 use toolcarry::text::{OwnedText, Text};
 use toolcarry::truncate::Keep;
@@ -106,6 +106,7 @@ fn request_list(request: Scanned<'_>) -> Option<Scanned<'_>> {
 // What is asked for
 
 struct Asked<'a> {
+    body: &'a [u8],
     settings: Settings,
     rules: &'static RuleSet,
     is_traced: bool,
@@ -139,7 +140,8 @@ impl<'a> Asked<'a> {
             _ => &FIRST,
         };
         let summary = Piece::own(OwnedText::from_utf8(&String::from_utf8_lossy(tail.get(6..).unwrap_or_default())));
-        (&data[..end], Self { settings, rules, is_traced: !is_set(7), summary })
+        let body = &data[..end];
+        (body, Self { body, settings, rules, is_traced: !is_set(7), summary })
     }
 }
 
@@ -159,7 +161,8 @@ fn compare_with_array(found: &Conversation<'_>, items: &[&[u8]], asked: &Asked<'
 fn compare(found: &Conversation<'_>, expected: List<Scanned<'_>>, asked: &Asked<'_>) {
     assert_eq!(carried(found, asked), carried(&expected, asked));
     assert_eq!(plain(inspect(found)), plain(inspect(&expected)));
-    assert_eq!(plain(dialogue(found).map(written)), plain(dialogue(&expected).map(written)));
+    let said = |output| written(output, asked.body);
+    assert_eq!(plain(dialogue(found).map(said)), plain(dialogue(&expected).map(said)));
     assert_eq!(walked(found, asked), walked(&expected, asked));
     assert_eq!(told(found, asked), told(&expected, asked));
 }
@@ -169,11 +172,12 @@ fn plain<T, E: Debug>(found: Result<T, Halt<E>>) -> Result<T, String> {
     found.map_err(|halt| format!("{halt:?}"))
 }
 
-/// An output in UTF-8, the same in every way of writing it.
-fn written(output: Output<'_>) -> String {
+/// An output in UTF-8, the same whether it is made of itself or written from the body.
+fn written(output: Output<'_>, body: &[u8]) -> String {
     let text = output.to_utf8();
-    let mut room = vec![0; output.utf8_len()];
-    output.write_utf8(&mut room);
+    let recipe = Recipe::of(&output, body);
+    let mut room = vec![0; recipe.len()];
+    recipe.write(&mut room);
     assert!(room == text.as_bytes() && output.len() == text.chars().count(), "{text}");
     text
 }
@@ -182,18 +186,19 @@ fn carried<'a, M: Messages<'a, Error: Debug>>(messages: M, asked: &Asked<'_>) ->
     let found = plain(carry(messages, &asked.summary, &asked.settings, asked.rules, asked.is_traced))?;
     assert!(found.output.len() <= asked.settings.total);
     assert_eq!(found.output.len(), found.counts.chars_after);
-    Ok((written(found.output), format!("{:?} {:?}", found.counts, found.trace)))
+    Ok((written(found.output, asked.body), format!("{:?} {:?}", found.counts, found.trace)))
 }
 
 /// The text history, within its total.
 fn told<'a, M: Messages<'a, Error: Debug>>(messages: &M, asked: &Asked<'_>) -> Result<(Vec<String>, String), String> {
     let Settings { total, limits, .. } = asked.settings;
     let total = Some((total, Measure::Characters));
+    let body = asked.body;
     let asked = recount::Asked { turn_id: Text::ascii("id"), max_result_length: limits.chars, total };
     let found = plain(recount::recount(messages, None, asked))?;
     assert!(found.counts.chars_after <= asked.total.map_or(usize::MAX, |(total, _)| total));
-    let history = found.messages.into_iter().map(|(role, content)| format!("{}: {}", role.to_utf8(), written(content)));
-    Ok((history.collect(), format!("{:?}", found.counts)))
+    let line = |(role, content): (Text<'_>, Output<'_>)| format!("{}: {}", role.to_utf8(), written(content, body));
+    Ok((found.messages.into_iter().map(line).collect(), format!("{:?}", found.counts)))
 }
 
 fn json<'a, V: Value<'a>>(value: Option<V>) -> String {

@@ -93,7 +93,7 @@ fn carry_walked<'a, M: Messages<'a>>(
 ) -> Result<Carried<'a>, Halt<M::Error>> {
     let mut job = Job {
         fill: Fill::new(settings, summary, is_traced),
-        judging: Judging::with_room(rules, 2 * ROOM),
+        judging: Judging::with_room(rules, ROOM),
         counts: Counts::default(),
     };
     if rules.keeps_first {

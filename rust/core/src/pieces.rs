@@ -4,7 +4,7 @@ use std::hash::{Hash, Hasher};
 use std::ops::Range;
 use std::rc::Rc;
 
-use crate::scan::Plain;
+use crate::scan::{Plain, Recipe};
 use crate::text::{OwnedText, Text, Unit, Width};
 
 /// A piece of an output: borrowed from the input, or part of a text of our own.
@@ -202,7 +202,7 @@ impl<'a> Output<'a> {
     }
 
     /// Its parts, one behind the other.
-    fn parts(&self) -> impl Iterator<Item = &Part<'a>> {
+    pub(crate) fn parts(&self) -> impl Iterator<Item = &Part<'a>> {
         self.order.iter().flat_map(|range| self.parts.get(range.clone()).unwrap_or_default())
     }
 
@@ -239,33 +239,12 @@ impl<'a> Output<'a> {
         }
     }
 
-    /// How many bytes the output takes in UTF-8.
-    #[must_use]
-    pub fn utf8_len(&self) -> usize {
-        let size = |part: &Part<'a>| match part {
-            Part::Piece(piece) => piece.text().utf8_len(),
-            Part::Plain(plain) => plain.utf8_len(),
-        };
-        self.parts().map(size).sum()
-    }
-
-    /// Write the output in UTF-8 into room for [`Output::utf8_len`] bytes; a lone surrogate becomes U+FFFD.
-    pub fn write_utf8(&self, room: &mut [u8]) {
-        let mut size = 0;
-        for part in self.parts() {
-            let rest = room.get_mut(size..).unwrap_or_default();
-            size += match part {
-                Part::Piece(piece) => piece.text().write_utf8(rest),
-                Part::Plain(plain) => plain.write_utf8(rest),
-            };
-        }
-    }
-
     /// The output in UTF-8; a lone surrogate becomes U+FFFD.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
-        let mut bytes = vec![0; self.utf8_len()];
-        self.write_utf8(&mut bytes);
+        let recipe = Recipe::of(self, &[]);
+        let mut bytes = vec![0; recipe.len()];
+        recipe.write(&mut bytes);
         bytes
     }
 

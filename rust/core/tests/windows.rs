@@ -15,7 +15,7 @@ use toolcarry::limits::{Limits, Measure};
 use toolcarry::messages::{List, Messages};
 use toolcarry::pieces::{Output, Piece};
 use toolcarry::rules::RuleSet;
-use toolcarry::scan::{Conversation, Scanned};
+use toolcarry::scan::{Conversation, Recipe, Scanned};
 use toolcarry::settings::{NO_LIMIT, Settings};
 use toolcarry::text::{OwnedText, Text};
 use toolcarry::truncate::Keep;
@@ -131,7 +131,8 @@ fn a_text_stands_in_the_narrowest_units_however_it_is_written() {
 
 // Cuts
 
-/// What is carried of a document; the same through a conversation and through a list of values.
+/// What is carried of a document; the same through a conversation and through a list of values, and whether it is
+/// written from the document or made without it.
 fn carried(document: &[u8], settings: &Settings) -> String {
     let bump = Bump::new();
     let summary = Piece::ascii("");
@@ -141,6 +142,10 @@ fn carried(document: &[u8], settings: &Settings) -> String {
     let other = carry(list, &summary, settings, RuleSet::built_in(), false).unwrap();
     assert_eq!(found.output.to_bytes(), other.output.to_bytes());
     assert_eq!(found.counts, other.counts);
+    let recipe = Recipe::of(&found.output, document);
+    let mut room = vec![0; recipe.len()];
+    recipe.write(&mut room);
+    assert_eq!(room, found.output.to_bytes());
     found.output.to_utf8()
 }
 

@@ -3,9 +3,6 @@
 //! Where the scan refuses a body, the reference is asked: it raises the error with its position, or, for what is too
 //! large to be scanned, does the job with objects.
 
-use std::cell::Cell;
-
-use bumpalo::Bump;
 use pyo3::call::PyCallArgs;
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -13,7 +10,7 @@ use pyo3::types::{PyBytes, PyString, PyTuple};
 use toolcarry::carry::{Counts, carry};
 use toolcarry::pieces::Piece;
 use toolcarry::rules::RuleSet;
-use toolcarry::scan::Conversation;
+use toolcarry::scan::{Conversation, Recipe, room_for};
 use toolcarry::settings::Settings;
 use toolcarry::text::OwnedText;
 
@@ -23,24 +20,6 @@ use crate::strings::{new_bytes, text_of};
 
 /// From so many bytes on, other threads may run meanwhile.
 pub(crate) const LARGE: usize = 65_536;
-
-/// A thread keeps the room of its last scan, unless that is larger.
-const KEPT: usize = 4 << 20;
-
-thread_local! {
-    static ROOM: Cell<Option<Bump>> = const { Cell::new(None) };
-}
-
-/// Scan with room that was used before: new memory costs more than many a scan.
-pub(crate) fn with_room<T>(then: impl FnOnce(&Bump) -> T) -> T {
-    let mut bump = ROOM.take().unwrap_or_default();
-    let done = then(&bump);
-    if bump.allocated_bytes() <= KEPT {
-        bump.reset();
-        ROOM.set(Some(bump));
-    }
-    done
-}
 
 /// Work on some data; other threads may run meanwhile where it is large.
 pub(crate) fn released<T: Send>(py: Python<'_>, data: &[u8], work: impl FnOnce() -> T + Send) -> T {
@@ -82,20 +61,21 @@ impl<'r> Job<'r> {
     }
 
     /// The context of some bytes; nothing where the scan refuses them. Python is asked for the room that it is
-    /// written to, so that it is written once.
+    /// written to, so that it is written once, and not before all is let go of that it was made with.
     pub(crate) fn run(&self, data: &[u8]) -> PyResult<Option<CarriedBytes>> {
-        with_room(|bump| {
-            let Ok(conversation) = Conversation::open(data, bump) else { return Ok(None) };
-            let summary = Piece::Borrowed(self.summary.as_text());
-            let Ok(carried) = carry(&conversation, &summary, &self.settings, self.rules, false) else {
-                return Ok(None);
-            };
-            let skipped_lines = conversation.skipped_lines();
-            let size = carried.output.utf8_len();
-            let write = |room: &mut [u8]| carried.output.write_utf8(room);
-            let context = Python::attach(|py| new_bytes(py, size, write).map(Bound::unbind))?;
-            Ok(Some(CarriedBytes { context, counts: carried.counts, skipped_lines }))
-        })
+        let Some((recipe, counts, skipped_lines)) = self.plan(data) else { return Ok(None) };
+        let write = |room: &mut [u8]| recipe.write(room);
+        let context = Python::attach(|py| new_bytes(py, recipe.len(), write).map(Bound::unbind))?;
+        Ok(Some(CarriedBytes { context, counts, skipped_lines }))
+    }
+
+    /// What the context is written of, its counts, and the numbers of the lines that were skipped.
+    fn plan<'d>(&self, data: &'d [u8]) -> Option<(Recipe<'d>, Counts, Vec<usize>)> {
+        let bump = room_for(data);
+        let conversation = Conversation::open(data, &bump).ok()?;
+        let summary = Piece::Borrowed(self.summary.as_text());
+        let carried = carry(&conversation, &summary, &self.settings, self.rules, false).ok()?;
+        Some((Recipe::of(&carried.output, data), carried.counts, conversation.skipped_lines()))
     }
 }
 

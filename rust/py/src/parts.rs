@@ -4,9 +4,10 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString, PyTuple};
 use toolcarry::parts::{Part, Unread, What, read_line};
+use toolcarry::scan::room_for;
 use toolcarry::text::OwnedText;
 
-use crate::bytes::{LARGE, ask_reference, with_room};
+use crate::bytes::{LARGE, ask_reference};
 use crate::strings::string_of;
 use crate::tokens::load;
 
@@ -18,7 +19,7 @@ pub(crate) fn read_lines<'py>(lines: &Bound<'py, PyList>, ends: usize) -> PyResu
     let kept: Vec<Bound<'_, PyBytes>> = lines.extract()?;
     let data: Vec<&[u8]> = kept.iter().map(PyBytesMethods::as_bytes).collect();
     let read = || -> Vec<Result<Option<Vec<Part>>, Unread>> {
-        data.iter().map(|line| with_room(|bump| read_line(line, ends, encoding, bump))).collect()
+        data.iter().map(|line| read_line(line, ends, encoding, &room_for(line))).collect()
     };
     let is_large = data.iter().map(|line| line.len()).sum::<usize>() >= LARGE;
     let read = if is_large { py.detach(read) } else { read() };

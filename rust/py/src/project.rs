@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 
-use bumpalo::Bump;
 use pyo3::exceptions::PyValueError;
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -10,12 +9,13 @@ use pyo3::types::{PyBytes, PyMapping, PyString, PyTuple};
 use toolcarry::limits::Limits;
 use toolcarry::project::{self as job, Counter, Decision, Fate, Frame, Known, OwnMend, Previous, Settings, Sign};
 use toolcarry::rules::{KeepBlock, Kind, Rule, RuleSet};
+use toolcarry::scan::room_for;
 use toolcarry::settings::NO_LIMIT;
 use toolcarry::text::OwnedText;
 use toolcarry::tokens::Encoding;
 
 use crate::arena::{Arena, Object};
-use crate::bytes::{ask_reference, released, with_room};
+use crate::bytes::{ask_reference, released};
 use crate::errors::input_error;
 use crate::projected::{Objects, decisions_tuple, mends_tuple, messages_of, outcome_tuple};
 use crate::settings::{Rules, extract_keep, extract_limit, extract_names};
@@ -66,11 +66,11 @@ pub(crate) fn project_body<'py>(
     let asked = Asked::extract(policy)?;
     let known = previous.map(extract_previous).transpose()?;
     let (data, settings) = (body.as_bytes(), asked.settings());
-    let work = |bump: &Bump| match job::project_body(data, &settings, known.as_ref(), bump) {
+    let work = || match job::project_body(data, &settings, known.as_ref(), &room_for(data)) {
         Ok(projected) => Python::attach(|py| body_answer(py, &projected).map(|answer| Ok(answer.unbind()))),
         Err(unread) => Ok(Err(unread)),
     };
-    match released(py, data, || with_room(work))? {
+    match released(py, data, work)? {
         Ok(answer) => Ok(answer.into_bound(py).into_any()),
         Err(unread) => match unread.reason() {
             Some(reason) => untouched(py, &reason),

@@ -2,17 +2,16 @@
 
 use std::convert::Infallible;
 
-use bumpalo::Bump;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyTuple};
 use toolcarry::limits::Measure;
 use toolcarry::messages::{Halt, List};
 use toolcarry::recount::{self as job, Asked, Counts, Recounted};
-use toolcarry::scan::Conversation;
+use toolcarry::scan::{Conversation, room_for};
 
 use crate::arena::Arena;
-use crate::bytes::{ask_reference, released, with_room};
+use crate::bytes::{ask_reference, released};
 use crate::context::reasons_dict;
 use crate::errors::input_error;
 use crate::strings::{new_string, string_of, text_of};
@@ -51,8 +50,9 @@ pub(crate) fn recount_body<'py>(
     let data = body.as_bytes();
     let measured = extract_total(py, total, encoding)?;
     let asked = Asked { turn_id: text_of(turn_id.as_borrowed()), max_result_length, total: measured };
-    let tell = |bump: &Bump| {
-        let conversation = Conversation::open(data, bump).ok()?;
+    let tell = || {
+        let bump = room_for(data);
+        let conversation = Conversation::open(data, &bump).ok()?;
         let found = job::recount(&conversation, None, asked).ok()?;
         let lines = conversation.skipped_lines();
         Some(Python::attach(|py| -> PyResult<Py<PyAny>> {
@@ -60,7 +60,7 @@ pub(crate) fn recount_body<'py>(
             Ok((messages, counts, PyTuple::new(py, lines)?).into_pyobject(py)?.into_any().unbind())
         }))
     };
-    match released(py, data, || with_room(tell)) {
+    match released(py, data, tell) {
         Some(found) => Ok(found?.into_bound(py)),
         None => ask_reference(py, "recount_body", (body, turn_id, max_result_length, total, encoding)),
     }

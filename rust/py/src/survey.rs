@@ -2,17 +2,16 @@
 
 use std::convert::Infallible;
 
-use bumpalo::Bump;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyString, PyTuple};
 use toolcarry::dialogue as saying;
 use toolcarry::inspect::{self as job, Inspection};
 use toolcarry::messages::{Halt, List};
-use toolcarry::scan::Conversation;
+use toolcarry::scan::{Conversation, room_for};
 
 use crate::arena::Arena;
-use crate::bytes::{ask_reference, released, with_room};
+use crate::bytes::{ask_reference, released};
 use crate::errors::input_error;
 use crate::strings::{new_string, string_of};
 
@@ -31,12 +30,13 @@ pub(crate) fn inspect<'py>(messages: &Bound<'py, PyAny>) -> PyResult<Bound<'py, 
 pub(crate) fn inspect_body<'py>(body: &Bound<'py, PyBytes>) -> PyResult<Bound<'py, PyAny>> {
     let py = body.py();
     let data = body.as_bytes();
-    let survey = |bump: &Bump| {
-        let conversation = Conversation::open(data, bump).ok()?;
+    let survey = || {
+        let bump = room_for(data);
+        let conversation = Conversation::open(data, &bump).ok()?;
         let found = job::inspect(&conversation).ok()?;
         Some((found, conversation.skipped_lines()))
     };
-    match released(py, data, || with_room(survey)) {
+    match released(py, data, survey) {
         Some((found, lines)) => Ok((survey_tuple(py, &found)?, PyTuple::new(py, lines)?).into_pyobject(py)?.into_any()),
         None => ask_reference(py, "inspect_body", (body,)),
     }
@@ -57,11 +57,12 @@ pub(crate) fn dialogue<'py>(messages: &Bound<'py, PyAny>) -> PyResult<Bound<'py,
 pub(crate) fn dialogue_body<'py>(body: &Bound<'py, PyBytes>) -> PyResult<Bound<'py, PyAny>> {
     let py = body.py();
     let data = body.as_bytes();
-    let say = |bump: &Bump| {
-        let conversation = Conversation::open(data, bump).ok()?;
+    let say = || {
+        let bump = room_for(data);
+        let conversation = Conversation::open(data, &bump).ok()?;
         saying::dialogue(&conversation).ok().map(|output| output.to_utf8())
     };
-    match released(py, data, || with_room(say)) {
+    match released(py, data, say) {
         Some(said) => Ok(PyString::new(py, &said).into_any()),
         None => ask_reference(py, "dialogue_body", (body,)),
     }

@@ -4,7 +4,6 @@ use std::convert::Infallible;
 use std::path::PathBuf;
 use std::sync::{LazyLock, OnceLock};
 
-use bumpalo::Bump;
 use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::PyValueError;
 use pyo3::intern;
@@ -12,12 +11,12 @@ use pyo3::prelude::*;
 use pyo3::types::{PyAny, PyBytes, PyList, PyString};
 use toolcarry::message_tokens as job;
 use toolcarry::messages::{Halt, List};
-use toolcarry::scan::Conversation;
+use toolcarry::scan::{Conversation, room_for};
 use toolcarry::tokens::{Encoding, EncodingName, Memo};
 use toolcarry::truncate::Keep;
 
 use crate::arena::Arena;
-use crate::bytes::{LARGE, ask_reference, released, with_room};
+use crate::bytes::{LARGE, ask_reference, released};
 use crate::errors::input_error;
 use crate::settings::extract_keep;
 use crate::strings::{joined, text_of};
@@ -85,8 +84,8 @@ pub(crate) fn message_tokens(messages: &Bound<'_, PyAny>, encoding: &str) -> PyR
 pub(crate) fn message_tokens_body<'py>(body: &Bound<'py, PyBytes>, encoding: &str) -> PyResult<Bound<'py, PyAny>> {
     let py = body.py();
     let (data, name, encoding) = (body.as_bytes(), encoding, load(py, encoding)?);
-    let count = |bump: &Bump| job::message_tokens(&Conversation::open(data, bump).ok()?, encoding, &MEMO).ok();
-    match released(py, data, || with_room(count)) {
+    let count = || job::message_tokens(&Conversation::open(data, &room_for(data)).ok()?, encoding, &MEMO).ok();
+    match released(py, data, count) {
         Some(found) => found.into_bound_py_any(py),
         None => ask_reference(py, "message_tokens_body", (body, name)),
     }

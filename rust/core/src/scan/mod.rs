@@ -13,6 +13,7 @@ mod lines;
 mod nodes;
 mod plain;
 mod quote;
+mod recipe;
 mod request;
 mod short;
 mod spans;
@@ -34,6 +35,7 @@ use crate::value::{Value, names};
 
 pub use self::plain::Plain;
 pub(crate) use self::quote::{push_escaped, push_string};
+pub use self::recipe::Recipe;
 pub(crate) use self::request::messages_of;
 pub(crate) use self::spans::span_of;
 pub use self::syntax::{Fault, MAX_DEPTH, Refused};
@@ -54,6 +56,13 @@ enum Source<'a> {
 
 /// In documents of so many bytes, nodes are made of all messages while they are checked: most of them will be asked for.
 const SMALL: usize = 4 << 20;
+
+/// Room for what is made of some data while it is read: of a small document its nodes above all, which take less than a
+/// sixteenth of it where results have some length. What goes beyond takes twice as much at a time.
+#[must_use]
+pub fn room_for(data: &[u8]) -> Bump {
+    Bump::with_capacity(if data.len() <= SMALL { data.len() / 16 } else { 0 })
+}
 
 impl<'a> Conversation<'a> {
     /// Read a request body, a JSON array, or JSONL. An error tells the first byte at which it is none of them, as a

@@ -1,0 +1,110 @@
+//! The C library's allocator, and how much of it is held: loaded before the library, it stands between the process and it.
+//! `benches/compare/memory.py` builds this with `rustc`.
+
+use std::ffi::{c_int, c_void};
+use std::ptr::null_mut;
+use std::sync::atomic::{AtomicIsize, Ordering::Relaxed};
+
+type Place = *mut c_void;
+
+static HELD: AtomicIsize = AtomicIsize::new(0);
+static MOST: AtomicIsize = AtomicIsize::new(0);
+/// What was held when the count began.
+static STARTED: AtomicIsize = AtomicIsize::new(0);
+
+unsafe extern "C" {
+    fn __libc_malloc(size: usize) -> Place;
+    fn __libc_calloc(count: usize, size: usize) -> Place;
+    fn __libc_realloc(place: Place, size: usize) -> Place;
+    fn __libc_memalign(alignment: usize, size: usize) -> Place;
+    fn __libc_free(place: Place);
+    fn malloc_usable_size(place: Place) -> usize;
+}
+
+/// What a place takes.
+fn size_of(place: Place) -> isize {
+    // SAFETY: the place is one of the library's, or null.
+    unsafe { malloc_usable_size(place) as isize }
+}
+
+fn took(place: Place) -> Place {
+    let held = HELD.fetch_add(size_of(place), Relaxed) + size_of(place);
+    MOST.fetch_max(held, Relaxed);
+    place
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn malloc(size: usize) -> Place {
+    // SAFETY: as it was asked for.
+    took(unsafe { __libc_malloc(size) })
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn calloc(count: usize, size: usize) -> Place {
+    // SAFETY: as it was asked for.
+    took(unsafe { __libc_calloc(count, size) })
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn memalign(alignment: usize, size: usize) -> Place {
+    // SAFETY: as it was asked for.
+    took(unsafe { __libc_memalign(alignment, size) })
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn aligned_alloc(alignment: usize, size: usize) -> Place {
+    memalign(alignment, size)
+}
+
+/// # Safety
+/// As of the library's.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn posix_memalign(found: *mut Place, alignment: usize, size: usize) -> c_int {
+    let place = memalign(alignment, size);
+    if place == null_mut() {
+        return 12; // ENOMEM
+    }
+    // SAFETY: the caller's place for the answer.
+    unsafe { *found = place };
+    0
+}
+
+/// # Safety
+/// As of the library's.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn realloc(place: Place, size: usize) -> Place {
+    let before = size_of(place);
+    // SAFETY: as it was asked for.
+    let moved = unsafe { __libc_realloc(place, size) };
+    if moved == place {
+        HELD.fetch_sub(before, Relaxed); // it grew where it was
+        return took(moved);
+    }
+    took(moved); // for a moment there were both
+    if moved != null_mut() || size == 0 {
+        HELD.fetch_sub(before, Relaxed);
+    }
+    moved
+}
+
+/// # Safety
+/// As of the library's.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn free(place: Place) {
+    HELD.fetch_sub(size_of(place), Relaxed);
+    // SAFETY: as it was asked for.
+    unsafe { __libc_free(place) }
+}
+
+/// Begin to count.
+#[unsafe(no_mangle)]
+pub extern "C" fn heap_start() {
+    MOST.store(HELD.load(Relaxed), Relaxed);
+    STARTED.store(HELD.load(Relaxed), Relaxed);
+}
+
+/// The most that was held since, beside what was held then.
+#[unsafe(no_mangle)]
+pub extern "C" fn heap_most() -> isize {
+    MOST.load(Relaxed) - STARTED.load(Relaxed)
+}

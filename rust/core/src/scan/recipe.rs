@@ -1,0 +1,120 @@
+//! What is left of a context when all is let go of that it was made with: so that little stands beside the output.
+
+use std::ops::Range;
+
+use super::plain::Plain;
+use super::spans::span_of;
+use super::unescape::write_unescaped;
+use crate::pieces::{Output, Part};
+use crate::text::Text;
+
+/// A context to be written from the data that was scanned. It borrows nothing else, and holds little: what is no part of
+/// the data, and which parts of the data stand between.
+#[derive(Debug)]
+pub struct Recipe<'d> {
+    data: &'d [u8],
+    /// All text that was made, in UTF-8.
+    own: Vec<u8>,
+    steps: Vec<Step>,
+    /// What the parts of the data take without their escapes.
+    written: usize,
+}
+
+/// A part of the data, as it is written, with the own text before it.
+#[derive(Debug)]
+struct Step {
+    own_end: usize,
+    start: u32,
+    end: u32,
+}
+
+impl<'d> Recipe<'d> {
+    /// The recipe for an output. What is plain in it and stands in the data is not made now.
+    #[must_use]
+    pub fn of(output: &Output<'_>, data: &'d [u8]) -> Self {
+        let (mut own, mut steps) = (0, 0);
+        for part in output.parts() {
+            match part {
+                Part::Piece(piece) => own += size_of(piece.text()),
+                Part::Plain(_) => steps += 1,
+            }
+        }
+        let mut recipe = Self { data, own: Vec::with_capacity(own), steps: Vec::with_capacity(steps), written: 0 };
+        for part in output.parts() {
+            match part {
+                Part::Piece(piece) => recipe.make(piece.text()),
+                Part::Plain(plain) => match range_in(plain.written(), data) {
+                    Some(Range { start, end }) => {
+                        recipe.steps.push(Step { own_end: recipe.own.len(), start, end });
+                        recipe.written += plain.utf8_len();
+                    }
+                    None => recipe.make_plain(*plain),
+                },
+            }
+        }
+        recipe
+    }
+
+    fn make(&mut self, text: Text<'_>) {
+        match text {
+            Text::Latin1(units) if units.is_ascii() => self.own.extend_from_slice(units),
+            _ => self.own.extend_from_slice(text.to_utf8().as_bytes()),
+        }
+    }
+
+    fn make_plain(&mut self, plain: Plain<'_>) {
+        let start = self.own.len();
+        self.own.resize(start + plain.utf8_len(), 0);
+        plain.write_utf8(self.own.get_mut(start..).unwrap_or_default());
+    }
+
+    /// How many bytes the context takes.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.own.len() + self.written
+    }
+
+    /// Whether there is no context.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Write the context into room for [`Recipe::len`] bytes.
+    pub fn write(&self, room: &mut [u8]) {
+        let (mut own, mut at) = (0, 0);
+        for Step { own_end, start, end } in &self.steps {
+            at += self.copy_own(own..*own_end, room, at);
+            own = *own_end;
+            let written = self.data.get(*start as usize..*end as usize).unwrap_or_default();
+            at += write_unescaped(written, room.get_mut(at..).unwrap_or_default());
+        }
+        self.copy_own(own..self.own.len(), room, at);
+    }
+
+    /// Copy a part of the own text to a place in the room; how many bytes.
+    fn copy_own(&self, part: Range<usize>, room: &mut [u8], at: usize) -> usize {
+        let own = self.own.get(part).unwrap_or_default();
+        if let Some(place) = room.get_mut(at..at + own.len()) {
+            place.copy_from_slice(own);
+        }
+        own.len()
+    }
+}
+
+/// How many bytes a text takes in UTF-8, or fewer where it holds letters with accents: that is rare, and costs a look.
+fn size_of(text: Text<'_>) -> usize {
+    match text {
+        Text::Latin1(units) => units.len(),
+        wide => wide.utf8_len(),
+    }
+}
+
+/// Where some bytes stand in the data, if they do.
+fn range_in(bytes: &[u8], data: &[u8]) -> Option<Range<u32>> {
+    if !data.as_ptr_range().contains(&bytes.as_ptr()) {
+        return None;
+    }
+    let Range { start, end } = span_of(bytes, data);
+    Some(u32::try_from(start).ok()?..u32::try_from(end).ok()?)
+}
