@@ -1,121 +1,171 @@
-//! A block that is offered to a context. The twin is in `_pure/fill.py`.
-
-use std::ops::Range;
+//! A block that is offered to a context, and what is kept of one that is shown. The twin is in `_pure/candidate.py`.
 
 use crate::entry::Entry;
 use crate::fit::Fitted;
 use crate::limits::{Measure, signed};
+use crate::output::{Output, Place};
 use crate::pieces::{Part, Piece};
 use crate::render::{Section, count_note, notes, title, with_count};
 use crate::rules::Kind;
 use crate::text::OwnedText;
 use crate::value::Value;
 
-/// A block that is offered: what its heading says, and once it is shown, where its parts are and what its heading
-/// counts.
+const OPENING: &str = "### ";
+
+/// A block that is offered: what its heading says, and takes.
 #[derive(Debug)]
 pub(crate) struct Candidate<'a> {
     pub(crate) section: Section,
     pub(crate) age: usize,
     pub(crate) order: usize,
-    pub(crate) position: usize,
-    pub(crate) title: Piece<'a>,
-    pub(crate) parts: Range<usize>,
-    pub(crate) fitted: Fitted,
-    /// How many older blocks its heading counts.
-    pub(crate) earlier: usize,
-    /// How many came after the total was spent.
-    pub(crate) late: usize,
     /// What the heading takes.
     pub(crate) line_size: usize,
-    measure: Measure,
+    position: usize,
     kind: Kind,
+    title: Piece<'a>,
     notes: String,
-    /// An empty line ends a block that has nothing else.
-    end: &'static str,
+    has_texts: bool,
 }
 
 impl<'a> Candidate<'a> {
     pub(crate) fn new<V: Value<'a>>(entry: &Entry<'a, V>, has_texts: bool, measure: Measure) -> Self {
-        let mut candidate = Self {
+        let (title, notes) = (title(entry), notes(entry));
+        let line_size = match measure {
+            Measure::Characters => OPENING.len() + title.len() + notes.len() + end(has_texts).len(),
+            Measure::Tokens(_) => {
+                let mut line = OwnedText::from(Piece::ascii(OPENING).text());
+                line.push(title.text());
+                measure_line(line, &notes, has_texts, measure)
+            }
+        };
+        Self {
             section: Section::of(entry),
             age: entry.age,
             order: entry.order,
+            line_size,
             position: entry.position,
-            title: title(entry),
-            parts: 0..0,
-            fitted: Fitted::default(),
+            kind: entry.kind,
+            title,
+            notes,
+            has_texts,
+        }
+    }
+
+    /// Let the output keep the block, with its texts.
+    pub(crate) fn keep(self, fitted: Fitted, texts: &mut Vec<Part<'a>>, output: &mut Output<'a>) -> Shown {
+        let end = end(self.has_texts);
+        let shown = Shown {
+            section: self.section,
+            position: self.position,
+            start: output.end(),
+            line_size: self.line_size,
+            texts_size: fitted.size,
             earlier: 0,
             late: 0,
-            line_size: 0,
-            measure,
-            kind: entry.kind,
-            notes: notes(entry),
-            end: if has_texts { "\n" } else { "\n\n" },
+            kind: self.kind,
+            title_end: Place::default(),
+            end: Place::default(),
+            notes_size: self.notes.len(),
+            bare_size: OPENING.len() + self.title.len() + end.len(),
+            has_texts: self.has_texts,
         };
-        candidate.line_size = candidate.line_size_with("");
-        candidate
+        output.keep(Piece::ascii(OPENING).into());
+        output.keep(self.title.into());
+        let title_end = output.end();
+        output.keep_ascii(&self.notes);
+        output.keep_ascii(end);
+        texts.drain(..).for_each(|part| output.keep(part));
+        Shown { title_end, end: output.end(), ..shown }
+    }
+}
+
+/// A block that is shown: where the output keeps it, and what its heading counts.
+#[derive(Debug)]
+pub(crate) struct Shown {
+    pub(crate) section: Section,
+    pub(crate) position: usize,
+    /// What the heading takes.
+    pub(crate) line_size: usize,
+    /// What the texts take.
+    pub(crate) texts_size: usize,
+    /// How many older blocks its heading counts.
+    pub(crate) earlier: usize,
+    /// How many came after the total was spent.
+    pub(crate) late: usize,
+    kind: Kind,
+    start: Place,
+    title_end: Place,
+    end: Place,
+    /// The notes stand behind the title.
+    notes_size: usize,
+    /// The characters of the heading without notes.
+    bare_size: usize,
+    has_texts: bool,
+}
+
+impl Shown {
+    /// How much more the heading takes that counts one older block more. It may be less.
+    pub(crate) fn growth(&self, measure: Measure, output: &Output<'_>) -> isize {
+        let count = count_note(self.kind, self.earlier + 1, true);
+        signed(self.line_size_with(&count, measure, output)) - signed(self.line_size)
     }
 
     /// What the heading takes with a count.
-    fn line_size_with(&self, count: &str) -> usize {
-        match self.measure {
+    fn line_size_with(&self, count: &str, measure: Measure, output: &Output<'_>) -> usize {
+        match measure {
             Measure::Characters => {
-                let brackets = match (self.notes.len(), count.len()) {
+                let brackets = match (self.notes_size, count.len()) {
                     (notes, 0) => notes,
                     (0, count) => count + 3,
                     (notes, count) => notes + count + 2,
                 };
-                4 + self.title.len() + brackets + self.end.len()
+                self.bare_size + brackets
             }
             Measure::Tokens(_) => {
-                let mut line = OwnedText::default();
-                line.push_ascii("### ");
-                line.push(self.title.text());
-                line.push_ascii(&with_count(&self.notes, count));
-                line.push_ascii(self.end);
-                self.measure.size(line.as_text())
+                let line = output.kept(self.start..self.title_end);
+                measure_line(line, &with_count(&self.notes(output), count), self.has_texts, measure)
             }
         }
     }
 
-    /// How much more the heading takes that counts one older block more. It may be less.
-    pub(crate) fn growth(&self) -> isize {
-        let size = self.line_size_with(&count_note(self.kind, self.earlier + 1, true));
-        signed(size) - signed(self.line_size)
+    fn notes(&self, output: &Output<'_>) -> String {
+        output.kept(self.title_end..self.title_end.behind(self.notes_size)).as_text().to_utf8()
     }
 
-    /// Add the heading to the parts, but for its end, which is known last; where it begins.
-    pub(crate) fn open(&self, parts: &mut Vec<Part<'a>>) -> usize {
-        let start = parts.len();
-        parts.extend([Piece::ascii("### "), self.title.clone(), Piece::default()].map(Part::from));
-        start
-    }
-
-    /// Set the end of the heading.
-    pub(crate) fn end_heading(&mut self, walked_all: bool, parts: &mut [Part<'a>]) {
-        let end = self.heading_end(walked_all);
-        if let Some([_, _, own, ..]) = parts.get_mut(self.parts.clone()) {
-            *own = end.into();
+    /// Let the block be the next that stands in the output, with what its heading counts.
+    pub(crate) fn order(&mut self, walked_all: bool, measure: Measure, output: &mut Output<'_>) {
+        if self.earlier + self.late == 0 {
+            output.order(self.start..self.end);
+            return;
         }
+        let count = self.settle_count(walked_all, measure, output);
+        let counted = with_count(&self.notes(output), &count);
+        output.order(self.start..self.title_end);
+        output.push_ascii(&counted);
+        output.order(self.title_end.behind(self.notes_size)..self.end);
     }
 
-    /// What the heading says behind its title. What came after the total was spent is counted where its number
-    /// has room.
-    fn heading_end(&mut self, walked_all: bool) -> Piece<'a> {
-        if self.earlier + self.late == 0 && self.notes.is_empty() {
-            return Piece::ascii(self.end);
-        }
-        let mut count = count_note(self.kind, self.earlier, true);
-        if walked_all && self.earlier + self.late > 0 {
+    /// What the heading counts. What came after the total was spent is counted where its number has room.
+    fn settle_count(&mut self, walked_all: bool, measure: Measure, output: &Output<'_>) -> String {
+        if walked_all {
             let exact = count_note(self.kind, self.earlier + self.late, false);
-            let size = self.line_size_with(&exact);
+            let size = self.line_size_with(&exact, measure, output);
             if size <= self.line_size {
-                (count, self.line_size) = (exact, size);
+                self.line_size = size;
+                return exact;
             }
         }
-        let mut end = with_count(&self.notes, &count);
-        end.push_str(self.end);
-        Piece::own_ascii(end)
+        count_note(self.kind, self.earlier, true)
     }
+}
+
+/// What a heading ends with: an empty line ends a block that has nothing else.
+fn end(has_texts: bool) -> &'static str {
+    if has_texts { "\n" } else { "\n\n" }
+}
+
+fn measure_line(mut line: OwnedText, notes: &str, has_texts: bool, measure: Measure) -> usize {
+    line.push_ascii(notes);
+    line.push_ascii(end(has_texts));
+    measure.size(line.as_text())
 }

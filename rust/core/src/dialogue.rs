@@ -3,7 +3,8 @@
 use crate::clean::{clean, escape_marks};
 use crate::content::Content;
 use crate::messages::{Halt, Messages};
-use crate::pieces::{Output, Piece};
+use crate::output::Output;
+use crate::pieces::Piece;
 use crate::read::{items, read_spoken, speaker_of};
 use crate::session::{Placed, Places};
 use crate::text::{OwnedText, Text};
@@ -29,7 +30,7 @@ pub fn dialogue<'a, M: Messages<'a>>(messages: &M) -> Result<Output<'a>, Halt<M:
             }
         }
     }
-    let mut output = Output::with_room(7 * turns.len());
+    let mut output = Output::default();
     for (speaker, said) in turns.into_iter().rev() {
         let is_first = output.is_empty();
         for piece in [if is_first { "[" } else { "\n\n[" }, speaker, "]\n"] {

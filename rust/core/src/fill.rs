@@ -6,15 +6,16 @@
 
 use ahash::AHashMap;
 
-use crate::candidate::Candidate;
+use crate::candidate::{Candidate, Shown};
 use crate::clean::{CLOSE_MARKER, OPEN_MARKER};
 use crate::dedupe::Reason;
 use crate::entry::Entry;
 use crate::fates::{Fate, Reasons, Trace, count_reason};
-use crate::fit::{fit_part, fit_summary, fit_whole};
+use crate::fit::{Fitted, Sources, fit_part, fit_summary, fit_whole};
 use crate::left_out::{MOST_LISTED, list_left_out};
 use crate::limits::{Measure, room_of, signed};
-use crate::pieces::{Output, Part, Piece};
+use crate::output::Output;
+use crate::pieces::{Part, Piece};
 use crate::render::{Section, sources};
 use crate::settings::Settings;
 use crate::text::OwnedText;
@@ -50,13 +51,15 @@ pub struct Fill<'a, 's, V> {
     settings: &'s Settings,
     trace: Option<Trace>,
     left: isize,
-    candidates: Vec<Candidate<'a>>,
-    /// The parts of all blocks that are shown.
-    parts: Vec<Part<'a>>,
+    /// All blocks that are shown.
+    blocks: Vec<Shown>,
+    output: Output<'a>,
+    /// The texts of the block that is offered.
+    texts: Vec<Part<'a>>,
     opened: Vec<Section>,
     counted: AHashMap<usize, usize>,
     is_spent: bool,
-    stopped_at: Option<(Entry<'a, V>, Candidate<'a>)>,
+    stopped_at: Option<Entry<'a, V>>,
     listed: Vec<Entry<'a, V>>,
     summary: OwnedText,
 }
@@ -79,8 +82,9 @@ impl<'a, 's, V: Value<'a>> Fill<'a, 's, V> {
             settings,
             trace: is_traced.then(Vec::new),
             left: signed(settings.total) - signed(frame_size(settings.measure)),
-            candidates: Vec::with_capacity(ROOM),
-            parts: Vec::with_capacity(8 * ROOM),
+            blocks: Vec::with_capacity(ROOM),
+            output: Output::default(),
+            texts: Vec::with_capacity(ROOM),
             opened: Vec::new(),
             counted: AHashMap::new(),
             is_spent: false,
@@ -122,13 +126,13 @@ impl<'a, 's, V: Value<'a>> Fill<'a, 's, V> {
 
     /// Let the heading of the block with this order, where it is shown, count one more older block.
     pub fn count(&mut self, newest: usize) {
-        let shown = self.counted.get(&newest).and_then(|place| self.candidates.get_mut(*place));
+        let shown = self.counted.get(&newest).and_then(|place| self.blocks.get_mut(*place));
         let Some(shown) = shown else { return };
         if self.is_spent {
             shown.late += 1;
             return;
         }
-        let growth = shown.growth();
+        let growth = shown.growth(self.settings.measure, &self.output);
         if growth > self.left {
             self.is_spent = true;
             shown.late += 1;
@@ -158,18 +162,15 @@ impl<'a, 's, V: Value<'a>> Fill<'a, 's, V> {
     /// Show a block whole, or stop at it.
     fn try_whole(&mut self, entry: Entry<'a, V>) {
         let sources = sources(&entry, self.settings.keep);
-        let mut candidate = Candidate::new(&entry, sources.iter().any(Option::is_some), self.settings.measure);
+        let candidate = Candidate::new(&entry, has_any(&sources), self.settings.measure);
         let room = self.left - signed(self.heading_size(&candidate));
-        let start = candidate.open(&mut self.parts);
         let limits = self.settings.limits.by_rule(entry.max_chars);
-        let fitted = fit_whole(&sources, limits, (room, self.settings.measure), &mut self.parts);
+        let fitted = fit_whole(&sources, limits, (room, self.settings.measure), &mut self.texts);
         if let Some(fitted) = fitted {
-            (candidate.parts, candidate.fitted) = (start..self.parts.len(), fitted);
-            self.show(candidate, "limit");
+            self.show(candidate, fitted, "limit");
         } else {
-            self.parts.truncate(start);
             self.is_spent = true;
-            self.stopped_at = Some((entry, candidate));
+            self.stopped_at = Some(entry);
         }
     }
 
@@ -199,19 +200,19 @@ impl<'a, 's, V: Value<'a>> Fill<'a, 's, V> {
         size
     }
 
-    fn show(&mut self, candidate: Candidate<'a>, by: &'static str) {
-        self.left -= signed(self.heading_size(&candidate) + candidate.fitted.size);
+    fn show(&mut self, candidate: Candidate<'a>, fitted: Fitted, by: &'static str) {
+        self.left -= signed(self.heading_size(&candidate) + fitted.size);
         self.shown += 1;
-        self.cut += usize::from(candidate.fitted.is_cut);
-        let (fate, by) = if candidate.fitted.is_cut { (Fate::Cut, by) } else { (Fate::Shown, "") };
+        self.cut += usize::from(fitted.is_cut);
+        let (fate, by) = if fitted.is_cut { (Fate::Cut, by) } else { (Fate::Shown, "") };
         self.note(candidate.age, fate, by);
         if candidate.section == Section::Commands || candidate.section == Section::Changes {
-            self.counted.insert(candidate.order, self.candidates.len());
+            self.counted.insert(candidate.order, self.blocks.len());
         }
         if !self.opened.contains(&candidate.section) {
             self.opened.push(candidate.section);
         }
-        self.candidates.push(candidate);
+        self.blocks.push(candidate.keep(fitted, &mut self.texts, &mut self.output));
     }
 
     fn leave_out(&mut self, age: usize) {
@@ -224,40 +225,37 @@ impl<'a, 's, V: Value<'a>> Fill<'a, 's, V> {
         let measure = self.settings.measure;
         let counts_tokens = !measure.is_characters();
         let left_out = self.settle_stop();
-        for shown in &mut self.candidates {
-            shown.end_heading(!self.is_done, &mut self.parts);
-        }
-        let mut output = Output::of_unordered(std::mem::take(&mut self.parts), self.candidates.len() + 8);
+        let mut output = std::mem::take(&mut self.output);
         if self.shown == 0 && self.summary.as_text().is_empty() {
             self.budget_too_small |= self.is_spent;
             self.tokens = counts_tokens.then_some(0);
             return output;
         }
         let mut size = frame_size(measure) + measure.size(self.summary.as_text()) + measure.size(left_out.as_text());
-        output.push(Piece::ascii(OPEN_MARKER));
-        output.push(Piece::ascii("\n\n"));
+        output.push_ascii(OPEN_MARKER);
+        output.push_ascii("\n\n");
         output.push(Piece::own(std::mem::take(&mut self.summary)));
         for section in Section::ALL {
             let mut is_first = true;
-            for shown in self.candidates.iter().rev().filter(|shown| shown.section == section) {
+            for shown in self.blocks.iter_mut().rev().filter(|shown| shown.section == section) {
                 if is_first {
-                    output.push(Piece::ascii(section.heading()));
+                    output.push_ascii(section.heading());
                     size += measure.size_ascii(section.heading());
                     is_first = false;
                 }
-                output.push_range(shown.parts.clone());
-                size += shown.line_size + shown.fitted.size;
+                shown.order(!self.is_done, measure, &mut output);
+                size += shown.line_size + shown.texts_size;
                 if counts_tokens {
-                    self.block_tokens.push((shown.position, shown.line_size + shown.fitted.size));
+                    self.block_tokens.push((shown.position, shown.line_size + shown.texts_size));
                 }
             }
         }
         output.push(Piece::own(left_out));
         if self.shown > 0 && self.settings.framing {
-            output.push(Piece::ascii(FRAMING));
+            output.push_ascii(FRAMING);
             size += measure.size_ascii(FRAMING);
         }
-        output.push(Piece::ascii(CLOSE_MARKER));
+        output.push_ascii(CLOSE_MARKER);
         self.tokens = counts_tokens.then_some(size);
         output
     }
@@ -273,22 +271,23 @@ impl<'a, 's, V: Value<'a>> Fill<'a, 's, V> {
         let listed = std::mem::take(&mut self.listed);
         let mut listed: Vec<&Entry<'a, V>> = listed.iter().collect();
         let listing = list_left_out(&listed, (room, self.settings.measure), self.is_done);
-        let Some((entry, mut candidate)) = self.stopped_at.take() else { return listing };
-        let left =
-            self.left - signed(self.settings.measure.size(listing.as_text())) - signed(self.heading_size(&candidate));
-        let (start, sources) = (candidate.open(&mut self.parts), sources(&entry, self.settings.keep));
+        let Some(entry) = self.stopped_at.take() else { return listing };
+        let (measure, sources) = (self.settings.measure, sources(&entry, self.settings.keep));
+        let candidate = Candidate::new(&entry, has_any(&sources), measure);
+        let left = self.left - signed(measure.size(listing.as_text())) - signed(self.heading_size(&candidate));
         let limits = self.settings.limits.by_rule(entry.max_chars);
-        let fitted = fit_part(&sources, limits, (left, self.settings.measure), &mut self.parts);
-        if let Some(fitted) = fitted {
-            (candidate.parts, candidate.fitted) = (start..self.parts.len(), fitted);
-            self.show(candidate, "total");
+        if let Some(fitted) = fit_part(&sources, limits, (left, measure), &mut self.texts) {
+            self.show(candidate, fitted, "total");
             return listing;
         }
-        self.parts.truncate(start);
         self.leave_out(entry.age);
         listed.insert(0, &entry);
         list_left_out(&listed, (room, self.settings.measure), self.is_done)
     }
+}
+
+fn has_any<V>(sources: &Sources<'_, V>) -> bool {
+    sources.iter().any(Option::is_some)
 }
 
 /// What the lines take that open and close a context.

@@ -1,11 +1,10 @@
-//! Output in the making: pieces of the input and of our own texts, written once into one exact allocation.
+//! What an output is made of: pieces of the input and of our own texts, and text that is not yet made.
 
 use std::hash::{Hash, Hasher};
-use std::ops::Range;
 use std::rc::Rc;
 
-use crate::scan::{Plain, Recipe};
-use crate::text::{OwnedText, Text, Unit, Width};
+use crate::scan::Plain;
+use crate::text::{OwnedText, Text};
 
 /// A piece of an output: borrowed from the input, or part of a text of our own.
 #[derive(Clone, Debug)]
@@ -160,97 +159,5 @@ impl Part<'_> {
             Self::Piece(piece) => then(piece.text()),
             Self::Plain(plain) => then(plain.made().as_text()),
         }
-    }
-}
-
-/// Finished output: its parts, and the order in which they stand.
-#[derive(Clone, Debug, Default)]
-pub struct Output<'a> {
-    parts: Vec<Part<'a>>,
-    order: Vec<Range<usize>>,
-}
-
-impl<'a> Output<'a> {
-    /// An empty output with room for so many parts.
-    #[must_use]
-    pub fn with_room(parts: usize) -> Self {
-        Self { parts: Vec::with_capacity(parts), order: Vec::new() }
-    }
-
-    /// An empty output that has parts, so that they need not be moved, but none in its order.
-    #[must_use]
-    pub fn of_unordered(parts: Vec<Part<'a>>, ranges: usize) -> Self {
-        Self { parts, order: Vec::with_capacity(ranges) }
-    }
-
-    /// Add a part.
-    pub fn push(&mut self, part: impl Into<Part<'a>>) {
-        let (part, place) = (part.into(), self.parts.len());
-        if part.is_empty() {
-            return;
-        }
-        self.parts.push(part);
-        self.push_range(place..place + 1);
-    }
-
-    /// Add parts that it has.
-    pub fn push_range(&mut self, range: Range<usize>) {
-        match self.order.last_mut() {
-            Some(last) if last.end == range.start => last.end = range.end,
-            _ => self.order.push(range),
-        }
-    }
-
-    /// Its parts, one behind the other.
-    pub(crate) fn parts(&self) -> impl Iterator<Item = &Part<'a>> {
-        self.order.iter().flat_map(|range| self.parts.get(range.clone()).unwrap_or_default())
-    }
-
-    /// How many code points there are.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.parts().map(Part::len).sum()
-    }
-
-    /// Whether there is no code point.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.parts().next().is_none()
-    }
-
-    /// What the widest code point needs.
-    #[must_use]
-    pub fn width(&self) -> Width {
-        let widen = |width: Width, part: &Part<'a>| match part {
-            _ if width == Width::Ucs4 => width,
-            Part::Piece(piece) => width.max(piece.text().width()),
-            Part::Plain(plain) => width.max(plain.width()),
-        };
-        self.parts().fold(Width::Ascii, widen)
-    }
-
-    /// Write all code points into `room`, which holds exactly as many and is wide enough.
-    pub fn write<C: Unit>(&self, room: &mut [C]) {
-        let mut rest = room;
-        for part in self.parts() {
-            let Some((own, behind)) = rest.split_at_mut_checked(part.len()) else { return };
-            part.with_text(|text| C::copy_text(text, own));
-            rest = behind;
-        }
-    }
-
-    /// The output in UTF-8; a lone surrogate becomes U+FFFD.
-    #[must_use]
-    pub fn to_bytes(&self) -> Vec<u8> {
-        let recipe = Recipe::of(self, &[]);
-        let mut bytes = vec![0; recipe.len()];
-        recipe.write(&mut bytes);
-        bytes
-    }
-
-    /// [`Output::to_bytes`] as text.
-    #[must_use]
-    pub fn to_utf8(&self) -> String {
-        String::from_utf8(self.to_bytes()).unwrap_or_default()
     }
 }

@@ -3,7 +3,7 @@
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
-use toolcarry::pieces::Output;
+use toolcarry::output::Output;
 use toolcarry::project::{Changed, Decisions, Door, Draft, Edit, Json, Mend, Outcome, Replacement, TextPart};
 use toolcarry::text::Text;
 use toolcarry::value::{Key, Value};
@@ -122,7 +122,7 @@ fn json_object<'py>(py: Python<'py>, value: &Json<'_>) -> PyResult<Bound<'py, Py
 
 /// A new text of parts. None of them is written as JSON: objects hold text.
 fn joined_string<'py>(py: Python<'py>, parts: &[TextPart<'_>]) -> PyResult<Bound<'py, PyString>> {
-    let mut output = Output::with_room(parts.len());
+    let mut output = Output::default();
     for part in parts {
         if let TextPart::Text(text) = part {
             output.push(text.clone());

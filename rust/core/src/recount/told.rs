@@ -6,7 +6,8 @@ use super::tool_line::{SEPARATOR, ToolLine};
 use crate::clean::without_controls;
 use crate::content::{is_of_media, part_text as part_line};
 use crate::dialogue::{has_words, part_text};
-use crate::pieces::{Output, Part, Piece};
+use crate::output::Output;
+use crate::pieces::{Part, Piece};
 use crate::read::{USER, items, speaker_of};
 use crate::text::{OwnedText, Text};
 use crate::value::{Key, Value, names, text_or_empty};
@@ -76,7 +77,7 @@ impl<'a> Told<'a> {
 
     /// The text, and the lines behind it.
     pub(super) fn content(&self) -> Output<'a> {
-        let mut content = Output::with_room(2 + 7 * self.lines.len());
+        let mut content = Output::default();
         for part in self.said() {
             content.push(part);
         }

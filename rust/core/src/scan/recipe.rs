@@ -5,7 +5,8 @@ use std::ops::Range;
 use super::plain::Plain;
 use super::spans::span_of;
 use super::unescape::write_unescaped;
-use crate::pieces::{Output, Part};
+use crate::output::Output;
+use crate::pieces::Part;
 use crate::text::Text;
 
 /// A context to be written from the data that was scanned. It borrows nothing else, and holds little: what is no part of
@@ -33,25 +34,21 @@ impl<'d> Recipe<'d> {
     #[must_use]
     pub fn of(output: &Output<'_>, data: &'d [u8]) -> Self {
         let (mut own, mut steps) = (0, 0);
-        for part in output.parts() {
-            match part {
-                Part::Piece(piece) => own += size_of(piece.text()),
-                Part::Plain(_) => steps += 1,
-            }
-        }
+        output.see(|part| match part {
+            Part::Piece(piece) => own += size_of(piece.text()),
+            Part::Plain(_) => steps += 1,
+        });
         let mut recipe = Self { data, own: Vec::with_capacity(own), steps: Vec::with_capacity(steps), written: 0 };
-        for part in output.parts() {
-            match part {
-                Part::Piece(piece) => recipe.make(piece.text()),
-                Part::Plain(plain) => match range_in(plain.written(), data) {
-                    Some(Range { start, end }) => {
-                        recipe.steps.push(Step { own_end: recipe.own.len(), start, end });
-                        recipe.written += plain.utf8_len();
-                    }
-                    None => recipe.make_plain(*plain),
-                },
-            }
-        }
+        output.see(|part| match part {
+            Part::Piece(piece) => recipe.make(piece.text()),
+            Part::Plain(plain) => match range_in(plain.written(), data) {
+                Some(Range { start, end }) => {
+                    recipe.steps.push(Step { own_end: recipe.own.len(), start, end });
+                    recipe.written += plain.utf8_len();
+                }
+                None => recipe.make_plain(*plain),
+            },
+        });
         recipe
     }
 
