@@ -53,29 +53,29 @@ impl<'a> Candidate<'a> {
 
     /// Let the output keep the block, with its texts.
     pub(crate) fn keep(self, fitted: Fitted, texts: &mut Vec<Part<'a>>, output: &mut Output<'a>) -> Shown {
-        let end = end(self.has_texts);
-        let shown = Shown {
-            section: self.section,
-            position: self.position,
-            start: output.end(),
-            line_size: self.line_size,
+        let Self { section, position, kind, title, notes, has_texts, line_size, .. } = self;
+        let (start, bare_size) = (output.end(), OPENING.len() + title.len() + end(has_texts).len());
+        output.keep_ascii(OPENING);
+        output.keep(title.into());
+        let title_end = output.end();
+        output.keep_ascii(&notes);
+        output.keep_ascii(end(has_texts));
+        texts.drain(..).for_each(|part| output.keep(part));
+        Shown {
+            section,
+            position,
+            line_size,
             texts_size: fitted.size,
             earlier: 0,
             late: 0,
-            kind: self.kind,
-            title_end: Place::default(),
-            end: Place::default(),
-            notes_size: self.notes.len(),
-            bare_size: OPENING.len() + self.title.len() + end.len(),
-            has_texts: self.has_texts,
-        };
-        output.keep(Piece::ascii(OPENING).into());
-        output.keep(self.title.into());
-        let title_end = output.end();
-        output.keep_ascii(&self.notes);
-        output.keep_ascii(end);
-        texts.drain(..).for_each(|part| output.keep(part));
-        Shown { title_end, end: output.end(), ..shown }
+            kind,
+            start,
+            title_end,
+            end: output.end(),
+            notes_size: notes.len(),
+            bare_size,
+            has_texts,
+        }
     }
 }
 

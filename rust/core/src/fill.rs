@@ -84,7 +84,7 @@ impl<'a, 's, V: Value<'a>> Fill<'a, 's, V> {
             left: signed(settings.total) - signed(frame_size(settings.measure)),
             blocks: Vec::with_capacity(ROOM),
             output: Output::default(),
-            texts: Vec::with_capacity(ROOM),
+            texts: Vec::new(),
             opened: Vec::new(),
             counted: AHashMap::new(),
             is_spent: false,
