@@ -115,3 +115,49 @@ fn range_in(bytes: &[u8], data: &[u8]) -> Option<Range<u32>> {
     let Range { start, end } = span_of(bytes, data);
     Some(u32::try_from(start).ok()?..u32::try_from(end).ok()?)
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)] // a test fails by panicking
+mod tests {
+    use super::super::{Conversation, room_for};
+    use super::*;
+    use crate::carry::carry;
+    use crate::pieces::Piece;
+    use crate::rules::RuleSet;
+    use crate::settings::Settings;
+
+    /// The context of a body, written by its recipe, and how much of it is own text.
+    fn written(body: &str) -> (String, usize) {
+        let body = body.to_owned(); // not far from what is made of it
+        let room = room_for(body.as_bytes());
+        let conversation = Conversation::open(body.as_bytes(), &room).unwrap();
+        let settings = Settings { framing: false, ..Settings::default() };
+        let carried = carry(&conversation, &Piece::ascii(""), &settings, RuleSet::built_in(), false).unwrap();
+        let recipe = Recipe::of(&carried.output, body.as_bytes());
+        let mut context = vec![0; recipe.len()];
+        recipe.write(&mut context);
+        assert_eq!(context, carried.output.to_bytes());
+        (String::from_utf8(context).unwrap(), recipe.own.len())
+    }
+
+    #[test]
+    fn what_stands_in_arguments_that_are_a_text_of_their_own_is_made() {
+        let body = r#"[{"role":"assistant","tool_calls":[{"id":"c","type":"function","function":{"name":"Write",
+            "arguments":"{\"file_path\":\"a.txt\",\"content\":\"one\\ntwo\"}"}}]},{"role":"tool","tool_call_id":"c",
+            "content":"done"}]"#;
+        let (context, own) = written(body);
+        assert!(context.contains("### a.txt\n```\none\ntwo\n```\n"), "{context}");
+        assert_eq!(own, context.len());
+    }
+
+    #[test]
+    fn what_stands_in_the_body_is_not_made() {
+        let body = r#"[{"role":"assistant","content":[{"type":"tool_use","id":"c","name":"Read","input":{"file_path":"a.txt"}}]},
+            {"role":"user","content":[{"type":"tool_result","tool_use_id":"c","content":"say \"\u4e00\" or \"一\""}]},
+            {"role":"assistant","content":[{"type":"tool_use","id":"d","name":"Read","input":{"file_path":"b.txt"}}]},
+            {"role":"user","content":[{"type":"tool_result","tool_use_id":"d","content":"say \"一\"\n"}]}]"#;
+        let (context, own) = written(body);
+        assert!(context.contains("\nsay \"一\" or \"一\"\n"), "{context}");
+        assert_eq!(own, context.len() - "say \"一\"\n".len(), "an escape of a number is made");
+    }
+}
