@@ -151,6 +151,31 @@ fn a_count_takes_one_character_more() {
 }
 
 #[test]
+fn a_count_stands_before_notes_to_the_character() {
+    let messages = json_of(&[failed_bash("t1", "make"), failed_bash("t2", "make")].concat());
+    let within = |total| carry(&messages, "", &Settings { total, ..Settings::default() }).output.to_utf8();
+    let whole = within(NO_LIMIT);
+    assert!(whole.contains("### make (latest of 2 runs; failed)\n"));
+    assert_eq!(within(whole.len() + 1), whole);
+    assert!(!within(whole.len()).contains("latest"));
+}
+
+/// What comes after the total was spent is counted where its number has the room of the `+`.
+#[test]
+fn a_later_count_takes_no_more_room() {
+    for (late, heading) in [(7, "### ls (latest of 9 runs)\n"), (98, "### ls (latest of 2+ runs)\n")] {
+        let older = (0..late).flat_map(|n| bash(&format!("t{n}"), "ls", "a"));
+        let long = bash("long", "cat", &"x".repeat(2_000));
+        let newer = [bash("u1", "ls", "b"), bash("u2", "ls", "c")].concat();
+        let messages = json_of(&older.chain(long).chain(newer).collect::<Vec<Value>>());
+        let carried = carry(&messages, "", &Settings { total: 600, ..Settings::default() });
+        let text = carried.output.to_utf8();
+        assert!(carried.counts.walked_all && text.contains(heading), "{late}: {text}");
+        assert!(text.chars().count() <= 600);
+    }
+}
+
+#[test]
 fn the_newest_are_shown() {
     let messages: Vec<Value> =
         (0..6).flat_map(|n| bash(&format!("t{n}"), &format!("run {n}"), &n.to_string().repeat(200))).collect();

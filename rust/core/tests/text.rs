@@ -202,8 +202,9 @@ fn pieces_of_equal_text_are_equal_wherever_it_lives() {
 
 #[test]
 fn an_output_knows_its_length_and_width() {
-    let cases: [(&[&str], (usize, Width)); 5] = [
+    let cases: [(&[&str], (usize, Width)); 6] = [
         (&[], (0, Width::Ascii)),
+        (&["", ""], (0, Width::Ascii)),
         (&["", "ab", ""], (2, Width::Ascii)),
         (&["ab", "\u{e9}"], (3, Width::Latin1)),
         (&["\u{20ac}", "ab"], (3, Width::Ucs2)),
