@@ -83,7 +83,7 @@ impl<'a, 's, V: Value<'a>> Fill<'a, 's, V> {
             trace: is_traced.then(Vec::new),
             left: signed(settings.total) - signed(frame_size(settings.measure)),
             blocks: Vec::with_capacity(ROOM),
-            output: Output::default(),
+            output: Output::with_room(ROOM),
             texts: Vec::new(),
             opened: Vec::new(),
             counted: AHashMap::new(),

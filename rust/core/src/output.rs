@@ -41,6 +41,12 @@ impl Place {
 }
 
 impl<'a> Output<'a> {
+    /// An empty output with room for so many blocks.
+    pub(crate) fn with_room(blocks: usize) -> Self {
+        let (own, insets) = (Vec::with_capacity(blocks * SHORT), Vec::with_capacity(2 * blocks));
+        Self { own, insets, order: Vec::new() }
+    }
+
     /// Add a part at the end.
     pub fn push(&mut self, part: impl Into<Part<'a>>) {
         let start = self.end();
