@@ -18,7 +18,6 @@ import platform
 import subprocess
 import sys
 import tempfile
-import threading
 from pathlib import Path
 
 from paired import backends, build, print_origin, print_table
@@ -45,9 +44,7 @@ def measure(path: Path, total: int) -> tuple[int, int]:
     policy = Policy(max_tool_context_chars=total, max_tool_result_chars=2_000)
     data = path.read_bytes()
     # What is made once and kept, tables above all, is no part of it.
-    warming = threading.Thread(target=kernel.carry_body, args=(data, "", policy))
-    warming.start()
-    warming.join()
+    kernel.carry_body(data, "", policy)
     heap = ctypes.CDLL(None)
     heap.heap_most.restype = ctypes.c_ssize_t
     heap.heap_start()

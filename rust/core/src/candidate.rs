@@ -7,7 +7,7 @@ use crate::output::{Output, Place};
 use crate::pieces::{Part, Piece};
 use crate::render::{Section, count_note, notes, title, with_count};
 use crate::rules::Kind;
-use crate::text::OwnedText;
+use crate::text::{OwnedText, Text};
 use crate::value::Value;
 
 const OPENING: &str = "### ";
@@ -33,7 +33,7 @@ impl<'a> Candidate<'a> {
         let line_size = match measure {
             Measure::Characters => OPENING.len() + title.len() + notes.len() + end(has_texts).len(),
             Measure::Tokens(_) => {
-                let mut line = OwnedText::from(Piece::ascii(OPENING).text());
+                let mut line = OwnedText::from(Text::ascii(OPENING));
                 line.push(title.text());
                 measure_line(line, &notes, has_texts, measure)
             }
@@ -52,7 +52,7 @@ impl<'a> Candidate<'a> {
     }
 
     /// Let the output keep the block, with its texts.
-    pub(crate) fn keep(self, fitted: Fitted, texts: &mut Vec<Part<'a>>, output: &mut Output<'a>) -> Shown {
+    pub(crate) fn keep(self, fitted: Fitted, texts: &mut Vec<Part<'a>>, output: &mut Output<'a>) -> Block {
         let Self { section, position, kind, title, notes, has_texts, line_size, .. } = self;
         let (start, bare_size) = (output.end(), OPENING.len() + title.len() + end(has_texts).len());
         output.keep_ascii(OPENING);
@@ -61,7 +61,7 @@ impl<'a> Candidate<'a> {
         output.keep_ascii(&notes);
         output.keep_ascii(end(has_texts));
         texts.drain(..).for_each(|part| output.keep(part));
-        Shown {
+        Block {
             section,
             position,
             line_size,
@@ -81,7 +81,7 @@ impl<'a> Candidate<'a> {
 
 /// A block that is shown: where the output keeps it, and what its heading counts.
 #[derive(Debug)]
-pub(crate) struct Shown {
+pub(crate) struct Block {
     pub(crate) section: Section,
     pub(crate) position: usize,
     /// What the heading takes.
@@ -103,7 +103,7 @@ pub(crate) struct Shown {
     has_texts: bool,
 }
 
-impl Shown {
+impl Block {
     /// How much more the heading takes that counts one older block more. It may be less.
     pub(crate) fn growth(&self, measure: Measure, output: &Output<'_>) -> isize {
         let count = count_note(self.kind, self.earlier + 1, true);
@@ -133,16 +133,16 @@ impl Shown {
     }
 
     /// Let the block be the next that stands in the output, with what its heading counts.
-    pub(crate) fn order(&mut self, walked_all: bool, measure: Measure, output: &mut Output<'_>) {
+    pub(crate) fn place(&mut self, walked_all: bool, measure: Measure, output: &mut Output<'_>) {
         if self.earlier + self.late == 0 {
-            output.order(self.start..self.end);
+            output.place(self.start..self.end);
             return;
         }
         let count = self.settle_count(walked_all, measure, output);
         let counted = with_count(&self.notes(output), &count);
-        output.order(self.start..self.title_end);
+        output.place(self.start..self.title_end);
         output.push_ascii(&counted);
-        output.order(self.title_end.behind(self.notes_size)..self.end);
+        output.place(self.title_end.behind(self.notes_size)..self.end);
     }
 
     /// What the heading counts. What came after the total was spent is counted where its number has room.

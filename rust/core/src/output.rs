@@ -3,10 +3,10 @@
 use std::ops::Range;
 
 use crate::pieces::{Part, Piece};
-use crate::scan::Recipe;
 use crate::text::{OwnedText, Text, Unit, Width};
 
-/// Of a part with fewer code points, all up to U+00FF, a copy takes no more room than what says where it stands.
+/// Parts of fewer code points, all up to U+00FF, are copied: titles, markers, and what stands around texts. Kept as they
+/// are, most would take as much, and one after the other is longer to write.
 const SHORT: usize = 128;
 
 /// Finished output. Its text is kept as it comes, and stands in an order of its own.
@@ -27,7 +27,7 @@ struct Inset<'a> {
 }
 
 /// A place in what an output keeps: how much own text there is before it, and how many parts between.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Place {
     own: usize,
     insets: usize,
@@ -51,26 +51,29 @@ impl<'a> Output<'a> {
     pub fn push(&mut self, part: impl Into<Part<'a>>) {
         let start = self.end();
         self.keep(part.into());
-        self.order(start..self.end());
+        self.place(start..self.end());
     }
 
     pub(crate) fn push_ascii(&mut self, text: &str) {
         let start = self.end();
         self.keep_ascii(text);
-        self.order(start..self.end());
+        self.place(start..self.end());
     }
 
     /// Keep a part, which does not stand in the output until its place is put in order.
     pub(crate) fn keep(&mut self, part: Part<'a>) {
-        match &part {
-            Part::Piece(piece)
-                if piece.len() < SHORT
-                    && let Text::Latin1(units) = piece.text() =>
-            {
-                self.own.extend_from_slice(units);
-            }
-            _ if part.is_empty() => {}
-            _ => self.insets.push(Inset { own: self.own.len(), part }),
+        let narrow = match &part {
+            _ if part.len() >= SHORT => None,
+            Part::Piece(piece) => match piece.text() {
+                Text::Latin1(units) => Some(units),
+                _ => None,
+            },
+            Part::Plain(plain) => Some(plain.written()).filter(|bytes| bytes.len() == plain.len()),
+        };
+        if let Some(units) = narrow {
+            self.own.extend_from_slice(units);
+        } else if !part.is_empty() {
+            self.insets.push(Inset { own: self.own.len(), part });
         }
     }
 
@@ -84,7 +87,7 @@ impl<'a> Output<'a> {
     }
 
     /// Let what is kept between two places be the next that stands in the output.
-    pub(crate) fn order(&mut self, kept: Range<Place>) {
+    pub(crate) fn place(&mut self, kept: Range<Place>) {
         match self.order.last_mut() {
             _ if kept.start == kept.end => {}
             Some(last) if last.end == kept.start => last.end = kept.end,
@@ -93,7 +96,7 @@ impl<'a> Output<'a> {
     }
 
     /// See each part of what is kept between two places.
-    pub(crate) fn see_kept(&self, kept: &Range<Place>, see: &mut impl FnMut(&Part<'_>)) {
+    fn see_kept(&self, kept: &Range<Place>, see: &mut impl FnMut(&Part<'_>)) {
         let mut own = kept.start.own;
         for inset in self.insets.get(kept.start.insets..kept.end.insets).unwrap_or_default() {
             self.see_own(own..inset.own, see);
@@ -156,19 +159,21 @@ impl<'a> Output<'a> {
     pub fn write<C: Unit>(&self, room: &mut [C]) {
         let mut at = 0;
         self.see(|part| {
-            if let Some(own) = room.get_mut(at..at + part.len()) {
+            let end = at + part.len();
+            if let Some(own) = room.get_mut(at..end) {
                 part.with_text(|text| C::copy_text(text, own));
             }
-            at += part.len();
+            at = end;
         });
     }
 
     /// The output in UTF-8; a lone surrogate becomes U+FFFD.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
-        let recipe = Recipe::of(self, &[]);
-        let mut bytes = vec![0; recipe.len()];
-        recipe.write(&mut bytes);
+        let mut size = 0;
+        self.see(|part| size += part.utf8_len());
+        let (mut bytes, mut at) = (vec![0; size], 0);
+        self.see(|part| at += part.write_utf8(bytes.get_mut(at..).unwrap_or_default()));
         bytes
     }
 
@@ -203,7 +208,7 @@ mod tests {
         assert!(output.is_empty());
         for (name, kept) in [("1", &pound), ("2", &none), ("3", &euro)] {
             output.push_ascii(name);
-            output.order(kept.clone());
+            output.place(kept.clone());
         }
         assert_eq!(output.to_utf8(), "1<\u{20a4}>23<\u{20ac}><>");
         assert_eq!((output.len(), output.width()), (11, Width::Ucs2));
@@ -216,8 +221,8 @@ mod tests {
         let mut output = Output::default();
         let (first, second) = (keep(&mut output, &[&[0x20AC]]), keep(&mut output, &[&[0x20AC]]));
         let all = first.start..second.end;
-        output.order(first);
-        output.order(second);
+        output.place(first);
+        output.place(second);
         assert_eq!(output.order, [all]);
     }
 }

@@ -153,6 +153,24 @@ impl Part<'_> {
         }
     }
 
+    /// How many bytes it takes in UTF-8.
+    #[must_use]
+    pub fn utf8_len(&self) -> usize {
+        match self {
+            Self::Piece(piece) => piece.text().utf8_len(),
+            Self::Plain(plain) => plain.utf8_len(),
+        }
+    }
+
+    /// Write it in UTF-8 into room for [`Part::utf8_len`] bytes; how many it took. A lone surrogate becomes U+FFFD. What
+    /// stands in the room behind them may be overwritten.
+    pub fn write_utf8(&self, room: &mut [u8]) -> usize {
+        match self {
+            Self::Piece(piece) => piece.text().write_utf8(room),
+            Self::Plain(plain) => plain.write_utf8(room),
+        }
+    }
+
     /// Say something of the text, which is made for it where it is not yet.
     pub fn with_text<T>(&self, then: impl FnOnce(Text<'_>) -> T) -> T {
         match self {

@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 
-use bumpalo::Bump;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString, PyTuple};
@@ -12,7 +11,7 @@ use toolcarry::messages::{Halt, List, Messages};
 use toolcarry::pair::Walk;
 use toolcarry::read::{read_call, read_result};
 use toolcarry::rules::RuleSet;
-use toolcarry::scan::Conversation;
+use toolcarry::scan::{Conversation, room_for};
 use toolcarry::text::{OwnedText, Text};
 use toolcarry::value::Value;
 
@@ -42,8 +41,8 @@ pub(crate) fn extract_tool_blocks<'py>(messages: &Bound<'py, PyAny>) -> PyResult
 #[pyfunction]
 pub(crate) fn extract_tool_blocks_body<'py>(body: &Bound<'py, PyBytes>) -> PyResult<Bound<'py, PyAny>> {
     let py = body.py();
-    let bump = Bump::new();
-    if let Ok(conversation) = Conversation::open(body.as_bytes(), &bump)
+    let room = room_for(body.as_bytes());
+    if let Ok(conversation) = Conversation::open(body.as_bytes(), &room)
         && let Ok(blocks) = blocks_of(py, &conversation, &|value| python_of(py, value), &|| Ok(()))?
     {
         return blocks.into_pyobject(py);

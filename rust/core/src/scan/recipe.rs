@@ -1,16 +1,15 @@
-//! What is left of a context when all is let go of that it was made with: so that little stands beside the output.
+//! What is left of a context when all is let go of that it was made with: where texts are plain, little stands beside the
+//! output then.
 
 use std::ops::Range;
 
-use super::plain::Plain;
 use super::spans::span_of;
 use super::unescape::write_unescaped;
 use crate::output::Output;
 use crate::pieces::Part;
-use crate::text::Text;
 
-/// A context to be written from the data that was scanned. It borrows nothing else, and holds little: what is no part of
-/// the data, and which parts of the data stand between.
+/// A context to be written from the data that was scanned. It borrows nothing else, and holds what is no part of the
+/// data, and which parts of the data stand between.
 #[derive(Debug)]
 pub struct Recipe<'d> {
     data: &'d [u8],
@@ -33,36 +32,25 @@ impl<'d> Recipe<'d> {
     /// The recipe for an output. What is plain in it and stands in the data is not made now.
     #[must_use]
     pub fn of(output: &Output<'_>, data: &'d [u8]) -> Self {
-        let (mut own, mut steps) = (0, 0);
-        output.see(|part| match part {
-            Part::Piece(piece) => own += size_of(piece.text()),
-            Part::Plain(_) => steps += 1,
+        let place = |part: &Part<'_>| match part {
+            Part::Plain(plain) => range_in(plain.written(), data),
+            Part::Piece(_) => None,
+        };
+        let (mut size, mut written, mut steps) = (0, 0, Vec::new());
+        output.see(|part| match place(part) {
+            Some(Range { start, end }) => {
+                steps.push(Step { own_end: size, start, end });
+                written += part.utf8_len();
+            }
+            None => size += part.utf8_len(),
         });
-        let mut recipe = Self { data, own: Vec::with_capacity(own), steps: Vec::with_capacity(steps), written: 0 };
-        output.see(|part| match part {
-            Part::Piece(piece) => recipe.make(piece.text()),
-            Part::Plain(plain) => match range_in(plain.written(), data) {
-                Some(Range { start, end }) => {
-                    recipe.steps.push(Step { own_end: recipe.own.len(), start, end });
-                    recipe.written += plain.utf8_len();
-                }
-                None => recipe.make_plain(*plain),
-            },
+        let (mut own, mut at) = (vec![0; size], 0);
+        output.see(|part| {
+            if place(part).is_none() {
+                at += part.write_utf8(own.get_mut(at..).unwrap_or_default());
+            }
         });
-        recipe
-    }
-
-    fn make(&mut self, text: Text<'_>) {
-        match text {
-            Text::Latin1(units) if units.is_ascii() => self.own.extend_from_slice(units),
-            _ => self.own.extend_from_slice(text.to_utf8().as_bytes()),
-        }
-    }
-
-    fn make_plain(&mut self, plain: Plain<'_>) {
-        let start = self.own.len();
-        self.own.resize(start + plain.utf8_len(), 0);
-        plain.write_utf8(self.own.get_mut(start..).unwrap_or_default());
+        Self { data, own, steps, written }
     }
 
     /// How many bytes the context takes.
@@ -96,14 +84,6 @@ impl<'d> Recipe<'d> {
             place.copy_from_slice(own);
         }
         own.len()
-    }
-}
-
-/// How many bytes a text takes in UTF-8, or fewer where it holds letters with accents: that is rare, and costs a look.
-fn size_of(text: Text<'_>) -> usize {
-    match text {
-        Text::Latin1(units) => units.len(),
-        wide => wide.utf8_len(),
     }
 }
 
