@@ -28,8 +28,8 @@ fn size_of(place: Place) -> isize {
 }
 
 fn took(place: Place) -> Place {
-    let held = HELD.fetch_add(size_of(place), Relaxed) + size_of(place);
-    MOST.fetch_max(held, Relaxed);
+    let size = size_of(place);
+    MOST.fetch_max(HELD.fetch_add(size, Relaxed) + size, Relaxed);
     place
 }
 

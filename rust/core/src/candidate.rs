@@ -20,6 +20,8 @@ pub(crate) struct Candidate<'a> {
     pub(crate) order: usize,
     /// What the heading takes.
     pub(crate) line_size: usize,
+    /// The characters of the heading without notes.
+    bare_size: usize,
     position: usize,
     kind: Kind,
     title: Piece<'a>,
@@ -30,8 +32,9 @@ pub(crate) struct Candidate<'a> {
 impl<'a> Candidate<'a> {
     pub(crate) fn new<V: Value<'a>>(entry: &Entry<'a, V>, has_texts: bool, measure: Measure) -> Self {
         let (title, notes) = (title(entry), notes(entry));
+        let bare_size = OPENING.len() + title.len() + end(has_texts).len();
         let line_size = match measure {
-            Measure::Characters => OPENING.len() + title.len() + notes.len() + end(has_texts).len(),
+            Measure::Characters => bare_size + notes.len(),
             Measure::Tokens(_) => {
                 let mut line = OwnedText::from(Text::ascii(OPENING));
                 line.push(title.text());
@@ -43,6 +46,7 @@ impl<'a> Candidate<'a> {
             age: entry.age,
             order: entry.order,
             line_size,
+            bare_size,
             position: entry.position,
             kind: entry.kind,
             title,
@@ -53,8 +57,8 @@ impl<'a> Candidate<'a> {
 
     /// Let the output keep the block, with its texts.
     pub(crate) fn keep(self, fitted: Fitted, texts: &mut Vec<Part<'a>>, output: &mut Output<'a>) -> Block {
-        let Self { section, position, kind, title, notes, has_texts, line_size, .. } = self;
-        let (start, bare_size) = (output.end(), OPENING.len() + title.len() + end(has_texts).len());
+        let Self { section, position, kind, title, notes, has_texts, line_size, bare_size, .. } = self;
+        let start = output.end();
         output.keep_ascii(OPENING);
         output.keep(title.into());
         let title_end = output.end();

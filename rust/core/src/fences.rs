@@ -194,7 +194,7 @@ fn marker<'a, V: Value<'a>>(source: &Source<'a, V>, shown: usize, [before, behin
     }
     text.push_ascii("]");
     text.push_ascii(behind);
-    source.text.keep(text)
+    Piece::own(text)
 }
 
 /// The shorter of the fences that no line of `content` can end: what stands before the language, and what stands behind

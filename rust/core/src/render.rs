@@ -81,10 +81,7 @@ pub fn title<'a, V: Value<'a>>(entry: &Entry<'a, V>) -> Piece<'a> {
 fn call_title<'a, V: Value<'a>>(entry: &Entry<'a, V>) -> Piece<'a> {
     let mut text = OwnedText::with_room(LONGEST_TITLE);
     push_call_title(&mut text, entry, LONGEST_TITLE);
-    match entry.given {
-        Some(given) => given.keep(text),
-        None => Piece::own(text),
-    }
+    Piece::own(text)
 }
 
 /// Add a call of at most so many characters, with `...` for the arguments that have no room.

@@ -2,7 +2,7 @@
 
 use crate::pieces::Piece;
 use crate::scan::Plain;
-use crate::text::{OwnedText, Text};
+use crate::text::Text;
 use crate::value::{Spelling, Value, text_or_empty};
 
 /// A text that need not be made whole: a value of the input that is one, or a piece.
@@ -41,14 +41,6 @@ impl<'a, V: Value<'a>> Content<'a, V> {
         match self {
             Self::Value(value) => value.spelling().unwrap_or(Spelling::Text(Text::ascii(""))),
             Self::Piece(piece) => Spelling::Text(piece.text()),
-        }
-    }
-
-    /// Keep a text that belongs to it.
-    pub fn keep(&self, text: OwnedText) -> Piece<'a> {
-        match self {
-            Self::Value(value) => value.keep(text),
-            Self::Piece(_) => Piece::own(text),
         }
     }
 

@@ -2,7 +2,6 @@
 //!
 //! The same walk reads Python's objects in place and parsed JSON; a door implements [`Value`].
 
-use crate::pieces::Piece;
 use crate::scan::Plain;
 use crate::text::{OwnedText, Text};
 
@@ -236,10 +235,6 @@ pub trait Value<'a>: Copy + 'a {
     /// them are plain, and may be parted.
     fn plain_end(self, _count: usize, _before: usize) -> Option<Plain<'a>> {
         None
-    }
-    /// Keep a text as long as the value, where that takes less than to keep it by itself.
-    fn keep(self, text: OwnedText) -> Piece<'a> {
-        Piece::own(text)
     }
     /// Ask for the memory of both ends of the value's text to be there soon.
     fn fetch(self) {}

@@ -32,12 +32,12 @@ impl<'d> Recipe<'d> {
     /// The recipe for an output. What is plain in it and stands in the data is not made now.
     #[must_use]
     pub fn of(output: &Output<'_>, data: &'d [u8]) -> Self {
-        let place = |part: &Part<'_>| match part {
+        let range_of = |part: &Part<'_>| match part {
             Part::Plain(plain) => range_in(plain.written(), data),
             Part::Piece(_) => None,
         };
         let (mut size, mut written, mut steps) = (0, 0, Vec::new());
-        output.see(|part| match place(part) {
+        output.see(|part| match range_of(part) {
             Some(Range { start, end }) => {
                 steps.push(Step { own_end: size, start, end });
                 written += part.utf8_len();
@@ -46,7 +46,7 @@ impl<'d> Recipe<'d> {
         });
         let (mut own, mut at) = (vec![0; size], 0);
         output.see(|part| {
-            if place(part).is_none() {
+            if range_of(part).is_none() {
                 at += part.write_utf8(own.get_mut(at..).unwrap_or_default());
             }
         });

@@ -11,7 +11,6 @@ use super::strings::Raw;
 use super::syntax::Fault;
 use super::write::{answer, compact};
 use crate::lanes::{BLOCK, dispatch, prefetch};
-use crate::pieces::Piece;
 use crate::text::{OwnedText, Text};
 use crate::value::{Key, Spelling, Value, names, text_or_empty};
 
@@ -135,13 +134,6 @@ impl<'a> Value<'a> for Scanned<'a> {
 
     fn utf8_len(self) -> Option<usize> {
         self.node.raw().map(Raw::utf8_len)
-    }
-
-    fn keep(self, text: OwnedText) -> Piece<'a> {
-        match text {
-            OwnedText::Latin1(units) => Piece::Borrowed(Text::Latin1(self.bump.alloc_slice_copy(&units))),
-            wide => Piece::own(wide),
-        }
     }
 
     /// Of a list of parts, the text of the first one.
