@@ -177,7 +177,9 @@ fn plain<T, E: Debug>(found: Result<T, Halt<E>>) -> Result<T, String> {
 fn written(output: Output<'_>, body: &[u8]) -> String {
     let text = output.to_utf8();
     let recipe = Recipe::of(&output, body);
-    let mut room = vec![0; recipe.len()];
+    let mut room = vec![0; recipe.own_len()];
+    recipe.write_own(&output, &mut room);
+    room.resize(recipe.len(), 0);
     recipe.write(&mut room);
     assert!(room == text.as_bytes() && output.len() == text.chars().count(), "{text}");
     text

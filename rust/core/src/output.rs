@@ -120,6 +120,11 @@ impl<'a> Output<'a> {
         text
     }
 
+    /// How many parts are kept that were not copied.
+    pub(crate) fn inset_count(&self) -> usize {
+        self.insets.len()
+    }
+
     /// See each part, one behind the other.
     pub(crate) fn see(&self, mut see: impl FnMut(&Part<'_>)) {
         for kept in &self.order {

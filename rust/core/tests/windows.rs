@@ -132,8 +132,7 @@ fn a_text_stands_in_the_narrowest_units_however_it_is_written() {
 
 // Cuts
 
-/// What is carried of a document; the same through a conversation and through a list of values, and whether it is
-/// written from the document or made without it.
+/// What is carried of a document, through a conversation or a list of values, written from the document or without it.
 fn carried(document: &[u8], settings: &Settings) -> String {
     let bump = Bump::new();
     let summary = Piece::ascii("");
@@ -144,7 +143,9 @@ fn carried(document: &[u8], settings: &Settings) -> String {
     assert_eq!(found.output.to_bytes(), other.output.to_bytes());
     assert_eq!(found.counts, other.counts);
     let recipe = Recipe::of(&found.output, document);
-    let mut room = vec![0; recipe.len()];
+    let mut room = vec![0; recipe.own_len()];
+    recipe.write_own(&found.output, &mut room);
+    room.resize(recipe.len(), 0);
     recipe.write(&mut room);
     assert_eq!(room, found.output.to_bytes());
     found.output.to_utf8()

@@ -7,7 +7,7 @@ use pyo3::call::PyCallArgs;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString, PyTuple};
-use toolcarry::carry::{Counts, carry};
+use toolcarry::carry::{Carried, Counts, carry};
 use toolcarry::pieces::Piece;
 use toolcarry::rules::RuleSet;
 use toolcarry::scan::{Conversation, Recipe, room_for};
@@ -16,7 +16,7 @@ use toolcarry::text::OwnedText;
 
 use crate::context::counts_tuple;
 use crate::settings::{Rules, extract_settings};
-use crate::strings::{new_bytes, text_of};
+use crate::strings::{grown_bytes, new_bytes, text_of};
 
 /// From so many bytes on, other threads may run meanwhile.
 pub(crate) const LARGE: usize = 65_536;
@@ -60,23 +60,36 @@ impl<'r> Job<'r> {
         Ok(Self { summary, settings: extract_settings(policy)?, rules })
     }
 
-    /// The context of some bytes; nothing where the scan refuses them. Python is asked for the room that it is
-    /// written to, so that it is written once, and not before all is let go of that it was made with.
+    /// The context of some bytes; nothing where the scan refuses them.
     pub(crate) fn run(&self, data: &[u8]) -> PyResult<Option<CarriedBytes>> {
-        let Some((recipe, counts, skipped_lines)) = self.plan(data) else { return Ok(None) };
+        let Some(Plan { recipe, own, counts, skipped_lines }) = self.plan(data)? else { return Ok(None) };
         let write = |room: &mut [u8]| recipe.write(room);
-        let context = Python::attach(|py| new_bytes(py, recipe.len(), write).map(Bound::unbind))?;
+        let context = Python::attach(|py| grown_bytes(own.into_bound(py), recipe.len(), write).map(Bound::unbind))?;
         Ok(Some(CarriedBytes { context, counts, skipped_lines }))
     }
 
-    /// What the context is written of, its counts, and the numbers of the lines that were skipped.
-    fn plan<'d>(&self, data: &'d [u8]) -> Option<(Recipe<'d>, Counts, Vec<usize>)> {
+    /// How the context is to be written. Python is asked for the room of its own text, which becomes that of the context
+    /// when all is let go of that this was made with.
+    fn plan<'d>(&self, data: &'d [u8]) -> PyResult<Option<Plan<'d>>> {
         let bump = room_for(data);
-        let conversation = Conversation::open(data, &bump).ok()?;
+        let Ok(conversation) = Conversation::open(data, &bump) else { return Ok(None) };
         let summary = Piece::Borrowed(self.summary.as_text());
-        let carried = carry(&conversation, &summary, &self.settings, self.rules, false).ok()?;
-        Some((Recipe::of(&carried.output, data), carried.counts, conversation.skipped_lines()))
+        let carried = carry(&conversation, &summary, &self.settings, self.rules, false);
+        let Ok(Carried { output, counts, .. }) = carried else { return Ok(None) };
+        let recipe = Recipe::of(&output, data);
+        let write = |room: &mut [u8]| recipe.write_own(&output, room);
+        let own = Python::attach(|py| new_bytes(py, recipe.own_len(), write).map(Bound::unbind))?;
+        Ok(Some(Plan { recipe, own, counts, skipped_lines: conversation.skipped_lines() }))
     }
+}
+
+/// What is left of a job when its context has yet to be written.
+struct Plan<'d> {
+    recipe: Recipe<'d>,
+    /// The context's own text.
+    own: Py<PyBytes>,
+    counts: Counts,
+    skipped_lines: Vec<usize>,
 }
 
 /// The context of a conversation in bytes.

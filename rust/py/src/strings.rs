@@ -2,6 +2,8 @@
 
 #![allow(unsafe_code)] // strings and bytes are read and written as they are stored
 
+use std::ffi::c_int;
+
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::string::PyStringData;
@@ -61,6 +63,32 @@ pub(crate) fn new_bytes(py: Python<'_>, size: usize, write: impl FnOnce(&mut [u8
     // shared, and are not written to.
     unsafe {
         let bytes = Bound::from_owned_ptr_or_err(py, ffi::PyBytes_FromStringAndSize(std::ptr::null(), length))?;
+        if size > 0 {
+            let data = ffi::PyBytes_AsString(bytes.as_ptr()).cast::<u8>();
+            write(std::slice::from_raw_parts_mut(data, size));
+        }
+        Ok(bytes.cast_into_unchecked())
+    }
+}
+
+unsafe extern "C" {
+    /// As Python documents it; `pyo3` keeps its own declaration to itself.
+    fn _PyBytes_Resize(bytes: *mut *mut ffi::PyObject, size: ffi::Py_ssize_t) -> c_int;
+}
+
+/// Bytes that nobody else knows of, grown to a size, all of which `write` writes: it finds what they were at the start.
+pub(crate) fn grown_bytes(
+    bytes: Bound<'_, PyBytes>,
+    size: usize,
+    write: impl FnOnce(&mut [u8]),
+) -> PyResult<Bound<'_, PyBytes>> {
+    let (py, length) = (bytes.py(), isize::try_from(size)?);
+    let mut place = bytes.into_ptr();
+    // SAFETY: Python refuses where the bytes are not ours alone, lets go of them then, and leaves a null pointer. They are
+    // ours alone until they are returned, and all are written. The empty ones are shared, and are not written to.
+    unsafe {
+        _PyBytes_Resize(&raw mut place, length);
+        let bytes = Bound::from_owned_ptr_or_err(py, place)?;
         if size > 0 {
             let data = ffi::PyBytes_AsString(bytes.as_ptr()).cast::<u8>();
             write(std::slice::from_raw_parts_mut(data, size));

@@ -8,19 +8,19 @@ use super::unescape::write_unescaped;
 use crate::output::Output;
 use crate::pieces::Part;
 
-/// A context to be written from the data that was scanned. It borrows nothing else, and holds what is no part of the
-/// data, and which parts of the data stand between.
+/// How a context is put together of its own text, which is no part of the data that was scanned, and of parts of the data.
+/// It borrows nothing but the data.
 #[derive(Debug)]
 pub struct Recipe<'d> {
     data: &'d [u8],
-    /// All text that was made, in UTF-8.
-    own: Vec<u8>,
     steps: Vec<Step>,
+    /// What the own text takes in UTF-8.
+    own: usize,
     /// What the parts of the data take without their escapes.
     written: usize,
 }
 
-/// A part of the data, as it is written, with the own text before it.
+/// A part of the data, as it is written, and where the own text before it ends.
 #[derive(Debug)]
 struct Step {
     own_end: usize,
@@ -32,31 +32,37 @@ impl<'d> Recipe<'d> {
     /// The recipe for an output. What is plain in it and stands in the data is not made now.
     #[must_use]
     pub fn of(output: &Output<'_>, data: &'d [u8]) -> Self {
-        let range_of = |part: &Part<'_>| match part {
-            Part::Plain(plain) => range_in(plain.written(), data),
-            Part::Piece(_) => None,
-        };
-        let (mut size, mut written, mut steps) = (0, 0, Vec::new());
-        output.see(|part| match range_of(part) {
+        let mut recipe = Self { data, steps: Vec::with_capacity(output.inset_count()), own: 0, written: 0 };
+        output.see(|part| match range_of(part, data) {
             Some(Range { start, end }) => {
-                steps.push(Step { own_end: size, start, end });
-                written += part.utf8_len();
+                recipe.steps.push(Step { own_end: recipe.own, start, end });
+                recipe.written += part.utf8_len();
             }
-            None => size += part.utf8_len(),
+            None => recipe.own += part.utf8_len(),
         });
-        let (mut own, mut at) = (vec![0; size], 0);
+        recipe
+    }
+
+    /// How many bytes the own text takes.
+    #[must_use]
+    pub fn own_len(&self) -> usize {
+        self.own
+    }
+
+    /// Write the own text of the output that the recipe is for into room for [`Recipe::own_len`] bytes.
+    pub fn write_own(&self, output: &Output<'_>, room: &mut [u8]) {
+        let mut at = 0;
         output.see(|part| {
-            if range_of(part).is_none() {
-                at += part.write_utf8(own.get_mut(at..).unwrap_or_default());
+            if range_of(part, self.data).is_none() {
+                at += part.write_utf8(room.get_mut(at..).unwrap_or_default());
             }
         });
-        Self { data, own, steps, written }
     }
 
     /// How many bytes the context takes.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.own.len() + self.written
+        self.own + self.written
     }
 
     /// Whether there is no context.
@@ -65,25 +71,26 @@ impl<'d> Recipe<'d> {
         self.len() == 0
     }
 
-    /// Write the context into room for [`Recipe::len`] bytes.
+    /// Write the context into room for [`Recipe::len`] bytes, which begins with the own text: so there is no room beside
+    /// it for either. The own text waits at the end; before it there is always room for what is still to come of the data.
     pub fn write(&self, room: &mut [u8]) {
-        let (mut own, mut at) = (0, 0);
+        let (mut own, mut at, mut taken) = (self.written, 0, 0);
+        room.copy_within(..self.own, own);
         for Step { own_end, start, end } in &self.steps {
-            at += self.copy_own(own..*own_end, room, at);
-            own = *own_end;
+            let size = own_end - taken;
+            room.copy_within(own..own + size, at);
+            (own, at, taken) = (own + size, at + size, *own_end);
             let written = self.data.get(*start as usize..*end as usize).unwrap_or_default();
-            at += write_unescaped(written, room.get_mut(at..).unwrap_or_default());
+            at += write_unescaped(written, room.get_mut(at..own).unwrap_or_default());
         }
-        self.copy_own(own..self.own.len(), room, at);
     }
+}
 
-    /// Copy a part of the own text to a place in the room; how many bytes.
-    fn copy_own(&self, part: Range<usize>, room: &mut [u8], at: usize) -> usize {
-        let own = self.own.get(part).unwrap_or_default();
-        if let Some(place) = room.get_mut(at..at + own.len()) {
-            place.copy_from_slice(own);
-        }
-        own.len()
+/// Where a part of an output stands in the data, if it does.
+fn range_of(part: &Part<'_>, data: &[u8]) -> Option<Range<u32>> {
+    match part {
+        Part::Plain(plain) => range_in(plain.written(), data),
+        Part::Piece(_) => None,
     }
 }
 
@@ -114,10 +121,12 @@ mod tests {
         let settings = Settings { framing: false, ..Settings::default() };
         let carried = carry(&conversation, &Piece::ascii(""), &settings, RuleSet::built_in(), false).unwrap();
         let recipe = Recipe::of(&carried.output, body.as_bytes());
-        let mut context = vec![0; recipe.len()];
+        let mut context = vec![0; recipe.own_len()];
+        recipe.write_own(&carried.output, &mut context);
+        context.resize(recipe.len(), 0);
         recipe.write(&mut context);
         assert_eq!(context, carried.output.to_bytes());
-        (String::from_utf8(context).unwrap(), recipe.own.len())
+        (String::from_utf8(context).unwrap(), recipe.own_len())
     }
 
     #[test]
