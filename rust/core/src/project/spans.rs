@@ -208,9 +208,10 @@ impl<'d> Writer<'d> {
         let known = changed.of.map_or(&[][..], Scanned::raw_members);
         let mut object = Container::new([b"{", b"}"], outer, known.len());
         for (index, member) in known.iter().enumerate() {
-            let change = changed.members.iter().find(|(key, _)| member.name.is(key.name));
-            let is_last =
-                || !known.iter().skip(index + 1).any(|later| change.is_some_and(|(key, _)| later.name.is(key.name)));
+            let change = changed.members.iter().find(|(key, _)| member.name.is(key.name, data));
+            let is_last = || {
+                !known.iter().skip(index + 1).any(|later| change.is_some_and(|(key, _)| later.name.is(key.name, data)))
+            };
             let span = member.span(data);
             match change {
                 Some((_, None)) => {}
@@ -226,7 +227,7 @@ impl<'d> Writer<'d> {
             }
         }
         for (key, edit) in &changed.members {
-            let is_new = || !known.iter().any(|member| member.name.is(key.name));
+            let is_new = || !known.iter().any(|member| member.name.is(key.name, data));
             if let Some(edit) = edit.as_ref().filter(|_| is_new()) {
                 object.step(None, self);
                 self.text(key.name);

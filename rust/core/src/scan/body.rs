@@ -5,8 +5,8 @@ use std::cell::RefCell;
 use bumpalo::Bump;
 
 use super::index::{Document, Index, Long};
-use super::nodes::{Building, Stacks};
-use super::syntax::Refused;
+use super::nodes::{Building, Origin, Stacks};
+use super::syntax::{Fault, Refused};
 use super::value::Scanned;
 use crate::lanes::dispatch;
 use crate::messages::{Messages, Record};
@@ -15,16 +15,19 @@ use crate::value::{Value, names};
 /// The messages of a document.
 #[derive(Debug)]
 pub(crate) struct Body<'a> {
-    data: &'a [u8],
+    origin: &'a Origin<'a>,
     index: Index,
     stacks: RefCell<Stacks<'a>>,
-    bump: &'a Bump,
 }
 
 impl<'a> Body<'a> {
     /// The messages of a document, if it has any.
     pub(crate) fn of(document: Document, data: &'a [u8], bump: &'a Bump) -> Result<Option<Self>, Refused> {
-        let with = |index| Self { data, index, stacks: RefCell::default(), bump };
+        if u32::try_from(data.len()).is_err() {
+            return Err(Refused { at: 0, fault: Fault::TooLong });
+        }
+        let origin = &*bump.alloc(Origin { data, bump });
+        let with = |index| Self { origin, index, stacks: RefCell::default() };
         match document {
             Document::Messages(index) => Ok(Some(with(index))),
             Document::Other => Ok(None),
@@ -47,12 +50,21 @@ impl<'a> Body<'a> {
 
     fn message(&self, position: usize) -> Result<Option<Scanned<'a>>, Refused> {
         let Some(start) = self.index.starts.get(position) else { return Ok(None) };
-        let (data, bump, stacks) = (self.data, self.bump, &mut self.stacks.borrow_mut());
+        let (origin, stacks) = (self.origin, &mut self.stacks.borrow_mut());
         let at = *start as usize;
         let long = Long::from(&self.index.long, at);
         let depth = self.index.depth;
-        let node = dispatch(Building { data, at, depth, long, is_all: false, checks_utf8: false, stacks, bump })?;
-        Ok(Some(Scanned::new(node, bump)))
+        let node = dispatch(Building {
+            origin,
+            at,
+            depth,
+            long,
+            is_all: false,
+            checks_utf8: false,
+            only_messages: false,
+            stacks,
+        })?;
+        Ok(Some(Scanned::new(node, origin)))
     }
 }
 

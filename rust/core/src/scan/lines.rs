@@ -9,7 +9,7 @@ use bumpalo::Bump;
 
 use super::header::{Looking, Seen};
 use super::index::Long;
-use super::nodes::{Building, Stacks};
+use super::nodes::{Building, Origin, Stacks};
 use super::request::is_request;
 use super::syntax::{Fault, Refused};
 use super::value::Scanned;
@@ -82,12 +82,25 @@ impl<'a> Lines<'a> {
 
     /// The object in the last line of some data, which begins at `start`.
     fn object(&self, start: usize, data: &'a [u8]) -> Option<Scanned<'a>> {
-        let has_mark = data.get(start..).is_some_and(|line| line.starts_with(MARK));
-        let at = if has_mark { start + MARK.len() } else { start };
+        let line = data.get(start..)?;
+        let at = if line.starts_with(MARK) { start + MARK.len() } else { start };
+        if u32::try_from(data.len()).is_err() {
+            // What is told by its place in the data is told by that in its line.
+            return Scanned::document(line, self.bump).ok()?.object();
+        }
         let long = self.seen.get().map_or(&[][..], |seen| Long::from(&seen.long, at));
-        let (bump, stacks) = (self.bump, &mut self.stacks.borrow_mut());
-        let node = dispatch(Building { data, at, depth: 0, long, is_all: true, checks_utf8: true, stacks, bump });
-        Scanned::new(node.ok()?, bump).object()
+        let (origin, stacks) = (self.bump.alloc(Origin { data, bump: self.bump }), &mut self.stacks.borrow_mut());
+        let node = dispatch(Building {
+            origin,
+            at,
+            depth: 0,
+            long,
+            is_all: true,
+            checks_utf8: true,
+            only_messages: false,
+            stacks,
+        });
+        Scanned::new(node.ok()?, origin).object()
     }
 
     /// Refuse the whole request in the line that begins at `start`.

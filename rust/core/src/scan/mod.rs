@@ -6,10 +6,12 @@
 //! much of it as is asked for ([`unescape`]). The [`lines`] of a session file are read from the last on.
 
 mod body;
+mod document;
 mod ends;
 mod header;
 mod index;
 mod lines;
+mod name;
 mod nodes;
 mod plain;
 mod quote;
@@ -54,14 +56,19 @@ enum Source<'a> {
     Lines(Lines<'a>),
 }
 
+/// Room is asked for by pages of memory, less what is kept with it.
+const PAGE: usize = 4096;
+const OF_A_CHUNK: usize = 64;
+
 /// In documents of so many bytes, nodes are made of all messages while they are checked: most of them will be asked for.
 const SMALL: usize = 4 << 20;
 
 /// Room for what is made of some data while it is read: of a small document its nodes above all, which take less than a
-/// sixteenth of it where results have some length. What goes beyond takes twice as much at a time.
+/// twentieth of it where results have some length. What goes beyond takes twice as much at a time.
 #[must_use]
 pub fn room_for(data: &[u8]) -> Bump {
-    Bump::with_capacity(if data.len() <= SMALL { data.len() / 16 } else { 0 })
+    let wanted = if data.len() <= SMALL { data.len() / 20 } else { 0 };
+    Bump::with_capacity(if wanted < PAGE { wanted } else { wanted / PAGE * PAGE - OF_A_CHUNK })
 }
 
 impl<'a> Conversation<'a> {
@@ -94,7 +101,7 @@ impl<'a> Conversation<'a> {
 /// The messages of a document, if it has any.
 fn open_document<'a>(data: &'a [u8], bump: &'a Bump, small: usize) -> Result<Option<Source<'a>>, Refused> {
     if data.len() <= small {
-        let document = Scanned::document(data, bump)?;
+        let document = Scanned::messages(data, bump)?;
         let messages = document.get(names::MESSAGES).and_then(Value::list);
         // What else a document may be, one place tells.
         let is_told = messages.is_some() || !document.has(names::MESSAGES);

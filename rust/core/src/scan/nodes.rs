@@ -4,6 +4,8 @@ use ahash::AHashMap;
 use bumpalo::Bump;
 
 use super::index::Long;
+use super::name::Name;
+use super::request::Part;
 use super::strings::Raw;
 use super::syntax::{Literal, Scan, Visit, read_value, skip_space, unexpected};
 use crate::lanes::{Lanes, Work};
@@ -27,6 +29,22 @@ pub(crate) enum Node<'a> {
     List(&'a [Node<'a>], u32),
     /// Members as they are written: the last of a name counts.
     Object(&'a [Member<'a>], u32),
+    /// An object that is written nowhere.
+    Made(&'a Made<'a>),
+}
+
+/// An object that holds one value under a known name.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Made<'a> {
+    pub(crate) name: Text<'static>,
+    pub(crate) value: Node<'a>,
+}
+
+/// What nodes are made of: the data that is scanned, of less than 4 GiB, and room for what is made of it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Origin<'a> {
+    pub(crate) data: &'a [u8],
+    pub(crate) bump: &'a Bump,
 }
 
 // Nodes are copied where they are made, and a message is made of many. Offsets cost nothing as long as they have room
@@ -55,16 +73,16 @@ const FEW: usize = 8;
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Member<'a> {
-    pub(crate) name: Raw<'a>,
+    pub(crate) name: Name,
     pub(crate) value: Node<'a>,
 }
 
 /// The members of an object by name, each once: where it stood first, with the value that it was given last.
-pub(crate) fn distinct<'a>(members: &'a [Member<'a>], bump: &'a Bump) -> Vec<(Text<'a>, &'a Node<'a>)> {
+pub(crate) fn distinct<'a>(members: &'a [Member<'a>], origin: &Origin<'a>) -> Vec<(Text<'a>, &'a Node<'a>)> {
     let mut places: AHashMap<Text<'a>, usize> = AHashMap::new();
     let mut found: Vec<(Text<'a>, &'a Node<'a>)> = Vec::with_capacity(members.len());
     for member in members {
-        let name = member.name.text(bump);
+        let name = member.name.raw(origin.data).text(origin.bump);
         // Among a few, a name is sooner found by a look at each.
         let place = if members.len() <= FEW {
             found.iter().position(|(own, _)| *own == name).unwrap_or(found.len())
@@ -82,7 +100,7 @@ pub(crate) fn distinct<'a>(members: &'a [Member<'a>], bump: &'a Bump) -> Vec<(Te
 /// The work of making nodes of the value at an offset, inside of some arrays and objects. `long` are the texts from
 /// there on that were read before.
 pub(crate) struct Building<'a, 'i> {
-    pub(crate) data: &'a [u8],
+    pub(crate) origin: &'a Origin<'a>,
     pub(crate) at: usize,
     pub(crate) depth: usize,
     pub(crate) long: &'i [Long],
@@ -90,8 +108,9 @@ pub(crate) struct Building<'a, 'i> {
     pub(crate) is_all: bool,
     /// Whether bytes that are no UTF-8 are refused: text that was decoded before may hold lone surrogates.
     pub(crate) checks_utf8: bool,
+    /// Whether nothing is made of what stands in the document beside messages.
+    pub(crate) only_messages: bool,
     pub(crate) stacks: &'i mut Stacks<'a>,
-    pub(crate) bump: &'a Bump,
 }
 
 impl<'a> Work for Building<'a, '_> {
@@ -99,9 +118,10 @@ impl<'a> Work for Building<'a, '_> {
 
     #[inline(always)]
     fn run<L: Lanes>(self) -> Self::Done {
-        let Self { data, at, depth, long, is_all, checks_utf8, stacks, bump } = self;
+        let Self { origin, at, depth, long, is_all, checks_utf8, only_messages, stacks } = self;
+        let Origin { data, bump } = *origin;
         stacks.clear();
-        let mut builder = Builder { data, long, checks_utf8, bump, stacks };
+        let mut builder = Builder { data, long, checks_utf8, only_messages, is_kept: true, bump, stacks };
         let end = read_value::<L, _>(data, at, depth, &mut builder)?;
         if is_all && skip_space(data, end) < data.len() {
             return unexpected(skip_space(data, end));
@@ -117,7 +137,7 @@ pub(crate) struct Stacks<'a> {
     members: Vec<Member<'a>>,
     opened: Vec<Opened>,
     /// The names of members whose values are not yet there.
-    names: Vec<Raw<'a>>,
+    names: Vec<Name>,
 }
 
 /// An array or an object that is open.
@@ -130,7 +150,7 @@ struct Opened {
     start: usize,
 }
 
-/// An offset as a node keeps it. Where 4 GiB do not hold it, nobody asks where the node stands.
+/// An offset as a node keeps it.
 fn offset(at: usize) -> u32 {
     u32::try_from(at).unwrap_or(u32::MAX)
 }
@@ -149,6 +169,9 @@ struct Builder<'a, 'i> {
     data: &'a [u8],
     long: &'i [Long],
     checks_utf8: bool,
+    only_messages: bool,
+    /// Whether nodes are made of what stands in the member of the document that was named last.
+    is_kept: bool,
     bump: &'a Bump,
     stacks: &'i mut Stacks<'a>,
 }
@@ -169,8 +192,11 @@ impl<'a> Builder<'a, '_> {
 
 impl<'a> Visit<'a> for Builder<'a, '_> {
     #[inline(always)]
-    fn key(&mut self, _: usize, name: Raw<'a>) {
-        self.stacks.names.push(name);
+    fn key(&mut self, at: usize, name: Raw<'a>) {
+        if self.only_messages && self.stacks.opened.len() == 1 {
+            self.is_kept = Part::of(name) != Part::Other;
+        }
+        self.stacks.names.push(Name::of(name, at + 1));
     }
 
     #[inline(always)]
@@ -198,12 +224,15 @@ impl<'a> Visit<'a> for Builder<'a, '_> {
 
     fn close(&mut self, _: bool) {
         let Some(Opened { is_object, at, start }) = self.stacks.opened.pop() else { return };
+        let is_kept = self.is_kept || self.stacks.opened.is_empty();
         let node = if is_object {
-            let members = self.bump.alloc_slice_copy(self.stacks.members.get(start..).unwrap_or_default());
+            let members = self.stacks.members.get(start..).filter(|_| is_kept).unwrap_or_default();
+            let members = self.bump.alloc_slice_copy(members);
             self.stacks.members.truncate(start);
             Node::Object(members, at)
         } else {
-            let items = self.bump.alloc_slice_copy(self.stacks.items.get(start..).unwrap_or_default());
+            let items = self.stacks.items.get(start..).filter(|_| is_kept).unwrap_or_default();
+            let items = self.bump.alloc_slice_copy(items);
             self.stacks.items.truncate(start);
             Node::List(items, at)
         };

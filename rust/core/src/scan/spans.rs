@@ -17,6 +17,7 @@ impl Node<'_> {
             Self::Null(at) | Self::Bool(_, at) | Self::List(_, at) | Self::Object(_, at) => *at as usize,
             Self::Number(digits) => place(digits, data),
             Self::Text { bytes, .. } => place(bytes, data).saturating_sub(1),
+            Self::Made(_) => 0,
         }
     }
 
@@ -31,6 +32,7 @@ impl Node<'_> {
                 Self::Text { bytes, .. } => break place(bytes, data) + bytes.len() + 1,
                 Self::List(items, _) => items.last(),
                 Self::Object(members, _) => members.last().map(|member| &member.value),
+                Self::Made(_) => break 0,
             };
             open += 1;
             match inner {
@@ -48,7 +50,7 @@ impl Node<'_> {
 impl Member<'_> {
     /// What is written for the member, from the quote of its name to the end of its value.
     pub(crate) fn span(&self, data: &[u8]) -> Range<usize> {
-        place(self.name.bytes, data).saturating_sub(1)..self.value.end(data)
+        self.name.start().saturating_sub(1)..self.value.end(data)
     }
 }
 
@@ -93,7 +95,8 @@ mod tests {
             let span = member.span(data);
             assert_eq!(span.end, member.value.span(data).end);
             let alone = [b"{", &data[span.clone()], b"}"].concat();
-            assert_eq!(Scanned::parse(&alone, &bump).unwrap().raw_members()[0].name.utf8(), member.name.utf8());
+            let again = Scanned::parse(&alone, &bump).unwrap();
+            assert_eq!(again.raw_members()[0].name.raw(&alone).utf8(), member.name.raw(data).utf8());
             parts.push(span);
         }
         if value.list().is_some() || value.object().is_some() {

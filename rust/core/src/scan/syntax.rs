@@ -1,5 +1,6 @@
 //! JSON's grammar, checked to the letter, without recursion, and without making anything.
 
+use super::name::LONGEST_NAME;
 use super::short::Window;
 use super::strings::{Raw, read_string};
 use crate::lanes::Lanes;
@@ -24,7 +25,7 @@ pub enum Fault {
     NotUtf8,
     /// Arrays and objects stand deeper in one another than is read.
     TooDeep,
-    /// A document of 4 GiB or more, or a number of thousands of digits.
+    /// A document of 4 GiB or more, a name of 2, or a number of thousands of digits.
     TooLong,
     /// A document that is neither a request nor a list of messages nor a message.
     NoMessages,
@@ -186,6 +187,9 @@ pub(crate) fn read_key<'a, L: Lanes, T: Visit<'a>>(
         return unexpected(at);
     }
     let name = read_string::<L>(data, at + 1, visit.checks_utf8(), window)?;
+    if name.bytes.len() > LONGEST_NAME {
+        return Err(Refused { at, fault: Fault::TooLong });
+    }
     visit.key(at, name);
     let colon = skip_for::<T>(data, at + name.bytes.len() + 2);
     if data.get(colon) == Some(&b':') { Ok(colon + 1) } else { unexpected(colon) }

@@ -24,7 +24,7 @@ impl<'a> Raw<'a> {
 
     #[inline(never)]
     fn decodes_to(self, text: Text<'_>) -> bool {
-        self.chars as usize == text.len() && OwnedText::from_bytes(&self.utf8()).as_text() == text
+        OwnedText::from_bytes(&self.utf8()).as_text() == text
     }
 
     /// The whole text.

@@ -3,14 +3,11 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use bumpalo::Bump;
-
-use super::nodes::{Building, Member, Node, Stacks, distinct};
+use super::nodes::{Made, Member, Node, Origin, distinct};
 use super::plain::Plain;
 use super::strings::Raw;
-use super::syntax::Fault;
 use super::write::{answer, compact};
-use crate::lanes::{BLOCK, dispatch, prefetch};
+use crate::lanes::{BLOCK, prefetch};
 use crate::text::{OwnedText, Text};
 use crate::value::{Key, Spelling, Value, names, text_or_empty};
 
@@ -18,7 +15,7 @@ use crate::value::{Key, Spelling, Value, names, text_or_empty};
 #[derive(Clone, Copy, Debug)]
 pub struct Scanned<'a> {
     pub(super) node: &'a Node<'a>,
-    pub(super) bump: &'a Bump,
+    pub(super) origin: &'a Origin<'a>,
 }
 
 /// So many bytes of each end of a text are asked for; what follows them the processor asks for by itself.
@@ -27,27 +24,8 @@ const FETCHED: usize = 256;
 static EMPTY: Node<'static> = Node::Object(&[], 0);
 
 impl<'a> Scanned<'a> {
-    pub(crate) fn new(node: Node<'a>, bump: &'a Bump) -> Self {
-        Self { node: bump.alloc(node), bump }
-    }
-
-    /// One document. An error tells the first byte that is wrong.
-    pub fn parse(data: &'a [u8], bump: &'a Bump) -> Result<Self, super::Refused> {
-        Self::build(data, 0, true, bump).map(|node| Self::new(node, bump))
-    }
-
-    /// One document, of less than 4 GiB, that may begin with a byte order mark.
-    pub(crate) fn document(data: &'a [u8], bump: &'a Bump) -> Result<Self, super::Refused> {
-        if u32::try_from(data.len()).is_err() {
-            return Err(super::Refused { at: 0, fault: Fault::TooLong });
-        }
-        let start = if data.starts_with(b"\xEF\xBB\xBF") { 3 } else { 0 };
-        Self::build(data, start, true, bump).map(|node| Self::new(node, bump))
-    }
-
-    fn build(data: &'a [u8], at: usize, checks_utf8: bool, bump: &'a Bump) -> Result<Node<'a>, super::Refused> {
-        let stacks = &mut Stacks::default();
-        dispatch(Building { data, at, depth: 0, long: &[], is_all: true, checks_utf8, stacks, bump })
+    pub(crate) fn new(node: Node<'a>, origin: &'a Origin<'a>) -> Self {
+        Self { node: origin.bump.alloc(node), origin }
     }
 
     pub(super) fn with(self, node: &'a Node<'a>) -> Self {
@@ -69,8 +47,23 @@ impl<'a> Scanned<'a> {
     }
 
     fn member(self, key: Key<'_>) -> Option<&'a Node<'a>> {
-        let found = self.raw_members().iter().rev().find(|member| member.name.is(key.name));
-        found.map(|member| &member.value)
+        match self.node {
+            Node::Object(members, _) => {
+                let data = self.origin.data;
+                let found = members.iter().rev().find(|member| member.name.is(key.name, data));
+                found.map(|member| &member.value)
+            }
+            Node::Made(made) => (made.name == key.name).then_some(&made.value),
+            _ => None,
+        }
+    }
+
+    /// The members of an object by name, each once.
+    pub(super) fn distinct(self) -> Vec<(Text<'a>, &'a Node<'a>)> {
+        match self.node {
+            Node::Made(made) => vec![(made.name, &made.value)],
+            _ => distinct(self.raw_members(), self.origin),
+        }
     }
 
     /// The value as it is written, for those who make something else of it.
@@ -82,7 +75,7 @@ impl<'a> Scanned<'a> {
             Node::Number(digits) => Written::Number(digits),
             Node::Text { .. } => Written::Text(text_or_empty(Some(self))),
             Node::List(..) => Written::List,
-            Node::Object(..) => Written::Object,
+            Node::Object(..) | Node::Made(_) => Written::Object,
         }
     }
 }
@@ -114,7 +107,7 @@ impl<'a> Value<'a> for Scanned<'a> {
     }
 
     fn text(self) -> Option<Text<'a>> {
-        self.node.raw().map(|raw| raw.text(self.bump))
+        self.node.raw().map(|raw| raw.text(self.origin.bump))
     }
 
     fn spelling(self) -> Option<Spelling<'a>> {
@@ -151,11 +144,11 @@ impl<'a> Value<'a> for Scanned<'a> {
     }
 
     fn text_start(self, count: usize) -> Option<Text<'a>> {
-        self.node.raw().map(|raw| raw.start(count, self.bump))
+        self.node.raw().map(|raw| raw.start(count, self.origin.bump))
     }
 
     fn text_end(self, count: usize) -> Option<Text<'a>> {
-        self.node.raw().map(|raw| raw.end(count, self.bump))
+        self.node.raw().map(|raw| raw.end(count, self.origin.bump))
     }
 
     fn plain_start(self, count: usize) -> Option<Plain<'a>> {
@@ -167,15 +160,15 @@ impl<'a> Value<'a> for Scanned<'a> {
     }
 
     fn first(self, count: usize) -> Option<Self> {
-        self.node.raw().map(|raw| Self::new(Node::text(raw.first(count)), self.bump))
+        self.node.raw().map(|raw| Self::new(Node::text(raw.first(count)), self.origin))
     }
 
     fn last(self, count: usize) -> Option<Self> {
-        self.node.raw().map(|raw| Self::new(Node::text(raw.last(count)), self.bump))
+        self.node.raw().map(|raw| Self::new(Node::text(raw.last(count)), self.origin))
     }
 
     fn object(self) -> Option<Self> {
-        matches!(self.node, Node::Object(..)).then_some(self)
+        matches!(self.node, Node::Object(..) | Node::Made(_)).then_some(self)
     }
 
     fn list(self) -> Option<Self> {
@@ -208,16 +201,16 @@ impl<'a> Value<'a> for Scanned<'a> {
     }
 
     fn size(self) -> usize {
-        match self.raw_members() {
-            [] => 0,
-            [_] => 1,
-            members => distinct(members, self.bump).len(),
+        match self.node {
+            Node::Object(members @ [_, _, ..], _) => distinct(members, self.origin).len(),
+            Node::Object(members, _) => members.len(),
+            Node::Made(_) => 1,
+            _ => 0,
         }
     }
 
     fn members(self, visit: &mut dyn FnMut(Text<'a>, Self) -> bool) {
-        let members = distinct(self.raw_members(), self.bump);
-        let _ = members.into_iter().all(|(name, node)| visit(name, self.with(node)));
+        let _ = self.distinct().into_iter().all(|(name, node)| visit(name, self.with(node)));
     }
 
     fn json(self) -> OwnedText {
@@ -232,23 +225,22 @@ impl<'a> Value<'a> for Scanned<'a> {
         let Some(raw) = self.node.raw() else {
             return match self.node {
                 Node::Null(_) => self.empty(),
-                Node::Object(..) => self,
-                other => Self::new(self.object_of(names::ARGUMENTS, *other), self.bump),
+                Node::Object(..) | Node::Made(_) => self,
+                _ => self.under(names::ARGUMENTS),
             };
         };
         if raw.chars == 0 {
             return self.empty();
         }
+        let bump = self.origin.bump;
         let data = match raw.utf8() {
             Cow::Borrowed(bytes) => bytes,
-            Cow::Owned(bytes) => self.bump.alloc_slice_copy(&bytes),
+            Cow::Owned(bytes) => bump.alloc_slice_copy(&bytes),
         };
-        let node = match Self::build(data, 0, false, self.bump) {
-            Ok(object @ Node::Object(..)) => object,
-            Ok(other) => self.object_of(names::ARGUMENTS, other),
-            Err(_) => self.object_of(names::ARGUMENTS, *self.node),
-        };
-        Self::new(node, self.bump)
+        match Self::decoded(data, bump) {
+            Ok(value) => value.object().unwrap_or_else(|| value.under(names::ARGUMENTS)),
+            Err(_) => self.under(names::ARGUMENTS),
+        }
     }
 
     fn empty(self) -> Self {
@@ -256,7 +248,8 @@ impl<'a> Value<'a> for Scanned<'a> {
     }
 
     fn under(self, key: Key<'static>) -> Self {
-        Self::new(self.object_of(key, *self.node), self.bump)
+        let made = Made { name: key.name, value: *self.node };
+        Self::new(Node::Made(self.origin.bump.alloc(made)), self.origin)
     }
 
     fn type_name(self) -> String {
@@ -267,22 +260,12 @@ impl<'a> Value<'a> for Scanned<'a> {
             Node::Number(_) => "int",
             Node::Text { .. } => "str",
             Node::List(..) => "list",
-            Node::Object(..) => "dict",
+            Node::Object(..) | Node::Made(_) => "dict",
         }
         .to_owned()
     }
 
     fn identity(self) -> usize {
         std::ptr::from_ref(self.node).addr()
-    }
-}
-
-impl<'a> Scanned<'a> {
-    /// An object that holds a value under a known name.
-    fn object_of(self, key: Key<'static>, value: Node<'a>) -> Node<'a> {
-        let bytes = self.bump.alloc_str(&key.name.to_utf8()).as_bytes();
-        let chars = u32::try_from(bytes.len()).unwrap_or(0);
-        let name = Raw { bytes, chars, has_escapes: false, is_ascii: true };
-        Node::Object(self.bump.alloc_slice_copy(&[Member { name, value }]), 0)
     }
 }

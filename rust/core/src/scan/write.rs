@@ -1,6 +1,6 @@
 //! Compact JSON of what was scanned, as orjson writes it: one line, keys in their order, no escape without need.
 
-use super::nodes::{Node, distinct};
+use super::nodes::Node;
 use super::value::Scanned;
 use crate::graphemes::CodePoint;
 use crate::media::{address_line, base64_line};
@@ -49,9 +49,9 @@ impl Writer {
                 }
                 self.out.push_ascii("]");
             }
-            Node::Object(members, _) => {
+            Node::Object(..) | Node::Made(_) => {
                 self.out.push_ascii("{");
-                for (index, (key, node)) in distinct(members, value.bump).into_iter().enumerate() {
+                for (index, (key, node)) in value.distinct().into_iter().enumerate() {
                     if index > 0 {
                         self.out.push_ascii(",");
                     }

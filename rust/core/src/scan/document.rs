@@ -1,0 +1,55 @@
+//! One document as a value, with nodes of all that is asked for.
+
+use bumpalo::Bump;
+
+use super::lines::MARK;
+use super::nodes::{Building, Origin, Stacks};
+use super::syntax::{Fault, Refused};
+use super::value::Scanned;
+use crate::lanes::dispatch;
+
+impl<'a> Scanned<'a> {
+    /// One document, of less than 4 GiB. An error tells the first byte that is wrong.
+    pub fn parse(data: &'a [u8], bump: &'a Bump) -> Result<Self, Refused> {
+        Document { at: 0, checks_utf8: true, only_messages: false }.read(data, bump)
+    }
+
+    /// One document that may begin with a byte order mark.
+    pub(crate) fn document(data: &'a [u8], bump: &'a Bump) -> Result<Self, Refused> {
+        Document { at: mark_len(data), checks_utf8: true, only_messages: false }.read(data, bump)
+    }
+
+    /// The same, without what stands beside its messages.
+    pub(super) fn messages(data: &'a [u8], bump: &'a Bump) -> Result<Self, Refused> {
+        Document { at: mark_len(data), checks_utf8: true, only_messages: true }.read(data, bump)
+    }
+
+    /// A document in a text that was decoded before: it may hold lone surrogates.
+    pub(super) fn decoded(data: &'a [u8], bump: &'a Bump) -> Result<Self, Refused> {
+        Document { at: 0, checks_utf8: false, only_messages: false }.read(data, bump)
+    }
+}
+
+/// How long the mark is before a document, if there is one.
+fn mark_len(data: &[u8]) -> usize {
+    if data.starts_with(MARK) { MARK.len() } else { 0 }
+}
+
+/// How a document is read.
+struct Document {
+    at: usize,
+    checks_utf8: bool,
+    only_messages: bool,
+}
+
+impl Document {
+    fn read<'a>(self, data: &'a [u8], bump: &'a Bump) -> Result<Scanned<'a>, Refused> {
+        let Self { at, checks_utf8, only_messages } = self;
+        if u32::try_from(data.len()).is_err() {
+            return Err(Refused { at: 0, fault: Fault::TooLong });
+        }
+        let (origin, stacks) = (bump.alloc(Origin { data, bump }), &mut Stacks::default());
+        let building = Building { origin, at, depth: 0, long: &[], is_all: true, checks_utf8, only_messages, stacks };
+        Ok(Scanned::new(dispatch(building)?, origin))
+    }
+}
