@@ -4,6 +4,8 @@
 //! A read of a range is superseded by one later read that covers it. Scopes, and branches that were left, never
 //! supersede one another. The twin is `_pure/dedupe.py`.
 
+use std::num::NonZero;
+
 use ahash::AHashMap;
 
 use crate::entry::Entry;
@@ -73,16 +75,17 @@ struct Name<'a> {
     value: Piece<'a>,
 }
 
-/// What is known of the newer blocks of one key. Blocks are named by their order.
+/// What is known of the newer blocks of one key. There are many: blocks are named by one more than their order, so that
+/// it takes no room of its own to say that there is none.
 #[derive(Debug, Default)]
 struct Newer {
-    newest: Option<usize>,
-    newest_success: Option<usize>,
+    newest: Option<NonZero<usize>>,
+    newest_success: Option<NonZero<usize>>,
     /// The newest read of the whole file.
-    newest_whole: Option<usize>,
+    newest_whole: Option<NonZero<usize>>,
     ranges: Vec<Read>,
     /// The newest block that wrote the file, or read it, whole.
-    rewritten: Option<usize>,
+    rewritten: Option<NonZero<usize>>,
     writes: Option<bool>,
 }
 
@@ -163,26 +166,26 @@ impl<'a, 'r> Judging<'a, 'r> {
             entry.is_stale = self.newer.get(&name).is_some_and(|edits| edits.newest_success.is_some());
             if self.rules.is_careful && lines.is_none() {
                 let edits = Name { value: name.value.clone(), ..name };
-                self.newer.entry(edits).or_default().rewritten.get_or_insert(entry.order);
+                note(&mut self.newer.entry(edits).or_default().rewritten, entry);
             }
             name.kind = Kind::Read;
         }
         let newer = self.newer.entry(name).or_default();
         let by = if entry.is_failure() {
-            newer.newest
+            order(newer.newest)
         } else if wanted == UNREADABLE {
             None
         } else {
             let whole = newer.newest_whole.filter(|_| wanted.last <= DEFAULT_READ.last);
-            let by = whole.or_else(|| find_covering(wanted, &newer.ranges));
+            let by = order(whole).or_else(|| find_covering(wanted, &newer.ranges));
             if lines.is_none() {
-                newer.newest_whole.get_or_insert(entry.order);
+                note(&mut newer.newest_whole, entry);
             } else {
                 remember_range(Read { lines: wanted, order: entry.order }, &mut newer.ranges);
             }
             by
         };
-        newer.newest.get_or_insert(entry.order);
+        note(&mut newer.newest, entry);
         let by = by.filter(|_| rule.keep != KeepBlock::All);
         Judgement { reason: by.map(|_| Reason::LaterRead), by, counted_by: None }
     }
@@ -190,15 +193,15 @@ impl<'a, 'r> Judging<'a, 'r> {
     fn judge_edit<V: Value<'a>>(&mut self, entry: &Entry<'a, V>, name: Name<'a>, rule: &Rule) -> Judgement {
         let is_careful = self.rules.is_careful;
         let newer = self.newer.entry(name).or_default();
-        let by = if is_careful { newer.rewritten } else { newer.newest_success };
+        let by = order(if is_careful { newer.rewritten } else { newer.newest_success });
         let reason = by.filter(|_| rule.keep != KeepBlock::All).map(|_| Reason::LaterEdit);
         if entry.is_failure() {
             return Judgement { reason, by, counted_by: None };
         }
-        let counted_by = newer.newest_success.filter(|_| reason.is_some() && !is_careful);
-        newer.newest_success.get_or_insert(entry.order);
+        let counted_by = order(newer.newest_success).filter(|_| reason.is_some() && !is_careful);
+        note(&mut newer.newest_success, entry);
         if is_careful && entry.given.is_some_and(writes_whole_file) {
-            newer.rewritten.get_or_insert(entry.order);
+            note(&mut newer.rewritten, entry);
         }
         Judgement { reason, by, counted_by }
     }
@@ -211,9 +214,11 @@ impl<'a, 'r> Judging<'a, 'r> {
         let is_command = entry.kind == Kind::Command;
         let newer = self.newer.entry(name).or_default();
         let is_failure = entry.is_failure();
-        let Some(newest) = newer.newest else {
-            newer.newest = Some(entry.order);
-            newer.newest_success = (!is_failure).then_some(entry.order);
+        let Some(newest) = order(newer.newest) else {
+            note(&mut newer.newest, entry);
+            if !is_failure {
+                note(&mut newer.newest_success, entry);
+            }
             return STAYS;
         };
         // Asked only where a command was run twice.
@@ -224,11 +229,21 @@ impl<'a, 'r> Judging<'a, 'r> {
         }
         let is_superseded = is_failure || newer.newest_success.is_some();
         if !is_superseded {
-            newer.newest_success = Some(entry.order);
+            note(&mut newer.newest_success, entry);
         }
         let reason = is_superseded.then_some(if is_command { Reason::LaterRun } else { Reason::LaterCall });
         Judgement { reason, by: Some(newest), counted_by: is_command.then_some(newest) }
     }
+}
+
+/// Note an entry, unless there is a newer one.
+fn note<V>(newest: &mut Option<NonZero<usize>>, entry: &Entry<'_, V>) {
+    *newest = newest.or(NonZero::new(entry.order + 1));
+}
+
+/// The order of the entry that was noted.
+fn order(noted: Option<NonZero<usize>>) -> Option<usize> {
+    noted.map(|behind| behind.get() - 1)
 }
 
 /// The key of a tool of the kind other: its name and all key arguments together.
