@@ -4,16 +4,13 @@
 //! A read of a range is superseded by one later read that covers it. Scopes, and branches that were left, never
 //! supersede one another. The twin is `_pure/dedupe.py`.
 
-use std::num::NonZero;
-
 use ahash::AHashMap;
 
 use crate::entry::Entry;
-use crate::lines::{DEFAULT_READ, Read, UNREADABLE, find_covering, line_range, remember_range};
+use crate::newer::{File, Run};
 use crate::pieces::Piece;
 use crate::rules::{KeepBlock, Kind, OTHER, Rule, RuleSet, key_value};
 use crate::scan::push_quoted;
-use crate::shell::has_side_effects;
 use crate::text::{OwnedText, Text};
 use crate::value::{Key, Value, names};
 
@@ -63,10 +60,10 @@ pub struct Judgement {
     pub counted_by: Option<usize>,
 }
 
-const STAYS: Judgement = Judgement { reason: None, by: None, counted_by: None };
+pub(crate) const STAYS: Judgement = Judgement { reason: None, by: None, counted_by: None };
 const BY_RULE: Judgement = Judgement { reason: Some(Reason::Rule), ..STAYS };
 
-/// What blocks of one key share.
+/// What blocks of one key share of which the first is kept.
 #[derive(Debug, PartialEq, Eq, Hash)]
 struct Name<'a> {
     scope: Text<'a>,
@@ -75,25 +72,20 @@ struct Name<'a> {
     value: Piece<'a>,
 }
 
-/// What is known of the newer blocks of one key. There are many: blocks are named by one more than their order, so that
-/// it takes no room of its own to say that there is none.
+/// What is known of the newer blocks of one scope and branch, by the path, the command, or another key.
 #[derive(Debug, Default)]
-struct Newer {
-    newest: Option<NonZero<usize>>,
-    newest_success: Option<NonZero<usize>>,
-    /// The newest read of the whole file.
-    newest_whole: Option<NonZero<usize>>,
-    ranges: Vec<Read>,
-    /// The newest block that wrote the file, or read it, whole.
-    rewritten: Option<NonZero<usize>>,
-    writes: Option<bool>,
+struct Lane<'a> {
+    files: AHashMap<Piece<'a>, File>,
+    commands: AHashMap<Piece<'a>, Run>,
+    others: AHashMap<Piece<'a>, Run>,
 }
 
 /// The judge of all blocks of a conversation.
 #[derive(Debug)]
 pub struct Judging<'a, 'r> {
     rules: &'r RuleSet,
-    newer: AHashMap<Name<'a>, Newer>,
+    main: Lane<'a>,
+    other_lanes: AHashMap<(Text<'a>, bool), Lane<'a>>,
     /// The oldest successful block of each key of which the first is kept.
     firsts: AHashMap<Name<'a>, usize>,
 }
@@ -102,13 +94,18 @@ impl<'a, 'r> Judging<'a, 'r> {
     /// A judge by these rules, who has seen nothing yet.
     #[must_use]
     pub fn new(rules: &'r RuleSet) -> Self {
-        Self::with_room(rules, 0)
+        Self { rules, main: Lane::default(), other_lanes: AHashMap::new(), firsts: AHashMap::new() }
     }
 
     /// The same, with room for so many keys.
     #[must_use]
     pub fn with_room(rules: &'r RuleSet, keys: usize) -> Self {
-        Self { rules, newer: AHashMap::with_capacity(keys), firsts: AHashMap::new() }
+        let main = Lane {
+            files: AHashMap::with_capacity(keys / 2),
+            commands: AHashMap::with_capacity(keys / 2),
+            ..Lane::default()
+        };
+        Self { main, ..Self::new(rules) }
     }
 
     /// Judge an entry; they come newest first. Sets what [`Judging::prepare`] sets, and whether it is stale.
@@ -118,15 +115,26 @@ impl<'a, 'r> Judging<'a, 'r> {
             return BY_RULE;
         }
         let Some(value) = entry.value.clone() else { return STAYS };
-        let name = Name { scope: entry.scope, is_active: entry.is_active, kind: entry.kind, value };
         if rule.keep == KeepBlock::First {
+            let name = Name { scope: entry.scope, is_active: entry.is_active, kind: entry.kind, value };
             let by = self.firsts.get(&name).copied().filter(|first| entry.order < *first);
             return Judgement { reason: by.map(|_| Reason::EarlierCall), by, counted_by: None };
         }
+        let (keeps_all, is_careful) = (rule.keep == KeepBlock::All, self.rules.is_careful);
+        let lane = if entry.is_active && entry.scope.is_empty() {
+            &mut self.main
+        } else {
+            self.other_lanes.entry((entry.scope, entry.is_active)).or_default()
+        };
         match entry.kind {
-            Kind::Read => self.judge_read(entry, name, rule),
-            Kind::Edit => self.judge_edit(entry, name, rule),
-            Kind::Command | Kind::Other => self.judge_run(entry, name, rule),
+            Kind::Read => {
+                let by = lane.files.entry(value).or_default().judge_read(entry, is_careful).filter(|_| !keeps_all);
+                Judgement { reason: by.map(|_| Reason::LaterRead), by, counted_by: None }
+            }
+            Kind::Edit => lane.files.entry(value).or_default().judge_edit(entry, keeps_all, is_careful),
+            _ if keeps_all => STAYS,
+            Kind::Command => lane.commands.entry(value).or_default().judge(entry),
+            Kind::Other => lane.others.entry(value).or_default().judge(entry),
         }
     }
 
@@ -156,94 +164,6 @@ impl<'a, 'r> Judging<'a, 'r> {
         entry.value = if rule.kind == Kind::Other { other_key(rule, name, given) } else { key_value(rule, given) };
         rule
     }
-
-    fn judge_read<V: Value<'a>>(&mut self, entry: &mut Entry<'a, V>, name: Name<'a>, rule: &Rule) -> Judgement {
-        let lines = entry.given.and_then(line_range);
-        let wanted = lines.unwrap_or(DEFAULT_READ);
-        let mut name = name;
-        if !entry.is_failure() {
-            name.kind = Kind::Edit;
-            entry.is_stale = self.newer.get(&name).is_some_and(|edits| edits.newest_success.is_some());
-            if self.rules.is_careful && lines.is_none() {
-                let edits = Name { value: name.value.clone(), ..name };
-                note(&mut self.newer.entry(edits).or_default().rewritten, entry);
-            }
-            name.kind = Kind::Read;
-        }
-        let newer = self.newer.entry(name).or_default();
-        let by = if entry.is_failure() {
-            order(newer.newest)
-        } else if wanted == UNREADABLE {
-            None
-        } else {
-            let whole = newer.newest_whole.filter(|_| wanted.last <= DEFAULT_READ.last);
-            let by = order(whole).or_else(|| find_covering(wanted, &newer.ranges));
-            if lines.is_none() {
-                note(&mut newer.newest_whole, entry);
-            } else {
-                remember_range(Read { lines: wanted, order: entry.order }, &mut newer.ranges);
-            }
-            by
-        };
-        note(&mut newer.newest, entry);
-        let by = by.filter(|_| rule.keep != KeepBlock::All);
-        Judgement { reason: by.map(|_| Reason::LaterRead), by, counted_by: None }
-    }
-
-    fn judge_edit<V: Value<'a>>(&mut self, entry: &Entry<'a, V>, name: Name<'a>, rule: &Rule) -> Judgement {
-        let is_careful = self.rules.is_careful;
-        let newer = self.newer.entry(name).or_default();
-        let by = order(if is_careful { newer.rewritten } else { newer.newest_success });
-        let reason = by.filter(|_| rule.keep != KeepBlock::All).map(|_| Reason::LaterEdit);
-        if entry.is_failure() {
-            return Judgement { reason, by, counted_by: None };
-        }
-        let counted_by = order(newer.newest_success).filter(|_| reason.is_some() && !is_careful);
-        note(&mut newer.newest_success, entry);
-        if is_careful && entry.given.is_some_and(writes_whole_file) {
-            note(&mut newer.rewritten, entry);
-        }
-        Judgement { reason, by, counted_by }
-    }
-
-    /// A command, or another tool under a rule that keeps the last of a key.
-    fn judge_run<V: Value<'a>>(&mut self, entry: &Entry<'a, V>, name: Name<'a>, rule: &Rule) -> Judgement {
-        if rule.keep == KeepBlock::All {
-            return STAYS;
-        }
-        let is_command = entry.kind == Kind::Command;
-        let newer = self.newer.entry(name).or_default();
-        let is_failure = entry.is_failure();
-        let Some(newest) = order(newer.newest) else {
-            note(&mut newer.newest, entry);
-            if !is_failure {
-                note(&mut newer.newest_success, entry);
-            }
-            return STAYS;
-        };
-        // Asked only where a command was run twice.
-        let value = entry.value.as_ref();
-        let is_writing = || is_command && value.is_some_and(|value| has_side_effects(&value.text().to_utf8()));
-        if *newer.writes.get_or_insert_with(is_writing) {
-            return STAYS;
-        }
-        let is_superseded = is_failure || newer.newest_success.is_some();
-        if !is_superseded {
-            note(&mut newer.newest_success, entry);
-        }
-        let reason = is_superseded.then_some(if is_command { Reason::LaterRun } else { Reason::LaterCall });
-        Judgement { reason, by: Some(newest), counted_by: is_command.then_some(newest) }
-    }
-}
-
-/// Note an entry, unless there is a newer one.
-fn note<V>(newest: &mut Option<NonZero<usize>>, entry: &Entry<'_, V>) {
-    *newest = newest.or(NonZero::new(entry.order + 1));
-}
-
-/// The order of the entry that was noted.
-fn order(noted: Option<NonZero<usize>>) -> Option<usize> {
-    noted.map(|behind| behind.get() - 1)
 }
 
 /// The key of a tool of the kind other: its name and all key arguments together.
@@ -267,9 +187,4 @@ fn other_key<'a, V: Value<'a>>(rule: &Rule, name: Text<'a>, given: V) -> Option<
     }
     text.push_ascii("}");
     Some(Piece::own(text))
-}
-
-/// Whether a call writes the whole of a file.
-fn writes_whole_file<'a, V: Value<'a>>(input: V) -> bool {
-    WHOLE_FILE_KEYS.iter().any(|key| input.get(*key).and_then(Value::text).is_some())
 }

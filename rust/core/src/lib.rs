@@ -46,6 +46,7 @@ pub mod lines;
 mod media;
 pub mod message_tokens;
 pub mod messages;
+mod newer;
 pub mod output;
 mod owned_text;
 pub mod pair;
