@@ -97,14 +97,10 @@ impl<'a, 'r> Judging<'a, 'r> {
         Self { rules, main: Lane::default(), other_lanes: AHashMap::new(), firsts: AHashMap::new() }
     }
 
-    /// The same, with room for so many keys.
+    /// The same, with room for so many files.
     #[must_use]
-    pub fn with_room(rules: &'r RuleSet, keys: usize) -> Self {
-        let main = Lane {
-            files: AHashMap::with_capacity(keys / 2),
-            commands: AHashMap::with_capacity(keys / 2),
-            ..Lane::default()
-        };
+    pub fn with_room(rules: &'r RuleSet, files: usize) -> Self {
+        let main = Lane { files: AHashMap::with_capacity(files), ..Lane::default() };
         Self { main, ..Self::new(rules) }
     }
 

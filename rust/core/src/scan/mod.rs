@@ -64,11 +64,13 @@ const OF_A_CHUNK: usize = 64;
 const SMALL: usize = 4 << 20;
 
 /// Room for what is made of some data while it is read: of a small document its nodes above all, which take less than a
-/// twentieth of it where results have some length. What goes beyond takes twice as much at a time.
+/// twentieth of it where results have some length, and an eighth where they have less. What goes beyond takes twice as
+/// much at a time.
 #[must_use]
 pub fn room_for(data: &[u8]) -> Bump {
-    let wanted = if data.len() <= SMALL { data.len() / 20 } else { 0 };
-    Bump::with_capacity(if wanted < PAGE { wanted } else { wanted / PAGE * PAGE - OF_A_CHUNK })
+    let size = if data.len() <= SMALL { data.len() } else { 0 };
+    let pages = (size / 20 / PAGE * PAGE).max((size / 8).min(2 * PAGE));
+    Bump::with_capacity(pages.saturating_sub(OF_A_CHUNK))
 }
 
 impl<'a> Conversation<'a> {
