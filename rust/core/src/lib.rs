@@ -28,6 +28,7 @@ pub mod dedupe;
 pub mod default_rules;
 pub mod dialogue;
 pub mod entry;
+mod equal;
 pub mod fates;
 pub mod fences;
 pub mod fill;

@@ -80,7 +80,7 @@ impl Unit for u32 {
 }
 
 /// Borrowed text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Eq)]
 pub enum Text<'a> {
     /// Code points up to U+00FF.
     Latin1(&'a [u8]),

@@ -1,6 +1,7 @@
 //! The name of a member as nodes keep it: where it stands in what was scanned, in a third of what a text takes.
 
 use super::strings::Raw;
+use crate::equal::is_same;
 use crate::text::Text;
 
 /// The bit of a size that says of a name that it has escapes, or is no ASCII.
@@ -33,7 +34,7 @@ impl Name {
         match text {
             Text::Latin1(units) if self.size & ODD == 0 => {
                 let (start, size) = (self.start(), self.size as usize);
-                size == units.len() && data.get(start..start + size).is_some_and(|bytes| is_same(bytes, units))
+                size == units.len() && data.get(start..start + size).is_some_and(|name| is_same(name, units))
             }
             _ => self.raw(data).is(text),
         }
@@ -55,36 +56,5 @@ impl Name {
     /// The offset of its first byte.
     pub(super) fn start(self) -> usize {
         self.start as usize
-    }
-}
-
-/// Whether two names of the same length are the same. Most have four letters to sixteen: they are compared by both their
-/// ends, in less time than a call takes.
-#[inline(always)]
-fn is_same(name: &[u8], other: &[u8]) -> bool {
-    match name.len() {
-        4..=8 => name.first_chunk::<4>() == other.first_chunk() && name.last_chunk::<4>() == other.last_chunk(),
-        9..=16 => name.first_chunk::<8>() == other.first_chunk() && name.last_chunk::<8>() == other.last_chunk(),
-        _ => name == other,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::is_same;
-
-    #[test]
-    fn names_are_the_same_in_every_letter() {
-        let letters: Vec<u8> = (b'a'..b'a' + 24).collect();
-        for size in 0..letters.len() {
-            let (name, mut other) = (letters.get(..size).unwrap_or_default(), letters.clone());
-            other.truncate(size);
-            assert!(is_same(name, &other));
-            for place in 0..size {
-                let mut wrong = other.clone();
-                wrong.iter_mut().skip(place).take(1).for_each(|letter| *letter ^= 0x20);
-                assert!(!is_same(name, &wrong), "{size}, {place}");
-            }
-        }
     }
 }
