@@ -153,6 +153,15 @@ def test_the_last_run_of_a_command_stays_with_the_number_of_all(api: ModuleType)
     assert api.carry(join(*turns)).report.superseded == {"later_run": 1}
 
 
+def test_counts_stand_with_their_blocks_in_whatever_order_these_are_given(api: ModuleType) -> None:
+    commands = ("pytest", "ls", "make")
+    turns = [bash(name, "", f"{name} {run}") for run in range(3) for name in commands]
+    blocks = api.deduplicate_tools(api.extract_tool_blocks(join(*turns)))
+    for given in (blocks, blocks[::-1], [blocks[1], blocks[2], blocks[0]]):
+        context = api.format_tool_context(given)
+        assert all(f"### {name} (latest of 3 runs)\n" in context for name in commands)
+
+
 def test_commands_are_compared_exactly(api: ModuleType) -> None:
     assert kept(api, bash("ls", "1", "c1"), bash("ls ", "2", "c2"), bash("LS", "3", "c3")) == [
         "c1",

@@ -17,7 +17,7 @@ const OPENING: &str = "### ";
 pub(crate) struct Candidate<'a> {
     pub(crate) section: Section,
     pub(crate) age: usize,
-    order: usize,
+    pub(crate) order: usize,
     /// What the heading takes.
     pub(crate) line_size: usize,
     /// The characters of the heading without notes.
@@ -57,7 +57,7 @@ impl<'a> Candidate<'a> {
 
     /// Let the output keep the block, with its texts.
     pub(crate) fn keep(self, fitted: Fitted, texts: &mut Vec<Part<'a>>, output: &mut Output<'a>) -> Block {
-        let Self { section, order, position, kind, title, notes, has_texts, line_size, bare_size, .. } = self;
+        let Self { section, position, kind, title, notes, has_texts, line_size, bare_size, .. } = self;
         let start = output.end();
         output.keep_ascii(OPENING);
         output.keep(title.into());
@@ -67,7 +67,6 @@ impl<'a> Candidate<'a> {
         texts.drain(..).for_each(|part| output.keep(part));
         Block {
             section,
-            order,
             position,
             line_size,
             texts_size: fitted.size,
@@ -88,8 +87,6 @@ impl<'a> Candidate<'a> {
 #[derive(Debug)]
 pub(crate) struct Block {
     pub(crate) section: Section,
-    /// That of its entry.
-    pub(crate) order: usize,
     pub(crate) position: usize,
     /// What the heading takes.
     pub(crate) line_size: usize,

@@ -4,6 +4,8 @@
 //! total is cut, or left out; the blocks before it are left out, and the newest of them listed. The walk stops
 //! there. No context is ever longer than the total. The twin is `_pure/fill.py`.
 
+use ahash::AHashMap;
+
 use crate::candidate::{Block, Candidate};
 use crate::clean::{CLOSE_MARKER, OPEN_MARKER};
 use crate::dedupe::Reason;
@@ -49,12 +51,14 @@ pub struct Fill<'a, 's, V> {
     settings: &'s Settings,
     trace: Option<Trace>,
     left: isize,
-    /// All blocks that are shown, newest first.
+    /// All blocks that are shown.
     blocks: Vec<Block>,
     output: Output<'a>,
     /// The texts of the block that is offered.
     texts: Vec<Part<'a>>,
     opened: Vec<Section>,
+    /// Where a shown block stands among all, by its order. Blocks that are given by hand come in any.
+    counted: AHashMap<usize, usize>,
     is_spent: bool,
     stopped_at: Option<Entry<'a, V>>,
     listed: Vec<Entry<'a, V>>,
@@ -83,6 +87,7 @@ impl<'a, 's, V: Value<'a>> Fill<'a, 's, V> {
             output: Output::with_room(ROOM),
             texts: Vec::new(),
             opened: Vec::new(),
+            counted: AHashMap::new(),
             is_spent: false,
             stopped_at: None,
             listed: Vec::new(),
@@ -122,8 +127,8 @@ impl<'a, 's, V: Value<'a>> Fill<'a, 's, V> {
 
     /// Let the heading of the block with this order, where it is shown, count one more older block.
     pub fn count(&mut self, newest: usize) {
-        let place = self.blocks.binary_search_by_key(&newest, |block| block.order);
-        let Some(shown) = place.ok().and_then(|place| self.blocks.get_mut(place)) else { return };
+        let shown = self.counted.get(&newest).and_then(|place| self.blocks.get_mut(*place));
+        let Some(shown) = shown else { return };
         if self.is_spent {
             shown.late += 1;
             return;
@@ -202,6 +207,7 @@ impl<'a, 's, V: Value<'a>> Fill<'a, 's, V> {
         self.cut += usize::from(fitted.is_cut);
         let (fate, by) = if fitted.is_cut { (Fate::Cut, by) } else { (Fate::Shown, "") };
         self.note(candidate.age, fate, by);
+        self.counted.insert(candidate.order, self.blocks.len());
         if !self.opened.contains(&candidate.section) {
             self.opened.push(candidate.section);
         }
