@@ -63,7 +63,7 @@ pub struct Judgement {
 pub(crate) const STAYS: Judgement = Judgement { reason: None, by: None, counted_by: None };
 const BY_RULE: Judgement = Judgement { reason: Some(Reason::Rule), ..STAYS };
 
-/// What blocks of one key share of which the first is kept.
+/// What blocks of one key share, where a rule keeps the first of them.
 #[derive(Debug, PartialEq, Eq, Hash)]
 struct Name<'a> {
     scope: Text<'a>,

@@ -22,7 +22,7 @@ pub(crate) struct File {
     ranges: Vec<Read>,
     /// The newest edit that succeeded.
     edited: Noted,
-    /// The newest block that wrote the file, or read it, whole.
+    /// The newest block that wrote the file, or read it, whole; asked for by careful rules.
     rewritten: Noted,
 }
 

@@ -16,7 +16,7 @@ use toolcarry::text::OwnedText;
 
 use crate::context::counts_tuple;
 use crate::settings::{Rules, extract_settings};
-use crate::strings::{grown_bytes, new_bytes, text_of};
+use crate::strings::{Growing, text_of};
 
 /// From so many bytes on, other threads may run meanwhile.
 pub(crate) const LARGE: usize = 65_536;
@@ -64,12 +64,12 @@ impl<'r> Job<'r> {
     pub(crate) fn run(&self, data: &[u8]) -> PyResult<Option<CarriedBytes>> {
         let Some(Plan { recipe, own, counts, skipped_lines }) = self.plan(data)? else { return Ok(None) };
         let write = |room: &mut [u8]| recipe.write(room);
-        let context = Python::attach(|py| grown_bytes(own.into_bound(py), recipe.len(), write).map(Bound::unbind))?;
+        let context = Python::attach(|py| own.grown(py, recipe.len(), write).map(Bound::unbind))?;
         Ok(Some(CarriedBytes { context, counts, skipped_lines }))
     }
 
-    /// How the context is to be written. Python is asked for the room of its own text, which becomes that of the context
-    /// when all is let go of that this was made with.
+    /// How the context is to be written, with its own text. The room that Python gives for that text grows to that of the
+    /// whole context, but not before all is let go of that the plan was made with.
     fn plan<'d>(&self, data: &'d [u8]) -> PyResult<Option<Plan<'d>>> {
         let bump = room_for(data);
         let Ok(conversation) = Conversation::open(data, &bump) else { return Ok(None) };
@@ -78,7 +78,7 @@ impl<'r> Job<'r> {
         let Ok(Carried { output, counts, .. }) = carried else { return Ok(None) };
         let recipe = Recipe::of(&output, data);
         let write = |room: &mut [u8]| recipe.write_own(&output, room);
-        let own = Python::attach(|py| new_bytes(py, recipe.own_len(), write).map(Bound::unbind))?;
+        let own = Python::attach(|py| Growing::new(py, recipe.own_len(), write))?;
         Ok(Some(Plan { recipe, own, counts, skipped_lines: conversation.skipped_lines() }))
     }
 }
@@ -87,7 +87,7 @@ impl<'r> Job<'r> {
 struct Plan<'d> {
     recipe: Recipe<'d>,
     /// The context's own text.
-    own: Py<PyBytes>,
+    own: Growing,
     counts: Counts,
     skipped_lines: Vec<usize>,
 }

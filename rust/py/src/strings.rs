@@ -1,4 +1,4 @@
-//! Python's strings and bytes: borrowed as they are stored, and made by one exact allocation.
+//! Python's strings and bytes: borrowed as they are stored, and made in exact allocations.
 
 #![allow(unsafe_code)] // strings and bytes are read and written as they are stored
 
@@ -76,24 +76,35 @@ unsafe extern "C" {
     fn _PyBytes_Resize(bytes: *mut *mut ffi::PyObject, size: ffi::Py_ssize_t) -> c_int;
 }
 
-/// Bytes that nobody else knows of, grown to a size, all of which `write` writes: it finds what they were at the start.
-pub(crate) fn grown_bytes(
-    bytes: Bound<'_, PyBytes>,
-    size: usize,
-    write: impl FnOnce(&mut [u8]),
-) -> PyResult<Bound<'_, PyBytes>> {
-    let (py, length) = (bytes.py(), isize::try_from(size)?);
-    let mut place = bytes.into_ptr();
-    // SAFETY: Python refuses where the bytes are not ours alone, lets go of them then, and leaves a null pointer. They are
-    // ours alone until they are returned, and all are written. The empty ones are shared, and are not written to.
-    unsafe {
-        _PyBytes_Resize(&raw mut place, length);
-        let bytes = Bound::from_owned_ptr_or_err(py, place)?;
-        if size > 0 {
-            let data = ffi::PyBytes_AsString(bytes.as_ptr()).cast::<u8>();
-            write(std::slice::from_raw_parts_mut(data, size));
+/// Bytes in the making, which nobody else knows of.
+pub(crate) struct Growing(Py<PyBytes>);
+
+impl Growing {
+    /// So many bytes, all of which `write` writes.
+    pub(crate) fn new(py: Python<'_>, size: usize, write: impl FnOnce(&mut [u8])) -> PyResult<Self> {
+        Ok(Self(new_bytes(py, size, write)?.unbind()))
+    }
+
+    /// The bytes, grown to a size. `write` writes all of them, and finds what they were at the start.
+    pub(crate) fn grown(
+        self,
+        py: Python<'_>,
+        size: usize,
+        write: impl FnOnce(&mut [u8]),
+    ) -> PyResult<Bound<'_, PyBytes>> {
+        let length = isize::try_from(size)?;
+        let mut place = self.0.into_ptr();
+        // SAFETY: the bytes are ours alone until they are returned, and all are written; the empty ones are shared, and
+        // are not written to. Where there is no room Python lets go of them, and leaves a null pointer and an error.
+        unsafe {
+            _PyBytes_Resize(&raw mut place, length);
+            let bytes = Bound::from_owned_ptr_or_err(py, place)?;
+            if size > 0 {
+                let data = ffi::PyBytes_AsString(bytes.as_ptr()).cast::<u8>();
+                write(std::slice::from_raw_parts_mut(data, size));
+            }
+            Ok(bytes.cast_into_unchecked())
         }
-        Ok(bytes.cast_into_unchecked())
     }
 }
 

@@ -1,4 +1,4 @@
-//! One document as a value, with nodes of all that is asked for.
+//! One document as a value: all of it is read, and becomes nodes.
 
 use bumpalo::Bump;
 
@@ -19,7 +19,7 @@ impl<'a> Scanned<'a> {
         Document { at: mark_len(data), checks_utf8: true, only_messages: false }.read(data, bump)
     }
 
-    /// The same, without what stands beside its messages.
+    /// The same for those who ask for its messages alone: what else is an array or an object there seems to be empty.
     pub(super) fn messages(data: &'a [u8], bump: &'a Bump) -> Result<Self, Refused> {
         Document { at: mark_len(data), checks_utf8: true, only_messages: true }.read(data, bump)
     }

@@ -85,7 +85,7 @@ impl<'a> Lines<'a> {
         let line = data.get(start..)?;
         let at = if line.starts_with(MARK) { start + MARK.len() } else { start };
         if u32::try_from(data.len()).is_err() {
-            // What is told by its place in the data is told by that in its line.
+            // Nodes keep offsets of 32 bits: the line is read as a document of its own.
             return Scanned::document(line, self.bump).ok()?.object();
         }
         let long = self.seen.get().map_or(&[][..], |seen| Long::from(&seen.long, at));

@@ -108,7 +108,7 @@ pub(crate) struct Building<'a, 'i> {
     pub(crate) is_all: bool,
     /// Whether bytes that are no UTF-8 are refused: text that was decoded before may hold lone surrogates.
     pub(crate) checks_utf8: bool,
-    /// Whether nothing is made of what stands in the document beside messages.
+    /// Whether arrays and objects that stand in the document beside messages are left empty.
     pub(crate) only_messages: bool,
     pub(crate) stacks: &'i mut Stacks<'a>,
 }
@@ -170,7 +170,7 @@ struct Builder<'a, 'i> {
     long: &'i [Long],
     checks_utf8: bool,
     only_messages: bool,
-    /// Whether nodes are made of what stands in the member of the document that was named last.
+    /// Whether what stands in the member of the document that was named last is not left empty.
     is_kept: bool,
     bump: &'a Bump,
     stacks: &'i mut Stacks<'a>,

@@ -15,9 +15,9 @@ pub struct Recipe<'d> {
     data: &'d [u8],
     steps: Vec<Step>,
     /// What the own text takes in UTF-8.
-    own: usize,
+    own_len: usize,
     /// What the parts of the data take without their escapes.
-    written: usize,
+    parts_len: usize,
 }
 
 /// A part of the data, as it is written, and where the own text before it ends.
@@ -32,13 +32,13 @@ impl<'d> Recipe<'d> {
     /// The recipe for an output. What is plain in it and stands in the data is not made now.
     #[must_use]
     pub fn of(output: &Output<'_>, data: &'d [u8]) -> Self {
-        let mut recipe = Self { data, steps: Vec::with_capacity(output.inset_count()), own: 0, written: 0 };
+        let mut recipe = Self { data, steps: Vec::with_capacity(output.inset_count()), own_len: 0, parts_len: 0 };
         output.see(|part| match range_of(part, data) {
             Some(Range { start, end }) => {
-                recipe.steps.push(Step { own_end: recipe.own, start, end });
-                recipe.written += part.utf8_len();
+                recipe.steps.push(Step { own_end: recipe.own_len, start, end });
+                recipe.parts_len += part.utf8_len();
             }
-            None => recipe.own += part.utf8_len(),
+            None => recipe.own_len += part.utf8_len(),
         });
         recipe
     }
@@ -46,7 +46,7 @@ impl<'d> Recipe<'d> {
     /// How many bytes the own text takes.
     #[must_use]
     pub fn own_len(&self) -> usize {
-        self.own
+        self.own_len
     }
 
     /// Write the own text of the output that the recipe is for into room for [`Recipe::own_len`] bytes.
@@ -62,7 +62,7 @@ impl<'d> Recipe<'d> {
     /// How many bytes the context takes.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.own + self.written
+        self.own_len + self.parts_len
     }
 
     /// Whether there is no context.
@@ -74,14 +74,16 @@ impl<'d> Recipe<'d> {
     /// Write the context into room for [`Recipe::len`] bytes, which begins with the own text: so there is no room beside
     /// it for either. The own text waits at the end; before it there is always room for what is still to come of the data.
     pub fn write(&self, room: &mut [u8]) {
-        let (mut own, mut at, mut taken) = (self.written, 0, 0);
-        room.copy_within(..self.own, own);
+        let (mut waiting, mut at, mut taken) = (self.parts_len, 0, 0);
+        room.copy_within(..self.own_len, waiting);
         for Step { own_end, start, end } in &self.steps {
             let size = own_end - taken;
-            room.copy_within(own..own + size, at);
-            (own, at, taken) = (own + size, at + size, *own_end);
-            let written = self.data.get(*start as usize..*end as usize).unwrap_or_default();
-            at += write_unescaped(written, room.get_mut(at..own).unwrap_or_default());
+            room.copy_within(waiting..waiting + size, at);
+            (waiting, at, taken) = (waiting + size, at + size, *own_end);
+            let part = self.data.get(*start as usize..*end as usize).unwrap_or_default();
+            let size = write_unescaped(part, room.get_mut(at..waiting).unwrap_or_default());
+            // A file may have been written to since it was measured.
+            at += size.min(waiting - at);
         }
     }
 }
@@ -127,6 +129,18 @@ mod tests {
         recipe.write(&mut context);
         assert_eq!(context, carried.output.to_bytes());
         (String::from_utf8(context).unwrap(), recipe.own_len())
+    }
+
+    /// A file is mapped, and what is written to it meanwhile is read.
+    #[test]
+    fn data_that_changed_since_it_was_measured_stops_nothing() {
+        for data in ["abcdef", "\\n\\n\\n", "\\\\\\n\\n", "\\u4e00", ""] {
+            for measured in 0..10 {
+                let steps = [1, 2, 3].map(|own_end| Step { own_end, start: 0, end: 6 });
+                let recipe = Recipe { data: data.as_bytes(), steps: steps.into(), own_len: 4, parts_len: 3 * measured };
+                recipe.write(&mut vec![b'x'; recipe.len()]);
+            }
+        }
     }
 
     #[test]

@@ -25,7 +25,7 @@ pub enum Fault {
     NotUtf8,
     /// Arrays and objects stand deeper in one another than is read.
     TooDeep,
-    /// A document of 4 GiB or more, a name of 2, or a number of thousands of digits.
+    /// A document of 4 GiB or more, a name of 2 GiB or more, or a number of thousands of digits.
     TooLong,
     /// A document that is neither a request nor a list of messages nor a message.
     NoMessages,
