@@ -76,15 +76,15 @@ pub unsafe extern "C" fn realloc(place: Place, size: usize) -> Place {
     let before = size_of(place);
     // SAFETY: as it was asked for.
     let moved = unsafe { __libc_realloc(place, size) };
-    if moved != null_mut() && moved != place {
-        // For a moment there were both, and of the new one what was copied: nobody has written to the rest.
-        let copied = before.min(size_of(moved));
-        MOST.fetch_max(HELD.load(Relaxed) + copied, Relaxed);
+    if moved == place {
+        HELD.fetch_sub(before, Relaxed); // it grew where it was
+        return took(moved);
     }
+    took(moved); // for a moment there were both
     if moved != null_mut() || size == 0 {
         HELD.fetch_sub(before, Relaxed);
     }
-    took(moved)
+    moved
 }
 
 /// # Safety
