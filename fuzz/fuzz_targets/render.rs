@@ -8,8 +8,8 @@ use toolcarry::clean::{CLOSE_MARKER, OPEN_MARKER, clean, clean_line, is_clean};
 use toolcarry::content::Content;
 use toolcarry::fences::{Fenced, Source, fence, fence_into};
 use toolcarry::limits::{Limits, Measure};
-use toolcarry::output::Output;
-use toolcarry::pieces::{Part, Piece};
+use toolcarry::output::{Output, Place};
+use toolcarry::pieces::Piece;
 use toolcarry::scan::Scanned;
 use toolcarry::summary::clean_summary;
 use toolcarry::text::{OwnedText, Text};
@@ -33,17 +33,17 @@ fuzz_target!(|data: &[u8]| {
         reference: Text::ascii("t1"),
         is_exempt: keep >> 3 & 1 == 1,
     };
-    let mut parts = Vec::new();
-    let whole = fence(&source, Limits::of_chars(sizes[0]), Measure::Characters, "", &mut parts);
-    check_fence(&parts, &whole, source.language);
+    let mut output = Output::default();
+    let whole = fence(&source, Limits::of_chars(sizes[0]), Measure::Characters, "", &mut output);
+    check_fence(output, &whole, source.language);
     assert!(whole.shown <= sizes[0]);
-    let mut parts = Vec::new();
-    match fence_into(&source, Limits::of_chars(sizes[0]), (sizes[1], Measure::Characters), "", &mut parts) {
+    let mut output = Output::default();
+    match fence_into(&source, Limits::of_chars(sizes[0]), (sizes[1], Measure::Characters), "", &mut output) {
         Some(part) => {
-            check_fence(&parts, &part, source.language);
+            check_fence(output, &part, source.language);
             assert!(part.size <= sizes[1] && part.shown <= sizes[0]);
         }
-        None => assert!(parts.is_empty()),
+        None => assert_eq!(output.end(), Place::default()),
     }
 });
 
@@ -78,9 +78,8 @@ fn check_cleaning(text: &Piece<'_>, limit: usize) {
 }
 
 /// The fence ends with its last line, and nothing inside of it could end it before.
-fn check_fence(parts: &[Part<'_>], fenced: &Fenced, language: &str) {
-    let mut output = Output::default();
-    parts.iter().for_each(|part| output.push(part.clone()));
+fn check_fence(mut output: Output<'_>, fenced: &Fenced, language: &str) {
+    output.place(Place::default()..output.end());
     let text = output.to_utf8();
     assert_eq!(text.chars().count(), fenced.size);
     let Some((first, rest)) = text.split_once('\n') else { panic!("{text:?}") };

@@ -1,91 +1,18 @@
-//! A block that is offered to a context, and what is kept of one that is shown. The twin is in `_pure/candidate.py`.
+//! A block that is offered to a context. The twin is `_pure/candidate.py`.
 
 use crate::entry::Entry;
-use crate::fit::Fitted;
 use crate::limits::{Measure, signed};
 use crate::output::{Output, Place};
-use crate::pieces::{Part, Piece};
 use crate::render::{Section, count_note, notes, title, with_count};
 use crate::rules::Kind;
-use crate::text::{OwnedText, Text};
+use crate::text::OwnedText;
 use crate::value::Value;
 
 const OPENING: &str = "### ";
 
-/// A block that is offered: what its heading says, and takes.
+/// A block that is offered: what its heading takes and counts, and where the output keeps it.
 #[derive(Debug)]
-pub(crate) struct Candidate<'a> {
-    pub(crate) section: Section,
-    pub(crate) age: usize,
-    pub(crate) order: usize,
-    /// What the heading takes.
-    pub(crate) line_size: usize,
-    /// The characters of the heading without notes.
-    bare_size: usize,
-    position: usize,
-    kind: Kind,
-    title: Piece<'a>,
-    notes: String,
-    has_texts: bool,
-}
-
-impl<'a> Candidate<'a> {
-    pub(crate) fn new<V: Value<'a>>(entry: &Entry<'a, V>, has_texts: bool, measure: Measure) -> Self {
-        let (title, notes) = (title(entry), notes(entry));
-        let bare_size = OPENING.len() + title.len() + end(has_texts).len();
-        let line_size = match measure {
-            Measure::Characters => bare_size + notes.len(),
-            Measure::Tokens(_) => {
-                let mut line = OwnedText::from(Text::ascii(OPENING));
-                line.push(title.text());
-                measure_line(line, &notes, has_texts, measure)
-            }
-        };
-        Self {
-            section: Section::of(entry),
-            age: entry.age,
-            order: entry.order,
-            line_size,
-            bare_size,
-            position: entry.position,
-            kind: entry.kind,
-            title,
-            notes,
-            has_texts,
-        }
-    }
-
-    /// Let the output keep the block, with its texts.
-    pub(crate) fn keep(self, fitted: Fitted, texts: &mut Vec<Part<'a>>, output: &mut Output<'a>) -> Block {
-        let Self { section, position, kind, title, notes, has_texts, line_size, bare_size, .. } = self;
-        let start = output.end();
-        output.keep_ascii(OPENING);
-        output.keep(title.into());
-        let title_end = output.end();
-        output.keep_ascii(&notes);
-        output.keep_ascii(end(has_texts));
-        texts.drain(..).for_each(|part| output.keep(part));
-        Block {
-            section,
-            position,
-            line_size,
-            texts_size: fitted.size,
-            earlier: 0,
-            late: 0,
-            kind,
-            start,
-            title_end,
-            end: output.end(),
-            notes_size: notes.len(),
-            bare_size,
-            has_texts,
-        }
-    }
-}
-
-/// A block that is shown: where the output keeps it, and what its heading counts.
-#[derive(Debug)]
-pub(crate) struct Block {
+pub(crate) struct Candidate {
     pub(crate) section: Section,
     pub(crate) position: usize,
     /// What the heading takes.
@@ -97,7 +24,7 @@ pub(crate) struct Block {
     /// How many came after the total was spent.
     pub(crate) late: usize,
     kind: Kind,
-    start: Place,
+    pub(crate) start: Place,
     title_end: Place,
     end: Place,
     /// The notes stand behind the title.
@@ -107,7 +34,44 @@ pub(crate) struct Block {
     has_texts: bool,
 }
 
-impl Block {
+impl Candidate {
+    /// A block whose heading the output keeps from now on, and behind it, if it is shown, its texts.
+    pub(crate) fn new<'a, V: Value<'a>>(
+        entry: &Entry<'a, V>,
+        has_texts: bool,
+        measure: Measure,
+        output: &mut Output<'a>,
+    ) -> Self {
+        let notes = notes(entry);
+        let start = output.end();
+        output.keep_ascii(OPENING);
+        output.keep(title(entry).into());
+        let title_end = output.end();
+        output.keep_ascii(&notes);
+        output.keep_ascii(end(has_texts));
+        let line = start..output.end();
+        Self {
+            section: Section::of(entry),
+            position: entry.position,
+            line_size: measure.size_kept(output, [(line.clone(), None)]),
+            texts_size: 0,
+            earlier: 0,
+            late: 0,
+            kind: entry.kind,
+            start,
+            title_end,
+            end: line.end,
+            notes_size: notes.len(),
+            bare_size: output.len_of(&line) - notes.len(),
+            has_texts,
+        }
+    }
+
+    /// The block with its texts, which the output keeps behind its heading.
+    pub(crate) fn with_texts(self, size: usize, output: &Output<'_>) -> Self {
+        Self { texts_size: size, end: output.end(), ..self }
+    }
+
     /// How much more the heading takes that counts one older block more. It may be less.
     pub(crate) fn growth(&self, measure: Measure, output: &Output<'_>) -> isize {
         let count = count_note(self.kind, self.earlier + 1, true);

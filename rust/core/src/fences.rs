@@ -1,11 +1,14 @@
 //! Fenced code blocks whose content can't end them, cut to a limit or to the room that is left.
 //! The twin is `_pure/fences.py`.
 
+use std::borrow::Cow;
+
 use crate::clean::{clean, clean_line};
 use crate::content::Content;
 use crate::limits::{Cut, Limits, Measure};
+use crate::output::Output;
 use crate::pieces::{Part, Piece};
-use crate::text::{OwnedText, Text, Unit, on_units, push_grouped};
+use crate::text::{Text, Unit, on_units};
 use crate::truncate::Keep;
 use crate::value::Value;
 use crate::windows::{cut_windows, plain_ends};
@@ -44,96 +47,147 @@ pub struct Fenced {
     pub is_cut: bool,
 }
 
-/// Add `source` to `out` in a fence, no more of it than its limits allow, and what stands behind the fence.
+/// Let `out` keep `source` in a fence, no more of it than its limits allow, and what stands behind the fence.
 pub fn fence<'a, V: Value<'a>>(
     source: &Source<'a, V>,
     limits: Limits,
     measure: Measure,
     end: &'static str,
-    out: &mut Vec<Part<'a>>,
+    out: &mut Output<'a>,
 ) -> Fenced {
-    let start = out.len();
-    out.push(Part::default());
-    if !source.language.is_empty() {
-        out.push(Piece::ascii(source.language).into());
+    let start = out.end();
+    let shown = cut_to(source, limits, measure);
+    let [mark, closing] = shown.marks(source.side);
+    let Shown { head, tail, reference, tokens } = shown;
+    let (chars, is_cut) = (head.len() + tail.len(), reference.is_some());
+    let needs_newline = !head.is_empty() && !head.ends_with_newline();
+    out.keep_ascii(&mark);
+    out.keep_ascii(source.language);
+    out.keep_ascii("\n");
+    let inside = out.end();
+    out.keep(head);
+    let head_end = out.end();
+    if let Some(reference) = reference {
+        out.keep_ascii(if needs_newline { "\n" } else { "" });
+        keep_marker(out, [chars, source.text.len()], reference);
+        out.keep_ascii(if source.side == Keep::Head { "" } else { "\n" });
+    } else if chars == 0 {
+        out.keep_ascii(NO_OUTPUT);
     }
-    out.push(Piece::ascii("\n").into());
-    let inside = out.len();
-    let Shown { chars: shown, is_cut, mut counted } = cut_to(source, limits, measure, out);
-    if out.iter().skip(inside).all(Part::is_empty) {
-        out.truncate(inside);
-        out.push(Piece::ascii(NO_OUTPUT).into());
-    }
-    let [mark, closing] = marks(out.get(inside..).unwrap_or_default());
-    if let Some(opening) = out.get_mut(start) {
-        *opening = mark.into();
-    }
-    out.push(closing.into());
-    if !end.is_empty() {
-        out.push(Piece::ascii(end).into());
-    }
-    for (number, _) in &mut counted {
-        *number += inside - start;
-    }
-    Fenced { size: measure.size_of(out.get(start..).unwrap_or_default(), &counted), shown, is_cut }
+    let tail_start = out.end();
+    out.keep(tail);
+    let tail_end = out.end();
+    out.keep_ascii(&closing);
+    out.keep_ascii(end);
+    let [head_tokens, tail_tokens] = tokens;
+    let stretches = [
+        (start..inside, None),
+        (inside..head_end, head_tokens),
+        (head_end..tail_start, None),
+        (tail_start..tail_end, tail_tokens),
+        (tail_end..out.end(), None),
+    ];
+    Fenced { size: measure.size_kept(out, stretches), shown: chars, is_cut }
 }
 
-/// Add `source` to `out` in a fence that takes no more than `room` in all; `None`, and nothing is added, where too
+/// Let `out` keep `source` in a fence that takes no more than `room` in all; `None`, and nothing is kept, where too
 /// little would be shown.
 pub fn fence_into<'a, V: Value<'a>>(
     source: &Source<'a, V>,
     limits: Limits,
     (room, measure): (usize, Measure),
     end: &'static str,
-    out: &mut Vec<Part<'a>>,
+    out: &mut Output<'a>,
 ) -> Option<Fenced> {
-    let start = out.len();
+    let start = out.end();
     let frame = measure.size_ascii(&format!("```{}\n```\n{end}", source.language));
     let mut fenced = fence(source, limits.within(room.saturating_sub(frame), measure), measure, end, out);
     if fenced.size > room {
-        let note = measure.size(marker(source, room, [""; 2]).text());
+        out.go_back(start);
+        keep_marker(out, [room, source.text.len()], reference_of(source));
+        let note = measure.size_kept(out, [(start..out.end(), None)]);
         let limits = limits.within(room.saturating_sub(frame + note + 3), measure);
-        out.truncate(start);
+        out.go_back(start);
         fenced = fence(source, limits, measure, end, out);
         if fenced.size > room {
             let (limit, excess) = (limits.of(measure), fenced.size - room);
             let limit = limit.saturating_sub(excess).max((limit / 2).saturating_sub(16));
-            out.truncate(start);
+            out.go_back(start);
             fenced = fence(source, limits.within(limit, measure), measure, end, out);
         }
     }
     let is_enough = fenced.size <= room && (!fenced.is_cut || fenced.shown >= LEAST_SHOWN);
     if !is_enough {
-        out.truncate(start);
+        out.go_back(start);
     }
     is_enough.then_some(fenced)
 }
 
-/// What a fence shows of a text.
-struct Shown {
-    chars: usize,
-    is_cut: bool,
-    /// The numbers of its parts and their tokens, where they were counted.
-    counted: Vec<(usize, usize)>,
+/// What a fence shows of a text: all of it, or its ends, of which either may be empty.
+struct Shown<'a> {
+    head: Part<'a>,
+    tail: Part<'a>,
+    /// What the marker between the ends says of where the whole is; nothing where there is none.
+    reference: Option<Piece<'a>>,
+    /// The tokens of both ends, where they were counted.
+    tokens: [Option<usize>; 2],
 }
 
-/// Add the clean text within its limits, with a marker where it was cut.
-fn cut_to<'a, V: Value<'a>>(
-    source: &Source<'a, V>,
-    limits: Limits,
-    measure: Measure,
-    out: &mut Vec<Part<'a>>,
-) -> Shown {
+impl<'a> Shown<'a> {
+    fn whole(text: impl Into<Part<'a>>, tokens: Option<usize>) -> Self {
+        Self { head: text.into(), tail: Part::default(), reference: None, tokens: [tokens, None] }
+    }
+
+    fn ends<V: Value<'a>>(source: &Source<'a, V>, [head, tail]: [Part<'a>; 2], tokens: Option<[usize; 2]>) -> Self {
+        let tokens = tokens.map_or([None; 2], |tokens| tokens.map(Some));
+        Self { head, tail, reference: Some(reference_of(source)), tokens }
+    }
+
+    /// The shorter of the fences that no line can end: what stands before the language, and what stands behind all else.
+    fn marks(&self, side: Keep) -> [Cow<'static, str>; 2] {
+        let ends_with_newline = match &self.reference {
+            None => self.head.ends_with_newline(),
+            Some(_) if self.tail.is_empty() => side != Keep::Head,
+            Some(_) => self.tail.ends_with_newline(),
+        };
+        let newline = usize::from(ends_with_newline);
+        let backticks = self.longest_run(b'`');
+        if backticks < 3 {
+            return [OPENING, CLOSING.get(newline..).unwrap_or_default()].map(Cow::Borrowed);
+        }
+        let tildes = self.longest_run(b'~');
+        let mark = if tildes < backticks { "~".repeat((tildes + 1).max(3)) } else { "`".repeat(backticks + 1) };
+        let mut closing = format!("\n{mark}\n");
+        [mark, closing.split_off(newline)].map(Cow::Owned)
+    }
+
+    /// The longest run of three or more; 0 where there is none. No run goes from one part to the next.
+    fn longest_run(&self, character: u8) -> usize {
+        let reference = self.reference.as_ref().map_or(Text::ascii(""), Piece::text);
+        let ends = [&self.head, &self.tail].map(|end| match end {
+            Part::Piece(piece) => piece.text(),
+            Part::Plain(plain) if character == b'`' && !plain.has_backticks() => Text::ascii(""),
+            Part::Plain(plain) => Text::Latin1(plain.written()),
+        });
+        let runs = ends.into_iter().chain([reference]).map(|text| {
+            let Some(start) = text.find(character) else { return 0 };
+            on_units!(text.slice(start, text.len()), units => run_length(units, character))
+        });
+        runs.max().filter(|run| *run >= 3).unwrap_or(0)
+    }
+}
+
+/// The clean text within its limits.
+fn cut_to<'a, V: Value<'a>>(source: &Source<'a, V>, limits: Limits, measure: Measure) -> Shown<'a> {
     let Source { text, side, .. } = source;
     let is_long = text.len() > limits.chars;
     // Tokens are counted of texts that are made.
     if measure.is_characters() && limits.tokens.is_none() {
         if is_long && let Some(ends) = plain_ends(text, limits.chars, *side) {
-            return push_ends(source, ends.map(Part::Plain), None, out);
+            return Shown::ends(source, ends.map(Part::Plain), None);
         }
         if !is_long && let Some(whole) = text.plain_start(usize::MAX) {
-            out.push(Part::Plain(whole));
-            return Shown { chars: whole.len(), is_cut: false, counted: Vec::new() };
+            return Shown::whole(Part::Plain(whole), None);
         }
     }
     let cut = if is_long { cut_windows(text, limits.chars, *side) } else { None };
@@ -143,86 +197,29 @@ fn cut_to<'a, V: Value<'a>>(
         let text = clean(&text.whole());
         match Cut::of(&text, limits, *side) {
             Err(cut) => cut,
-            Ok(tokens) => {
-                let shown = text.len();
-                out.push(text.into());
-                let counted = tokens.map(|tokens| (0, tokens)).into_iter().collect();
-                return Shown { chars: shown, is_cut: false, counted };
-            }
+            Ok(tokens) => return Shown::whole(text, tokens),
         }
     };
-    push_ends(source, [head, tail].map(Part::from), tokens, out)
+    Shown::ends(source, [head, tail].map(Part::from), tokens)
 }
 
-/// Add what stays of a text that was cut, and the marker.
-fn push_ends<'a, V: Value<'a>>(
-    source: &Source<'a, V>,
-    [head, tail]: [Part<'a>; 2],
-    tokens: Option<[usize; 2]>,
-    out: &mut Vec<Part<'a>>,
-) -> Shown {
-    let (start, shown) = (out.len(), head.len() + tail.len());
-    let mut counted = Vec::new();
-    let [head_tokens, tail_tokens] = tokens.map_or([None; 2], |tokens| tokens.map(Some));
-    let newline = |is_needed| if is_needed { "\n" } else { "" };
-    let before = newline(!head.is_empty() && !head.ends_with_newline());
-    if !head.is_empty() {
-        counted.extend(head_tokens.map(|tokens| (0, tokens)));
-        out.push(head);
+/// Keep what stands where text was cut: how many characters are shown, of how many, and where the whole is.
+fn keep_marker<'a>(out: &mut Output<'a>, [shown, all]: [usize; 2], reference: Piece<'a>) {
+    out.keep_ascii("... [truncated: ");
+    out.keep_number(shown);
+    out.keep_ascii(" of ");
+    out.keep_number(all);
+    out.keep_ascii(" characters shown");
+    if !reference.is_empty() {
+        out.keep_ascii("; whole: ");
+        out.keep(reference.into());
     }
-    out.push(marker(source, shown, [before, newline(source.side != Keep::Head)]).into());
-    if !tail.is_empty() {
-        counted.extend(tail_tokens.map(|tokens| (out.len() - start, tokens)));
-        out.push(tail);
-    }
-    Shown { chars: shown, is_cut: true, counted }
+    out.keep_ascii("]");
 }
 
-/// What stands where text was cut: how much is shown, of how much, and where the whole is; and what stands around it.
-fn marker<'a, V: Value<'a>>(source: &Source<'a, V>, shown: usize, [before, behind]: [&str; 2]) -> Piece<'a> {
-    let mut text = String::with_capacity(128);
-    text.push_str(before);
-    text.push_str("... [truncated: ");
-    push_grouped(&mut text, shown);
-    text.push_str(" of ");
-    push_grouped(&mut text, source.text.len());
-    text.push_str(" characters shown");
-    let mut text = OwnedText::Latin1(text.into_bytes());
-    if !source.reference.is_empty() {
-        text.push_ascii("; whole: ");
-        text.push(clean_line(&Piece::Borrowed(source.reference), LONGEST_REFERENCE).text());
-    }
-    text.push_ascii("]");
-    text.push_ascii(behind);
-    Piece::own(text)
-}
-
-/// The shorter of the fences that no line of `content` can end: what stands before the language, and what stands behind
-/// the content.
-fn marks<'a>(content: &[Part<'a>]) -> [Piece<'a>; 2] {
-    let newline = usize::from(content.last().is_some_and(Part::ends_with_newline));
-    let backticks = longest_run(content, b'`');
-    if backticks < 3 {
-        return [OPENING, CLOSING.get(newline..).unwrap_or_default()].map(Piece::ascii);
-    }
-    let tildes = longest_run(content, b'~');
-    let mark = if tildes < backticks { "~".repeat((tildes + 1).max(3)) } else { "`".repeat(backticks + 1) };
-    let mut closing = format!("\n{mark}\n");
-    [mark, closing.split_off(newline)].map(Piece::own_ascii)
-}
-
-/// The longest run of three or more; 0 where there is none. No run goes from one part to the next.
-fn longest_run(content: &[Part<'_>], character: u8) -> usize {
-    let longest = content.iter().map(|part| {
-        let text = match part {
-            Part::Piece(piece) => piece.text(),
-            Part::Plain(plain) if character == b'`' && !plain.has_backticks() => return 0,
-            Part::Plain(plain) => Text::Latin1(plain.written()),
-        };
-        let Some(start) = text.find(character) else { return 0 };
-        on_units!(text.slice(start, text.len()), units => run_length(units, character))
-    });
-    longest.max().filter(|run| *run >= 3).unwrap_or(0)
+/// The id of a call, as a marker says it; it may be empty.
+fn reference_of<'a, V>(source: &Source<'a, V>) -> Piece<'a> {
+    clean_line(&Piece::Borrowed(source.reference), LONGEST_REFERENCE)
 }
 
 fn run_length<C: Unit>(units: &[C], character: u8) -> usize {

@@ -6,7 +6,7 @@
 
 use ahash::AHashMap;
 
-use crate::candidate::{Block, Candidate};
+use crate::candidate::Candidate;
 use crate::clean::{CLOSE_MARKER, OPEN_MARKER};
 use crate::dedupe::Reason;
 use crate::entry::Entry;
@@ -15,7 +15,7 @@ use crate::fit::{Fitted, Sources, fit_part, fit_summary, fit_whole};
 use crate::left_out::{MOST_LISTED, list_left_out};
 use crate::limits::{Measure, room_of, signed};
 use crate::output::Output;
-use crate::pieces::{Part, Piece};
+use crate::pieces::Piece;
 use crate::render::{Section, sources};
 use crate::settings::Settings;
 use crate::text::OwnedText;
@@ -52,10 +52,8 @@ pub struct Fill<'a, 's, V> {
     trace: Option<Trace>,
     left: isize,
     /// All blocks that are shown.
-    blocks: Vec<Block>,
+    blocks: Vec<Candidate>,
     output: Output<'a>,
-    /// The texts of the block that is offered.
-    texts: Vec<Part<'a>>,
     opened: Vec<Section>,
     /// Where a shown block stands among all, by its order. Blocks that are given by hand come in any.
     counted: AHashMap<usize, usize>,
@@ -85,7 +83,6 @@ impl<'a, 's, V: Value<'a>> Fill<'a, 's, V> {
             left: signed(settings.total) - signed(frame_size(settings.measure)),
             blocks: Vec::with_capacity(ROOM),
             output: Output::with_room(ROOM),
-            texts: Vec::new(),
             opened: Vec::new(),
             counted: AHashMap::new(),
             is_spent: false,
@@ -163,13 +160,15 @@ impl<'a, 's, V: Value<'a>> Fill<'a, 's, V> {
     /// Show a block whole, or stop at it.
     fn try_whole(&mut self, entry: Entry<'a, V>) {
         let sources = sources(&entry, self.settings.keep);
-        let candidate = Candidate::new(&entry, has_any(&sources), self.settings.measure);
+        let measure = self.settings.measure;
+        let candidate = Candidate::new(&entry, has_any(&sources), measure, &mut self.output);
         let room = self.left - signed(self.heading_size(&candidate));
         let limits = self.settings.limits.by_rule(entry.max_chars);
-        let fitted = fit_whole(&sources, limits, (room, self.settings.measure), &mut self.texts);
+        let fitted = fit_whole(&sources, limits, (room, measure), &mut self.output);
         if let Some(fitted) = fitted {
-            self.show(candidate, fitted, "limit");
+            self.show(&entry, candidate, fitted, "limit");
         } else {
+            self.output.go_back(candidate.start);
             self.is_spent = true;
             self.stopped_at = Some(entry);
         }
@@ -189,7 +188,7 @@ impl<'a, 's, V: Value<'a>> Fill<'a, 's, V> {
     }
 
     /// What a block takes beside its texts: its heading, and what it is the first to need.
-    fn heading_size(&self, candidate: &Candidate<'a>) -> usize {
+    fn heading_size(&self, candidate: &Candidate) -> usize {
         let measure = self.settings.measure;
         let mut size = candidate.line_size;
         if !self.opened.contains(&candidate.section) {
@@ -201,17 +200,17 @@ impl<'a, 's, V: Value<'a>> Fill<'a, 's, V> {
         size
     }
 
-    fn show(&mut self, candidate: Candidate<'a>, fitted: Fitted, by: &'static str) {
+    fn show(&mut self, entry: &Entry<'a, V>, candidate: Candidate, fitted: Fitted, by: &'static str) {
         self.left -= signed(self.heading_size(&candidate) + fitted.size);
         self.shown += 1;
         self.cut += usize::from(fitted.is_cut);
         let (fate, by) = if fitted.is_cut { (Fate::Cut, by) } else { (Fate::Shown, "") };
-        self.note(candidate.age, fate, by);
-        self.counted.insert(candidate.order, self.blocks.len());
+        self.note(entry.age, fate, by);
+        self.counted.insert(entry.order, self.blocks.len());
         if !self.opened.contains(&candidate.section) {
             self.opened.push(candidate.section);
         }
-        self.blocks.push(candidate.keep(fitted, &mut self.texts, &mut self.output));
+        self.blocks.push(candidate.with_texts(fitted.size, &self.output));
     }
 
     fn leave_out(&mut self, age: usize) {
@@ -272,13 +271,14 @@ impl<'a, 's, V: Value<'a>> Fill<'a, 's, V> {
         let listing = list_left_out(&listed, (room, self.settings.measure), self.is_done);
         let Some(entry) = self.stopped_at.take() else { return listing };
         let (measure, sources) = (self.settings.measure, sources(&entry, self.settings.keep));
-        let candidate = Candidate::new(&entry, has_any(&sources), measure);
+        let candidate = Candidate::new(&entry, has_any(&sources), measure, &mut self.output);
         let left = self.left - signed(measure.size(listing.as_text())) - signed(self.heading_size(&candidate));
         let limits = self.settings.limits.by_rule(entry.max_chars);
-        if let Some(fitted) = fit_part(&sources, limits, (left, measure), &mut self.texts) {
-            self.show(candidate, fitted, "total");
+        if let Some(fitted) = fit_part(&sources, limits, (left, measure), &mut self.output) {
+            self.show(&entry, candidate, fitted, "total");
             return listing;
         }
+        self.output.go_back(candidate.start);
         self.leave_out(entry.age);
         listed.insert(0, &entry);
         list_left_out(&listed, (room, self.settings.measure), self.is_done)

@@ -3,7 +3,8 @@
 
 use crate::fences::{Fenced, Source, fence, fence_into};
 use crate::limits::{Cut, Limits, Measure, room_of, signed};
-use crate::pieces::{Part, Piece};
+use crate::output::Output;
+use crate::pieces::Piece;
 use crate::summary::clean_summary;
 use crate::text::OwnedText;
 use crate::truncate::Keep;
@@ -73,15 +74,15 @@ impl Fitted {
     }
 }
 
-/// Add a block's texts to `out`, each fenced and up to the limits on one result; `None`, and nothing is added, where
+/// Let `out` keep a block's texts, each fenced and up to the limits on one result; `None`, and nothing is kept, where
 /// there is no room for that.
 pub(crate) fn fit_whole<'a, V: Value<'a>>(
     sources: &Sources<'a, V>,
     own: Limits,
     (room, measure): (isize, Measure),
-    out: &mut Vec<Part<'a>>,
+    out: &mut Output<'a>,
 ) -> Option<Fitted> {
-    let (start, mut left, mut fitted) = (out.len(), room, Fitted::default());
+    let (start, mut left, mut fitted) = (out.end(), room, Fitted::default());
     for (source, end) in with_ends(sources) {
         let limits = limits_on(source, own);
         // Tokens of a part are not simply fewer than those of the whole: there is no shorter way to see what is too long.
@@ -95,33 +96,33 @@ pub(crate) fn fit_whole<'a, V: Value<'a>>(
         fitted.add(found);
     }
     if left < 0 {
-        out.truncate(start);
+        out.go_back(start);
     }
     (left >= 0).then_some(fitted)
 }
 
-/// Add a block's texts to `out`, each fenced and cut to the room; `None`, and nothing is added, where too little of
+/// Let `out` keep a block's texts, each fenced and cut to the room; `None`, and nothing is kept, where too little of
 /// them would be shown.
 pub(crate) fn fit_part<'a, V: Value<'a>>(
     sources: &Sources<'a, V>,
     own: Limits,
     (room, measure): (isize, Measure),
-    out: &mut Vec<Part<'a>>,
+    out: &mut Output<'a>,
 ) -> Option<Fitted> {
-    let (start, mut left, mut fitted) = (out.len(), room, Fitted::default());
+    let (start, mut left, mut fitted) = (out.end(), room, Fitted::default());
     for (source, end) in with_ends(sources) {
         let share = if end.is_empty() { (left - 1).div_euclid(2) } else { left };
         let found = usize::try_from(share)
             .ok()
             .and_then(|share| fence_into(source, limits_on(source, own), (share, measure), end, out));
         let Some(found) = found else {
-            out.truncate(start);
+            out.go_back(start);
             return None;
         };
         left -= signed(found.size);
         fitted.add(found);
     }
-    (out.len() > start).then_some(fitted)
+    (out.end() != start).then_some(fitted)
 }
 
 /// The limits on one text: a command is shown whole.

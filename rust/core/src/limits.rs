@@ -4,7 +4,10 @@
 //! space nor a slash, both encodings split, whatever stands on either side: every part of a context that is measured
 //! by itself ends and begins so, and the sum of the parts is the count of the whole, exactly.
 
+use std::ops::Range;
+
 use crate::clean::cut_text;
+use crate::output::{Output, Place};
 use crate::pieces::{Part, Piece};
 use crate::settings::NO_LIMIT;
 use crate::text::Text;
@@ -42,15 +45,32 @@ impl Measure {
         self.size(Text::ascii(text))
     }
 
-    /// What parts take that stand one behind the other. Of some, by their number, is known how many tokens they have.
+    /// What parts take that stand one behind the other.
     #[must_use]
-    pub fn size_of(self, parts: &[Part<'_>], counted: &[(usize, usize)]) -> usize {
+    pub fn size_of(self, parts: &[Part<'_>]) -> usize {
         let Self::Tokens(encoding) = self else { return parts.iter().map(Part::len).sum() };
         let mut tally = Tally::new(encoding);
-        for (number, part) in parts.iter().enumerate() {
-            part.with_text(|text| match counted.iter().find(|(own, _)| *own == number) {
-                Some((_, tokens)) => tally.add_counted(text, *tokens),
-                None => tally.add(text),
+        for part in parts {
+            part.with_text(|text| tally.add(text));
+        }
+        tally.finish()
+    }
+
+    /// What an output takes that is kept between places, each behind the one before. Of some stretches, which are one
+    /// part each, is known how many tokens they have.
+    pub(crate) fn size_kept<const N: usize>(
+        self,
+        output: &Output<'_>,
+        kept: [(Range<Place>, Option<usize>); N],
+    ) -> usize {
+        let Self::Tokens(encoding) = self else { return kept.iter().map(|(kept, _)| output.len_of(kept)).sum() };
+        let mut tally = Tally::new(encoding);
+        for (stretch, tokens) in kept {
+            output.see_kept(&stretch, &mut |part| {
+                part.with_text(|text| match tokens {
+                    Some(tokens) => tally.add_counted(text, tokens),
+                    None => tally.add(text),
+                });
             });
         }
         tally.finish()

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::pieces::{Part, Piece};
-use crate::text::{OwnedText, Text, Unit, Width};
+use crate::text::{OwnedText, Text, Unit, Width, see_grouped};
 
 /// Parts of fewer code points, all up to U+00FF, are copied: titles, markers, and what stands around texts. Kept as they
 /// are, most would take as much, and one after the other is longer to write.
@@ -26,10 +26,12 @@ struct Inset<'a> {
     part: Part<'a>,
 }
 
-/// A place in what an output keeps: how much own text there is before it, and how many parts between.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Place {
+/// A place in what an output keeps; the default is its beginning.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Place {
+    /// How much own text there is before it.
     own: usize,
+    /// How many parts between.
     insets: usize,
 }
 
@@ -81,13 +83,25 @@ impl<'a> Output<'a> {
         self.own.extend_from_slice(text.as_bytes());
     }
 
+    /// Keep a number with commas.
+    pub(crate) fn keep_number(&mut self, number: usize) {
+        see_grouped(number, &mut |byte| self.own.push(byte));
+    }
+
     /// Where the next part will be kept.
-    pub(crate) fn end(&self) -> Place {
+    #[must_use]
+    pub fn end(&self) -> Place {
         Place { own: self.own.len(), insets: self.insets.len() }
     }
 
+    /// Keep nothing of what is kept behind a place, none of which stands in the output.
+    pub(crate) fn go_back(&mut self, place: Place) {
+        self.own.truncate(place.own);
+        self.insets.truncate(place.insets);
+    }
+
     /// Let what is kept between two places be the next that stands in the output.
-    pub(crate) fn place(&mut self, kept: Range<Place>) {
+    pub fn place(&mut self, kept: Range<Place>) {
         match self.order.last_mut() {
             _ if kept.start == kept.end => {}
             Some(last) if last.end == kept.start => last.end = kept.end,
@@ -95,8 +109,14 @@ impl<'a> Output<'a> {
         }
     }
 
+    /// How many code points are kept between two places.
+    pub(crate) fn len_of(&self, kept: &Range<Place>) -> usize {
+        let insets = self.insets.get(kept.start.insets..kept.end.insets).unwrap_or_default();
+        kept.end.own - kept.start.own + insets.iter().map(|inset| inset.part.len()).sum::<usize>()
+    }
+
     /// See each part of what is kept between two places.
-    fn see_kept(&self, kept: &Range<Place>, see: &mut impl FnMut(&Part<'_>)) {
+    pub(crate) fn see_kept(&self, kept: &Range<Place>, see: &mut impl FnMut(&Part<'_>)) {
         let mut own = kept.start.own;
         for inset in self.insets.get(kept.start.insets..kept.end.insets).unwrap_or_default() {
             self.see_own(own..inset.own, see);

@@ -6,7 +6,7 @@
 use crate::said::{Said, Spoken, ToolCall, ToolResult};
 use crate::shapes::{self, Chat};
 use crate::text::Text;
-use crate::value::{Value, names, text_or_empty};
+use crate::value::{Key, Value, names, text_or_empty};
 
 /// The name of a tool that nothing names.
 pub const UNKNOWN: &str = "unknown";
@@ -65,6 +65,6 @@ pub(crate) fn objects<'a, V: Value<'a>>(list: Option<V>) -> impl Iterator<Item =
 }
 
 /// The text of the first of two members that is there.
-pub(crate) fn first_text<'a, V: Value<'a>>(first: Option<V>, second: Option<V>) -> Text<'a> {
-    text_or_empty(first.or(second))
+pub(crate) fn first_text<'a, V: Value<'a>>(object: V, [first, second]: [Key<'_>; 2]) -> Text<'a> {
+    text_or_empty(object.get(first).or_else(|| object.get(second)))
 }

@@ -263,15 +263,19 @@ pub fn grouped(number: usize) -> String {
 
 /// Add a number with commas to ASCII text.
 pub fn push_grouped(text: &mut String, number: usize) {
+    see_grouped(number, &mut |byte| text.push(char::from(byte)));
+}
+
+/// See each byte of a number with commas.
+pub(crate) fn see_grouped(number: usize, see: &mut impl FnMut(u8)) {
     if number >= 1_000 {
-        push_grouped(text, number / 1_000);
-        text.push(',');
+        see_grouped(number / 1_000, see);
+        see(b',');
     }
     let rest = number % 1_000;
-    let digit = |value: usize| char::from(b'0' + u8::try_from(value % 10).unwrap_or(0));
     for (unit, is_needed) in [(100, rest >= 100), (10, rest >= 10), (1, true)] {
         if is_needed || number >= 1_000 {
-            text.push(digit(rest / unit));
+            see(b'0' + u8::try_from(rest / unit % 10).unwrap_or(0));
         }
     }
 }

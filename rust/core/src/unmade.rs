@@ -54,7 +54,12 @@ impl<'a, V: Value<'a>> Content<'a, V> {
 
     /// Whether it begins with one of these ASCII literals. That it doesn't, its first code point mostly tells.
     pub fn starts_with_any(&self, literals: &[&str]) -> bool {
-        let first = self.start(1).text().get(0);
+        let first = match self.spelling() {
+            Spelling::Text(text) => text.get(0),
+            // In JSON the first byte is that of the first character, unless it begins an escape.
+            Spelling::Json([first, ..]) if *first != b'\\' => Some(u32::from(*first)),
+            Spelling::Json(_) => self.start(1).text().get(0),
+        };
         literals.iter().any(|literal| {
             literal.bytes().next().map(u32::from) == first && self.start(literal.len()).text().starts_with(literal)
         })

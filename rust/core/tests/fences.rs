@@ -8,8 +8,8 @@ use toolcarry::clean::clean;
 use toolcarry::content::Content;
 use toolcarry::fences::{Fenced, Source as SourceOf, fence, fence_into};
 use toolcarry::limits::{Limits, Measure};
-use toolcarry::output::Output;
-use toolcarry::pieces::{Part, Piece};
+use toolcarry::output::{Output, Place};
+use toolcarry::pieces::Piece;
 use toolcarry::scan::Scanned;
 use toolcarry::text::Text;
 use toolcarry::truncate::Keep;
@@ -26,36 +26,34 @@ fn source(text: &str, side: Keep) -> Source {
 
 /// A fenced text, and what is known of it.
 struct Block {
-    parts: Vec<Part<'static>>,
+    output: Output<'static>,
     size: usize,
     shown: usize,
     is_cut: bool,
 }
 
 impl Block {
-    fn new(parts: Vec<Part<'static>>, fenced: Fenced) -> Self {
-        Self { parts, size: fenced.size, shown: fenced.shown, is_cut: fenced.is_cut }
+    /// What the output keeps.
+    fn new(mut output: Output<'static>, fenced: Fenced) -> Self {
+        output.place(Place::default()..output.end());
+        Self { output, size: fenced.size, shown: fenced.shown, is_cut: fenced.is_cut }
     }
 
     fn text(&self) -> String {
-        let mut output = Output::default();
-        for part in &self.parts {
-            output.push(part.clone());
-        }
-        output.to_utf8()
+        self.output.to_utf8()
     }
 }
 
 fn cut_to(source: &Source, limit: usize) -> Block {
-    let mut parts = Vec::new();
-    let fenced = fence(source, Limits::of_chars(limit), Measure::Characters, "", &mut parts);
-    Block::new(parts, fenced)
+    let mut output = Output::default();
+    let fenced = fence(source, Limits::of_chars(limit), Measure::Characters, "", &mut output);
+    Block::new(output, fenced)
 }
 
 fn fit_into(source: &Source, limit: usize, room: usize) -> Option<Block> {
-    let mut parts = Vec::new();
-    let fenced = fence_into(source, Limits::of_chars(limit), (room, Measure::Characters), "", &mut parts);
-    fenced.map(|fenced| Block::new(parts, fenced))
+    let mut output = Output::default();
+    let fenced = fence_into(source, Limits::of_chars(limit), (room, Measure::Characters), "", &mut output);
+    fenced.map(|fenced| Block::new(output, fenced))
 }
 
 fn fenced(text: &str, side: Keep, limit: usize) -> String {
@@ -124,12 +122,6 @@ fn the_language_stands_behind_the_mark() {
     assert_eq!(cut_to(&python, ALL).text(), "```python\nx = 1\n```\n");
 }
 
-#[test]
-fn clean_text_is_borrowed() {
-    let plain = Source { text: Content::Piece(Piece::ascii("a.py\n")), ..source("", Keep::Head) };
-    assert!(cut_to(&plain, ALL).parts.iter().all(|part| matches!(part, Part::Piece(Piece::Borrowed(_)))));
-}
-
 // Cuts
 
 #[test]
@@ -190,7 +182,7 @@ fn every_limit_is_kept() {
             for limit in 0..240 {
                 let found = cut_to(&source(text, side), limit);
                 assert!(found.shown <= limit);
-                assert_eq!(found.size, found.parts.iter().map(Part::len).sum::<usize>());
+                assert_eq!(found.size, found.output.len());
                 inside(&found.text());
             }
         }
@@ -254,21 +246,13 @@ fn a_cut_that_would_show_too_little_is_none() {
 }
 
 #[test]
-fn what_stood_there_before_stays() {
-    let before = vec![Part::from(Piece::ascii("before"))];
-    let mut parts = before.clone();
-    assert!(
-        fence_into(
-            &source(&"x".repeat(1_000), Keep::Head),
-            Limits::of_chars(ALL),
-            (60, Measure::Characters),
-            "",
-            &mut parts
-        )
-        .is_none()
-    );
-    assert_eq!(parts, before);
-    let size = fence(&source("x", Keep::Head), Limits::of_chars(ALL), Measure::Characters, "", &mut parts).size;
-    assert_eq!(parts.iter().map(Part::len).sum::<usize>(), 6 + size);
-    assert_eq!(parts[0], before[0]);
+fn what_was_kept_before_stays() {
+    let mut output = Output::default();
+    output.push(Piece::ascii("before"));
+    let (before, long) = (output.end(), source(&"x".repeat(1_000), Keep::Head));
+    assert!(fence_into(&long, Limits::of_chars(ALL), (60, Measure::Characters), "", &mut output).is_none());
+    assert_eq!(output.end(), before);
+    let size = fence(&source("x", Keep::Head), Limits::of_chars(ALL), Measure::Characters, "", &mut output).size;
+    output.place(before..output.end());
+    assert_eq!((output.to_utf8().as_str(), output.len()), ("before```\nx\n```\n", 6 + size));
 }

@@ -13,7 +13,7 @@ use toolcarry::content::Content;
 use toolcarry::fences::{Source, fence};
 use toolcarry::limits::{Limits, Measure};
 use toolcarry::messages::{List, Messages};
-use toolcarry::output::Output;
+use toolcarry::output::{Output, Place};
 use toolcarry::pieces::Piece;
 use toolcarry::rules::RuleSet;
 use toolcarry::scan::{Conversation, Recipe, Scanned};
@@ -232,12 +232,9 @@ fn cuts_of_texts_that_are_not_clean_are_those_of_the_whole() {
 
 /// A text in its fence.
 fn fenced(source: &Source<'_, Scanned<'_>>, limit: usize) -> String {
-    let mut parts = Vec::new();
-    let found = fence(source, Limits::of_chars(limit), Measure::Characters, "", &mut parts);
     let mut output = Output::default();
-    for part in parts {
-        output.push(part);
-    }
+    let found = fence(source, Limits::of_chars(limit), Measure::Characters, "", &mut output);
+    output.place(Place::default()..output.end());
     let text = output.to_utf8();
     let mut units = vec![0_u32; found.size];
     output.write(&mut units);

@@ -87,7 +87,7 @@ impl<'t, 'a> Sized<'t, 'a> {
 
     fn size_of(&self, mut parts: Vec<Part<'a>>) -> usize {
         parts.push(Piece::ascii(self.end).into());
-        self.measure.size_of(&parts, &[])
+        self.measure.size_of(&parts)
     }
 }
 
@@ -100,7 +100,7 @@ pub(super) struct Shrunk<'a> {
 
 /// Make messages fit a total.
 pub(super) fn shrink<'a>(mut told: Vec<Told<'a>>, total: usize, measure: Measure) -> Shrunk<'a> {
-    let mut sizes: Vec<usize> = told.iter().map(|message| measure.size_of(&message.said(), &[])).collect();
+    let mut sizes: Vec<usize> = told.iter().map(|message| measure.size_of(&message.said())).collect();
     let mut lines: Vec<(usize, Sized<'_, 'a>)> = Vec::new();
     for (number, message) in told.iter_mut().enumerate() {
         let last = message.lines.len().saturating_sub(1);

@@ -49,7 +49,7 @@ impl Anthropic {
         let content = wire.get(names::CONTENT);
         ToolResult {
             wire,
-            call_id: first_text(wire.get(names::TOOL_USE_ID), wire.get(names::TOOL_CALL_ID)),
+            call_id: first_text(wire, [names::TOOL_USE_ID, names::TOOL_CALL_ID]),
             name: text_or_empty(wire.get(names::NAME)),
             content,
             is_error: wire.get(names::IS_ERROR).is_some_and(Value::is_true) || is_server_error(content),

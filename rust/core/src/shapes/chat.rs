@@ -87,8 +87,8 @@ impl Chat {
     pub(crate) fn to_result<'a, V: Value<'a>>(wire: V) -> ToolResult<'a, V> {
         ToolResult {
             wire,
-            call_id: first_text(wire.get(names::TOOL_USE_ID), wire.get(names::TOOL_CALL_ID)),
-            name: first_text(wire.get(names::TOOL_NAME), wire.get(names::NAME)),
+            call_id: first_text(wire, [names::TOOL_USE_ID, names::TOOL_CALL_ID]),
+            name: first_text(wire, [names::TOOL_NAME, names::NAME]),
             content: wire.get(names::CONTENT),
             is_error: wire.get(names::IS_ERROR).is_some_and(Value::is_true),
         }

@@ -75,7 +75,7 @@ fn member<'a, V: Value<'a>>(wire: V, keys: &[Key<'static>]) -> Option<V> {
 }
 
 fn tool_name<'a, V: Value<'a>>(held: V) -> Text<'a> {
-    first_text(held.get(names::NAME), held.get(names::TOOL_TYPE))
+    first_text(held, [names::NAME, names::TOOL_TYPE])
 }
 
 /// What a function gave back, and whether that is an error.

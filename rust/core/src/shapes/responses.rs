@@ -148,5 +148,5 @@ fn exit_code_of<'a, V: Value<'a>>(holder: V) -> Option<i64> {
 
 /// The id by which a call and its result are paired: `call_id`, where there is one.
 fn item_id<'a, V: Value<'a>>(wire: V) -> Text<'a> {
-    first_text(wire.get(names::CALL_ID), wire.get(names::ID))
+    first_text(wire, [names::CALL_ID, names::ID])
 }
