@@ -13,6 +13,8 @@ mod avx512;
 mod characters;
 mod escapes;
 mod scalar;
+#[cfg(target_arch = "x86_64")]
+mod valid;
 
 #[cfg(target_arch = "x86_64")]
 use std::sync::LazyLock;
@@ -71,6 +73,11 @@ pub(crate) trait Lanes {
     /// with what they mean in place of the letters behind them; how many bytes. Behind those, up to a block more may be
     /// overwritten.
     fn unescape(from: (&[u8], usize), escapes: (u64, u64), to: (&mut [u8], usize)) -> usize;
+    /// Whether all is UTF-8.
+    #[inline(always)]
+    fn is_utf8(bytes: &[u8]) -> bool {
+        simdutf8::basic::from_utf8(bytes).is_ok()
+    }
     /// Read characters of UTF-8 from a block that begins with one, as many as there is room for; how many there are,
     /// and how many bytes they take. The last one of a block may not be read.
     #[inline(always)]

@@ -107,9 +107,54 @@ fn check_characters<L: Lanes>() {
     assert_eq!(bytes.get(..size), Some(expected.as_bytes()));
 }
 
+/// Every character and every wrong one, at every place in a block, between others of every length.
+fn check_utf8<L: Lanes>() {
+    let odd: [&[u8]; 16] = [
+        b"\x80",
+        b"\xBF",
+        b"\xC0\x80",
+        b"\xC1\xBF",
+        b"\xC2",
+        b"\xE0\x9F\xBF",
+        b"\xE0\xA0",
+        b"\xED\xA0\x80",
+        b"\xED\xBF\xBF",
+        b"\xF0\x8F\xBF\xBF",
+        b"\xF0\x90\x80",
+        b"\xF4\x90\x80\x80",
+        b"\xF5\x80\x80\x80",
+        b"\xFF",
+        b"\xE1\x80\xC3",
+        b"\xF1\x80\x80\x80\x80",
+    ];
+    let all = ["", "a", "\u{80}", "\u{7ff}", "\u{800}", "\u{d7ff}", "\u{e000}", "\u{ffff}", "\u{10000}", "\u{10ffff}"];
+    for odd in all.iter().map(|text| text.as_bytes()).chain(odd) {
+        for unit in all {
+            for before in 0..=BLOCK + 4 {
+                let start = [b"xyz".repeat(before % 3), unit.repeat(before).into_bytes(), odd.to_vec()].concat();
+                for behind in ["", "a", unit, &unit.repeat(70)] {
+                    let bytes = [&start, behind.as_bytes()].concat();
+                    assert_eq!(L::is_utf8(&bytes), std::str::from_utf8(&bytes).is_ok(), "{bytes:x?}");
+                }
+            }
+        }
+    }
+    // Every pair of bytes, and of what may stand behind.
+    for pair in 0..=u16::MAX {
+        for behind in [&b""[..], b"a", b"\x80", b"\x80\x80", b"\xBF\xBF\xBF"] {
+            let bytes = [&pair.to_be_bytes()[..], behind].concat();
+            for start in [0, 62, 63] {
+                let bytes = [&vec![b'x'; start], &bytes[..]].concat();
+                assert_eq!(L::is_utf8(&bytes), std::str::from_utf8(&bytes).is_ok(), "{bytes:x?}");
+            }
+        }
+    }
+}
+
 #[test]
 fn the_twins_agree() {
     check_characters::<Scalar>();
+    check_utf8::<Scalar>();
     if has_avx2() {
         check::<Avx2>();
         check_characters::<Avx2>();
@@ -117,5 +162,6 @@ fn the_twins_agree() {
     if has_avx512() {
         check::<Avx512>();
         check_characters::<Avx512>();
+        check_utf8::<Avx512>();
     }
 }

@@ -69,9 +69,10 @@ pub(crate) fn read_string<'a, L: Lanes>(
     let bytes = data.get(start..end).unwrap_or_default();
     if !is_ascii
         && checks_utf8
-        && let Err(valid) = check_utf8(bytes)
+        && !L::is_utf8(bytes)
+        && let Err(error) = std::str::from_utf8(bytes)
     {
-        return Err(Refused { at: start + valid, fault: Fault::NotUtf8 });
+        return Err(Refused { at: start + error.valid_up_to(), fault: Fault::NotUtf8 });
     }
     let size = u32::try_from(bytes.len()).map_err(|_| Refused { at: start, fault: Fault::TooLong })?;
     Ok(Raw { bytes, chars: size - escapes - later_bytes, has_escapes: escapes != 0, is_ascii })
@@ -173,8 +174,8 @@ fn first_fault(data: &[u8], start: usize, checks_utf8: bool) -> Refused {
             (Some(_), _) => at += 1,
         }
     };
-    match check_utf8(data.get(start..at).unwrap_or_default()) {
-        Err(valid) if checks_utf8 => Refused { at: start + valid, fault: Fault::NotUtf8 },
+    match std::str::from_utf8(data.get(start..at).unwrap_or_default()) {
+        Err(error) if checks_utf8 => Refused { at: start + error.valid_up_to(), fault: Fault::NotUtf8 },
         _ => Refused { at, fault },
     }
 }
@@ -216,13 +217,6 @@ pub(crate) fn low_surrogate_at(data: &[u8], at: usize) -> Option<u32> {
 pub(crate) fn hex4(data: &[u8], at: usize) -> Option<u32> {
     let digits = data.get(at..at + 4)?;
     digits.iter().try_fold(0, |number, digit| char::from(*digit).to_digit(16).map(|value| number << 4 | value))
-}
-
-fn check_utf8(bytes: &[u8]) -> Result<(), usize> {
-    if simdutf8::basic::from_utf8(bytes).is_ok() {
-        return Ok(());
-    }
-    std::str::from_utf8(bytes).map(|_| ()).map_err(|error| error.valid_up_to())
 }
 
 #[cfg(test)]
