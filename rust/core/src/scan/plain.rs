@@ -141,6 +141,7 @@ fn look(bytes: &[u8], count: usize, is_ascii: bool) -> Option<Plain<'_>> {
 
 /// For each low half of a byte, the one that may stand behind a backslash, and means what may stand in a context.
 const KEPT: [u8; 16] = [0xFF, 0, b'"', 0, b't', 0, 0, 0, 0, 0, 0, 0, b'\\', 0, b'n', b'/'];
+const DELETE: u8 = 0x7F;
 
 struct Looking<'b> {
     bytes: &'b [u8],
@@ -160,43 +161,70 @@ impl<'b> Work for Looking<'b> {
     #[inline(always)]
     fn run<L: Lanes>(self) -> Self::Done {
         let Self { bytes, count, is_ascii } = self;
-        let (mut at, mut left, mut carry, mut escapes) = (0, count, 0, 0);
-        let (mut backticks, mut marks, mut carried_mark) = (0, 0, 0);
-        let mut padded = [0; BLOCK];
-        while at < bytes.len() {
-            let block = block_at(bytes, at, &mut padded);
-            let letters = find_escaped(L::equal(block, b'\\'), &mut carry);
-            let Others { high, continuations } =
-                if is_ascii { Others { high: 0, continuations: 0 } } else { L::others(block) };
-            let (mut end, mut inside) = (BLOCK, u64::MAX);
-            if bytes.len() - at < BLOCK {
-                end = bytes.len() - at;
-                inside = (1 << end) - 1;
-            }
-            let begins = !(letters | continuations) & inside;
-            let held = begins.count_ones() as usize;
-            if held > left {
-                end = place_of(begins, left);
-                inside = (1 << end) - 1;
-            }
-            let wrong = (letters & !L::among(block, &KEPT)) | !(L::between(block, b' ', b'~') | high);
-            if wrong & inside != 0 || (high & inside != 0 && has_dirty::<L>(bytes, at, block, inside)) {
-                return None;
-            }
-            backticks |= L::equal(block, b'`') & inside;
-            let before_last = L::equal(block, MARKER_END[0]);
-            marks |= L::equal(block, MARKER_END[1]) & (before_last << 1 | carried_mark);
-            carried_mark = before_last >> (BLOCK - 1);
-            escapes += (letters & inside).count_ones() as usize;
-            at += end;
-            if held > left {
-                left = 0;
+        let mut look = Look { bytes, is_ascii, left: count, ..Look::default() };
+        for block in bytes.as_chunks().0 {
+            // As long as no block can hold too many.
+            if look.left < BLOCK {
                 break;
             }
-            left -= held;
+            look.add::<L, true>(block)?;
         }
+        let mut padded = [0; BLOCK];
+        while look.at < bytes.len() && look.add::<L, false>(block_at(bytes, look.at, &mut padded))? {}
+        let Look { at, left, escapes, backticks, marks, .. } = look;
         let plain = Plain { bytes: bytes.get(..at)?, chars: count - left, escapes, has_backticks: backticks != 0 };
         Some(Looked { plain, may_hold_marker: marks != 0 })
+    }
+}
+
+/// How far a string was looked at.
+#[derive(Default)]
+struct Look<'b> {
+    bytes: &'b [u8],
+    is_ascii: bool,
+    at: usize,
+    /// How many code points more are looked at.
+    left: usize,
+    carry: u64,
+    escapes: usize,
+    backticks: u64,
+    marks: u64,
+    carried_mark: u64,
+}
+
+impl Look<'_> {
+    /// Look at the next block, or at what of it is inside of the string and holds no code point too many; whether that is
+    /// all of it, and nothing where it is not plain.
+    #[inline(always)]
+    fn add<L: Lanes, const IS_WHOLE: bool>(&mut self, block: &[u8; BLOCK]) -> Option<bool> {
+        let letters = find_escaped(L::equal(block, b'\\'), &mut self.carry);
+        let Others { high, continuations } =
+            if self.is_ascii { Others { high: 0, continuations: 0 } } else { L::others(block) };
+        let (mut end, mut inside) = (BLOCK, u64::MAX);
+        if !IS_WHOLE && self.bytes.len() - self.at < BLOCK {
+            end = self.bytes.len() - self.at;
+            inside = (1 << end) - 1;
+        }
+        let begins = !(letters | continuations) & inside;
+        let mut held = begins.count_ones() as usize;
+        if !IS_WHOLE && held > self.left {
+            end = place_of(begins, self.left);
+            inside = (1 << end) - 1;
+            held = self.left;
+        }
+        // Of the controls the scan lets no other stand in a string.
+        let wrong = (letters & !L::among(block, &KEPT)) | L::equal(block, DELETE);
+        if wrong & inside != 0 || (high & inside != 0 && has_dirty::<L>(self.bytes, self.at, block, inside)) {
+            return None;
+        }
+        self.backticks |= L::equal(block, b'`') & inside;
+        let before_last = L::equal(block, MARKER_END[0]);
+        self.marks |= L::equal(block, MARKER_END[1]) & (before_last << 1 | self.carried_mark);
+        self.carried_mark = before_last >> (BLOCK - 1);
+        self.escapes += (letters & inside).count_ones() as usize;
+        self.at += end;
+        self.left -= held;
+        Some(end == BLOCK)
     }
 }
 
