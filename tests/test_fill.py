@@ -86,8 +86,9 @@ def test_large_numbers_have_commas(api: ModuleType) -> None:
     assert "... [truncated: 12,345 of 54,321 characters shown; whole: t1]" in text
 
 
-def test_without_an_id_the_marker_names_none(api: ModuleType) -> None:
-    text = api.carry(turn("f", {}, "x" * 100, ""), policy=within(result=10)).text
+@pytest.mark.parametrize("call_id", ["", "\x07", "\x1b[0m"])
+def test_without_an_id_that_shows_the_marker_names_none(api: ModuleType, call_id: str) -> None:
+    text = api.carry(turn("f", {}, "x" * 100, call_id), policy=within(result=10)).text
     assert "... [truncated: 10 of 100 characters shown]" in text
 
 

@@ -95,9 +95,8 @@ def has_clean_window(text: str, limit: int, side: CutSide) -> bool:
 
 def marker(source: Source, shown: int) -> str:
     """What stands where text was cut: how much is shown, of how much, and where the whole is."""
-    whole = ""
-    if source.reference:
-        whole = f"; whole: {clean_line(source.reference, LONGEST_REFERENCE)}"
+    reference = clean_line(source.reference, LONGEST_REFERENCE)
+    whole = f"; whole: {reference}" if reference else ""
     return f"... [truncated: {shown:,} of {len(source.text):,} characters shown{whole}]"
 
 

@@ -107,7 +107,7 @@ fn check_characters<L: Lanes>() {
     assert_eq!(bytes.get(..size), Some(expected.as_bytes()));
 }
 
-/// Every character and every wrong one, at every place in a block, between others of every length.
+/// Characters at the edges of each length, and what is none, at every place in a block, between others of every length.
 fn check_utf8<L: Lanes>() {
     let odd: [&[u8]; 16] = [
         b"\x80",

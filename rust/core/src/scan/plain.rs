@@ -212,7 +212,7 @@ impl Look<'_> {
             inside = (1 << end) - 1;
             held = self.left;
         }
-        // Of the controls the scan lets no other stand in a string.
+        // Of the controls of ASCII the scan lets no other stand in a string.
         let wrong = (letters & !L::among(block, &KEPT)) | L::equal(block, DELETE);
         if wrong & inside != 0 || (high & inside != 0 && has_dirty::<L>(self.bytes, self.at, block, inside)) {
             return None;
