@@ -233,3 +233,33 @@ fn run_length<C: Unit>(units: &[C], character: u8) -> usize {
     }
     longest
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scan::Scanned;
+
+    #[test]
+    fn clean_text_is_borrowed() {
+        let given = "def main():\n".repeat(20);
+        let source: Source<'_, Scanned<'_>> = Source {
+            text: Content::Piece(Piece::ascii(&given)),
+            language: "python",
+            side: Keep::Head,
+            reference: Text::ascii("t1"),
+            is_exempt: false,
+        };
+        for (limit, shown) in [(given.len(), given.len()), (200, 200)] {
+            let mut output = Output::default();
+            let start = output.end();
+            fence(&source, Limits::of_chars(limit), Measure::Characters, "", &mut output);
+            let mut borrowed = Vec::new();
+            output.see_kept(&(start..output.end()), &mut |part| {
+                if let Part::Piece(Piece::Borrowed(Text::Latin1(units))) = part {
+                    borrowed.push((units.as_ptr(), units.len()));
+                }
+            });
+            assert!(borrowed.contains(&(given.as_ptr(), shown)), "{limit}");
+        }
+    }
+}

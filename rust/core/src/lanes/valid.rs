@@ -80,38 +80,20 @@ fn wrong_in(window: &[u8; BEFORE + BLOCK]) -> u64 {
 const TO_8F: u8 = 1;
 const TO_9F: u8 = 2;
 const TO_BF: u8 = 4;
+const ANY: u8 = TO_8F | TO_9F | TO_BF;
+/// What begins no character, or what begins one that is written in fewer bytes.
+const NONE: u8 = 0;
 
-/// By the lower six bits of a character's first byte, the ranges of the byte behind it; none behind what begins nothing.
-#[allow(clippy::indexing_slicing, clippy::cast_possible_truncation)] // in a constant, a wrong index doesn't compile
-static FOLLOWERS: [u8; BLOCK] = {
-    let mut table = [0; BLOCK];
-    let mut index = 0;
-    while index < BLOCK {
-        table[index] = match 0xC0 | index as u8 {
-            0xC0 | 0xC1 | 0xF5..=0xFF => 0,
-            0xE0 => TO_BF,         // the rest is shorter
-            0xED => TO_8F | TO_9F, // the rest are surrogates
-            0xF0 => TO_9F | TO_BF, // the rest is shorter
-            0xF4 => TO_8F,         // the rest is more than U+10FFFF
-            _ => TO_8F | TO_9F | TO_BF,
-        };
-        index += 1;
-    }
-    table
-};
+/// By the lower six bits of a character's first byte, the ranges of the byte behind it.
+#[rustfmt::skip]
+static FOLLOWERS: [[u8; 16]; 4] = [
+    [NONE, NONE, ANY, ANY, ANY, ANY, ANY, ANY, ANY, ANY, ANY, ANY, ANY, ANY, ANY, ANY],
+    [ANY; 16],
+    // Behind E0 the rest is written in fewer bytes, behind ED there are surrogates.
+    [TO_BF, ANY, ANY, ANY, ANY, ANY, ANY, ANY, ANY, ANY, ANY, ANY, ANY, TO_8F | TO_9F, ANY, ANY],
+    // Behind F0 the rest is written in fewer bytes, behind F4 there is no character any more.
+    [TO_9F | TO_BF, ANY, ANY, ANY, TO_8F, NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE],
+];
 
 /// By the lower six bits of a byte that goes on with a character, its range.
-#[allow(clippy::indexing_slicing)] // in a constant, a wrong index doesn't compile
-static RANGES: [u8; BLOCK] = {
-    let mut table = [0; BLOCK];
-    let mut index = 0;
-    while index < BLOCK {
-        table[index] = match index {
-            0..0x10 => TO_8F,
-            0x10..0x20 => TO_9F,
-            _ => TO_BF,
-        };
-        index += 1;
-    }
-    table
-};
+static RANGES: [[u8; 16]; 4] = [[TO_8F; 16], [TO_9F; 16], [TO_BF; 16], [TO_BF; 16]];
