@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from typing import Literal
 
+from toolcarry._pure.call_title import call_title
+from toolcarry._pure.change import change_of
 from toolcarry._pure.clean import clean_line
 from toolcarry._pure.content import result_text
-from toolcarry._pure.dedupe import WHOLE_FILE_KEYS
 from toolcarry._pure.entry import Entry
 from toolcarry._pure.fences import Source
 from toolcarry._pure.languages import language_of
 from toolcarry._pure.lines import TO_THE_END, UNREADABLE, line_range
-from toolcarry.decode import compact_json
 from toolcarry.types import CutSide, KeepText
-from toolcarry.wire import Wire, as_list, as_object
 
 Section = Literal["files", "changes", "commands", "others"]
 
@@ -31,12 +30,6 @@ SECTION_OF_KIND: dict[str, Section] = {
 }
 
 LONGEST_TITLE = 200
-LONGEST_ARGUMENT = 120
-
-OLD_KEYS = ("old_string", "old_str")
-NEW_KEYS = ("new_string", "new_str", "insert_text")
-DIFF_KEYS = ("diff", "patch")
-WRITTEN_KEYS = (*WHOLE_FILE_KEYS, "new_source")
 
 
 def section_of(entry: Entry) -> Section:
@@ -49,36 +42,11 @@ def section_of(entry: Entry) -> Section:
 def title(entry: Entry) -> str:
     """What a heading says before its notes: a path, the first line of a command, or the call."""
     if section_of(entry) == "others":
-        return call_title(entry)
+        return call_title(entry, LONGEST_TITLE)
     value = entry.value or ""
     if entry.kind == "command":
         value = value.strip("\n").partition("\n")[0]
     return clean_line(value, LONGEST_TITLE)
-
-
-def call_title(entry: Entry, longest: int = LONGEST_TITLE) -> str:
-    """``Grep(pattern="fn main", path="src")``, with ``...`` for the arguments that have no room."""
-    name = clean_line(entry.name, LONGEST_ARGUMENT)
-    if entry.call is None:
-        return name
-    parts: list[str] = []
-    room = longest - len(name) - 2
-    for key, value in entry.given.items():
-        part = f"{clean_line(str(key), LONGEST_ARGUMENT)}={argument(value)}"
-        room -= len(part) + 2
-        if room < 0:
-            parts.append("...")
-            break
-        parts.append(part)
-    return f"{name}({', '.join(parts)})"
-
-
-def argument(value: object) -> str:
-    """An argument as it stands in a heading: text in quotes, everything else as JSON."""
-    if not isinstance(value, str):
-        return clean_line(compact_json(value), LONGEST_ARGUMENT)
-    text = clean_line(value, LONGEST_ARGUMENT)
-    return '"' + text.replace('"', '\\"') + '"'
 
 
 def notes(entry: Entry) -> str:
@@ -141,44 +109,3 @@ def sources(entry: Entry, keep: KeepText) -> list[Source]:
         language = language_of(entry.value or "") if section == "files" else ""
         found.append(Source(result_text(entry.content), language, side, reference))
     return found
-
-
-def change_of(given: Wire) -> tuple[str, str] | None:
-    """What an edit changed, as lines with ``-`` and ``+`` (``diff``), or the whole that a write wrote (no language)."""
-    edits = as_list(given.get("edits"))
-    if edits is not None:
-        parts = [replaced(edit) for edit in map(as_object, edits) if edit is not None]
-        if any(parts):
-            return "".join(parts), "diff"
-    if first_text(given, OLD_KEYS) is not None or first_text(given, NEW_KEYS) is not None:
-        change = replaced(given)
-        return (change, "diff") if change else None
-    diff = first_text(given, DIFF_KEYS)
-    if diff is not None:
-        return diff, "diff"
-    whole = first_text(given, WRITTEN_KEYS)
-    return None if whole is None else (whole, "")
-
-
-def replaced(edit: Wire) -> str:
-    """The old lines with ``-``, the new with ``+``."""
-    old = first_text(edit, OLD_KEYS) or ""
-    new = first_text(edit, NEW_KEYS) or ""
-    return prefixed(old, "-") + prefixed(new, "+")
-
-
-def prefixed(text: str, sign: str) -> str:
-    if not text:
-        return ""
-    if "\r" in text:
-        text = text.replace("\r\n", "\n").replace("\r", "\n")
-    lines = text.removesuffix("\n").replace("\n", "\n" + sign)
-    return f"{sign}{lines}\n"
-
-
-def first_text(given: Wire, names: tuple[str, ...]) -> str | None:
-    for name in names:
-        value = given.get(name)
-        if isinstance(value, str):
-            return value
-    return None

@@ -3,7 +3,7 @@
 use crate::entry::Entry;
 use crate::limits::{Measure, signed};
 use crate::output::{Output, Place};
-use crate::render::{Section, count_note, notes, title, with_count};
+use crate::render::{Section, count_note, keep_title, notes, with_count};
 use crate::rules::Kind;
 use crate::text::OwnedText;
 use crate::value::Value;
@@ -26,11 +26,8 @@ pub(crate) struct Candidate {
     kind: Kind,
     pub(crate) start: Place,
     title_end: Place,
+    notes_end: Place,
     end: Place,
-    /// The notes stand behind the title.
-    notes_size: usize,
-    /// The characters of the heading without notes.
-    bare_size: usize,
     has_texts: bool,
 }
 
@@ -42,12 +39,12 @@ impl Candidate {
         measure: Measure,
         output: &mut Output<'a>,
     ) -> Self {
-        let notes = notes(entry);
         let start = output.end();
         output.keep_ascii(OPENING);
-        output.keep(title(entry).into());
+        keep_title(output, entry);
         let title_end = output.end();
-        output.keep_ascii(&notes);
+        output.keep_ascii(&notes(entry));
+        let notes_end = output.end();
         output.keep_ascii(end(has_texts));
         let line = start..output.end();
         Self {
@@ -60,9 +57,8 @@ impl Candidate {
             kind: entry.kind,
             start,
             title_end,
+            notes_end,
             end: line.end,
-            notes_size: notes.len(),
-            bare_size: output.len_of(&line) - notes.len(),
             has_texts,
         }
     }
@@ -82,12 +78,13 @@ impl Candidate {
     fn line_size_with(&self, count: &str, measure: Measure, output: &Output<'_>) -> usize {
         match measure {
             Measure::Characters => {
-                let brackets = match (self.notes_size, count.len()) {
+                let notes = Output::size_of(&(self.title_end..self.notes_end));
+                let brackets = match (notes, count.len()) {
                     (notes, 0) => notes,
                     (0, count) => count + 3,
                     (notes, count) => notes + count + 2,
                 };
-                self.bare_size + brackets
+                Output::size_of(&(self.start..self.title_end)) + brackets + end(self.has_texts).len()
             }
             Measure::Tokens(_) => {
                 let line = output.kept(self.start..self.title_end);
@@ -97,7 +94,7 @@ impl Candidate {
     }
 
     fn notes(&self, output: &Output<'_>) -> String {
-        output.kept(self.title_end..self.title_end.behind(self.notes_size)).as_text().to_utf8()
+        output.kept(self.title_end..self.notes_end).as_text().to_utf8()
     }
 
     /// Let the block be the next that stands in the output, with what its heading counts.
@@ -110,7 +107,7 @@ impl Candidate {
         let counted = with_count(&self.notes(output), &count);
         output.place(self.start..self.title_end);
         output.push_ascii(&counted);
-        output.place(self.title_end.behind(self.notes_size)..self.end);
+        output.place(self.notes_end..self.end);
     }
 
     /// What the heading counts. What came after the total was spent is counted where its number has room.

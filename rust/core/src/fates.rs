@@ -37,8 +37,10 @@ pub type Reasons = Vec<(&'static str, usize)>;
 
 /// Count a block under a reason.
 pub(crate) fn count_reason(counts: &mut Reasons, reason: &'static str) {
-    match counts.iter_mut().find(|(name, _)| *name == reason) {
-        Some((_, count)) => *count += 1,
-        None => counts.push((reason, 1)),
+    if let Some((_, count)) = counts.iter_mut().find(|(name, _)| *name == reason) {
+        *count += 1;
+    } else {
+        counts.reserve_exact(1); // there are few
+        counts.push((reason, 1));
     }
 }

@@ -1,31 +1,30 @@
 //! Fenced code blocks whose content can't end them, cut to a limit or to the room that is left.
 //! The twin is `_pure/fences.py`.
 
-use std::borrow::Cow;
-
 use crate::clean::{clean, clean_line};
-use crate::content::Content;
 use crate::limits::{Cut, Limits, Measure};
 use crate::output::Output;
 use crate::pieces::{Part, Piece};
+use crate::scan::Signed;
 use crate::text::{Text, Unit, on_units};
 use crate::truncate::Keep;
+pub use crate::unmade::SourceText;
 use crate::value::Value;
 use crate::windows::{cut_windows, plain_ends};
 
 /// A cut text of fewer characters tells nothing: the block is left out instead.
 const LEAST_SHOWN: usize = 20;
 const LONGEST_REFERENCE: usize = 80;
-const NO_OUTPUT: &str = "(no output)";
-/// The lines of a fence around a text that holds none, the last one with the end of the line before.
+pub(crate) const NO_OUTPUT: &str = "(no output)";
+/// What most fences begin with, and what they end with: the end of the line before, and what stands behind, if anything.
 const OPENING: &str = "```";
-const CLOSING: &str = "\n```\n";
+const CLOSING: &str = "\n```\n\n";
 
 /// A text to be fenced: its language, the side that stays where it is cut, and where the whole is.
 #[derive(Clone, Debug)]
 pub struct Source<'a, V> {
     /// The text.
-    pub text: Content<'a, V>,
+    pub text: SourceText<'a, V>,
     /// The language of the fence; may be empty.
     pub language: &'static str,
     /// What stays where the text is cut.
@@ -57,28 +56,35 @@ pub fn fence<'a, V: Value<'a>>(
 ) -> Fenced {
     let start = out.end();
     let shown = cut_to(source, limits, measure);
-    let [mark, closing] = shown.marks(source.side);
+    let (mark, ends_with_newline) = (shown.mark(), shown.ends_with_newline(source.side));
     let Shown { head, tail, reference, tokens } = shown;
     let (chars, is_cut) = (head.len() + tail.len(), reference.is_some());
     let needs_newline = !head.is_empty() && !head.ends_with_newline();
-    out.keep_ascii(&mark);
+    match &mark {
+        Some(mark) => out.keep_ascii(mark),
+        None => out.keep_ascii(OPENING),
+    }
     out.keep_ascii(source.language);
     out.keep_ascii("\n");
     let inside = out.end();
     out.keep(head);
     let head_end = out.end();
     if let Some(reference) = reference {
-        out.keep_ascii(if needs_newline { "\n" } else { "" });
-        keep_marker(out, [chars, source.text.len()], reference);
-        out.keep_ascii(if source.side == Keep::Head { "" } else { "\n" });
+        keep_marker(out, needs_newline, [chars, source.text.len()], reference);
+        if source.side != Keep::Head {
+            out.keep_ascii("\n");
+        }
     } else if chars == 0 {
         out.keep_ascii(NO_OUTPUT);
     }
     let tail_start = out.end();
     out.keep(tail);
     let tail_end = out.end();
-    out.keep_ascii(&closing);
-    out.keep_ascii(end);
+    let newline = if ends_with_newline { "" } else { "\n" };
+    match &mark {
+        Some(mark) => out.keep_ascii(&format!("{newline}{mark}\n{end}")),
+        None => out.keep_ascii(CLOSING.get(1 - newline.len()..CLOSING.len() - 1 + end.len()).unwrap_or(CLOSING)),
+    }
     let [head_tokens, tail_tokens] = tokens;
     let stretches = [
         (start..inside, None),
@@ -104,7 +110,7 @@ pub fn fence_into<'a, V: Value<'a>>(
     let mut fenced = fence(source, limits.within(room.saturating_sub(frame), measure), measure, end, out);
     if fenced.size > room {
         out.go_back(start);
-        keep_marker(out, [room, source.text.len()], reference_of(source));
+        keep_marker(out, false, [room, source.text.len()], reference_of(source));
         let note = measure.size_kept(out, [(start..out.end(), None)]);
         let limits = limits.within(room.saturating_sub(frame + note + 3), measure);
         out.go_back(start);
@@ -138,27 +144,33 @@ impl<'a> Shown<'a> {
         Self { head: text.into(), tail: Part::default(), reference: None, tokens: [tokens, None] }
     }
 
+    fn change(lines: [Option<Signed<'a>>; 2]) -> Self {
+        let mut lines = lines.into_iter().flatten().map(Part::Signed);
+        let mut next = || lines.next().unwrap_or_default();
+        Self { head: next(), tail: next(), reference: None, tokens: [None; 2] }
+    }
+
     fn ends<V: Value<'a>>(source: &Source<'a, V>, [head, tail]: [Part<'a>; 2], tokens: Option<[usize; 2]>) -> Self {
         let tokens = tokens.map_or([None; 2], |tokens| tokens.map(Some));
         Self { head, tail, reference: Some(reference_of(source)), tokens }
     }
 
-    /// The shorter of the fences that no line can end: what stands before the language, and what stands behind all else.
-    fn marks(&self, side: Keep) -> [Cow<'static, str>; 2] {
-        let ends_with_newline = match &self.reference {
+    fn ends_with_newline(&self, side: Keep) -> bool {
+        match &self.reference {
             None => self.head.ends_with_newline(),
             Some(_) if self.tail.is_empty() => side != Keep::Head,
             Some(_) => self.tail.ends_with_newline(),
-        };
-        let newline = usize::from(ends_with_newline);
+        }
+    }
+
+    /// The shorter of the fences that no line can end; nothing where it is the usual one.
+    fn mark(&self) -> Option<String> {
         let backticks = self.longest_run(b'`');
         if backticks < 3 {
-            return [OPENING, CLOSING.get(newline..).unwrap_or_default()].map(Cow::Borrowed);
+            return None;
         }
         let tildes = self.longest_run(b'~');
-        let mark = if tildes < backticks { "~".repeat((tildes + 1).max(3)) } else { "`".repeat(backticks + 1) };
-        let mut closing = format!("\n{mark}\n");
-        [mark, closing.split_off(newline)].map(Cow::Owned)
+        Some(if tildes < backticks { "~".repeat((tildes + 1).max(3)) } else { "`".repeat(backticks + 1) })
     }
 
     /// The longest run of three or more; 0 where there is none. No run goes from one part to the next.
@@ -168,6 +180,8 @@ impl<'a> Shown<'a> {
             Part::Piece(piece) => piece.text(),
             Part::Plain(plain) if character == b'`' && !plain.has_backticks() => Text::ascii(""),
             Part::Plain(plain) => Text::Latin1(plain.written()),
+            Part::Signed(lines) if character == b'`' && !lines.lines().has_backticks() => Text::ascii(""),
+            Part::Signed(lines) => Text::Latin1(lines.lines().written()),
         });
         let runs = ends.into_iter().chain([reference]).map(|text| {
             let Some(start) = text.find(character) else { return 0 };
@@ -182,7 +196,15 @@ fn cut_to<'a, V: Value<'a>>(source: &Source<'a, V>, limits: Limits, measure: Mea
     let Source { text, side, .. } = source;
     let is_long = text.len() > limits.chars;
     // Tokens are counted of texts that are made.
-    if measure.is_characters() && limits.tokens.is_none() {
+    let is_plain = measure.is_characters() && limits.tokens.is_none();
+    if let SourceText::Change(lines) = text
+        && is_plain
+        && !is_long
+    {
+        return Shown::change(*lines);
+    }
+    let text = &*text.content();
+    if is_plain {
         if is_long && let Some(ends) = plain_ends(text, limits.chars, *side) {
             return Shown::ends(source, ends.map(Part::Plain), None);
         }
@@ -203,18 +225,24 @@ fn cut_to<'a, V: Value<'a>>(source: &Source<'a, V>, limits: Limits, measure: Mea
     Shown::ends(source, [head, tail].map(Part::from), tokens)
 }
 
-/// Keep what stands where text was cut: how many characters are shown, of how many, and where the whole is.
-fn keep_marker<'a>(out: &mut Output<'a>, [shown, all]: [usize; 2], reference: Piece<'a>) {
-    out.keep_ascii("... [truncated: ");
+/// Keep what stands where text was cut, behind the end of the line before, if one is missing: how many characters are
+/// shown, of how many, and where the whole is.
+fn keep_marker<'a>(out: &mut Output<'a>, needs_newline: bool, [shown, all]: [usize; 2], reference: Piece<'a>) {
+    if needs_newline {
+        out.keep_ascii("\n... [truncated: ");
+    } else {
+        out.keep_ascii("... [truncated: ");
+    }
     out.keep_number(shown);
     out.keep_ascii(" of ");
     out.keep_number(all);
-    out.keep_ascii(" characters shown");
-    if !reference.is_empty() {
-        out.keep_ascii("; whole: ");
+    if reference.is_empty() {
+        out.keep_ascii(" characters shown]");
+    } else {
+        out.keep_ascii(" characters shown; whole: ");
         out.keep(reference.into());
+        out.keep_ascii("]");
     }
-    out.keep_ascii("]");
 }
 
 /// The id of a call, as a marker says it; it may be empty.
@@ -237,13 +265,14 @@ fn run_length<C: Unit>(units: &[C], character: u8) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::content::Content;
     use crate::scan::Scanned;
 
     #[test]
     fn clean_text_is_borrowed() {
         let given = "def main():\n".repeat(20);
         let source: Source<'_, Scanned<'_>> = Source {
-            text: Content::Piece(Piece::ascii(&given)),
+            text: Content::Piece(Piece::ascii(&given)).into(),
             language: "python",
             side: Keep::Head,
             reference: Text::ascii("t1"),
@@ -254,7 +283,7 @@ mod tests {
             let start = output.end();
             fence(&source, Limits::of_chars(limit), Measure::Characters, "", &mut output);
             let mut borrowed = Vec::new();
-            output.see_kept(&(start..output.end()), &mut |part| {
+            output.see_parts(&(start..output.end()), &mut |part| {
                 if let Part::Piece(Piece::Borrowed(Text::Latin1(units))) = part {
                     borrowed.push((units.as_ptr(), units.len()));
                 }

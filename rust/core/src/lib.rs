@@ -20,8 +20,10 @@
 //! ```
 
 pub mod branch;
+mod call_title;
 mod candidate;
 pub mod carry;
+mod change;
 pub mod clean;
 pub mod content;
 pub mod dedupe;
@@ -37,8 +39,10 @@ pub mod folding;
 mod free_ids;
 mod grapheme_classes;
 pub mod graphemes;
+mod grouped;
 pub mod history;
 pub mod inspect;
+mod kept;
 mod lanes;
 pub mod languages;
 pub mod left_out;
@@ -52,6 +56,7 @@ pub mod output;
 mod owned_text;
 pub mod pair;
 pub mod parts;
+mod phrases;
 pub mod pieces;
 pub mod project;
 pub mod read;
@@ -65,6 +70,7 @@ pub mod session;
 pub mod settings;
 mod shapes;
 pub mod shell;
+mod shorthand;
 pub mod summary;
 pub mod text;
 pub mod tokens;

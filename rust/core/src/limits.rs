@@ -63,10 +63,10 @@ impl Measure {
         output: &Output<'_>,
         kept: [(Range<Place>, Option<usize>); N],
     ) -> usize {
-        let Self::Tokens(encoding) = self else { return kept.iter().map(|(kept, _)| output.len_of(kept)).sum() };
+        let Self::Tokens(encoding) = self else { return kept.iter().map(|(kept, _)| Output::size_of(kept)).sum() };
         let mut tally = Tally::new(encoding);
         for (stretch, tokens) in kept {
-            output.see_kept(&stretch, &mut |part| {
+            output.see_parts(&stretch, &mut |part| {
                 part.with_text(|text| match tokens {
                     Some(tokens) => tally.add_counted(text, tokens),
                     None => tally.add(text),

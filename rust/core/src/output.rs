@@ -2,26 +2,38 @@
 
 use std::ops::Range;
 
-use crate::pieces::{Part, Piece};
-use crate::text::{OwnedText, Text, Unit, Width, see_grouped};
+use crate::grouped::{grouped_size, with_grouped};
+use crate::kept::{Kept, Seeing};
+use crate::pieces::Part;
+use crate::scan::span_of;
+use crate::shorthand::{Reading, Shorthand};
+use crate::text::{OwnedText, Text, Unit, Width};
 
-/// Parts of fewer code points, all up to U+00FF, are copied: titles, markers, and what stands around texts. Kept as they
-/// are, most would take as much, and one after the other is longer to write.
+/// Parts of fewer code points, all ASCII, become own text: kept as they are, most would take as much.
 const SHORT: usize = 128;
+/// Of those that are longer than this, and stand in the data, it is kept where.
+const LONGEST_COPIED: usize = 8;
+/// The own text of a block takes about as much.
+const OWN_ROOM: usize = 48;
 
-/// Finished output. Its text is kept as it comes, and stands in an order of its own.
+/// Finished output. What it says is kept as it comes, and stands in an order of its own.
 #[derive(Clone, Debug, Default)]
 pub struct Output<'a> {
-    /// Text up to U+00FF that was copied.
-    own: Vec<u8>,
+    /// What parts may stand in. Where there is any, own text is in shorthand, since it may have to wait until all is let
+    /// go of that the output was made with; else it is text, which is sooner kept and written.
+    data: &'a [u8],
+    /// ASCII.
+    own: Shorthand,
     insets: Vec<Inset<'a>>,
     order: Vec<Range<Place>>,
+    /// How many code points are kept.
+    size: usize,
 }
 
 /// A part that was not copied.
 #[derive(Clone, Debug)]
 struct Inset<'a> {
-    /// How much own text there is before it.
+    /// What the own text before it takes.
     own: usize,
     part: Part<'a>,
 }
@@ -29,24 +41,35 @@ struct Inset<'a> {
 /// A place in what an output keeps; the default is its beginning.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Place {
-    /// How much own text there is before it.
+    /// What the own text before it takes.
     own: usize,
     /// How many parts between.
     insets: usize,
-}
-
-impl Place {
-    /// The place behind so much own text.
-    pub(crate) fn behind(self, own: usize) -> Self {
-        Self { own: self.own + own, ..self }
-    }
+    /// How many code points.
+    size: usize,
 }
 
 impl<'a> Output<'a> {
-    /// An empty output with room for so many blocks.
-    pub(crate) fn with_room(blocks: usize) -> Self {
-        let (own, insets) = (Vec::with_capacity(blocks * SHORT), Vec::with_capacity(2 * blocks));
-        Self { own, insets, order: Vec::new() }
+    /// An empty output with room for so many blocks, of which parts may stand in some data.
+    pub(crate) fn over(data: &'a [u8], blocks: usize) -> Self {
+        let own = Shorthand::with_room(blocks * OWN_ROOM);
+        Self { data, own, insets: Vec::with_capacity(2 * blocks), ..Self::default() }
+    }
+
+    /// Where a part stands in the data, if it does.
+    pub(crate) fn start_of(&self, part: &[u8]) -> Option<u32> {
+        let is_there = self.data.as_ptr_range().contains(&part.as_ptr());
+        is_there.then(|| span_of(part, self.data).start.try_into().ok())?
+    }
+
+    /// Each part that was not copied, whether it stands in the output or not.
+    pub(crate) fn insets(&self) -> impl ExactSizeIterator<Item = &Part<'a>> {
+        self.insets.iter().map(|inset| &inset.part)
+    }
+
+    /// What the own text takes.
+    pub(crate) fn own_len(&self) -> usize {
+        self.own.len()
     }
 
     /// Add a part at the end.
@@ -64,40 +87,62 @@ impl<'a> Output<'a> {
 
     /// Keep a part, which does not stand in the output until its place is put in order.
     pub(crate) fn keep(&mut self, part: Part<'a>) {
+        if part.is_empty() {
+            return;
+        }
+        self.size += part.len();
         let narrow = match &part {
             _ if part.len() >= SHORT => None,
             Part::Piece(piece) => match piece.text() {
-                Text::Latin1(units) => Some(units),
+                Text::Latin1(units) => Some(units).filter(|units| units.is_ascii()),
                 _ => None,
             },
             Part::Plain(plain) => Some(plain.written()).filter(|bytes| bytes.len() == plain.len()),
+            Part::Signed(_) => None,
         };
-        if let Some(units) = narrow {
-            self.own.extend_from_slice(units);
-        } else if !part.is_empty() {
-            self.insets.push(Inset { own: self.own.len(), part });
+        match narrow {
+            None => self.insets.push(Inset { own: self.own.len(), part }),
+            Some(units) if self.data.is_empty() => self.own.repeat(units),
+            Some(units) => match self.start_of(units) {
+                Some(start) if units.len() > LONGEST_COPIED => {
+                    self.own.say_part(start, units.len(), Reading::AsItStands);
+                }
+                _ => self.own.spell(units),
+            },
         }
     }
 
+    #[inline(always)]
     pub(crate) fn keep_ascii(&mut self, text: &str) {
-        self.own.extend_from_slice(text.as_bytes());
+        self.size += text.len();
+        if self.data.is_empty() {
+            self.own.repeat(text.as_bytes());
+        } else {
+            self.own.say(text.as_bytes());
+        }
     }
 
     /// Keep a number with commas.
     pub(crate) fn keep_number(&mut self, number: usize) {
-        see_grouped(number, &mut |byte| self.own.push(byte));
+        self.size += grouped_size(number);
+        if self.data.is_empty() {
+            with_grouped(number, |digits| self.own.repeat(digits));
+        } else {
+            self.own.say_number(number);
+        }
     }
 
     /// Where the next part will be kept.
     #[must_use]
     pub fn end(&self) -> Place {
-        Place { own: self.own.len(), insets: self.insets.len() }
+        Place { own: self.own.len(), insets: self.insets.len(), size: self.size }
     }
 
     /// Keep nothing of what is kept behind a place, none of which stands in the output.
     pub(crate) fn go_back(&mut self, place: Place) {
         self.own.truncate(place.own);
         self.insets.truncate(place.insets);
+        self.size = place.size;
     }
 
     /// Let what is kept between two places be the next that stands in the output.
@@ -110,54 +155,54 @@ impl<'a> Output<'a> {
     }
 
     /// How many code points are kept between two places.
-    pub(crate) fn len_of(&self, kept: &Range<Place>) -> usize {
-        let insets = self.insets.get(kept.start.insets..kept.end.insets).unwrap_or_default();
-        kept.end.own - kept.start.own + insets.iter().map(|inset| inset.part.len()).sum::<usize>()
+    pub(crate) fn size_of(kept: &Range<Place>) -> usize {
+        kept.end.size - kept.start.size
+    }
+
+    /// See what is kept between two places.
+    fn see_kept<'o>(&'o self, kept: &Range<Place>, see: &mut impl FnMut(Kept<'o, 'a>)) {
+        let as_it_is = if self.data.is_empty() { Kept::Text } else { Kept::Said };
+        let mut own = kept.start.own;
+        for inset in self.insets.get(kept.start.insets..kept.end.insets).unwrap_or_default() {
+            see(as_it_is(self.own.get(own..inset.own)));
+            see(Kept::Part(&inset.part));
+            own = inset.own;
+        }
+        see(as_it_is(self.own.get(own..kept.end.own)));
     }
 
     /// See each part of what is kept between two places.
-    pub(crate) fn see_kept(&self, kept: &Range<Place>, see: &mut impl FnMut(&Part<'_>)) {
-        let mut own = kept.start.own;
-        for inset in self.insets.get(kept.start.insets..kept.end.insets).unwrap_or_default() {
-            self.see_own(own..inset.own, see);
-            see(&inset.part);
-            own = inset.own;
-        }
-        self.see_own(own..kept.end.own, see);
-    }
-
-    fn see_own(&self, own: Range<usize>, see: &mut impl FnMut(&Part<'_>)) {
-        let units = self.own.get(own).unwrap_or_default();
-        if !units.is_empty() {
-            see(&Piece::Borrowed(Text::Latin1(units)).into());
-        }
+    pub(crate) fn see_parts(&self, kept: &Range<Place>, see: &mut impl FnMut(&Part<'_>)) {
+        let mut seeing = Seeing::new(self.data, see);
+        self.see_kept(kept, &mut |kept| seeing.take(&kept));
+        seeing.flush();
     }
 
     /// What is kept between two places.
     pub(crate) fn kept(&self, kept: Range<Place>) -> OwnedText {
         let mut text = OwnedText::default();
-        self.see_kept(&kept, &mut |part| part.with_text(|own| text.push(own)));
+        self.see_parts(&kept, &mut |part| part.with_text(|own| text.push(own)));
         text
     }
 
-    /// How many parts are kept that were not copied.
-    pub(crate) fn inset_count(&self) -> usize {
-        self.insets.len()
+    /// See all that stands in the output, one behind the other.
+    pub(crate) fn see<'o>(&'o self, see: &mut impl FnMut(Kept<'o, 'a>)) {
+        for kept in &self.order {
+            self.see_kept(kept, see);
+        }
     }
 
     /// See each part, one behind the other.
-    pub(crate) fn see(&self, mut see: impl FnMut(&Part<'_>)) {
-        for kept in &self.order {
-            self.see_kept(kept, &mut see);
-        }
+    fn see_all(&self, mut see: impl FnMut(&Part<'_>)) {
+        let mut seeing = Seeing::new(self.data, &mut see);
+        self.see(&mut |kept| seeing.take(&kept));
+        seeing.flush();
     }
 
     /// How many code points there are.
     #[must_use]
     pub fn len(&self) -> usize {
-        let mut size = 0;
-        self.see(|part| size += part.len());
-        size
+        self.order.iter().map(Self::size_of).sum()
     }
 
     /// Whether there is no code point.
@@ -170,11 +215,12 @@ impl<'a> Output<'a> {
     #[must_use]
     pub fn width(&self) -> Width {
         let mut width = Width::Ascii;
-        self.see(|part| {
-            width = match part {
-                _ if width == Width::Ucs4 => width,
-                Part::Piece(piece) => width.max(piece.text().width()),
-                Part::Plain(plain) => width.max(plain.width()),
+        self.see(&mut |kept| {
+            width = match kept {
+                Kept::Part(Part::Piece(piece)) if width < Width::Ucs4 => width.max(piece.text().width()),
+                Kept::Part(Part::Plain(plain)) if width < Width::Ucs4 => width.max(plain.width()),
+                Kept::Part(Part::Signed(lines)) if width < Width::Ucs4 => width.max(lines.width()),
+                _ => width,
             };
         });
         width
@@ -183,7 +229,7 @@ impl<'a> Output<'a> {
     /// Write all code points into `room`, which holds exactly as many and is wide enough.
     pub fn write<C: Unit>(&self, room: &mut [C]) {
         let mut at = 0;
-        self.see(|part| {
+        self.see_all(|part| {
             let end = at + part.len();
             if let Some(own) = room.get_mut(at..end) {
                 part.with_text(|text| C::copy_text(text, own));
@@ -196,9 +242,9 @@ impl<'a> Output<'a> {
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut size = 0;
-        self.see(|part| size += part.utf8_len());
+        self.see_all(|part| size += part.utf8_len());
         let (mut bytes, mut at) = (vec![0; size], 0);
-        self.see(|part| at += part.write_utf8(bytes.get_mut(at..).unwrap_or_default()));
+        self.see_all(|part| at += part.write_utf8(bytes.get_mut(at..).unwrap_or_default()));
         bytes
     }
 
@@ -212,6 +258,7 @@ impl<'a> Output<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::pieces::Piece;
 
     /// Let the output keep some texts; where.
     fn keep<'a>(output: &mut Output<'a>, texts: &[&'a [u16]]) -> Range<Place> {
@@ -237,7 +284,6 @@ mod tests {
         }
         assert_eq!(output.to_utf8(), "1<\u{20a4}>23<\u{20ac}><>");
         assert_eq!((output.len(), output.width()), (11, Width::Ucs2));
-        assert_eq!(output.kept(euro.start..euro.start.behind(1)).as_text(), Text::ascii("<"));
         assert_eq!(output.kept(pound).as_text(), Text::Ucs2(&[0x3C, 0x20A4, 0x3E]));
     }
 

@@ -9,7 +9,7 @@ use std::rc::Rc;
 
 use toolcarry::output::Output;
 use toolcarry::pieces::Piece;
-use toolcarry::text::{OwnedText, Text, Width, grouped};
+use toolcarry::text::{OwnedText, Text, Width};
 use wire::piece;
 
 /// The ASCII text in units of each width.
@@ -266,23 +266,6 @@ fn too_little_room_ends_the_writing() {
 #[test]
 fn utf8_joins_the_pieces() {
     assert_eq!(output_of(&["a", "\u{e9}", "\u{1f600}", "\n"]).to_utf8(), "a\u{e9}\u{1f600}\n");
-}
-
-#[test]
-fn numbers_have_commas() {
-    let cases = [
-        (0, "0"),
-        (7, "7"),
-        (80, "80"),
-        (999, "999"),
-        (1_000, "1,000"),
-        (12_045, "12,045"),
-        (1_000_000, "1,000,000"),
-        (102_030_405, "102,030,405"),
-    ];
-    for (number, expected) in cases {
-        assert_eq!(grouped(number), expected);
-    }
 }
 
 #[test]

@@ -142,11 +142,9 @@ fn carried(document: &[u8], settings: &Settings) -> String {
     let other = carry(list, &summary, settings, RuleSet::built_in(), false).unwrap();
     assert_eq!(found.output.to_bytes(), other.output.to_bytes());
     assert_eq!(found.counts, other.counts);
-    let recipe = Recipe::of(&found.output, document);
-    let mut room = vec![0; recipe.own_len()];
-    recipe.write_own(&found.output, &mut room);
-    room.resize(recipe.len(), 0);
-    recipe.write(&mut room);
+    let recipe = Recipe::of(&found.output);
+    let mut room = vec![0; recipe.len()];
+    recipe.write(document, &mut room);
     assert_eq!(room, found.output.to_bytes());
     found.output.to_utf8()
 }
@@ -220,7 +218,8 @@ fn cuts_of_texts_that_are_not_clean_are_those_of_the_whole() {
         let whole = Piece::Borrowed(Scanned::parse(written.as_bytes(), &bump).unwrap().text().unwrap());
         for side in SIDES {
             let text: Content<'_, Scanned<'_>> = Content::Piece(whole.clone());
-            let source = Source { text, language: "", side, reference: Text::ascii("t1"), is_exempt: false };
+            let source =
+                Source { text: text.into(), language: "", side, reference: Text::ascii("t1"), is_exempt: false };
             for limit in [1, 30, 77, 100, 250, NO_LIMIT] {
                 let expected = fenced(&source, limit);
                 let found = carried(&document, &within(limit, side));
@@ -248,7 +247,8 @@ fn check_shown(written: &[u8], limits: &[usize], what: &str) {
     let bump = Bump::new();
     let value = Scanned::parse(written, &bump).unwrap();
     let source = |text| Source { text, language: "", side: Keep::Head, reference: Text::ascii("t1"), is_exempt: false };
-    let (given, made) = (source(Content::Value(value)), source(Content::Piece(Piece::Borrowed(value.text().unwrap()))));
+    let made = Content::Piece(Piece::Borrowed(value.text().unwrap()));
+    let (given, made) = (source(Content::Value(value).into()), source(made.into()));
     for side in SIDES {
         for limit in limits {
             let of = |source: &Source<'_, _>| fenced(&Source { side, ..source.clone() }, *limit);

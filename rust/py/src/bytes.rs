@@ -16,7 +16,7 @@ use toolcarry::text::OwnedText;
 
 use crate::context::counts_tuple;
 use crate::settings::{Rules, extract_settings};
-use crate::strings::{Growing, text_of};
+use crate::strings::{new_bytes, text_of};
 
 /// From so many bytes on, other threads may run meanwhile.
 pub(crate) const LARGE: usize = 65_536;
@@ -62,34 +62,21 @@ impl<'r> Job<'r> {
 
     /// The context of some bytes; nothing where the scan refuses them.
     pub(crate) fn run(&self, data: &[u8]) -> PyResult<Option<CarriedBytes>> {
-        let Some(Plan { recipe, own, counts, skipped_lines }) = self.plan(data)? else { return Ok(None) };
-        let write = |room: &mut [u8]| recipe.write(room);
-        let context = Python::attach(|py| own.grown(py, recipe.len(), write).map(Bound::unbind))?;
+        let Some((recipe, counts, skipped_lines)) = self.plan(data) else { return Ok(None) };
+        let write = |room: &mut [u8]| recipe.write(data, room);
+        let context = Python::attach(|py| new_bytes(py, recipe.len(), write).map(Bound::unbind))?;
         Ok(Some(CarriedBytes { context, counts, skipped_lines }))
     }
 
-    /// How the context is to be written, with its own text. The room that Python gives for that text grows to that of the
-    /// whole context, but not before all is let go of that the plan was made with.
-    fn plan<'d>(&self, data: &'d [u8]) -> PyResult<Option<Plan<'d>>> {
+    /// How the context is to be written: when Python is asked for room, all is let go of that the plan was made with.
+    fn plan(&self, data: &[u8]) -> Option<(Recipe, Counts, Vec<usize>)> {
         let bump = room_for(data);
-        let Ok(conversation) = Conversation::open(data, &bump) else { return Ok(None) };
+        let conversation = Conversation::open(data, &bump).ok()?;
         let summary = Piece::Borrowed(self.summary.as_text());
         let carried = carry(&conversation, &summary, &self.settings, self.rules, false);
-        let Ok(Carried { output, counts, .. }) = carried else { return Ok(None) };
-        let recipe = Recipe::of(&output, data);
-        let write = |room: &mut [u8]| recipe.write_own(&output, room);
-        let own = Python::attach(|py| Growing::new(py, recipe.own_len(), write))?;
-        Ok(Some(Plan { recipe, own, counts, skipped_lines: conversation.skipped_lines() }))
+        let Carried { output, counts, .. } = carried.ok()?;
+        Some((Recipe::of(&output), counts, conversation.skipped_lines()))
     }
-}
-
-/// What is left of a job when its context has yet to be written.
-struct Plan<'d> {
-    recipe: Recipe<'d>,
-    /// The context's own text.
-    own: Growing,
-    counts: Counts,
-    skipped_lines: Vec<usize>,
 }
 
 /// The context of a conversation in bytes.

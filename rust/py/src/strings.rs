@@ -2,8 +2,6 @@
 
 #![allow(unsafe_code)] // strings and bytes are read and written as they are stored
 
-use std::ffi::c_int;
-
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::string::PyStringData;
@@ -68,43 +66,6 @@ pub(crate) fn new_bytes(py: Python<'_>, size: usize, write: impl FnOnce(&mut [u8
             write(std::slice::from_raw_parts_mut(data, size));
         }
         Ok(bytes.cast_into_unchecked())
-    }
-}
-
-unsafe extern "C" {
-    /// As Python documents it; `pyo3` keeps its own declaration to itself.
-    fn _PyBytes_Resize(bytes: *mut *mut ffi::PyObject, size: ffi::Py_ssize_t) -> c_int;
-}
-
-/// Bytes in the making, which nobody else knows of.
-pub(crate) struct Growing(Py<PyBytes>);
-
-impl Growing {
-    /// So many bytes, all of which `write` writes.
-    pub(crate) fn new(py: Python<'_>, size: usize, write: impl FnOnce(&mut [u8])) -> PyResult<Self> {
-        Ok(Self(new_bytes(py, size, write)?.unbind()))
-    }
-
-    /// The bytes, grown to a size. `write` writes all of them, and finds what they were at the start.
-    pub(crate) fn grown(
-        self,
-        py: Python<'_>,
-        size: usize,
-        write: impl FnOnce(&mut [u8]),
-    ) -> PyResult<Bound<'_, PyBytes>> {
-        let length = isize::try_from(size)?;
-        let mut place = self.0.into_ptr();
-        // SAFETY: the bytes are ours alone until they are returned, and all are written; the empty ones are shared, and
-        // are not written to. Where there is no room Python lets go of them, and leaves a null pointer and an error.
-        unsafe {
-            _PyBytes_Resize(&raw mut place, length);
-            let bytes = Bound::from_owned_ptr_or_err(py, place)?;
-            if size > 0 {
-                let data = ffi::PyBytes_AsString(bytes.as_ptr()).cast::<u8>();
-                write(std::slice::from_raw_parts_mut(data, size));
-            }
-            Ok(bytes.cast_into_unchecked())
-        }
     }
 }
 

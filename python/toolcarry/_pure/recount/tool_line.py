@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Final, Literal
 
+from toolcarry._pure.call_title import call_title
 from toolcarry._pure.clean import has_controls, without_controls
 from toolcarry._pure.content import result_text
 from toolcarry._pure.entry import Entry
 from toolcarry._pure.fit import TRUNCATED
-from toolcarry._pure.render import call_title
 from toolcarry._pure.truncate import cut
 
 MARK: Final = "[Tool: "

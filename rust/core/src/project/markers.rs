@@ -10,7 +10,8 @@ use ahash::{AHashMap, AHashSet};
 
 use super::settings::{Decision, Fate};
 use crate::content::Content;
-use crate::text::{OwnedText, Text, push_grouped};
+use crate::grouped::push_grouped;
+use crate::text::{OwnedText, Text};
 use crate::value::Value;
 
 const START: &str = "[toolcarry: ";

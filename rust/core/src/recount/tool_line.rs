@@ -1,11 +1,11 @@
 //! The line of a tool call: `[Tool: ReadFile(path="test.cs")] → its result`. The twin is `_pure/recount/tool_line.py`.
 
+use crate::call_title::push_call_title;
 use crate::clean::{cut_text, escape_marks, has_controls, without_controls};
 use crate::content::Content;
 use crate::entry::Entry;
 use crate::fit::TRUNCATED;
 use crate::pieces::{Part, Piece};
-use crate::render::push_call_title;
 use crate::text::{OwnedText, Text};
 use crate::truncate::Keep;
 use crate::value::Value;

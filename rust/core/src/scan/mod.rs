@@ -18,6 +18,7 @@ mod quote;
 mod recipe;
 mod request;
 mod short;
+mod signed;
 mod spans;
 mod strings;
 mod syntax;
@@ -39,6 +40,7 @@ pub use self::plain::Plain;
 pub(crate) use self::quote::{push_escaped, push_string};
 pub use self::recipe::Recipe;
 pub(crate) use self::request::messages_of;
+pub use self::signed::Signed;
 pub(crate) use self::spans::span_of;
 pub use self::syntax::{Fault, MAX_DEPTH, Refused};
 pub use self::value::{Scanned, Written};
@@ -46,7 +48,10 @@ pub use self::write::push_quoted;
 
 /// A conversation in bytes.
 #[derive(Debug)]
-pub struct Conversation<'a>(Source<'a>);
+pub struct Conversation<'a> {
+    data: &'a [u8],
+    source: Source<'a>,
+}
 
 #[derive(Debug)]
 enum Source<'a> {
@@ -83,16 +88,17 @@ impl<'a> Conversation<'a> {
     /// The same; what is a small document is told by its bytes, so that both ways can be tested.
     pub fn open_with(data: &'a [u8], bump: &'a Bump, small: usize) -> Result<Self, Refused> {
         match open_document(data, bump, small) {
-            Ok(source) => source.map(Self).ok_or(Refused { at: 0, fault: Fault::NoMessages }),
+            Ok(source) => source.ok_or(Refused { at: 0, fault: Fault::NoMessages }),
             Err(refused) if is_pretty(data) => Err(refused),
-            Err(refused) => open_lines(data, refused, bump).map(Self),
+            Err(refused) => open_lines(data, refused, bump),
         }
+        .map(|source| Self { data, source })
     }
 
     /// The numbers, from 1, of the lines that were come by and hold no object.
     #[must_use]
     pub fn skipped_lines(&self) -> Vec<usize> {
-        match &self.0 {
+        match &self.source {
             Source::Nodes(_) => Vec::new(),
             Source::Body(_, skipped) => skipped.clone(),
             Source::Lines(lines) => lines.skipped_lines(),
@@ -135,15 +141,19 @@ impl<'a> Messages<'a> for Conversation<'a> {
     type Error = Refused;
 
     fn before(&self, position: Option<usize>) -> Result<Option<(usize, Scanned<'a>)>, Refused> {
-        match &self.0 {
+        match &self.source {
             Source::Nodes(messages) => messages.before(position).map_err(|never| match never {}),
             Source::Body(body, _) => body.before(position),
             Source::Lines(lines) => lines.before(position),
         }
     }
 
+    fn data(&self) -> &'a [u8] {
+        self.data
+    }
+
     fn number(&self, position: usize) -> usize {
-        match &self.0 {
+        match &self.source {
             Source::Nodes(messages) => messages.number(position),
             Source::Body(body, _) => body.number(position),
             Source::Lines(lines) => lines.number(position),
@@ -151,7 +161,7 @@ impl<'a> Messages<'a> for Conversation<'a> {
     }
 
     fn records(&self, last: usize) -> Result<Vec<Option<Record<'a>>>, Refused> {
-        match &self.0 {
+        match &self.source {
             Source::Nodes(messages) => messages.records(last).map_err(|never| match never {}),
             Source::Body(body, _) => body.records(last),
             Source::Lines(lines) => lines.records(last),

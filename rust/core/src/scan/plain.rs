@@ -79,7 +79,7 @@ impl<'a> Plain<'a> {
     }
 
     /// All but the last character, where the text may be cut there.
-    fn without_last(self) -> Option<Self> {
+    pub(super) fn without_last(self) -> Option<Self> {
         let (before, last) = self.bytes.split_at_checked(last_start(self.bytes))?;
         let escapes = self.escapes - usize::from(last.first() == Some(&b'\\'));
         may_be_parted(before, last).then_some(Self { bytes: before, chars: self.chars - 1, escapes, ..self })

@@ -1,108 +1,136 @@
-//! What is left of a context when all is let go of that it was made with: where texts are plain, little stands beside the
-//! output then.
+//! What is left of a context when all is let go of that it was made with: little stands beside it while it is written.
 
 use std::ops::Range;
 
-use super::spans::span_of;
+use super::signed::write_signed;
 use super::unescape::write_unescaped;
+use crate::grouped::{grouped_size, write_grouped};
+use crate::kept::Kept;
 use crate::output::Output;
+use crate::phrases::Phrase;
 use crate::pieces::Part;
+use crate::shorthand::{LONGEST_WORD, Listener, Reading, Shorthand, tell};
+use crate::text::Text;
 
-/// How a context is put together of its own text, which is no part of the data that was scanned, and of parts of the data.
-/// It borrows nothing but the data.
+/// How a context is put together of text of our own and of parts of the data that a conversation stands in.
 #[derive(Debug)]
-pub struct Recipe<'d> {
-    data: &'d [u8],
-    steps: Vec<Step>,
-    /// What the own text takes in UTF-8.
-    own_len: usize,
-    /// What the parts of the data take without their escapes.
-    parts_len: usize,
+pub struct Recipe {
+    said: Shorthand,
+    /// What the context takes in UTF-8.
+    size: usize,
 }
 
-/// A part of the data, as it is written, and where the own text before it ends.
-#[derive(Debug)]
-struct Step {
-    own_end: usize,
-    start: u32,
-    end: u32,
-}
-
-impl<'d> Recipe<'d> {
-    /// The recipe for an output. What is plain in it and stands in the data is not made now.
+impl Recipe {
+    /// The recipe for an output. What stands in the data is not made now.
     #[must_use]
-    pub fn of(output: &Output<'_>, data: &'d [u8]) -> Self {
-        let mut recipe = Self { data, steps: Vec::with_capacity(output.inset_count()), own_len: 0, parts_len: 0 };
-        output.see(|part| match range_of(part, data) {
-            Some(Range { start, end }) => {
-                recipe.steps.push(Step { own_end: recipe.own_len, start, end });
-                recipe.parts_len += part.utf8_len();
-            }
-            None => recipe.own_len += part.utf8_len(),
-        });
-        recipe
-    }
-
-    /// How many bytes the own text takes.
-    #[must_use]
-    pub fn own_len(&self) -> usize {
-        self.own_len
-    }
-
-    /// Write the own text of the output that the recipe is for into room for [`Recipe::own_len`] bytes.
-    pub fn write_own(&self, output: &Output<'_>, room: &mut [u8]) {
-        let mut at = 0;
-        output.see(|part| {
-            if range_of(part, self.data).is_none() {
-                at += part.write_utf8(room.get_mut(at..).unwrap_or_default());
+    pub fn of(output: &Output<'_>) -> Self {
+        let made =
+            output.insets().filter(|part| found_in(output, part).is_none()).map(|part| LONGEST_WORD + part.utf8_len());
+        let room = output.own_len() + LONGEST_WORD * output.insets().len() + made.sum::<usize>();
+        let (mut said, mut size) = (Shorthand::with_room(room), output.len());
+        output.see(&mut |kept| match kept {
+            Kept::Said(own) => said.repeat(own),
+            Kept::Text(own) => said.spell(own),
+            Kept::Part(part) => {
+                let written = part.utf8_len();
+                size = size - part.len() + written;
+                match found_in(output, part) {
+                    Some((start, size, reading)) => said.say_part(start, size, reading),
+                    None => said.write(written, |room| part.write_utf8(room)),
+                }
             }
         });
+        said.shrink();
+        Self { said, size }
     }
 
     /// How many bytes the context takes.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.own_len + self.parts_len
+        self.size
     }
 
     /// Whether there is no context.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.len() == 0
+        self.size == 0
     }
 
-    /// Write the context into room for [`Recipe::len`] bytes, which begins with the own text: so there is no room beside
-    /// it for either. The own text waits at the end; before it there is always room for what is still to come of the data.
-    pub fn write(&self, room: &mut [u8]) {
-        let (mut waiting, mut at, mut taken) = (self.parts_len, 0, 0);
-        room.copy_within(..self.own_len, waiting);
-        for Step { own_end, start, end } in &self.steps {
-            let size = own_end - taken;
-            room.copy_within(waiting..waiting + size, at);
-            (waiting, at, taken) = (waiting + size, at + size, *own_end);
-            let part = self.data.get(*start as usize..*end as usize).unwrap_or_default();
-            let size = write_unescaped(part, room.get_mut(at..waiting).unwrap_or_default());
-            // A file may have been written to since it was measured.
-            at += size.min(waiting - at);
+    /// Write the context into room for [`Recipe::len`] bytes, all of which are written. The data is what the conversation
+    /// was read from.
+    pub fn write(&self, data: &[u8], room: &mut [u8]) {
+        let mut writing = Writing { data, room, at: 0 };
+        tell(self.said.get(0..self.said.len()), &mut writing);
+        // A file may have been written to since it was measured: then there is too little, or there was too much.
+        writing.rest().fill(b' ');
+    }
+}
+
+/// A context in the making.
+struct Writing<'w> {
+    data: &'w [u8],
+    room: &'w mut [u8],
+    at: usize,
+}
+
+impl Writing<'_> {
+    #[inline(always)]
+    fn rest(&mut self) -> &mut [u8] {
+        self.room.get_mut(self.at..).unwrap_or_default()
+    }
+
+    /// Write what takes so many bytes.
+    #[inline(always)]
+    fn write(&mut self, size: usize, write: impl FnOnce(&mut [u8])) {
+        let rest = self.rest();
+        match rest.get_mut(..size) {
+            Some(own) => write(own),
+            None => rest.fill(b' '), // there is too much
+        }
+        self.at += size;
+    }
+}
+
+impl Listener for Writing<'_> {
+    #[inline(always)]
+    fn text(&mut self, text: &[u8]) {
+        self.write(text.len(), |room| room.copy_from_slice(text));
+    }
+
+    #[inline(always)]
+    fn phrase(&mut self, phrase: Phrase) {
+        self.at += phrase.write(self.rest());
+    }
+
+    #[inline(always)]
+    fn number(&mut self, number: usize) {
+        self.write(grouped_size(number), |room| write_grouped(number, room));
+    }
+
+    #[inline(always)]
+    fn part(&mut self, range: Range<usize>, reading: Reading) {
+        let part = self.data.get(range).unwrap_or_default();
+        match reading {
+            Reading::AsItStands => self.text(part),
+            Reading::Escaped => self.at += write_unescaped(part, self.rest()),
+            Reading::Signed(sign) => self.at += write_signed(part, sign, self.rest()),
         }
     }
 }
 
-/// Where a part of an output stands in the data, if it does.
-fn range_of(part: &Part<'_>, data: &[u8]) -> Option<Range<u32>> {
-    match part {
-        Part::Plain(plain) => range_in(plain.written(), data),
-        Part::Piece(_) => None,
-    }
-}
-
-/// Where some bytes stand in the data, if they do.
-fn range_in(bytes: &[u8], data: &[u8]) -> Option<Range<u32>> {
-    if !data.as_ptr_range().contains(&bytes.as_ptr()) {
-        return None;
-    }
-    let Range { start, end } = span_of(bytes, data);
-    Some(u32::try_from(start).ok()?..u32::try_from(end).ok()?)
+/// Where a part stands in the data, if it does, what it takes there, and how it is read.
+fn found_in(output: &Output<'_>, part: &Part<'_>) -> Option<(u32, usize, Reading)> {
+    let (written, reading) = match part {
+        Part::Plain(plain) => (plain.written(), Reading::Escaped),
+        Part::Signed(lines) => (lines.lines().written(), Reading::Signed(lines.sign())),
+        Part::Piece(piece) => match piece.text() {
+            Text::Latin1(units) => (units, Reading::AsItStands),
+            _ => return None,
+        },
+    };
+    let start = output.start_of(written)?;
+    // What has characters of more than one byte each stands there in UTF-8.
+    (reading != Reading::AsItStands || written.is_ascii()).then_some((start, written.len(), reading))
 }
 
 #[cfg(test)]
@@ -115,30 +143,33 @@ mod tests {
     use crate::rules::RuleSet;
     use crate::settings::Settings;
 
-    /// The context of a body, written by its recipe, and how much of it is own text.
+    /// The context of a body, written by its recipe, and what that takes.
     fn written(body: &str) -> (String, usize) {
         let body = body.to_owned(); // not far from what is made of it
         let room = room_for(body.as_bytes());
         let conversation = Conversation::open(body.as_bytes(), &room).unwrap();
         let settings = Settings { framing: false, ..Settings::default() };
         let carried = carry(&conversation, &Piece::ascii(""), &settings, RuleSet::built_in(), false).unwrap();
-        let recipe = Recipe::of(&carried.output, body.as_bytes());
-        let mut context = vec![0; recipe.own_len()];
-        recipe.write_own(&carried.output, &mut context);
-        context.resize(recipe.len(), 0);
-        recipe.write(&mut context);
+        let recipe = Recipe::of(&carried.output);
+        let mut context = vec![0; recipe.len()];
+        recipe.write(body.as_bytes(), &mut context);
         assert_eq!(context, carried.output.to_bytes());
-        (String::from_utf8(context).unwrap(), recipe.own_len())
+        (String::from_utf8(context).unwrap(), recipe.said.len())
     }
 
     /// A file is mapped, and what is written to it meanwhile is read.
     #[test]
     fn data_that_changed_since_it_was_measured_stops_nothing() {
         for data in ["abcdef", "\\n\\n\\n", "\\\\\\n\\n", "\\u4e00", ""] {
-            for measured in 0..10 {
-                let steps = [1, 2, 3].map(|own_end| Step { own_end, start: 0, end: 6 });
-                let recipe = Recipe { data: data.as_bytes(), steps: steps.into(), own_len: 4, parts_len: 3 * measured };
-                recipe.write(&mut vec![b'x'; recipe.len()]);
+            for size in 0..30 {
+                let mut said = Shorthand::default();
+                for _ in 0..3 {
+                    said.say(b"### a.txt\n");
+                    said.say_part(0, 6, Reading::Escaped);
+                }
+                let mut room = vec![b'?'; size];
+                Recipe { said, size }.write(data.as_bytes(), &mut room);
+                assert!(!room.contains(&b'?'), "{data}: {size}");
             }
         }
     }
@@ -150,7 +181,7 @@ mod tests {
             "content":"done"}]"#;
         let (context, own) = written(body);
         assert!(context.contains("### a.txt\n```\none\ntwo\n```\n"), "{context}");
-        assert_eq!(own, context.len());
+        assert!(own > "one\ntwo".len(), "{own}");
     }
 
     #[test]
@@ -161,6 +192,6 @@ mod tests {
             {"role":"user","content":[{"type":"tool_result","tool_use_id":"d","content":"say \"一\"\n"}]}]"#;
         let (context, own) = written(body);
         assert!(context.contains("\nsay \"一\" or \"一\"\n"), "{context}");
-        assert_eq!(own, context.len() - "say \"一\"\n".len(), "an escape of a number is made");
+        assert!(own < 100, "{own}");
     }
 }

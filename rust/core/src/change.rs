@@ -1,0 +1,101 @@
+//! What an edit changed. The twin is `_pure/change.py`.
+
+use crate::content::Content;
+use crate::dedupe::WHOLE_FILE_KEYS;
+use crate::pieces::Piece;
+use crate::read::items;
+use crate::scan::Signed;
+use crate::text::{OwnedText, Text};
+use crate::unmade::SourceText;
+use crate::value::{Key, Value, names, text_or_empty};
+
+/// Room for the signs of lines of so many characters is made at once.
+const SHORT_LINE: usize = 16;
+
+const OLD_KEYS: [Key<'static>; 2] = [names::OLD_STRING, names::OLD_STR];
+const NEW_KEYS: [Key<'static>; 3] = [names::NEW_STRING, names::NEW_STR, names::INSERT_TEXT];
+const DIFF_KEYS: [Key<'static>; 2] = [names::DIFF, names::PATCH];
+
+/// What an edit changed, as lines with `-` and `+` (true), or the whole that a write wrote (false).
+pub(crate) fn change_of<'a, V: Value<'a>>(input: V) -> Option<(SourceText<'a, V>, bool)> {
+    if let Some(edits) = input.get(names::EDITS).and_then(Value::list) {
+        let mut text = OwnedText::default();
+        for edit in items(edits).filter_map(Value::object) {
+            push_replaced(&mut text, edit);
+        }
+        if !text.as_text().is_empty() {
+            return Some((Content::Piece(Piece::own(text)).into(), true));
+        }
+    }
+    let replaced = [first_text(input, &OLD_KEYS), first_text(input, &NEW_KEYS)];
+    if replaced.iter().any(Option::is_some) {
+        let is_empty = |text: &V| text.text_len() == Some(0);
+        let change = replaced.map(|text| text.filter(|text| !is_empty(text)));
+        return change.iter().any(Option::is_some).then(|| (told(input, change), true));
+    }
+    if let Some(diff) = first_text(input, &DIFF_KEYS) {
+        return Some((Content::Value(diff).into(), true));
+    }
+    let whole = first_text(input, &WHOLE_FILE_KEYS).or_else(|| first_text(input, &[names::NEW_SOURCE]))?;
+    Some((Content::Value(whole).into(), false))
+}
+
+/// The old lines and the new, none of which are made where they are plain.
+fn told<'a, V: Value<'a>>(edit: V, [old, new]: [Option<V>; 2]) -> SourceText<'a, V> {
+    let signed = |text: Option<V>, sign| match text {
+        Some(text) => Signed::of(text.plain_start(usize::MAX)?, sign).map(Some),
+        None => Some(None),
+    };
+    if let (Some(old), Some(new)) = (signed(old, b'-'), signed(new, b'+')) {
+        return SourceText::Change([old, new]);
+    }
+    let mut text = OwnedText::default();
+    push_replaced(&mut text, edit);
+    Content::Piece(Piece::own(text)).into()
+}
+
+/// The old lines with `-`, the new with `+`.
+fn push_replaced<'a, V: Value<'a>>(text: &mut OwnedText, edit: V) {
+    for (keys, sign) in [(&OLD_KEYS[..], "-"), (&NEW_KEYS[..], "+")] {
+        push_prefixed(text, text_or_empty(first_text(edit, keys)), sign);
+    }
+}
+
+fn push_prefixed(text: &mut OwnedText, lines: Text<'_>, sign: &str) {
+    if lines.is_empty() {
+        return;
+    }
+    let unix = without_returns(lines);
+    let mut rest = unix.text().without_suffix("\n");
+    text.reserve(rest.len() + rest.len() / SHORT_LINE + 2);
+    text.push_ascii(sign);
+    while let Some(newline) = rest.find(b'\n') {
+        text.push(rest.slice(0, newline + 1));
+        text.push_ascii(sign);
+        rest = rest.slice(newline + 1, rest.len());
+    }
+    text.push(rest);
+    text.push_ascii("\n");
+}
+
+/// `text` with LF in place of CRLF and CR.
+fn without_returns(text: Text<'_>) -> Piece<'_> {
+    let mut rest = text;
+    let mut unix = OwnedText::default();
+    while let Some(found) = rest.find(b'\r') {
+        unix.push(rest.slice(0, found));
+        unix.push_ascii("\n");
+        let is_pair = rest.get(found + 1) == Some(0x0A);
+        rest = rest.slice(found + 1 + usize::from(is_pair), rest.len());
+    }
+    if rest.len() == text.len() {
+        return Piece::Borrowed(text);
+    }
+    unix.push(rest);
+    Piece::own(unix)
+}
+
+/// The first of these members that is a text.
+fn first_text<'a, V: Value<'a>>(input: V, keys: &[Key<'_>]) -> Option<V> {
+    keys.iter().find_map(|key| input.get(*key).filter(|value| value.text_len().is_some()))
+}
