@@ -162,15 +162,13 @@ impl<'b> Work for Looking<'b> {
     fn run<L: Lanes>(self) -> Self::Done {
         let Self { bytes, count, is_ascii } = self;
         let mut look = Look { bytes, is_ascii, left: count, ..Look::default() };
-        for block in bytes.as_chunks().0 {
-            // As long as no block can hold too many.
-            if look.left < BLOCK {
-                break;
-            }
-            look.add::<L, true>(block)?;
+        if is_ascii {
+            look.add_whole::<L, true>()?;
+        } else {
+            look.add_whole::<L, false>()?;
         }
         let mut padded = [0; BLOCK];
-        while look.at < bytes.len() && look.add::<L, false>(block_at(bytes, look.at, &mut padded))? {}
+        while look.at < bytes.len() && look.add::<L, false, false>(block_at(bytes, look.at, &mut padded))? {}
         let Look { at, left, escapes, backticks, marks, .. } = look;
         let plain = Plain { bytes: bytes.get(..at)?, chars: count - left, escapes, has_backticks: backticks != 0 };
         Some(Looked { plain, may_hold_marker: marks != 0 })
@@ -193,13 +191,25 @@ struct Look<'b> {
 }
 
 impl Look<'_> {
+    /// Look at whole blocks, as long as none can hold too many.
+    #[inline(always)]
+    fn add_whole<L: Lanes, const IS_ASCII: bool>(&mut self) -> Option<()> {
+        for block in self.bytes.as_chunks().0 {
+            if self.left < BLOCK {
+                break;
+            }
+            self.add::<L, true, IS_ASCII>(block)?;
+        }
+        Some(())
+    }
+
     /// Look at the next block, or at what of it is inside of the string and holds no code point too many; whether that is
     /// all of it, and nothing where it is not plain.
     #[inline(always)]
-    fn add<L: Lanes, const IS_WHOLE: bool>(&mut self, block: &[u8; BLOCK]) -> Option<bool> {
+    fn add<L: Lanes, const IS_WHOLE: bool, const IS_ASCII: bool>(&mut self, block: &[u8; BLOCK]) -> Option<bool> {
         let letters = find_escaped(L::equal(block, b'\\'), &mut self.carry);
         let Others { high, continuations } =
-            if self.is_ascii { Others { high: 0, continuations: 0 } } else { L::others(block) };
+            if IS_ASCII || self.is_ascii { Others { high: 0, continuations: 0 } } else { L::others(block) };
         let (mut end, mut inside) = (BLOCK, u64::MAX);
         if !IS_WHOLE && self.bytes.len() - self.at < BLOCK {
             end = self.bytes.len() - self.at;
@@ -221,7 +231,7 @@ impl Look<'_> {
         let before_last = L::equal(block, MARKER_END[0]);
         self.marks |= L::equal(block, MARKER_END[1]) & (before_last << 1 | self.carried_mark);
         self.carried_mark = before_last >> (BLOCK - 1);
-        self.escapes += (letters & inside).count_ones() as usize;
+        self.escapes += if IS_WHOLE && IS_ASCII { BLOCK - held } else { (letters & inside).count_ones() as usize };
         self.at += end;
         self.left -= held;
         Some(end == BLOCK)

@@ -94,7 +94,7 @@ impl<'a> Raw<'a> {
     /// where the room is too small.
     fn unescape(self, count: usize, room: &mut [u8]) -> Option<&[u8]> {
         let Self { bytes, is_ascii, .. } = self;
-        let done = dispatch(Unescaping { bytes, is_ascii, count, room: &mut *room });
+        let done = dispatch(Unescaping::<false> { bytes, is_ascii, count, room: &mut *room });
         room.get(..done)
     }
 }
@@ -102,8 +102,7 @@ impl<'a> Raw<'a> {
 /// Write a string without its escapes, in UTF-8, into room that holds it; how many bytes it took. Behind those, up to a
 /// block more may be overwritten.
 pub(super) fn write_unescaped(bytes: &[u8], room: &mut [u8]) -> usize {
-    // Code points are not counted where all of them are written.
-    dispatch(Unescaping { bytes, is_ascii: true, count: usize::MAX, room })
+    dispatch(Unescaping::<true> { bytes, is_ascii: true, count: usize::MAX, room })
 }
 
 /// Whether there is a backslash; in a few bytes, as are looked at most often, sooner than one could be sought.
@@ -112,15 +111,15 @@ fn holds_backslash(bytes: &[u8]) -> bool {
 }
 
 /// The work of writing a string without its escapes, in UTF-8, into room for it; how many bytes it took. At least so
-/// many code points are written, or all.
-struct Unescaping<'b, 'o> {
+/// many code points are written, or all: then they are not counted.
+struct Unescaping<'b, 'o, const IS_ALL: bool> {
     bytes: &'b [u8],
     is_ascii: bool,
     count: usize,
     room: &'o mut [u8],
 }
 
-impl Work for Unescaping<'_, '_> {
+impl<const IS_ALL: bool> Work for Unescaping<'_, '_, IS_ALL> {
     type Done = usize;
 
     #[inline(always)]
@@ -129,7 +128,8 @@ impl Work for Unescaping<'_, '_> {
         let mut writer = Writer { bytes, room, at: 0, done: 0, unseen: 0 };
         let mut carry = 0;
         let mut padded = [0; BLOCK];
-        while writer.chars() < count && writer.at < bytes.len() && writer.room.len() >= writer.done + BLOCK {
+        while (IS_ALL || writer.chars() < count) && writer.at < bytes.len() && writer.room.len() >= writer.done + BLOCK
+        {
             let size = BLOCK.min(bytes.len() - writer.at);
             let block = block_at(bytes, writer.at, &mut padded);
             let backslashes = L::equal(block, b'\\');
@@ -150,7 +150,7 @@ impl Work for Unescaping<'_, '_> {
                 let written = L::unescape((block, 0), (removed, letters), (writer.room, writer.done));
                 writer.done += written + size - BLOCK;
             }
-            if !is_ascii {
+            if !IS_ALL && !is_ascii {
                 writer.unseen += L::others(block).continuations.count_ones() as usize;
             }
             writer.at += size;
