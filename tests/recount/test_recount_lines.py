@@ -149,6 +149,15 @@ def test_what_goes_anyhow_does_not_count(api: ModuleType, before: str, behind: s
     assert line(api, f"{before}abcde{behind}", 5) == "abcde"
 
 
+@pytest.mark.parametrize(
+    ("text", "limit"),
+    [("\n" * 64 + "n\n" + "\0" * 64, 1), ("n" * 40 + "\n" + "\0" * 64 + "\n" * 64, 40)],
+    ids=["before", "behind"],
+)
+def test_many_line_feeds_change_nothing_of_the_cut(api: ModuleType, text: str, limit: int) -> None:
+    assert line(api, text, limit) == "n" * limit + "... [truncated]"
+
+
 @given(text=texts, limit=st.integers(0, 40))
 def test_any_cut(api: ModuleType, text: str, limit: int) -> None:
     whole = without_controls(text).strip("\n")

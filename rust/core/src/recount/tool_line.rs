@@ -103,10 +103,12 @@ impl<'a> ToolLine<'a> {
 /// The first `limit` characters of a result, without controls, and without a line that could be taken for a call's; and
 /// whether that is not all.
 fn cut_result<'a, V: Value<'a>>(content: &Content<'a, V>, limit: usize) -> (Piece<'a>, bool) {
-    let text = match clean_start(content, limit) {
-        Some(start) => start,
-        None => without_controls(&content.whole().trim_newlines()).trim_newlines(),
-    };
+    let text = clean_start(content, limit).unwrap_or_else(|| {
+        let text = content.whole().trim_newlines();
+        let start = text.slice(0, limit.saturating_add(1));
+        let is_long = text.len() > limit.saturating_add(SLACK);
+        if is_long && !has_controls(start.text()) { text } else { without_controls(&text).trim_newlines() }
+    });
     let (head, tail) = cut_text(text.text(), limit, Keep::Head);
     let shown = escape_marks(&text.slice(0, head), &MARK_OF_A_LINE);
     if shown.len() > limit {
