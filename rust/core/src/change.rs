@@ -1,5 +1,7 @@
 //! What an edit changed. The twin is `_pure/change.py`.
 
+use std::cell::OnceCell;
+
 use crate::content::Content;
 use crate::dedupe::WHOLE_FILE_KEYS;
 use crate::pieces::Piece;
@@ -29,9 +31,8 @@ pub(crate) fn change_of<'a, V: Value<'a>>(input: V) -> Option<(SourceText<'a, V>
     }
     let replaced = [first_text(input, &OLD_KEYS), first_text(input, &NEW_KEYS)];
     if replaced.iter().any(Option::is_some) {
-        let is_empty = |text: &V| text.text_len() == Some(0);
-        let change = replaced.map(|text| text.filter(|text| !is_empty(text)));
-        return change.iter().any(Option::is_some).then(|| (told(input, change), true));
+        let change = replaced.map(|text| text.filter(|text| text.text_len() != Some(0)));
+        return change.iter().any(Option::is_some).then(|| (told(change), true));
     }
     if let Some(diff) = first_text(input, &DIFF_KEYS) {
         return Some((Content::Value(diff).into(), true));
@@ -41,16 +42,17 @@ pub(crate) fn change_of<'a, V: Value<'a>>(input: V) -> Option<(SourceText<'a, V>
 }
 
 /// The old lines and the new, none of which are made where they are plain.
-fn told<'a, V: Value<'a>>(edit: V, [old, new]: [Option<V>; 2]) -> SourceText<'a, V> {
+fn told<'a, V: Value<'a>>([old, new]: [Option<V>; 2]) -> SourceText<'a, V> {
     let signed = |text: Option<V>, sign| match text {
         Some(text) => Signed::of(text.plain_start(usize::MAX)?, sign).map(Some),
         None => Some(None),
     };
     if let (Some(old), Some(new)) = (signed(old, b'-'), signed(new, b'+')) {
-        return SourceText::Change([old, new]);
+        return SourceText::Change([old, new], OnceCell::new());
     }
     let mut text = OwnedText::default();
-    push_replaced(&mut text, edit);
+    push_prefixed(&mut text, text_or_empty(old), "-");
+    push_prefixed(&mut text, text_or_empty(new), "+");
     Content::Piece(Piece::own(text)).into()
 }
 

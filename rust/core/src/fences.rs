@@ -81,9 +81,11 @@ pub fn fence<'a, V: Value<'a>>(
     out.keep(tail);
     let tail_end = out.end();
     let newline = if ends_with_newline { "" } else { "\n" };
-    match &mark {
-        Some(mark) => out.keep_ascii(&format!("{newline}{mark}\n{end}")),
-        None => out.keep_ascii(CLOSING.get(1 - newline.len()..CLOSING.len() - 1 + end.len()).unwrap_or(CLOSING)),
+    match (&mark, end) {
+        (None, "" | "\n") => {
+            out.keep_ascii(CLOSING.get(1 - newline.len()..CLOSING.len() - 1 + end.len()).unwrap_or(CLOSING));
+        }
+        (mark, _) => out.keep_ascii(&format!("{newline}{}\n{end}", mark.as_deref().unwrap_or(OPENING))),
     }
     let [head_tokens, tail_tokens] = tokens;
     let stretches = [
@@ -197,7 +199,7 @@ fn cut_to<'a, V: Value<'a>>(source: &Source<'a, V>, limits: Limits, measure: Mea
     let is_long = text.len() > limits.chars;
     // Tokens are counted of texts that are made.
     let is_plain = measure.is_characters() && limits.tokens.is_none();
-    if let SourceText::Change(lines) = text
+    if let SourceText::Change(lines, _) = text
         && is_plain
         && !is_long
     {

@@ -38,6 +38,7 @@ impl<'d, 's, F: FnMut(&Part<'_>)> Seeing<'d, 's, F> {
         match kept {
             Kept::Said(said) => tell(said, self),
             Kept::Text([]) => {}
+            // Nothing waits: an output has either kind of own text.
             Kept::Text(text) => (self.see)(&Piece::Borrowed(Text::Latin1(text)).into()),
             Kept::Part(part) => {
                 self.flush();
@@ -54,7 +55,7 @@ impl<'d, 's, F: FnMut(&Part<'_>)> Seeing<'d, 's, F> {
         self.size = 0;
     }
 
-    /// The room that is left, where it is as large.
+    /// The room that is left, which is as large, unless all of it is too small.
     #[inline(always)]
     fn room_for(&mut self, size: usize) -> &mut [u8] {
         if self.size + size > SEEN {
@@ -81,7 +82,8 @@ impl<F: FnMut(&Part<'_>)> Listener for Seeing<'_, '_, F> {
         self.size += phrase.write(self.room_for(LONGEST_PHRASE));
     }
 
-    fn part(&mut self, range: Range<usize>, _: Reading) {
+    fn part(&mut self, range: Range<usize>, reading: Reading) {
+        debug_assert_eq!(reading, Reading::AsItStands, "an output says nothing else of its data");
         self.text(self.data.get(range).unwrap_or_default());
     }
 }

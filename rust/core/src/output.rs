@@ -56,20 +56,24 @@ impl<'a> Output<'a> {
         Self { data, own, insets: Vec::with_capacity(2 * blocks), ..Self::default() }
     }
 
+    /// Whether own text is in shorthand.
+    fn is_said(&self) -> bool {
+        !self.data.is_empty()
+    }
+
+    /// What the own text takes.
+    pub(crate) fn said_len(&self) -> usize {
+        self.own.len()
+    }
+
     /// Where a part stands in the data, if it does.
     pub(crate) fn start_of(&self, part: &[u8]) -> Option<u32> {
-        let is_there = self.data.as_ptr_range().contains(&part.as_ptr());
-        is_there.then(|| span_of(part, self.data).start.try_into().ok())?
+        self.data.as_ptr_range().contains(&part.as_ptr()).then(|| span_of(part, self.data).start.try_into().ok())?
     }
 
     /// Each part that was not copied, whether it stands in the output or not.
     pub(crate) fn insets(&self) -> impl ExactSizeIterator<Item = &Part<'a>> {
         self.insets.iter().map(|inset| &inset.part)
-    }
-
-    /// What the own text takes.
-    pub(crate) fn own_len(&self) -> usize {
-        self.own.len()
     }
 
     /// Add a part at the end.
@@ -102,12 +106,12 @@ impl<'a> Output<'a> {
         };
         match narrow {
             None => self.insets.push(Inset { own: self.own.len(), part }),
-            Some(units) if self.data.is_empty() => self.own.repeat(units),
+            Some(units) if !self.is_said() => self.own.repeat(units),
             Some(units) => match self.start_of(units) {
                 Some(start) if units.len() > LONGEST_COPIED => {
                     self.own.say_part(start, units.len(), Reading::AsItStands);
                 }
-                _ => self.own.spell(units),
+                _ => self.own.say(units),
             },
         }
     }
@@ -115,20 +119,20 @@ impl<'a> Output<'a> {
     #[inline(always)]
     pub(crate) fn keep_ascii(&mut self, text: &str) {
         self.size += text.len();
-        if self.data.is_empty() {
-            self.own.repeat(text.as_bytes());
-        } else {
+        if self.is_said() {
             self.own.say(text.as_bytes());
+        } else {
+            self.own.repeat(text.as_bytes());
         }
     }
 
     /// Keep a number with commas.
     pub(crate) fn keep_number(&mut self, number: usize) {
         self.size += grouped_size(number);
-        if self.data.is_empty() {
-            with_grouped(number, |digits| self.own.repeat(digits));
-        } else {
+        if self.is_said() {
             self.own.say_number(number);
+        } else {
+            with_grouped(number, |digits| self.own.repeat(digits));
         }
     }
 
@@ -161,7 +165,7 @@ impl<'a> Output<'a> {
 
     /// See what is kept between two places.
     fn see_kept<'o>(&'o self, kept: &Range<Place>, see: &mut impl FnMut(Kept<'o, 'a>)) {
-        let as_it_is = if self.data.is_empty() { Kept::Text } else { Kept::Said };
+        let as_it_is = if self.is_said() { Kept::Said } else { Kept::Text };
         let mut own = kept.start.own;
         for inset in self.insets.get(kept.start.insets..kept.end.insets).unwrap_or_default() {
             see(as_it_is(self.own.get(own..inset.own)));
@@ -217,9 +221,7 @@ impl<'a> Output<'a> {
         let mut width = Width::Ascii;
         self.see(&mut |kept| {
             width = match kept {
-                Kept::Part(Part::Piece(piece)) if width < Width::Ucs4 => width.max(piece.text().width()),
-                Kept::Part(Part::Plain(plain)) if width < Width::Ucs4 => width.max(plain.width()),
-                Kept::Part(Part::Signed(lines)) if width < Width::Ucs4 => width.max(lines.width()),
+                Kept::Part(part) if width < Width::Ucs4 => width.max(part.width()),
                 _ => width,
             };
         });
@@ -291,9 +293,8 @@ mod tests {
     fn what_follows_on_another_is_one_stretch() {
         let mut output = Output::default();
         let (first, second) = (keep(&mut output, &[&[0x20AC]]), keep(&mut output, &[&[0x20AC]]));
-        let all = first.start..second.end;
         output.place(first);
         output.place(second);
-        assert_eq!(output.order, [all]);
+        assert_eq!(output.order, [Place::default()..output.end()]);
     }
 }

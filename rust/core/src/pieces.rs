@@ -4,7 +4,7 @@ use std::hash::{Hash, Hasher};
 use std::rc::Rc;
 
 use crate::scan::{Plain, Signed};
-use crate::text::{OwnedText, Text};
+use crate::text::{OwnedText, Text, Width};
 
 /// A piece of an output: borrowed from the input, or part of a text of our own.
 #[derive(Clone, Debug)]
@@ -164,6 +164,16 @@ impl Part<'_> {
             Self::Piece(piece) => piece.text().utf8_len(),
             Self::Plain(plain) => plain.utf8_len(),
             Self::Signed(lines) => lines.utf8_len(),
+        }
+    }
+
+    /// What the widest code point needs.
+    #[must_use]
+    pub fn width(&self) -> Width {
+        match self {
+            Self::Piece(piece) => piece.text().width(),
+            Self::Plain(plain) => plain.width(),
+            Self::Signed(lines) => lines.width(),
         }
     }
 

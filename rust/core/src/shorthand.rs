@@ -62,11 +62,11 @@ impl Shorthand {
     }
 
     /// Say a text of so many bytes, all of which are written by `write`.
-    pub(crate) fn write<T>(&mut self, size: usize, write: impl FnOnce(&mut [u8]) -> T) {
+    pub(crate) fn write(&mut self, size: usize, write: impl FnOnce(&mut [u8])) {
         self.push_size(size);
         let start = self.0.len();
         self.0.resize(start + size, 0);
-        self.0.get_mut(start..).map(write);
+        write(self.0.get_mut(start..).unwrap_or_default());
     }
 
     fn push_size(&mut self, size: usize) {

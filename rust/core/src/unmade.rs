@@ -1,6 +1,8 @@
 //! Text that need not be made whole: where it is looked at, or copied, a part of it will do.
 
 use std::borrow::Cow;
+use std::cell::OnceCell;
+use std::rc::Rc;
 
 use crate::pieces::Piece;
 use crate::scan::{Plain, Signed};
@@ -129,8 +131,8 @@ impl<'a, V: Value<'a>> Content<'a, V> {
 pub enum SourceText<'a, V> {
     /// Content.
     Content(Content<'a, V>),
-    /// The old lines and the new ones, where there are any.
-    Change([Option<Signed<'a>>; 2]),
+    /// The old lines and the new ones, where there are any; and both, once they are made.
+    Change([Option<Signed<'a>>; 2], OnceCell<Rc<OwnedText>>),
 }
 
 impl<'a, V> From<Content<'a, V>> for SourceText<'a, V> {
@@ -144,7 +146,7 @@ impl<'a, V: Value<'a>> SourceText<'a, V> {
     pub(crate) fn len(&self) -> usize {
         match self {
             Self::Content(content) => content.len(),
-            Self::Change(lines) => lines.iter().flatten().map(|lines| lines.len()).sum(),
+            Self::Change(lines, _) => lines.iter().flatten().map(|lines| lines.len()).sum(),
         }
     }
 
@@ -152,10 +154,13 @@ impl<'a, V: Value<'a>> SourceText<'a, V> {
     pub(crate) fn content(&self) -> Cow<'_, Content<'a, V>> {
         match self {
             Self::Content(content) => Cow::Borrowed(content),
-            Self::Change(lines) => {
-                let mut text = OwnedText::default();
-                lines.iter().flatten().for_each(|lines| text.push(lines.made().as_text()));
-                Cow::Owned(Content::Piece(Piece::own(text)))
+            Self::Change(lines, made) => {
+                let text = made.get_or_init(|| {
+                    let mut text = OwnedText::default();
+                    lines.iter().flatten().for_each(|lines| text.push(lines.made().as_text()));
+                    Rc::new(text)
+                });
+                Cow::Owned(Content::Piece(Piece::Shared(Rc::clone(text), 0, text.as_text().len())))
             }
         }
     }

@@ -26,7 +26,7 @@ impl Recipe {
     pub fn of(output: &Output<'_>) -> Self {
         let made =
             output.insets().filter(|part| found_in(output, part).is_none()).map(|part| LONGEST_WORD + part.utf8_len());
-        let room = output.own_len() + LONGEST_WORD * output.insets().len() + made.sum::<usize>();
+        let room = output.said_len() + LONGEST_WORD * output.insets().len() + made.sum::<usize>();
         let (mut said, mut size) = (Shorthand::with_room(room), output.len());
         output.see(&mut |kept| match kept {
             Kept::Said(own) => said.repeat(own),
@@ -36,7 +36,7 @@ impl Recipe {
                 size = size - part.len() + written;
                 match found_in(output, part) {
                     Some((start, size, reading)) => said.say_part(start, size, reading),
-                    None => said.write(written, |room| part.write_utf8(room)),
+                    None => said.write(written, |room| _ = part.write_utf8(room)),
                 }
             }
         });
