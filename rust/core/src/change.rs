@@ -23,16 +23,16 @@ pub(crate) fn change_of<'a, V: Value<'a>>(input: V) -> Option<(SourceText<'a, V>
     if let Some(edits) = input.get(names::EDITS).and_then(Value::list) {
         let mut text = OwnedText::default();
         for edit in items(edits).filter_map(Value::object) {
-            push_replaced(&mut text, edit);
+            push_replaced(&mut text, replaced(edit));
         }
         if !text.as_text().is_empty() {
             return Some((Content::Piece(Piece::own(text)).into(), true));
         }
     }
-    let replaced = [first_text(input, &OLD_KEYS), first_text(input, &NEW_KEYS)];
-    if replaced.iter().any(Option::is_some) {
-        let change = replaced.map(|text| text.filter(|text| text.text_len() != Some(0)));
-        return change.iter().any(Option::is_some).then(|| (told(change), true));
+    let texts = replaced(input);
+    if texts.iter().any(Option::is_some) {
+        let texts = texts.map(|text| text.filter(|text| text.text_len() != Some(0)));
+        return texts.iter().any(Option::is_some).then(|| (change(texts), true));
     }
     if let Some(diff) = first_text(input, &DIFF_KEYS) {
         return Some((Content::Value(diff).into(), true));
@@ -41,8 +41,13 @@ pub(crate) fn change_of<'a, V: Value<'a>>(input: V) -> Option<(SourceText<'a, V>
     Some((Content::Value(whole).into(), false))
 }
 
-/// The old lines and the new, none of which are made where they are plain.
-fn told<'a, V: Value<'a>>([old, new]: [Option<V>; 2]) -> SourceText<'a, V> {
+/// The old text and the new.
+fn replaced<'a, V: Value<'a>>(edit: V) -> [Option<V>; 2] {
+    [first_text(edit, &OLD_KEYS), first_text(edit, &NEW_KEYS)]
+}
+
+/// The old lines with `-`, the new with `+`, of which none are made where all are plain.
+fn change<'a, V: Value<'a>>([old, new]: [Option<V>; 2]) -> SourceText<'a, V> {
     let signed = |text: Option<V>, sign| match text {
         Some(text) => Signed::of(text.plain_start(usize::MAX)?, sign).map(Some),
         None => Some(None),
@@ -51,16 +56,13 @@ fn told<'a, V: Value<'a>>([old, new]: [Option<V>; 2]) -> SourceText<'a, V> {
         return SourceText::Change([old, new], OnceCell::new());
     }
     let mut text = OwnedText::default();
-    push_prefixed(&mut text, text_or_empty(old), "-");
-    push_prefixed(&mut text, text_or_empty(new), "+");
+    push_replaced(&mut text, [old, new]);
     Content::Piece(Piece::own(text)).into()
 }
 
-/// The old lines with `-`, the new with `+`.
-fn push_replaced<'a, V: Value<'a>>(text: &mut OwnedText, edit: V) {
-    for (keys, sign) in [(&OLD_KEYS[..], "-"), (&NEW_KEYS[..], "+")] {
-        push_prefixed(text, text_or_empty(first_text(edit, keys)), sign);
-    }
+fn push_replaced<'a, V: Value<'a>>(text: &mut OwnedText, [old, new]: [Option<V>; 2]) {
+    push_prefixed(text, text_or_empty(old), "-");
+    push_prefixed(text, text_or_empty(new), "+");
 }
 
 fn push_prefixed(text: &mut OwnedText, lines: Text<'_>, sign: &str) {

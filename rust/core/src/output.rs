@@ -106,7 +106,7 @@ impl<'a> Output<'a> {
         };
         match narrow {
             None => self.insets.push(Inset { own: self.own.len(), part }),
-            Some(units) if !self.is_said() => self.own.repeat(units),
+            Some(units) if !self.is_said() => self.own.add(units),
             Some(units) => match self.start_of(units) {
                 Some(start) if units.len() > LONGEST_COPIED => {
                     self.own.say_part(start, units.len(), Reading::AsItStands);
@@ -122,7 +122,7 @@ impl<'a> Output<'a> {
         if self.is_said() {
             self.own.say(text.as_bytes());
         } else {
-            self.own.repeat(text.as_bytes());
+            self.own.add(text.as_bytes());
         }
     }
 
@@ -132,7 +132,7 @@ impl<'a> Output<'a> {
         if self.is_said() {
             self.own.say_number(number);
         } else {
-            with_grouped(number, |digits| self.own.repeat(digits));
+            with_grouped(number, |digits| self.own.add(digits));
         }
     }
 
@@ -165,14 +165,14 @@ impl<'a> Output<'a> {
 
     /// See what is kept between two places.
     fn see_kept<'o>(&'o self, kept: &Range<Place>, see: &mut impl FnMut(Kept<'o, 'a>)) {
-        let as_it_is = if self.is_said() { Kept::Said } else { Kept::Text };
+        let own_text = if self.is_said() { Kept::Said } else { Kept::Text };
         let mut own = kept.start.own;
         for inset in self.insets.get(kept.start.insets..kept.end.insets).unwrap_or_default() {
-            see(as_it_is(self.own.get(own..inset.own)));
+            see(own_text(self.own.get(own..inset.own)));
             see(Kept::Part(&inset.part));
             own = inset.own;
         }
-        see(as_it_is(self.own.get(own..kept.end.own)));
+        see(own_text(self.own.get(own..kept.end.own)));
     }
 
     /// See each part of what is kept between two places.

@@ -104,9 +104,9 @@ impl Shorthand {
         self.push_digits(size);
     }
 
-    /// Say what other shorthand says.
-    pub(crate) fn repeat(&mut self, said: &[u8]) {
-        self.0.extend_from_slice(said);
+    /// Add bytes as they are: what other shorthand says, or, where nothing is to be in shorthand, a text.
+    pub(crate) fn add(&mut self, bytes: &[u8]) {
+        self.0.extend_from_slice(bytes);
     }
 
     /// Seven bits a byte, the lowest first, the highest bit where there are more.

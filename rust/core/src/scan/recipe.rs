@@ -29,7 +29,7 @@ impl Recipe {
         let room = output.said_len() + LONGEST_WORD * output.insets().len() + made.sum::<usize>();
         let (mut said, mut size) = (Shorthand::with_room(room), output.len());
         output.see(&mut |kept| match kept {
-            Kept::Said(own) => said.repeat(own),
+            Kept::Said(own) => said.add(own),
             Kept::Text(own) => said.spell(own),
             Kept::Part(part) => {
                 let written = part.utf8_len();

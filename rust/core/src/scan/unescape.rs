@@ -102,6 +102,7 @@ impl<'a> Raw<'a> {
 /// Write a string without its escapes, in UTF-8, into room that holds it; how many bytes it took. Behind those, up to a
 /// block more may be overwritten.
 pub(super) fn write_unescaped(bytes: &[u8], room: &mut [u8]) -> usize {
+    // Where all is written, neither the count nor what tells characters from bytes is asked for.
     dispatch(Unescaping::<true> { bytes, is_ascii: true, count: usize::MAX, room })
 }
 
