@@ -10,7 +10,7 @@ use std::arch::x86_64::{
 };
 
 use super::escapes::copy_between;
-use super::{Avx2, BLOCK, Lanes, Masks, Others, prefetch_stream};
+use super::{Avx2, BLOCK, ESCAPABLE, Lanes, Masks, Others, prefetch_stream};
 
 // SAFETY, for all below: these lanes are named only by code that `dispatch` runs, where the processor has what their
 // instructions need; loads are of a block's 64 bytes.
@@ -51,7 +51,9 @@ fn below((low, high): Halves, limit: i8) -> u64 {
 }
 
 impl Lanes for Avx2 {
-    type Least = __m256i;
+    /// Bits of what is odd because of what stands before it, and the least bytes: as signed numbers, where what is no ASCII
+    /// is odd, since it is less than all that is.
+    type Odd = (u64, __m256i);
 
     #[inline(always)]
     fn fetch(data: &[u8], at: usize) {
@@ -71,32 +73,34 @@ impl Lanes for Avx2 {
     }
 
     // SAFETY: as above.
-    const NO_BLOCK: __m256i = unsafe { std::mem::transmute([0x7F_u8; BLOCK / 2]) };
+    const NOTHING_ODD: Self::Odd = (0, unsafe { std::mem::transmute::<[u8; BLOCK / 2], __m256i>([0x7F; BLOCK / 2]) });
 
     #[inline(always)]
-    fn least<const IS_SIGNED: bool>(least: __m256i, block: &[u8; BLOCK]) -> __m256i {
+    fn odd<const IS_ASCII: bool>((odd, least): Self::Odd, block: &[u8; BLOCK], letters: u64) -> Self::Odd {
         let (low, high) = load(block);
+        let wrong = (equal((low, high), b'"') ^ letters) & !Self::among(block, &ESCAPABLE);
         // SAFETY: as above.
-        unsafe {
-            if IS_SIGNED {
+        let least = unsafe {
+            if IS_ASCII {
                 _mm256_min_epi8(least, _mm256_min_epi8(low, high))
             } else {
                 _mm256_min_epu8(least, _mm256_min_epu8(low, high))
             }
-        }
+        };
+        (odd | wrong, least)
     }
 
     #[inline(always)]
-    fn is_below_space<const IS_SIGNED: bool>(least: __m256i) -> bool {
+    fn is_odd<const IS_ASCII: bool>((odd, least): Self::Odd) -> bool {
         // SAFETY: as above.
         unsafe {
             let space = _mm256_set1_epi8(0x20);
-            let is_below = if IS_SIGNED {
+            let is_below = if IS_ASCII {
                 _mm256_cmpgt_epi8(space, least)
             } else {
                 _mm256_xor_si256(_mm256_cmpeq_epi8(_mm256_max_epu8(least, space), least), _mm256_set1_epi8(-1))
             };
-            _mm256_movemask_epi8(is_below) != 0
+            odd != 0 || _mm256_movemask_epi8(is_below) != 0
         }
     }
 

@@ -6,12 +6,12 @@
 use std::arch::asm;
 use std::arch::x86_64::{
     __m128i, __m512i, _mm_loadu_si128, _mm512_broadcast_i32x4, _mm512_cmpeq_epi8_mask, _mm512_cmple_epu8_mask,
-    _mm512_cmplt_epi8_mask, _mm512_cmplt_epu8_mask, _mm512_loadu_si512, _mm512_mask_mov_epi8,
-    _mm512_maskz_compress_epi8, _mm512_min_epi8, _mm512_min_epu8, _mm512_movepi8_mask, _mm512_permutex2var_epi8,
-    _mm512_set1_epi8, _mm512_shuffle_epi8, _mm512_storeu_si512, _mm512_sub_epi8,
+    _mm512_cmplt_epi8_mask, _mm512_loadu_si512, _mm512_mask_add_epi8, _mm512_mask_mov_epi8, _mm512_maskz_compress_epi8,
+    _mm512_min_epu8, _mm512_movepi8_mask, _mm512_or_si512, _mm512_permutex2var_epi8, _mm512_set1_epi8,
+    _mm512_shuffle_epi8, _mm512_storeu_si512, _mm512_sub_epi8,
 };
 
-use super::{Avx512, BLOCK, CHARACTERS, ESCAPES, Lanes, Masks, Others, characters, prefetch_stream, valid};
+use super::{Avx512, BLOCK, CHARACTERS, ESCAPABLE, ESCAPES, Lanes, Masks, Others, characters, prefetch_stream, valid};
 
 // SAFETY, for all below: these lanes are named only by code that `dispatch` runs, where the processor has what their
 // instructions need; loads are of a block's 64 bytes.
@@ -45,8 +45,28 @@ fn below(bytes: __m512i, limit: i8) -> u64 {
     unsafe { _mm512_cmplt_epi8_mask(bytes, _mm512_set1_epi8(limit)) }
 }
 
+/// A number for each byte: its highest bit says whether the byte is odd where it is no letter of an escape, and that of the
+/// number with 0x40 added, whether it is odd as a letter.
+#[allow(clippy::indexing_slicing, clippy::cast_possible_truncation)] // in a constant, a wrong index doesn't compile
+static ODD: [u8; 128] = {
+    let mut table = [0; 128];
+    let mut index = 0;
+    while index < table.len() {
+        let byte = index as u8;
+        table[index] = match byte {
+            b'"' => 0xC0,
+            0..0x20 => 0x80,
+            _ if ESCAPABLE[index % 16] == byte => 0,
+            _ => 0x40,
+        };
+        index += 1;
+    }
+    table
+};
+
 impl Lanes for Avx512 {
-    type Least = __m512i;
+    /// In the highest bit of each byte, whether one at its place is odd.
+    type Odd = __m512i;
 
     #[inline(always)]
     fn fetch(data: &[u8], at: usize) {
@@ -67,22 +87,27 @@ impl Lanes for Avx512 {
     }
 
     // SAFETY: as above.
-    const NO_BLOCK: __m512i = unsafe { std::mem::transmute([0x7F_u8; BLOCK]) };
+    const NOTHING_ODD: __m512i = unsafe { std::mem::transmute::<[u8; BLOCK], __m512i>([0; BLOCK]) };
 
     #[inline(always)]
-    fn least<const IS_SIGNED: bool>(least: __m512i, block: &[u8; BLOCK]) -> __m512i {
+    fn odd<const IS_ASCII: bool>(odd: __m512i, block: &[u8; BLOCK], letters: u64) -> __m512i {
         let bytes = load(block);
-        // SAFETY: as above.
-        unsafe { if IS_SIGNED { _mm512_min_epi8(least, bytes) } else { _mm512_min_epu8(least, bytes) } }
+        let start = ODD.as_ptr().cast::<__m512i>();
+        // SAFETY: as above; the table has 128 bytes.
+        unsafe {
+            // What is no ASCII is as odd as the last that is.
+            let index = if IS_ASCII { bytes } else { _mm512_min_epu8(bytes, _mm512_set1_epi8(0x7F)) };
+            let kind = _mm512_permutex2var_epi8(_mm512_loadu_si512(start), index, _mm512_loadu_si512(start.add(1)));
+            let own = _mm512_mask_add_epi8(kind, letters, kind, _mm512_set1_epi8(0x40));
+            let own = _mm512_or_si512(odd, own);
+            if IS_ASCII { _mm512_or_si512(own, bytes) } else { own }
+        }
     }
 
     #[inline(always)]
-    fn is_below_space<const IS_SIGNED: bool>(least: __m512i) -> bool {
+    fn is_odd<const IS_ASCII: bool>(odd: __m512i) -> bool {
         // SAFETY: as above.
-        let below = unsafe {
-            if IS_SIGNED { below(least, 0x20) } else { _mm512_cmplt_epu8_mask(least, _mm512_set1_epi8(0x20)) }
-        };
-        below != 0
+        unsafe { _mm512_movepi8_mask(odd) != 0 }
     }
 
     #[inline(always)]

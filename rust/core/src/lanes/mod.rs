@@ -51,18 +51,17 @@ pub(crate) struct Others {
 pub(crate) trait Lanes {
     /// Whether masks take less time than one look at each byte.
     const ARE_WIDE: bool = true;
-    /// The least bytes of several blocks, place by place.
-    type Least: Copy;
+    /// What is odd in some blocks of a string.
+    type Odd: Copy;
     /// Ask for the memory at an offset, which may lie behind the end, to be there soon.
     fn fetch(data: &[u8], at: usize);
     fn masks(block: &[u8; BLOCK]) -> Masks;
     fn others(block: &[u8; BLOCK]) -> Others;
-    /// The bytes of no block.
-    const NO_BLOCK: Self::Least;
-    /// The least bytes with those of one block more. As signed numbers, what is no ASCII is less than all that is.
-    fn least<const IS_SIGNED: bool>(least: Self::Least, block: &[u8; BLOCK]) -> Self::Least;
-    /// Whether one of the least bytes is below a space.
-    fn is_below_space<const IS_SIGNED: bool>(least: Self::Least) -> bool;
+    const NOTHING_ODD: Self::Odd;
+    /// With what is odd in one block more, of whose bytes these are letters of escapes: a quote that is none, a letter
+    /// that is neither a quote nor [`ESCAPABLE`], a control, and what is no ASCII where all is expected to be.
+    fn odd<const IS_ASCII: bool>(odd: Self::Odd, block: &[u8; BLOCK], letters: u64) -> Self::Odd;
+    fn is_odd<const IS_ASCII: bool>(odd: Self::Odd) -> bool;
     /// The bytes that are this one.
     fn equal(block: &[u8; BLOCK], byte: u8) -> u64;
     /// The bytes from one to another, both of ASCII.

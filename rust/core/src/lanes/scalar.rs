@@ -1,7 +1,7 @@
 //! Masks without vector instructions.
 
 use super::escapes::copy_between;
-use super::{BLOCK, Lanes, Masks, Others};
+use super::{BLOCK, ESCAPABLE, Lanes, Masks, Others};
 
 /// One byte after the other.
 pub(crate) struct Scalar;
@@ -12,7 +12,7 @@ fn mask_of(block: &[u8; BLOCK], is_wanted: impl Fn(u8) -> bool) -> u64 {
 
 impl Lanes for Scalar {
     const ARE_WIDE: bool = false;
-    type Least = bool;
+    type Odd = bool;
 
     fn fetch(_: &[u8], _: usize) {}
 
@@ -28,14 +28,15 @@ impl Lanes for Scalar {
         Others { high: mask_of(block, |byte| byte >= 0x80), continuations: mask_of(block, |byte| byte & 0xC0 == 0x80) }
     }
 
-    const NO_BLOCK: bool = false;
+    const NOTHING_ODD: bool = false;
 
-    fn least<const IS_SIGNED: bool>(found: bool, block: &[u8; BLOCK]) -> bool {
-        found | block.iter().fold(false, |found, byte| found | (*byte < 0x20) | (IS_SIGNED & (*byte >= 0x80)))
+    fn odd<const IS_ASCII: bool>(odd: bool, block: &[u8; BLOCK], letters: u64) -> bool {
+        let wrong = (Self::equal(block, b'"') ^ letters) & !Self::among(block, &ESCAPABLE);
+        odd | (wrong != 0) | block.iter().any(|byte| *byte < 0x20 || IS_ASCII && *byte >= 0x80)
     }
 
-    fn is_below_space<const IS_SIGNED: bool>(found: bool) -> bool {
-        found
+    fn is_odd<const IS_ASCII: bool>(odd: bool) -> bool {
+        odd
     }
 
     fn equal(block: &[u8; BLOCK], byte: u8) -> u64 {

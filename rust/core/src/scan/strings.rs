@@ -101,22 +101,18 @@ impl Seen {
         let (mut letters, mut later_bytes) = (0, 0);
         let mut passed = 0;
         for group in groups {
-            let (mut next, mut unsure, mut own_letters, mut own_later_bytes) = (*carry, 0, 0, 0);
-            let mut least = L::NO_BLOCK;
+            let (mut next, mut odd, mut own_letters, mut own_later_bytes) = (*carry, L::NOTHING_ODD, 0, 0);
             for block in group {
                 L::fetch(block, AHEAD);
-                let (quotes, backslashes) = (L::equal(block, b'"'), L::equal(block, b'\\'));
-                let escaped = find_escaped(backslashes, &mut next);
-                // A quote that is not escaped, or a letter that is and is neither a quote nor what else may be.
-                unsure |= (quotes ^ escaped) & !L::among(block, &ESCAPABLE);
+                let escaped = find_escaped(L::equal(block, b'\\'), &mut next);
+                odd = L::odd::<IS_ASCII>(odd, block, escaped);
                 // Whether a block has escapes is hard to foretell: so they are counted in every block.
                 own_letters += escaped.count_ones();
-                least = L::least::<IS_ASCII>(least, block);
                 if !IS_ASCII {
                     own_later_bytes += L::others(block).continuations.count_ones();
                 }
             }
-            if unsure != 0 || L::is_below_space::<IS_ASCII>(least) {
+            if L::is_odd::<IS_ASCII>(odd) {
                 break;
             }
             *carry = next;

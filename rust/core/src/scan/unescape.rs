@@ -94,16 +94,59 @@ impl<'a> Raw<'a> {
     /// where the room is too small.
     fn unescape(self, count: usize, room: &mut [u8]) -> Option<&[u8]> {
         let Self { bytes, is_ascii, .. } = self;
-        let done = dispatch(Unescaping::<false> { bytes, is_ascii, count, room: &mut *room });
+        let done = dispatch(Unescaping { bytes, is_ascii, count, room: &mut *room });
         room.get(..done)
     }
 }
 
-/// Write a string without its escapes, in UTF-8, into room that holds it; how many bytes it took. Behind those, up to a
-/// block more may be overwritten.
+/// Write a string that holds no escape of a number without its escapes, in UTF-8, into room that holds it; how many bytes
+/// it took. Behind those, up to a block more may be overwritten.
 pub(super) fn write_unescaped(bytes: &[u8], room: &mut [u8]) -> usize {
-    // Where all is written, neither the count nor what tells characters from bytes is asked for.
-    dispatch(Unescaping::<true> { bytes, is_ascii: true, count: usize::MAX, room })
+    dispatch(Writing { bytes, room })
+}
+
+struct Writing<'b, 'o> {
+    bytes: &'b [u8],
+    room: &'o mut [u8],
+}
+
+impl Work for Writing<'_, '_> {
+    type Done = usize;
+
+    #[inline(always)]
+    fn run<L: Lanes>(self) -> usize {
+        let Self { bytes, room } = self;
+        let (mut at, mut done, mut carry) = (0, 0, 0);
+        let mut padded = [0; BLOCK];
+        while at < bytes.len() && room.len() >= done + BLOCK {
+            let block = block_at(bytes, at, &mut padded);
+            let backslashes = L::equal(block, b'\\');
+            let letters = find_escaped(backslashes, &mut carry);
+            done += write_block::<L>(block, backslashes, letters, (room, done));
+            at += BLOCK;
+        }
+        if let Some(surplus) = at.checked_sub(bytes.len()) {
+            return done - surplus;
+        }
+        let mut writer = Writer { bytes, room, at: at - usize::from(carry == 1), done, unseen: 0 };
+        writer.by_characters(bytes.len(), usize::MAX);
+        writer.done
+    }
+}
+
+/// Write a block without its escapes, whose letters are known and none of which is a number; how many bytes.
+#[inline(always)]
+fn write_block<L: Lanes>(
+    block: &[u8; BLOCK],
+    backslashes: u64,
+    letters: u64,
+    (room, place): (&mut [u8], usize),
+) -> usize {
+    if backslashes | letters == 0 {
+        copy_block(block, 0, room, place);
+        return BLOCK;
+    }
+    L::unescape((block, 0), (backslashes & !letters, letters), (room, place))
 }
 
 /// Whether there is a backslash; in a few bytes, as are looked at most often, sooner than one could be sought.
@@ -113,14 +156,14 @@ fn holds_backslash(bytes: &[u8]) -> bool {
 
 /// The work of writing a string without its escapes, in UTF-8, into room for it; how many bytes it took. At least so
 /// many code points are written, or all: then they are not counted.
-struct Unescaping<'b, 'o, const IS_ALL: bool> {
+struct Unescaping<'b, 'o> {
     bytes: &'b [u8],
     is_ascii: bool,
     count: usize,
     room: &'o mut [u8],
 }
 
-impl<const IS_ALL: bool> Work for Unescaping<'_, '_, IS_ALL> {
+impl Work for Unescaping<'_, '_> {
     type Done = usize;
 
     #[inline(always)]
@@ -129,29 +172,21 @@ impl<const IS_ALL: bool> Work for Unescaping<'_, '_, IS_ALL> {
         let mut writer = Writer { bytes, room, at: 0, done: 0, unseen: 0 };
         let mut carry = 0;
         let mut padded = [0; BLOCK];
-        while (IS_ALL || writer.chars() < count) && writer.at < bytes.len() && writer.room.len() >= writer.done + BLOCK
-        {
+        while writer.chars() < count && writer.at < bytes.len() && writer.room.len() >= writer.done + BLOCK {
             let size = BLOCK.min(bytes.len() - writer.at);
             let block = block_at(bytes, writer.at, &mut padded);
-            let backslashes = L::equal(block, b'\\');
-            if backslashes | carry == 0 {
-                copy_block(block, 0, writer.room, writer.done);
-                writer.done += size;
-            } else {
-                let pending = usize::from(carry == 1);
-                let letters = find_escaped(backslashes, &mut carry);
-                if letters & L::equal(block, b'u') != 0 {
-                    let end = writer.at + size;
-                    writer.at -= pending;
-                    writer.by_characters(end, usize::MAX);
-                    carry = 0;
-                    continue;
-                }
-                let removed = backslashes & !letters;
-                let written = L::unescape((block, 0), (removed, letters), (writer.room, writer.done));
-                writer.done += written + size - BLOCK;
+            let (backslashes, pending) = (L::equal(block, b'\\'), carry == 1);
+            let letters = find_escaped(backslashes, &mut carry);
+            if letters != 0 && letters & L::equal(block, b'u') != 0 {
+                let end = writer.at + size;
+                writer.at -= usize::from(pending);
+                writer.by_characters(end, usize::MAX);
+                carry = 0;
+                continue;
             }
-            if !IS_ALL && !is_ascii {
+            let written = write_block::<L>(block, backslashes, letters, (writer.room, writer.done));
+            writer.done += written + size - BLOCK;
+            if !is_ascii {
                 writer.unseen += L::others(block).continuations.count_ones() as usize;
             }
             writer.at += size;
