@@ -244,7 +244,10 @@ const UNSURE: [u8; 5] = [0xC2, 0xD8, 0xE2, 0xED, 0xF3];
 /// Whether a character that may not stand in a context, and is no ASCII, begins inside of the block at `at`.
 #[inline(always)]
 fn has_dirty<L: Lanes>(bytes: &[u8], at: usize, block: &[u8; BLOCK], inside: u64) -> bool {
-    let mut unsure = UNSURE.into_iter().fold(0, |found, byte| found | L::equal(block, byte));
+    let mut unsure = 0;
+    for byte in UNSURE {
+        unsure |= L::equal(block, byte); // in a closure, vector instructions would not be inlined
+    }
     unsure &= inside;
     while unsure != 0 {
         if is_dirty(character_at(bytes, at + unsure.trailing_zeros() as usize).0) {
