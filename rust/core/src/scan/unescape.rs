@@ -122,7 +122,8 @@ impl Work for Writing<'_, '_> {
             let block = block_at(bytes, at, &mut padded);
             let backslashes = L::equal(block, b'\\');
             let letters = find_escaped(backslashes, &mut carry);
-            done += write_block::<L>(block, backslashes, letters, (room, done));
+            let from = if bytes.len() - at < BLOCK { (&block[..], 0) } else { (bytes, at) };
+            done += write_block::<L>(from, (backslashes, letters), (room, done));
             at += BLOCK;
         }
         if let Some(surplus) = at.checked_sub(bytes.len()) {
@@ -134,19 +135,19 @@ impl Work for Writing<'_, '_> {
     }
 }
 
-/// Write a block without its escapes, whose letters are known and none of which is a number; how many bytes.
+/// Write a block without its escapes, whose letters are known and none of which is a number; how many bytes. It is passed
+/// with what stands behind it, so that what lies between escapes can be copied by whole blocks.
 #[inline(always)]
 fn write_block<L: Lanes>(
-    block: &[u8; BLOCK],
-    backslashes: u64,
-    letters: u64,
+    from: (&[u8], usize),
+    (backslashes, letters): (u64, u64),
     (room, place): (&mut [u8], usize),
 ) -> usize {
     if backslashes | letters == 0 {
-        copy_block(block, 0, room, place);
+        copy_block(from.0, from.1, room, place);
         return BLOCK;
     }
-    L::unescape((block, 0), (backslashes & !letters, letters), (room, place))
+    L::unescape(from, (backslashes & !letters, letters), (room, place))
 }
 
 /// Whether there is a backslash; in a few bytes, as are looked at most often, sooner than one could be sought.
@@ -184,7 +185,8 @@ impl Work for Unescaping<'_, '_> {
                 carry = 0;
                 continue;
             }
-            let written = write_block::<L>(block, backslashes, letters, (writer.room, writer.done));
+            let from = if size < BLOCK { (&block[..], 0) } else { (bytes, writer.at) };
+            let written = write_block::<L>(from, (backslashes, letters), (writer.room, writer.done));
             writer.done += written + size - BLOCK;
             if !is_ascii {
                 writer.unseen += L::others(block).continuations.count_ones() as usize;
