@@ -2,8 +2,8 @@
 
 use std::iter;
 
-use super::strings::Raw;
-use super::unescape::{boundary, escape_at};
+use super::strings::{Raw, low_surrogate_at};
+use super::unescape::escape_at;
 use crate::lanes::{BLOCK, Lanes, Work, block_at, dispatch, find_escaped};
 use crate::utf8;
 
@@ -141,6 +141,33 @@ fn step(bytes: &[u8], from: usize, end: usize, count: usize) -> (usize, usize) {
         left -= 1;
     }
     (at, left)
+}
+
+/// The nearest place at or before `at` where a character begins.
+fn boundary(bytes: &[u8], at: usize) -> usize {
+    let is_continuation = |at: &usize| bytes.get(*at).is_some_and(|byte| byte & 0xC0 == 0x80);
+    let mut at = (0..=at).rev().find(|at| !is_continuation(at)).unwrap_or(0);
+    // An escape takes six bytes at most: one that holds this place begins at the last backslash before it.
+    for start in (at.saturating_sub(5)..at).rev() {
+        if bytes.get(start) == Some(&b'\\') {
+            if is_escape(bytes, start) && start + escape_at(bytes, start).1.min(6) > at {
+                at = start;
+            }
+            break;
+        }
+    }
+    // The second escape of a pair belongs to the first.
+    let pair = at.checked_sub(6).filter(|_| low_surrogate_at(bytes, at).is_some());
+    let is_pair = |start: &usize| {
+        bytes.get(*start) == Some(&b'\\') && is_escape(bytes, *start) && escape_at(bytes, *start).1 == 12
+    };
+    pair.filter(is_pair).unwrap_or(at)
+}
+
+/// Whether the backslash at `at` begins an escape: those before it pair up.
+fn is_escape(bytes: &[u8], at: usize) -> bool {
+    let before = bytes.get(..at).unwrap_or_default();
+    before.iter().rev().take_while(|byte| **byte == b'\\').count() % 2 == 0
 }
 
 /// The place of the bit that so many others stand before: in which half of the bits, in which half of that, and so on.

@@ -3,9 +3,10 @@
 //! A document is checked to the letter once from end to end ([`syntax`], [`strings`], with the masks of [`crate::lanes`]).
 //! Of a small one, [`nodes`] are made meanwhile; of a large one, what is kept is where its messages begin, and they become
 //! nodes as the walk comes to them, from the last on. A text is made without its escapes only when it is asked for, and as
-//! much of it as is asked for ([`unescape`]). The [`lines`] of a session file are read from the last on.
+//! much of it as is asked for ([`decode`], [`unescape`]). The [`lines`] of a session file are read from the last on.
 
 mod body;
+mod decode;
 mod document;
 mod ends;
 mod header;

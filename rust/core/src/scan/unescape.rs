@@ -1,103 +1,8 @@
-//! From a JSON string as it is written to its text, whole or as much of an end of it as is needed.
-
-use std::borrow::Cow;
-
-use bumpalo::Bump;
+//! Writing a JSON string without its escapes.
 
 use super::strings::{Raw, hex4, is_high_surrogate, low_surrogate_at};
 use crate::lanes::{BLOCK, ESCAPES, Lanes, Work, block_at, copy_block, dispatch, find_escaped};
-use crate::text::{OwnedText, Text, Unit, Width};
 use crate::utf8;
-
-/// In fewer bytes than these, each is looked at.
-const FEW: usize = 16;
-
-impl<'a> Raw<'a> {
-    /// Whether the text is this one.
-    #[inline(always)]
-    pub(crate) fn is(self, text: Text<'_>) -> bool {
-        match text {
-            Text::Latin1(units) if self.is_ascii && !self.has_escapes => self.bytes == units,
-            _ => self.decodes_to(text),
-        }
-    }
-
-    #[inline(never)]
-    fn decodes_to(self, text: Text<'_>) -> bool {
-        OwnedText::from_bytes(&self.utf8()).as_text() == text
-    }
-
-    /// The whole text.
-    pub(crate) fn text(self, bump: &'a Bump) -> Text<'a> {
-        self.start(self.chars as usize, bump)
-    }
-
-    /// The first code points of the text, so many or all.
-    pub(crate) fn start(self, count: usize, bump: &'a Bump) -> Text<'a> {
-        let first = self.bytes.get(..count).unwrap_or(self.bytes);
-        let is_plain = !self.has_escapes || !holds_backslash(first);
-        if is_plain && (self.is_ascii || first.is_ascii()) {
-            return Text::Latin1(first);
-        }
-        match (self.is_ascii, self.has_escapes) {
-            (_, false) => keep(utf8::prefix(self.bytes, count), bump),
-            (true, true) => {
-                let room = bump.alloc_slice_fill_copy(self.bytes.len().min(count) + 2 * BLOCK, 0);
-                match self.unescape(count, room).filter(|bytes| bytes.is_ascii()) {
-                    Some(bytes) => Text::Latin1(bytes.get(..count).unwrap_or(bytes)),
-                    None => keep(&self.utf8_start(count), bump),
-                }
-            }
-            (false, true) => keep(&self.utf8_start(count), bump),
-        }
-    }
-
-    /// The last code points of the text, so many or more.
-    pub(crate) fn end(self, count: usize, bump: &'a Bump) -> Text<'a> {
-        let parts = self.longer_ends(count).filter(|rest| rest.len() < self.bytes.len());
-        let mut texts = parts.map(|bytes| Raw { bytes, chars: u32::MAX, ..self }.start(usize::MAX, bump));
-        texts.find(|text| text.len() >= count).unwrap_or_else(|| self.text(bump))
-    }
-
-    /// How many bytes the text takes in UTF-8; a lone surrogate takes three.
-    pub(crate) fn utf8_len(self) -> usize {
-        let (mut size, mut at) = (self.bytes.len(), 0);
-        if self.has_escapes && memchr::memmem::find(self.bytes, b"\\u").is_none() {
-            // Each escape is two bytes for one: how many there are, the number of code points tells.
-            let written = if self.is_ascii { size } else { utf8::count(self.bytes) };
-            return size - written.saturating_sub(self.chars as usize);
-        }
-        while self.has_escapes
-            && let Some(found) = memchr::memchr(b'\\', self.bytes.get(at..).unwrap_or_default())
-        {
-            let (code_point, written) = escape_at(self.bytes, at + found);
-            size = size - written + utf8::size(code_point);
-            at += found + written;
-        }
-        size
-    }
-
-    /// The text in UTF-8; lone surrogates are written as if they were characters.
-    pub(crate) fn utf8(self) -> Cow<'a, [u8]> {
-        if self.has_escapes { Cow::Owned(self.utf8_start(usize::MAX)) } else { Cow::Borrowed(self.bytes) }
-    }
-
-    /// The first code points of the text in UTF-8, so many or all.
-    fn utf8_start(self, count: usize) -> Vec<u8> {
-        let mut room = vec![0; self.bytes.len().min(count.saturating_mul(4)) + 2 * BLOCK];
-        let size = self.unescape(count, &mut room).map_or(0, |bytes| utf8::prefix(bytes, count).len());
-        room.truncate(size);
-        room
-    }
-
-    /// The first code points of the text in UTF-8, so many or a few more, or all, in room for two blocks more; nothing
-    /// where the room is too small.
-    fn unescape(self, count: usize, room: &mut [u8]) -> Option<&[u8]> {
-        let Self { bytes, is_ascii, .. } = self;
-        let done = dispatch(Unescaping { bytes, is_ascii, count, room: &mut *room });
-        room.get(..done)
-    }
-}
 
 /// Write a string that holds no escape of a number without its escapes, in UTF-8, into room that holds it; how many bytes
 /// it took. Behind those, up to a block more may be overwritten.
@@ -150,13 +55,15 @@ fn write_block<L: Lanes>(
     L::unescape(from, (backslashes & !letters, letters), (room, place))
 }
 
-/// Whether there is a backslash; in a few bytes, as are looked at most often, sooner than one could be sought.
-fn holds_backslash(bytes: &[u8]) -> bool {
-    if bytes.len() < FEW { bytes.contains(&b'\\') } else { memchr::memchr(b'\\', bytes).is_some() }
+/// The first code points of a string in UTF-8, so many or a few more, or all, in room for two blocks more; nothing where
+/// the room is too small.
+pub(super) fn unescape<'o>(raw: Raw<'_>, count: usize, room: &'o mut [u8]) -> Option<&'o [u8]> {
+    let done = dispatch(Unescaping { bytes: raw.bytes, is_ascii: raw.is_ascii, count, room: &mut *room });
+    room.get(..done)
 }
 
-/// The work of writing a string without its escapes, in UTF-8, into room for it; how many bytes it took. At least so
-/// many code points are written, or all: then they are not counted.
+/// The work of writing a string without its escapes, in UTF-8, into room for it; how many bytes it took. At least so many
+/// code points are written, or all.
 struct Unescaping<'b, 'o> {
     bytes: &'b [u8],
     is_ascii: bool,
@@ -260,43 +167,41 @@ fn unit_at(bytes: &[u8], at: usize) -> (u32, usize) {
     }
 }
 
-/// The nearest place at or before `at` where a character begins.
-pub(super) fn boundary(bytes: &[u8], at: usize) -> usize {
-    let is_continuation = |at: &usize| bytes.get(*at).is_some_and(|byte| byte & 0xC0 == 0x80);
-    let mut at = (0..=at).rev().find(|at| !is_continuation(at)).unwrap_or(0);
-    // An escape takes six bytes at most: one that holds this place begins at the last backslash before it.
-    for start in (at.saturating_sub(5)..at).rev() {
-        if bytes.get(start) == Some(&b'\\') {
-            if is_escape(bytes, start) && start + escape_at(bytes, start).1.min(6) > at {
-                at = start;
-            }
-            break;
-        }
-    }
-    // The second escape of a pair belongs to the first.
-    let pair = at.checked_sub(6).filter(|_| low_surrogate_at(bytes, at).is_some());
-    let is_pair = |start: &usize| {
-        bytes.get(*start) == Some(&b'\\') && is_escape(bytes, *start) && escape_at(bytes, *start).1 == 12
-    };
-    pair.filter(is_pair).unwrap_or(at)
-}
+#[cfg(test)]
+mod tests {
+    use super::{BLOCK, Unescaping, Work, Writer, Writing};
+    use crate::lanes::{Scalar, dispatch};
 
-/// Whether the backslash at `at` begins an escape: those before it pair up.
-fn is_escape(bytes: &[u8], at: usize) -> bool {
-    let before = bytes.get(..at).unwrap_or_default();
-    before.iter().rev().take_while(|byte| **byte == b'\\').count() % 2 == 0
-}
-
-/// Text in the narrowest units that hold it, kept as long as the scan.
-fn keep<'a>(bytes: &[u8], bump: &'a Bump) -> Text<'a> {
-    fn decoded<'a, C: Unit>(bytes: &[u8], bump: &'a Bump) -> &'a [C] {
-        let room = bump.alloc_slice_fill_copy(utf8::count(bytes), C::from_code_point(0));
-        utf8::decode(bytes, room);
+    /// What is written one character after the other.
+    fn by_characters(bytes: &[u8]) -> Vec<u8> {
+        let mut room = vec![0; bytes.len()];
+        let mut writer = Writer { bytes, room: &mut room, at: 0, done: 0, unseen: 0 };
+        writer.by_characters(bytes.len(), usize::MAX);
+        let size = writer.done;
+        room.truncate(size);
         room
     }
-    match utf8::width(bytes) {
-        Width::Ascii | Width::Latin1 => Text::Latin1(decoded(bytes, bump)),
-        Width::Ucs2 => Text::Ucs2(decoded(bytes, bump)),
-        Width::Ucs4 => Text::Ucs4(decoded(bytes, bump)),
+
+    #[test]
+    fn blocks_are_written_as_their_characters_are() {
+        for unit in ["", "\\n", "\\\\", "\\\"\\t", "\\\\\\/", "\u{e9}", "\u{20ac}\\r\u{1f600}"] {
+            for (before, count) in (0..2 * BLOCK).flat_map(|before| [1, 2, 31, 32, 70].map(|count| (before, count))) {
+                let written = ["x".repeat(before), unit.repeat(count), "end".to_owned()].concat();
+                let (bytes, expected) = (written.as_bytes(), by_characters(written.as_bytes()));
+                for spare in [0, 1, 2 * BLOCK] {
+                    let mut rooms = [(); 4].map(|()| vec![b'?'; expected.len() + spare]);
+                    let [first, second, third, fourth] = &mut rooms;
+                    let unescaping = |room| Unescaping { bytes, is_ascii: bytes.is_ascii(), count: usize::MAX, room };
+                    let sizes = [
+                        dispatch(Writing { bytes, room: first }),
+                        Writing { bytes, room: second }.run::<Scalar>(),
+                        dispatch(unescaping(third)),
+                        unescaping(fourth).run::<Scalar>(),
+                    ];
+                    assert_eq!(sizes, [expected.len(); 4], "{written}");
+                    assert!(rooms.iter().all(|room| room.starts_with(&expected)), "{written}");
+                }
+            }
+        }
     }
 }
