@@ -11,7 +11,7 @@ use std::arch::x86_64::{
     _mm512_shuffle_epi8, _mm512_storeu_si512, _mm512_sub_epi8,
 };
 
-use super::{Avx512, BLOCK, CHARACTERS, ESCAPABLE, ESCAPES, Lanes, Masks, Others, characters, prefetch_stream, valid};
+use super::{Avx512, BLOCK, CHARACTERS, ESCAPES, Lanes, Masks, Others, characters, prefetch_stream, valid};
 
 // SAFETY, for all below: these lanes are named only by code that `dispatch` runs, where the processor has what their
 // instructions need; loads are of a block's 64 bytes.
@@ -47,22 +47,12 @@ fn below(bytes: __m512i, limit: i8) -> u64 {
 
 /// A number for each byte: its highest bit says whether the byte is odd where it is no letter of an escape, and that of the
 /// number with 0x40 added, whether it is odd as a letter.
-#[allow(clippy::indexing_slicing, clippy::cast_possible_truncation)] // in a constant, a wrong index doesn't compile
-static ODD: [u8; 128] = {
-    let mut table = [0; 128];
-    let mut index = 0;
-    while index < table.len() {
-        let byte = index as u8;
-        table[index] = match byte {
-            b'"' => 0xC0,
-            0..0x20 => 0x80,
-            _ if ESCAPABLE[index % 16] == byte => 0,
-            _ => 0x40,
-        };
-        index += 1;
-    }
-    table
-};
+static ODD: [u8; 128] = table!(128, byte => match byte {
+    b'"' => 0xC0,
+    0..0x20 => 0x80,
+    b'n' | b't' | b'r' | b'f' | b'/' | b'\\' => 0, // those of `ESCAPABLE`
+    _ => 0x40,
+});
 
 impl Lanes for Avx512 {
     /// In the highest bit of each byte, whether one at its place is odd.

@@ -92,13 +92,4 @@ pub(super) fn encode(code_points: &[u32; CHARACTERS], room: &mut [u8; BLOCK]) ->
 const FIRST_BYTES: u64 = 0x1111_1111_1111_1111;
 
 /// The numbers of a block's bytes.
-#[allow(clippy::indexing_slicing, clippy::cast_possible_truncation)] // in a constant, a wrong index doesn't compile
-static PLACES: [u8; BLOCK] = {
-    let mut places = [0; BLOCK];
-    let mut index = 0;
-    while index < BLOCK {
-        places[index] = index as u8;
-        index += 1;
-    }
-    places
-};
+static PLACES: [u8; BLOCK] = table!(BLOCK, place => place);

@@ -17,24 +17,15 @@ pub(crate) fn find_escaped(backslashes: u64, carry: &mut u64) -> u64 {
 }
 
 /// What a backslash and each byte stand for; nothing for `u` and for what may not stand there.
-#[allow(clippy::indexing_slicing, clippy::cast_possible_truncation)] // in a constant, a wrong index doesn't compile
-pub(crate) static ESCAPES: [u8; 256] = {
-    let mut table = [0; 256];
-    let mut index = 0;
-    while index < table.len() {
-        table[index] = match index as u8 {
-            b'n' => b'\n',
-            b't' => b'\t',
-            b'r' => b'\r',
-            b'b' => 0x08,
-            b'f' => 0x0C,
-            letter @ (b'"' | b'\\' | b'/') => letter,
-            _ => 0,
-        };
-        index += 1;
-    }
-    table
-};
+pub(crate) static ESCAPES: [u8; 256] = table!(256, letter => match letter {
+    b'n' => b'\n',
+    b't' => b'\t',
+    b'r' => b'\r',
+    b'b' => 0x08,
+    b'f' => 0x0C,
+    b'"' | b'\\' | b'/' => letter,
+    _ => 0,
+});
 
 /// What stands between escapes is copied by whole blocks, of which the next one overwrites what is too much.
 #[inline(always)]

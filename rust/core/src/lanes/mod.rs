@@ -5,6 +5,21 @@
 
 #![allow(unsafe_code)] // vector instructions
 
+/// A table of so many bytes: for each number of its places, what is said of it.
+macro_rules! table {
+    ($size:expr, $byte:ident => $number:expr) => {{
+        let mut table = [0; $size];
+        let mut rest: &mut [u8] = &mut table;
+        let mut $byte = 0_u8;
+        while let Some((own, others)) = rest.split_first_mut() {
+            *own = $number;
+            rest = others;
+            $byte = $byte.wrapping_add(1);
+        }
+        table
+    }};
+}
+
 #[cfg(target_arch = "x86_64")]
 mod avx2;
 #[cfg(target_arch = "x86_64")]

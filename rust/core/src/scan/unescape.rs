@@ -10,6 +10,7 @@ pub(super) fn write_unescaped(bytes: &[u8], room: &mut [u8]) -> usize {
     dispatch(Writing { bytes, room })
 }
 
+/// The work of [`write_unescaped`].
 struct Writing<'b, 'o> {
     bytes: &'b [u8],
     room: &'o mut [u8],
