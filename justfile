@@ -3,47 +3,51 @@
 _list:
     @just --list
 
-# All of CI, from a clean environment: wheel, README, lint, types, Rust, benchmarks' smoke run, tests
+# Run the whole gate in a clean environment, as CI does (15 minutes)
 check:
     .ci/run
 
-# ruff, both as linter and as formatter
+# Check the Python code with ruff, its formatting too
 lint:
     .ci/check lint
 
-# mypy, strict
+# Check the types with mypy, strictly
 types:
     .ci/check types
 
-# The Python tests, on the installed package
+# Run the core suite on both backends (3 minutes)
 test:
-    .ci/check tests
+    .ci/check core_tests
 
-# rustfmt, clippy, the core crate's tests
+# Run every Python test: the core suite, services, SDKs, slow ones, and public functions on the Python backend
+test-all:
+    .ci/check core_tests other_tests python_tests
+
+# Check and test the Rust code: rustfmt, clippy, the tests of the core crate
 rust:
     .ci/check rust
 
-# The wheel, into dist/
+# Build the wheel into dist/
 build:
     .ci/check build
 
-# The tables of benches/README.md
+# Measure the tables of benches/README.md
 bench:
     .ci/check bench
 
-# Every benchmark once, on the smallest workload
+# Run every benchmark once, on the smallest workload
 bench-smoke:
     .ci/check bench_smoke
 
-# LiteLLM's own proxy with our handler, in an environment of its own
+# Test our handler in LiteLLM's own proxy, in a separate environment
 litellm:
     .ci/check litellm
 
-# What takes long: linear time at a million characters, the tests with many examples, LiteLLM, 100,000 requests
+# Run what takes hours: tests with many examples, linear time, LiteLLM, 100,000 requests, fuzzing
 long:
     .ci/check long
 
-# Every fuzz target for a few seconds, with the same inputs each time
+# Run every fuzz target for a few seconds, with the same inputs each time
 fuzz-smoke:
     .ci/check fuzz_smoke
 

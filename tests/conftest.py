@@ -6,7 +6,9 @@ Rust half is skipped, unless ``TOOLCARRY_REQUIRE_RUST=1`` says that it must be t
 
 import importlib
 import os
+import shutil
 import signal
+import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -14,10 +16,10 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, settings
 from postgres_server import PostgresServer, find_binaries
 from real import TRANSCRIPTS
 from redis_server import RedisServer, find_redis
+from support.examples import load_profile
 
 USERS_OF_KERNELS = (
     "_backend",
@@ -35,19 +37,26 @@ USERS_OF_KERNELS = (
     "resolve",
 )
 
-IS_LONG = os.environ.get("TOOLCARRY_LONG") == "1"
-
 # A shell lets what it starts in the background ignore interrupts, and so do the processes that this one starts.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
-settings.register_profile(
-    "toolcarry",
-    deadline=None,
-    max_examples=300 if IS_LONG else 100,
-    derandomize=not IS_LONG,  # a check of a change says something of the change; the long runs look further
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
-)
-settings.load_profile("toolcarry")
+load_profile()
+
+MARKED_BY_FIXTURE = {
+    "kernels": frozenset({"backend", "api", "both"}),
+    "services": frozenset({"postgres", "start_redis", "strace"}),
+    "slow": frozenset({"run", "command"}),
+}
+"""The markers that a test gets for the fixtures that it takes."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Set the markers that follow from fixtures."""
+    for item in items:
+        taken = getattr(item, "fixturenames", ())
+        for marker, fixtures in MARKED_BY_FIXTURE.items():
+            if not fixtures.isdisjoint(taken):
+                item.add_marker(marker)
 
 
 def load_kernels(name: str) -> ModuleType:
@@ -126,3 +135,15 @@ def start_redis() -> Iterator[Callable[..., RedisServer]]:
 def redis_server(start_redis: Callable[..., RedisServer]) -> RedisServer:
     """A Redis server of the test's own, which is empty."""
     return start_redis()
+
+
+@pytest.fixture(scope="session")
+def strace() -> str:
+    """The path of ``strace``, which makes system calls fail and records them."""
+    found = shutil.which("strace")
+    if found is None:
+        pytest.skip("strace is not installed")
+    trial = [found, "-o", os.devnull, "-f", "--seccomp-bpf", "-e", "inject=fsync:error=EIO", "true"]
+    if subprocess.run(trial, capture_output=True, check=False).returncode != 0:
+        pytest.skip("tracing is not allowed here")
+    return found

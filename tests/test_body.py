@@ -8,9 +8,10 @@ import pytest
 import strategies
 import strategies_policies
 from bodies import FORMS, WRITERS, check_same, outcome
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from strategies_text import HOSTILE, texts
+from support.examples import examples
 from wire import assistant, bash, join, read, turn, use
 
 from toolcarry import NO_LIMIT, Policy
@@ -61,7 +62,7 @@ def check_doors(kernels: ModuleType, body: bytes, summary: str, policy: Policy) 
         assert (name, outcome(of_bytes)) == (name, outcome(of_objects))
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(body=bodies, summary=strategies.summaries, policy=strategies_policies.policies)
 def test_both_doors_lead_to_the_same(
     backend: ModuleType, body: bytes, summary: str, policy: Policy
@@ -69,13 +70,13 @@ def test_both_doors_lead_to_the_same(
     check_doors(backend, body, summary, policy)
 
 
-@settings(max_examples=600)
+@examples(600)
 @given(body=bodies, summary=strategies.summaries, policy=strategies_policies.policies)
 def test_rust_is_the_same_as_python(both: Both, body: bytes, summary: str, policy: Policy) -> None:
     check_same(both, body, summary, policy)
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(
     messages=strategies.tangles | strategies.sessions(),
     form=forms,
@@ -89,7 +90,7 @@ def test_tangles_and_sessions(
     check_same(both, written(messages, form, writer, seed), "", policy)
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(messages=strategies.transcripts, form=forms, writer=writers, seed=SEEDS)
 def test_every_way_to_write_is_read_alike(
     messages: list[Any], form: str, writer: str, seed: int
@@ -101,7 +102,7 @@ def test_every_way_to_write_is_read_alike(
     assert found == expected
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(
     texts=st.lists(texts | st.text(max_size=400), min_size=1, max_size=3),
     keep=st.sampled_from(("head", "tail", "ends")),
@@ -204,6 +205,7 @@ def test_every_kind_of_bytes(api: ModuleType, kind: Any) -> None:
     assert api.explain(kind(given)) == api.explain(bash("ls"))
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(15)
 def test_sixty_thousand_lines_take_no_longer_each_than_one(backend: ModuleType) -> None:
     lines = [

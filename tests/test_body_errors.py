@@ -192,6 +192,7 @@ def test_a_session_that_is_cut_anywhere(both: Both) -> None:
         check_same(both, lines[:end])
 
 
+@pytest.mark.slow
 def test_a_byte_that_is_changed_anywhere(both: Both) -> None:
     """Each byte of a body in its turn gives way to a few others."""
     others = itertools.cycle(STRUCTURAL)

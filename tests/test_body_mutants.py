@@ -13,10 +13,11 @@ import orjson
 import pytest
 import strategies
 from bodies import FORMS, MARK, STRUCTURAL, WRITERS, check_same, outcome
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from real import TRANSCRIPTS
 from strategies_text import hostile
+from support.examples import examples
 from wire import assistant, result, use, user
 
 from toolcarry import InputError
@@ -109,7 +110,7 @@ def check_against_orjson(backend: ModuleType, body: bytes) -> None:
         assert outcome(backend.extract_tool_blocks_body, body) == expected
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(value=values, other=values, form=forms, writer=writers, seed=SEEDS)
 def test_any_values(
     both: Both, backend: ModuleType, value: Any, other: Any, form: str, writer: str, seed: int
@@ -119,7 +120,7 @@ def test_any_values(
     check_same(both, body)
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(value=values, writer=writers, seed=SEEDS)
 def test_any_document(both: Both, backend: ModuleType, value: Any, writer: str, seed: int) -> None:
     body = WRITERS[writer](value, seed).encode("utf-8", "surrogatepass")
@@ -127,7 +128,7 @@ def test_any_document(both: Both, backend: ModuleType, value: Any, writer: str, 
     check_same(both, body)
 
 
-@settings(max_examples=500)
+@examples(500)
 @given(value=values, form=forms, writer=writers, seed=SEEDS)
 def test_any_values_that_were_mutated(
     both: Both, backend: ModuleType, value: Any, form: str, writer: str, seed: int
@@ -147,13 +148,13 @@ def written(messages: list[Any], form: str, writer: str, seed: int) -> bytes:
 mutants = st.builds(written, strategies.transcripts | strategies.sessions(), forms, writers, SEEDS)
 
 
-@settings(max_examples=600)
+@examples(600)
 @given(body=mutants)
 def test_conversations_that_were_mutated(both: Both, body: bytes) -> None:
     check_same(both, body)
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(body=st.binary(max_size=60) | st.lists(st.sampled_from(STRUCTURAL), max_size=30).map(bytes))
 def test_bytes_of_no_sense(both: Both, body: bytes) -> None:
     check_same(both, body)
@@ -173,7 +174,7 @@ def is_json(data: bytes) -> bool:
     return True
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(body=mutants)
 def test_what_no_decoder_accepts_is_refused(backend: ModuleType, body: bytes) -> None:
     if is_json(body) or any(is_json(line) for line in body.split(b"\n")):

@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 import strategies
 import strategies_policies
-from hypothesis import given, settings
+from hypothesis import given
 from records import Record, carried, out, record, run
+from support.examples import examples
 from wire import assistant, use
 
 from toolcarry import Policy
@@ -67,7 +68,7 @@ def test_what_does_not_tell_its_place_makes_all_be_looked_at(api: ModuleType, od
     assert api.carry(given, policy=SMALL).report.skipped_lines == (1,)
 
 
-@settings(max_examples=400)
+@examples(400)
 @given(
     records=strategies.sessions() | strategies.tangles | strategies.transcripts,
     policy=strategies_policies.policies,

@@ -10,8 +10,9 @@ import pytest
 import strategies
 import strategies_policies
 from bodies import FORMS, MARK
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
+from support.examples import examples
 from wire import bash, join
 
 from toolcarry import Carried, ConfigError, InputError, Policy
@@ -106,7 +107,7 @@ def test_many_files(api: ModuleType, tmp_path: Path, threads: int) -> None:
     assert [told(item) for item in found] == [alone(api, path) for path in paths] * 4
 
 
-@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(30, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     conversations=st.lists(strategies.transcripts, max_size=6),
     policy=strategies_policies.policies,

@@ -5,10 +5,11 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from markdown import shown_blocks
 from media import LINES, PAYLOAD, PLACES, Wire, found, gemini, text
+from support.examples import examples
 from wire import assistant, bash, use
 
 MARK = "QUJD" * 10
@@ -146,7 +147,7 @@ def chars_surveyed(api: ModuleType, messages: list[Wire]) -> int:
 parts = st.sampled_from([part for part, _ in LINES.values()])
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(
     given_parts=st.lists(parts | st.just(text("x")), max_size=6),
     depth=st.integers(0, 4),

@@ -5,21 +5,23 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import botocore.session
 import pytest
-from botocore.validate import ParamValidator
 from conversions import conversation_in
-from google.genai import types
 from hypothesis import given
 from real import FILES
 from sources import SOURCES
 from strategies import transcripts
+from support.sdk import sdk
 
 from toolcarry import convert
 from toolcarry.convert import Target
 
+pytestmark = pytest.mark.sdk
+types = sdk("google.genai.types")
+ParamValidator = sdk("botocore.validate").ParamValidator
 CONVERSE = (
-    botocore.session.get_session()
+    sdk("botocore.session")
+    .get_session()
     .get_service_model("bedrock-runtime")
     .operation_model("Converse")
     .input_shape

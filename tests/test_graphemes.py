@@ -146,6 +146,7 @@ def measure(text: str) -> float:
     return time.perf_counter() - start
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LONG)
 def test_time_is_linear(name: str) -> None:
     make: Callable[[int], str] = LONG[name]

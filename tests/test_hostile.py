@@ -49,6 +49,7 @@ def test_a_result_of_fifty_megabytes(api: ModuleType) -> None:
     assert len(api.carry(messages, policy=ROOMY).text) > 50 * 1_048_576
 
 
+@pytest.mark.slow
 def test_a_hundred_thousand_reads_of_one_file(api: ModuleType) -> None:
     messages = [
         message
@@ -60,6 +61,7 @@ def test_a_hundred_thousand_reads_of_one_file(api: ModuleType) -> None:
     assert carried.report.superseded == {"later_read": 99_999}
 
 
+@pytest.mark.slow
 def test_twenty_thousand_ranges_of_one_file(api: ModuleType) -> None:
     messages = [
         message
@@ -72,12 +74,14 @@ def test_twenty_thousand_ranges_of_one_file(api: ModuleType) -> None:
     assert len(api.deduplicate_tools(api.extract_tool_blocks(messages))) >= 19_999
 
 
+@pytest.mark.slow
 def test_a_hundred_thousand_runs_of_one_command(api: ModuleType) -> None:
     messages = [m for number in range(100_000) for m in bash("ls", "x", f"t{number}")]
     text = api.carry(messages).text
     assert "### ls (latest of 100000 runs)\n" in text
 
 
+@pytest.mark.slow
 def test_a_hundred_thousand_results_for_one_call(api: ModuleType) -> None:
     call, answer = bash("ls", "first")
     result = {"type": "tool_result", "tool_use_id": "t1", "content": "again"}
@@ -87,6 +91,7 @@ def test_a_hundred_thousand_results_for_one_call(api: ModuleType) -> None:
     assert fences(carried.text) == ["first\n"]
 
 
+@pytest.mark.slow
 def test_a_hundred_thousand_calls_without_ids(api: ModuleType) -> None:
     call = {"function": {"name": "f", "arguments": {}}}
     messages: list[Any] = [{"role": "assistant", "tool_calls": [call] * 100_000}]
@@ -101,6 +106,7 @@ def test_a_hundred_thousand_messages(api: ModuleType) -> None:
     assert api.carry(bash("ls", "a.py") + messages).report.shown == 1
 
 
+@pytest.mark.slow
 def test_a_chain_of_a_hundred_thousand_records(api: ModuleType) -> None:
     records = [
         {
@@ -148,6 +154,7 @@ def test_a_million_fence_characters(api: ModuleType, text: str) -> None:
         )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text", [" " * 1_000_000, "a" * 1_000_000, "\x1b" * 1_000_000, "\x1b[" * 500_000]
 )

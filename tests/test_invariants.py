@@ -13,10 +13,11 @@ import markdown
 import oracle
 import strategies
 import strategies_policies
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from oracle_text import as_fenced, texts_of
 from strategies_text import json_values
+from support.examples import examples
 
 from toolcarry import NO_LIMIT, Policy
 from toolcarry._pure.clean import clean
@@ -85,7 +86,7 @@ def test_no_output_is_longer_than_its_budget(
     assert size(api.format_tool_context(blocks, summary=summary, policy=policy)) <= total
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(messages=transcripts, summary=summaries)
 def test_every_total_holds(backend: ModuleType, messages: list[Any], summary: str) -> None:
     for total in itertools.chain(range(60, 400, 7), range(400, 2_000, 173)):
@@ -93,7 +94,7 @@ def test_every_total_holds(backend: ModuleType, messages: list[Any], summary: st
         assert len(text) <= total
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(messages=transcripts, summary=summaries, encoding=st.sampled_from(ENCODINGS))
 def test_every_total_in_tokens_holds_and_what_is_reported_is_the_count(
     api: ModuleType, messages: list[Any], summary: str, encoding: EncodingName
@@ -170,7 +171,7 @@ def test_no_marker_line_can_be_forged(
 ORDER = {"read": 0, "edit": 1, "command": 2, "other": 3}
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(messages=transcripts, policy=strategies_policies.roomy)
 def test_every_shown_result_is_exactly_one_code_block(
     api: ModuleType, messages: list[Any], policy: Policy
@@ -191,7 +192,7 @@ PLAIN_TOKENS = {
 }  # fmt: skip
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(messages=transcripts, policy=policies)
 def test_a_context_is_headings_and_code_blocks_and_nothing_else(
     api: ModuleType, messages: list[Any], policy: Policy
@@ -206,7 +207,7 @@ def test_a_context_is_headings_and_code_blocks_and_nothing_else(
     assert len(markdown.shown_blocks(carried.text)) == carried.report.shown
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(messages=transcripts, summary=summaries)
 def test_a_summary_can_neither_swallow_nor_forge_a_section(
     api: ModuleType, messages: list[Any], summary: str
@@ -224,7 +225,7 @@ def test_a_summary_can_neither_swallow_nor_forge_a_section(
     assert headings == ["h2"] * ("## Summary" in carried.text.split("\n")[:3])
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(messages=transcripts, summary=summaries, policy=policies)
 def test_both_doors_say_the_same(
     api: ModuleType, messages: list[Any], summary: str, policy: Policy
@@ -257,7 +258,7 @@ nested = st.recursive(
 heaps = st.lists(st.dictionaries(st.sampled_from(KEYS), nested, max_size=6) | nested, max_size=4)
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(given=heaps, policy=policies)
 def test_nothing_but_our_own_errors(api: ModuleType, given: list[Any], policy: Policy) -> None:
     wrong = [index for index, item in enumerate(given) if not isinstance(item, dict)]

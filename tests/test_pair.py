@@ -5,7 +5,8 @@ from typing import Any
 
 import oracle
 import strategies
-from hypothesis import given, settings
+from hypothesis import given
+from support.examples import examples
 from wire import assistant, result, use, user
 
 
@@ -246,13 +247,13 @@ def check_against_the_oracle(backend: ModuleType, messages: list[Any]) -> None:
     assert survey[REPEATED_RECORDS] == oracle.read(messages).repeated
 
 
-@settings(max_examples=400)
+@examples(400)
 @given(messages=strategies.transcripts)
 def test_agrees_with_the_naive_oracle(backend: ModuleType, messages: list[Any]) -> None:
     check_against_the_oracle(backend, messages)
 
 
-@settings(max_examples=500)
+@examples(500)
 @given(messages=strategies.tangles)
 def test_agrees_with_the_naive_oracle_on_tangles(backend: ModuleType, messages: list[Any]) -> None:
     check_against_the_oracle(backend, messages)

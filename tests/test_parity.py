@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 import strategies
 import strategies_policies
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from real import TRANSCRIPTS
 from strategies_text import COMMANDS, commands, json_values, texts
+from support.examples import examples
 
 from toolcarry import NO_LIMIT, ConfigError, Notes, Policy, Rule, ToolBlock
 from toolcarry.body import decode_messages
@@ -86,7 +87,7 @@ def check_all(both: Both, messages: Any, summary: str, policy: Policy) -> None:
         compare(lambda kernels: kernels.format_tool_context(kept, summary, policy))
 
 
-@settings(max_examples=400)
+@examples(400)
 @given(
     messages=strategies.transcripts,
     summary=strategies.summaries,
@@ -98,13 +99,13 @@ def test_generated_conversations(
     check_all(both, messages, summary, policy)
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(messages=strategies.tangles, policy=strategies_policies.policies)
 def test_generated_tangles(both: Both, messages: list[Any], policy: Policy) -> None:
     check_all(both, messages, "", policy)
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(
     messages=st.lists(strategies.message | json_values, max_size=6),
     policy=strategies_policies.policies,
@@ -184,7 +185,7 @@ def test_an_object_that_dumps_to_nothing_is_no_message(both: Both) -> None:
     check_all(both, [Dumped({}), Dumped({"role": "user", "content": "hi"})], "", Policy())
 
 
-@settings(max_examples=50)
+@examples(50)
 @given(messages=strategies.transcripts)
 def test_objects_of_an_sdk(both: Both, messages: list[Any]) -> None:
     dumped = [None if message is None else Dumped(message) for message in messages]

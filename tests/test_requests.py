@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 from bodies import check_same
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from support.examples import examples
 from wire import bash
 
 from toolcarry import InputError
@@ -34,7 +35,7 @@ def document(pairs: list[tuple[str, Any]]) -> bytes:
     return f"{{{', '.join(written)}}}".encode()
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(pairs=members)
 def test_both_backends_find_the_same_messages(both: Both, pairs: list[tuple[str, Any]]) -> None:
     check_same(both, document(pairs))

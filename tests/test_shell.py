@@ -92,6 +92,7 @@ def test_what_is_nested_too_deep_reads(backend: Any) -> None:
     assert not backend.has_side_effects("eval " * 50 + "rm a")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "piece",
     [

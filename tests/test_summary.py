@@ -4,8 +4,9 @@ from types import ModuleType
 
 import markdown
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from strategies_text import markdown_lines
+from support.examples import examples
 from wire import bash
 
 from toolcarry import Policy
@@ -125,7 +126,7 @@ def check_sections(api: ModuleType, summary: str) -> None:
     assert headings.count("h2") == 1 + ("## Summary\n" in text)
 
 
-@settings(max_examples=400)
+@examples(400)
 @given(summary=markdown_lines)
 def test_nothing_generated_swallows_or_forges_a_section(api: ModuleType, summary: str) -> None:
     check_sections(api, summary)

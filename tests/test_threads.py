@@ -78,11 +78,13 @@ def lets_others_run(job: Callable[[], object], tries: int = 10) -> bool:
     return any(longest_wait(job) < 0.5 for _ in range(tries))
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("eager_switches")
 def test_a_large_body_lets_other_threads_run(rust: ModuleType, large_body: bytes) -> None:
     assert lets_others_run(lambda: rust.carry_body(large_body, "", ROOMY))
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("eager_switches")
 def test_files_let_other_threads_run(rust: ModuleType, large_body: bytes, tmp_path: Path) -> None:
     path = tmp_path / "large.json"
@@ -90,6 +92,7 @@ def test_files_let_other_threads_run(rust: ModuleType, large_body: bytes, tmp_pa
     assert lets_others_run(lambda: rust.carry_files([path], "", ROOMY, 1))
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("eager_switches")
 def test_what_holds_the_lock_would_be_found(large_body: bytes) -> None:
     """The measure itself: a sum of bytes lets nobody run."""

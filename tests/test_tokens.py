@@ -56,6 +56,7 @@ def test_both_backends_count_the_same(
     assert other.count_tokens(text, name) == reference.count_tokens(text, name)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_every_character_counts_the_same(
     both: tuple[ModuleType, ModuleType], name: EncodingName
@@ -91,6 +92,7 @@ def test_a_text_in_parts_has_the_tokens_of_the_whole(text: str, name: EncodingNa
     assert found == tokens.encoding_of(name).encode_ordinary(whole)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("text", [" ", "\n", "\t", " \n", "\u3000", "a", "^"], ids=ascii)
 def test_a_million_of_one_kind(text: str, name: EncodingName) -> None:

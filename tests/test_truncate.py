@@ -180,6 +180,7 @@ def test_lone_surrogates_stay_as_they_are(backend: Backend) -> None:
     assert backend.truncate("\U0001f600\ud83d\ude00x", 2, marker="") == "\U0001f600\ud83d"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "kept"),
     [

@@ -104,6 +104,7 @@ def is_cut_at(head: int, tail: int, cut: Cut, found: str) -> bool:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("keep", KEEPS)
 @pytest.mark.parametrize("name", NAMES)
 def test_many_texts_are_cut_alike_and_within_their_limit(

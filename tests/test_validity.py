@@ -9,6 +9,7 @@ from damages import DAMAGES, damages_of
 from hypothesis import Phase, find, given, settings
 from hypothesis import strategies as st
 from strategies_requests import broken_requests, damaged_requests, requests
+from support.examples import examples
 from validity import PROVIDERS, problems
 from validity_cases import CASES
 
@@ -43,7 +44,7 @@ def test_generated_requests_are_valid(provider: str, data: st.DataObject) -> Non
 
 
 @pytest.mark.parametrize(("provider", "kind"), REFUSALS)
-@settings(max_examples=30)
+@examples(30)
 @given(data=st.data())
 def test_each_damage_alone_is_refused(provider: str, kind: str, data: st.DataObject) -> None:
     assert problems(provider, data.draw(damaged_requests(provider, [kind])))

@@ -30,6 +30,7 @@ def test_every_key_has_a_variable_of_its_own() -> None:
     assert "TOOLCARRY_DEDUP_RULES" not in variables()
 
 
+@pytest.mark.slow
 @given(st.data())
 def test_a_variable_is_as_good_as_a_line_of_the_file(data: st.DataObject) -> None:
     path = data.draw(st.sampled_from(PATHS))

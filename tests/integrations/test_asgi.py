@@ -200,6 +200,7 @@ def test_a_wrong_option_is_refused(options: dict[str, Any]) -> None:
         cutting(**options)
 
 
+@pytest.mark.slow
 def test_memory_stays_flat() -> None:
     async def nowhere(scope: Any, receive: Any, send: Any) -> None:
         await receive()

@@ -238,6 +238,7 @@ class Flawed(NamingTransformer):
         await asyncio.sleep(60)
 
 
+@pytest.mark.slow
 def test_no_request_of_many_clients_fails_whatever_does() -> None:
     transformer = Flawed()
     pipeline = RequestPipeline(transformer=transformer, projection=CUT, timeout=0.05)

@@ -7,10 +7,11 @@ from typing import Any
 import pytest
 import strategies
 import strategies_policies
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from strategies_requests import broken_requests, requests
 from strategies_text import json_values
+from support.examples import examples
 from validity import PROVIDERS
 
 from toolcarry import Decisions, Policy
@@ -71,7 +72,7 @@ bodies = st.builds(
 )
 
 
-@settings(max_examples=400)
+@examples(400)
 @given(messages=strategies.transcripts, policy=policies, cut=st.integers(0, 20))
 def test_generated_conversations(both: Both, messages: list[Any], policy: Policy, cut: int) -> None:
     first = check(both, messages[:cut], policy, None)
@@ -79,7 +80,7 @@ def test_generated_conversations(both: Both, messages: list[Any], policy: Policy
     check(both, messages, policy, None)
 
 
-@settings(max_examples=400)
+@examples(400)
 @given(body=bodies, policy=policies)
 def test_generated_bodies(both: Both, body: bytes, policy: Policy) -> None:
     found = check_body(both, body, policy, None)
@@ -98,14 +99,14 @@ def test_requests(both: Both, provider: str, data: st.DataObject, policy: Policy
     check_body(both, body, policy, None)
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(messages=strategies.tangles, policy=policies)
 def test_tangles(both: Both, messages: list[Any], policy: Policy) -> None:
     check(both, messages, policy, None)
     check_body(both, json.dumps(messages).encode(), policy, None)
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(messages=strategies.transcripts, policy=policies, data=st.data())
 def test_what_is_known_of_the_calls(
     both: Both, messages: list[Any], policy: Policy, data: st.DataObject

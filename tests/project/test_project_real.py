@@ -6,6 +6,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import pytest
 import yaml
 from validity import problems
 
@@ -71,6 +72,7 @@ def main_chain(path: Path) -> list[Any]:
     return messages
 
 
+@pytest.mark.slow
 def test_repaired_projections_are_valid(api: ModuleType, real_transcripts: Path) -> None:
     seen = broken = 0
     for name, provider, key, document in requests(real_transcripts):

@@ -123,6 +123,7 @@ def test_a_result_that_is_taken_out_breaks_no_cache(api: ModuleType) -> None:
     assert then.report.cache_break_tokens == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("policy", "expected"),
     [

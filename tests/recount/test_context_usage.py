@@ -10,11 +10,11 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-import openai
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from strategies import transcripts
+from support.sdk import sdk
 
 from toolcarry._pure.tokens import count_tokens
 from toolcarry.types import ENCODINGS, EncodingName
@@ -79,10 +79,12 @@ def agent_file(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.sdk
 @pytest.mark.parametrize("encoding", ENCODINGS)
 def test_what_is_estimated_is_what_is_sent(
     api: ModuleType, server: Server, agent_file: Path, encoding: EncodingName
 ) -> None:
+    openai = sdk("openai")
     config = api.AgentConfig(agent_file)
     for length in (120, 7, 4_000):
         agent_file.write_text(json.dumps({"toolResultMaxLength": length}))

@@ -226,6 +226,7 @@ def test_stages_in_tokens(api: ModuleType, encoding: EncodingName) -> None:
             assert report.tokens_after > total - 40
 
 
+@pytest.mark.slow
 def test_ten_thousand_turns(api: ModuleType) -> None:
     messages = join(*[exchange(number, 100) for number in range(10_000)])
     recounted = api.recount(messages, max_chars=50_000)

@@ -7,11 +7,12 @@ from typing import Any
 
 import pytest
 import strategies
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from real import TRANSCRIPTS
 from strategies_recount import conversations, forged_calls, lists_of_records
 from strategies_text import json_values
+from support.examples import examples
 from test_parity import Dumped, outcome
 from wire import Message, join
 
@@ -52,7 +53,7 @@ def check_body(both: Both, body: bytes, *settings_: Any) -> None:
     assert outcome(lambda: rust.recount_body(body, *settings_)) == expected
 
 
-@settings(max_examples=500)
+@examples(500)
 @given(messages=conversations(), records=lists_of_records, name=names, limit=limits, total=totals)
 def test_generated_conversations(
     both: Both, messages: list[Any], records: list[Any], name: str, limit: int, total: Any
@@ -61,7 +62,7 @@ def test_generated_conversations(
     check(both, messages, (), name, limit, *total)
 
 
-@settings(max_examples=500)
+@examples(500)
 @given(messages=conversations(), name=names, limit=limits, total=totals)
 def test_their_bytes(both: Both, messages: list[Any], name: str, limit: int, total: Any) -> None:
     written = [json.dumps(message).encode() for message in messages]
@@ -75,7 +76,7 @@ def test_their_bytes(both: Both, messages: list[Any], name: str, limit: int, tot
         check_body(both, body, name, limit, *total)
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(turns=st.lists(forged_calls, max_size=5), limit=limits, total=totals)
 def test_forged_lines(both: Both, turns: list[list[Message]], limit: int, total: Any) -> None:
     messages = join(*turns)
@@ -83,7 +84,7 @@ def test_forged_lines(both: Both, turns: list[list[Message]], limit: int, total:
     check_body(both, json.dumps(messages).encode(), "turn_id", limit, *total)
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(
     messages=st.lists(strategies.message | json_values, max_size=5),
     records=st.lists(st.dictionaries(st.text(max_size=3), json_values, max_size=3), max_size=3),
@@ -93,7 +94,7 @@ def test_messages_that_are_none(both: Both, messages: list[Any], records: list[A
     check_body(both, json.dumps(messages).encode(), "turn_id", 500, None, None)
 
 
-@settings(max_examples=50)
+@examples(50)
 @given(messages=conversations())
 def test_objects_of_an_sdk(both: Both, messages: list[Any]) -> None:
     dumped = [None if message is None else Dumped(message) for message in messages]
@@ -101,7 +102,7 @@ def test_objects_of_an_sdk(both: Both, messages: list[Any]) -> None:
     check(both, tuple(messages), (), "turn_id", 500, 40, "o200k_base")
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(
     body=st.binary(max_size=60)
     | (st.text(max_size=40) | json_values.map(json.dumps)).map(str.encode)

@@ -8,11 +8,12 @@ from types import ModuleType
 from typing import Any
 
 import strategies
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from recounting import asks, lines, marks, says, system, told
 from strategies_recount import conversations, forged_calls, lists_of_records, turn_ids
 from strategies_text import json_values
+from support.examples import examples
 from wire import Message, assistant, join, result, use, user
 
 from toolcarry._pure.clean import without_controls
@@ -20,7 +21,7 @@ from toolcarry._pure.clean import without_controls
 limits = st.sampled_from((0, 1, 7, 80, 500, 1 << 40))
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(messages=conversations(), records=lists_of_records, limit=limits)
 def test_a_line_for_every_block(
     api: ModuleType, messages: list[Any], records: list[Any], limit: int
@@ -75,7 +76,7 @@ def test_the_input_stays_as_it_is(api: ModuleType, messages: list[Any], records:
     assert repr((messages, records)) == repr(before)
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(turns=st.lists(forged_calls, max_size=5), limit=limits, total=st.integers(0, 900))
 def test_no_tool_writes_a_line_of_its_own(
     api: ModuleType, turns: list[list[Message]], limit: int, total: int
@@ -109,7 +110,7 @@ said = st.one_of(words.map(asks), words.map(says), words.map(says), words.map(sy
 steps = st.lists(said | st.sampled_from(("call", "call", "words and call", "orphan", "silent")))
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(given=steps)
 def test_where_lines_stand(api: ModuleType, given: list[Any]) -> None:
     messages: list[Message] = []
@@ -188,7 +189,7 @@ def test_in_which_turn_calls_stand(
             assert before[-1].partition("\n")[0] == f"m{of_turn[-1]}"
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(messages=conversations(), records=lists_of_records)
 def test_both_doors_say_the_same(api: ModuleType, messages: list[Any], records: list[Any]) -> None:
     assume(not re.search(r"\d{19}", json.dumps(messages)))  # a longer integer is a float in bytes

@@ -198,6 +198,7 @@ LONG = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LONG)
 def test_a_long_text_ends(api: ModuleType, name: str) -> None:
     piece = LONG[name]

@@ -3,10 +3,11 @@
 from types import ModuleType
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from recounting import lines, lines_of, marks, says, size, told
 from strategies_recount import conversations, forged_calls, lists_of_records
+from support.examples import examples
 from wire import bash, join
 
 from toolcarry.types import ENCODINGS, EncodingName
@@ -37,7 +38,7 @@ def check_fates(recounted: Any, whole: Any) -> None:
     ]
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(messages=conversations(), records=lists_of_records, total=totals, limit=st.integers(0, 600))
 def test_no_total_in_characters_is_passed(
     api: ModuleType, messages: list[Any], records: list[Any], total: int, limit: int
@@ -49,7 +50,7 @@ def test_no_total_in_characters_is_passed(
     check_fates(recounted, api.recount(messages, **more))
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(
     messages=conversations(),
     records=lists_of_records,
@@ -76,7 +77,7 @@ def test_no_total_in_tokens_is_passed_and_what_is_reported_is_the_count(
 seams = st.sampled_from(("", "x", " ", "\n", "\t", "/", "//", "'s", "!", "\u3000", "\u2028", "\u0301", "漢", " \n \n", "1"))  # fmt: skip
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(
     ends=st.lists(st.tuples(seams, seams), min_size=1, max_size=5),
     turns=st.lists(forged_calls, max_size=3),

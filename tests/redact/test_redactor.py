@@ -150,6 +150,7 @@ def test_counts_from_many_threads() -> None:
     assert redactor.counts == {"assignment": 800}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     [

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from typing import Any
 
-import anthropic
 import httpx
-import ollama
-import openai
 import pytest
 from msgspec.structs import replace
+from support.sdk import sdk
 from upstreams import AnthropicFake, Fake, OllamaFake, OpenAIFake, serving
 
 from toolcarry.config import Config, Serve, Upstream
@@ -77,29 +75,20 @@ def start(serve: Callable[..., str]) -> Start:
     return start
 
 
-@contextmanager
-def anthropic_client(url: str, **options: Any) -> Iterator[anthropic.Anthropic]:
-    with anthropic.Anthropic(base_url=url, api_key=KEY, max_retries=0, **options) as client:
-        yield client
-
-
-@contextmanager
-def openai_client(url: str, **options: Any) -> Iterator[openai.OpenAI]:
-    with openai.OpenAI(base_url=f"{url}/v1", api_key=KEY, max_retries=0, **options) as client:
-        yield client
-
-
 @pytest.fixture
 def clients() -> Iterator[Callable[[str, str], Any]]:
-    """The SDK's client of a provider, for a URL."""
+    """Make the SDK client of a provider for a URL; it is closed after the test."""
     with ExitStack() as stack:
 
         def client(provider: str, url: str, **options: Any) -> Any:
+            made: Any
+            module = sdk(provider)
             if provider == "anthropic":
-                return stack.enter_context(anthropic_client(url, **options))
-            if provider == "openai":
-                return stack.enter_context(openai_client(url, **options))
-            made = ollama.Client(host=url, **options)
+                made = module.Anthropic(base_url=url, api_key=KEY, max_retries=0, **options)
+            elif provider == "openai":
+                made = module.OpenAI(base_url=f"{url}/v1", api_key=KEY, max_retries=0, **options)
+            else:
+                made = module.Client(host=url, **options)
             stack.callback(made.close)
             return made
 

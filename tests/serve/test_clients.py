@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import asyncio
 
-import anthropic
-import openai
 import pytest
 from sdk_turns import PROVIDERS, SAY, result
+from support.sdk import sdk
 from upstreams import AnthropicFake, Call, OllamaFake, OpenAIFake, Turn, reads_then_quotes
+
+anthropic = sdk("anthropic")
+openai = sdk("openai")
+pytestmark = pytest.mark.sdk
 
 FAKES = {"anthropic": AnthropicFake, "openai": OpenAIFake, "ollama": OllamaFake}
 PATHS = {

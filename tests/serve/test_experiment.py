@@ -23,6 +23,8 @@ from upstreams.script import strings
 
 from toolcarry.config import parse_config
 
+pytestmark = pytest.mark.sdk
+
 CONFIG = parse_config("""
 [thinking.summarize]
 max_tool_result_chars = "none"

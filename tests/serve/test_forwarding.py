@@ -18,6 +18,8 @@ from toolcarry.integrations.asgi import headers_of
 from toolcarry.integrations.request import RequestView
 from toolcarry.serve import upstream_of
 
+pytestmark = pytest.mark.sdk
+
 
 def test_a_request_goes_on_to_the_byte(echo, http):
     app = Echo(b"{}")

@@ -6,13 +6,16 @@ import json
 import socket
 import threading
 
-import anthropic
 import httpx
-import openai
 import pytest
 from forwarded import FAKES, LONG, MESSAGES, Echo
 from sdk_turns import PROVIDERS, SAY
+from support.sdk import sdk
 from upstreams import AnthropicFake, Turn
+
+anthropic = sdk("anthropic")
+openai = sdk("openai")
+pytestmark = pytest.mark.sdk
 
 
 @pytest.mark.parametrize("after", [0, 1, 4])

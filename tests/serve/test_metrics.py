@@ -13,6 +13,8 @@ from toolcarry.config import Serve, Upstream
 from toolcarry.serve import create_app
 from toolcarry.serve.metrics import BOUNDS, Metrics
 
+pytestmark = pytest.mark.sdk
+
 MESSAGES = [{"role": "user", "content": "Hi"}]
 
 SAMPLE = re.compile(

@@ -8,11 +8,14 @@ import sys
 import threading
 import time
 
-import anthropic
 import httpx
 import pytest
 from proxy_process import COMMAND, running
+from support.sdk import sdk
 from upstreams import AnthropicFake, Turn
+
+anthropic = sdk("anthropic")
+pytestmark = pytest.mark.sdk
 
 LONG = Turn("A long answer that comes in many pieces, one by one, to its end.")
 SECRET = "what-was-said"  # in no line of the log

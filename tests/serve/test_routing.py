@@ -15,6 +15,8 @@ from toolcarry.serve import create_app
 from toolcarry.serve.control import is_local
 from toolcarry.serve.routing import RoutingError, Switches, route
 
+pytestmark = pytest.mark.sdk
+
 A = Upstream(name="a", url="http://a", shape="anthropic", models=("claude-*", "*-large"))
 B = Upstream(name="b", url="http://b", shape="anthropic", models=("claude-b", "b/*"))
 C = Upstream(name="c", url="http://c", shape="openai", models=("gpt-*",))

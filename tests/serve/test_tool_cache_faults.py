@@ -12,11 +12,14 @@ from pathlib import Path
 from typing import Any
 
 import httpx
-import ollama
 import pytest
 from proxy_process import running
 from redis_server import RedisServer
+from support.sdk import sdk
 from upstreams import OllamaFake, Turn
+
+ollama = sdk("ollama")
+pytestmark = pytest.mark.sdk
 
 SETTINGS = """
 [sessions]

@@ -29,6 +29,8 @@ from upstreams import OllamaFake
 
 from toolcarry.config import Config, parse_config
 
+pytestmark = pytest.mark.sdk
+
 
 @pytest.fixture
 def fake() -> OllamaFake:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from upstreams import AnthropicFake, OpenAIFake, Turn
 
 from toolcarry.config import parse_config
+
+pytestmark = pytest.mark.sdk
 
 CONFIG = parse_config("[tool_cache]\nttl = 60.0\n")
 MARK = {"cache_control": {"type": "ephemeral"}}

@@ -19,6 +19,8 @@ from ollama_talks import (
 )
 from upstreams import AnthropicFake, OpenAIFake, Turn
 
+pytestmark = pytest.mark.sdk
+
 
 @pytest.mark.parametrize("stream", [False, True])
 def test_chat_completions(start: Any, clients: Any, stream: bool) -> None:

@@ -6,6 +6,8 @@ import pytest
 from starlette.testclient import TestClient
 from upstreams import AnthropicFake, Call, OllamaFake, OpenAIFake, Turn
 
+pytestmark = pytest.mark.sdk
+
 HEADERS = {
     "x-api-key": "test-key",
     "authorization": "Bearer test-key",

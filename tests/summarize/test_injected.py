@@ -114,6 +114,7 @@ def test_a_text_without_known_tags_is_the_same_object(text: str) -> None:
     assert strip_injected(text) is text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     [

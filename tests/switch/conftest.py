@@ -6,7 +6,7 @@ import pytest
 from stores import make_target
 
 
-@pytest.fixture(params=["file", "postgres"])
+@pytest.fixture(params=["file", pytest.param("postgres", marks=pytest.mark.services)])
 def target(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """Where an empty store may be made."""
     return make_target(request, tmp_path, request.param)

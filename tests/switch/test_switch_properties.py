@@ -7,9 +7,10 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from strategies_requests import requests
+from support.examples import examples
 from validity import PROVIDERS, problems
 from wire_talks import SHAPES, SIGNED, Message, Shape
 
@@ -139,7 +140,7 @@ def test_a_conversation_that_goes_back_and_asks_two_backends_at_once(
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)
-@settings(max_examples=50)
+@examples(50)
 @given(data=st.data())
 def test_valid_requests_stay_valid(provider: str, data: st.DataObject) -> None:
     messages: list[Any] = data.draw(requests(provider))

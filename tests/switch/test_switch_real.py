@@ -15,6 +15,7 @@ WHOLE = Policy(max_tool_context_chars=NO_LIMIT)
 REPAIR = Policy(repair=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("style", ["anthropic", "openai", "responses"])
 def test_every_session_moves_and_goes_on(real_transcripts: Path, style: str) -> None:
     """At a third of its requests to another backend, at two thirds back: valid throughout, and never another beginning."""

@@ -112,6 +112,7 @@ def check_counts(cache: ToolCache, number: int, results: Counter[str]) -> None:
     assert counts["evict"] == counts["dropped"] == 0
 
 
+@pytest.mark.slow
 def test_a_thousand_threads() -> None:
     cache = ToolCache()
     results: Counter[str] = Counter()

@@ -8,7 +8,7 @@ from stores import make_target
 
 from toolcarry.tract import Tract
 
-STORES = ("memory", "file", "postgres")
+STORES = ("memory", "file", pytest.param("postgres", marks=pytest.mark.services))
 
 
 @pytest.fixture(params=STORES)

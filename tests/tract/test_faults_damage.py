@@ -105,6 +105,7 @@ def damaged(path: Path, change: Callable[[bytearray], None]) -> Path:
     return copy
 
 
+@pytest.mark.slow
 def test_bits_that_flip(written: tuple[Path, Known]) -> None:
     path, known = written
     chance = random.Random(2)
@@ -122,6 +123,7 @@ def test_bits_that_flip(written: tuple[Path, Known]) -> None:
     assert told > FLIPS // 10
 
 
+@pytest.mark.slow
 def test_pages_that_are_overwritten(written: tuple[Path, Known]) -> None:
     path, known = written
     chance = random.Random(3)

@@ -188,18 +188,6 @@ def test_no_more_memory(tmp_path: Path) -> None:
     assert_whole(path, lines[:5] + lines[6:])
 
 
-@pytest.fixture
-def tracer(tmp_path: Path) -> str:
-    """A program that makes system calls fail."""
-    found = shutil.which("strace")
-    if found is None:
-        pytest.skip("strace is not installed")
-    trial = [found, "-o", os.devnull, "-f", "--seccomp-bpf", "-e", "inject=fsync:error=EIO", "true"]
-    if subprocess.run(trial, capture_output=True, check=False).returncode != 0:
-        pytest.skip("tracing is not allowed here")
-    return found
-
-
 @pytest.mark.parametrize(
     ("calls", "error", "moments"),
     [
@@ -210,7 +198,7 @@ def tracer(tmp_path: Path) -> str:
     ],
 )
 def test_calls_that_fail(
-    tracer: str, tmp_path: Path, calls: str, error: str, moments: tuple[int, ...]
+    strace: str, tmp_path: Path, calls: str, error: str, moments: tuple[int, ...]
 ) -> None:
     """The disk fails at one moment or another, once, and works again behind it."""
     failed = 0
@@ -219,7 +207,7 @@ def test_calls_that_fail(
         inject = f"inject={calls}:error={error}:when={moment}"
         script = WRITE_UNTIL_ERROR + GO_ON
         traced = [
-            tracer,
+            strace,
             "-f",
             "--seccomp-bpf",
             "-o",

@@ -36,17 +36,14 @@ for round in range(2):
 """
 
 
-def traced(folder: Path, synchronous: str) -> Path:
-    """The trace of a process that writes a history to ``folder``."""
-    found = shutil.which("strace")
-    if found is None:
-        pytest.skip("strace is not installed")
+def traced(strace: str, folder: Path, synchronous: str) -> Path:
+    """Return the trace of a process that writes a history to ``folder``."""
     folder.mkdir()
     trace = folder.parent / "trace"
     options = ["-f", "--seccomp-bpf", "-y", "-xx", "-s", "1000000", "-e", f"trace={CALLS}"]
     ended = subprocess.run(
         [
-            found,
+            strace,
             *options,
             "-o",
             str(trace),
@@ -56,15 +53,13 @@ def traced(folder: Path, synchronous: str) -> Path:
         timeout=children.TIMEOUT,
         check=False,
     )
-    if ended.returncode != 0 and not ended.stdout:
-        pytest.skip(f"tracing is not allowed here: {ended.stderr:.200}")
     assert ended.returncode == 0, ended.stderr
     return trace
 
 
-def losses(folder: Path, synchronous: str) -> list[str]:
+def losses(strace: str, folder: Path, synchronous: str) -> list[str]:
     """What is wrong with the stores that are left by losses of power, at moments and in ways that are drawn by lot."""
-    trace = traced(folder, synchronous)
+    trace = traced(strace, folder, synchronous)
     calls = list(read_trace(trace, Disk(folder)))
     told = [commit for call in calls if isinstance(call, Ack) for commit in call.text.split()]
     assert len(told) == 30
@@ -98,12 +93,12 @@ def look(path: Path, told: list[str], acknowledged: int) -> str | None:
     return None if log == told[: len(log)] else "has something else"
 
 
-def test_nothing_acknowledged_is_lost_with_the_power(tmp_path: Path) -> None:
-    assert losses(tmp_path / "folder", "FULL") == []
+def test_nothing_acknowledged_is_lost_with_the_power(strace: str, tmp_path: Path) -> None:
+    assert losses(strace, tmp_path / "folder", "FULL") == []
 
 
-def test_the_simulation_finds_what_is_not_synced(tmp_path: Path) -> None:
+def test_the_simulation_finds_what_is_not_synced(strace: str, tmp_path: Path) -> None:
     """Where SQLite is told not to wait for the disk at each commit, the same losses are seen."""
-    wrong = losses(tmp_path / "folder", "NORMAL")
+    wrong = losses(strace, tmp_path / "folder", "NORMAL")
     assert wrong
     assert all(": has " in each for each in wrong)

@@ -253,6 +253,7 @@ LAST_LINES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("last", [json.dumps(each).encode() for each in LAST_LINES])
 @pytest.mark.parametrize("around", [(b"", b""), (b" ", b"\r\n"), (b"", b"\n\n")])
 def test_a_line_is_read_once_wherever_it_was_torn(

@@ -6,9 +6,9 @@ The model is a plain list of what was said; everything else is a mark on it.
 from dataclasses import dataclass, field
 from typing import Any
 
-from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, invariant, rule
+from support.examples import examples
 
 from toolcarry.tract import Tract
 
@@ -148,4 +148,4 @@ class History(RuleBasedStateMachine):
 
 
 TestHistory = History.TestCase
-TestHistory.settings = settings(max_examples=40, stateful_step_count=20)
+TestHistory.settings = examples(40, stateful_step_count=20)

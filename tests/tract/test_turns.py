@@ -5,11 +5,7 @@ from types import MappingProxyType
 from typing import Any
 
 import pytest
-from anthropic.types import ToolUseBlock
-from openai.types.chat.chat_completion_message_function_tool_call import (
-    ChatCompletionMessageFunctionToolCall,
-)
-from openai.types.responses import ResponseFunctionToolCall
+from support.sdk import sdk
 from talks import call
 
 from toolcarry.errors import InputError, UnknownCommitError
@@ -131,16 +127,18 @@ def test_a_call_is_taken_as_a_provider_has_it(tract: Tract, given: Any) -> None:
     assert asked.metadata == {"tool_calls": [{"id": "t1", "name": "Bash", "arguments": GIVEN}]}
 
 
+@pytest.mark.sdk
 @pytest.mark.parametrize(
-    ("kind", "shape"),
+    ("module", "kind", "shape"),
     [
-        (ChatCompletionMessageFunctionToolCall, "openai"),
-        (ResponseFunctionToolCall, "responses"),
-        (ToolUseBlock, "anthropic"),
+        ("openai.types.chat", "ChatCompletionMessageFunctionToolCall", "openai"),
+        ("openai.types.responses", "ResponseFunctionToolCall", "responses"),
+        ("anthropic.types", "ToolUseBlock", "anthropic"),
     ],
 )
-def test_a_call_is_taken_as_an_sdk_has_it(tract: Tract, kind: Any, shape: str) -> None:
-    asked = tract.assistant("I will.", tool_calls=[kind.model_validate(SHAPES[shape])])
+def test_a_call_is_taken_as_an_sdk_has_it(tract: Tract, module: str, kind: str, shape: str) -> None:
+    made = getattr(sdk(module), kind)
+    asked = tract.assistant("I will.", tool_calls=[made.model_validate(SHAPES[shape])])
     assert asked.metadata == {"tool_calls": [{"id": "t1", "name": "Bash", "arguments": GIVEN}]}
 
 

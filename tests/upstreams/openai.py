@@ -1,7 +1,7 @@
 """OpenAI's ``/v1/chat/completions``, ``/v1/responses`` and ``/v1/models``: one server with two APIs.
 
 https://platform.openai.com/docs/api-reference/chat/create, ``.../chat-streaming``; error messages are quoted from the
-API. The keys that a request may have are those of the installed SDK's types.
+API. The keys that a request may have are those of the installed SDK's types; without the SDK the test is skipped.
 """
 
 from __future__ import annotations
@@ -10,21 +10,13 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from openai.types.chat import completion_create_params
-from openai.types.responses import response_create_params
+from support.sdk import sdk
 
 from . import responses
 from .fake import Fake, Recorded, Refused, Reply, refuse_unknown, refuse_unless
 from .script import Asked, Exchange, Turn, joined, pieces, strings
 
 CREATED = 1_767_225_600
-
-CHAT_KEYS = frozenset(completion_create_params.CompletionCreateParamsBase.__annotations__) | {
-    "stream"
-}
-RESPONSE_KEYS = frozenset(response_create_params.ResponseCreateParamsBase.__annotations__) | {
-    "stream"
-}
 
 MESSAGE_KEYS = {
     "system": ("role", "content", "name"),
@@ -49,6 +41,13 @@ class OpenAIFake(Fake):
 
     provider = "openai"
 
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        chat = sdk("openai.types.chat.completion_create_params")
+        responses = sdk("openai.types.responses.response_create_params")
+        self.chat_keys = {*chat.CompletionCreateParamsBase.__annotations__, "stream"}
+        self.response_keys = {*responses.ResponseCreateParamsBase.__annotations__, "stream"}
+
     def error(self, refused: Refused) -> bytes:
         kind = "invalid_request_error" if refused.status < 500 else "server_error"
         error = {"message": str(refused), "type": kind, "param": None, "code": refused.code}
@@ -68,7 +67,7 @@ class OpenAIFake(Fake):
                 return self.completion(request)
             case "POST", "/v1/responses":
                 request = self.document(recorded)
-                refuse_unknown("request", request, RESPONSE_KEYS)
+                refuse_unknown("request", request, self.response_keys)
                 return responses.reply(self, request)
         raise Refused(f"Invalid URL ({recorded.method} {recorded.path})", 404)
 
@@ -87,7 +86,7 @@ class OpenAIFake(Fake):
 
     def check_chat(self, request: dict[str, Any]) -> None:
         for key in request:
-            refuse_unless(key in CHAT_KEYS, f"Unrecognized request argument supplied: {key}")
+            refuse_unless(key in self.chat_keys, f"Unrecognized request argument supplied: {key}")
         messages = request.get("messages")
         is_there = isinstance(messages, list) and bool(messages)
         refuse_unless(is_there, "Missing required parameter: 'messages'.")

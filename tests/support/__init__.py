@@ -1,0 +1,1 @@
+"""Helpers that tests share: builders, strategies, servers and settings."""
