@@ -1,6 +1,5 @@
 """Texts cut to a number of tokens: both backends cut alike, and no result counts more than its limit."""
 
-import os
 import random
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from strategies_text import texts
+from support.examples import IS_LONG
 
 from toolcarry._pure import tokens
 from toolcarry._pure.graphemes import is_boundary
@@ -25,7 +25,7 @@ keeps = st.sampled_from(KEEPS)
 
 CUTS = 10_000
 """So many texts are cut in each encoding, from each side."""
-COMPARED = 1 if os.environ.get("TOOLCARRY_LONG") == "1" else 5
+COMPARED = 1 if IS_LONG else 5
 """Of so many cuts one is compared with the reference, which takes twelve times as long."""
 
 PARTS = (

@@ -1,6 +1,5 @@
 """Bytes of a file that change: it is told, and nothing else than what was written is ever read. What is whole is saved."""
 
-import os
 import random
 import sqlite3
 import sys
@@ -10,6 +9,7 @@ from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
+from support.examples import IS_LONG
 
 from toolcarry.errors import StoreDamagedError, StoreError, UnknownCommitError
 from toolcarry.tract import Tract
@@ -19,7 +19,6 @@ if sys.version_info >= (3, 14):
 else:
     from backports import zstd
 
-IS_LONG = os.environ.get("TOOLCARRY_LONG") == "1"
 pytestmark = pytest.mark.timeout(1_800 if IS_LONG else 120)
 FLIPS = 6_000 if IS_LONG else 300
 

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import children
 import pytest
+from support.examples import IS_LONG
 
 from toolcarry.errors import StoreError, StoreFullError
 from toolcarry.tract import Tract
 
-IS_LONG = os.environ.get("TOOLCARRY_LONG") == "1"
 pytestmark = pytest.mark.timeout(1_800 if IS_LONG else 120)
 
 # Each acknowledges what was appended, and then says which error stopped it.

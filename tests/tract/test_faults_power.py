@@ -1,6 +1,5 @@
 """A loss of power at any moment: nothing that was acknowledged before is lost, and nothing is there by half."""
 
-import os
 import random
 import shutil
 import subprocess
@@ -9,10 +8,10 @@ from pathlib import Path
 import children
 import pytest
 from power import CALLS, Ack, Disk, read_trace
+from support.examples import IS_LONG
 
 from toolcarry.tract import Tract
 
-IS_LONG = os.environ.get("TOOLCARRY_LONG") == "1"
 pytestmark = pytest.mark.timeout(1_800 if IS_LONG else 120)
 STATES = 5_000 if IS_LONG else 150
 

@@ -13,12 +13,12 @@ from pathlib import Path
 
 import children
 import pytest
+from support.examples import IS_LONG
 
 from toolcarry.errors import StoreError
 from toolcarry.tool_cache import SQLiteToolCache
 from toolcarry.tract import Tract
 
-IS_LONG = os.environ.get("TOOLCARRY_LONG") == "1"
 pytestmark = pytest.mark.timeout(1_800 if IS_LONG else 120)
 ROUNDS = 500 if IS_LONG else 20
 
