@@ -54,4 +54,6 @@ def make_target(request: pytest.FixtureRequest, folder: Path, kind: str) -> str:
     if kind == "file":
         return str(folder / "history.db")
     server: PostgresServer = request.getfixturevalue("postgres")
-    return server.url()
+    url = server.url()
+    request.addfinalizer(lambda: server.drop(url))
+    return url
