@@ -190,6 +190,7 @@ def run_console(snippet: Snippet, section: Section, folder: Path) -> None:
                 assert got == expected, where
 
 
+@pytest.mark.timeout(300)  # each console command is a process, which a busy machine starts slowly
 @pytest.mark.parametrize("section", SECTIONS, ids=str)
 def test_the_snippets_of_a_section(
     section: Section, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
