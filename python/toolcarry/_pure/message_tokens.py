@@ -22,6 +22,8 @@ from toolcarry.wire import Wire, as_list, as_object
 
 HOLDERS = ("content", "parts", "functionResponse")
 """Where a part may hold parts. What else an answer in JSON says of media are words."""
+# Anthropic's models before Claude Opus 4.7 scale an image down to about so many tokens; OpenAI's charge a little less.
+# https://platform.claude.com/docs/en/build-with-claude/vision
 MEDIA_TOKENS = 1_600
 """What an image, a document, a sound or a film counts beside the line that names it."""
 

@@ -6,6 +6,7 @@ from typing import Final
 
 from toolcarry.wire import Wire, as_object, first_given, text_or_empty
 
+# https://ai.google.dev/gemini-api/docs/thought-signatures
 UNSIGNED: Final = "skip_thought_signature_validator"
 """Google's word for a call that none of its models made: since Gemini 3, a turn whose first call has no signature is refused."""
 

@@ -15,6 +15,7 @@ __all__ = ["give_tools"]
 
 MARK_NAME: Final = "cache_control"
 MARK: Final = b'"cache_control"'
+# More than four are refused: https://platform.claude.com/docs/en/build-with-claude/prompt-caching
 MOST_MARKS: Final = 4
 """Of a request to Anthropic: the client put those of its tools where it liked when it did not send these."""
 

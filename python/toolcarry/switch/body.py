@@ -55,6 +55,8 @@ def refuses_thinking(document: dict[str, Any]) -> bool:
 
     The turn goes back to the user's words. What another backend thought there means nothing to it, and was taken out.
     """
+    # "messages.1.content.0.type: Expected `thinking` or `redacted_thinking`":
+    # https://platform.claude.com/docs/en/build-with-claude/extended-thinking
     thinking = as_object(document.get("thinking"))
     if thinking is None or thinking.get("type") != "enabled":
         return False

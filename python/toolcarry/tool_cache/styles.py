@@ -114,7 +114,8 @@ def read_responses(tool: Tool) -> Function | None:
 
 
 def write_responses(function: Function) -> dict[str, Any]:
-    # A function that says nothing is strict there, and its schema then refused where it is not made for that.
+    # Without ``strict``, Responses makes a schema strict, which may refuse it or make optional arguments mandatory; Chat
+    # does not. https://platform.openai.com/docs/guides/function-calling (strict mode)
     made = {"type": "function", **written(function, "parameters")}
     return {**made, "strict": bool(function.strict)}
 

@@ -97,6 +97,10 @@ ANSWERED = (
 """The calls of Responses that the client answers."""
 
 DIALECTS: Final[dict[str, Dialect]] = {
+    # Refused: an id outside this pattern, or twice in a request; a blank text; a failure that is empty or holds more than
+    # texts; anything between a call and its result; a last assistant message that ends in a thought or in white space.
+    # https://platform.claude.com/docs/en/agents-and-tools/tool-use/handle-tool-calls and /docs/en/api/messages; a server's
+    # result after a call: https://github.com/vercel/ai/issues/16312. tests/validity/anthropic.py quotes each error.
     "anthropic": Dialect(
         "turns", "content", ("user",), IdAt((), "id"), IdAt((), "tool_use_id"), re.compile(r"[A-Za-z0-9_-]+"), None, "request",
         lambda part: part.get("type") == "tool_use",
@@ -104,6 +108,8 @@ DIALECTS: Final[dict[str, Dialect]] = {
         anthropic_result, typed_text,
         refuses_blank=True, is_failure=lambda held: held.get("is_error") is True, fails_in_words=True, ends_in_calls=True,
     ),
+    # Refused: roles that do not alternate, and ids of more than 64 characters. The reference allows neither dots nor colons
+    # in an id, but the service does. https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ToolUseBlock.html
     "bedrock": Dialect(
         "turns", "content", ("user",), IdAt(("toolUse",), "toolUseId"), IdAt(("toolResult",), "toolUseId"),
         re.compile(r"[A-Za-z0-9_.:-]{1,64}"), None, "request",
@@ -112,6 +118,8 @@ DIALECTS: Final[dict[str, Dialect]] = {
         bedrock_result, bare_text,
         refuses_blank=True, is_failure=lambda held: held.get("status") == "error", merges=True,
     ),
+    # The responses to the parallel calls of a turn have to be in one content, as many as there are calls.
+    # https://ai.google.dev/gemini-api/docs/function-calling
     "gemini": Dialect(
         "turns", "parts", ("user", "function", ""),
         IdAt(("functionCall", "function_call"), "id"), IdAt(RESPONSES, "id"),
@@ -121,12 +129,16 @@ DIALECTS: Final[dict[str, Dialect]] = {
         gemini_result, bare_text,
         answers_at_once=True, model="model",
     ),
+    # Each call is answered right after its message; an id has at most 40 characters and may repeat in a later turn.
+    # https://platform.openai.com/docs/api-reference/chat/create
     "openai-chat": Dialect(
         "chat", "tool_calls", (), IdAt((), "id"), IdAt((), "tool_call_id"), re.compile(r".{1,40}", re.DOTALL), None, "turn",
         lambda _part: True,
         lambda part: part.get("role") == "tool",
         chat_result, typed_text,
     ),
+    # Results are paired by their order and their tool's name; templates ignore ids.
+    # https://docs.ollama.com/capabilities/tool-calling
     "ollama": Dialect(
         "chat", "tool_calls", (), IdAt((), "id"), IdAt((), "tool_call_id"),
         re.compile(r".*", re.DOTALL), IdAt((), "tool_name"), "turn",
@@ -134,6 +146,8 @@ DIALECTS: Final[dict[str, Dialect]] = {
         lambda part: part.get("role") == "tool",
         ollama_result, typed_text,
     ),
+    # Each call needs its own kind of output in the input, and an id has at most 64 characters.
+    # https://platform.openai.com/docs/guides/function-calling?api-mode=responses
     "openai-responses": Dialect(
         "items", "", (), IdAt((), "call_id"), IdAt((), "call_id"), re.compile(r".{1,64}", re.DOTALL), None, "request",
         lambda part: part.get("type") in ANSWERED,
