@@ -13,11 +13,6 @@ pub trait Messages<'a> {
     /// The last message before a position, or the last of all, with its position. Positions only have an order.
     fn before(&self, position: Option<usize>) -> Result<Option<(usize, Self::Item)>, Self::Error>;
 
-    /// The bytes that the messages stand in, where it is bytes.
-    fn data(&self) -> &'a [u8] {
-        &[]
-    }
-
     /// The number of the message, or of the line, at a position; from 0.
     fn number(&self, position: usize) -> usize;
 
@@ -102,10 +97,6 @@ impl<'a, M: Messages<'a>> Messages<'a> for &M {
 
     fn before(&self, position: Option<usize>) -> Result<Option<(usize, Self::Item)>, Self::Error> {
         (**self).before(position)
-    }
-
-    fn data(&self) -> &'a [u8] {
-        (**self).data()
     }
 
     fn number(&self, position: usize) -> usize {

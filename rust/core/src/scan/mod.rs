@@ -16,7 +16,6 @@ mod name;
 mod nodes;
 mod plain;
 mod quote;
-mod recipe;
 mod request;
 mod short;
 mod signed;
@@ -39,7 +38,6 @@ use crate::value::{Value, names};
 
 pub use self::plain::Plain;
 pub(crate) use self::quote::{push_escaped, push_string};
-pub use self::recipe::Recipe;
 pub(crate) use self::request::messages_of;
 pub use self::signed::Signed;
 pub(crate) use self::spans::span_of;
@@ -50,7 +48,6 @@ pub use self::write::push_quoted;
 /// A conversation in bytes.
 #[derive(Debug)]
 pub struct Conversation<'a> {
-    data: &'a [u8],
     source: Source<'a>,
 }
 
@@ -93,7 +90,7 @@ impl<'a> Conversation<'a> {
             Err(refused) if is_pretty(data) => Err(refused),
             Err(refused) => open_lines(data, refused, bump),
         }
-        .map(|source| Self { data, source })
+        .map(|source| Self { source })
     }
 
     /// The numbers, from 1, of the lines that were come by and hold no object.
@@ -147,10 +144,6 @@ impl<'a> Messages<'a> for Conversation<'a> {
             Source::Body(body, _) => body.before(position),
             Source::Lines(lines) => lines.before(position),
         }
-    }
-
-    fn data(&self) -> &'a [u8] {
-        self.data
     }
 
     fn number(&self, position: usize) -> usize {
