@@ -242,7 +242,6 @@ fn short_ascii<'p>(part: &'p Part<'_>) -> Option<&'p [u8]> {
             _ => None,
         },
         Part::Plain(plain) => Some(plain.written()).filter(|bytes| bytes.len() == plain.len()),
-        Part::Signed(_) => None,
     }
 }
 

@@ -3,7 +3,7 @@
 use std::hash::{Hash, Hasher};
 use std::rc::Rc;
 
-use crate::scan::{Plain, Signed};
+use crate::scan::Plain;
 use crate::text::{OwnedText, Text, Width};
 
 /// A piece of an output: borrowed from the input, or part of a text of our own.
@@ -114,8 +114,6 @@ pub enum Part<'a> {
     Piece(Piece<'a>),
     /// Text that is not yet made.
     Plain(Plain<'a>),
-    /// The same, with a sign before each line.
-    Signed(Signed<'a>),
 }
 
 impl<'a> From<Piece<'a>> for Part<'a> {
@@ -137,7 +135,6 @@ impl Part<'_> {
         match self {
             Self::Piece(piece) => piece.len(),
             Self::Plain(plain) => plain.len(),
-            Self::Signed(lines) => lines.len(),
         }
     }
 
@@ -153,7 +150,6 @@ impl Part<'_> {
         match self {
             Self::Piece(piece) => piece.text().ends_with("\n"),
             Self::Plain(plain) => plain.ends_with_newline(),
-            Self::Signed(_) => true,
         }
     }
 
@@ -163,7 +159,6 @@ impl Part<'_> {
         match self {
             Self::Piece(piece) => piece.text().utf8_len(),
             Self::Plain(plain) => plain.utf8_len(),
-            Self::Signed(lines) => lines.utf8_len(),
         }
     }
 
@@ -173,7 +168,6 @@ impl Part<'_> {
         match self {
             Self::Piece(piece) => piece.text().width(),
             Self::Plain(plain) => plain.width(),
-            Self::Signed(lines) => lines.width(),
         }
     }
 
@@ -183,7 +177,6 @@ impl Part<'_> {
         match self {
             Self::Piece(piece) => piece.text().write_utf8(room),
             Self::Plain(plain) => plain.write_utf8(room),
-            Self::Signed(lines) => lines.write_utf8(room),
         }
     }
 
@@ -192,7 +185,6 @@ impl Part<'_> {
         match self {
             Self::Piece(piece) => then(piece.text()),
             Self::Plain(plain) => then(plain.made().as_text()),
-            Self::Signed(lines) => then(lines.made().as_text()),
         }
     }
 }

@@ -214,8 +214,7 @@ fn cuts_of_texts_that_are_not_clean_are_those_of_the_whole() {
         let whole = Piece::Borrowed(Scanned::parse(written.as_bytes(), &bump).unwrap().text().unwrap());
         for side in SIDES {
             let text: Content<'_, Scanned<'_>> = Content::Piece(whole.clone());
-            let source =
-                Source { text: text.into(), language: "", side, reference: Text::ascii("t1"), is_exempt: false };
+            let source = Source { text, language: "", side, reference: Text::ascii("t1"), is_exempt: false };
             for limit in [1, 30, 77, 100, 250, NO_LIMIT] {
                 let expected = fenced(&source, limit);
                 let found = carried(&document, &within(limit, side));
@@ -244,7 +243,7 @@ fn check_shown(written: &[u8], limits: &[usize], what: &str) {
     let value = Scanned::parse(written, &bump).unwrap();
     let source = |text| Source { text, language: "", side: Keep::Head, reference: Text::ascii("t1"), is_exempt: false };
     let made = Content::Piece(Piece::Borrowed(value.text().unwrap()));
-    let (given, made) = (source(Content::Value(value).into()), source(made.into()));
+    let (given, made) = (source(Content::Value(value)), source(made));
     for side in SIDES {
         for limit in limits {
             let of = |source: &Source<'_, _>| fenced(&Source { side, ..source.clone() }, *limit);
