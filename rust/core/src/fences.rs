@@ -3,13 +3,13 @@
 
 use crate::clean::{clean, clean_line};
 use crate::content::Content;
+use crate::cut::{cut_clean, cut_plain};
 use crate::limits::{Cut, Limits, Measure};
 use crate::output::Output;
 use crate::pieces::{Part, Piece};
 use crate::text::{Text, Unit, on_units};
 use crate::truncate::Keep;
 use crate::value::Value;
-use crate::windows::{cut_windows, plain_ends};
 
 /// A cut text of fewer characters tells nothing: the block is left out instead.
 const LEAST_SHOWN: usize = 20;
@@ -191,16 +191,16 @@ fn cut_to<'a, V: Value<'a>>(source: &Source<'a, V>, limits: Limits, measure: Mea
     // Tokens are counted of texts that are made.
     let is_plain = measure.is_characters() && limits.tokens.is_none();
     if is_plain {
-        if is_long && let Some(ends) = plain_ends(text, limits.chars, *side) {
+        if is_long && let Some(ends) = cut_plain(text, limits.chars, *side) {
             return Shown::ends(source, ends.map(Part::Plain), None);
         }
         if !is_long && let Some(whole) = text.plain_start(usize::MAX) {
             return Shown::whole(Part::Plain(whole), None);
         }
     }
-    let cut = if is_long { cut_windows(text, limits.chars, *side) } else { None };
-    let Cut { head, tail, tokens } = if let Some(cut) = cut {
-        cut.within(limits, *side)
+    let ends = if is_long { cut_clean(text, limits.chars, *side) } else { None };
+    let Cut { head, tail, tokens } = if let Some([head, tail]) = ends {
+        Cut { head, tail, tokens: None }.within(limits, *side)
     } else {
         let text = clean(&text.whole());
         match Cut::of(&text, limits, *side) {

@@ -1,9 +1,8 @@
 //! The line that stands for what is no text: an image, a document, a sound; never its base64.
 //! The twin is `_pure/media.py`.
 
-use crate::grouped::grouped;
 use crate::pieces::Piece;
-use crate::text::{OwnedText, Text};
+use crate::text::{OwnedText, Text, grouped};
 use crate::value::{Key, Value, names, text_or_empty};
 
 /// The kinds of parts that are no text.

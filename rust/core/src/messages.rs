@@ -91,6 +91,28 @@ impl<'a, V: Value<'a>> Messages<'a> for List<V> {
     }
 }
 
+/// A slice of messages that are all there.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Slice<'m, V>(pub(crate) &'m [V]);
+
+impl<'a, V: Value<'a>> Messages<'a> for Slice<'_, V> {
+    type Item = V;
+    type Error = std::convert::Infallible;
+
+    fn before(&self, position: Option<usize>) -> Result<Option<(usize, V)>, Self::Error> {
+        let Some(position) = position.unwrap_or(self.0.len()).checked_sub(1) else { return Ok(None) };
+        Ok(self.0.get(position).map(|item| (position, *item)))
+    }
+
+    fn number(&self, position: usize) -> usize {
+        position
+    }
+
+    fn records(&self, last: usize) -> Result<Vec<Option<Record<'a>>>, Self::Error> {
+        Ok(self.0.iter().take(last + 1).map(|item| Record::of(*item)).collect())
+    }
+}
+
 impl<'a, M: Messages<'a>> Messages<'a> for &M {
     type Item = M::Item;
     type Error = M::Error;

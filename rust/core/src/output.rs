@@ -5,9 +5,8 @@
 
 use std::ops::Range;
 
-use crate::grouped::with_grouped;
 use crate::pieces::{Part, Piece};
-use crate::text::{OwnedText, Text, Unit, Width};
+use crate::text::{OwnedText, Text, Unit, Width, grouped};
 
 /// ASCII parts of fewer code points are copied: a reference to one would take as much room.
 const SHORT: usize = 128;
@@ -87,10 +86,7 @@ impl<'a> Output<'a> {
 
     /// Keep a number with commas.
     pub(crate) fn keep_number(&mut self, number: usize) {
-        with_grouped(number, |digits| {
-            self.size += digits.len();
-            self.own.extend_from_slice(digits);
-        });
+        self.keep_ascii(&grouped(number));
     }
 
     /// The position that the next part gets.

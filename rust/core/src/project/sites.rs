@@ -8,7 +8,7 @@ use std::vec::IntoIter;
 use ahash::AHashMap;
 
 use super::drafts::{Changed, Draft, Edit, Home, Json, Members, Parts, PartsKey, Path};
-use super::substitute::Substitute;
+use super::markers::Substitute;
 use crate::content::{Content, TEXTS, has_no_word, is_bare, result_content};
 use crate::message_tokens::{MEDIA_TOKENS, count_media};
 use crate::pieces::Piece;

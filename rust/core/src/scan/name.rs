@@ -1,7 +1,6 @@
 //! The name of a member as nodes keep it: where it stands in what was scanned, in a third of what a text takes.
 
 use super::strings::Raw;
-use crate::equal::is_same;
 use crate::text::Text;
 
 /// The bit of a size that says of a name that it has escapes, or is no ASCII.
@@ -34,7 +33,7 @@ impl Name {
         match text {
             Text::Latin1(units) if self.size & ODD == 0 => {
                 let (start, size) = (self.start(), self.size as usize);
-                size == units.len() && data.get(start..start + size).is_some_and(|name| is_same(name, units))
+                data.get(start..start + size).is_some_and(|name| name == units)
             }
             _ => self.raw(data).is(text),
         }
