@@ -2,10 +2,9 @@
 
 use bumpalo::Bump;
 
-use super::index::Long;
 use super::lines::{MARK, is_blank};
 use super::request::Part;
-use super::strings::Raw;
+use super::strings::{Long, Raw};
 use super::syntax::{Literal, Visit, read_value, skip_blanks};
 use crate::lanes::{Lanes, Work};
 use crate::messages::Record;

@@ -8,9 +8,9 @@ use std::cell::{OnceCell, RefCell};
 use bumpalo::Bump;
 
 use super::header::{Looking, Seen};
-use super::index::Long;
 use super::nodes::{Building, Origin, Stacks};
 use super::request::is_request;
+use super::strings::Long;
 use super::syntax::{Fault, Refused};
 use super::value::Scanned;
 use crate::lanes::{BLOCK, Lanes, Work, dispatch};

@@ -3,10 +3,9 @@
 use ahash::AHashMap;
 use bumpalo::Bump;
 
-use super::index::Long;
 use super::name::Name;
 use super::request::Part;
-use super::strings::Raw;
+use super::strings::{Long, Raw};
 use super::syntax::{Literal, Scan, Visit, read_value, skip_space, unexpected};
 use crate::lanes::{Lanes, Work};
 use crate::text::Text;

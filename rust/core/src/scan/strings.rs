@@ -21,6 +21,43 @@ pub(crate) struct Raw<'a> {
     pub(crate) is_ascii: bool,
 }
 
+/// Texts of so many bytes are remembered.
+const LONG: usize = 256;
+
+/// A long text: where its quote stands, and what is known of it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Long {
+    pub(crate) at: u32,
+    size: u32,
+    chars: u32,
+    has_escapes: bool,
+    is_ascii: bool,
+}
+
+impl Long {
+    /// A text that is worth to be remembered; `at` is the offset of its quote.
+    #[inline(always)]
+    pub(crate) fn of(at: usize, text: Raw<'_>) -> Option<Self> {
+        let Raw { bytes, chars, has_escapes, is_ascii } = text;
+        if bytes.len() < LONG {
+            return None;
+        }
+        Some(Self { at: u32::try_from(at).ok()?, size: u32::try_from(bytes.len()).ok()?, chars, has_escapes, is_ascii })
+    }
+
+    /// Those of a list that stand at an offset or behind it.
+    pub(crate) fn from(long: &[Self], at: usize) -> &[Self] {
+        long.get(long.partition_point(|long| (long.at as usize) < at)..).unwrap_or_default()
+    }
+
+    /// The text as it was read.
+    pub(crate) fn raw(self, data: &[u8]) -> Option<Raw<'_>> {
+        let start = self.at as usize + 1;
+        let bytes = data.get(start..start + self.size as usize)?;
+        Some(Raw { bytes, chars: self.chars, has_escapes: self.has_escapes, is_ascii: self.is_ascii })
+    }
+}
+
 /// Read the string whose first byte behind the quote is at `start`.
 #[inline(always)]
 pub(crate) fn read_string<'a, L: Lanes>(

@@ -32,6 +32,11 @@ impl<'a> Scanned<'a> {
         Self { node, ..self }
     }
 
+    /// A list that holds this value alone.
+    pub(super) fn listed(self) -> Self {
+        Self::new(Node::List(std::slice::from_ref(self.node), 0), self.origin)
+    }
+
     /// Where the value stands in the data that was scanned, which is shorter than 4 GiB: all that was written of it,
     /// quotes and brackets too. Of a value that the scan made itself it says nothing.
     pub(crate) fn span(self, data: &[u8]) -> Range<usize> {
