@@ -106,7 +106,7 @@ pub(crate) fn read_string<'a, L: Lanes>(
     let bytes = data.get(start..end).unwrap_or_default();
     if !is_ascii
         && checks_utf8
-        && !L::is_utf8(bytes)
+        && simdutf8::basic::from_utf8(bytes).is_err()
         && let Err(error) = std::str::from_utf8(bytes)
     {
         return Err(Refused { at: start + error.valid_up_to(), fault: Fault::NotUtf8 });
