@@ -3,9 +3,8 @@
 use crate::content::Content;
 use crate::dedupe::WHOLE_FILE_KEYS;
 use crate::pieces::Piece;
-use crate::read::items;
 use crate::text::{OwnedText, Text};
-use crate::value::{Key, Value, names, text_or_empty};
+use crate::value::{Key, Value, items, names, text_or_empty};
 
 /// Room for the signs of lines of so many characters is made at once.
 const SHORT_LINE: usize = 16;

@@ -5,9 +5,9 @@
 
 use crate::clean::{LONGEST_SEQUENCE, is_clean};
 use crate::content::Content;
+use crate::escaped::Plain;
 use crate::graphemes::{ceil_boundary, ends_look_back, floor_boundary};
 use crate::pieces::Piece;
-use crate::scan::Plain;
 use crate::text::{Text, on_units};
 use crate::truncate::Keep;
 use crate::value::Value;

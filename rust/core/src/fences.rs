@@ -4,9 +4,10 @@
 use crate::clean::{clean, clean_line};
 use crate::content::Content;
 use crate::cut::{cut_clean, cut_plain};
+use crate::escaped::Part;
 use crate::limits::{Cut, Limits, Measure};
 use crate::output::Output;
-use crate::pieces::{Part, Piece};
+use crate::pieces::Piece;
 use crate::text::{Text, Unit, on_units};
 use crate::truncate::Keep;
 use crate::value::Value;

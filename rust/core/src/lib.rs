@@ -19,6 +19,7 @@
 //! assert!(carried.output.to_utf8().contains("### ls\n```\na.py\n```\n"));
 //! ```
 
+mod base64;
 pub mod branch;
 mod call_title;
 mod candidate;
@@ -31,6 +32,7 @@ pub mod dedupe;
 pub mod default_rules;
 pub mod dialogue;
 pub mod entry;
+pub mod escaped;
 pub mod fates;
 pub mod fences;
 pub mod fill;
@@ -67,6 +69,7 @@ pub mod session;
 pub mod settings;
 mod shapes;
 pub mod shell;
+mod spoken;
 pub mod summary;
 pub mod text;
 pub mod tokens;

@@ -5,7 +5,8 @@
 
 use std::ops::Range;
 
-use crate::pieces::{Part, Piece};
+use crate::escaped::Part;
+use crate::pieces::Piece;
 use crate::text::{OwnedText, Text, Unit, Width, grouped};
 
 /// ASCII parts of fewer code points are copied: a reference to one would take as much room.

@@ -1,7 +1,7 @@
 //! Text that need not be made whole: where it is looked at, or copied, a part of it will do.
 
+use crate::escaped::Plain;
 use crate::pieces::Piece;
-use crate::scan::Plain;
 use crate::text::Text;
 use crate::value::{Spelling, Value, text_or_empty};
 

@@ -1,24 +1,20 @@
 //! The bytes door: request bodies, JSON arrays and session files, read without making values of them.
 //!
 //! A document is checked to the letter once from end to end ([`syntax`], [`strings`], with the masks of [`crate::lanes`]).
-//! Its [`nodes`] are made meanwhile. A text is made without its escapes only when it is asked for, and as much of it as is
-//! asked for ([`decode`], [`unescape`]). The [`lines`] of a session file are read from the last on.
+//! Its [`nodes`] are made meanwhile; a text is decoded when it is asked for ([`crate::escaped`]). The [`lines`] of a session file are read from the last on.
 
-mod decode;
 mod document;
-mod ends;
+mod error;
 mod header;
 mod lines;
 mod name;
 mod nodes;
-mod plain;
 mod quote;
 mod request;
-mod short;
+pub(crate) mod short;
 mod spans;
-mod strings;
+pub(crate) mod strings;
 mod syntax;
-mod unescape;
 mod value;
 mod write;
 
@@ -28,11 +24,11 @@ use self::lines::{Lines, is_pretty};
 use self::request::{is_request, open_document};
 use crate::messages::{List, Messages, Record};
 
-pub use self::plain::Plain;
+pub use self::error::{Fault, Refused};
 pub(crate) use self::quote::{push_escaped, push_string};
 pub(crate) use self::request::messages_of;
 pub(crate) use self::spans::span_of;
-pub use self::syntax::{Fault, MAX_DEPTH, Refused};
+pub use self::syntax::MAX_DEPTH;
 pub use self::value::{Scanned, Written};
 pub use self::write::push_quoted;
 

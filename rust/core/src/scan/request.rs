@@ -2,12 +2,11 @@
 
 use bumpalo::Bump;
 
-use super::strings::Raw;
-use super::syntax::Scan;
+use super::error::Scan;
 use super::value::Scanned;
-use crate::read::items;
+use crate::escaped::EscapedText;
 use crate::text::Text;
-use crate::value::{Key, Value, names};
+use crate::value::{Key, Value, items, names};
 
 /// Where the messages of a document stand that has no `messages`, the first that is there.
 const LISTS: [Key<'static>; 6] =
@@ -33,7 +32,7 @@ pub(super) enum Part {
 
 impl Part {
     #[inline(always)]
-    pub(super) fn of(name: Raw<'_>) -> Self {
+    pub(super) fn of(name: EscapedText<'_>) -> Self {
         match &*name.utf8() {
             b"messages" => Self::Messages,
             b"contents" => Self::List(0),
@@ -79,7 +78,7 @@ pub(crate) fn messages_of(document: Scanned<'_>) -> Option<(Scanned<'_>, Option<
 
 /// The messages of a document as a list; `None` if it is neither a request nor a list of messages nor a message.
 pub(super) fn open_document<'a>(data: &'a [u8], bump: &'a Bump) -> Scan<Option<Scanned<'a>>> {
-    let document = Scanned::messages(data, bump)?;
+    let document = Scanned::document_of(data, |name| Part::of(name) != Part::Other, bump)?;
     if document.has(names::MESSAGES) {
         // If it is no list, the reference says what is wrong with it.
         return Ok(document.get(names::MESSAGES).and_then(Value::list));
