@@ -104,5 +104,5 @@ fn of_a_long_conversation_little_is_held_that_is_not_shown() {
     let turns = 4_000;
     let Held { most, context } = held(&body(turns));
     let messages = 2 * turns;
-    assert!(most < context + 32 * messages, "{most} bytes for {context}");
+    assert!(most < context + 512 * messages, "{most} bytes for {context}");
 }
