@@ -32,8 +32,7 @@ HEADER = (
     "total",
     "context",
     "most beside the body",
-    "context and 32 bytes a message",
-    "ratio",
+    "beside the context",
 )
 TOTALS = (200_000, NO_LIMIT)
 
@@ -62,9 +61,8 @@ def rows_of(messages: int, heap: Path, path: Path) -> list[list[str]]:
         done = subprocess.run(command, check=True, capture_output=True, text=True, env=environment)
         context, most = map(int, done.stdout.split())
         shown = "none" if total == NO_LIMIT else f"{total:,}"
-        allowed = context + 32 * messages
-        figures = [f"{number:,}" for number in (context, most, allowed)]
-        rows.append([f"W{messages}", shown, *figures, f"{most / allowed:.2f}"])
+        figures = [f"{number:,}" for number in (context, most, most - context)]
+        rows.append([f"W{messages}", shown, *figures])
     return rows
 
 

@@ -27,7 +27,7 @@ fuzz_target!(|data: &[u8]| {
     let side = [Keep::Head, Keep::Tail, Keep::Ends][usize::from(keep % 3)];
     check_cleaning(&text, sizes[0].max(3)); // a line is never shorter than its dots
     let source: Source<'_, Scanned<'_>> = Source {
-        text: Content::Piece(text).into(),
+        text: Content::Piece(text),
         language: ["", "python"][usize::from(keep >> 2 & 1)],
         side,
         reference: Text::ascii("t1"),

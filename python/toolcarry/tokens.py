@@ -95,7 +95,7 @@ def count_message_tokens(
     Counted are the texts, the names and arguments of calls, and the results, as ``carry`` shows them; not the protocol
     around them, nor thinking. An image, a document, a sound or a film counts 1,600, which is what providers take for a
     large image, and its base64 nothing. What a session left behind (side chains, other branches) counts 0.
-    Longer texts that were counted before are not counted again: see ``resize_token_memo``.
+    The extension does not count longer texts again that it counted before: see ``resize_token_memo``.
 
     >>> count_message_tokens([{"role": "user", "content": "one two three"}, {"role": "assistant", "content": "Yes"}])
     [3, 1]
@@ -147,6 +147,7 @@ def resize_token_memo(size: int) -> None:
     """Keep the counts of texts in no more than so many bytes: 16 MiB by default, some 130,000 texts; 0 keeps none.
 
     A text is known by a keyed hash of 128 bits, and the count that was not asked for the longest is forgotten first.
+    Without the extension no counts are kept.
 
     >>> resize_token_memo(0)  # off
     >>> resize_token_memo(16 << 20)

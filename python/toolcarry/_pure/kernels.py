@@ -27,14 +27,13 @@ from toolcarry._pure.history import (
     prove_rows,
 )
 from toolcarry._pure.inspect import inspect
-from toolcarry._pure.memo import resize_token_memo
 from toolcarry._pure.message_tokens import message_tokens
 from toolcarry._pure.parts import read_lines
 from toolcarry._pure.project.body import project_body
 from toolcarry._pure.project.objects import project
 from toolcarry._pure.recount.job import recount
 from toolcarry._pure.shell import has_side_effects
-from toolcarry._pure.tokens import count_texts, count_tokens, truncate_tokens
+from toolcarry._pure.tokens import count_texts, count_tokens, resize_token_memo, truncate_tokens
 from toolcarry._pure.truncate import truncate
 
 __all__ = [

@@ -11,11 +11,11 @@ from typing import Any
 
 from toolcarry._pure.content import MAX_PARTS, is_media, result_text
 from toolcarry._pure.dialogue import spoken_text
-from toolcarry._pure.memo import MEMO
 from toolcarry._pure.pair import object_at
 from toolcarry._pure.read import SPEAKERS, read_message, read_spoken
 from toolcarry._pure.said import Said
 from toolcarry._pure.session import Places
+from toolcarry._pure.tokens import count_tokens
 from toolcarry.decode import compact_json
 from toolcarry.types import EncodingName
 from toolcarry.wire import Wire, as_list, as_object
@@ -56,7 +56,7 @@ def tokens_of(message: Wire, encoding: EncodingName) -> int:
     for result in said.results:
         texts.append(result_text(result.content))
         media += count_media(result.content, 0)
-    return sum([MEMO.count(text, encoding) for text in texts]) + MEDIA_TOKENS * media
+    return sum([count_tokens(text, encoding) for text in texts]) + MEDIA_TOKENS * media
 
 
 def arguments_text(arguments: object) -> str:

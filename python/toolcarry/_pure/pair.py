@@ -16,7 +16,6 @@ from typing import Any
 from toolcarry._pure.branch import Branch
 from toolcarry._pure.content import is_stand_in
 from toolcarry._pure.entry import Entry, call_entry, result_entry
-from toolcarry._pure.exchange import Blocks, exchange
 from toolcarry._pure.read import SPEAKERS, read_message, read_spoken
 from toolcarry._pure.said import Said, ToolCall, ToolResult
 from toolcarry._pure.session import Places
@@ -52,57 +51,25 @@ class Walk:
     def entries(self) -> Iterator[Entry]:
         """Every block, newest first. An entry without call is a result whose call is missing, and so on."""
         messages = self._messages
-        main = self._main
-        # What may be the results of an exchange: it is read when the message before it is seen.
-        last: Blocks | None = None
         for position in range(len(messages) - 1, -1, -1):
-            message = messages[position]
-            lane, scope, is_active = main, "", True
-            if type(message) is not dict:
-                if last is not None:
-                    yield from self._read_blocks(last)
-                    last = None
-                message = object_at(position, message)
-            role = message.get("role")
-            if role is None and ("uuid" in message or "message" in message):
-                placed = self._places.place(message, position)
-                if placed is None:
-                    continue
-                message, scope, is_active = placed
-                if scope:
-                    lane = self._side_lanes.setdefault(scope, Lane())
-                role = message.get("role")
-            if last is not None:
-                if role == "assistant" and lane is main:
-                    order = self._order
-                    entries = exchange(message, last, position, order, is_active)
-                    if entries:
-                        self._order = order + len(entries)
-                        yield from entries
-                        last = None
-                        continue
-                yield from self._read_blocks(last)
-                last = None
-            if role == "user" and lane is main and not self._held:
-                content = message.get("content")
-                if type(content) is list:
-                    last = content, position, is_active
-                    continue
-            yield from self._read(message, role, position, lane, scope, is_active)
-        if last is not None:
-            yield from self._read_blocks(last)
+            placed = self._places.place(object_at(position, messages[position]), position)
+            if placed is None:
+                continue
+            message, scope, is_active = placed
+            lane = self._side_lanes.setdefault(scope, Lane()) if scope else self._main
+            yield from self._read(message, position, lane, scope, is_active)
         if self._held:
-            for lane in (main, *self._side_lanes.values()):
+            for lane in (self._main, *self._side_lanes.values()):
                 self._close_turn(lane)
             self._settle_rest()
             yield from self._flush()
 
     def _read(
-        self, message: Wire, role: object, position: int, lane: Lane, scope: str, is_active: bool
+        self, message: Wire, position: int, lane: Lane, scope: str, is_active: bool
     ) -> list[Entry]:
         """Take in what a message says; the entries that are certain by it."""
         said = Said()
-        read_message(message, role, said)
+        read_message(message, message.get("role"), said)
         calls, results = said.calls, said.results
         ready: list[Entry] = []
         if lane.turn is not None and not calls and not results and is_users(message):
@@ -119,11 +86,6 @@ class Walk:
             if not self._waiting:
                 ready += self._flush()
         return ready
-
-    def _read_blocks(self, blocks: Blocks) -> list[Entry]:
-        """Take in, in the general way, what a message of the user's said."""
-        content, position, is_active = blocks
-        return self._read({"content": content}, "user", position, self._main, "", is_active)
 
     def _add_results(
         self, results: list[ToolResult], position: int, lane: Lane, scope: str, is_active: bool

@@ -90,6 +90,10 @@ def count_texts(texts: list[str], encoding: EncodingName) -> list[int]:
     return [count_tokens(text, encoding) for text in texts]
 
 
+def resize_token_memo(size: int) -> None:
+    """Do nothing: the reference counts every text again."""
+
+
 def encode(text: str, name: EncodingName) -> list[int]:
     """The tokens of a text."""
     encoding = encoding_of(name)

@@ -1,10 +1,9 @@
 //! A block that is offered to a context. The twin is `_pure/candidate.py`.
 
-use crate::entry::Entry;
+use crate::entry::{Entry, Kind};
 use crate::limits::{Measure, signed};
 use crate::output::{Output, Place};
 use crate::render::{Section, count_note, keep_title, notes, with_count};
-use crate::rules::Kind;
 use crate::text::OwnedText;
 use crate::value::Value;
 

@@ -93,7 +93,7 @@ fn carry_walked<'a, M: Messages<'a>>(
     is_traced: bool,
 ) -> Result<Carried<'a>, Halt<M::Error>> {
     let mut job = Job {
-        fill: Fill::new(walk.data(), settings, summary, is_traced),
+        fill: Fill::new(settings, summary, is_traced),
         judging: Judging::with_room(rules, ROOM),
         counts: Counts::default(),
     };
@@ -196,7 +196,7 @@ pub fn format<'a, V: Value<'a>>(
     settings: &Settings,
     rules: &RuleSet,
 ) -> Output<'a> {
-    let mut fill = Fill::new(&[], settings, summary, false);
+    let mut fill = Fill::new(settings, summary, false);
     let judging = Judging::new(rules);
     let mut counts: Vec<(usize, usize)> =
         entries.iter().flat_map(|(entry, earlier)| earlier.iter().map(|age| (*age, entry.order))).collect();

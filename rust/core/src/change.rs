@@ -1,15 +1,10 @@
 //! What an edit changed. The twin is `_pure/change.py`.
 
-use std::cell::OnceCell;
-
 use crate::content::Content;
 use crate::dedupe::WHOLE_FILE_KEYS;
 use crate::pieces::Piece;
-use crate::read::items;
-use crate::scan::Signed;
 use crate::text::{OwnedText, Text};
-use crate::unmade::SourceText;
-use crate::value::{Key, Value, names, text_or_empty};
+use crate::value::{Key, Value, items, names, text_or_empty};
 
 /// Room for the signs of lines of so many characters is made at once.
 const SHORT_LINE: usize = 16;
@@ -19,26 +14,27 @@ const NEW_KEYS: [Key<'static>; 3] = [names::NEW_STRING, names::NEW_STR, names::I
 const DIFF_KEYS: [Key<'static>; 2] = [names::DIFF, names::PATCH];
 
 /// What an edit changed, as lines with `-` and `+` (true), or the whole that a write wrote (false).
-pub(crate) fn change_of<'a, V: Value<'a>>(input: V) -> Option<(SourceText<'a, V>, bool)> {
+pub(crate) fn change_of<'a, V: Value<'a>>(input: V) -> Option<(Content<'a, V>, bool)> {
     if let Some(edits) = input.get(names::EDITS).and_then(Value::list) {
         let mut text = OwnedText::default();
         for edit in items(edits).filter_map(Value::object) {
             push_replaced(&mut text, replaced(edit));
         }
         if !text.as_text().is_empty() {
-            return Some((Content::Piece(Piece::own(text)).into(), true));
+            return Some((Content::Piece(Piece::own(text)), true));
         }
     }
     let texts = replaced(input);
     if texts.iter().any(Option::is_some) {
-        let texts = texts.map(|text| text.filter(|text| text.text_len() != Some(0)));
-        return texts.iter().any(Option::is_some).then(|| (change(texts), true));
+        let mut text = OwnedText::default();
+        push_replaced(&mut text, texts);
+        return (!text.as_text().is_empty()).then(|| (Content::Piece(Piece::own(text)), true));
     }
     if let Some(diff) = first_text(input, &DIFF_KEYS) {
-        return Some((Content::Value(diff).into(), true));
+        return Some((Content::Value(diff), true));
     }
     let whole = first_text(input, &WHOLE_FILE_KEYS).or_else(|| first_text(input, &[names::NEW_SOURCE]))?;
-    Some((Content::Value(whole).into(), false))
+    Some((Content::Value(whole), false))
 }
 
 /// The old text and the new.
@@ -46,20 +42,7 @@ fn replaced<'a, V: Value<'a>>(edit: V) -> [Option<V>; 2] {
     [first_text(edit, &OLD_KEYS), first_text(edit, &NEW_KEYS)]
 }
 
-/// The old lines with `-`, the new with `+`, of which none are made where all are plain.
-fn change<'a, V: Value<'a>>([old, new]: [Option<V>; 2]) -> SourceText<'a, V> {
-    let signed = |text: Option<V>, sign| match text {
-        Some(text) => Signed::of(text.plain_start(usize::MAX)?, sign).map(Some),
-        None => Some(None),
-    };
-    if let (Some(old), Some(new)) = (signed(old, b'-'), signed(new, b'+')) {
-        return SourceText::Change([old, new], OnceCell::new());
-    }
-    let mut text = OwnedText::default();
-    push_replaced(&mut text, [old, new]);
-    Content::Piece(Piece::own(text)).into()
-}
-
+/// Add the old lines with `-` and the new lines with `+`.
 fn push_replaced<'a, V: Value<'a>>(text: &mut OwnedText, [old, new]: [Option<V>; 2]) {
     push_prefixed(text, text_or_empty(old), "-");
     push_prefixed(text, text_or_empty(new), "+");

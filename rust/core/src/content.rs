@@ -1,13 +1,10 @@
 //! The text of a result, whole or in part, whatever kind of thing came back. The twin is `_pure/content.py`.
 
-use crate::media::{
-    ADDRESS, FILES, MEDIA, UNTYPED_MEDIA, address_line, blob_line, found_line, holds_media, is_opaque, is_text,
-    is_untyped_data, media_line,
-};
+use crate::base64::{ADDRESS, FILES, MEDIA, UNTYPED_MEDIA, address_line, blob_line};
+use crate::media::{found_line, holds_media, is_opaque, is_text, is_untyped_data, media_line};
 use crate::pieces::Piece;
-use crate::read::items;
 use crate::text::{OwnedText, Text};
-use crate::value::{Key, Value, names, text_or_empty};
+use crate::value::{Key, Value, items, names, text_or_empty};
 
 pub use crate::unmade::Content;
 

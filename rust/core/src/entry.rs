@@ -3,10 +3,35 @@
 use crate::content::{Content, is_stand_in, result_content};
 use crate::pieces::Piece;
 use crate::read::UNKNOWN;
-use crate::rules::Kind;
 use crate::said::{ToolCall, ToolResult};
 use crate::text::Text;
 use crate::value::Value;
+
+/// What a tool does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// It reads a file.
+    Read,
+    /// It changes a file.
+    Edit,
+    /// It runs a command.
+    Command,
+    /// Anything else.
+    Other,
+}
+
+impl Kind {
+    /// The kind's name.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Edit => "edit",
+            Self::Command => "command",
+            Self::Other => "other",
+        }
+    }
+}
 
 /// A block in the making: a call, a result, or both, as the wire's own objects.
 #[derive(Clone, Debug)]

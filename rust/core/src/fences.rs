@@ -2,15 +2,15 @@
 //! The twin is `_pure/fences.py`.
 
 use crate::clean::{clean, clean_line};
+use crate::content::Content;
+use crate::cut::{cut_clean, cut_plain};
+use crate::escaped::Part;
 use crate::limits::{Cut, Limits, Measure};
 use crate::output::Output;
-use crate::pieces::{Part, Piece};
-use crate::scan::Signed;
+use crate::pieces::Piece;
 use crate::text::{Text, Unit, on_units};
 use crate::truncate::Keep;
-pub use crate::unmade::SourceText;
 use crate::value::Value;
-use crate::windows::{cut_windows, plain_ends};
 
 /// A cut text of fewer characters tells nothing: the block is left out instead.
 const LEAST_SHOWN: usize = 20;
@@ -24,7 +24,7 @@ const CLOSING: &str = "\n```\n\n";
 #[derive(Clone, Debug)]
 pub struct Source<'a, V> {
     /// The text.
-    pub text: SourceText<'a, V>,
+    pub text: Content<'a, V>,
     /// The language of the fence; may be empty.
     pub language: &'static str,
     /// What stays where the text is cut.
@@ -146,12 +146,6 @@ impl<'a> Shown<'a> {
         Self { head: text.into(), tail: Part::default(), reference: None, tokens: [tokens, None] }
     }
 
-    fn change(lines: [Option<Signed<'a>>; 2]) -> Self {
-        let mut lines = lines.into_iter().flatten().map(Part::Signed);
-        let mut next = || lines.next().unwrap_or_default();
-        Self { head: next(), tail: next(), reference: None, tokens: [None; 2] }
-    }
-
     fn ends<V: Value<'a>>(source: &Source<'a, V>, [head, tail]: [Part<'a>; 2], tokens: Option<[usize; 2]>) -> Self {
         let tokens = tokens.map_or([None; 2], |tokens| tokens.map(Some));
         Self { head, tail, reference: Some(reference_of(source)), tokens }
@@ -182,8 +176,6 @@ impl<'a> Shown<'a> {
             Part::Piece(piece) => piece.text(),
             Part::Plain(plain) if character == b'`' && !plain.has_backticks() => Text::ascii(""),
             Part::Plain(plain) => Text::Latin1(plain.written()),
-            Part::Signed(lines) if character == b'`' && !lines.lines().has_backticks() => Text::ascii(""),
-            Part::Signed(lines) => Text::Latin1(lines.lines().written()),
         });
         let runs = ends.into_iter().chain([reference]).map(|text| {
             let Some(start) = text.find(character) else { return 0 };
@@ -199,24 +191,17 @@ fn cut_to<'a, V: Value<'a>>(source: &Source<'a, V>, limits: Limits, measure: Mea
     let is_long = text.len() > limits.chars;
     // Tokens are counted of texts that are made.
     let is_plain = measure.is_characters() && limits.tokens.is_none();
-    if let SourceText::Change(lines, _) = text
-        && is_plain
-        && !is_long
-    {
-        return Shown::change(*lines);
-    }
-    let text = &*text.content();
     if is_plain {
-        if is_long && let Some(ends) = plain_ends(text, limits.chars, *side) {
+        if is_long && let Some(ends) = cut_plain(text, limits.chars, *side) {
             return Shown::ends(source, ends.map(Part::Plain), None);
         }
         if !is_long && let Some(whole) = text.plain_start(usize::MAX) {
             return Shown::whole(Part::Plain(whole), None);
         }
     }
-    let cut = if is_long { cut_windows(text, limits.chars, *side) } else { None };
-    let Cut { head, tail, tokens } = if let Some(cut) = cut {
-        cut.within(limits, *side)
+    let ends = if is_long { cut_clean(text, limits.chars, *side) } else { None };
+    let Cut { head, tail, tokens } = if let Some([head, tail]) = ends {
+        Cut { head, tail, tokens: None }.within(limits, *side)
     } else {
         let text = clean(&text.whole());
         match Cut::of(&text, limits, *side) {
@@ -267,14 +252,13 @@ fn run_length<C: Unit>(units: &[C], character: u8) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::content::Content;
     use crate::scan::Scanned;
 
     #[test]
     fn clean_text_is_borrowed() {
         let given = "def main():\n".repeat(20);
         let source: Source<'_, Scanned<'_>> = Source {
-            text: Content::Piece(Piece::ascii(&given)).into(),
+            text: Content::Piece(Piece::ascii(&given)),
             language: "python",
             side: Keep::Head,
             reference: Text::ascii("t1"),

@@ -64,9 +64,9 @@ pub struct Fill<'a, 's, V> {
 }
 
 impl<'a, 's, V: Value<'a>> Fill<'a, 's, V> {
-    /// A context that holds the summary so far, of a conversation that may stand in some data.
+    /// A context that holds the summary so far.
     #[must_use]
-    pub fn new(data: &'a [u8], settings: &'s Settings, summary: &Piece<'_>, is_traced: bool) -> Self {
+    pub fn new(settings: &'s Settings, summary: &Piece<'_>, is_traced: bool) -> Self {
         let mut fill = Self {
             is_done: false,
             shown: 0,
@@ -82,7 +82,7 @@ impl<'a, 's, V: Value<'a>> Fill<'a, 's, V> {
             trace: is_traced.then(Vec::new),
             left: signed(settings.total) - signed(frame_size(settings.measure)),
             blocks: Vec::with_capacity(ROOM),
-            output: Output::over(data, ROOM),
+            output: Output::with_room(ROOM),
             opened: Vec::new(),
             counted: AHashMap::new(),
             is_spent: false,

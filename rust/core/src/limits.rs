@@ -7,12 +7,15 @@
 use std::ops::Range;
 
 use crate::clean::cut_text;
+use crate::escaped::Part;
 use crate::output::{Output, Place};
-use crate::pieces::{Part, Piece};
-use crate::settings::NO_LIMIT;
+use crate::pieces::Piece;
 use crate::text::Text;
 use crate::tokens::{Encoding, Kept, Tally};
 use crate::truncate::Keep;
+
+/// The value of a limit that says: none.
+pub const NO_LIMIT: usize = isize::MAX.unsigned_abs();
 
 /// What a total counts.
 #[derive(Clone, Copy, Debug)]

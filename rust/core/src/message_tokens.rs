@@ -5,14 +5,14 @@
 //! what no other backend is given: the protocol around it, and thinking.
 
 use crate::content::{Content, MAX_PARTS, is_media, result_content};
-use crate::dialogue::spoken_content;
 use crate::messages::{Halt, Messages};
 use crate::pieces::Piece;
-use crate::read::{items, objects, read_message, read_spoken, speaker_of};
+use crate::read::{read_message, read_spoken, speaker_of};
 use crate::said::Said;
 use crate::session::Places;
+use crate::spoken::spoken_content;
 use crate::tokens::{Encoding, Memo};
-use crate::value::{Key, Value, names};
+use crate::value::{Key, Value, items, names, objects};
 
 /// Where a part may hold parts. What else an answer in JSON says of media are words.
 const HOLDERS: [Key<'static>; 3] = [names::CONTENT, names::PARTS, names::FUNCTION_RESPONSE_CAMEL];

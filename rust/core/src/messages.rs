@@ -13,11 +13,6 @@ pub trait Messages<'a> {
     /// The last message before a position, or the last of all, with its position. Positions only have an order.
     fn before(&self, position: Option<usize>) -> Result<Option<(usize, Self::Item)>, Self::Error>;
 
-    /// The bytes that the messages stand in, where it is bytes.
-    fn data(&self) -> &'a [u8] {
-        &[]
-    }
-
     /// The number of the message, or of the line, at a position; from 0.
     fn number(&self, position: usize) -> usize;
 
@@ -96,16 +91,34 @@ impl<'a, V: Value<'a>> Messages<'a> for List<V> {
     }
 }
 
+/// A slice of messages that are all there.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Slice<'m, V>(pub(crate) &'m [V]);
+
+impl<'a, V: Value<'a>> Messages<'a> for Slice<'_, V> {
+    type Item = V;
+    type Error = std::convert::Infallible;
+
+    fn before(&self, position: Option<usize>) -> Result<Option<(usize, V)>, Self::Error> {
+        let Some(position) = position.unwrap_or(self.0.len()).checked_sub(1) else { return Ok(None) };
+        Ok(self.0.get(position).map(|item| (position, *item)))
+    }
+
+    fn number(&self, position: usize) -> usize {
+        position
+    }
+
+    fn records(&self, last: usize) -> Result<Vec<Option<Record<'a>>>, Self::Error> {
+        Ok(self.0.iter().take(last + 1).map(|item| Record::of(*item)).collect())
+    }
+}
+
 impl<'a, M: Messages<'a>> Messages<'a> for &M {
     type Item = M::Item;
     type Error = M::Error;
 
     fn before(&self, position: Option<usize>) -> Result<Option<(usize, Self::Item)>, Self::Error> {
         (**self).before(position)
-    }
-
-    fn data(&self) -> &'a [u8] {
-        (**self).data()
     }
 
     fn number(&self, position: usize) -> usize {

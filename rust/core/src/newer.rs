@@ -3,9 +3,8 @@
 use std::num::NonZero;
 
 use crate::dedupe::{Judgement, Reason, STAYS, WHOLE_FILE_KEYS};
-use crate::entry::Entry;
+use crate::entry::{Entry, Kind};
 use crate::lines::{DEFAULT_READ, Read, UNREADABLE, find_covering, line_range, remember_range};
-use crate::rules::Kind;
 use crate::shell::has_side_effects;
 use crate::value::Value;
 

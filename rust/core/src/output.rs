@@ -1,79 +1,55 @@
-//! Finished output: text of our own with parts of the input between, written once into one exact allocation.
+//! The output of a job: pieces of the input with text of our own between them, written in one pass into one allocation.
+//!
+//! A step keeps text in the order in which it comes by it, which is newest block first. What it keeps becomes part of the
+//! output when it is placed, so that blocks are placed oldest first and nothing is copied twice.
 
 use std::ops::Range;
 
-use crate::grouped::{grouped_size, with_grouped};
-use crate::kept::{Kept, Seeing};
-use crate::pieces::Part;
-use crate::scan::span_of;
-use crate::shorthand::{Reading, Shorthand};
-use crate::text::{OwnedText, Text, Unit, Width};
+use crate::escaped::Part;
+use crate::pieces::Piece;
+use crate::text::{OwnedText, Text, Unit, Width, grouped};
 
-/// Parts of fewer code points, all ASCII, become own text: kept as they are, most would take as much.
+/// ASCII parts of fewer code points are copied: a reference to one would take as much room.
 const SHORT: usize = 128;
-/// Of those that are longer than this, and stand in the data, it is kept where.
-const LONGEST_COPIED: usize = 8;
-/// The own text of a block takes about as much.
+/// The own text of a block takes about as many bytes.
 const OWN_ROOM: usize = 48;
 
-/// Finished output. What it says is kept as it comes, and stands in an order of its own.
+/// Text that is kept, and the order in which it is written.
 #[derive(Clone, Debug, Default)]
 pub struct Output<'a> {
-    /// What parts may stand in. Where there is any, own text is in shorthand, since it may have to wait until all is let
-    /// go of that the output was made with; else it is text, which is sooner kept and written.
-    data: &'a [u8],
-    /// ASCII.
-    own: Shorthand,
+    /// Copied text, all of it ASCII.
+    own: Vec<u8>,
+    /// Parts that are not copied.
     insets: Vec<Inset<'a>>,
+    /// The kept stretches that make up the output.
     order: Vec<Range<Place>>,
-    /// How many code points are kept.
+    /// The number of code points kept.
     size: usize,
 }
 
-/// A part that was not copied.
+/// A part between two stretches of copied text.
 #[derive(Clone, Debug)]
 struct Inset<'a> {
-    /// What the own text before it takes.
+    /// The length of the copied text before it.
     own: usize,
     part: Part<'a>,
 }
 
-/// A place in what an output keeps; the default is its beginning.
+/// A position in the kept text. The default is its beginning.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Place {
-    /// What the own text before it takes.
+    /// The length of the copied text before it.
     own: usize,
-    /// How many parts between.
+    /// The number of parts before it.
     insets: usize,
-    /// How many code points.
+    /// The number of code points before it.
     size: usize,
 }
 
 impl<'a> Output<'a> {
-    /// An empty output with room for so many blocks, of which parts may stand in some data.
-    pub(crate) fn over(data: &'a [u8], blocks: usize) -> Self {
-        let own = Shorthand::with_room(blocks * OWN_ROOM);
-        Self { data, own, insets: Vec::with_capacity(2 * blocks), ..Self::default() }
-    }
-
-    /// Whether own text is in shorthand.
-    fn is_said(&self) -> bool {
-        !self.data.is_empty()
-    }
-
-    /// What the own text takes.
-    pub(crate) fn said_len(&self) -> usize {
-        self.own.len()
-    }
-
-    /// Where a part stands in the data, if it does.
-    pub(crate) fn start_of(&self, part: &[u8]) -> Option<u32> {
-        self.data.as_ptr_range().contains(&part.as_ptr()).then(|| span_of(part, self.data).start.try_into().ok())?
-    }
-
-    /// Each part that was not copied, whether it stands in the output or not.
-    pub(crate) fn insets(&self) -> impl ExactSizeIterator<Item = &Part<'a>> {
-        self.insets.iter().map(|inset| &inset.part)
+    /// An empty output with room for a number of blocks.
+    pub(crate) fn with_room(blocks: usize) -> Self {
+        Self { own: Vec::with_capacity(blocks * OWN_ROOM), insets: Vec::with_capacity(2 * blocks), ..Self::default() }
     }
 
     /// Add a part at the end.
@@ -83,73 +59,51 @@ impl<'a> Output<'a> {
         self.place(start..self.end());
     }
 
+    /// Add an ASCII literal at the end.
     pub(crate) fn push_ascii(&mut self, text: &str) {
         let start = self.end();
         self.keep_ascii(text);
         self.place(start..self.end());
     }
 
-    /// Keep a part, which does not stand in the output until its place is put in order.
+    /// Keep a part. It is not written until its place is.
     pub(crate) fn keep(&mut self, part: Part<'a>) {
         if part.is_empty() {
             return;
         }
         self.size += part.len();
-        let narrow = match &part {
-            _ if part.len() >= SHORT => None,
-            Part::Piece(piece) => match piece.text() {
-                Text::Latin1(units) => Some(units).filter(|units| units.is_ascii()),
-                _ => None,
-            },
-            Part::Plain(plain) => Some(plain.written()).filter(|bytes| bytes.len() == plain.len()),
-            Part::Signed(_) => None,
-        };
-        match narrow {
+        match short_ascii(&part) {
+            Some(units) => self.own.extend_from_slice(units),
             None => self.insets.push(Inset { own: self.own.len(), part }),
-            Some(units) if !self.is_said() => self.own.add(units),
-            Some(units) => match self.start_of(units) {
-                Some(start) if units.len() > LONGEST_COPIED => {
-                    self.own.say_part(start, units.len(), Reading::AsItStands);
-                }
-                _ => self.own.say(units),
-            },
         }
     }
 
+    /// Keep an ASCII literal.
     #[inline(always)]
     pub(crate) fn keep_ascii(&mut self, text: &str) {
         self.size += text.len();
-        if self.is_said() {
-            self.own.say(text.as_bytes());
-        } else {
-            self.own.add(text.as_bytes());
-        }
+        self.own.extend_from_slice(text.as_bytes());
     }
 
     /// Keep a number with commas.
     pub(crate) fn keep_number(&mut self, number: usize) {
-        self.size += grouped_size(number);
-        if self.is_said() {
-            self.own.say_number(number);
-        } else {
-            with_grouped(number, |digits| self.own.add(digits));
-        }
+        self.keep_ascii(&grouped(number));
     }
 
-    /// Where the next part will be kept.
+    /// The position that the next part gets.
     #[must_use]
     pub fn end(&self) -> Place {
         Place { own: self.own.len(), insets: self.insets.len(), size: self.size }
     }
 
-    /// Keep nothing of what is kept behind a place, none of which stands in the output.
+    /// Forget everything kept after a position. None of it may have been placed.
     pub(crate) fn go_back(&mut self, place: Place) {
         self.own.truncate(place.own);
         self.insets.truncate(place.insets);
         self.size = place.size;
     }
 
-    /// Let what is kept between two places be the next that stands in the output.
+    /// Write what is kept between two positions next.
     pub fn place(&mut self, kept: Range<Place>) {
         match self.order.last_mut() {
             _ if kept.start == kept.end => {}
@@ -158,77 +112,71 @@ impl<'a> Output<'a> {
         }
     }
 
-    /// How many code points are kept between two places.
+    /// The number of code points between two positions.
     pub(crate) fn size_of(kept: &Range<Place>) -> usize {
         kept.end.size - kept.start.size
     }
 
-    /// See what is kept between two places.
-    fn see_kept<'o>(&'o self, kept: &Range<Place>, see: &mut impl FnMut(Kept<'o, 'a>)) {
-        let own_text = if self.is_said() { Kept::Said } else { Kept::Text };
+    /// Visit the parts between two positions; copied text is visited as a part, too.
+    pub(crate) fn see_parts(&self, kept: &Range<Place>, see: &mut impl FnMut(&Part<'_>)) {
+        let mut see_own = |own: Range<usize>, inset: Option<&Part<'_>>| {
+            let own = self.own.get(own).unwrap_or_default();
+            if !own.is_empty() {
+                see(&Piece::Borrowed(Text::Latin1(own)).into());
+            }
+            if let Some(part) = inset {
+                see(part);
+            }
+        };
         let mut own = kept.start.own;
         for inset in self.insets.get(kept.start.insets..kept.end.insets).unwrap_or_default() {
-            see(own_text(self.own.get(own..inset.own)));
-            see(Kept::Part(&inset.part));
+            see_own(own..inset.own, Some(&inset.part));
             own = inset.own;
         }
-        see(own_text(self.own.get(own..kept.end.own)));
+        see_own(own..kept.end.own, None);
     }
 
-    /// See each part of what is kept between two places.
-    pub(crate) fn see_parts(&self, kept: &Range<Place>, see: &mut impl FnMut(&Part<'_>)) {
-        let mut seeing = Seeing::new(self.data, see);
-        self.see_kept(kept, &mut |kept| seeing.take(&kept));
-        seeing.flush();
+    /// Visit the parts of the output in the order in which they are written.
+    fn see_all(&self, mut see: impl FnMut(&Part<'_>)) {
+        for kept in &self.order {
+            self.see_parts(kept, &mut see);
+        }
     }
 
-    /// What is kept between two places.
+    /// The text between two positions.
     pub(crate) fn kept(&self, kept: Range<Place>) -> OwnedText {
         let mut text = OwnedText::default();
         self.see_parts(&kept, &mut |part| part.with_text(|own| text.push(own)));
         text
     }
 
-    /// See all that stands in the output, one behind the other.
-    pub(crate) fn see<'o>(&'o self, see: &mut impl FnMut(Kept<'o, 'a>)) {
-        for kept in &self.order {
-            self.see_kept(kept, see);
-        }
-    }
-
-    /// See each part, one behind the other.
-    fn see_all(&self, mut see: impl FnMut(&Part<'_>)) {
-        let mut seeing = Seeing::new(self.data, &mut see);
-        self.see(&mut |kept| seeing.take(&kept));
-        seeing.flush();
-    }
-
-    /// How many code points there are.
+    /// The number of code points.
     #[must_use]
     pub fn len(&self) -> usize {
         self.order.iter().map(Self::size_of).sum()
     }
 
-    /// Whether there is no code point.
+    /// True if there is no code point.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.order.is_empty()
     }
 
-    /// What the widest code point needs.
+    /// The width of the widest code point.
     #[must_use]
     pub fn width(&self) -> Width {
-        let mut width = Width::Ascii;
-        self.see(&mut |kept| {
-            width = match kept {
-                Kept::Part(part) if width < Width::Ucs4 => width.max(part.width()),
-                _ => width,
-            };
-        });
+        let mut width = Width::Ascii; // as copied text is
+        for kept in &self.order {
+            for inset in self.insets.get(kept.start.insets..kept.end.insets).unwrap_or_default() {
+                if width < Width::Ucs4 {
+                    width = width.max(inset.part.width());
+                }
+            }
+        }
         width
     }
 
-    /// Write all code points into `room`, which holds exactly as many and is wide enough.
+    /// Write all code points into `room`, which holds exactly [`Output::len`] of them and is wide enough.
     pub fn write<C: Unit>(&self, room: &mut [C]) {
         let mut at = 0;
         self.see_all(|part| {
@@ -240,13 +188,36 @@ impl<'a> Output<'a> {
         });
     }
 
+    /// The number of bytes in UTF-8.
+    #[must_use]
+    pub fn utf8_len(&self) -> usize {
+        let mut size = 0;
+        self.see_all(|part| size += part.utf8_len());
+        size
+    }
+
+    /// Write the output in UTF-8 into `room`, which holds [`Output::utf8_len`] bytes. A lone surrogate becomes U+FFFD.
+    ///
+    /// All of the room is written, even if the input is a mapped file that changed since it was measured: what is missing
+    /// then is filled with spaces.
+    pub fn write_utf8(&self, room: &mut [u8]) {
+        let mut at = 0;
+        self.see_all(|part| {
+            let rest = room.get_mut(at..).unwrap_or_default();
+            let size = part.write_utf8(rest);
+            if size > rest.len() {
+                rest.fill(b' ');
+            }
+            at += size;
+        });
+        room.get_mut(at..).unwrap_or_default().fill(b' ');
+    }
+
     /// The output in UTF-8; a lone surrogate becomes U+FFFD.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
-        let mut size = 0;
-        self.see_all(|part| size += part.utf8_len());
-        let (mut bytes, mut at) = (vec![0; size], 0);
-        self.see_all(|part| at += part.write_utf8(bytes.get_mut(at..).unwrap_or_default()));
+        let mut bytes = vec![0; self.utf8_len()];
+        self.write_utf8(&mut bytes);
         bytes
     }
 
@@ -254,6 +225,20 @@ impl<'a> Output<'a> {
     #[must_use]
     pub fn to_utf8(&self) -> String {
         String::from_utf8(self.to_bytes()).unwrap_or_default()
+    }
+}
+
+/// The bytes of a part that is short and ASCII and holds no escape.
+fn short_ascii<'p>(part: &'p Part<'_>) -> Option<&'p [u8]> {
+    if part.len() >= SHORT {
+        return None;
+    }
+    match part {
+        Part::Piece(piece) => match piece.text() {
+            Text::Latin1(units) => Some(units).filter(|units| units.is_ascii()),
+            _ => None,
+        },
+        Part::Plain(plain) => Some(plain.written()).filter(|bytes| bytes.len() == plain.len()),
     }
 }
 

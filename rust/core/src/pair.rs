@@ -56,11 +56,6 @@ impl<'a, M: Messages<'a>> Walk<'a, M> {
         Self::with(messages, Places::following())
     }
 
-    /// The bytes that the messages stand in, where it is bytes.
-    pub(crate) fn data(&self) -> &'a [u8] {
-        self.messages.data()
-    }
-
     fn with(messages: M, places: Places<'a>) -> Self {
         Self {
             duplicate_results: 0,

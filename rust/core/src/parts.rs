@@ -3,12 +3,12 @@
 use bumpalo::Bump;
 
 use crate::content::{Content, result_content};
-use crate::dialogue::spoken_content;
 use crate::history::{has_cut_word, write_text};
 use crate::pieces::Piece;
 use crate::read::{read_message, read_spoken, speaker_of};
 use crate::said::{Said, ToolCall};
 use crate::scan::{Scanned, Written};
+use crate::spoken::spoken_content;
 use crate::text::{OwnedText, Text};
 use crate::tokens::Encoding;
 use crate::value::{Value, names};

@@ -1,10 +1,9 @@
-//! What an output is made of: pieces of the input and of our own texts, and text that is not yet made.
+//! Pieces of the input and of our own texts.
 
 use std::hash::{Hash, Hasher};
 use std::rc::Rc;
 
-use crate::scan::{Plain, Signed};
-use crate::text::{OwnedText, Text, Width};
+use crate::text::{OwnedText, Text};
 
 /// A piece of an output: borrowed from the input, or part of a text of our own.
 #[derive(Clone, Debug)]
@@ -104,95 +103,5 @@ impl Eq for Piece<'_> {}
 impl Hash for Piece<'_> {
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.text().hash(state);
-    }
-}
-
-/// A part of an output: a piece, or text that is made only where it is written.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Part<'a> {
-    /// A piece.
-    Piece(Piece<'a>),
-    /// Text that is not yet made.
-    Plain(Plain<'a>),
-    /// The same, with a sign before each line.
-    Signed(Signed<'a>),
-}
-
-impl<'a> From<Piece<'a>> for Part<'a> {
-    fn from(piece: Piece<'a>) -> Self {
-        Self::Piece(piece)
-    }
-}
-
-impl Default for Part<'_> {
-    fn default() -> Self {
-        Self::Piece(Piece::default())
-    }
-}
-
-impl Part<'_> {
-    /// How many code points.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        match self {
-            Self::Piece(piece) => piece.len(),
-            Self::Plain(plain) => plain.len(),
-            Self::Signed(lines) => lines.len(),
-        }
-    }
-
-    /// Whether there is no code point.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// Whether the last code point is a newline.
-    #[must_use]
-    pub fn ends_with_newline(&self) -> bool {
-        match self {
-            Self::Piece(piece) => piece.text().ends_with("\n"),
-            Self::Plain(plain) => plain.ends_with_newline(),
-            Self::Signed(_) => true,
-        }
-    }
-
-    /// How many bytes it takes in UTF-8.
-    #[must_use]
-    pub fn utf8_len(&self) -> usize {
-        match self {
-            Self::Piece(piece) => piece.text().utf8_len(),
-            Self::Plain(plain) => plain.utf8_len(),
-            Self::Signed(lines) => lines.utf8_len(),
-        }
-    }
-
-    /// What the widest code point needs.
-    #[must_use]
-    pub fn width(&self) -> Width {
-        match self {
-            Self::Piece(piece) => piece.text().width(),
-            Self::Plain(plain) => plain.width(),
-            Self::Signed(lines) => lines.width(),
-        }
-    }
-
-    /// Write it in UTF-8 into room for [`Part::utf8_len`] bytes; how many it took. A lone surrogate becomes U+FFFD. What
-    /// stands in the room behind them may be overwritten.
-    pub fn write_utf8(&self, room: &mut [u8]) -> usize {
-        match self {
-            Self::Piece(piece) => piece.text().write_utf8(room),
-            Self::Plain(plain) => plain.write_utf8(room),
-            Self::Signed(lines) => lines.write_utf8(room),
-        }
-    }
-
-    /// Say something of the text, which is made for it where it is not yet.
-    pub fn with_text<T>(&self, then: impl FnOnce(Text<'_>) -> T) -> T {
-        match self {
-            Self::Piece(piece) => then(piece.text()),
-            Self::Plain(plain) => then(plain.made().as_text()),
-            Self::Signed(lines) => then(lines.made().as_text()),
-        }
     }
 }

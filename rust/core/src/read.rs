@@ -6,7 +6,9 @@
 use crate::said::{Said, Spoken, ToolCall, ToolResult};
 use crate::shapes::{self, Chat};
 use crate::text::Text;
-use crate::value::{Key, Value, names, text_or_empty};
+use crate::value::{Value, names, text_or_empty};
+
+pub(crate) use crate::value::{first_text, items, objects};
 
 /// The name of a tool that nothing names.
 pub const UNKNOWN: &str = "unknown";
@@ -52,19 +54,4 @@ pub fn read_spoken<'a, V: Value<'a>>(message: V) -> Spoken<'a, V> {
         return plain;
     }
     shapes::spoken(message).unwrap_or(plain)
-}
-
-/// The items of a list.
-pub(crate) fn items<'a, V: Value<'a>>(list: V) -> impl Iterator<Item = V> {
-    (0..list.count()).filter_map(move |index| list.item(index))
-}
-
-/// The objects of a list that a member is.
-pub(crate) fn objects<'a, V: Value<'a>>(list: Option<V>) -> impl Iterator<Item = V> {
-    list.and_then(Value::list).into_iter().flat_map(items).filter_map(Value::object)
-}
-
-/// The text of the first of two members that is there.
-pub(crate) fn first_text<'a, V: Value<'a>>(object: V, [first, second]: [Key<'_>; 2]) -> Text<'a> {
-    text_or_empty(object.get(first).or_else(|| object.get(second)))
 }

@@ -4,13 +4,12 @@ use crate::call_title::push_call_title;
 use crate::change::change_of;
 use crate::clean::clean_line;
 use crate::content::Content;
-use crate::entry::Entry;
-use crate::fences::{Source, SourceText};
+use crate::entry::{Entry, Kind};
+use crate::fences::Source;
 use crate::languages::language_of;
 use crate::lines::{Lines, TO_THE_END, UNREADABLE, line_range};
 use crate::output::Output;
 use crate::pieces::Piece;
-use crate::rules::Kind;
 use crate::text::{OwnedText, Text};
 use crate::truncate::Keep;
 use crate::value::Value;
@@ -156,7 +155,7 @@ pub fn sources<'a, V: Value<'a>>(entry: &Entry<'a, V>, keep: Option<Keep>) -> [O
     let section = Section::of(entry);
     let side = keep.unwrap_or(Keep::Head);
     let path = entry.value.as_ref().map_or(Text::ascii(""), Piece::text);
-    let source = |text: SourceText<'a, V>, language, side| Source {
+    let source = |text: Content<'a, V>, language, side| Source {
         text,
         language,
         side,
@@ -167,7 +166,7 @@ pub fn sources<'a, V: Value<'a>>(entry: &Entry<'a, V>, keep: Option<Keep>) -> [O
     if let (Section::Commands, Some(value)) = (section, &entry.value) {
         let command = value.trim_newlines();
         if value.len() > LONGEST_TITLE || command.text().find(b'\n').is_some() {
-            first = Some(Source { is_exempt: true, ..source(Content::Piece(command).into(), "sh", side) });
+            first = Some(Source { is_exempt: true, ..source(Content::Piece(command), "sh", side) });
         }
     } else if let (Section::Changes, Some(given)) = (section, entry.given)
         && let Some((text, is_diff)) = change_of(given)
@@ -179,5 +178,5 @@ pub fn sources<'a, V: Value<'a>>(entry: &Entry<'a, V>, keep: Option<Keep>) -> [O
     }
     let side = if section == Section::Commands { keep.unwrap_or(Keep::Ends) } else { side };
     let language = if section == Section::Files { language_of(path) } else { "" };
-    [first, entry.result.map(|_| source(entry.text.clone().into(), language, side))]
+    [first, entry.result.map(|_| source(entry.text.clone(), language, side))]
 }

@@ -9,36 +9,10 @@ use std::sync::LazyLock;
 use ahash::AHashMap;
 
 use crate::default_rules::default_rules;
+pub use crate::entry::Kind;
 use crate::pieces::Piece;
-use crate::read::items;
 use crate::text::{OwnedText, Text};
-use crate::value::{Key, Value, names};
-
-/// What a tool does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Kind {
-    /// It reads a file.
-    Read,
-    /// It changes a file.
-    Edit,
-    /// It runs a command.
-    Command,
-    /// Anything else.
-    Other,
-}
-
-impl Kind {
-    /// The kind's name.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Read => "read",
-            Self::Edit => "edit",
-            Self::Command => "command",
-            Self::Other => "other",
-        }
-    }
-}
+use crate::value::{Key, Value, items, names};
 
 /// Which blocks of one key stay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,8 +3,7 @@
 use crate::limits::{Limits, Measure};
 use crate::truncate::Keep;
 
-/// The value of a limit that says: none.
-pub const NO_LIMIT: usize = isize::MAX.unsigned_abs();
+pub use crate::limits::NO_LIMIT;
 
 /// What is carried, and how much of it.
 #[derive(Clone, Debug)]

@@ -80,7 +80,7 @@ impl Unit for u32 {
 }
 
 /// Borrowed text.
-#[derive(Clone, Copy, Debug, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Text<'a> {
     /// Code points up to U+00FF.
     Latin1(&'a [u8]),
@@ -231,6 +231,20 @@ impl<'a> Text<'a> {
     }
 }
 
+/// A number with commas: `12,345`.
+#[must_use]
+pub(crate) fn grouped(number: usize) -> String {
+    let digits = number.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
 /// The width for the bits of all code points together.
 pub(crate) fn width_of(bits: u32) -> Width {
     match bits {
@@ -251,4 +265,17 @@ pub(crate) fn find_unit<C: Unit>(units: &[C], wanted: C) -> Option<usize> {
         base += stretch.len();
     }
     None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::grouped;
+
+    #[test]
+    fn numbers_are_grouped() {
+        let numbers = [0, 7, 80, 999, 1_000, 12_045, 1_000_000, 102_030_405, usize::MAX];
+        let expected =
+            ["0", "7", "80", "999", "1,000", "12,045", "1,000,000", "102,030,405", "18,446,744,073,709,551,615"];
+        assert_eq!(numbers.map(grouped), expected);
+    }
 }

@@ -1,12 +1,8 @@
 //! Text that need not be made whole: where it is looked at, or copied, a part of it will do.
 
-use std::borrow::Cow;
-use std::cell::OnceCell;
-use std::rc::Rc;
-
+use crate::escaped::Plain;
 use crate::pieces::Piece;
-use crate::scan::{Plain, Signed};
-use crate::text::{OwnedText, Text};
+use crate::text::Text;
 use crate::value::{Spelling, Value, text_or_empty};
 
 /// A text that need not be made whole: a value of the input that is one, or a piece.
@@ -122,46 +118,6 @@ impl<'a, V: Value<'a>> Content<'a, V> {
         match self {
             Self::Value(value) => value.last(count).map_or_else(made, Self::Value),
             Self::Piece(_) => made(),
-        }
-    }
-}
-
-/// A text to be shown: content, or what an edit changed.
-#[derive(Clone, Debug)]
-pub enum SourceText<'a, V> {
-    /// Content.
-    Content(Content<'a, V>),
-    /// The old lines and the new ones, where there are any; and both, once they are made.
-    Change([Option<Signed<'a>>; 2], OnceCell<Rc<OwnedText>>),
-}
-
-impl<'a, V> From<Content<'a, V>> for SourceText<'a, V> {
-    fn from(content: Content<'a, V>) -> Self {
-        Self::Content(content)
-    }
-}
-
-impl<'a, V: Value<'a>> SourceText<'a, V> {
-    /// How many code points.
-    pub(crate) fn len(&self) -> usize {
-        match self {
-            Self::Content(content) => content.len(),
-            Self::Change(lines, _) => lines.iter().flatten().map(|lines| lines.len()).sum(),
-        }
-    }
-
-    /// The text as content; of a change it is made.
-    pub(crate) fn content(&self) -> Cow<'_, Content<'a, V>> {
-        match self {
-            Self::Content(content) => Cow::Borrowed(content),
-            Self::Change(lines, made) => {
-                let text = made.get_or_init(|| {
-                    let mut text = OwnedText::default();
-                    lines.iter().flatten().for_each(|lines| text.push(lines.made().as_text()));
-                    Rc::new(text)
-                });
-                Cow::Owned(Content::Piece(Piece::Shared(Rc::clone(text), 0, text.as_text().len())))
-            }
         }
     }
 }

@@ -2,8 +2,11 @@
 //! bytes, where they are read from; nothing here checks.
 
 use crate::graphemes::CodePoint;
-use crate::lanes::{BLOCK, CHARACTERS, Lanes, Work, dispatch};
+use crate::lanes::{BLOCK, Lanes, Work, dispatch};
 use crate::text::{Unit, Width, convert};
+
+/// The number of characters that are read or written together where all are ASCII.
+const CHARACTERS: usize = 16;
 
 /// Whether a byte goes on with a character.
 pub(crate) fn is_continuation(byte: u8) -> bool {
@@ -88,7 +91,7 @@ impl<C: Unit> Work for Decoding<'_, '_, C> {
                 continue;
             }
             let mut found = [0; CHARACTERS];
-            let (count, size) = L::decode(block, &mut found);
+            let (count, size) = decode_some(block, &mut found);
             match rest.first_chunk_mut::<CHARACTERS>() {
                 Some(own) => convert(&found, own), // those that are too many are overwritten by the next ones
                 None => convert(found.get(..count).unwrap_or_default(), rest),
@@ -105,9 +108,10 @@ impl<C: Unit> Work for Decoding<'_, '_, C> {
     }
 }
 
-/// [`Lanes::decode`], one character after the other.
+/// Read characters from a block that begins with one, as many as there is room for; return their number, and that of their
+/// bytes. The last character of a block may not be read.
 #[inline(always)]
-pub(crate) fn decode_each(block: &[u8; BLOCK], room: &mut [u32; CHARACTERS]) -> (usize, usize) {
+fn decode_some(block: &[u8; BLOCK], room: &mut [u32; CHARACTERS]) -> (usize, usize) {
     if let Some(stretch) = block.first_chunk::<CHARACTERS>().filter(|stretch| stretch.is_ascii()) {
         *room = stretch.map(u32::from);
         return (CHARACTERS, CHARACTERS);
@@ -176,7 +180,7 @@ impl<C: Unit> Work for Encoding<'_, '_, C> {
             let code_points = stretch.map(CodePoint::code_point);
             let rest = room.get_mut(done..).unwrap_or_default();
             done += match rest.first_chunk_mut() {
-                Some(own) => L::encode(&code_points, own),
+                Some(own) => encode_some(&code_points, own),
                 None => encode_into(&code_points, rest),
             };
         }
@@ -201,9 +205,9 @@ fn encode_into(code_points: &[u32], room: &mut [u8]) -> usize {
     done
 }
 
-/// [`Lanes::encode`], one code point after the other.
+/// Write code points into room for them; return the number of bytes.
 #[inline(always)]
-pub(crate) fn encode_each(code_points: &[u32; CHARACTERS], room: &mut [u8; BLOCK]) -> usize {
+fn encode_some(code_points: &[u32; CHARACTERS], room: &mut [u8; BLOCK]) -> usize {
     let is_ascii = code_points.iter().fold(0, |bits, code_point| bits | code_point) < 0x80;
     match room.first_chunk_mut::<CHARACTERS>().filter(|_| is_ascii) {
         Some(own) => {
@@ -229,8 +233,8 @@ pub(crate) fn bytes_of(code_point: u32) -> ([u8; 4], usize) {
 
 #[cfg(test)]
 mod tests {
-    use super::{Decoding, Encoding, count, decode, encode, prefix, size, width};
-    use crate::lanes::{Scalar, Work};
+    use super::{CHARACTERS, Decoding, Encoding, count, decode, decode_some, encode, encode_some, prefix, size, width};
+    use crate::lanes::{BLOCK, Scalar, Work};
     use crate::text::Width;
 
     const SAMPLES: [&str; 7] =
@@ -278,5 +282,39 @@ mod tests {
             assert_eq!(width(text.as_bytes()), expected);
         }
         assert_eq!((width("\u{ffff}".as_bytes()), width("\u{10000}".as_bytes())), (Width::Ucs2, Width::Ucs4));
+    }
+
+    /// Blocks of characters of every length, those at the edges of a length among them.
+    fn characters() -> impl Iterator<Item = String> {
+        let all = ["a", "\u{7f}", "\u{80}", "é", "\u{7ff}", "\u{800}", "€", "\u{ffff}", "\u{10000}", "\u{10ffff}"];
+        all.into_iter().flat_map(move |first| {
+            all.into_iter().flat_map(move |second| {
+                (0..=CHARACTERS + 1).map(move |size| [first.repeat(size), second.repeat(BLOCK)].concat())
+            })
+        })
+    }
+
+    #[test]
+    fn characters_of_a_block_are_decoded_and_encoded() {
+        for text in characters() {
+            let (mut room, mut bytes) = ([0; CHARACTERS], [0; BLOCK]);
+            let Some(block) = text.as_bytes().first_chunk() else { unreachable!("a block of characters") };
+            let (count, size) = decode_some(block, &mut room);
+            assert!(count == CHARACTERS || size > BLOCK - 4, "{count} of {text}");
+            assert!(
+                room.iter().copied().eq(text.chars().take(CHARACTERS).map(u32::from)) || count < CHARACTERS,
+                "{text}"
+            );
+            let expected: String = text.chars().take(count).collect();
+            assert_eq!(size, expected.len());
+            let written = encode_some(&room, &mut bytes);
+            assert_eq!(bytes.get(..size), Some(expected.as_bytes()));
+            assert!(count < CHARACTERS || written == size);
+        }
+        let surrogates = [0xD7FF, 0xD800, 0xDBFF, 0xDC00, 0xDFFF, 0xE000, 0, 0x7F].repeat(2);
+        let mut bytes = [0; BLOCK];
+        let size = encode_some(surrogates.first_chunk().unwrap_or(&[0; CHARACTERS]), &mut bytes);
+        let expected = "\u{d7ff}\u{fffd}\u{fffd}\u{fffd}\u{fffd}\u{e000}\0\u{7f}".repeat(2);
+        assert_eq!(bytes.get(..size), Some(expected.as_bytes()));
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! The same walk reads Python's objects in place and parsed JSON; a door implements [`Value`].
 
-use crate::scan::Plain;
+use crate::escaped::Plain;
 use crate::text::{OwnedText, Text};
 
 /// The name of a member. Those that the readers know have a number, so that a door can keep them at hand.
@@ -292,4 +292,19 @@ pub trait Value<'a>: Copy + 'a {
 /// The text of a member; empty where it is none.
 pub(crate) fn text_or_empty<'a, V: Value<'a>>(value: Option<V>) -> Text<'a> {
     value.and_then(Value::text).unwrap_or(Text::ascii(""))
+}
+
+/// The items of a list.
+pub(crate) fn items<'a, V: Value<'a>>(list: V) -> impl Iterator<Item = V> {
+    (0..list.count()).filter_map(move |index| list.item(index))
+}
+
+/// The objects of a list that a member is.
+pub(crate) fn objects<'a, V: Value<'a>>(list: Option<V>) -> impl Iterator<Item = V> {
+    list.and_then(Value::list).into_iter().flat_map(items).filter_map(Value::object)
+}
+
+/// The text of the first of two members that is there.
+pub(crate) fn first_text<'a, V: Value<'a>>(object: V, [first, second]: [Key<'_>; 2]) -> Text<'a> {
+    text_or_empty(object.get(first).or_else(|| object.get(second)))
 }

@@ -21,13 +21,7 @@ const ALL: usize = 1_000_000;
 const SIDES: [Keep; 3] = [Keep::Head, Keep::Tail, Keep::Ends];
 
 fn source(text: &str, side: Keep) -> Source {
-    Source {
-        text: Content::Piece(piece(text)).into(),
-        language: "",
-        side,
-        reference: Text::ascii("t1"),
-        is_exempt: false,
-    }
+    Source { text: Content::Piece(piece(text)), language: "", side, reference: Text::ascii("t1"), is_exempt: false }
 }
 
 /// A fenced text, and what is known of it.

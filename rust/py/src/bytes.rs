@@ -10,7 +10,7 @@ use pyo3::types::{PyBytes, PyString, PyTuple};
 use toolcarry::carry::{Carried, Counts, carry};
 use toolcarry::pieces::Piece;
 use toolcarry::rules::RuleSet;
-use toolcarry::scan::{Conversation, Recipe, room_for};
+use toolcarry::scan::{Conversation, room_for};
 use toolcarry::settings::Settings;
 use toolcarry::text::OwnedText;
 
@@ -60,22 +60,16 @@ impl<'r> Job<'r> {
         Ok(Self { summary, settings: extract_settings(policy)?, rules })
     }
 
-    /// The context of some bytes; nothing where the scan refuses them.
+    /// The context of some bytes; `None` if the scan refuses them.
     pub(crate) fn run(&self, data: &[u8]) -> PyResult<Option<CarriedBytes>> {
-        let Some((recipe, counts, skipped_lines)) = self.plan(data) else { return Ok(None) };
-        let write = |room: &mut [u8]| recipe.write(data, room);
-        let context = Python::attach(|py| new_bytes(py, recipe.len(), write).map(Bound::unbind))?;
-        Ok(Some(CarriedBytes { context, counts, skipped_lines }))
-    }
-
-    /// How the context is to be written: when Python is asked for room, all is let go of that the plan was made with.
-    fn plan(&self, data: &[u8]) -> Option<(Recipe, Counts, Vec<usize>)> {
         let bump = room_for(data);
-        let conversation = Conversation::open(data, &bump).ok()?;
+        let Ok(conversation) = Conversation::open(data, &bump) else { return Ok(None) };
         let summary = Piece::Borrowed(self.summary.as_text());
         let carried = carry(&conversation, &summary, &self.settings, self.rules, false);
-        let Carried { output, counts, .. } = carried.ok()?;
-        Some((Recipe::of(&output), counts, conversation.skipped_lines()))
+        let Ok(Carried { output, counts, .. }) = carried else { return Ok(None) };
+        let (size, write) = (output.utf8_len(), |room: &mut [u8]| output.write_utf8(room));
+        let context = Python::attach(|py| new_bytes(py, size, write).map(Bound::unbind))?;
+        Ok(Some(CarriedBytes { context, counts, skipped_lines: conversation.skipped_lines() }))
     }
 }
 

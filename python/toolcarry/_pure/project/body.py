@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from toolcarry._pure.memo import MEMO
 from toolcarry._pure.project.plan import plan
 from toolcarry._pure.project.spans import Spans
+from toolcarry._pure.tokens import count_tokens
 from toolcarry.body import LISTS, messages_of
 from toolcarry.decisions import NO_OUTCOME, DecisionFields, Decisions, Outcome
 from toolcarry.decode import TOO_DEEP, compact_json, loads
@@ -77,7 +77,7 @@ def frame_tokens(frame: Wire, keys: tuple[str, ...], encoding: EncodingName) -> 
     """What a request takes beside its messages: the system prompt, the tools, and its settings."""
     others = [value for key, value in frame.items() if key not in keys]
     texts = [value if isinstance(value, str) else compact_json(value) for value in others]
-    return sum([MEMO.count(text, encoding) for text in texts])
+    return sum([count_tokens(text, encoding) for text in texts])
 
 
 def place(spans: Spans, position: int) -> int:

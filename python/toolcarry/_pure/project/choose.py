@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from toolcarry._pure.limits import Limits, result_limits
-from toolcarry._pure.memo import MEMO
 from toolcarry._pure.project.blocks import CLEARED, RULED_OUT, Block, joined, newest_first
 from toolcarry._pure.project.markers import marker_of, widest
 from toolcarry._pure.project.signs import recognize
@@ -146,7 +145,7 @@ class Total:
             self.count_anew(blocks)
 
     def _size(self, text: str) -> int:
-        return len(text) if self._encoding is None else MEMO.count(text, self._encoding)
+        return len(text) if self._encoding is None else count_tokens(text, self._encoding)
 
     def count_anew(self, blocks: Sequence[Block]) -> None:
         """Count what stands in place of all results."""

@@ -12,10 +12,10 @@ from typing import Any
 
 from toolcarry._pure.content import result_text
 from toolcarry._pure.limits import Limits
-from toolcarry._pure.memo import MEMO
 from toolcarry._pure.message_tokens import MEDIA_TOKENS, count_media, tokens_of
 from toolcarry._pure.project.blocks import CLEARED, Block
 from toolcarry._pure.project.choose import BYTES_PER_TOKEN, cut_to
+from toolcarry._pure.tokens import count_tokens
 from toolcarry.decisions import Decision
 from toolcarry.policy import NO_LIMIT, Policy
 from toolcarry.types import EncodingName
@@ -73,7 +73,7 @@ class Request:
                     self._drop(turn)
             for block in (block for turn in turns[-1:] for block in turn):
                 if self.over:
-                    room = max(MEMO.count(block.new, self._encoding) - self.over, 0)
+                    room = max(count_tokens(block.new, self._encoding) - self.over, 0)
                     limits = Limits(NO_LIMIT, room, self._encoding)
                     self._shrink(block, cut_to(block, limits, self._policy))
         return self._has_taken
@@ -99,8 +99,8 @@ class Request:
             return 0
         content = block.entry.content
         media = 0 if block.decision[0] == "cut" else count_media(content, 0)
-        old = MEMO.count(result_text(content), self._encoding) + MEDIA_TOKENS * media
-        return MEMO.count(block.new, self._encoding) - old
+        old = count_tokens(result_text(content), self._encoding) + MEDIA_TOKENS * media
+        return count_tokens(block.new, self._encoding) - old
 
     def _drop(self, turn: Sequence[Block]) -> None:
         """Let a loop go as a whole."""
@@ -118,7 +118,7 @@ class Request:
             if block.entry.result is None or block.entry.result_position == block.entry.position:
                 continue
             content = block.entry.content
-            self.tokens -= MEMO.count(result_text(content), self._encoding)
+            self.tokens -= count_tokens(result_text(content), self._encoding)
             self.tokens -= MEDIA_TOKENS * count_media(content, 0)
 
 
@@ -131,5 +131,5 @@ def request_tokens(message: Wire, encoding: EncodingName) -> int:
     ):
         thoughts.append((as_object(part) or {}).get("thinking"))  # noqa: PERF401
     texts = [text for text in thoughts if isinstance(text, str)]
-    counted = sum([MEMO.count(text, encoding) for text in texts])
+    counted = sum([count_tokens(text, encoding) for text in texts])
     return MESSAGE_TOKENS + counted + tokens_of(message, encoding)

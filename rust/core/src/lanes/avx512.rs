@@ -11,7 +11,7 @@ use std::arch::x86_64::{
     _mm512_shuffle_epi8, _mm512_storeu_si512, _mm512_sub_epi8,
 };
 
-use super::{Avx512, BLOCK, CHARACTERS, ESCAPES, Lanes, Masks, Others, characters, prefetch_stream, valid};
+use super::{Avx512, BLOCK, ESCAPES, Lanes, Masks, Others, prefetch_stream};
 
 // SAFETY, for all below: these lanes are named only by code that `dispatch` runs, where the processor has what their
 // instructions need; loads are of a block's 64 bytes.
@@ -140,23 +140,5 @@ impl Lanes for Avx512 {
             _mm512_storeu_si512(room.as_mut_ptr().cast::<__m512i>(), kept);
         }
         BLOCK - removed.count_ones() as usize
-    }
-
-    #[inline(always)]
-    fn is_utf8(bytes: &[u8]) -> bool {
-        // SAFETY: as above.
-        unsafe { valid::is_utf8(bytes) }
-    }
-
-    #[inline(always)]
-    fn decode(block: &[u8; BLOCK], room: &mut [u32; CHARACTERS]) -> (usize, usize) {
-        // SAFETY: as above.
-        unsafe { characters::decode(block, room) }
-    }
-
-    #[inline(always)]
-    fn encode(code_points: &[u32; CHARACTERS], room: &mut [u8; BLOCK]) -> usize {
-        // SAFETY: as above.
-        unsafe { characters::encode(code_points, room) }
     }
 }

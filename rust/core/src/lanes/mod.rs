@@ -24,24 +24,16 @@ macro_rules! table {
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
-#[cfg(target_arch = "x86_64")]
-mod characters;
 mod escapes;
 mod scalar;
-#[cfg(target_arch = "x86_64")]
-mod valid;
 
 #[cfg(target_arch = "x86_64")]
 use std::sync::LazyLock;
 
 pub(crate) use self::escapes::{ESCAPES, copy_block, find_escaped};
 pub(crate) use self::scalar::Scalar;
-use crate::utf8;
 
 pub(crate) const BLOCK: usize = 64;
-
-/// So many characters are read or written at once.
-pub(crate) const CHARACTERS: usize = 16;
 
 /// What the end of a string, and what is wrong with it, is found by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,22 +79,6 @@ pub(crate) trait Lanes {
     /// with what they mean in place of the letters behind them; how many bytes. Behind those, up to a block more may be
     /// overwritten.
     fn unescape(from: (&[u8], usize), escapes: (u64, u64), to: (&mut [u8], usize)) -> usize;
-    /// Whether all is UTF-8.
-    #[inline(always)]
-    fn is_utf8(bytes: &[u8]) -> bool {
-        simdutf8::basic::from_utf8(bytes).is_ok()
-    }
-    /// Read characters of UTF-8 from a block that begins with one, as many as there is room for; how many there are,
-    /// and how many bytes they take. The last one of a block may not be read.
-    #[inline(always)]
-    fn decode(block: &[u8; BLOCK], room: &mut [u32; CHARACTERS]) -> (usize, usize) {
-        utf8::decode_each(block, room)
-    }
-    /// Write code points in UTF-8; how many bytes. A lone surrogate becomes U+FFFD.
-    #[inline(always)]
-    fn encode(code_points: &[u32; CHARACTERS], room: &mut [u8; BLOCK]) -> usize {
-        utf8::encode_each(code_points, room)
-    }
 }
 
 /// For each low half of a byte, the one that may stand behind a backslash: but for a quote, and for `b` and `u`, which are

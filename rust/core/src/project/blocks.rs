@@ -6,16 +6,14 @@ use std::cell::OnceCell;
 use std::convert::Infallible;
 
 use super::drafts::Path;
-use super::markers::{References, is_marker, slack};
+use super::markers::{References, Substitute, is_marker, slack};
 use super::settings::{Decision, Fate, Settings};
 use super::sites::{Paths, Site};
-use super::slice::Slice;
-use super::substitute::Substitute;
 use crate::content::Content;
 use crate::dedupe::{Judgement, Judging, Reason};
 use crate::entry::Entry;
 use crate::limits::signed;
-use crate::messages::Halt;
+use crate::messages::{Halt, Slice};
 use crate::pair::Walk;
 use crate::pieces::Piece;
 use crate::rules::is_named;

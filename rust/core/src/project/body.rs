@@ -10,10 +10,9 @@ use super::spans::{Writer, Written};
 use crate::content::Content;
 use crate::messages::Halt;
 use crate::pieces::Piece;
-use crate::read::items;
 use crate::scan::{Scanned, messages_of};
 use crate::text::Text;
-use crate::value::{Key, Value};
+use crate::value::{Key, Value, items};
 
 const GZIP: &[u8] = b"\x1F\x8B";
 /// The members by which a request says that the provider holds what was before.

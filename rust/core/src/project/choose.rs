@@ -8,14 +8,14 @@
 use std::borrow::Cow;
 
 use super::blocks::{Block, Proposal};
-use super::markers::{marker_of, slack, widest};
+use super::markers::{Substitute, marker_of, slack, widest};
 use super::settings::{Counter, Decision, Fate, Previous, Settings};
 use super::signs::recognize;
-use super::stays::what_stays;
-use super::substitute::Substitute;
+use crate::content::Content;
+use crate::cut::cut;
 use crate::dedupe::Reason;
+use crate::entry::Kind;
 use crate::limits::{Cut, Limits, room_of, signed};
-use crate::rules::Kind;
 use crate::settings::NO_LIMIT;
 use crate::truncate::Keep;
 use crate::value::Value;
@@ -162,20 +162,32 @@ pub(crate) fn cut_to<'a, V: Value<'a>>(
     });
     while chars > 0 && tokens.is_none_or(|(room, _)| room > 0) {
         let room = Limits { chars: room_of(chars), tokens: tokens.map(|(room, encoding)| (room_of(room), encoding)) };
-        let ends = what_stays((&block.text, size), room, keep).filter(|ends| !ends.are_empty());
-        let Some(ends) = ends else { break };
-        let decision = Decision::cut(ends.head.len(), size - ends.tail.len());
+        let Some([head, tail]) = ends_within(block, room, keep) else { break };
+        if head.is_empty() && tail.is_empty() {
+            break;
+        }
+        let decision = Decision::cut(head.len(), size - tail.len());
+        let substitute = |reference: &str| Substitute::cut([head.clone(), tail.clone()], &decision, size, reference);
         let over = limits.tokens.map_or(0, |(most, encoding)| {
-            let longest = Substitute::cut(ends.clone(), &decision, size, &widest);
-            signed(encoding.count_text(longest.text().text())) - signed(most)
+            signed(encoding.count_text(substitute(&widest).text().text())) - signed(most)
         });
         if over <= 0 {
-            let new = Substitute::cut(ends, &decision, size, &block.reference);
+            let new = substitute(&block.reference);
             return Some(Proposal { decision, new });
         }
         tokens = tokens.map(|(room, encoding)| (room - over, encoding));
     }
     Some(block.propose(Decision::CLEARED))
+}
+
+/// The ends of a result that stay within limits; `None` if all of it does.
+fn ends_within<'a, V: Value<'a>>(block: &Block<'a, V>, limits: Limits, keep: Keep) -> Option<[Content<'a, V>; 2]> {
+    let text = &block.text;
+    if limits.tokens.is_some() {
+        let Cut { head, tail, .. } = Cut::of(&text.whole(), limits, keep).err()?;
+        return Some([text.first(head.len()), text.last(tail.len())]);
+    }
+    (block.size > limits.chars).then(|| cut(text, limits.chars, keep))
 }
 
 /// Which part of a result stays: of a command's output both ends, since the error stands last.

@@ -3,6 +3,7 @@
 //! A draft holds the value that it is made from, and where that stands. So the same plan is carried out on objects, in the
 //! binding, and on the bytes that they were read from, in [`super::spans`]. The twin is `_pure/project/drafts.py`.
 
+use crate::content::Content;
 use crate::pieces::Piece;
 use crate::value::{Key, Value, names};
 
@@ -163,6 +164,17 @@ pub enum TextPart<'a> {
     Text(Piece<'a>),
     /// As it is written in a JSON string, in UTF-8 and with its escapes.
     Written(&'a [u8]),
+}
+
+impl<'a> TextPart<'a> {
+    /// A text, as it is written where it is part of a body.
+    pub(crate) fn of<V: Value<'a>>(text: &Content<'a, V>) -> Self {
+        let written = match text {
+            Content::Value(value) => value.between_quotes(),
+            Content::Piece(_) => None,
+        };
+        written.map_or_else(|| Self::Text(text.whole()), Self::Written)
+    }
 }
 
 impl<'a> Json<'a> {

@@ -8,10 +8,11 @@ use std::borrow::Cow;
 
 use ahash::{AHashMap, AHashSet};
 
+use super::drafts::{Json, TextPart};
 use super::settings::{Decision, Fate};
 use crate::content::Content;
-use crate::grouped::push_grouped;
-use crate::text::{OwnedText, Text};
+use crate::pieces::Piece;
+use crate::text::{OwnedText, Text, grouped};
 use crate::value::Value;
 
 const START: &str = "[toolcarry: ";
@@ -32,13 +33,13 @@ pub(crate) fn marker_of(decision: &Decision<'_>, chars: usize, reference: &str) 
         Fate::Rule => marker.push_str("left out by a rule"),
         Fate::Cleared => {
             marker.push_str("cleared, ");
-            push_grouped(&mut marker, chars);
+            marker.push_str(&grouped(chars));
             marker.push_str(" characters");
         }
         Fate::Cut => {
-            push_grouped(&mut marker, chars + decision.head - decision.tail);
+            marker.push_str(&grouped(chars + decision.head - decision.tail));
             marker.push_str(" of ");
-            push_grouped(&mut marker, chars);
+            marker.push_str(&grouped(chars));
             marker.push_str(" characters");
         }
     }
@@ -46,6 +47,79 @@ pub(crate) fn marker_of(decision: &Decision<'_>, chars: usize, reference: &str) 
     marker.push_str(reference);
     marker.push(']');
     OwnedText::from(marker)
+}
+
+/// The text in place of a result: a marker and, on lines of their own, the head and the tail that stay.
+///
+/// The ends are parts of the result as it is written: in a body they are copied with their escapes.
+#[derive(Clone, Debug)]
+pub(crate) struct Substitute<'a, V> {
+    head: Content<'a, V>,
+    marker: Piece<'a>,
+    tail: Content<'a, V>,
+}
+
+impl<'a, V: Value<'a>> Substitute<'a, V> {
+    /// No text at all.
+    pub(crate) const NONE: Self = Self::marked(Piece::ascii(""));
+
+    /// The text that a decision puts in place of a result of a number of characters.
+    pub(crate) fn of((text, size): (&Content<'a, V>, usize), decision: &Decision<'_>, reference: &str) -> Self {
+        if decision.fate != Fate::Cut {
+            return Self::marked(Piece::own(marker_of(decision, size, reference)));
+        }
+        let head = decision.head.min(size);
+        let tail = decision.tail.clamp(head, size);
+        let ends = [text.first(head), text.last(size - tail)];
+        Self::cut(ends, &Decision::cut(head, tail), size, reference)
+    }
+
+    /// The text for a result that a decision cuts to these ends.
+    pub(crate) fn cut(ends: [Content<'a, V>; 2], decision: &Decision<'_>, size: usize, reference: &str) -> Self {
+        let [head, tail] = ends;
+        Self { head, marker: Piece::own(marker_of(decision, size, reference)), tail }
+    }
+
+    const fn marked(marker: Piece<'a>) -> Self {
+        Self { head: Content::Piece(Piece::ascii("")), marker, tail: Content::Piece(Piece::ascii("")) }
+    }
+
+    /// The parts in their order.
+    fn parts(&self) -> impl Iterator<Item = Content<'a, V>> {
+        let line_feed = || Content::Piece(Piece::ascii("\n"));
+        let head = (!self.head.is_empty()).then(|| [self.head.clone(), line_feed()]);
+        let tail = (!self.tail.is_empty()).then(|| [line_feed(), self.tail.clone()]);
+        let marker = Content::Piece(self.marker.clone());
+        head.into_iter().flatten().chain([marker]).chain(tail.into_iter().flatten())
+    }
+
+    /// The number of characters.
+    pub(crate) fn len(&self) -> usize {
+        let ends = [&self.head, &self.tail].map(Content::len);
+        self.marker.len() + ends.iter().map(|size| size + usize::from(*size > 0)).sum::<usize>()
+    }
+
+    /// The number of bytes in UTF-8; a lone surrogate has three.
+    pub(crate) fn utf8_len(&self) -> usize {
+        self.parts().map(|part| part.utf8_len()).sum()
+    }
+
+    /// The whole text.
+    pub(crate) fn text(&self) -> Piece<'a> {
+        if self.len() == self.marker.len() {
+            return self.marker.clone();
+        }
+        let mut text = OwnedText::default();
+        for part in self.parts() {
+            text.push(part.whole().text());
+        }
+        Piece::own(text)
+    }
+
+    /// The text as a new value.
+    pub(crate) fn json(&self) -> Json<'a> {
+        Json::Joined(self.parts().map(|part| TextPart::of(&part)).collect())
+    }
 }
 
 /// Whether a text is a marker, and nothing else. Most are not, as their ends tell.

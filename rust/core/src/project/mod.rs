@@ -17,10 +17,7 @@ mod settings;
 mod signs;
 mod sites;
 mod sizes;
-mod slice;
 mod spans;
-mod stays;
-mod substitute;
 
 pub use self::blocks::Known;
 pub use self::body::{Projected, Unread, project_body};

@@ -14,9 +14,8 @@ use super::settings::{Counter, Decision, Fate, Settings};
 use crate::content::Content;
 use crate::limits::{Limits, room_of, signed};
 use crate::message_tokens::{MEDIA_TOKENS, count_media, tokens_of};
-use crate::read::objects;
 use crate::said::Said;
-use crate::value::{Key, Value, names};
+use crate::value::{Key, Value, names, objects};
 
 /// What the protocol takes for a message.
 const MESSAGE_TOKENS: usize = 4;

@@ -8,13 +8,12 @@ use std::vec::IntoIter;
 use ahash::AHashMap;
 
 use super::drafts::{Changed, Draft, Edit, Home, Json, Members, Parts, PartsKey, Path};
-use super::substitute::Substitute;
+use super::markers::Substitute;
 use crate::content::{Content, TEXTS, has_no_word, is_bare, result_content};
 use crate::message_tokens::{MEDIA_TOKENS, count_media};
 use crate::pieces::Piece;
-use crate::read::items;
 use crate::text::{OwnedText, Text};
-use crate::value::{Key, Value, names, text_or_empty};
+use crate::value::{Key, Value, items, names, text_or_empty};
 
 /// The items of Responses whose `output` is text or parts.
 const OUTPUTS: [&str; 3] = ["function_call_output", "custom_tool_call_output", "local_shell_call_output"];

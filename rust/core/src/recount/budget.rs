@@ -7,8 +7,9 @@
 use super::told::Told;
 use super::tool_line::{Fate, SEPARATOR, ToolLine};
 use crate::clean::cut_text;
+use crate::escaped::Part;
 use crate::limits::{Measure, signed};
-use crate::pieces::{Part, Piece};
+use crate::pieces::Piece;
 use crate::text::Text;
 use crate::truncate::Keep;
 

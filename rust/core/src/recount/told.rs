@@ -5,12 +5,14 @@ use super::thinking::without_thinking;
 use super::tool_line::{SEPARATOR, ToolLine};
 use crate::clean::without_controls;
 use crate::content::{is_of_media, part_text as part_line};
-use crate::dialogue::{has_words, part_text};
+use crate::dialogue::has_words;
+use crate::escaped::Part;
 use crate::output::Output;
-use crate::pieces::{Part, Piece};
-use crate::read::{USER, items, speaker_of};
+use crate::pieces::Piece;
+use crate::read::{USER, speaker_of};
+use crate::spoken::part_text;
 use crate::text::{OwnedText, Text};
-use crate::value::{Key, Value, names, text_or_empty};
+use crate::value::{Key, Value, items, names, text_or_empty};
 
 pub(super) const ASSISTANT: &str = "assistant";
 /// The kinds of parts, and of items, that are thoughts.

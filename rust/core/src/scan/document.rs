@@ -2,31 +2,36 @@
 
 use bumpalo::Bump;
 
+use super::error::{Fault, Refused};
 use super::lines::MARK;
 use super::nodes::{Building, Origin, Stacks};
-use super::syntax::{Fault, Refused};
 use super::value::Scanned;
+use crate::escaped::EscapedText;
 use crate::lanes::dispatch;
 
 impl<'a> Scanned<'a> {
     /// One document, of less than 4 GiB. An error tells the first byte that is wrong.
     pub fn parse(data: &'a [u8], bump: &'a Bump) -> Result<Self, Refused> {
-        Document { at: 0, checks_utf8: true, only_messages: false }.read(data, bump)
+        Document { at: 0, checks_utf8: true, keeps: None }.read(data, bump)
     }
 
     /// One document that may begin with a byte order mark.
     pub(crate) fn document(data: &'a [u8], bump: &'a Bump) -> Result<Self, Refused> {
-        Document { at: mark_len(data), checks_utf8: true, only_messages: false }.read(data, bump)
+        Document { at: mark_len(data), checks_utf8: true, keeps: None }.read(data, bump)
     }
 
-    /// The same for those who ask for its messages alone: what else is an array or an object there seems to be empty.
-    pub(super) fn messages(data: &'a [u8], bump: &'a Bump) -> Result<Self, Refused> {
-        Document { at: mark_len(data), checks_utf8: true, only_messages: true }.read(data, bump)
+    /// The same, but arrays and objects are empty in those of its members that are not kept.
+    pub(super) fn document_of(
+        data: &'a [u8],
+        keeps: fn(EscapedText<'a>) -> bool,
+        bump: &'a Bump,
+    ) -> Result<Self, Refused> {
+        Document { at: mark_len(data), checks_utf8: true, keeps: Some(keeps) }.read(data, bump)
     }
 
     /// A document in a text that was decoded before: it may hold lone surrogates.
     pub(super) fn decoded(data: &'a [u8], bump: &'a Bump) -> Result<Self, Refused> {
-        Document { at: 0, checks_utf8: false, only_messages: false }.read(data, bump)
+        Document { at: 0, checks_utf8: false, keeps: None }.read(data, bump)
     }
 }
 
@@ -36,20 +41,20 @@ fn mark_len(data: &[u8]) -> usize {
 }
 
 /// How a document is read.
-struct Document {
+struct Document<'a> {
     at: usize,
     checks_utf8: bool,
-    only_messages: bool,
+    keeps: Option<fn(EscapedText<'a>) -> bool>,
 }
 
-impl Document {
-    fn read<'a>(self, data: &'a [u8], bump: &'a Bump) -> Result<Scanned<'a>, Refused> {
-        let Self { at, checks_utf8, only_messages } = self;
+impl<'a> Document<'a> {
+    fn read(self, data: &'a [u8], bump: &'a Bump) -> Result<Scanned<'a>, Refused> {
+        let Self { at, checks_utf8, keeps } = self;
         if u32::try_from(data.len()).is_err() {
             return Err(Refused { at: 0, fault: Fault::TooLong });
         }
         let (origin, stacks) = (bump.alloc(Origin { data, bump }), &mut Stacks::default());
-        let building = Building { origin, at, depth: 0, long: &[], is_all: true, checks_utf8, only_messages, stacks };
+        let building = Building { origin, at, depth: 0, long: &[], is_all: true, checks_utf8, keeps, stacks };
         Ok(Scanned::new(dispatch(building)?, origin))
     }
 }

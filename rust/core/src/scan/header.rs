@@ -2,11 +2,11 @@
 
 use bumpalo::Bump;
 
-use super::index::Long;
 use super::lines::{MARK, is_blank};
 use super::request::Part;
-use super::strings::Raw;
+use super::strings::Long;
 use super::syntax::{Literal, Visit, read_value, skip_blanks};
+use crate::escaped::EscapedText;
 use crate::lanes::{Lanes, Work};
 use crate::messages::Record;
 use crate::text::Text;
@@ -99,7 +99,7 @@ enum Field {
 }
 
 impl Field {
-    fn of_record(name: Raw<'_>) -> Self {
+    fn of_record(name: EscapedText<'_>) -> Self {
         match &*name.utf8() {
             b"uuid" => Self::Uuid,
             b"parentUuid" => Self::Parent,
@@ -128,17 +128,17 @@ struct Fields<'a> {
     has_role: bool,
     has_message: bool,
     is_in_message: bool,
-    uuid: Option<Raw<'a>>,
-    parent: Option<Raw<'a>>,
-    logical_parent: Option<Raw<'a>>,
-    agent: Option<Raw<'a>>,
-    message_id: Option<Raw<'a>>,
+    uuid: Option<EscapedText<'a>>,
+    parent: Option<EscapedText<'a>>,
+    logical_parent: Option<EscapedText<'a>>,
+    agent: Option<EscapedText<'a>>,
+    message_id: Option<EscapedText<'a>>,
     long: Vec<Long>,
 }
 
 impl<'a> Fields<'a> {
     /// Take in a value of the member that was named last: of a name that is there twice, the last counts.
-    fn set(&mut self, text: Option<Raw<'a>>, is_true: bool) {
+    fn set(&mut self, text: Option<EscapedText<'a>>, is_true: bool) {
         match self.field {
             Field::Unknown => return,
             Field::Uuid => self.uuid = text,
@@ -164,7 +164,7 @@ impl<'a> Fields<'a> {
     }
 
     fn found(self, bump: &'a Bump) -> Found<'a> {
-        let text = |raw: Option<Raw<'a>>| raw.map_or(Text::ascii(""), |raw| raw.text(bump));
+        let text = |raw: Option<EscapedText<'a>>| raw.map_or(Text::ascii(""), |raw| raw.text(bump));
         let parent = self.parent.filter(|raw| raw.chars > 0).or(self.logical_parent);
         let record = Record {
             uuid: self.uuid.filter(|_| !self.has_role).map(|raw| raw.text(bump)),
@@ -181,7 +181,7 @@ impl<'a> Fields<'a> {
 impl<'a> Visit<'a> for Fields<'a> {
     const IS_LINE: bool = true;
 
-    fn key(&mut self, _: usize, name: Raw<'a>) {
+    fn key(&mut self, _: usize, name: EscapedText<'a>) {
         self.field = match self.depth {
             1 => Field::of_record(name),
             2 if self.is_in_message && name.is(names::ID.name) => Field::MessageId,
@@ -191,7 +191,7 @@ impl<'a> Visit<'a> for Fields<'a> {
     }
 
     #[inline(always)]
-    fn text(&mut self, at: usize, text: Raw<'a>) {
+    fn text(&mut self, at: usize, text: EscapedText<'a>) {
         self.long.extend(Long::of(at, text));
         self.set(Some(text), false);
     }

@@ -7,11 +7,11 @@ use std::cell::{OnceCell, RefCell};
 
 use bumpalo::Bump;
 
+use super::error::{Fault, Refused};
 use super::header::{Looking, Seen};
-use super::index::Long;
 use super::nodes::{Building, Origin, Stacks};
 use super::request::is_request;
-use super::syntax::{Fault, Refused};
+use super::strings::Long;
 use super::value::Scanned;
 use crate::lanes::{BLOCK, Lanes, Work, dispatch};
 use crate::messages::{Messages, Record};
@@ -90,16 +90,8 @@ impl<'a> Lines<'a> {
         }
         let long = self.seen.get().map_or(&[][..], |seen| Long::from(&seen.long, at));
         let (origin, stacks) = (self.bump.alloc(Origin { data, bump: self.bump }), &mut self.stacks.borrow_mut());
-        let node = dispatch(Building {
-            origin,
-            at,
-            depth: 0,
-            long,
-            is_all: true,
-            checks_utf8: true,
-            only_messages: false,
-            stacks,
-        });
+        let node =
+            dispatch(Building { origin, at, depth: 0, long, is_all: true, checks_utf8: true, keeps: None, stacks });
         Scanned::new(node.ok()?, origin).object()
     }
 

@@ -1,7 +1,6 @@
 //! The name of a member as nodes keep it: where it stands in what was scanned, in a third of what a text takes.
 
-use super::strings::Raw;
-use crate::equal::is_same;
+use crate::escaped::EscapedText;
 use crate::text::Text;
 
 /// The bit of a size that says of a name that it has escapes, or is no ASCII.
@@ -22,7 +21,7 @@ pub(crate) struct Name {
 impl Name {
     /// The name whose first byte is at `start`.
     #[inline(always)]
-    pub(super) fn of(raw: Raw<'_>, start: usize) -> Self {
+    pub(super) fn of(raw: EscapedText<'_>, start: usize) -> Self {
         let is_odd = raw.has_escapes || !raw.is_ascii;
         let [start, size] = [start, raw.bytes.len()].map(|number| u32::try_from(number).unwrap_or(u32::MAX));
         Self { start, size: size | if is_odd { ODD } else { 0 } }
@@ -34,7 +33,7 @@ impl Name {
         match text {
             Text::Latin1(units) if self.size & ODD == 0 => {
                 let (start, size) = (self.start(), self.size as usize);
-                size == units.len() && data.get(start..start + size).is_some_and(|name| is_same(name, units))
+                data.get(start..start + size).is_some_and(|name| name == units)
             }
             _ => self.raw(data).is(text),
         }
@@ -42,10 +41,10 @@ impl Name {
 
     /// The name as it is written in the data; its characters are not counted.
     #[inline(always)]
-    pub(crate) fn raw(self, data: &[u8]) -> Raw<'_> {
+    pub(crate) fn raw(self, data: &[u8]) -> EscapedText<'_> {
         let (start, is_odd) = (self.start(), self.size & ODD != 0);
         let bytes = data.get(start..start + (self.size & !ODD) as usize).unwrap_or_default();
-        Raw {
+        EscapedText {
             bytes,
             chars: u32::MAX,
             has_escapes: is_odd && bytes.contains(&b'\\'),

@@ -3,11 +3,11 @@
 use ahash::AHashMap;
 use bumpalo::Bump;
 
-use super::index::Long;
+use super::error::{Scan, unexpected};
 use super::name::Name;
-use super::request::Part;
-use super::strings::Raw;
-use super::syntax::{Literal, Scan, Visit, read_value, skip_space, unexpected};
+use super::strings::Long;
+use super::syntax::{Literal, Visit, read_value, skip_space};
+use crate::escaped::EscapedText;
 use crate::lanes::{Lanes, Work};
 use crate::text::Text;
 
@@ -19,7 +19,7 @@ pub(crate) enum Node<'a> {
     Bool(bool, u32),
     /// As it is written.
     Number(&'a [u8]),
-    /// A [`Raw`], field by field.
+    /// A [`EscapedText`], field by field.
     Text {
         bytes: &'a [u8],
         chars: u32,
@@ -49,20 +49,22 @@ pub(crate) struct Origin<'a> {
 
 // Nodes are copied where they are made, and a message is made of many. Offsets cost nothing as long as they have room
 // beside a slice: where a text has its length, which is why it has its fields in the node, beside what tells its kind.
-const _: () = assert!(size_of::<Node<'_>>() == size_of::<Raw<'_>>());
+const _: () = assert!(size_of::<Node<'_>>() == size_of::<EscapedText<'_>>());
 
 impl<'a> Node<'a> {
     #[inline(always)]
-    pub(crate) fn text(raw: Raw<'a>) -> Self {
-        let Raw { bytes, chars, has_escapes, is_ascii } = raw;
+    pub(crate) fn text(raw: EscapedText<'a>) -> Self {
+        let EscapedText { bytes, chars, has_escapes, is_ascii } = raw;
         Self::Text { bytes, chars, has_escapes, is_ascii }
     }
 
     /// The value as text, as it is written.
     #[inline(always)]
-    pub(crate) fn raw(&self) -> Option<Raw<'a>> {
+    pub(crate) fn raw(&self) -> Option<EscapedText<'a>> {
         match *self {
-            Self::Text { bytes, chars, has_escapes, is_ascii } => Some(Raw { bytes, chars, has_escapes, is_ascii }),
+            Self::Text { bytes, chars, has_escapes, is_ascii } => {
+                Some(EscapedText { bytes, chars, has_escapes, is_ascii })
+            }
             _ => None,
         }
     }
@@ -108,8 +110,8 @@ pub(crate) struct Building<'a, 'i> {
     pub(crate) is_all: bool,
     /// Whether bytes that are no UTF-8 are refused: text that was decoded before may hold lone surrogates.
     pub(crate) checks_utf8: bool,
-    /// Whether arrays and objects that stand in the document beside messages are left empty.
-    pub(crate) only_messages: bool,
+    /// Which members of the document are kept, if not all: arrays and objects in the others are left empty.
+    pub(crate) keeps: Option<fn(EscapedText<'a>) -> bool>,
     pub(crate) stacks: &'i mut Stacks<'a>,
 }
 
@@ -118,10 +120,10 @@ impl<'a> Work for Building<'a, '_> {
 
     #[inline(always)]
     fn run<L: Lanes>(self) -> Self::Done {
-        let Self { origin, at, depth, long, is_all, checks_utf8, only_messages, stacks } = self;
+        let Self { origin, at, depth, long, is_all, checks_utf8, keeps, stacks } = self;
         let Origin { data, bump } = *origin;
         stacks.clear();
-        let mut builder = Builder { data, long, checks_utf8, only_messages, is_kept: true, bump, stacks };
+        let mut builder = Builder { data, long, checks_utf8, keeps, is_kept: true, bump, stacks };
         let end = read_value::<L, _>(data, at, depth, &mut builder)?;
         if is_all && skip_space(data, end) < data.len() {
             return unexpected(skip_space(data, end));
@@ -169,7 +171,7 @@ struct Builder<'a, 'i> {
     data: &'a [u8],
     long: &'i [Long],
     checks_utf8: bool,
-    only_messages: bool,
+    keeps: Option<fn(EscapedText<'a>) -> bool>,
     /// Whether what stands in the member of the document that was named last is not left empty.
     is_kept: bool,
     bump: &'a Bump,
@@ -192,15 +194,17 @@ impl<'a> Builder<'a, '_> {
 
 impl<'a> Visit<'a> for Builder<'a, '_> {
     #[inline(always)]
-    fn key(&mut self, at: usize, name: Raw<'a>) {
-        if self.only_messages && self.stacks.opened.len() == 1 {
-            self.is_kept = Part::of(name) != Part::Other;
+    fn key(&mut self, at: usize, name: EscapedText<'a>) {
+        if let Some(keeps) = self.keeps
+            && self.stacks.opened.len() == 1
+        {
+            self.is_kept = keeps(name);
         }
         self.stacks.names.push(Name::of(name, at + 1));
     }
 
     #[inline(always)]
-    fn text(&mut self, _: usize, text: Raw<'a>) {
+    fn text(&mut self, _: usize, text: EscapedText<'a>) {
         self.add(Node::text(text));
     }
 
@@ -244,7 +248,7 @@ impl<'a> Visit<'a> for Builder<'a, '_> {
     }
 
     #[inline(always)]
-    fn known(&mut self, at: usize) -> Option<Raw<'a>> {
+    fn known(&mut self, at: usize) -> Option<EscapedText<'a>> {
         let (first, rest) = self.long.split_first()?;
         if first.at as usize != at {
             return None;

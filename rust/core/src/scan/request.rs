@@ -1,14 +1,12 @@
 //! Where a document keeps its messages: the members that a request, a trajectory or an export has them in.
 
-use super::index::{Document, Index};
-use super::short::Window;
-use super::strings::Raw;
-use super::syntax::{Literal, Scan, Visit, read_key, read_value, skip_space, unexpected};
+use bumpalo::Bump;
+
+use super::error::Scan;
 use super::value::Scanned;
-use crate::lanes::Lanes;
-use crate::read::items;
+use crate::escaped::EscapedText;
 use crate::text::Text;
-use crate::value::{Key, Value, names};
+use crate::value::{Key, Value, items, names};
 
 /// Where the messages of a document stand that has no `messages`, the first that is there.
 const LISTS: [Key<'static>; 6] =
@@ -34,7 +32,7 @@ pub(super) enum Part {
 
 impl Part {
     #[inline(always)]
-    pub(super) fn of(name: Raw<'_>) -> Self {
+    pub(super) fn of(name: EscapedText<'_>) -> Self {
         match &*name.utf8() {
             b"messages" => Self::Messages,
             b"contents" => Self::List(0),
@@ -78,93 +76,20 @@ pub(crate) fn messages_of(document: Scanned<'_>) -> Option<(Scanned<'_>, Option<
     }
 }
 
-/// What was found of a document's lists.
-#[derive(Default)]
-struct Found {
-    messages: Option<Index>,
-    /// Whether `messages` is something else than a list.
-    has_other_messages: bool,
-    lists: [Option<Index>; LISTS.len()],
-    is_message: bool,
-    /// Whether `input` is a text: one message of the user's.
-    has_prompt: bool,
-}
-
-impl Found {
-    fn document(self, start: usize) -> Document {
-        if let Some(messages) = self.messages {
-            return Document::Messages(messages);
-        }
-        if self.has_other_messages {
-            return Document::Other; // the reference says what is wrong, or what there is beside
-        }
-        let itself = || Index { starts: vec![u32::try_from(start).unwrap_or(0)], ..Index::default() };
-        let mut lists = self.lists;
-        let first = lists.iter().position(Option::is_some).filter(|_| !self.is_message);
-        let mut take = |rank: usize| lists.get_mut(rank).and_then(Option::take);
-        match first.and_then(|rank| Some((rank, take(rank)?))) {
-            Some((HISTORY, history)) => match take(TRAJECTORY) {
-                Some(trajectory) => Document::Either { history, trajectory },
-                None => Document::Messages(history),
-            },
-            Some((_, list)) => Document::Messages(list),
-            None if self.has_prompt && !self.is_message => Document::Other,
-            None => Document::Messages(itself()),
-        }
+/// The messages of a document as a list; `None` if it is neither a request nor a list of messages nor a message.
+pub(super) fn open_document<'a>(data: &'a [u8], bump: &'a Bump) -> Scan<Option<Scanned<'a>>> {
+    let document = Scanned::document_of(data, |name| Part::of(name) != Part::Other, bump)?;
+    if document.has(names::MESSAGES) {
+        // If it is no list, the reference says what is wrong with it.
+        return Ok(document.get(names::MESSAGES).and_then(Value::list));
     }
-}
-
-/// Read an object: the offset behind it, and what it is. Of keys that are there twice, the last counts.
-#[inline(always)]
-pub(super) fn read_request<L: Lanes>(data: &[u8], start: usize) -> Scan<(usize, Document)> {
-    let mut members = Members::default();
-    let mut found = Found::default();
-    let mut at = skip_space(data, start + 1);
-    if data.get(at) != Some(&b'}') {
-        loop {
-            at = read_key::<L, _>(data, at, &mut members, &mut Window::default())?;
-            at = skip_space(data, at);
-            let part = members.key.map_or(Part::Other, Part::of);
-            let mut list = None;
-            if data.get(at) == Some(&b'[') && matches!(part, Part::Messages | Part::List(_)) {
-                let index = list.insert(Index::default());
-                at = index.read_items::<L>(data, at + 1, 2)?;
-            } else {
-                found.has_prompt =
-                    if part == Part::List(INPUT) { data.get(at) == Some(&b'"') } else { found.has_prompt };
-                at = read_value::<L, _>(data, at, 1, &mut members)?;
-            }
-            match part {
-                Part::Messages => (found.has_other_messages, found.messages) = (list.is_none(), list),
-                Part::List(rank) => found.lists.iter_mut().skip(rank).take(1).for_each(|slot| *slot = list.take()),
-                Part::OfMessage => found.is_message = true,
-                Part::Other => {}
-            }
-            at = skip_space(data, at);
-            match data.get(at) {
-                Some(b',') => at = skip_space(data, at + 1),
-                Some(b'}') => break,
-                _ => return unexpected(at),
-            }
-        }
+    if let Some((list, _)) = messages_of(document) {
+        return Ok(Some(list));
     }
-    Ok((at + 1, found.document(start)))
-}
-
-/// The members of a request that are no messages: nothing of them is kept.
-#[derive(Default)]
-struct Members<'a> {
-    key: Option<Raw<'a>>,
-}
-
-impl<'a> Visit<'a> for Members<'a> {
-    fn key(&mut self, _: usize, name: Raw<'a>) {
-        self.key = Some(name);
+    let is_message = || MESSAGE_KEYS.iter().any(|key| document.has(*key));
+    let has_prompt = || document.get(names::INPUT).is_some_and(|input| input.text_len().is_some());
+    if document.object().is_none() || (has_prompt() && !is_message()) {
+        return Ok(None);
     }
-
-    fn text(&mut self, _: usize, _: Raw<'a>) {}
-    fn number(&mut self, _: &'a [u8]) {}
-    fn literal(&mut self, _: usize, _: Literal) {}
-    fn open(&mut self, _: usize, _: bool) {}
-    fn close(&mut self, _: bool) {}
+    Scanned::document(data, bump).map(|message| Some(message.listed()))
 }

@@ -2,7 +2,7 @@
 //!
 //! The next one is found by the masks of the block that is known, without waiting for memory and its masks.
 
-use super::strings::Raw;
+use crate::escaped::EscapedText;
 use crate::lanes::{BLOCK, Lanes};
 
 /// The masks of the block that was looked at last: of short strings some stand in one.
@@ -18,7 +18,7 @@ impl Window {
     /// The string whose first byte is at `start`, if it is short and plain: where the window doesn't hold it, the window
     /// moves there.
     #[inline(always)]
-    pub(super) fn string<'a, L: Lanes>(&mut self, data: &'a [u8], start: usize) -> Option<Raw<'a>> {
+    pub(super) fn string<'a, L: Lanes>(&mut self, data: &'a [u8], start: usize) -> Option<EscapedText<'a>> {
         if let Some(found) = self.held(data, start) {
             return Some(found);
         }
@@ -29,7 +29,7 @@ impl Window {
 
     /// The string, where the window holds all of it.
     #[inline(always)]
-    fn held<'a>(&self, data: &'a [u8], start: usize) -> Option<Raw<'a>> {
+    fn held<'a>(&self, data: &'a [u8], start: usize) -> Option<EscapedText<'a>> {
         let place = start.wrapping_sub(self.at);
         if place >= BLOCK {
             return None;
@@ -41,7 +41,7 @@ impl Window {
         }
         let chars = quotes.trailing_zeros();
         let bytes = data.get(start..start + chars as usize).unwrap_or_default();
-        Some(Raw { bytes, chars, has_escapes: false, is_ascii: true })
+        Some(EscapedText { bytes, chars, has_escapes: false, is_ascii: true })
     }
 }
 

@@ -153,7 +153,6 @@ mod tests {
         }
     }
 
-    /// A message is read by itself, and its long texts are those that were read before.
     #[test]
     fn messages_are_found_in_their_document() {
         let said = format!("{{ \"role\":\"user\" , \"content\" : [ \"{}\" ,{{}} ] }}", "\\\"x".repeat(200));
@@ -165,7 +164,7 @@ mod tests {
         ];
         for data in bodies {
             let bump = Bump::new();
-            let conversation = Conversation::open_with(data.as_bytes(), &bump, 0).unwrap();
+            let conversation = Conversation::open(data.as_bytes(), &bump).unwrap();
             let (mut found, mut position) = (0, None);
             while let Some((place, message)) = conversation.before(position).unwrap() {
                 check(message, data.as_bytes());

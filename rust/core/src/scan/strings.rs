@@ -1,7 +1,8 @@
 //! Where a JSON string ends, and what is in it.
 
+use super::error::{Fault, Refused};
 use super::short::Window;
-use super::syntax::{Fault, Refused};
+use crate::escaped::{EscapedText, hex4, is_high_surrogate, low_surrogate_at};
 use crate::lanes::{BLOCK, ESCAPABLE, Lanes, Masks, Others, block_at, find_escaped};
 
 /// How far ahead of a long string's blocks memory is asked for what comes. The processor does so by itself, but no
@@ -11,14 +12,41 @@ const AHEAD: usize = 8_192;
 /// So many blocks are passed at once.
 const GROUP: usize = 4;
 
-/// A JSON string as it is written, without its quotes.
+/// Texts of so many bytes are remembered.
+const LONG: usize = 256;
+
+/// A long text: where its quote stands, and what is known of it.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Raw<'a> {
-    pub(crate) bytes: &'a [u8],
-    /// How many code points it stands for.
-    pub(crate) chars: u32,
-    pub(crate) has_escapes: bool,
-    pub(crate) is_ascii: bool,
+pub(crate) struct Long {
+    pub(crate) at: u32,
+    size: u32,
+    chars: u32,
+    has_escapes: bool,
+    is_ascii: bool,
+}
+
+impl Long {
+    /// A text that is worth to be remembered; `at` is the offset of its quote.
+    #[inline(always)]
+    pub(crate) fn of(at: usize, text: EscapedText<'_>) -> Option<Self> {
+        let EscapedText { bytes, chars, has_escapes, is_ascii } = text;
+        if bytes.len() < LONG {
+            return None;
+        }
+        Some(Self { at: u32::try_from(at).ok()?, size: u32::try_from(bytes.len()).ok()?, chars, has_escapes, is_ascii })
+    }
+
+    /// Those of a list that stand at an offset or behind it.
+    pub(crate) fn from(long: &[Self], at: usize) -> &[Self] {
+        long.get(long.partition_point(|long| (long.at as usize) < at)..).unwrap_or_default()
+    }
+
+    /// The text as it was read.
+    pub(crate) fn raw(self, data: &[u8]) -> Option<EscapedText<'_>> {
+        let start = self.at as usize + 1;
+        let bytes = data.get(start..start + self.size as usize)?;
+        Some(EscapedText { bytes, chars: self.chars, has_escapes: self.has_escapes, is_ascii: self.is_ascii })
+    }
 }
 
 /// Read the string whose first byte behind the quote is at `start`.
@@ -28,7 +56,7 @@ pub(crate) fn read_string<'a, L: Lanes>(
     start: usize,
     checks_utf8: bool,
     window: &mut Window,
-) -> Result<Raw<'a>, Refused> {
+) -> Result<EscapedText<'a>, Refused> {
     // Most strings are names and other short words.
     if let Some(raw) = window.string::<L>(data, start) {
         return Ok(raw);
@@ -69,13 +97,13 @@ pub(crate) fn read_string<'a, L: Lanes>(
     let bytes = data.get(start..end).unwrap_or_default();
     if !is_ascii
         && checks_utf8
-        && !L::is_utf8(bytes)
+        && simdutf8::basic::from_utf8(bytes).is_err()
         && let Err(error) = std::str::from_utf8(bytes)
     {
         return Err(Refused { at: start + error.valid_up_to(), fault: Fault::NotUtf8 });
     }
     let size = u32::try_from(bytes.len()).map_err(|_| Refused { at: start, fault: Fault::TooLong })?;
-    Ok(Raw { bytes, chars: size - escapes - later_bytes, has_escapes: escapes != 0, is_ascii })
+    Ok(EscapedText { bytes, chars: size - escapes - later_bytes, has_escapes: escapes != 0, is_ascii })
 }
 
 /// What was seen of a string so far.
@@ -199,32 +227,17 @@ fn read_escapes(data: &[u8], base: usize, mut letters: u64) -> Option<u32> {
     Some(unseen)
 }
 
-pub(crate) fn is_high_surrogate(unit: u32) -> bool {
-    (0xD800..0xDC00).contains(&unit)
-}
-
-/// The low surrogate that is written as an escape at `at`.
-pub(crate) fn low_surrogate_at(data: &[u8], at: usize) -> Option<u32> {
-    let is_escape = data.get(at..at + 2) == Some(b"\\u");
-    is_escape.then(|| hex4(data, at + 2)).flatten().filter(|unit| (0xDC00..0xE000).contains(unit))
-}
-
-/// The number that four hexadecimal digits at `at` stand for.
-pub(crate) fn hex4(data: &[u8], at: usize) -> Option<u32> {
-    let digits = data.get(at..at + 4)?;
-    digits.iter().try_fold(0, |number, digit| char::from(*digit).to_digit(16).map(|value| number << 4 | value))
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{Raw, Window, read_string};
+    use super::{Window, read_string};
+    use crate::escaped::EscapedText;
     use crate::lanes::{Lanes, Scalar, Work, dispatch};
-    use crate::scan::syntax::{Fault, Refused};
+    use crate::scan::error::{Fault, Refused};
 
     struct Reading<'a>(&'a [u8]);
 
     impl<'a> Work for Reading<'a> {
-        type Done = Result<Raw<'a>, Refused>;
+        type Done = Result<EscapedText<'a>, Refused>;
 
         fn run<L: Lanes>(self) -> Self::Done {
             read_string::<L>(self.0, 1, true, &mut Window::default())
@@ -234,7 +247,7 @@ mod tests {
     fn read(data: &[u8]) -> Result<(usize, usize, bool, bool), (usize, Fault)> {
         let found = dispatch(Reading(data));
         let twin = Reading(data).run::<Scalar>();
-        let plain = |result: Result<Raw<'_>, Refused>| {
+        let plain = |result: Result<EscapedText<'_>, Refused>| {
             result
                 .map(|raw| (raw.bytes.len(), raw.chars as usize, raw.has_escapes, raw.is_ascii))
                 .map_err(|refused| (refused.at, refused.fault))

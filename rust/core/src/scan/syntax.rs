@@ -1,8 +1,10 @@
 //! JSON's grammar, checked to the letter, without recursion, and without making anything.
 
+use super::error::{Fault, Refused, Scan, unexpected};
 use super::name::LONGEST_NAME;
 use super::short::Window;
-use super::strings::{Raw, read_string};
+use super::strings::read_string;
+use crate::escaped::EscapedText;
 use crate::lanes::Lanes;
 
 /// How deep arrays and objects may stand in one another.
@@ -10,52 +12,13 @@ pub const MAX_DEPTH: usize = 128;
 /// Of how many digits an integer may be: as many as `CPython` converts.
 const MOST_DIGITS: usize = 4_300;
 
-/// Why data is no JSON, or none that is read here.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fault {
-    /// Something else is expected here.
-    Unexpected,
-    /// A control stands in a string.
-    Control,
-    /// A string has no end.
-    Unterminated,
-    /// An escape that JSON doesn't know.
-    Escape,
-    /// Bytes that are no UTF-8.
-    NotUtf8,
-    /// Arrays and objects stand deeper in one another than is read.
-    TooDeep,
-    /// A document of 4 GiB or more, a name of 2 GiB or more, or a number of thousands of digits.
-    TooLong,
-    /// A document that is neither a request nor a list of messages nor a message.
-    NoMessages,
-    /// A whole request among records.
-    Request,
-}
-
-/// What is wrong, and at which byte.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Refused {
-    /// The offset.
-    pub at: usize,
-    /// What is wrong there.
-    pub fault: Fault,
-}
-
-pub(crate) type Scan<T> = Result<T, Refused>;
-
-#[cold]
-pub(crate) fn unexpected<T>(at: usize) -> Scan<T> {
-    Err(Refused { at, fault: Fault::Unexpected })
-}
-
 /// What is told of the values that the grammar finds; `at` is the offset of a value's first byte.
 pub(crate) trait Visit<'a> {
     /// Whether a value ends at the end of its line.
     const IS_LINE: bool = false;
     /// The name of a member.
-    fn key(&mut self, at: usize, name: Raw<'a>);
-    fn text(&mut self, at: usize, text: Raw<'a>);
+    fn key(&mut self, at: usize, name: EscapedText<'a>);
+    fn text(&mut self, at: usize, text: EscapedText<'a>);
     fn number(&mut self, digits: &'a [u8]);
     fn literal(&mut self, at: usize, literal: Literal);
     fn open(&mut self, at: usize, is_object: bool);
@@ -65,7 +28,7 @@ pub(crate) trait Visit<'a> {
         true
     }
     /// A text at this offset that was read before.
-    fn known(&mut self, _at: usize) -> Option<Raw<'a>> {
+    fn known(&mut self, _at: usize) -> Option<EscapedText<'a>> {
         None
     }
 }

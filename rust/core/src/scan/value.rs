@@ -4,9 +4,8 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use super::nodes::{Made, Member, Node, Origin, distinct};
-use super::plain::Plain;
-use super::strings::Raw;
 use super::write::{answer, compact};
+use crate::escaped::{EscapedText, Plain};
 use crate::lanes::{BLOCK, prefetch};
 use crate::text::{OwnedText, Text};
 use crate::value::{Key, Spelling, Value, names, text_or_empty};
@@ -30,6 +29,11 @@ impl<'a> Scanned<'a> {
 
     pub(super) fn with(self, node: &'a Node<'a>) -> Self {
         Self { node, ..self }
+    }
+
+    /// A list that holds this value alone.
+    pub(super) fn listed(self) -> Self {
+        Self::new(Node::List(std::slice::from_ref(self.node), 0), self.origin)
     }
 
     /// Where the value stands in the data that was scanned, which is shorter than 4 GiB: all that was written of it,
@@ -112,8 +116,8 @@ impl<'a> Value<'a> for Scanned<'a> {
 
     fn spelling(self) -> Option<Spelling<'a>> {
         self.node.raw().map(|raw| match raw {
-            Raw { bytes, has_escapes: false, is_ascii: true, .. } => Spelling::Text(Text::Latin1(bytes)),
-            Raw { bytes, .. } => Spelling::Json(bytes),
+            EscapedText { bytes, has_escapes: false, is_ascii: true, .. } => Spelling::Text(Text::Latin1(bytes)),
+            EscapedText { bytes, .. } => Spelling::Json(bytes),
         })
     }
 
@@ -126,7 +130,7 @@ impl<'a> Value<'a> for Scanned<'a> {
     }
 
     fn utf8_len(self) -> Option<usize> {
-        self.node.raw().map(Raw::utf8_len)
+        self.node.raw().map(EscapedText::utf8_len)
     }
 
     /// Of a list of parts, the text of the first one.

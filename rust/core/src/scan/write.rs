@@ -2,8 +2,8 @@
 
 use super::nodes::Node;
 use super::value::Scanned;
+use crate::base64::{address_line, base64_line};
 use crate::graphemes::CodePoint;
-use crate::media::{address_line, base64_line};
 use crate::pieces::Piece;
 use crate::text::{OwnedText, Text, on_units};
 use crate::value::{Value, text_or_empty};

@@ -1,5 +1,4 @@
 //! Counts of texts that were counted before: an agent sends the whole conversation with every request.
-//! The twin is `_pure/memo.py`.
 //!
 //! A text is known by a hash of 128 bits of how it is spelled. Its key is made anew in every process, so that nobody can
 //! look for a text that is taken for another. The counts that were not asked for the longest are forgotten first.

@@ -7,7 +7,6 @@
 use std::cell::RefCell;
 
 use super::keys::{SIZE_BITS, hash_bytes, near_hash};
-use crate::lanes::prefetch;
 
 /// The longest piece that is a word: one that has a key.
 pub(crate) const WORD: usize = 15;
@@ -78,12 +77,6 @@ impl Remembered {
                 all.push((number, self));
             }
         });
-    }
-
-    /// Have the word of a key in the processor's cache by the time that it is asked for.
-    #[inline(always)]
-    pub(crate) fn fetch(&self, key: u128) {
-        prefetch(&self.keys, place_of(key));
     }
 
     /// How many tokens the word of a key has; 0 if it is not remembered.

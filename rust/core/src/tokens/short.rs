@@ -5,7 +5,6 @@
 //! line it belongs: only the others need be kept.
 
 use super::vocabulary::NONE;
-use crate::lanes::prefetch;
 
 /// Bits of a key: 7 bytes, and the one behind them that tells how many there are.
 const KEY_BITS: u32 = 57;
@@ -64,12 +63,6 @@ impl Short {
             }
         }
         false
-    }
-
-    /// Have the line in which a key belongs in the processor's cache by the time that it is asked for.
-    #[inline(always)]
-    pub(crate) fn fetch(&self, key: u64) {
-        prefetch(&self.lines, self.place(key).0);
     }
 
     /// The rank of a key.

@@ -8,7 +8,6 @@
 use super::characters::Characters;
 use super::keys::{hash, hash_bytes, medium_filter_hash, medium_key, short_filter_hash, short_key};
 use super::short::Short;
-use crate::lanes::prefetch;
 
 /// The rank of what is no token. Ranks are signed because comparing signed integers is what every vector unit can.
 pub(crate) const NONE: i32 = i32::MAX;
@@ -55,11 +54,6 @@ impl Medium {
                 _ => return None,
             }
         }
-    }
-
-    #[inline(always)]
-    fn fetch(&self, key: u128) {
-        prefetch(&self.keys, self.first_place(key));
     }
 
     #[inline(always)]
@@ -215,15 +209,6 @@ impl Vocabulary {
                 if self.may_be(medium_filter_hash(key)) { self.medium.rank(key) } else { NONE }
             }
             _ => self.long.rank(text.get(start..end).unwrap_or_default()),
-        }
-    }
-
-    /// Have the line in which such bytes would be found in the processor's cache by the time that they are asked for.
-    #[inline(always)]
-    pub(crate) fn fetch(&self, text: &[u8], start: usize, end: usize) {
-        match end - start {
-            ..8 => self.short.fetch(short_key(text, start, end - start)),
-            _ => self.medium.fetch(medium_key(text, start, end - start)),
         }
     }
 

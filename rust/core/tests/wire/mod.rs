@@ -80,9 +80,8 @@ impl Document {
         Self { bytes: bytes.into(), bump: Bump::new() }
     }
 
-    /// The document as the core reads a large one.
     pub(crate) fn open(&self) -> Conversation<'_> {
-        Conversation::open_with(&self.bytes, &self.bump, 0).unwrap()
+        Conversation::open(&self.bytes, &self.bump).unwrap()
     }
 }
 

@@ -8,9 +8,9 @@ use super::pairs::{given_twice, id_of};
 use super::repair::Repair;
 use crate::pieces::Piece;
 use crate::project::drafts::{Draft, Edit, Json, PartsKey, Path};
-use crate::read::{items, read_result};
+use crate::read::read_result;
 use crate::text::Text;
-use crate::value::{Key, Value, names, text_or_empty};
+use crate::value::{Key, Value, items, names, text_or_empty};
 
 /// One of these a message has that has no calls.
 const WORDS: [Key<'static>; 4] = [names::CONTENT, names::FUNCTION_CALL, names::REFUSAL, names::AUDIO];

@@ -30,9 +30,9 @@ use self::sheets::is_thinking;
 use self::turns::Turns;
 use super::drafts::Draft;
 use super::material::Material;
-use crate::read::{items, read_message};
+use crate::read::read_message;
 use crate::said::Said;
-use crate::value::{Value, names, text_or_empty};
+use crate::value::{Value, items, names, text_or_empty};
 
 /// The shapes whose results are messages of their own.
 const CHATS: [&str; 2] = ["openai-chat", "ollama"];

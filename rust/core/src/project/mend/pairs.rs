@@ -8,9 +8,9 @@ use super::made::OUTPUT;
 use crate::project::blocks::Block;
 use crate::project::drafts::{PartsKey, Path};
 use crate::project::sites::Paths;
-use crate::read::{items, read_call, read_result};
+use crate::read::{read_call, read_result};
 use crate::text::Text;
-use crate::value::{Key, Value, names, text_or_empty};
+use crate::value::{Key, Value, items, names, text_or_empty};
 
 /// The call of Responses whose result is a list of tools: of one that a client did not make, none is made up, since an empty
 /// one would be believed, too.

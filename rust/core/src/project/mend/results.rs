@@ -6,9 +6,8 @@ use super::sheets::{is_blank, part_at};
 use crate::content::has_no_word;
 use crate::project::drafts::{Changed, Draft, Edit, Home, Parts, Path};
 use crate::project::material::Material;
-use crate::read::items;
 use crate::text::Text;
-use crate::value::{Value, names, text_or_empty};
+use crate::value::{Value, items, names, text_or_empty};
 
 /// What a failure says that said nothing.
 const FAILED: &str = "[Tool use failed: no output]";

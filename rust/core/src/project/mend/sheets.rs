@@ -3,9 +3,9 @@
 use super::dialects::Dialect;
 use super::mends::Mends;
 use crate::content::{Content, has_no_word, is_white};
+use crate::project::drafts::TextPart;
 use crate::project::drafts::{Changed, Draft, Edit, Home, Json, Parts, PartsKey, Path, set_member};
 use crate::project::material::Material;
-use crate::project::substitute::as_it_stands;
 use crate::text::Text;
 use crate::value::{Key, Value, names, text_or_empty};
 
@@ -136,7 +136,7 @@ fn words_of<'a, V: Value<'a>>(text: Option<V>) -> Option<Json<'a>> {
     let text = whole.text();
     let last = (0..text.len()).rev().find(|index| !text.get(*index).is_some_and(is_white));
     let count = last.map_or(0, |last| last + 1);
-    (count < text.len()).then(|| Json::Joined(vec![as_it_stands(&content.first(count))]))
+    (count < text.len()).then(|| Json::Joined(vec![TextPart::of(&content.first(count))]))
 }
 
 /// Make one message of those of the model's, or the user's, that follow one another.

@@ -2,15 +2,14 @@
 
 use std::iter;
 
-use super::strings::{Raw, low_surrogate_at};
-use super::unescape::escape_at;
+use super::{EscapedText, escape_at, low_surrogate_at};
 use crate::lanes::{BLOCK, Lanes, Work, block_at, dispatch, find_escaped};
 use crate::utf8;
 
 /// How many code points are no way to go.
 const NEAR: usize = BLOCK;
 
-impl<'a> Raw<'a> {
+impl<'a> EscapedText<'a> {
     /// The first code points, so many or all.
     pub(crate) fn first(self, count: usize) -> Self {
         let Some(others) = self.all_but(count) else { return self };
@@ -188,7 +187,7 @@ pub(super) fn place_of(bits: u64, before: usize) -> usize {
 mod tests {
     use bumpalo::Bump;
 
-    use super::Raw;
+    use super::EscapedText;
     use crate::lanes::Scalar;
     use crate::scan::short::Window;
     use crate::scan::strings::read_string;
@@ -198,7 +197,7 @@ mod tests {
         let quoted = format!("\"{written}\"");
         let raw = read_string::<Scalar>(quoted.as_bytes(), 1, true, &mut Window::default()).unwrap();
         let bump = Bump::new();
-        let text = |raw: Raw<'_>| {
+        let text = |raw: EscapedText<'_>| {
             let text = raw.text(&bump);
             assert_eq!(text.len(), raw.chars as usize);
             (0..text.len()).filter_map(|index| text.get(index)).collect::<Vec<_>>()

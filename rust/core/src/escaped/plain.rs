@@ -3,8 +3,8 @@
 //! Most of what a context shows can be measured, cut and looked through with its escapes. The rest is made: what cleaning
 //! would change, and what might be cut between characters that belong together.
 
+use super::EscapedText;
 use super::ends::place_of;
-use super::strings::Raw;
 use super::unescape::write_unescaped;
 use crate::clean::{MARKER_END, has_marker_tail, is_dirty};
 use crate::graphemes::{ends_look_back, is_boundary};
@@ -94,7 +94,7 @@ impl<'a> Plain<'a> {
     }
 }
 
-impl<'a> Raw<'a> {
+impl<'a> EscapedText<'a> {
     /// The first code points, so many or all, where they and the next one are plain, and may be parted.
     pub(crate) fn plain_start(self, count: usize) -> Option<Plain<'a>> {
         let plain = look(self.bytes, count.saturating_add(1), self.is_ascii)?;

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use bumpalo::Bump;
 
-use super::strings::Raw;
-use super::unescape::{escape_at, unescape};
+use super::unescape::unescape;
+use super::{EscapedText, escape_at};
 use crate::lanes::BLOCK;
 use crate::text::{OwnedText, Text, Unit, Width};
 use crate::utf8;
@@ -13,7 +13,7 @@ use crate::utf8;
 /// In fewer bytes than these, each is looked at.
 const FEW: usize = 16;
 
-impl<'a> Raw<'a> {
+impl<'a> EscapedText<'a> {
     /// Whether the text is this one.
     #[inline(always)]
     pub(crate) fn is(self, text: Text<'_>) -> bool {
@@ -56,7 +56,7 @@ impl<'a> Raw<'a> {
     /// The last code points of the text, so many or more.
     pub(crate) fn end(self, count: usize, bump: &'a Bump) -> Text<'a> {
         let parts = self.longer_ends(count).filter(|rest| rest.len() < self.bytes.len());
-        let mut texts = parts.map(|bytes| Raw { bytes, chars: u32::MAX, ..self }.start(usize::MAX, bump));
+        let mut texts = parts.map(|bytes| EscapedText { bytes, chars: u32::MAX, ..self }.start(usize::MAX, bump));
         texts.find(|text| text.len() >= count).unwrap_or_else(|| self.text(bump))
     }
 

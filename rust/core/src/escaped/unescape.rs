@@ -1,7 +1,7 @@
 //! Writing a JSON string without its escapes.
 
-use super::strings::{Raw, hex4, is_high_surrogate, low_surrogate_at};
-use crate::lanes::{BLOCK, ESCAPES, Lanes, Work, block_at, copy_block, dispatch, find_escaped};
+use super::{EscapedText, escape_at};
+use crate::lanes::{BLOCK, Lanes, Work, block_at, copy_block, dispatch, find_escaped};
 use crate::utf8;
 
 /// Write a string that holds no escape of a number without its escapes, in UTF-8, into room that holds it; how many bytes
@@ -58,7 +58,7 @@ fn write_block<L: Lanes>(
 
 /// The first code points of a string in UTF-8, so many or a few more, or all, in room for two blocks more; nothing where
 /// the room is too small.
-pub(super) fn unescape<'o>(raw: Raw<'_>, count: usize, room: &'o mut [u8]) -> Option<&'o [u8]> {
+pub(super) fn unescape<'o>(raw: EscapedText<'_>, count: usize, room: &'o mut [u8]) -> Option<&'o [u8]> {
     let done = dispatch(Unescaping { bytes: raw.bytes, is_ascii: raw.is_ascii, count, room: &mut *room });
     room.get(..done)
 }
@@ -146,25 +146,6 @@ impl Writer<'_, '_> {
                 self.at += 1;
             }
         }
-    }
-}
-
-/// The code point that is written as an escape at `at`, and how many bytes it takes.
-#[inline]
-pub(super) fn escape_at(bytes: &[u8], at: usize) -> (u32, usize) {
-    match bytes.get(at + 1).copied().unwrap_or_default() {
-        b'u' => unit_at(bytes, at),
-        letter => (u32::from(ESCAPES.get(usize::from(letter)).copied().unwrap_or_default()), 2),
-    }
-}
-
-/// The code point that is written by its number at `at`, and how many bytes it takes.
-#[inline(never)]
-fn unit_at(bytes: &[u8], at: usize) -> (u32, usize) {
-    let unit = hex4(bytes, at + 2).unwrap_or_default();
-    match low_surrogate_at(bytes, at + 6).filter(|_| is_high_surrogate(unit)) {
-        Some(low) => (0x1_0000 + ((unit - 0xD800) << 10) + (low - 0xDC00), 12),
-        None => (unit, 6),
     }
 }
 
