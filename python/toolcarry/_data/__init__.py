@@ -16,9 +16,7 @@ FOLDER: Final = os.path.dirname(__file__)  # noqa: PTH120 - pathlib is slow to i
 
 
 def read_table(name: str) -> dict[str, Any]:
-    """Return the table of this name. Its member ``comment`` is for readers of the file.
-
-    """
+    """Return the table of this name. Its member ``comment`` is for readers of the file."""
     with open(os.path.join(FOLDER, f"{name}.json"), "rb") as file:  # noqa: PTH118, PTH123 - as above
         table: dict[str, Any] = orjson.loads(file.read())
     return table

@@ -1,0 +1,186 @@
+//! Make Rust constants of the tables that both backends need: `python/toolcarry/_data/*.json`, which Python reads, too.
+//!
+//! Each table becomes a file of constants, which the module that uses it includes (`include!(concat!(env!("OUT_DIR"),
+//! "/shell.rs"))`). So a table costs nothing when the program runs, it is in patterns and other constants, and data that
+//! are not of the shape below fail here or in the compiler, never before a user. Parsing the files at first use would
+//! need a lock and an error path in every table, and the readers ask some of them for every part of a message.
+
+use std::env;
+use std::error::Error;
+use std::fmt::Write;
+use std::fs;
+use std::path::Path;
+
+use serde_json::{Map, Value};
+
+const FOLDER: &str = "../../python/toolcarry/_data";
+/// What a file says to its readers alone.
+const NOTES: [&str; 2] = ["comment", "source"];
+
+/// The shape of a value, and so the type of its constant.
+#[derive(Clone, Copy)]
+enum Shape {
+    /// `&str`
+    Text,
+    /// `&[&str]`
+    Texts,
+    /// `&[(&str, _)]`, sorted by the names.
+    Map(&'static Shape),
+    /// `&[_]`
+    List(&'static Shape),
+    /// A struct of this name with these fields: one that is left out is empty.
+    Record(&'static str, &'static [(&'static str, Shape)]),
+    /// A variant of this enum.
+    Variant(&'static str),
+}
+
+use Shape::{List, Map as Pairs, Record, Text, Texts, Variant};
+
+/// How a program reads its options.
+const SPEC: Shape = Record("Spec", &[("valued", Text), ("attached", Text), ("names", Texts), ("groups", Texts)]);
+
+/// The shapes of all members of all tables.
+const TABLES: &[(&str, &[(&str, Shape)])] = &[
+    ("languages", &[("extensions", Pairs(&Text))]),
+    (
+        "default_rules",
+        &[(
+            "rules",
+            List(&Record(
+                "BuiltIn",
+                &[("tools", Texts), ("kind", Variant("Kind")), ("key", Texts), ("keep", Variant("KeepBlock"))],
+            )),
+        )],
+    ),
+    (
+        "shell",
+        &[
+            ("curl_options", SPEC),
+            ("curl_writing", Texts),
+            ("devices", Texts),
+            ("find_running", Texts),
+            ("git_branch_options", SPEC),
+            ("git_branch_writing", Texts),
+            ("git_options", SPEC),
+            ("git_tag_deleting", Texts),
+            ("git_tag_listing", Texts),
+            ("git_tag_options", SPEC),
+            ("git_writing", Texts),
+            ("make_options", SPEC),
+            ("make_writing", Texts),
+            ("managers", Pairs(&SPEC)),
+            ("package_short", Texts),
+            ("package_shortening", Texts),
+            ("package_writing", Texts),
+            ("packagers", Pairs(&SPEC)),
+            ("perl_options", SPEC),
+            ("perl_writing", Texts),
+            ("python_options", SPEC),
+            ("reading", Texts),
+            ("reading_stems", Texts),
+            ("reserved", Texts),
+            ("sed_options", SPEC),
+            ("sed_writing", Texts),
+            ("sending", Texts),
+            ("shell_options", SPEC),
+            ("shells", Texts),
+            ("ssh_options", SPEC),
+            ("versioned", Texts),
+            ("wget_options", SPEC),
+            ("wget_sending", Texts),
+            ("wrappers", Pairs(&SPEC)),
+            ("writers", Texts),
+        ],
+    ),
+];
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let folder = Path::new(&env::var("CARGO_MANIFEST_DIR")?).join(FOLDER);
+    let out = env::var("OUT_DIR")?;
+    println!("cargo::rerun-if-changed=build.rs");
+    for (name, members) in TABLES {
+        let path = folder.join(name).with_extension("json");
+        println!("cargo::rerun-if-changed={}", path.display());
+        let table: Map<String, Value> = serde_json::from_str(&fs::read_to_string(&path)?)?;
+        let constants = constants_of(table, members).map_err(|error| format!("{}: {error}", path.display()))?;
+        fs::write(Path::new(&out).join(name).with_extension("rs"), constants)?;
+    }
+    Ok(())
+}
+
+/// The constants of a table.
+fn constants_of(mut table: Map<String, Value>, members: &[(&str, Shape)]) -> Result<String, Box<dyn Error>> {
+    let mut constants = String::new();
+    for (name, shape) in members {
+        let value = table.remove(*name).ok_or_else(|| format!("{name} is missing"))?;
+        let (upper, kind) = (name.to_uppercase(), shape.kind());
+        let value = shape.expression(&value).map_err(|error| format!("{name}: {error}"))?;
+        writeln!(constants, "pub(crate) const {upper}: {kind} = {value};")?;
+    }
+    match table.keys().find(|name| !NOTES.contains(&name.as_str())) {
+        Some(name) => Err(format!("{name} is not a member of the table").into()),
+        None => Ok(constants),
+    }
+}
+
+impl Shape {
+    /// The type.
+    fn kind(self) -> String {
+        match self {
+            Text => "&str".to_owned(),
+            Texts => "&[&str]".to_owned(),
+            Pairs(item) => format!("&[(&str, {})]", item.kind()),
+            List(item) => format!("&[{}]", item.kind()),
+            Record(name, _) | Variant(name) => name.to_owned(),
+        }
+    }
+
+    /// The value as a constant expression.
+    fn expression(self, value: &Value) -> Result<String, Box<dyn Error>> {
+        let wrong = || format!("{value} is not {}", self.kind());
+        let object = || value.as_object().ok_or_else(wrong);
+        let list = |item: Shape| -> Result<String, Box<dyn Error>> {
+            let items = value.as_array().ok_or_else(wrong)?;
+            let items: Result<Vec<String>, _> = items.iter().map(|value| item.expression(value)).collect();
+            Ok(format!("&[{}]", items?.join(", ")))
+        };
+        Ok(match self {
+            Text => format!("{:?}", value.as_str().ok_or_else(wrong)?),
+            Texts => list(Text)?,
+            List(item) => list(*item)?,
+            Pairs(item) => {
+                let mut pairs = Vec::new();
+                for (name, value) in object()? {
+                    pairs.push(format!("({name:?}, {})", item.expression(value)?));
+                }
+                pairs.sort();
+                format!("&[{}]", pairs.join(", "))
+            }
+            Record(name, fields) => {
+                let (mut written, mut left) = (String::new(), object()?.clone());
+                for (field, shape) in fields {
+                    let value = left.remove(*field).map_or_else(|| shape.empty(), |value| shape.expression(&value))?;
+                    write!(written, "{field}: {value}, ")?;
+                }
+                match left.keys().next() {
+                    Some(field) => return Err(format!("{name} has no field {field}").into()),
+                    None => format!("{name} {{ {written}}}"),
+                }
+            }
+            Variant(kind) => {
+                let name = value.as_str().ok_or_else(wrong)?;
+                let (first, rest) = name.split_at_checked(1).ok_or_else(wrong)?;
+                format!("{kind}::{}{rest}", first.to_uppercase())
+            }
+        })
+    }
+
+    /// What a field is that is left out.
+    fn empty(self) -> Result<String, Box<dyn Error>> {
+        match self {
+            Text => Ok("\"\"".to_owned()),
+            Texts | List(_) | Pairs(_) => Ok("&[]".to_owned()),
+            Record(..) | Variant(_) => Err(format!("{} cannot be left out", self.kind()).into()),
+        }
+    }
+}
