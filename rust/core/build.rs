@@ -24,6 +24,10 @@ enum Shape {
     Text,
     /// `&[&str]`
     Texts,
+    /// `Key`: the name of a member.
+    Key,
+    /// `&[Key]`
+    Keys,
     /// `&[(&str, _)]`, sorted by the names.
     Map(&'static Shape),
     /// `&[_]`
@@ -34,7 +38,7 @@ enum Shape {
     Variant(&'static str),
 }
 
-use Shape::{List, Map as Pairs, Record, Text, Texts, Variant};
+use Shape::{Key, Keys, List, Map as Pairs, Record, Text, Texts, Variant};
 
 /// How a program reads its options.
 const SPEC: Shape = Record("Spec", &[("valued", Text), ("attached", Text), ("names", Texts), ("groups", Texts)]);
@@ -51,6 +55,29 @@ const TABLES: &[(&str, &[(&str, Shape)])] = &[
                 &[("tools", Texts), ("kind", Variant("Kind")), ("key", Texts), ("keep", Variant("KeepBlock"))],
             )),
         )],
+    ),
+    ("documents", &[("lists", Keys), ("message_keys", Keys)]),
+    (
+        "media",
+        &[
+            ("data_keys", Keys),
+            ("files", Keys),
+            ("media_parts", Texts),
+            ("media_type_keys", Keys),
+            ("opaque_keys", Keys),
+            ("untyped_media", Keys),
+            ("url_keys", Keys),
+        ],
+    ),
+    (
+        "parts",
+        &[
+            ("answer_keys", Keys),
+            ("aside_keys", Keys),
+            ("held_parts", Texts),
+            ("named_parts", Texts),
+            ("text_parts", Texts),
+        ],
     ),
     (
         "shell",
@@ -92,6 +119,41 @@ const TABLES: &[(&str, &[(&str, Shape)])] = &[
             ("writers", Texts),
         ],
     ),
+    (
+        "texts",
+        &[
+            ("changes_heading", Text),
+            ("close_marker", Text),
+            ("commands_heading", Text),
+            ("earlier_results", Text),
+            ("failed", Text),
+            ("files_heading", Text),
+            ("framing", Text),
+            ("interrupted", Text),
+            ("left_out_heading", Text),
+            ("marker_start", Text),
+            ("marker_whole", Text),
+            ("no_output", Text),
+            ("open_marker", Text),
+            ("others_heading", Text),
+            ("retrieval_tool", Text),
+            ("stand_ins", Texts),
+            ("summary_heading", Text),
+            ("tool_line", Text),
+            ("truncated", Text),
+        ],
+    ),
+    (
+        "tool_arguments",
+        &[
+            ("diff_keys", Keys),
+            ("new_keys", Keys),
+            ("old_keys", Keys),
+            ("range_keys", Keys),
+            ("source_key", Key),
+            ("whole_file_keys", Keys),
+        ],
+    ),
 ];
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -129,6 +191,8 @@ impl Shape {
         match self {
             Text => "&str".to_owned(),
             Texts => "&[&str]".to_owned(),
+            Key => "Key<'static>".to_owned(),
+            Keys => "&[Key<'static>]".to_owned(),
             Pairs(item) => format!("&[(&str, {})]", item.kind()),
             List(item) => format!("&[{}]", item.kind()),
             Record(name, _) | Variant(name) => name.to_owned(),
@@ -147,6 +211,8 @@ impl Shape {
         Ok(match self {
             Text => format!("{:?}", value.as_str().ok_or_else(wrong)?),
             Texts => list(Text)?,
+            Key => format!("Key::of({:?})", value.as_str().ok_or_else(wrong)?),
+            Keys => list(Key)?,
             List(item) => list(*item)?,
             Pairs(item) => {
                 let mut pairs = Vec::new();
@@ -179,8 +245,8 @@ impl Shape {
     fn empty(self) -> Result<String, Box<dyn Error>> {
         match self {
             Text => Ok("\"\"".to_owned()),
-            Texts | List(_) | Pairs(_) => Ok("&[]".to_owned()),
-            Record(..) | Variant(_) => Err(format!("{} cannot be left out", self.kind()).into()),
+            Texts | Keys | List(_) | Pairs(_) => Ok("&[]".to_owned()),
+            Key | Record(..) | Variant(_) => Err(format!("{} cannot be left out", self.kind()).into()),
         }
     }
 }

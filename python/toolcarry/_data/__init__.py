@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import os
+from functools import cache
 from typing import Any, Final
 
 import orjson
@@ -15,8 +16,9 @@ FOLDER: Final = os.path.dirname(__file__)  # noqa: PTH120 - pathlib is slow to i
 """The folder of the tables."""
 
 
+@cache
 def read_table(name: str) -> dict[str, Any]:
-    """Return the table of this name. Its member ``comment`` is for readers of the file."""
+    """Return the table of this name. All callers share it, and none may change it."""
     with open(os.path.join(FOLDER, f"{name}.json"), "rb") as file:  # noqa: PTH118, PTH123 - as above
         table: dict[str, Any] = orjson.loads(file.read())
     return table

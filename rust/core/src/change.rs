@@ -3,20 +3,16 @@
 use std::cell::OnceCell;
 
 use crate::content::Content;
-use crate::dedupe::WHOLE_FILE_KEYS;
 use crate::pieces::Piece;
 use crate::read::items;
 use crate::scan::Signed;
 use crate::text::{OwnedText, Text};
+use crate::tool_arguments::{DIFF_KEYS, NEW_KEYS, OLD_KEYS, SOURCE_KEY, WHOLE_FILE_KEYS};
 use crate::unmade::SourceText;
 use crate::value::{Key, Value, names, text_or_empty};
 
 /// Room for the signs of lines of so many characters is made at once.
 const SHORT_LINE: usize = 16;
-
-const OLD_KEYS: [Key<'static>; 2] = [names::OLD_STRING, names::OLD_STR];
-const NEW_KEYS: [Key<'static>; 3] = [names::NEW_STRING, names::NEW_STR, names::INSERT_TEXT];
-const DIFF_KEYS: [Key<'static>; 2] = [names::DIFF, names::PATCH];
 
 /// What an edit changed, as lines with `-` and `+` (true), or the whole that a write wrote (false).
 pub(crate) fn change_of<'a, V: Value<'a>>(input: V) -> Option<(SourceText<'a, V>, bool)> {
@@ -34,16 +30,16 @@ pub(crate) fn change_of<'a, V: Value<'a>>(input: V) -> Option<(SourceText<'a, V>
         let texts = texts.map(|text| text.filter(|text| text.text_len() != Some(0)));
         return texts.iter().any(Option::is_some).then(|| (change(texts), true));
     }
-    if let Some(diff) = first_text(input, &DIFF_KEYS) {
+    if let Some(diff) = first_text(input, DIFF_KEYS) {
         return Some((Content::Value(diff).into(), true));
     }
-    let whole = first_text(input, &WHOLE_FILE_KEYS).or_else(|| first_text(input, &[names::NEW_SOURCE]))?;
+    let whole = first_text(input, WHOLE_FILE_KEYS).or_else(|| first_text(input, &[SOURCE_KEY]))?;
     Some((Content::Value(whole).into(), false))
 }
 
 /// The old text and the new.
 fn replaced<'a, V: Value<'a>>(edit: V) -> [Option<V>; 2] {
-    [first_text(edit, &OLD_KEYS), first_text(edit, &NEW_KEYS)]
+    [first_text(edit, OLD_KEYS), first_text(edit, NEW_KEYS)]
 }
 
 /// The old lines with `-`, the new with `+`, of which none are made where all are plain.

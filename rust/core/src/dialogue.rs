@@ -1,7 +1,7 @@
 //! What was said in a conversation, without tools and without thinking. The twin is `_pure/dialogue.py`.
 
 use crate::clean::{clean, escape_marks};
-use crate::content::Content;
+use crate::content::{Content, TEXT_PARTS};
 use crate::messages::{Halt, Messages};
 use crate::output::Output;
 use crate::pieces::Piece;
@@ -10,8 +10,6 @@ use crate::session::{Placed, Places};
 use crate::text::{OwnedText, Text};
 use crate::value::{Value, names, text_or_empty};
 
-/// The parts of a message that are said aloud; those without a type are, too.
-const TEXT_KINDS: [&str; 3] = ["text", "input_text", "output_text"];
 const MARKS: [&str; 4] = ["[USER]", "[/USER]", "[ASSISTANT]", "[/ASSISTANT]"];
 
 /// The turns of the active branch, each between lines that open and close it.
@@ -70,7 +68,7 @@ pub(crate) fn part_text<'a, V: Value<'a>>(part: V) -> Option<V> {
     let is_thought = part.get(names::THOUGHT).is_some_and(Value::is_true);
     let kind = part.get(names::TYPE);
     let name = text_or_empty(kind);
-    let is_text = kind.is_none() || TEXT_KINDS.iter().any(|text| name.is(text));
+    let is_text = kind.is_none() || TEXT_PARTS.iter().any(|text| name.is(text));
     if is_thought || !is_text {
         return None;
     }

@@ -6,37 +6,14 @@ use crate::pieces::Piece;
 use crate::text::{OwnedText, Text};
 use crate::value::{Key, Value, names, text_or_empty};
 
-/// The kinds of parts that are no text.
-pub(crate) const MEDIA: [&str; 8] =
-    ["image", "image_url", "input_image", "computer_screenshot", "document", "audio", "input_audio", "video"];
-/// What tells, in a part of another kind, that it is no text either.
-const OPAQUE: [Key<'static>; 5] =
-    [names::BLOB, names::FILE_DATA, names::BYTES, names::BASE64, names::ENCRYPTED_CONTENT];
+include!(concat!(env!("OUT_DIR"), "/media.rs"));
+
 /// From so many characters on, data in a part of another kind is taken for base64.
 const SHORTEST_DATA: usize = 64;
 /// Within so many characters, the address of data says that it is base64.
 const LONGEST_HEADER: usize = 100;
 /// How the address of data begins.
 pub(crate) const ADDRESS: &str = "data:";
-/// Where a part holds what is no text.
-const DATA_KEYS: [Key<'static>; 5] = [names::DATA, names::BLOB, names::FILE_DATA, names::BYTES, names::BASE64];
-const URL_KEYS: [Key<'static>; 5] = [names::URL, names::IMAGE_URL, names::URI, names::FILE_URI_CAMEL, names::FILE_URI];
-const MEDIA_TYPE_KEYS: [Key<'static>; 5] =
-    [names::MEDIA_TYPE, names::MIME_TYPE, names::MIME_TYPE_SNAKE, names::MEDIA_TYPE_CAMEL, names::FORMAT];
-/// The keys of parts without a type (Gemini's, Bedrock's) that are no text.
-pub(crate) const UNTYPED_MEDIA: [Key<'static>; 8] = [
-    names::IMAGE,
-    names::DOCUMENT,
-    names::VIDEO,
-    names::AUDIO,
-    names::INLINE_DATA_CAMEL,
-    names::INLINE_DATA,
-    names::FILE_DATA_CAMEL,
-    names::FILE_DATA,
-];
-/// What Gemini calls files, whatever is in them.
-pub(crate) const FILES: [Key<'static>; 4] =
-    [names::INLINE_DATA_CAMEL, names::INLINE_DATA, names::FILE_DATA_CAMEL, names::FILE_DATA];
 
 /// Whether what holds media holds text instead, or parts.
 pub(crate) fn is_text<'a, V: Value<'a>>(source: V) -> bool {
@@ -52,7 +29,7 @@ pub(crate) fn is_opaque<'a, V: Value<'a>>(part: V) -> bool {
     let is_counted = |held: V| matches!(held.type_name().as_str(), "int" | "float");
     let is_data = |held: V| held.get(names::DATA).is_some_and(is_base64_value);
     let source = part.get(names::SOURCE).and_then(Value::object);
-    OPAQUE.iter().any(|key| part.get(*key).is_some_and(|held| !is_counted(held)))
+    OPAQUE_KEYS.iter().any(|key| part.get(*key).is_some_and(|held| !is_counted(held)))
         || is_data(part)
         || source.is_some_and(is_data)
 }
@@ -60,12 +37,12 @@ pub(crate) fn is_opaque<'a, V: Value<'a>>(part: V) -> bool {
 /// Whether a part says nothing of its kind, but the type of its media, and holds them.
 pub(crate) fn is_untyped_data<'a, V: Value<'a>>(part: V) -> bool {
     let is_data = |data: Text<'a>| is_base64(data) || data.starts_with(ADDRESS);
-    first_text(part, &DATA_KEYS).is_some_and(is_data) && first_text(part, &MEDIA_TYPE_KEYS).is_some()
+    first_text(part, DATA_KEYS).is_some_and(is_data) && first_text(part, MEDIA_TYPE_KEYS).is_some()
 }
 
 /// Whether an object says where its media are.
 pub(crate) fn holds_media<'a, V: Value<'a>>(holder: V) -> bool {
-    holder.has(names::SOURCE) || first_text(holder, &DATA_KEYS).is_some() || first_text(holder, &URL_KEYS).is_some()
+    holder.has(names::SOURCE) || first_text(holder, DATA_KEYS).is_some() || first_text(holder, URL_KEYS).is_some()
 }
 
 /// Whether a text is long enough to be data, and begins like it: no more than its beginning is looked at.
@@ -107,10 +84,10 @@ pub(crate) fn base64_line<'a, V: Value<'a>>(
     }
     let named = named_type(holder);
     let is_medium = |each: Text<'a>| {
-        MEDIA.iter().any(|name| each.is(name)) || UNTYPED_MEDIA.iter().any(|untyped| untyped.name == each)
+        MEDIA_PARTS.iter().any(|name| each.is(name)) || UNTYPED_MEDIA.iter().any(|untyped| untyped.name == each)
     };
     let medium = [kind, name].into_iter().find(|each| is_medium(*each));
-    let is_opaque = OPAQUE.iter().any(|opaque| opaque.name == key);
+    let is_opaque = OPAQUE_KEYS.iter().any(|opaque| opaque.name == key);
     let is_data = key == names::DATA.name && (medium.is_some() || named.is_some());
     let empty = Text::ascii("");
     let label = medium.map_or_else(|| type_label(named.unwrap_or(empty)), |medium| label_of(Key::named(medium), named));
@@ -119,7 +96,7 @@ pub(crate) fn base64_line<'a, V: Value<'a>>(
 
 /// What an object says of the type of its media, where it is not empty.
 fn named_type<'a, V: Value<'a>>(holder: V) -> Option<Text<'a>> {
-    first_text(holder, &MEDIA_TYPE_KEYS).filter(|name| !name.is_empty())
+    first_text(holder, MEDIA_TYPE_KEYS).filter(|name| !name.is_empty())
 }
 
 /// `[image: image/png, 34,211 bytes]` for an image, a document or a sound; never its base64.
@@ -129,10 +106,10 @@ pub(crate) fn media_line<'a, V: Value<'a>>(kind: Key<'a>, part: V) -> Piece<'a> 
     let source = holder.get(names::SOURCE).and_then(Value::object).unwrap_or(holder);
     let named = named_type(source).or_else(|| named_type(holder));
     let label = label_of(kind, named);
-    if let Some(url) = inner.and_then(Value::text).or_else(|| first_text(source, &URL_KEYS)) {
+    if let Some(url) = inner.and_then(Value::text).or_else(|| first_text(source, URL_KEYS)) {
         return url_line(label, url);
     }
-    let Some(data) = first_text(source, &DATA_KEYS) else {
+    let Some(data) = first_text(source, DATA_KEYS) else {
         return match named {
             Some(name) => line(label, &[Text::ascii(": "), name]),
             None => line(label, &[]),
@@ -177,7 +154,7 @@ fn label_of<'a>(kind: Key<'a>, media_type: Option<Text<'a>>) -> Text<'a> {
 fn type_label(media_type: Text<'_>) -> Text<'_> {
     let family = media_type.slice(0, media_type.find(b'/').unwrap_or(media_type.len()));
     match () {
-        () if MEDIA.iter().any(|name| family.is(name)) => family,
+        () if MEDIA_PARTS.iter().any(|name| family.is(name)) => family,
         () if media_type.is_empty() => Text::ascii("data"),
         () => Text::ascii("document"),
     }

@@ -1,9 +1,8 @@
 //! What contexts say often: each phrase has a number, and can be written at once.
 
 use crate::clean::{CLOSE_MARKER, OPEN_MARKER};
-use crate::fences::NO_OUTPUT;
-use crate::fill::FRAMING;
 use crate::render::Section;
+use crate::texts::{FRAMING, NO_OUTPUT};
 
 /// The phrases, by their numbers. Any other text may be said, too: it only takes more.
 #[rustfmt::skip] // as many on a line as there is room for

@@ -12,6 +12,7 @@ use crate::output::Output;
 use crate::pieces::Piece;
 use crate::rules::Kind;
 use crate::text::{OwnedText, Text};
+use crate::texts;
 use crate::truncate::Keep;
 use crate::value::Value;
 
@@ -38,10 +39,10 @@ impl Section {
     #[must_use]
     pub const fn heading(self) -> &'static str {
         match self {
-            Self::Files => "## Files Read\n",
-            Self::Changes => "## Files Changed\n",
-            Self::Commands => "## Commands Executed\n",
-            Self::Others => "## Other Tools\n",
+            Self::Files => texts::FILES_HEADING,
+            Self::Changes => texts::CHANGES_HEADING,
+            Self::Commands => texts::COMMANDS_HEADING,
+            Self::Others => texts::OTHERS_HEADING,
         }
     }
 

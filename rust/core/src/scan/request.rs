@@ -10,14 +10,16 @@ use crate::read::items;
 use crate::text::Text;
 use crate::value::{Key, Value, names};
 
-/// Where the messages of a document stand that has no `messages`, the first that is there.
-const LISTS: [Key<'static>; 6] =
-    [names::CONTENTS, names::INPUT, names::OTEL_MESSAGES, names::HISTORY, names::TRAJECTORY, names::STEPS];
-const INPUT: usize = 1;
-const HISTORY: usize = 3;
-const TRAJECTORY: usize = 4;
-/// What a document says of itself that is one message, or one record.
-const MESSAGE_KEYS: [Key<'static>; 4] = [names::ROLE, names::TYPE, names::KIND, names::UUID];
+include!(concat!(env!("OUT_DIR"), "/documents.rs"));
+
+/// The place of a member among the lists.
+fn rank_of(name: &[u8]) -> Option<usize> {
+    LISTS.iter().position(|key| is_name(key, name))
+}
+
+fn is_name(key: &Key<'static>, name: &[u8]) -> bool {
+    matches!(key.name, Text::Latin1(own) if own == name)
+}
 
 /// What a member of a document is to those who look for its messages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -35,16 +37,12 @@ pub(super) enum Part {
 impl Part {
     #[inline(always)]
     pub(super) fn of(name: Raw<'_>) -> Self {
-        match &*name.utf8() {
-            b"messages" => Self::Messages,
-            b"contents" => Self::List(0),
-            b"input" => Self::List(INPUT),
-            b"gen_ai.input.messages" => Self::List(2),
-            b"history" => Self::List(HISTORY),
-            b"trajectory" => Self::List(TRAJECTORY),
-            b"steps" => Self::List(5),
-            b"role" | b"type" | b"kind" | b"uuid" => Self::OfMessage,
-            _ => Self::Other,
+        let name = &*name.utf8();
+        match rank_of(name) {
+            _ if name == b"messages" => Self::Messages,
+            Some(rank) => Self::List(rank),
+            None if MESSAGE_KEYS.iter().any(|key| is_name(key, name)) => Self::OfMessage,
+            None => Self::Other,
         }
     }
 }
@@ -68,7 +66,7 @@ pub(crate) fn messages_of(document: Scanned<'_>) -> Option<(Scanned<'_>, Option<
     if MESSAGE_KEYS.iter().any(|key| document.has(*key)) {
         return None;
     }
-    let mut lists = LISTS.into_iter().filter_map(list);
+    let mut lists = LISTS.iter().copied().filter_map(list);
     let first = lists.next()?;
     let is_history = first.1 == Some(names::HISTORY.name);
     let has_calls = || items(first.0).any(|item| item.has(names::TOOL_CALLS));
@@ -103,7 +101,7 @@ impl Found {
         let first = lists.iter().position(Option::is_some).filter(|_| !self.is_message);
         let mut take = |rank: usize| lists.get_mut(rank).and_then(Option::take);
         match first.and_then(|rank| Some((rank, take(rank)?))) {
-            Some((HISTORY, history)) => match take(TRAJECTORY) {
+            Some((rank, history)) if rank_of(b"history") == Some(rank) => match rank_of(b"trajectory").and_then(take) {
                 Some(trajectory) => Document::Either { history, trajectory },
                 None => Document::Messages(history),
             },
@@ -130,8 +128,9 @@ pub(super) fn read_request<L: Lanes>(data: &[u8], start: usize) -> Scan<(usize, 
                 let index = list.insert(Index::default());
                 at = index.read_items::<L>(data, at + 1, 2)?;
             } else {
-                found.has_prompt =
-                    if part == Part::List(INPUT) { data.get(at) == Some(&b'"') } else { found.has_prompt };
+                if rank_of(b"input").map(Part::List) == Some(part) {
+                    found.has_prompt = data.get(at) == Some(&b'"');
+                }
                 at = read_value::<L, _>(data, at, 1, &mut members)?;
             }
             match part {

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from toolcarry._data import read_table
 from toolcarry.wire import Wire, text_or_empty
 
-INTERRUPTED: Final = "[Tool use interrupted: no result]"
+INTERRUPTED: Final[str] = read_table("texts")["interrupted"]
 """What stands for a result that never came. The readers know it for one that only stands for another."""
 SHOWN = "computer_call"
 """The call of Responses whose result is a screenshot: none can be made, since the model would believe it."""

@@ -5,10 +5,9 @@ use super::dialects::{Dialect, Family};
 use crate::pieces::Piece;
 use crate::project::drafts::Json;
 use crate::text::{OwnedText, Text};
+use crate::texts::INTERRUPTED;
 use crate::value::{Value, names, text_or_empty};
 
-/// What stands for a result that never came. The readers know it for one that only stands for another.
-const INTERRUPTED: &str = "[Tool use interrupted: no result]";
 /// The call of Responses whose result is a screenshot: none can be made, since the model would believe it.
 pub(crate) const SHOWN: &str = "computer_call";
 pub(crate) const OUTPUT: &str = "_output";
