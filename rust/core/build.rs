@@ -36,12 +36,49 @@ enum Shape {
     Record(&'static str, &'static [(&'static str, Shape)]),
     /// A variant of this enum.
     Variant(&'static str),
+    /// `bool`
+    Flag,
+    /// `usize`
+    Number,
+    /// `Option<_>`: nothing where it is null or left out.
+    Maybe(&'static Shape),
+    /// A `Template`: JSON with places for what is known of a call.
+    Template,
 }
 
-use Shape::{Key, Keys, List, Map as Pairs, Record, Text, Texts, Variant};
+use Shape::{Flag, Key, Keys, List, Map as Pairs, Maybe, Number, Record, Template, Text, Texts, Variant};
 
 /// How a program reads its options.
 const SPEC: Shape = Record("Spec", &[("valued", Text), ("attached", Text), ("names", Texts), ("groups", Texts)]);
+
+/// Where an id stands.
+const ID_AT: Shape = Record("IdAt", &[("holders", Keys), ("key", Key)]);
+
+/// How a provider writes calls and results.
+const DIALECT: Shape = Record(
+    "Dialect",
+    &[
+        ("form", Variant("Form")),
+        ("key", Variant("PartsKey")),
+        ("answering", Texts),
+        ("model", Text),
+        ("call_id", ID_AT),
+        ("result_id", ID_AT),
+        ("name", Maybe(&ID_AT)),
+        ("call_types", Texts),
+        ("result_types", Texts),
+        ("id", Record("IdRule", &[("at_least", Number), ("at_most", Number), ("is_word", Flag), ("marks", Text)])),
+        ("is_unique", Flag),
+        ("refuses_blank", Flag),
+        ("failure", Maybe(&Record("Failure", &[("key", Key), ("value", Text)]))),
+        ("fails_in_words", Flag),
+        ("ends_in_calls", Flag),
+        ("answers_at_once", Flag),
+        ("merges", Flag),
+        ("text", Template),
+        ("results", Pairs(&Maybe(&Template))),
+    ],
+);
 
 /// The shapes of all members of all tables.
 const TABLES: &[(&str, &[(&str, Shape)])] = &[
@@ -79,6 +116,7 @@ const TABLES: &[(&str, &[(&str, Shape)])] = &[
             ("text_parts", Texts),
         ],
     ),
+    ("providers", &[("dialects", Pairs(&DIALECT))]),
     (
         "shell",
         &[
@@ -196,6 +234,10 @@ impl Shape {
             Pairs(item) => format!("&[(&str, {})]", item.kind()),
             List(item) => format!("&[{}]", item.kind()),
             Record(name, _) | Variant(name) => name.to_owned(),
+            Flag => "bool".to_owned(),
+            Number => "usize".to_owned(),
+            Maybe(shape) => format!("Option<{}>", shape.kind()),
+            Template => "Template".to_owned(),
         }
     }
 
@@ -217,9 +259,10 @@ impl Shape {
             Pairs(item) => {
                 let mut pairs = Vec::new();
                 for (name, value) in object()? {
-                    pairs.push(format!("({name:?}, {})", item.expression(value)?));
+                    pairs.push((name, item.expression(value)?));
                 }
                 pairs.sort();
+                let pairs: Vec<String> = pairs.iter().map(|(name, value)| format!("({name:?}, {value})")).collect();
                 format!("&[{}]", pairs.join(", "))
             }
             Record(name, fields) => {
@@ -234,10 +277,18 @@ impl Shape {
                 }
             }
             Variant(kind) => {
-                let name = value.as_str().ok_or_else(wrong)?;
-                let (first, rest) = name.split_at_checked(1).ok_or_else(wrong)?;
-                format!("{kind}::{}{rest}", first.to_uppercase())
+                let mut name = String::new();
+                for word in value.as_str().ok_or_else(wrong)?.split('_') {
+                    let (first, rest) = word.split_at_checked(1).ok_or_else(wrong)?;
+                    write!(name, "{}{rest}", first.to_uppercase())?;
+                }
+                format!("{kind}::{name}")
             }
+            Flag => value.as_bool().ok_or_else(wrong)?.to_string(),
+            Number => value.as_u64().ok_or_else(wrong)?.to_string(),
+            Maybe(_) if value.is_null() => "None".to_owned(),
+            Maybe(shape) => format!("Some({})", shape.expression(value)?),
+            Template => template(value)?,
         })
     }
 
@@ -246,7 +297,43 @@ impl Shape {
         match self {
             Text => Ok("\"\"".to_owned()),
             Texts | Keys | List(_) | Pairs(_) => Ok("&[]".to_owned()),
-            Key | Record(..) | Variant(_) => Err(format!("{} cannot be left out", self.kind()).into()),
+            Flag => Ok("false".to_owned()),
+            Number => Ok("0".to_owned()),
+            Maybe(_) => Ok("None".to_owned()),
+            Record(..) => self.expression(&Value::Object(Map::new())),
+            Key | Variant(_) | Template => Err(format!("{} cannot be left out", self.kind()).into()),
         }
     }
+}
+
+/// A template as a constant expression.
+fn template(value: &Value) -> Result<String, Box<dyn Error>> {
+    let variant = match value {
+        Value::String(text) => match text.as_str() {
+            "{id}" => "Id".to_owned(),
+            "{id?}" => "IdIfAny".to_owned(),
+            "{name}" => "Name".to_owned(),
+            "{text}" => "Words".to_owned(),
+            text => match text.strip_prefix("{type}") {
+                Some(end) => format!("TypeAnd({end:?})"),
+                None if text.contains('{') => return Err(format!("{text}: no such place").into()),
+                None => format!("Text({text:?})"),
+            },
+        },
+        Value::Number(number) => format!("Number({number})"),
+        Value::Bool(true) => "True".to_owned(),
+        Value::Array(items) => {
+            let items: Result<Vec<String>, _> = items.iter().map(template).collect();
+            format!("List(&[{}])", items?.join(", "))
+        }
+        Value::Object(members) => {
+            let mut written = String::new();
+            for (name, member) in members {
+                write!(written, "({name:?}, {}), ", template(member)?)?;
+            }
+            format!("Object(&[{written}])")
+        }
+        Value::Null | Value::Bool(false) => return Err(format!("{value} cannot be in a template").into()),
+    };
+    Ok(format!("Template::{variant}"))
 }
