@@ -16,11 +16,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from toolcarry._data import FOLDER
 from toolcarry._pure import graphemes
 from toolcarry._pure.graphemes import ceil_boundary, floor_boundary, is_boundary
 
 CASES = Path(__file__).with_name("cases") / "grapheme_breaks.txt"
-TABLE = Path(graphemes.__file__).with_name("graphemes.txt")
+TABLE = Path(FOLDER, "graphemes.txt")
 MANY = 1_000_000
 
 

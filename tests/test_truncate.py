@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolcarry._pure import graphemes
+from toolcarry._data import FOLDER
 from toolcarry._pure.truncate import cut
 
 Keep = Literal["head", "tail", "ends"]
@@ -39,7 +39,7 @@ CLUSTER = re.compile(
 
 def read_letters() -> dict[str, str]:
     letters: dict[str, str] = {}
-    table = Path(graphemes.__file__).with_name("graphemes.txt")
+    table = Path(FOLDER, "graphemes.txt")
     for line in table.read_text("utf-8").splitlines():
         if found := re.fullmatch(r"(\w+)(?:\.\.(\w+))? (\w)", line):
             first, last = int(found[1], 16), int(found[2] or found[1], 16)

@@ -23,7 +23,7 @@ const DOCUMENT: usize = 16_000;
 const KINDS: [&str; 6] = ["code", "log", "json", "cjk", "emoji", "base64"];
 
 static PACKED: LazyLock<Vec<u8>> = LazyLock::new(|| {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../python/toolcarry/vocabularies/o200k_base.bpe");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../python/toolcarry/_data/vocabularies/o200k_base.bpe");
     fs::read(path).unwrap()
 });
 static OURS: LazyLock<Encoding> = LazyLock::new(|| Encoding::parse(EncodingName::O200kBase, &PACKED).unwrap());

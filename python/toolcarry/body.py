@@ -6,6 +6,7 @@ import codecs
 from collections.abc import Sequence
 from typing import Any, NamedTuple, overload
 
+from toolcarry._data import read_table
 from toolcarry.decode import is_written_too_deep, loads, loads_any_depth
 from toolcarry.errors import InputError
 
@@ -13,9 +14,11 @@ SKIPPED: dict[str, Any] = {}
 """What stands in place of a line that holds no object: a message that says nothing."""
 
 
-LISTS = ("contents", "input", "gen_ai.input.messages", "history", "trajectory", "steps")
+TABLE = read_table("documents")
+LISTS: tuple[str, ...] = tuple(TABLE["lists"])
 """Where the messages of a document stand that has no ``messages``, the first that is there."""
-MESSAGE_KEYS = frozenset(("role", "type", "kind", "uuid"))
+MESSAGE_KEYS = frozenset(TABLE["message_keys"])
+"""What a document has that is one message, or one record."""
 
 
 class Lines(Sequence[Any]):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final, Literal
 
+from toolcarry._data import read_table
 from toolcarry.decode import loads_text
 from toolcarry.errors import InputError
 from toolcarry.types import check_choice
@@ -12,7 +13,7 @@ from toolcarry.wire import Wire, as_object
 
 __all__ = ["RETRIEVAL", "STYLES", "Style", "define", "given_arguments", "whole_number"]
 
-RETRIEVAL: Final = "read_tool_result"
+RETRIEVAL: Final[str] = read_table("texts")["retrieval_tool"]
 """The tool that gives a whole result back: what it gave is never replaced."""
 
 Style = Literal["anthropic", "openai", "responses", "ollama", "gemini", "bedrock"]

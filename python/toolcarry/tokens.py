@@ -7,6 +7,7 @@ import os.path
 from typing import Final
 
 from toolcarry._backend import kernels
+from toolcarry._data import FOLDER
 from toolcarry.errors import ConfigError, InputError
 from toolcarry.policy import NO_LIMIT, check_type
 from toolcarry.read import Body, Messages, located, take
@@ -22,7 +23,7 @@ __all__ = [
     "resize_token_memo",
 ]
 
-VOCABULARIES: Final = os.path.join(os.path.dirname(__file__), "vocabularies")  # noqa: PTH118, PTH120 - pathlib is slow
+VOCABULARIES: Final = os.path.join(FOLDER, "vocabularies")  # noqa: PTH118 - pathlib is slow
 """The folder of the packed vocabularies, which both backends read."""
 
 ENCODING_BY_MODEL: Final[dict[str, EncodingName]] = {

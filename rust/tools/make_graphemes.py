@@ -3,7 +3,7 @@
     python rust/tools/make_graphemes.py /usr/share/unicode
 
 The folder is laid out as Debian's package ``unicode-data`` lays it out.  Two files are written:
-``python/toolcarry/_pure/graphemes.txt``, which both backends read, and
+``python/toolcarry/_data/graphemes.txt``, which both backends read, and
 ``tests/cases/grapheme_breaks.txt``.  The same data give the same bytes.
 
 Guaranteed: every code point has one class, and the Hangul syllables, which the table holds as one
@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-TABLE = ROOT / "python" / "toolcarry" / "_pure" / "graphemes.txt"
+TABLE = ROOT / "python" / "toolcarry" / "_data" / "graphemes.txt"
 CASES = ROOT / "tests" / "cases" / "grapheme_breaks.txt"
 
 BREAK_PROPERTY = "auxiliary/GraphemeBreakProperty.txt"

@@ -1,4 +1,4 @@
-"""Pack the vocabularies of OpenAI's encodings as this project reads them: ``python/toolcarry/vocabularies``.
+"""Pack the vocabularies of OpenAI's encodings as this project reads them: ``python/toolcarry/_data/vocabularies``.
 
     python rust/tools/make_vocabularies.py o200k_base.tiktoken cl100k_base.tiktoken
 
@@ -16,7 +16,7 @@ HASHES = {
     "o200k_base": "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d",
     "cl100k_base": "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7",
 }
-FOLDER = Path(__file__).parents[2] / "python" / "toolcarry" / "vocabularies"
+FOLDER = Path(__file__).parents[2] / "python" / "toolcarry" / "_data" / "vocabularies"
 
 
 def pack(given: bytes) -> bytes:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from toolcarry._data import read_table
 from toolcarry._pure.dedupe import WHOLE_FILE_KEYS
 from toolcarry.wire import Wire, as_list, as_object
 
-OLD_KEYS = ("old_string", "old_str")
-NEW_KEYS = ("new_string", "new_str", "insert_text")
-DIFF_KEYS = ("diff", "patch")
-WRITTEN_KEYS = (*WHOLE_FILE_KEYS, "new_source")
+TABLE = read_table("tool_arguments")
+OLD_KEYS: tuple[str, ...] = tuple(TABLE["old_keys"])
+NEW_KEYS: tuple[str, ...] = tuple(TABLE["new_keys"])
+DIFF_KEYS: tuple[str, ...] = tuple(TABLE["diff_keys"])
+WRITTEN_KEYS: tuple[str, ...] = (*WHOLE_FILE_KEYS, TABLE["source_key"])
 
 
 def change_of(given: Wire) -> tuple[str, str] | None:

@@ -10,11 +10,14 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from toolcarry._data import read_table
 from toolcarry._pure.truncate import cut
 
-OPEN_MARKER: Final = "[CONTEXT FROM PREVIOUS SESSION]"
-CLOSE_MARKER: Final = "[/CONTEXT FROM PREVIOUS SESSION]"
-MARKER_TAIL: Final = "CONTEXT FROM PREVIOUS SESSION]"
+TEXTS = read_table("texts")
+OPEN_MARKER: Final[str] = TEXTS["open_marker"]
+CLOSE_MARKER: Final[str] = TEXTS["close_marker"]
+MARKER_TAIL: Final = OPEN_MARKER[1:]
+"""The end that both have."""
 
 ASCII_CONTROLS: Final = bytes([*range(9), *range(11, 32), 127])
 

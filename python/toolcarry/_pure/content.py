@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from toolcarry._data import read_table
 from toolcarry._pure.answer import answer_json
 from toolcarry._pure.media import (
     FILES,
@@ -18,28 +19,22 @@ from toolcarry._pure.media import (
 )
 from toolcarry.wire import Wire, as_list, as_object, text_or_empty
 
-STAND_INS = (
-    "[Request interrupted by user",
-    "[Tool result missing",
-    "[Tool use interrupted",
-    "[Old tool result content cleared",
-    "Wasted call",
-    "File unchanged since",
-)
+TABLE = read_table("parts")
+STAND_INS: tuple[str, ...] = tuple(read_table("texts")["stand_ins"])
 """How texts begin that stand for a result: for one that never came, was cleared, or was given before."""
 INITIALS = frozenset(text[0] for text in STAND_INS)
 
 MAX_PARTS = 8
 """How deep parts may stand in parts: deeper ones are shown as JSON."""
-TEXTS = ("text", "input_text", "output_text")
+TEXTS: tuple[str, ...] = tuple(TABLE["text_parts"])
 """The kinds of parts that are text, whatever else they say."""
-HOLDERS = ("resource",)
+HOLDERS: tuple[str, ...] = tuple(TABLE["held_parts"])
 """The kinds of parts that hold text or data under their name."""
-NAMED = ("logs", "refusal")
+NAMED: tuple[str, ...] = tuple(TABLE["named_parts"])
 """The kinds of parts that are text under their name."""
-ASIDE = ("type", "cache_control", "thought", "thoughtSignature")
+ASIDE: tuple[str, ...] = tuple(TABLE["aside_keys"])
 """What a part may say beside what it is."""
-ANSWER = ("content", "isError", "structuredContent", "_meta")
+ANSWER: tuple[str, ...] = tuple(TABLE["answer_keys"])
 """The members of an answer as the Model Context Protocol has it."""
 
 

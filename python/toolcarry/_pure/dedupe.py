@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
+from toolcarry._data import read_table
 from toolcarry._pure.entry import Entry
 from toolcarry._pure.lines import (
     DEFAULT_READ,
@@ -25,7 +26,7 @@ from toolcarry.types import Kind, Rule
 from toolcarry.wire import Wire
 
 LONGEST_REMEMBERED = 200
-WHOLE_FILE_KEYS = ("content", "file_text", "contents")
+WHOLE_FILE_KEYS: tuple[str, ...] = tuple(read_table("tool_arguments")["whole_file_keys"])
 
 
 Judgement = tuple[str, Entry | None, Entry | None]

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from toolcarry._pure.clean import clean
+from toolcarry._pure.content import TEXTS
 from toolcarry._pure.pair import object_at
 from toolcarry._pure.read import SPEAKERS, read_spoken
 from toolcarry._pure.session import Places
 from toolcarry.wire import Wire, as_list, as_object
 
-TEXT_KINDS = ("text", "input_text", "output_text")
 SPACE = " \t\r\n"
 
 
@@ -47,7 +47,7 @@ def spoken_text(content: object) -> str:
 def part_text(part: Wire) -> str | None:
     """What a part of a message says aloud; ``None`` where it is no text, or a thought."""
     kind = part.get("type")
-    if (kind is not None and kind not in TEXT_KINDS) or part.get("thought") is True:
+    if (kind is not None and kind not in TEXTS) or part.get("thought") is True:
         return None
     text = part.get("text")
     if text is None and kind == "text":

@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from toolcarry._data import read_table
 from toolcarry._pure.clean import LONGEST_SEQUENCE, clean, clean_line, is_clean
 from toolcarry._pure.limits import Limits, Measure
 from toolcarry.types import CutSide
 
 RUNS = {"`": re.compile("`{3,}"), "~": re.compile("~{3,}")}
 
+NO_OUTPUT: str = read_table("texts")["no_output"]
 LEAST_SHOWN = 20
 """A cut text of fewer characters tells nothing: the block is left out instead."""
 
@@ -42,7 +44,7 @@ def fence(source: Source, limits: Limits, end: str) -> Fenced:
     """``source`` in a fence, no more of it than its limits allow, and what stands behind the fence."""
     content, shown, is_cut = cut_to(source, limits)
     if not content:
-        content = "(no output)"
+        content = NO_OUTPUT
     mark = fence_mark(content)
     newline = "" if content.endswith("\n") else "\n"
     return Fenced(f"{mark}{source.language}\n{content}{newline}{mark}\n{end}", shown, is_cut)

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from toolcarry._data import read_table
 from toolcarry._pure.fences import Fenced, Source, fence, fence_into
 from toolcarry._pure.limits import Limits, Measure
 from toolcarry._pure.summary import clean_summary
 from toolcarry.policy import NO_LIMIT
 
-SUMMARY_TITLE = "## Summary\n"
-TRUNCATED = "... [truncated]"
+SUMMARY_HEADING: str = read_table("texts")["summary_heading"]
+TRUNCATED: str = read_table("texts")["truncated"]
 
 
 class FittedSummary(NamedTuple):
@@ -27,15 +28,15 @@ def fit_summary(summary: str, room: int, measure: Measure) -> FittedSummary:
     text = clean_summary(summary)
     if not text:
         return FittedSummary("", False, False)
-    section = f"{SUMMARY_TITLE}{text}\n\n"
+    section = f"{SUMMARY_HEADING}{text}\n\n"
     if measure.size(section) <= room:
         return FittedSummary(section, False, False)
-    rest = room - measure.size(f"{SUMMARY_TITLE}\n\n")
+    rest = room - measure.size(f"{SUMMARY_HEADING}\n\n")
     limits = Limits(NO_LIMIT, NO_LIMIT, measure.encoding or "o200k_base")
     limits = limits.within(rest // 2 if rest < 80 else rest - 40, measure)
     head, tail = limits.cut(text, "head")
     text = clean_summary(text[:head] + TRUNCATED if head < tail else text)
-    section = f"{SUMMARY_TITLE}{text}\n\n"
+    section = f"{SUMMARY_HEADING}{text}\n\n"
     has_no_room = measure.size(section) > room
     return FittedSummary("" if has_no_room else section, True, has_no_room)
 

@@ -1,6 +1,6 @@
 """Find the places where a text may be cut: between extended grapheme clusters (UAX #29).
 
-Guaranteed: the boundaries are those of one table, ``graphemes.txt`` beside this file, which the
+Guaranteed: the boundaries are those of one table, ``_data/graphemes.txt``, which the
 Rust core reads too, so that both backends cut alike whatever Unicode version Python or Rust have.
 A call takes time linear in the text at worst, and seldom reads more than a few characters.
 Any ``str`` is accepted; a lone surrogate has the class that Unicode gives it, Other.  The table is
@@ -17,6 +17,8 @@ from bisect import bisect_right
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Final
+
+from toolcarry._data import FOLDER
 
 # Below it no character joins another except CR and LF, and no table is needed to know it.
 _FIRST_JOINING: Final = "\u0300"
@@ -144,7 +146,7 @@ def _class_of(character: str) -> str:
 @cache
 def _load_table() -> tuple[list[int], list[str]]:
     """Return where each stretch of one class begins, and its letter; they cover all of Unicode."""
-    return _parse_table(Path(__file__).with_name("graphemes.txt").read_text("utf-8"))
+    return _parse_table(Path(FOLDER, "graphemes.txt").read_text("utf-8"))
 
 
 def _parse_table(table: str) -> tuple[list[int], list[str]]:

@@ -2,19 +2,11 @@
 
 from __future__ import annotations
 
-LANGUAGES = {
-    "bash": "bash", "c": "c", "cc": "cpp", "clj": "clojure", "cpp": "cpp", "cs": "csharp", "css": "css",
-    "cxx": "cpp", "dart": "dart", "diff": "diff", "ex": "elixir", "exs": "elixir", "go": "go",
-    "gradle": "groovy", "h": "c", "hpp": "cpp", "hs": "haskell", "html": "html", "ini": "ini",
-    "java": "java", "jl": "julia", "js": "javascript", "json": "json", "jsonl": "json",
-    "jsx": "jsx", "kt": "kotlin", "less": "less", "lua": "lua", "md": "markdown", "mjs": "javascript",
-    "ml": "ocaml", "patch": "diff", "php": "php", "pl": "perl", "proto": "protobuf", "ps1": "powershell",
-    "py": "python", "pyi": "python", "r": "r", "rb": "ruby", "rs": "rust", "rst": "rst", "scala": "scala",
-    "scss": "scss", "sh": "bash", "sql": "sql", "svelte": "svelte", "swift": "swift", "tex": "latex",
-    "tf": "hcl", "toml": "toml", "ts": "typescript", "tsx": "tsx", "vue": "vue", "xml": "xml",
-    "yaml": "yaml", "yml": "yaml", "zig": "zig", "zsh": "bash",
-}  # fmt: skip
+from typing import Final
 
+from toolcarry._data import read_table
+
+LANGUAGES: Final[dict[str, str]] = read_table("languages")["extensions"]
 LONGEST_EXTENSION = 8
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from toolcarry._data import read_table
 from toolcarry._pure.clean import clean_line, shorten
 from toolcarry._pure.entry import Entry
 from toolcarry._pure.limits import Measure
 from toolcarry._pure.render import section_of, title
 
-LEFT_OUT_TITLE = "## Left Out\n"
-EARLIER = "- ... and earlier results\n"
+LEFT_OUT_HEADING: str = read_table("texts")["left_out_heading"]
+EARLIER_RESULTS: str = read_table("texts")["earlier_results"]
 MOST_LISTED = 20
 LONGEST_LISTED = 100
 
@@ -18,8 +19,8 @@ def list_left_out(entries: list[Entry], room: int, measure: Measure, has_more: b
     has_more = has_more or len(entries) > MOST_LISTED
     entries = entries[:MOST_LISTED]
     lines: list[str] = []
-    room -= measure.size(LEFT_OUT_TITLE)
-    end = f"{EARLIER}\n"
+    room -= measure.size(LEFT_OUT_HEADING)
+    end = EARLIER_RESULTS
     for number, entry in enumerate(entries, 1):
         line = f"- {shorten(listed_title(entry), LONGEST_LISTED)}\n"
         is_last = number == len(entries) and not has_more
@@ -31,7 +32,7 @@ def list_left_out(entries: list[Entry], room: int, measure: Measure, has_more: b
         lines.append(line)
     if not lines and (not entries or measure.size(end) > room):
         return ""
-    return "".join((LEFT_OUT_TITLE, *lines, end if has_more else "\n"))
+    return "".join((LEFT_OUT_HEADING, *lines, end if has_more else "\n"))
 
 
 def listed_title(entry: Entry) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 
+from toolcarry._data import read_table
 from toolcarry._pure.entry import Entry
 from toolcarry.wire import Wire
 
@@ -11,7 +12,7 @@ DEFAULT_READ = (1, 2_000)
 """The lines that a read without a range gives: what reading tools give by default."""
 
 TO_THE_END = 1 << 53
-RANGE_KEYS = ("view_range", "start_line", "end_line", "offset", "limit", "pages")
+RANGE_KEYS: tuple[str, ...] = tuple(read_table("tool_arguments")["range_keys"])
 MOST_DIGITS = 15
 UNREADABLE = (0, 0)
 """A range that is asked for in words that nobody here knows: it neither holds another nor is held."""

@@ -4,28 +4,19 @@ from __future__ import annotations
 
 import re
 
+from toolcarry._data import read_table
 from toolcarry.wire import Wire, as_list, as_object, first_given, text_or_empty
 
-MEDIA = frozenset(
-    (
-        "image",
-        "image_url",
-        "input_image",
-        "computer_screenshot",
-        "document",
-        "audio",
-        "input_audio",
-        "video",
-    )
-)
+TABLE = read_table("media")
+MEDIA = frozenset(TABLE["media_parts"])
 """The kinds of parts that are no text."""
-FILES = ("inlineData", "inline_data", "fileData", "file_data")
+FILES: tuple[str, ...] = tuple(TABLE["files"])
 """What Gemini calls files, whatever is in them."""
-UNTYPED_MEDIA = ("image", "document", "video", "audio", *FILES)
+UNTYPED_MEDIA: tuple[str, ...] = tuple(TABLE["untyped_media"])
 """The keys of parts without a type (Gemini's, Bedrock's) that are no text."""
-DATA_KEYS = ("data", "blob", "file_data", "bytes", "base64")
+DATA_KEYS: tuple[str, ...] = tuple(TABLE["data_keys"])
 """Where a part holds what is no text."""
-OPAQUE = ("blob", "file_data", "bytes", "base64", "encrypted_content")
+OPAQUE: tuple[str, ...] = tuple(TABLE["opaque_keys"])
 """What tells, in a part of another kind, that it is no text either."""
 SHORTEST_DATA = 64
 """From so many characters on, data in a part of another kind is taken for base64."""
@@ -33,8 +24,8 @@ BASE64 = re.compile(rf"[A-Za-z0-9+/=_-]{{{SHORTEST_DATA}}}")
 """How base64 begins, in either alphabet."""
 LONGEST_HEADER = 100
 """Within so many characters, the address of data says that it is base64."""
-URL_KEYS = ("url", "image_url", "uri", "fileUri", "file_uri")
-MEDIA_TYPE_KEYS = ("media_type", "mimeType", "mime_type", "mediaType", "format")
+URL_KEYS: tuple[str, ...] = tuple(TABLE["url_keys"])
+MEDIA_TYPE_KEYS: tuple[str, ...] = tuple(TABLE["media_type_keys"])
 
 
 def is_text(source: Wire) -> bool:

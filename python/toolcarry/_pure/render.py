@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+from toolcarry._data import read_table
 from toolcarry._pure.call_title import call_title
 from toolcarry._pure.change import change_of
 from toolcarry._pure.clean import clean_line
@@ -16,11 +17,12 @@ from toolcarry.types import CutSide, KeepText
 
 Section = Literal["files", "changes", "commands", "others"]
 
+TEXTS = read_table("texts")
 SECTIONS: dict[Section, str] = {
-    "files": "## Files Read\n",
-    "changes": "## Files Changed\n",
-    "commands": "## Commands Executed\n",
-    "others": "## Other Tools\n",
+    "files": TEXTS["files_heading"],
+    "changes": TEXTS["changes_heading"],
+    "commands": TEXTS["commands_heading"],
+    "others": TEXTS["others_heading"],
 }
 SECTION_OF_KIND: dict[str, Section] = {
     "read": "files",

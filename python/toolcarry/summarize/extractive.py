@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from toolcarry._pure.content import STAND_INS
 from toolcarry.errors import ConfigError
 from toolcarry.summarize.decisions import find_decisions
 from toolcarry.summarize.files import files_touched
@@ -25,7 +26,8 @@ LATEST: Final = 10
 """So many requests are quoted at most, beside the first."""
 MOST_DECISIONS: Final = 15
 MOST_FILES: Final = 40
-INTERRUPTED: Final = "[Request interrupted by user"
+INTERRUPTED: Final = STAND_INS[0]
+"""How a turn begins in which the user interrupts the model: it says nothing."""
 CUT: Final = "\n[...]\n"
 
 

@@ -5,35 +5,14 @@ use crate::pieces::Piece;
 use crate::text::{OwnedText, Text, grouped};
 use crate::value::{Key, Value, names, text_or_empty};
 
-/// The kinds of parts that are no text.
-pub(crate) const MEDIA: [&str; 8] =
-    ["image", "image_url", "input_image", "computer_screenshot", "document", "audio", "input_audio", "video"];
-/// What tells, in a part of another kind, that it is no text either.
-pub(crate) const OPAQUE: [Key<'static>; 5] =
-    [names::BLOB, names::FILE_DATA, names::BYTES, names::BASE64, names::ENCRYPTED_CONTENT];
+include!(concat!(env!("OUT_DIR"), "/media.rs"));
+
 /// From so many characters on, data in a part of another kind is taken for base64.
 pub(crate) const SHORTEST_DATA: usize = 64;
 /// Within so many characters, the address of data says that it is base64.
 const LONGEST_HEADER: usize = 100;
 /// How the address of data begins.
 pub(crate) const ADDRESS: &str = "data:";
-pub(crate) const MEDIA_TYPE_KEYS: [Key<'static>; 5] =
-    [names::MEDIA_TYPE, names::MIME_TYPE, names::MIME_TYPE_SNAKE, names::MEDIA_TYPE_CAMEL, names::FORMAT];
-/// The keys of parts without a type (Gemini's, Bedrock's) that are no text.
-pub(crate) const UNTYPED_MEDIA: [Key<'static>; 8] = [
-    names::IMAGE,
-    names::DOCUMENT,
-    names::VIDEO,
-    names::AUDIO,
-    names::INLINE_DATA_CAMEL,
-    names::INLINE_DATA,
-    names::FILE_DATA_CAMEL,
-    names::FILE_DATA,
-];
-/// What Gemini calls files, whatever is in them.
-pub(crate) const FILES: [Key<'static>; 4] =
-    [names::INLINE_DATA_CAMEL, names::INLINE_DATA, names::FILE_DATA_CAMEL, names::FILE_DATA];
-
 /// Whether a text is long enough to be data, and begins like it: no more than its beginning is looked at.
 pub(crate) fn is_base64(text: Text<'_>) -> bool {
     let is_digit =
@@ -69,10 +48,10 @@ pub(crate) fn base64_line<'a, V: Value<'a>>(
     }
     let named = named_type(holder);
     let is_medium = |each: Text<'a>| {
-        MEDIA.iter().any(|name| each.is(name)) || UNTYPED_MEDIA.iter().any(|untyped| untyped.name == each)
+        MEDIA_PARTS.iter().any(|name| each.is(name)) || UNTYPED_MEDIA.iter().any(|untyped| untyped.name == each)
     };
     let medium = [kind, name].into_iter().find(|each| is_medium(*each));
-    let is_opaque = OPAQUE.iter().any(|opaque| opaque.name == key);
+    let is_opaque = OPAQUE_KEYS.iter().any(|opaque| opaque.name == key);
     let is_data = key == names::DATA.name && (medium.is_some() || named.is_some());
     let empty = Text::ascii("");
     let label = medium.map_or_else(|| type_label(named.unwrap_or(empty)), |medium| label_of(Key::named(medium), named));
@@ -81,7 +60,7 @@ pub(crate) fn base64_line<'a, V: Value<'a>>(
 
 /// What an object says of the type of its media, where it is not empty.
 pub(crate) fn named_type<'a, V: Value<'a>>(holder: V) -> Option<Text<'a>> {
-    first_text_of(holder, &MEDIA_TYPE_KEYS).filter(|name| !name.is_empty())
+    first_text_of(holder, MEDIA_TYPE_KEYS).filter(|name| !name.is_empty())
 }
 
 /// The line of what `OpenTelemetry` calls a blob.
@@ -114,7 +93,7 @@ pub(crate) fn label_of<'a>(kind: Key<'a>, media_type: Option<Text<'a>>) -> Text<
 pub(crate) fn type_label(media_type: Text<'_>) -> Text<'_> {
     let family = media_type.slice(0, media_type.find(b'/').unwrap_or(media_type.len()));
     match () {
-        () if MEDIA.iter().any(|name| family.is(name)) => family,
+        () if MEDIA_PARTS.iter().any(|name| family.is(name)) => family,
         () if media_type.is_empty() => Text::ascii("data"),
         () => Text::ascii("document"),
     }

@@ -1,17 +1,13 @@
 //! What an edit changed. The twin is `_pure/change.py`.
 
 use crate::content::Content;
-use crate::dedupe::WHOLE_FILE_KEYS;
 use crate::pieces::Piece;
 use crate::text::{OwnedText, Text};
+use crate::tool_arguments::{DIFF_KEYS, NEW_KEYS, OLD_KEYS, SOURCE_KEY, WHOLE_FILE_KEYS};
 use crate::value::{Key, Value, items, names, text_or_empty};
 
 /// Room for the signs of lines of so many characters is made at once.
 const SHORT_LINE: usize = 16;
-
-const OLD_KEYS: [Key<'static>; 2] = [names::OLD_STRING, names::OLD_STR];
-const NEW_KEYS: [Key<'static>; 3] = [names::NEW_STRING, names::NEW_STR, names::INSERT_TEXT];
-const DIFF_KEYS: [Key<'static>; 2] = [names::DIFF, names::PATCH];
 
 /// What an edit changed, as lines with `-` and `+` (true), or the whole that a write wrote (false).
 pub(crate) fn change_of<'a, V: Value<'a>>(input: V) -> Option<(Content<'a, V>, bool)> {
@@ -30,16 +26,16 @@ pub(crate) fn change_of<'a, V: Value<'a>>(input: V) -> Option<(Content<'a, V>, b
         push_replaced(&mut text, texts);
         return (!text.as_text().is_empty()).then(|| (Content::Piece(Piece::own(text)), true));
     }
-    if let Some(diff) = first_text(input, &DIFF_KEYS) {
+    if let Some(diff) = first_text(input, DIFF_KEYS) {
         return Some((Content::Value(diff), true));
     }
-    let whole = first_text(input, &WHOLE_FILE_KEYS).or_else(|| first_text(input, &[names::NEW_SOURCE]))?;
+    let whole = first_text(input, WHOLE_FILE_KEYS).or_else(|| first_text(input, &[SOURCE_KEY]))?;
     Some((Content::Value(whole), false))
 }
 
 /// The old text and the new.
 fn replaced<'a, V: Value<'a>>(edit: V) -> [Option<V>; 2] {
-    [first_text(edit, &OLD_KEYS), first_text(edit, &NEW_KEYS)]
+    [first_text(edit, OLD_KEYS), first_text(edit, NEW_KEYS)]
 }
 
 /// Add the old lines with `-` and the new lines with `+`.

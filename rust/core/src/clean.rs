@@ -12,13 +12,15 @@ use crate::lanes::{Lanes, Work, dispatch};
 use crate::pieces::Piece;
 use crate::sequences::{CONTROL_SEQUENCE, ESCAPE, code_point_at, sequence_length};
 use crate::text::{OwnedText, Text, Unit, find_unit, on_units};
+use crate::texts;
 use crate::truncate::{Keep, cut};
 
 /// The line that opens a context.
-pub const OPEN_MARKER: &str = "[CONTEXT FROM PREVIOUS SESSION]";
+pub const OPEN_MARKER: &str = texts::OPEN_MARKER;
 /// The line that closes a context.
-pub const CLOSE_MARKER: &str = "[/CONTEXT FROM PREVIOUS SESSION]";
-const MARKER_TAIL: &str = "CONTEXT FROM PREVIOUS SESSION]";
+pub const CLOSE_MARKER: &str = texts::CLOSE_MARKER;
+/// The end that both have.
+const MARKER_TAIL: &str = OPEN_MARKER.split_at(1).1;
 /// The last two characters of it, which are rare together.
 pub(crate) const MARKER_END: [u8; 2] = *b"N]";
 

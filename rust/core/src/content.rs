@@ -1,34 +1,18 @@
 //! The text of a result, whole or in part, whatever kind of thing came back. The twin is `_pure/content.py`.
 
-use crate::base64::{ADDRESS, FILES, MEDIA, UNTYPED_MEDIA, address_line, blob_line};
+use crate::base64::{ADDRESS, FILES, MEDIA_PARTS, UNTYPED_MEDIA, address_line, blob_line};
 use crate::media::{found_line, holds_media, is_opaque, is_text, is_untyped_data, media_line};
 use crate::pieces::Piece;
 use crate::text::{OwnedText, Text};
+use crate::texts::STAND_INS;
 use crate::value::{Key, Value, items, names, text_or_empty};
 
 pub use crate::unmade::Content;
 
-/// How texts begin that stand for a result: for one that never came, was cleared, or was given before.
-const STAND_INS: [&str; 6] = [
-    "[Request interrupted by user",
-    "[Tool result missing",
-    "[Tool use interrupted",
-    "[Old tool result content cleared",
-    "Wasted call",
-    "File unchanged since",
-];
+include!(concat!(env!("OUT_DIR"), "/parts.rs"));
+
 /// How deep parts may stand in parts: deeper ones are shown as JSON.
 pub(crate) const MAX_PARTS: usize = 8;
-/// The kinds of parts that are text, whatever else they say.
-pub(crate) const TEXTS: [&str; 3] = ["text", "input_text", "output_text"];
-/// The kinds of parts that hold text or data under their name.
-const HOLDERS: [&str; 1] = ["resource"];
-/// The kinds of parts that are text under their name.
-const NAMED: [&str; 2] = ["logs", "refusal"];
-/// What a part may say beside what it is.
-const ASIDE: [Key<'static>; 4] = [names::TYPE, names::CACHE_CONTROL, names::THOUGHT, names::THOUGHT_SIGNATURE];
-/// The members of an answer as the Model Context Protocol has it.
-const ANSWER: [Key<'static>; 4] = [names::CONTENT, names::IS_ERROR_CAMEL, names::STRUCTURED_CONTENT, names::META];
 
 /// What came back, as text; one text alone stays where it is.
 pub fn result_content<'a, V: Value<'a>>(content: Option<V>) -> Content<'a, V> {
@@ -55,7 +39,7 @@ pub(crate) fn part_text<'a, V: Value<'a>>(item: V, depth: usize) -> Piece<'a> {
     let Some(part) = item.object() else { return Piece::own(item.answer_json()) };
     let kind = part.get(names::TYPE).and_then(Value::text);
     if let Some(text) = part.get(names::TEXT).and_then(Value::text)
-        && (kind.is_some_and(|kind| TEXTS.iter().any(|name| kind.is(name))) || is_bare(part, names::TEXT))
+        && (kind.is_some_and(|kind| TEXT_PARTS.iter().any(|name| kind.is(name))) || is_bare(part, names::TEXT))
     {
         return Piece::Borrowed(text);
     }
@@ -68,7 +52,7 @@ pub(crate) fn part_text<'a, V: Value<'a>>(item: V, depth: usize) -> Piece<'a> {
 
 /// Whether a part says nothing but what stands under a key, so that nothing is lost with the rest of it.
 pub(crate) fn is_bare<'a, V: Value<'a>>(part: V, key: Key<'_>) -> bool {
-    part.has(key) && part.size() == 1 + ASIDE.iter().filter(|name| part.has(**name)).count()
+    part.has(key) && part.size() == 1 + ASIDE_KEYS.iter().filter(|name| part.has(**name)).count()
 }
 
 /// The text of a part that says its type; nothing where it is JSON.
@@ -88,8 +72,8 @@ fn typed_text<'a, V: Value<'a>>(part: V, kind: Text<'a>, depth: usize) -> Option
     }
     let inner_key = if kind.is("document") { names::SOURCE } else { Key::named(kind) };
     let inner = part.get(inner_key).and_then(Value::object).unwrap_or(part);
-    let is_media = MEDIA.iter().any(|name| kind.is(name));
-    let is_known = is_media || HOLDERS.iter().any(|name| kind.is(name));
+    let is_media = MEDIA_PARTS.iter().any(|name| kind.is(name));
+    let is_known = is_media || HELD_PARTS.iter().any(|name| kind.is(name));
     let is_text = || is_known || (is_bare(part, Key::named(kind)) && is_bare(inner, names::TEXT));
     if let Some(text) = inner.get(names::TEXT).and_then(Value::text).filter(|_| is_text()) {
         return Some(Piece::Borrowed(text));
@@ -106,7 +90,7 @@ fn typed_text<'a, V: Value<'a>>(part: V, kind: Text<'a>, depth: usize) -> Option
     if is_media || is_opaque(part) || is_opaque(inner) {
         return Some(media_line(Key::named(kind), part));
     }
-    let is_named = NAMED.iter().any(|name| kind.is(name));
+    let is_named = NAMED_PARTS.iter().any(|name| kind.is(name));
     part.get(Key::named(kind)).filter(|_| is_named).and_then(Value::text).map(Piece::Borrowed)
 }
 
@@ -134,7 +118,7 @@ fn untyped_text<'a, V: Value<'a>>(part: V, depth: usize) -> Option<Piece<'a>> {
         return Some(joined(texts.map(|part| part_text(part, depth + 1))));
     }
     let content = part.get(names::CONTENT).and_then(Value::list).filter(|content| content.count() > 0);
-    let is_answer = || depth < MAX_PARTS && part.size() == ANSWER.iter().filter(|name| part.has(**name)).count();
+    let is_answer = || depth < MAX_PARTS && part.size() == ANSWER_KEYS.iter().filter(|name| part.has(**name)).count();
     if let Some(content) = content.filter(|_| is_answer()) {
         let first = content.item(0).and_then(Value::object);
         if first.and_then(|first| first.get(names::TYPE)).and_then(Value::text).is_some() {
@@ -146,7 +130,7 @@ fn untyped_text<'a, V: Value<'a>>(part: V, depth: usize) -> Option<Piece<'a>> {
 
 /// The kind of media that a part without a type holds, and what holds them.
 fn untyped_medium<'a, V: Value<'a>>(part: V) -> Option<(Key<'static>, V)> {
-    UNTYPED_MEDIA.into_iter().find_map(|kind| {
+    UNTYPED_MEDIA.iter().copied().find_map(|kind| {
         let holder = part.get(kind).and_then(Value::object)?;
         let is_part = FILES.contains(&kind) || is_bare(part, kind);
         (is_part && holds_media(holder)).then_some((kind, holder))
@@ -156,7 +140,7 @@ fn untyped_medium<'a, V: Value<'a>>(part: V) -> Option<(Key<'static>, V)> {
 /// Whether a part is of a kind that holds media, a document's text among them.
 pub(crate) fn is_of_media<'a, V: Value<'a>>(part: V) -> bool {
     match part.get(names::TYPE).and_then(Value::text) {
-        Some(kind) => MEDIA.iter().any(|name| kind.is(name)),
+        Some(kind) => MEDIA_PARTS.iter().any(|name| kind.is(name)),
         None => untyped_medium(part).is_some() || is_untyped_data(part),
     }
 }
@@ -166,7 +150,7 @@ pub(crate) fn is_media<'a, V: Value<'a>>(part: V) -> bool {
     if let Some(kind) = part.get(names::TYPE).and_then(Value::text) {
         let key = if kind.is("document") { names::SOURCE } else { Key::named(kind) };
         let held = || part.get(key).and_then(Value::object).unwrap_or(part);
-        return MEDIA.iter().any(|name| kind.is(name)) && !is_text(held());
+        return MEDIA_PARTS.iter().any(|name| kind.is(name)) && !is_text(held());
     }
     match untyped_medium(part) {
         Some((_, holder)) => !is_text(holder.get(names::SOURCE).and_then(Value::object).unwrap_or(holder)),
@@ -208,7 +192,7 @@ fn is_empty<'a, V: Value<'a>>(value: V) -> bool {
 
 /// Whether a result only stands for one that is not here.
 pub(crate) fn is_stand_in<'a, V: Value<'a>>(text: &Content<'a, V>) -> bool {
-    text.starts_with_any(&STAND_INS)
+    text.starts_with_any(STAND_INS)
 }
 
 /// Whether a value is a text of white space alone, if any.

@@ -12,10 +12,7 @@ use crate::pieces::Piece;
 use crate::rules::{KeepBlock, Kind, OTHER, Rule, RuleSet, key_value};
 use crate::scan::push_quoted;
 use crate::text::{OwnedText, Text};
-use crate::value::{Key, Value, names};
-
-/// The arguments by which a whole file is written.
-pub const WHOLE_FILE_KEYS: [Key<'static>; 3] = [names::CONTENT, names::FILE_TEXT, names::CONTENTS];
+use crate::value::Value;
 
 /// Why a block is superseded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

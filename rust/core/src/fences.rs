@@ -9,13 +9,13 @@ use crate::limits::{Cut, Limits, Measure};
 use crate::output::Output;
 use crate::pieces::Piece;
 use crate::text::{Text, Unit, on_units};
+use crate::texts::NO_OUTPUT;
 use crate::truncate::Keep;
 use crate::value::Value;
 
 /// A cut text of fewer characters tells nothing: the block is left out instead.
 const LEAST_SHOWN: usize = 20;
 const LONGEST_REFERENCE: usize = 80;
-pub(crate) const NO_OUTPUT: &str = "(no output)";
 /// What most fences begin with, and what they end with: the end of the line before, and what stands behind, if anything.
 const OPENING: &str = "```";
 const CLOSING: &str = "\n```\n\n";

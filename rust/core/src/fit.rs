@@ -7,12 +7,9 @@ use crate::output::Output;
 use crate::pieces::Piece;
 use crate::summary::clean_summary;
 use crate::text::OwnedText;
+use crate::texts::{SUMMARY_HEADING, TRUNCATED};
 use crate::truncate::Keep;
 use crate::value::Value;
-
-const SUMMARY_TITLE: &str = "## Summary\n";
-/// What stands where the rest of a text was cut.
-pub(crate) const TRUNCATED: &str = "... [truncated]";
 
 /// The section of a summary; empty where there is none, or no room for it.
 #[derive(Debug, Default)]
@@ -42,7 +39,7 @@ pub(crate) fn fit_summary(summary: &Piece<'_>, (room, measure): (isize, Measure)
 
 fn section_of(text: &OwnedText) -> OwnedText {
     let mut section = OwnedText::default();
-    section.push_ascii(SUMMARY_TITLE);
+    section.push_ascii(SUMMARY_HEADING);
     section.push(text.as_text());
     section.push_ascii("\n\n");
     section

@@ -3,7 +3,7 @@
 
 use std::sync::OnceLock;
 
-pub(crate) const TABLE_TEXT: &str = include_str!("../../../python/toolcarry/_pure/graphemes.txt");
+pub(crate) const TABLE_TEXT: &str = include_str!("../../../python/toolcarry/_data/graphemes.txt");
 
 /// How many syllables share their first two jamo: one without a final consonant, 27 with.
 const HANGUL_BLOCK: u32 = 28;

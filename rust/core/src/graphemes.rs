@@ -1,6 +1,6 @@
 //! Find the places where a text may be cut: between extended grapheme clusters (UAX #29).
 //!
-//! Guaranteed: the boundaries are those of one table, `graphemes.txt` beside the Python twin, which
+//! Guaranteed: the boundaries are those of one table, `graphemes.txt` among the package's data, which
 //! both backends read, so that both cut alike whatever Unicode version Python or Rust have. A call
 //! takes time linear in the text at worst, and seldom reads more than a few characters. Any
 //! sequence of code points is accepted; a lone surrogate has the class that Unicode gives it, Other.

@@ -1,6 +1,9 @@
-//! The language of a code block, by the extension of the file. The twin is `_pure/languages.py`.
+//! The language of a code block, by the extension of the file. The table is `_data/languages.json`, the twin
+//! `_pure/languages.py`.
 
 use crate::text::Text;
+
+include!(concat!(env!("OUT_DIR"), "/languages.rs"));
 
 const LONGEST_EXTENSION: usize = 8;
 
@@ -12,56 +15,9 @@ pub fn language_of(path: Text<'_>) -> &'static str {
     let mut room = [0; LONGEST_EXTENSION + 1];
     let units = narrow(end, &mut room);
     let Some(dot) = memchr::memrchr(b'.', units) else { return "" };
-    match units.get(dot + 1..).unwrap_or_default() {
-        b"bash" | b"sh" | b"zsh" => "bash",
-        b"c" | b"h" => "c",
-        b"clj" => "clojure",
-        b"cc" | b"cpp" | b"cxx" | b"hpp" => "cpp",
-        b"cs" => "csharp",
-        b"css" => "css",
-        b"dart" => "dart",
-        b"diff" | b"patch" => "diff",
-        b"ex" | b"exs" => "elixir",
-        b"go" => "go",
-        b"gradle" => "groovy",
-        b"hs" => "haskell",
-        b"tf" => "hcl",
-        b"html" => "html",
-        b"ini" => "ini",
-        b"java" => "java",
-        b"js" | b"mjs" => "javascript",
-        b"json" | b"jsonl" => "json",
-        b"jsx" => "jsx",
-        b"jl" => "julia",
-        b"kt" => "kotlin",
-        b"tex" => "latex",
-        b"less" => "less",
-        b"lua" => "lua",
-        b"md" => "markdown",
-        b"ml" => "ocaml",
-        b"pl" => "perl",
-        b"php" => "php",
-        b"ps1" => "powershell",
-        b"proto" => "protobuf",
-        b"py" | b"pyi" => "python",
-        b"r" => "r",
-        b"rst" => "rst",
-        b"rb" => "ruby",
-        b"rs" => "rust",
-        b"scala" => "scala",
-        b"scss" => "scss",
-        b"sql" => "sql",
-        b"svelte" => "svelte",
-        b"swift" => "swift",
-        b"toml" => "toml",
-        b"tsx" => "tsx",
-        b"ts" => "typescript",
-        b"vue" => "vue",
-        b"xml" => "xml",
-        b"yaml" | b"yml" => "yaml",
-        b"zig" => "zig",
-        _ => "",
-    }
+    let extension = units.get(dot + 1..).unwrap_or_default();
+    let place = EXTENSIONS.binary_search_by(|(own, _)| own.as_bytes().cmp(extension));
+    place.ok().and_then(|place| EXTENSIONS.get(place)).map_or("", |(_, language)| language)
 }
 
 /// The text in single bytes; a wider code point becomes one that no extension has.

@@ -6,10 +6,9 @@ use crate::limits::{Measure, signed};
 use crate::pieces::Piece;
 use crate::render::{Section, title};
 use crate::text::OwnedText;
+use crate::texts::{EARLIER_RESULTS, LEFT_OUT_HEADING};
 use crate::value::Value;
 
-const LEFT_OUT_TITLE: &str = "## Left Out\n";
-const END: &str = "- ... and earlier results\n\n";
 pub(crate) const MOST_LISTED: usize = 20;
 const LONGEST_LISTED: usize = 100;
 
@@ -20,10 +19,10 @@ pub(crate) fn list_left_out<'a, V: Value<'a>>(
     has_more: bool,
 ) -> OwnedText {
     let mut has_more = has_more || entries.len() > MOST_LISTED;
-    let mut room = signed(room) - signed(measure.size_ascii(LEFT_OUT_TITLE));
-    let end = signed(measure.size_ascii(END));
+    let mut room = signed(room) - signed(measure.size_ascii(LEFT_OUT_HEADING));
+    let end = signed(measure.size_ascii(EARLIER_RESULTS));
     let mut text = OwnedText::default();
-    text.push_ascii(LEFT_OUT_TITLE);
+    text.push_ascii(LEFT_OUT_HEADING);
     let count = entries.len().min(MOST_LISTED);
     let mut is_empty = true;
     for (number, entry) in entries.iter().take(MOST_LISTED).enumerate() {
@@ -45,7 +44,7 @@ pub(crate) fn list_left_out<'a, V: Value<'a>>(
     if is_empty && (count == 0 || end > room) {
         return OwnedText::default();
     }
-    text.push_ascii(if has_more { END } else { "\n" });
+    text.push_ascii(if has_more { EARLIER_RESULTS } else { "\n" });
     text
 }
 

@@ -1,15 +1,14 @@
 //! Which lines of a file a read asks for, and whether later reads hold them. The twin is `_pure/lines.py`.
 
 use crate::text::Text;
-use crate::value::{Key, Value, names};
+use crate::tool_arguments::RANGE_KEYS;
+use crate::value::{Value, names};
 
 /// The lines that a read without a range gives: what reading tools give by default.
 pub(crate) const DEFAULT_READ: Lines = Lines { first: 1, last: 2_000 };
 /// The last line of a read to the end of the file.
 pub const TO_THE_END: i64 = 1 << 53;
 /// The arguments by which a range may be asked for.
-const RANGE_KEYS: [Key<'static>; 6] =
-    [names::VIEW_RANGE, names::START_LINE, names::END_LINE, names::OFFSET, names::LIMIT, names::PAGES];
 const MOST_DIGITS: usize = 15;
 /// A range that is asked for in words that nobody here knows: it neither holds another nor is held.
 pub(crate) const UNREADABLE: Lines = Lines { first: 0, last: 0 };

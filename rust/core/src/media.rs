@@ -2,16 +2,12 @@
 //! The twin is `_pure/media.py`.
 
 use crate::base64::{
-    ADDRESS, MEDIA_TYPE_KEYS, OPAQUE, SHORTEST_DATA, first_text_of, is_base64, label_of, line, named_type, sized_line,
-    url_line,
+    ADDRESS, DATA_KEYS, MEDIA_TYPE_KEYS, OPAQUE_KEYS, SHORTEST_DATA, URL_KEYS, first_text_of, is_base64, label_of,
+    line, named_type, sized_line, url_line,
 };
 use crate::pieces::Piece;
 use crate::text::Text;
 use crate::value::{Key, Value, names, text_or_empty};
-
-/// Where a part holds what is no text.
-const DATA_KEYS: [Key<'static>; 5] = [names::DATA, names::BLOB, names::FILE_DATA, names::BYTES, names::BASE64];
-const URL_KEYS: [Key<'static>; 5] = [names::URL, names::IMAGE_URL, names::URI, names::FILE_URI_CAMEL, names::FILE_URI];
 
 /// Whether what holds media holds text instead, or parts.
 pub(crate) fn is_text<'a, V: Value<'a>>(source: V) -> bool {
@@ -27,7 +23,7 @@ pub(crate) fn is_opaque<'a, V: Value<'a>>(part: V) -> bool {
     let is_counted = |held: V| matches!(held.type_name().as_str(), "int" | "float");
     let is_data = |held: V| held.get(names::DATA).is_some_and(is_base64_value);
     let source = part.get(names::SOURCE).and_then(Value::object);
-    OPAQUE.iter().any(|key| part.get(*key).is_some_and(|held| !is_counted(held)))
+    OPAQUE_KEYS.iter().any(|key| part.get(*key).is_some_and(|held| !is_counted(held)))
         || is_data(part)
         || source.is_some_and(is_data)
 }
@@ -35,14 +31,12 @@ pub(crate) fn is_opaque<'a, V: Value<'a>>(part: V) -> bool {
 /// Whether a part says nothing of its kind, but the type of its media, and holds them.
 pub(crate) fn is_untyped_data<'a, V: Value<'a>>(part: V) -> bool {
     let is_data = |data: Text<'a>| is_base64(data) || data.starts_with(ADDRESS);
-    first_text_of(part, &DATA_KEYS).is_some_and(is_data) && first_text_of(part, &MEDIA_TYPE_KEYS).is_some()
+    first_text_of(part, DATA_KEYS).is_some_and(is_data) && first_text_of(part, MEDIA_TYPE_KEYS).is_some()
 }
 
 /// Whether an object says where its media are.
 pub(crate) fn holds_media<'a, V: Value<'a>>(holder: V) -> bool {
-    holder.has(names::SOURCE)
-        || first_text_of(holder, &DATA_KEYS).is_some()
-        || first_text_of(holder, &URL_KEYS).is_some()
+    holder.has(names::SOURCE) || first_text_of(holder, DATA_KEYS).is_some() || first_text_of(holder, URL_KEYS).is_some()
 }
 
 fn is_base64_value<'a, V: Value<'a>>(value: V) -> bool {
@@ -56,10 +50,10 @@ pub(crate) fn media_line<'a, V: Value<'a>>(kind: Key<'a>, part: V) -> Piece<'a> 
     let source = holder.get(names::SOURCE).and_then(Value::object).unwrap_or(holder);
     let named = named_type(source).or_else(|| named_type(holder));
     let label = label_of(kind, named);
-    if let Some(url) = inner.and_then(Value::text).or_else(|| first_text_of(source, &URL_KEYS)) {
+    if let Some(url) = inner.and_then(Value::text).or_else(|| first_text_of(source, URL_KEYS)) {
         return url_line(label, url);
     }
-    let Some(data) = first_text_of(source, &DATA_KEYS) else {
+    let Some(data) = first_text_of(source, DATA_KEYS) else {
         return match named {
             Some(name) => line(label, &[Text::ascii(": "), name]),
             None => line(label, &[]),

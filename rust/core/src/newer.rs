@@ -2,10 +2,11 @@
 
 use std::num::NonZero;
 
-use crate::dedupe::{Judgement, Reason, STAYS, WHOLE_FILE_KEYS};
+use crate::dedupe::{Judgement, Reason, STAYS};
 use crate::entry::{Entry, Kind};
 use crate::lines::{DEFAULT_READ, Read, UNREADABLE, find_covering, line_range, remember_range};
 use crate::shell::has_side_effects;
+use crate::tool_arguments::WHOLE_FILE_KEYS;
 use crate::value::Value;
 
 /// A block by one more than its order, so that it takes no room of its own to say that there is none: keys are many.

@@ -11,6 +11,7 @@ use crate::lines::{Lines, TO_THE_END, UNREADABLE, line_range};
 use crate::output::Output;
 use crate::pieces::Piece;
 use crate::text::{OwnedText, Text};
+use crate::texts;
 use crate::truncate::Keep;
 use crate::value::Value;
 
@@ -37,10 +38,10 @@ impl Section {
     #[must_use]
     pub const fn heading(self) -> &'static str {
         match self {
-            Self::Files => "## Files Read\n",
-            Self::Changes => "## Files Changed\n",
-            Self::Commands => "## Commands Executed\n",
-            Self::Others => "## Other Tools\n",
+            Self::Files => texts::FILES_HEADING,
+            Self::Changes => texts::CHANGES_HEADING,
+            Self::Commands => texts::COMMANDS_HEADING,
+            Self::Others => texts::OTHERS_HEADING,
         }
     }
 

@@ -29,6 +29,27 @@ impl Key<'static> {
     pub(crate) const fn new(name: &'static str) -> Self {
         Self { name: Text::ascii(name), number: None }
     }
+
+    /// The key of this name, with its number if the readers know it: for the tables of names that are data.
+    #[allow(clippy::indexing_slicing)] // this runs in the compiler, and what is wrong does not compile
+    pub(crate) const fn of(name: &'static str) -> Self {
+        let (mut number, bytes) = (0, name.as_bytes());
+        while number < KNOWN.len() {
+            if let Text::Latin1(known) = KNOWN[number].name
+                && known.len() == bytes.len()
+            {
+                let mut at = 0;
+                while at < bytes.len() && known[at] == bytes[at] {
+                    at += 1;
+                }
+                if at == bytes.len() {
+                    return KNOWN[number];
+                }
+            }
+            number += 1;
+        }
+        Self::new(name)
+    }
 }
 
 impl<'k> Key<'k> {

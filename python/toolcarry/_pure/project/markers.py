@@ -9,10 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from toolcarry._data import read_table
 from toolcarry.decisions import Decision
 
-START = "[toolcarry: "
-WHOLE = "; whole: "
+TEXTS = read_table("texts")
+START: str = TEXTS["marker_start"]
+WHOLE: str = TEXTS["marker_whole"]
 MOST_ID = 200
 """How long an id may be to name a result."""
 
@@ -50,7 +52,7 @@ def is_marker(text: str) -> bool:
     )
 
 
-REFERENCE = re.compile(r"^\[toolcarry: [^\]\n]+; whole: ([^\]\s]+)\]$", re.MULTILINE)
+REFERENCE = re.compile(rf"^{re.escape(START)}[^\]\n]+{re.escape(WHOLE)}([^\]\s]+)\]$", re.MULTILINE)
 
 
 def last_reference(text: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final, Literal
 
+from toolcarry._data import read_table
 from toolcarry._pure.call_title import call_title
 from toolcarry._pure.clean import has_controls, without_controls
 from toolcarry._pure.content import result_text
@@ -11,7 +12,9 @@ from toolcarry._pure.entry import Entry
 from toolcarry._pure.fit import TRUNCATED
 from toolcarry._pure.truncate import cut
 
-MARK: Final = "[Tool: "
+TEXTS = read_table("texts")
+TOOL_LINE: Final[str] = TEXTS["tool_line"]
+NO_OUTPUT: Final[str] = TEXTS["no_output"]
 ARROW: Final = " \u2192 "
 SEPARATOR: Final = "\n\n"
 """What stands between the lines."""
@@ -29,7 +32,7 @@ class ToolLine:
     __slots__ = ("call", "chars_before", "fate", "result", "status")
 
     def __init__(self, entry: Entry, limit: int) -> None:
-        self.call = f"{MARK}{call_title(entry, LONGEST_CALL)}]"
+        self.call = f"{TOOL_LINE}{call_title(entry, LONGEST_CALL)}]"
         self.status = "(failed)" if entry.is_error else ""
         self.result = ""
         self.chars_before = 0
@@ -43,7 +46,7 @@ class ToolLine:
         if is_cut:
             self.fate = "cut"
         elif not self.result and not self.status:
-            self.status = "(no output)"
+            self.status = NO_OUTPUT
 
     def text(self) -> str:
         """The line."""
@@ -66,7 +69,7 @@ def cut_result(text: str, limit: int) -> tuple[str, bool]:
         text = without_controls(text).strip("\n")
     head, tail = cut(text, limit, "head")
     is_cut = head < tail
-    shown = text[:head].replace(f"\n{MARK}", f"\n[\\{MARK[1:]}")
+    shown = text[:head].replace(f"\n{TOOL_LINE}", f"\n[\\{TOOL_LINE[1:]}")
     if len(shown) > limit:
         head, _ = cut(shown, limit, "head")
         return shown[:head], True

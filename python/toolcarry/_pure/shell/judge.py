@@ -14,7 +14,14 @@ from dataclasses import dataclass, field
 
 from toolcarry._pure.shell.options import has_any, parse
 from toolcarry._pure.shell.programs import program_name, writes
-from toolcarry._pure.shell.tables import FIND_RUNNING, PYTHON, SHELL, SHELLS, SSH, WRAPPERS
+from toolcarry._pure.shell.tables import (
+    FIND_RUNNING,
+    PYTHON_OPTIONS,
+    SHELL_OPTIONS,
+    SHELLS,
+    SSH_OPTIONS,
+    WRAPPERS,
+)
 
 MAX_HOPS = 16
 
@@ -96,7 +103,7 @@ def wrapped(name: str, arguments: list[str]) -> list[list[str]]:
 
 def judge_shell(arguments: list[str], judgement: Judgement) -> None:
     """A shell: its script is a word, its standard input, or a file that nobody knows."""
-    options, others = parse(arguments, SHELL, stops=True)
+    options, others = parse(arguments, SHELL_OPTIONS, stops=True)
     if has_any(options, ("c",)):
         judgement.scripts.extend(others[:1])
     elif has_any(options, ("s",)) or not others or others[0] == "-":
@@ -109,8 +116,8 @@ def judge_remote(arguments: list[str], judgement: Judgement) -> list[list[str]]:
     A plain command is judged here and not as a script of its own, for `ssh host bash -s <<EOF`:
     what goes into `ssh` goes into the command.
     """
-    _, others = parse(arguments, SSH, stops=True)
-    _, command = parse(others[1:], SSH, stops=True)
+    _, others = parse(arguments, SSH_OPTIONS, stops=True)
+    _, command = parse(others[1:], SSH_OPTIONS, stops=True)
     script = " ".join(command)
     if not PLAIN.fullmatch(script):
         judgement.scripts.append(script)
@@ -138,7 +145,7 @@ def found_commands(arguments: list[str], judgement: Judgement) -> list[list[str]
 
 def python_module(arguments: list[str]) -> list[list[str]]:
     """The command that `python -m pip` stands for."""
-    options, others = parse(arguments, PYTHON, stops=True)
+    options, others = parse(arguments, PYTHON_OPTIONS, stops=True)
     for option, value in options:
         if option in ("c", "m"):
             return [["pip", *others]] if option == "m" and value == "pip" else []

@@ -9,30 +9,33 @@ What it leaves out: dry runs and the targets of arguments. A program or verb nob
 
 from toolcarry._pure.shell.options import has_any, has_option, parse, verb_of
 from toolcarry._pure.shell.tables import (
-    CURL,
+    CURL_OPTIONS,
     CURL_WRITING,
     DEVICES,
-    GIT,
-    GIT_BRANCH,
+    GIT_BRANCH_OPTIONS,
     GIT_BRANCH_WRITING,
-    GIT_TAG,
+    GIT_OPTIONS,
+    GIT_TAG_DELETING,
     GIT_TAG_LISTING,
+    GIT_TAG_OPTIONS,
     GIT_WRITING,
-    MAKE,
+    MAKE_OPTIONS,
     MAKE_WRITING,
     MANAGERS,
     PACKAGE_SHORT,
     PACKAGE_SHORTENING,
     PACKAGE_WRITING,
     PACKAGERS,
-    PERL,
+    PERL_OPTIONS,
+    PERL_WRITING,
     PLAIN,
     READING,
     READING_STEMS,
-    SED,
+    SED_OPTIONS,
+    SED_WRITING,
     SENDING,
     VERSIONED,
-    WGET,
+    WGET_OPTIONS,
     WGET_SENDING,
     WRITERS,
 )
@@ -58,16 +61,16 @@ def writes(name: str, arguments: list[str]) -> bool:
         case "git":
             return git_writes(arguments)
         case "sed" | "gsed":
-            return has_option(arguments, SED, ("i", "--in-place"))
+            return has_option(arguments, SED_OPTIONS, SED_WRITING)
         case "perl":
-            options, _ = parse(arguments, PERL, stops=True)
-            return has_any(options, ("i",))
+            options, _ = parse(arguments, PERL_OPTIONS, stops=True)
+            return has_any(options, PERL_WRITING)
         case "curl":
             return curl_writes(arguments)
         case "wget":
             return wget_writes(arguments)
         case "make" | "gmake":
-            _, targets = parse(arguments, MAKE, stops=False)
+            _, targets = parse(arguments, MAKE_OPTIONS, stops=False)
             return any(target in MAKE_WRITING for target in targets)
         case _:
             return False
@@ -86,10 +89,10 @@ def is_reading(verb: str) -> bool:
 
 def git_writes(arguments: list[str]) -> bool:
     """Git, by its verb; the verbs that also list, by what follows."""
-    verb, rest = verb_of(arguments, GIT)
+    verb, rest = verb_of(arguments, GIT_OPTIONS)
     match verb:
         case "branch":
-            return has_option(rest, GIT_BRANCH, GIT_BRANCH_WRITING)
+            return has_option(rest, GIT_BRANCH_OPTIONS, GIT_BRANCH_WRITING)
         case "tag":
             return git_tag_writes(rest)
         case "stash":
@@ -102,14 +105,14 @@ def git_writes(arguments: list[str]) -> bool:
 
 def git_tag_writes(arguments: list[str]) -> bool:
     """`git tag` lists without a name or with an option that only a list takes."""
-    options, names = parse(arguments, GIT_TAG, stops=False)
-    is_deletion = has_any(options, ("d", "--delete"))
+    options, names = parse(arguments, GIT_TAG_OPTIONS, stops=False)
+    is_deletion = has_any(options, GIT_TAG_DELETING)
     return is_deletion or (bool(names) and not has_any(options, GIT_TAG_LISTING))
 
 
 def curl_writes(arguments: list[str]) -> bool:
     """Whether curl sends something or saves to a file."""
-    options, _ = parse(arguments, CURL, stops=False)
+    options, _ = parse(arguments, CURL_OPTIONS, stops=False)
     has_data = is_get = False
     for option, value in options:
         match option:
@@ -128,7 +131,7 @@ def curl_writes(arguments: list[str]) -> bool:
 
 def wget_writes(arguments: list[str]) -> bool:
     """Whether wget sends something or saves to a file, which it does unless told otherwise."""
-    options, _ = parse(arguments, WGET, stops=False)
+    options, _ = parse(arguments, WGET_OPTIONS, stops=False)
     saves = True
     for option, value in options:
         match option:

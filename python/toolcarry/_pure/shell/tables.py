@@ -1,11 +1,14 @@
 """List the programs, verbs and options that the classifier knows.
 
-What it does: holds data, and the shape of it.
+What it does: holds the data of `_data/shell.json`, and the shape of it.
 
 What it leaves out: every program that only reads; nobody has to list those.
 """
 
 from dataclasses import dataclass
+from typing import Any
+
+from toolcarry._data import read_table
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,112 +26,59 @@ class Spec:
     groups: frozenset[str] = frozenset()
 
 
-def names(text: str) -> frozenset[str]:
-    """Read a list of words with spaces between; an empty text has none."""
-    return frozenset(text.split())
+TABLE = read_table("shell")
 
 
-def spec(valued: str, attached: str = "", long: str = "", groups: str = "") -> Spec:
-    """Make a `Spec` of lists with spaces between."""
-    return Spec(valued, attached, names(long), names(groups))
+def words(name: str) -> frozenset[str]:
+    """Return a list of words of the table."""
+    return frozenset(TABLE[name])
 
 
-SHELLS = names("sh bash zsh dash ksh ash fish")
-VERSIONED = names("pip python perl")
-WRITERS = names("rm mv cp mkdir rmdir touch ln chmod chown tee dd truncate install patch kill")
-FIND_RUNNING = names("-exec -execdir -ok -okdir")
-DEVICES = names("/dev/null /dev/stdout /dev/stderr /dev/tty")
-GIT_WRITING = names(
-    "add am apply checkout cherry-pick clean clone commit fetch init merge mv pull push rebase "
-    "reset restore revert rm switch"
-)
-GIT_BRANCH_WRITING = names("d D m M --delete --move")
-GIT_TAG_LISTING = names(
-    "l n v --list --verify --contains --no-contains --merged --no-merged --points-at --column"
-)
-PACKAGE_WRITING = names("install add remove uninstall publish update upgrade")
-PACKAGE_SHORTENING = names("npm pnpm yarn brew")
-PACKAGE_SHORT = names("i rm un up")
-READING = names("ps images logs get describe status show plan list ls version inspect diff")
-READING_STEMS = names("get list show")
-SENDING = names("POST PUT PATCH DELETE post put patch delete")
-CURL_WRITING = names("F --form --form-string T --upload-file O --remote-name --remote-name-all")
-WGET_SENDING = names("--post-data --post-file --body-data --body-file")
-MAKE_WRITING = names("install deploy clean")
+def spec(given: dict[str, Any]) -> Spec:
+    """Return a `Spec` of the table; the fields that it leaves out are empty."""
+    names, groups = (frozenset(given.get(field, ())) for field in ("names", "groups"))
+    return Spec(given.get("valued", ""), given.get("attached", ""), names, groups)
 
+
+def specs(name: str) -> dict[str, Spec]:
+    """Return a list of programs of the table."""
+    return {program: spec(given) for program, given in TABLE[name].items()}
+
+
+CURL_OPTIONS = spec(TABLE["curl_options"])
+CURL_WRITING = words("curl_writing")
+DEVICES = words("devices")
+FIND_RUNNING = words("find_running")
+GIT_BRANCH_OPTIONS = spec(TABLE["git_branch_options"])
+GIT_BRANCH_WRITING = words("git_branch_writing")
+GIT_OPTIONS = spec(TABLE["git_options"])
+GIT_TAG_DELETING = words("git_tag_deleting")
+GIT_TAG_LISTING = words("git_tag_listing")
+GIT_TAG_OPTIONS = spec(TABLE["git_tag_options"])
+GIT_WRITING = words("git_writing")
+MAKE_OPTIONS = spec(TABLE["make_options"])
+MAKE_WRITING = words("make_writing")
+MANAGERS = specs("managers")
+PACKAGE_SHORT = words("package_short")
+PACKAGE_SHORTENING = words("package_shortening")
+PACKAGE_WRITING = words("package_writing")
+PACKAGERS = specs("packagers")
+PERL_OPTIONS = spec(TABLE["perl_options"])
+PERL_WRITING = words("perl_writing")
+PYTHON_OPTIONS = spec(TABLE["python_options"])
+READING = words("reading")
+READING_STEMS = words("reading_stems")
+RESERVED = words("reserved")
+SED_OPTIONS = spec(TABLE["sed_options"])
+SED_WRITING = words("sed_writing")
+SENDING = words("sending")
+SHELL_OPTIONS = spec(TABLE["shell_options"])
+SHELLS = words("shells")
+SSH_OPTIONS = spec(TABLE["ssh_options"])
+VERSIONED = words("versioned")
+WGET_OPTIONS = spec(TABLE["wget_options"])
+WGET_SENDING = words("wget_sending")
+WRAPPERS = specs("wrappers")
+WRITERS = words("writers")
 PLAIN = Spec()
-WRAPPERS = {
-    "sudo": spec("ughpCrtTUDR", "", "--user --group --host --prompt --chdir"),
-    "doas": spec("uC"),
-    "env": spec("uCS", "", "--unset --chdir --split-string"),
-    "time": spec("fo", "", "--format --output"),
-    "nohup": PLAIN,
-    "setsid": PLAIN,
-    "builtin": PLAIN,
-    "command": PLAIN,
-    "exec": spec("a"),
-    "nice": spec("n", "", "--adjustment"),
-    "ionice": spec("cnp", "", "--class --classdata --pid"),
-    "stdbuf": spec("ioe", "", "--input --output --error"),
-    "timeout": spec("sk", "", "--signal --kill-after"),
-    "xargs": spec("InPLdEsa", "iel", "--max-args --max-procs --delimiter --arg-file --max-chars"),
-}
-APT = spec("otc", "", "--option --target-release --config-file")
-PACKAGERS = {
-    "pip": spec("", "", "--proxy --log --cache-dir --python --timeout"),
-    "npm": spec("Cw", "", "--prefix --workspace --registry --loglevel"),
-    "pnpm": spec("CFw", "", "--dir --filter --prefix --loglevel"),
-    "yarn": spec("", "", "--cwd", "global"),
-    "cargo": spec("ZC", "", "--config --color"),
-    "apt": APT,
-    "apt-get": APT,
-    "brew": PLAIN,
-    "uv": spec("", "", "--directory --project --cache-dir", "pip tool self python"),
-    "poetry": spec("CP", "", "--directory --project", "self source env"),
-    "go": spec("C"),
-}
-DOCKER = spec(
-    "Hclfp",
-    "",
-    "--host --context --config --log-level --file --project-name --profile --env-file "
-    "--project-directory",
-    "builder buildx compose config container context image manifest machine network node "
-    "plugin pod secret service stack system volume",
-)
-MANAGERS = {
-    "docker": DOCKER,
-    "podman": DOCKER,
-    "docker-compose": spec(
-        "fp", "", "--file --project-name --profile --env-file --project-directory"
-    ),
-    "kubectl": spec(
-        "nslo",
-        "",
-        "--namespace --context --kubeconfig --cluster --server --user --output",
-        "config rollout plugin",
-    ),
-    "helm": spec("no", "", "--namespace --kube-context --kubeconfig", "repo plugin dependency"),
-    "terraform": spec("", "", "", "state workspace"),
-    "systemctl": spec("tpnoHM", "", "--type --property --lines --output --host"),
-}
-SED = spec("efl", "i", "--expression --file --line-length")
-PERL = spec("eEI", "iFMmxDVCd")
-PYTHON = spec("mcXW")
-SHELL = spec("oO", "", "--rcfile --init-file")
-SSH = spec("BbcDEeFIiJLlmOoPpQRSWw")
-MAKE = spec("CfIoW", "jlO", "--directory --file --makefile --include-dir")
-GIT = spec("Cc", "", "--git-dir --work-tree --namespace --config-env --attr-source")
-GIT_BRANCH = spec("u", "", "--set-upstream-to --sort --format")
-GIT_TAG = spec("mFu", "n", "--message --file --local-user --sort --format")
-CURL = spec(
-    "AbcCdDeEFHKmoPQrtTuUwxXyYz",
-    "",
-    "--request --output --data --data-raw --data-binary --data-urlencode --data-ascii --json "
-    "--form --form-string --upload-file --header --user --user-agent --write-out --url --referer "
-    "--cookie",
-)
-WGET = spec(
-    "oaeiBtOTwQPDIXUlAR",
-    "",
-    "--output-document --output-file --method --header --user-agent --tries",
-)
+"""How a program reads options that nobody described: each stands for itself."""

@@ -12,9 +12,7 @@ What it leaves out: functions called later, and input that the line does not sho
 from toolcarry._pure.shell.judge import judge
 from toolcarry._pure.shell.programs import writes_file
 from toolcarry._pure.shell.scan import Feed, Heredoc, Scan
-from toolcarry._pure.shell.tables import names
-
-RESERVED = names("if then elif else fi do done while until { } ! esac coproc")
+from toolcarry._pure.shell.tables import RESERVED
 
 
 def separate(scan: Scan, *, is_pipe: bool = False) -> None:

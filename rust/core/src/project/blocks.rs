@@ -17,10 +17,9 @@ use crate::messages::{Halt, Slice};
 use crate::pair::Walk;
 use crate::pieces::Piece;
 use crate::rules::is_named;
+use crate::texts::RETRIEVAL_TOOL;
 use crate::value::Value;
 
-/// The tool that gives a whole result back: what it gave is never replaced.
-const RETRIEVAL: &str = "read_tool_result";
 /// How many bytes a token of an image is taken for.
 const MEDIA_BYTES: usize = 4;
 
@@ -110,7 +109,7 @@ impl<'a, V: Value<'a>> Block<'a, V> {
     pub(crate) fn is_fixed(&self) -> bool {
         *self.is_fixed.get_or_init(|| {
             self.size == 0
-                || is_named(self.entry.tool_name, RETRIEVAL)
+                || is_named(self.entry.tool_name, RETRIEVAL_TOOL)
                 || is_marker(&self.text)
                 || self.site.is_none_or(|site| !site.is_replaceable())
         })

@@ -13,10 +13,9 @@ use super::settings::{Decision, Fate};
 use crate::content::Content;
 use crate::pieces::Piece;
 use crate::text::{OwnedText, Text, grouped};
+use crate::texts::{MARKER_START, MARKER_WHOLE};
 use crate::value::Value;
 
-const START: &str = "[toolcarry: ";
-const WHOLE: &str = "; whole: ";
 const MOST_NUMBER: &str = "#999999";
 /// How long an id may be to name a result.
 const MOST_ID: usize = 200;
@@ -24,7 +23,7 @@ const MOST_ID: usize = 200;
 /// What stands for a result of so many characters, or for what was cut out of it.
 pub(crate) fn marker_of(decision: &Decision<'_>, chars: usize, reference: &str) -> OwnedText {
     let mut marker = String::with_capacity(64 + decision.by.len() + reference.len());
-    marker.push_str(START);
+    marker.push_str(MARKER_START);
     match decision.fate {
         Fate::Superseded => {
             marker.push_str("superseded by call ");
@@ -43,7 +42,7 @@ pub(crate) fn marker_of(decision: &Decision<'_>, chars: usize, reference: &str) 
             marker.push_str(" characters");
         }
     }
-    marker.push_str(WHOLE);
+    marker.push_str(MARKER_WHOLE);
     marker.push_str(reference);
     marker.push(']');
     OwnedText::from(marker)
@@ -124,7 +123,7 @@ impl<'a, V: Value<'a>> Substitute<'a, V> {
 
 /// Whether a text is a marker, and nothing else. Most are not, as their ends tell.
 pub(crate) fn is_marker<'a, V: Value<'a>>(content: &Content<'a, V>) -> bool {
-    if !content.starts_with_any(&[START]) || !content.end(1).text().ends_with("]") {
+    if !content.starts_with_any(&[MARKER_START]) || !content.end(1).text().ends_with("]") {
         return false;
     }
     let whole = content.whole();
@@ -137,7 +136,7 @@ fn holds_whole(text: Text<'_>) -> bool {
     let mut rest = text;
     while let Some(at) = rest.find(b';') {
         rest = rest.slice(at, rest.len());
-        if rest.starts_with(WHOLE) {
+        if rest.starts_with(MARKER_WHOLE) {
             return true;
         }
         rest = rest.slice(1, rest.len());

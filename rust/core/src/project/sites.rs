@@ -9,7 +9,7 @@ use ahash::AHashMap;
 
 use super::drafts::{Changed, Draft, Edit, Home, Json, Members, Parts, PartsKey, Path};
 use super::markers::Substitute;
-use crate::content::{Content, TEXTS, has_no_word, is_bare, result_content};
+use crate::content::{Content, TEXT_PARTS, has_no_word, is_bare, result_content};
 use crate::message_tokens::{MEDIA_TOKENS, count_media};
 use crate::pieces::Piece;
 use crate::text::{OwnedText, Text};
@@ -229,7 +229,7 @@ fn text_of<'a, V: Value<'a>>(part: V) -> Option<V> {
     let found = part.object()?;
     let text = found.get(names::TEXT).filter(|text| text.text_len().is_some())?;
     let kind = text_or_empty(found.get(names::TYPE));
-    (TEXTS.iter().any(|name| kind.is(name)) || is_bare(found, names::TEXT)).then_some(text)
+    (TEXT_PARTS.iter().any(|name| kind.is(name)) || is_bare(found, names::TEXT)).then_some(text)
 }
 
 /// The text of a part that is nothing but text, and not white space alone: such a one says nothing, and may be taken out.

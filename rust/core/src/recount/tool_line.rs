@@ -5,13 +5,12 @@ use crate::clean::{cut_text, escape_marks, has_controls, without_controls};
 use crate::content::Content;
 use crate::entry::Entry;
 use crate::escaped::Part;
-use crate::fit::TRUNCATED;
 use crate::pieces::Piece;
 use crate::text::{OwnedText, Text};
+use crate::texts::{NO_OUTPUT, TOOL_LINE, TRUNCATED};
 use crate::truncate::Keep;
 use crate::value::Value;
 
-const MARK: &str = "[Tool: ";
 /// The same at the beginning of a line, where it would open a call's.
 const MARK_OF_A_LINE: [&str; 1] = ["\n[Tool: "];
 const ARROW: Text<'static> = Text::Ucs2(&[0x20, 0x2192, 0x20]);
@@ -52,7 +51,7 @@ pub(super) struct ToolLine<'a> {
 impl<'a> ToolLine<'a> {
     pub(super) fn new<V: Value<'a>>(entry: &Entry<'a, V>, limit: usize) -> Self {
         let mut call = OwnedText::with_room(USUAL_CALL);
-        call.push_ascii(MARK);
+        call.push_ascii(TOOL_LINE);
         push_call_title(&mut call, entry, LONGEST_CALL);
         call.push_ascii("]");
         let mut line = Self {
@@ -73,7 +72,7 @@ impl<'a> ToolLine<'a> {
         if is_cut {
             line.fate = Fate::Cut;
         } else if line.result.is_empty() && line.status.is_empty() {
-            line.status = "(no output)";
+            line.status = NO_OUTPUT;
         }
         line
     }

@@ -8,16 +8,9 @@ use crate::escaped::EscapedText;
 use crate::text::Text;
 use crate::value::{Key, Value, items, names};
 
-/// Where the messages of a document stand that has no `messages`, the first that is there.
-const LISTS: [Key<'static>; 6] =
-    [names::CONTENTS, names::INPUT, names::OTEL_MESSAGES, names::HISTORY, names::TRAJECTORY, names::STEPS];
-const INPUT: usize = 1;
-const HISTORY: usize = 3;
-const TRAJECTORY: usize = 4;
-/// What a document says of itself that is one message, or one record.
-const MESSAGE_KEYS: [Key<'static>; 4] = [names::ROLE, names::TYPE, names::KIND, names::UUID];
+include!(concat!(env!("OUT_DIR"), "/documents.rs"));
 
-/// What a member of a document is to those who look for its messages.
+/// The role of a document's member in finding its messages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Part {
     /// The messages, whatever else there is.
@@ -33,16 +26,13 @@ pub(super) enum Part {
 impl Part {
     #[inline(always)]
     pub(super) fn of(name: EscapedText<'_>) -> Self {
-        match &*name.utf8() {
-            b"messages" => Self::Messages,
-            b"contents" => Self::List(0),
-            b"input" => Self::List(INPUT),
-            b"gen_ai.input.messages" => Self::List(2),
-            b"history" => Self::List(HISTORY),
-            b"trajectory" => Self::List(TRAJECTORY),
-            b"steps" => Self::List(5),
-            b"role" | b"type" | b"kind" | b"uuid" => Self::OfMessage,
-            _ => Self::Other,
+        let name = &*name.utf8();
+        let is_name = |key: &Key<'static>| matches!(key.name, Text::Latin1(own) if own == name);
+        match LISTS.iter().position(is_name) {
+            _ if name == b"messages" => Self::Messages,
+            Some(rank) => Self::List(rank),
+            None if MESSAGE_KEYS.iter().any(is_name) => Self::OfMessage,
+            None => Self::Other,
         }
     }
 }
@@ -66,7 +56,7 @@ pub(crate) fn messages_of(document: Scanned<'_>) -> Option<(Scanned<'_>, Option<
     if MESSAGE_KEYS.iter().any(|key| document.has(*key)) {
         return None;
     }
-    let mut lists = LISTS.into_iter().filter_map(list);
+    let mut lists = LISTS.iter().copied().filter_map(list);
     let first = lists.next()?;
     let is_history = first.1 == Some(names::HISTORY.name);
     let has_calls = || items(first.0).any(|item| item.has(names::TOOL_CALLS));

@@ -11,7 +11,7 @@
 
 use super::options::{has_any, parse};
 use super::programs::{program_name, writes};
-use super::tables::{FIND_RUNNING, PYTHON, SHELL, SHELLS, SSH, Spec, among, wrapper};
+use super::tables::{FIND_RUNNING, PYTHON_OPTIONS, SHELL_OPTIONS, SHELLS, SSH_OPTIONS, Spec, WRAPPERS, find};
 
 const MAX_HOPS: usize = 16;
 
@@ -47,10 +47,10 @@ fn judge_one<'a>(words: &[&'a str], judgement: &mut Judgement) -> Vec<Vec<&'a st
         return Vec::new();
     }
     let name = program_name(first);
-    if let Some(spec) = wrapper(name) {
-        return wrapped(name, arguments, &spec);
+    if let Some(spec) = find(WRAPPERS, name) {
+        return wrapped(name, arguments, spec);
     }
-    if among(SHELLS, name) {
+    if SHELLS.contains(&name) {
         judge_shell(arguments, judgement);
     } else if name == "eval" {
         judgement.scripts.push(arguments.join(" "));
@@ -91,7 +91,7 @@ fn is_help(words: &[&str]) -> bool {
 /// The command behind a program that runs it.
 fn wrapped<'a>(name: &str, arguments: &[&'a str], spec: &Spec) -> Vec<Vec<&'a str>> {
     let (options, mut others) = parse(arguments, spec, true);
-    if name == "command" && has_any(&options, "v V") {
+    if name == "command" && has_any(&options, &["v", "V"]) {
         return Vec::new();
     }
     if name == "timeout" && !others.is_empty() {
@@ -102,11 +102,11 @@ fn wrapped<'a>(name: &str, arguments: &[&'a str], spec: &Spec) -> Vec<Vec<&'a st
 
 /// A shell: its script is a word, its standard input, or a file that nobody knows.
 fn judge_shell(arguments: &[&str], judgement: &mut Judgement) {
-    let (options, others) = parse(arguments, &SHELL, true);
+    let (options, others) = parse(arguments, &SHELL_OPTIONS, true);
     let first = others.first();
-    if has_any(&options, "c") {
+    if has_any(&options, &["c"]) {
         judgement.scripts.extend(first.map(|&script| script.to_owned()));
-    } else if has_any(&options, "s") || first.is_none_or(|&word| word == "-") {
+    } else if has_any(&options, &["s"]) || first.is_none_or(|&word| word == "-") {
         judgement.is_stdin_code = true;
     }
 }
@@ -116,8 +116,8 @@ fn judge_shell(arguments: &[&str], judgement: &mut Judgement) {
 /// A plain command is judged here and not as a script of its own, for `ssh host bash -s <<EOF`:
 /// what goes into `ssh` goes into the command.
 fn judge_remote<'a>(arguments: &[&'a str], judgement: &mut Judgement) -> Vec<Vec<&'a str>> {
-    let (_, others) = parse(arguments, &SSH, true);
-    let (_, command) = parse(others.get(1..).unwrap_or_default(), &SSH, true);
+    let (_, others) = parse(arguments, &SSH_OPTIONS, true);
+    let (_, command) = parse(others.get(1..).unwrap_or_default(), &SSH_OPTIONS, true);
     if !command.iter().all(|word| is_plain(word)) {
         judgement.scripts.push(command.join(" "));
         return Vec::new();
@@ -139,7 +139,7 @@ fn found_commands<'a>(arguments: &[&'a str], judgement: &mut Judgement) -> Vec<V
         match (&mut inside, word) {
             (Some(_), ";" | "+") => commands.extend(inside.take()),
             (Some(command), _) => command.push(word),
-            (None, word) if among(FIND_RUNNING, word) => inside = Some(Vec::new()),
+            (None, word) if FIND_RUNNING.contains(&word) => inside = Some(Vec::new()),
             (None, "-delete") => judgement.writes = true,
             (None, _) => {}
         }
@@ -150,7 +150,7 @@ fn found_commands<'a>(arguments: &[&'a str], judgement: &mut Judgement) -> Vec<V
 
 /// The command that `python -m pip` stands for.
 fn python_module<'a>(arguments: &[&'a str]) -> Vec<Vec<&'a str>> {
-    let (options, mut others) = parse(arguments, &PYTHON, true);
+    let (options, mut others) = parse(arguments, &PYTHON_OPTIONS, true);
     let first = options.into_iter().find(|&(option, _)| matches!(option, "c" | "m"));
     if first == Some(("m", "pip")) {
         others.insert(0, "pip");

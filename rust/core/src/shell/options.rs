@@ -7,7 +7,7 @@
 //!
 //! What it leaves out: what an option means; shortened long names.
 
-use super::tables::{Spec, Words, among};
+use super::tables::{Spec, Words};
 
 /// Options with their values: an option is a letter, or a long name with its dashes.
 pub(super) type Options<'a> = Vec<(&'a str, &'a str)>;
@@ -33,7 +33,7 @@ pub(super) fn parse<'a>(arguments: &[&'a str], spec: &Spec, stops: bool) -> (Opt
         let takes_next = if word.starts_with("--") {
             let split = word.split_once('=');
             options.push(split.unwrap_or((word, "")));
-            split.is_none() && among(spec.names, word)
+            split.is_none() && spec.names.contains(&word)
         } else {
             parse_letters(word.get(1..).unwrap_or_default(), spec, &mut options)
         };
@@ -69,7 +69,7 @@ fn parse_letters<'a>(letters: &'a str, spec: &Spec, options: &mut Options<'a>) -
 /// words behind it.
 pub(super) fn verb_of<'a>(arguments: &[&'a str], spec: &Spec) -> (&'a str, Vec<&'a str>) {
     let (_, mut others) = parse(arguments, spec, true);
-    if others.first().is_some_and(|first| among(spec.groups, first)) {
+    if others.first().is_some_and(|first| spec.groups.contains(first)) {
         others = parse(others.get(1..).unwrap_or_default(), spec, true).1;
     }
     match others.split_first() {
@@ -80,7 +80,7 @@ pub(super) fn verb_of<'a>(arguments: &[&'a str], spec: &Spec) -> (&'a str, Vec<&
 
 /// Whether one of the named options is among those given.
 pub(super) fn has_any(options: &Options<'_>, names: Words) -> bool {
-    options.iter().any(|(option, _)| among(names, option))
+    options.iter().any(|(option, _)| names.contains(option))
 }
 
 /// Whether one of the options is among the arguments, wherever it stands.

@@ -11,10 +11,8 @@
 use super::judge::judge;
 use super::programs::writes_file;
 use super::scan::{Feed, Heredoc, Scan};
-use super::tables::{Words, among};
+use super::tables::RESERVED;
 use std::mem::take;
-
-const RESERVED: Words = "if then elif else fi do done while until { } ! esac coproc";
 
 impl Scan<'_> {
     /// End the word, and the command too where an operator is one.
@@ -38,7 +36,7 @@ impl Scan<'_> {
                 code.cases = code.cases.saturating_sub(1);
                 code.is_pattern = false;
             }
-        } else if is_head && !is_quoted && among(RESERVED, &word) {
+        } else if is_head && !is_quoted && RESERVED.contains(&word.as_str()) {
             code.cases = code.cases.saturating_sub(usize::from(word == "esac"));
         } else {
             code.words.push(word);

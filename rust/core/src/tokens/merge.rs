@@ -239,7 +239,7 @@ mod tests {
     /// Bytes that are no text, too: a stretch of a long piece begins and ends within characters.
     #[test]
     fn characters_are_merged_as_their_bytes_are() {
-        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../python/toolcarry/vocabularies/cl100k_base.bpe");
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../python/toolcarry/_data/vocabularies/cl100k_base.bpe");
         let vocabulary = Vocabulary::parse(&std::fs::read(path).unwrap()).unwrap();
         let mut random = Random(88_172_645_463_325_252);
         let mut joins = [0; SHORT];

@@ -8,7 +8,7 @@
 //! proportional to the text whatever is in it; nothing panics, UTF-8 or not.
 //!
 //! Left out: decoding, special tokens, and the data. The vocabularies are handed in as
-//! `python/toolcarry/vocabularies` has them packed.
+//! `python/toolcarry/_data/vocabularies` has them packed.
 
 mod batch;
 mod characters;

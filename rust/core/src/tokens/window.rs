@@ -138,7 +138,7 @@ mod tests {
         let parts: Vec<_> = PARTS.split('|').collect();
         let mut random = Random(88_172_645_463_325_252);
         for name in ["o200k_base", "cl100k_base"] {
-            let path = format!("{}/../../python/toolcarry/vocabularies/{name}.bpe", env!("CARGO_MANIFEST_DIR"));
+            let path = format!("{}/../../python/toolcarry/_data/vocabularies/{name}.bpe", env!("CARGO_MANIFEST_DIR"));
             let name = EncodingName::parse(name).unwrap();
             let encoding = Encoding::parse(name, &std::fs::read(path).unwrap()).unwrap();
             for _ in 0..60_000 {

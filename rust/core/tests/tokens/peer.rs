@@ -25,7 +25,7 @@ pub(crate) fn load(name: &str) -> Encoding {
 }
 
 pub(crate) fn packed(name: &str) -> Vec<u8> {
-    let path = format!("../../python/toolcarry/vocabularies/{name}.bpe");
+    let path = format!("../../python/toolcarry/_data/vocabularies/{name}.bpe");
     fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).unwrap()
 }
 

@@ -20,20 +20,20 @@ class Ids:
     """The ids of calls, in the order of the conversation, so that what comes later changes none of them."""
 
     def __init__(self, dialect: Dialect, pairs: Pairs) -> None:
-        self._ids = dialect.ids
-        self._is_by_turn = dialect.is_unique == "turn"
+        self._takes = dialect.id.takes
+        self._is_by_turn = not dialect.is_unique
         self._pairs = pairs
         self._free = FreeIds(pairs.foreign_ids, pairs.orphan_ids)
         self._turn = -1
 
     def of(self, call_id: str, turn: int) -> str:
         """The id of the next call."""
-        if not call_id and self._ids.fullmatch(""):
+        if not call_id and self._takes(""):
             return call_id
         if self._is_by_turn and turn != self._turn:
             self._free = FreeIds(self._pairs.foreign_ids, self._pairs.orphan_ids)
             self._turn = turn
-        if not self._ids.fullmatch(call_id):
+        if not self._takes(call_id):
             return self._free.plain(call_id)
         if call_id in self._free.taken:
             return self._free.like(call_id)
@@ -55,7 +55,7 @@ def give_ids(material: Material, dialect: Dialect, pairs: Pairs, mends: Mends) -
         if new != dialect.call_id.text(entry.call or {}):
             mends.add("renamed_id", entry.position, own, new)
             material.edit(path, id_member(dialect.call_id, entry.call or {}, path, new))
-        needs_id = turn in mixed or not dialect.ids.fullmatch("")
+        needs_id = turn in mixed or not dialect.id.takes("")
         fit_result(material, dialect, block, pairs, (new, needs_id), mends)
     return found
 

@@ -9,9 +9,9 @@ from toolcarry._pure.project.blocks import Block
 from toolcarry._pure.project.drafts import Draft, Made, Path
 from toolcarry._pure.project.material import Material
 from toolcarry._pure.project.mend.dialects import Dialect
-from toolcarry._pure.project.mend.made import SHOWN
 from toolcarry._pure.project.mend.mends import Mends
 from toolcarry._pure.project.mend.pairs import Pairs
+from toolcarry.wire import text_or_empty
 
 
 class Repair(NamedTuple):
@@ -29,7 +29,7 @@ class Repair(NamedTuple):
         entry, name = block.entry, self.pairs.name_of(block)
         made = self.dialect.make(self.ids[entry.order], name, entry.call or {})
         if made is None:
-            self.mends.open_kinds.add(SHOWN)
+            self.mends.open_kinds.add(text_or_empty((entry.call or {}).get("type")))
             return []
         self.mends.add("missing_result", entry.position, entry.call_id)
         return [Made(made)]

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from toolcarry._data import read_table
 from toolcarry._pure.project.drafts import Changed, Draft, Kept, Made, Members, Parts, Path, at
 from toolcarry._pure.project.material import Material
 from toolcarry._pure.project.mend.repair import Repair
 from toolcarry._pure.project.mend.sheets import is_blank
 from toolcarry.wire import Wire, as_list, as_object, text_or_empty
 
-FAILED = "[Tool use failed: no output]"
+FAILED: str = read_table("texts")["failed"]
 """What a failure says that said nothing."""
 
 

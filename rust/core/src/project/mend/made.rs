@@ -1,17 +1,41 @@
-//! Results that are made up for calls that have none, and texts, as each provider writes them.
+//! Results that are made up for calls that have none, and texts, as `_data/providers.json` has them for each provider.
 //! The twin is `_pure/project/mend/made.py`.
 
-use super::dialects::{Dialect, Family};
+use super::dialects::Dialect;
 use crate::pieces::Piece;
 use crate::project::drafts::Json;
 use crate::text::{OwnedText, Text};
+use crate::texts::INTERRUPTED;
 use crate::value::{Value, names, text_or_empty};
 
-/// What stands for a result that never came. The readers know it for one that only stands for another.
-const INTERRUPTED: &str = "[Tool use interrupted: no result]";
-/// The call of Responses whose result is a screenshot: none can be made, since the model would believe it.
-pub(crate) const SHOWN: &str = "computer_call";
-pub(crate) const OUTPUT: &str = "_output";
+/// JSON with places for what is known of a call.
+#[derive(Debug)]
+pub(crate) enum Template {
+    Text(&'static str),
+    Number(i64),
+    True,
+    List(&'static [Template]),
+    Object(&'static [(&'static str, Template)]),
+    /// The id.
+    Id,
+    /// The id: a member that is left out if there is none.
+    IdIfAny,
+    /// The tool's name.
+    Name,
+    /// The type of the call, and this behind it.
+    TypeAnd(&'static str),
+    /// The text.
+    Words,
+}
+
+/// What stands in the places of a template.
+#[derive(Default)]
+struct Places<'a> {
+    call_id: Piece<'a>,
+    name: Piece<'a>,
+    call_type: Piece<'a>,
+    words: Piece<'a>,
+}
 
 impl Dialect {
     /// A result for a call: of an id and a tool's name, and the call itself; nothing where none can be made.
@@ -21,64 +45,44 @@ impl Dialect {
         name: Text<'a>,
         call: Option<V>,
     ) -> Option<Json<'a>> {
-        let text = || Json::ascii(INTERRUPTED);
-        let id = || Json::Text(call_id.clone());
-        let name = || Json::Text(Piece::Borrowed(name));
-        Some(match self.family {
-            Family::Anthropic => Json::object([
-                ("type", Json::ascii("tool_result")),
-                ("tool_use_id", id()),
-                ("content", text()),
-                ("is_error", Json::True),
-            ]),
-            Family::Bedrock => {
-                let content = Json::List(vec![Json::object([("text", text())])]);
-                let held = [("toolUseId", id()), ("content", content), ("status", Json::ascii("error"))];
-                Json::object([("toolResult", Json::object(held))])
-            }
-            Family::Gemini => {
-                let held = [("name", name()), ("response", Json::object([("error", text())]))];
-                let own = [("id", id())].into_iter().filter(|_| !call_id.is_empty());
-                Json::object([("functionResponse", object_of(own.chain(held)))])
-            }
-            Family::Chat => Json::object([("role", Json::ascii("tool")), ("tool_call_id", id()), ("content", text())]),
-            Family::Ollama => {
-                let own = [("tool_call_id", id())].into_iter().filter(|_| !call_id.is_empty());
-                let first = [("role", Json::ascii("tool")), ("tool_name", name())];
-                object_of(first.into_iter().chain(own).chain([("content", text())]))
-            }
-            Family::Responses => {
-                let kind = text_or_empty(call.and_then(|call| call.get(names::TYPE)));
-                return (!kind.is(SHOWN)).then(|| item_result(kind, id()));
-            }
-        })
+        let call_type = text_or_empty(call.and_then(|call| call.get(names::TYPE)));
+        let of_type = |name: &str| self.results.iter().find(|(own, _)| *own == name);
+        let own = self.results.iter().find(|(own, _)| call_type.is(own)).or_else(|| of_type("*"));
+        let places = Places {
+            call_id: call_id.clone(),
+            name: Piece::Borrowed(name),
+            call_type: Piece::Borrowed(call_type),
+            words: Piece::ascii(INTERRUPTED),
+        };
+        own?.1.as_ref().map(|template| template.filled(&places))
     }
 
     /// A text part.
     pub(crate) fn text<'a>(&self, text: Text<'a>) -> Json<'a> {
-        let text = ("text", Json::Text(Piece::Borrowed(text)));
-        match self.family {
-            Family::Bedrock | Family::Gemini => Json::object([text]),
-            _ => Json::object([("type", Json::ascii("text")), text]),
+        self.text.filled(&Places { words: Piece::Borrowed(text), ..Places::default() })
+    }
+}
+
+impl Template {
+    fn filled<'a>(&self, places: &Places<'a>) -> Json<'a> {
+        match self {
+            Self::Text(text) => Json::ascii(text),
+            Self::Number(number) => Json::Number(*number),
+            Self::True => Json::True,
+            Self::List(items) => Json::List(items.iter().map(|item| item.filled(places)).collect()),
+            Self::Object(members) => {
+                let is_there = |member: &Self| !matches!(member, Self::IdIfAny) || !places.call_id.is_empty();
+                let members = members.iter().filter(|(_, member)| is_there(member));
+                Json::Object(members.map(|(name, member)| (Piece::ascii(name), member.filled(places))).collect())
+            }
+            Self::Id | Self::IdIfAny => Json::Text(places.call_id.clone()),
+            Self::Name => Json::Text(places.name.clone()),
+            Self::Words => Json::Text(places.words.clone()),
+            Self::TypeAnd(end) => {
+                let mut text = OwnedText::from(places.call_type.text());
+                text.push_ascii(end);
+                Json::Text(Piece::own(text))
+            }
         }
     }
-}
-
-fn object_of<'a>(members: impl Iterator<Item = (&'a str, Json<'a>)>) -> Json<'a> {
-    Json::Object(members.map(|(name, value)| (Piece::ascii(name), value)).collect())
-}
-
-/// The item of Responses that answers a call of a type.
-fn item_result<'a>(call_type: Text<'a>, call_id: Json<'a>) -> Json<'a> {
-    let mut kind = OwnedText::from(call_type);
-    kind.push_ascii(OUTPUT);
-    let made = [("type", Json::Text(Piece::own(kind))), ("call_id", call_id)].into_iter();
-    let text = Json::ascii(INTERRUPTED);
-    if call_type.is("shell_call") {
-        let outcome = Json::object([("type", Json::ascii("exit")), ("exit_code", Json::Number(1))]);
-        let printed = [("stdout", Json::ascii("")), ("stderr", text), ("outcome", outcome)];
-        return object_of(made.chain([("output", Json::List(vec![Json::object(printed)]))]));
-    }
-    let status = [("status", Json::ascii("failed"))].into_iter().filter(|_| call_type.is("apply_patch_call"));
-    object_of(made.chain(status).chain([("output", text)]))
 }

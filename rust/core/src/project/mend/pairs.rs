@@ -4,7 +4,6 @@
 use ahash::{AHashMap, AHashSet};
 
 use super::dialects::{Dialect, Form};
-use super::made::OUTPUT;
 use crate::project::blocks::Block;
 use crate::project::drafts::{PartsKey, Path};
 use crate::project::sites::Paths;
@@ -12,6 +11,8 @@ use crate::read::{read_call, read_result};
 use crate::text::Text;
 use crate::value::{Key, Value, items, names, text_or_empty};
 
+/// The end that the type of a result has after that of its call.
+const OUTPUT: &str = "_output";
 /// The call of Responses whose result is a list of tools: of one that a client did not make, none is made up, since an empty
 /// one would be believed, too.
 pub(super) const SEARCHED: &str = "tool_search_call";

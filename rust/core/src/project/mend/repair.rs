@@ -2,13 +2,12 @@
 
 use super::dialects::Dialect;
 use super::ids::GivenIds;
-use super::made::SHOWN;
 use super::mends::Mends;
 use super::pairs::Pairs;
 use crate::project::drafts::{Draft, Path};
 use crate::project::material::Material;
 use crate::text::Text;
-use crate::value::Value;
+use crate::value::{Value, names, text_or_empty};
 
 /// What a request is mended from, and what is told of it.
 pub(crate) struct Repair<'t, 'a, 'm, V> {
@@ -33,7 +32,8 @@ impl<'a, V: Value<'a>> Repair<'_, 'a, '_, V> {
         let entry = &block.entry;
         let call_id = self.ids.get(&number).cloned().unwrap_or_default();
         let Some(made) = self.dialect.make(&call_id, self.pairs.name_of(number, block), entry.call) else {
-            self.mends.open_kinds.insert(SHOWN.into());
+            let kind = text_or_empty(entry.call.and_then(|call| call.get(names::TYPE)));
+            self.mends.open_kinds.insert(kind.to_utf8().into());
             return None;
         };
         self.mends.add("missing_result", Some(entry.position), entry.call_id);

@@ -7,10 +7,8 @@ use crate::content::has_no_word;
 use crate::project::drafts::{Changed, Draft, Edit, Home, Parts, Path};
 use crate::project::material::Material;
 use crate::text::Text;
+use crate::texts::FAILED;
 use crate::value::{Value, items, names, text_or_empty};
-
-/// What a failure says that said nothing.
-const FAILED: &str = "[Tool use failed: no output]";
 
 /// Let a result hold what its provider takes there; what has to stand behind the results instead.
 pub(crate) fn clean_result<'a, V: Value<'a>>(repair: &mut Repair<'_, 'a, '_, V>, path: Path) -> Vec<Draft<'a, V>> {

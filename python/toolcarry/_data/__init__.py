@@ -1,0 +1,24 @@
+"""The tables that both backends read. Each is here once.
+
+``read_table`` gives the reference a JSON file; ``rust/core/build.rs`` makes Rust constants of the same file.
+``graphemes.txt`` and ``vocabularies/`` are written by the scripts in ``rust/tools``; the JSON files, by hand.
+"""
+
+from __future__ import annotations
+
+import os
+from functools import cache
+from typing import Any, Final
+
+import orjson
+
+FOLDER: Final = os.path.dirname(__file__)  # noqa: PTH120 - pathlib is slow to import
+"""The folder of the tables."""
+
+
+@cache
+def read_table(name: str) -> dict[str, Any]:
+    """Return the table of this name. All callers share it, and none may change it."""
+    with open(os.path.join(FOLDER, f"{name}.json"), "rb") as file:  # noqa: PTH118, PTH123 - as above
+        table: dict[str, Any] = orjson.loads(file.read())
+    return table

@@ -1,0 +1,339 @@
+//! Make Rust constants of the tables that both backends need: `python/toolcarry/_data/*.json`, which Python reads, too.
+//!
+//! Each table becomes a file of constants, which the module that uses it includes (`include!(concat!(env!("OUT_DIR"),
+//! "/shell.rs"))`). So a table costs nothing when the program runs, it is in patterns and other constants, and data that
+//! are not of the shape below fail here or in the compiler, never before a user. Parsing the files at first use would
+//! need a lock and an error path in every table, and the readers ask some of them for every part of a message.
+
+use std::env;
+use std::error::Error;
+use std::fmt::Write;
+use std::fs;
+use std::path::Path;
+
+use serde_json::{Map, Value};
+
+const FOLDER: &str = "../../python/toolcarry/_data";
+/// What a file says to its readers alone.
+const NOTES: [&str; 2] = ["comment", "source"];
+
+/// The shape of a value, and so the type of its constant.
+#[derive(Clone, Copy)]
+enum Shape {
+    /// `&str`
+    Text,
+    /// `&[&str]`
+    Texts,
+    /// `Key`: the name of a member.
+    Key,
+    /// `&[Key]`
+    Keys,
+    /// `&[(&str, _)]`, sorted by the names.
+    Map(&'static Shape),
+    /// `&[_]`
+    List(&'static Shape),
+    /// A struct of this name with these fields: one that is left out is empty.
+    Record(&'static str, &'static [(&'static str, Shape)]),
+    /// A variant of this enum.
+    Variant(&'static str),
+    /// `bool`
+    Flag,
+    /// `usize`
+    Number,
+    /// `Option<_>`: nothing where it is null or left out.
+    Maybe(&'static Shape),
+    /// A `Template`: JSON with places for what is known of a call.
+    Template,
+}
+
+use Shape::{Flag, Key, Keys, List, Map as Pairs, Maybe, Number, Record, Template, Text, Texts, Variant};
+
+/// How a program reads its options.
+const SPEC: Shape = Record("Spec", &[("valued", Text), ("attached", Text), ("names", Texts), ("groups", Texts)]);
+
+/// Where an id stands.
+const ID_AT: Shape = Record("IdAt", &[("holders", Keys), ("key", Key)]);
+
+/// How a provider writes calls and results.
+const DIALECT: Shape = Record(
+    "Dialect",
+    &[
+        ("form", Variant("Form")),
+        ("key", Variant("PartsKey")),
+        ("answering", Texts),
+        ("model", Text),
+        ("call_id", ID_AT),
+        ("result_id", ID_AT),
+        ("name", Maybe(&ID_AT)),
+        ("call_types", Texts),
+        ("result_types", Texts),
+        ("id", Record("IdRule", &[("at_least", Number), ("at_most", Number), ("is_word", Flag), ("marks", Text)])),
+        ("is_unique", Flag),
+        ("refuses_blank", Flag),
+        ("failure", Maybe(&Record("Failure", &[("key", Key), ("value", Text)]))),
+        ("fails_in_words", Flag),
+        ("ends_in_calls", Flag),
+        ("answers_at_once", Flag),
+        ("merges", Flag),
+        ("text", Template),
+        ("results", Pairs(&Maybe(&Template))),
+    ],
+);
+
+/// The shapes of all members of all tables.
+const TABLES: &[(&str, &[(&str, Shape)])] = &[
+    ("languages", &[("extensions", Pairs(&Text))]),
+    (
+        "default_rules",
+        &[(
+            "rules",
+            List(&Record(
+                "BuiltIn",
+                &[("tools", Texts), ("kind", Variant("Kind")), ("key", Texts), ("keep", Variant("KeepBlock"))],
+            )),
+        )],
+    ),
+    ("documents", &[("lists", Keys), ("message_keys", Keys)]),
+    (
+        "media",
+        &[
+            ("data_keys", Keys),
+            ("files", Keys),
+            ("media_parts", Texts),
+            ("media_type_keys", Keys),
+            ("opaque_keys", Keys),
+            ("untyped_media", Keys),
+            ("url_keys", Keys),
+        ],
+    ),
+    (
+        "parts",
+        &[
+            ("answer_keys", Keys),
+            ("aside_keys", Keys),
+            ("held_parts", Texts),
+            ("named_parts", Texts),
+            ("text_parts", Texts),
+        ],
+    ),
+    ("providers", &[("dialects", Pairs(&DIALECT))]),
+    (
+        "shell",
+        &[
+            ("curl_options", SPEC),
+            ("curl_writing", Texts),
+            ("devices", Texts),
+            ("find_running", Texts),
+            ("git_branch_options", SPEC),
+            ("git_branch_writing", Texts),
+            ("git_options", SPEC),
+            ("git_tag_deleting", Texts),
+            ("git_tag_listing", Texts),
+            ("git_tag_options", SPEC),
+            ("git_writing", Texts),
+            ("make_options", SPEC),
+            ("make_writing", Texts),
+            ("managers", Pairs(&SPEC)),
+            ("package_short", Texts),
+            ("package_shortening", Texts),
+            ("package_writing", Texts),
+            ("packagers", Pairs(&SPEC)),
+            ("perl_options", SPEC),
+            ("perl_writing", Texts),
+            ("python_options", SPEC),
+            ("reading", Texts),
+            ("reading_stems", Texts),
+            ("reserved", Texts),
+            ("sed_options", SPEC),
+            ("sed_writing", Texts),
+            ("sending", Texts),
+            ("shell_options", SPEC),
+            ("shells", Texts),
+            ("ssh_options", SPEC),
+            ("versioned", Texts),
+            ("wget_options", SPEC),
+            ("wget_sending", Texts),
+            ("wrappers", Pairs(&SPEC)),
+            ("writers", Texts),
+        ],
+    ),
+    (
+        "texts",
+        &[
+            ("changes_heading", Text),
+            ("close_marker", Text),
+            ("commands_heading", Text),
+            ("earlier_results", Text),
+            ("failed", Text),
+            ("files_heading", Text),
+            ("framing", Text),
+            ("interrupted", Text),
+            ("left_out_heading", Text),
+            ("marker_start", Text),
+            ("marker_whole", Text),
+            ("no_output", Text),
+            ("open_marker", Text),
+            ("others_heading", Text),
+            ("retrieval_tool", Text),
+            ("stand_ins", Texts),
+            ("summary_heading", Text),
+            ("tool_line", Text),
+            ("truncated", Text),
+        ],
+    ),
+    (
+        "tool_arguments",
+        &[
+            ("diff_keys", Keys),
+            ("new_keys", Keys),
+            ("old_keys", Keys),
+            ("range_keys", Keys),
+            ("source_key", Key),
+            ("whole_file_keys", Keys),
+        ],
+    ),
+];
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let folder = Path::new(&env::var("CARGO_MANIFEST_DIR")?).join(FOLDER);
+    let out = env::var("OUT_DIR")?;
+    println!("cargo::rerun-if-changed=build.rs");
+    for (name, members) in TABLES {
+        let path = folder.join(name).with_extension("json");
+        println!("cargo::rerun-if-changed={}", path.display());
+        let table: Map<String, Value> = serde_json::from_str(&fs::read_to_string(&path)?)?;
+        let constants = constants_of(table, members).map_err(|error| format!("{}: {error}", path.display()))?;
+        fs::write(Path::new(&out).join(name).with_extension("rs"), constants)?;
+    }
+    Ok(())
+}
+
+/// The constants of a table.
+fn constants_of(mut table: Map<String, Value>, members: &[(&str, Shape)]) -> Result<String, Box<dyn Error>> {
+    let mut constants = String::new();
+    for (name, shape) in members {
+        let value = table.remove(*name).ok_or_else(|| format!("{name} is missing"))?;
+        let (upper, kind) = (name.to_uppercase(), shape.kind());
+        let value = shape.expression(&value).map_err(|error| format!("{name}: {error}"))?;
+        writeln!(constants, "pub(crate) const {upper}: {kind} = {value};")?;
+    }
+    match table.keys().find(|name| !NOTES.contains(&name.as_str())) {
+        Some(name) => Err(format!("{name} is not a member of the table").into()),
+        None => Ok(constants),
+    }
+}
+
+impl Shape {
+    /// The type.
+    fn kind(self) -> String {
+        match self {
+            Text => "&str".to_owned(),
+            Texts => "&[&str]".to_owned(),
+            Key => "Key<'static>".to_owned(),
+            Keys => "&[Key<'static>]".to_owned(),
+            Pairs(item) => format!("&[(&str, {})]", item.kind()),
+            List(item) => format!("&[{}]", item.kind()),
+            Record(name, _) | Variant(name) => name.to_owned(),
+            Flag => "bool".to_owned(),
+            Number => "usize".to_owned(),
+            Maybe(shape) => format!("Option<{}>", shape.kind()),
+            Template => "Template".to_owned(),
+        }
+    }
+
+    /// The value as a constant expression.
+    fn expression(self, value: &Value) -> Result<String, Box<dyn Error>> {
+        let wrong = || format!("{value} is not {}", self.kind());
+        let object = || value.as_object().ok_or_else(wrong);
+        let list = |item: Shape| -> Result<String, Box<dyn Error>> {
+            let items = value.as_array().ok_or_else(wrong)?;
+            let items: Result<Vec<String>, _> = items.iter().map(|value| item.expression(value)).collect();
+            Ok(format!("&[{}]", items?.join(", ")))
+        };
+        Ok(match self {
+            Text => format!("{:?}", value.as_str().ok_or_else(wrong)?),
+            Texts => list(Text)?,
+            Key => format!("Key::of({:?})", value.as_str().ok_or_else(wrong)?),
+            Keys => list(Key)?,
+            List(item) => list(*item)?,
+            Pairs(item) => {
+                let mut pairs = Vec::new();
+                for (name, value) in object()? {
+                    pairs.push((name, item.expression(value)?));
+                }
+                pairs.sort();
+                let pairs: Vec<String> = pairs.iter().map(|(name, value)| format!("({name:?}, {value})")).collect();
+                format!("&[{}]", pairs.join(", "))
+            }
+            Record(name, fields) => {
+                let (mut written, mut left) = (String::new(), object()?.clone());
+                for (field, shape) in fields {
+                    let value = left.remove(*field).map_or_else(|| shape.empty(), |value| shape.expression(&value))?;
+                    write!(written, "{field}: {value}, ")?;
+                }
+                match left.keys().next() {
+                    Some(field) => return Err(format!("{name} has no field {field}").into()),
+                    None => format!("{name} {{ {written}}}"),
+                }
+            }
+            Variant(kind) => {
+                let mut name = String::new();
+                for word in value.as_str().ok_or_else(wrong)?.split('_') {
+                    let (first, rest) = word.split_at_checked(1).ok_or_else(wrong)?;
+                    write!(name, "{}{rest}", first.to_uppercase())?;
+                }
+                format!("{kind}::{name}")
+            }
+            Flag => value.as_bool().ok_or_else(wrong)?.to_string(),
+            Number => value.as_u64().ok_or_else(wrong)?.to_string(),
+            Maybe(_) if value.is_null() => "None".to_owned(),
+            Maybe(shape) => format!("Some({})", shape.expression(value)?),
+            Template => template(value)?,
+        })
+    }
+
+    /// What a field is that is left out.
+    fn empty(self) -> Result<String, Box<dyn Error>> {
+        match self {
+            Text => Ok("\"\"".to_owned()),
+            Texts | Keys | List(_) | Pairs(_) => Ok("&[]".to_owned()),
+            Flag => Ok("false".to_owned()),
+            Number => Ok("0".to_owned()),
+            Maybe(_) => Ok("None".to_owned()),
+            Record(..) => self.expression(&Value::Object(Map::new())),
+            Key | Variant(_) | Template => Err(format!("{} cannot be left out", self.kind()).into()),
+        }
+    }
+}
+
+/// A template as a constant expression.
+fn template(value: &Value) -> Result<String, Box<dyn Error>> {
+    let variant = match value {
+        Value::String(text) => match text.as_str() {
+            "{id}" => "Id".to_owned(),
+            "{id?}" => "IdIfAny".to_owned(),
+            "{name}" => "Name".to_owned(),
+            "{text}" => "Words".to_owned(),
+            text => match text.strip_prefix("{type}") {
+                Some(end) => format!("TypeAnd({end:?})"),
+                None if text.contains('{') => return Err(format!("{text}: no such place").into()),
+                None => format!("Text({text:?})"),
+            },
+        },
+        Value::Number(number) => format!("Number({number})"),
+        Value::Bool(true) => "True".to_owned(),
+        Value::Array(items) => {
+            let items: Result<Vec<String>, _> = items.iter().map(template).collect();
+            format!("List(&[{}])", items?.join(", "))
+        }
+        Value::Object(members) => {
+            let mut written = String::new();
+            for (name, member) in members {
+                write!(written, "({name:?}, {}), ", template(member)?)?;
+            }
+            format!("Object(&[{written}])")
+        }
+        Value::Null | Value::Bool(false) => return Err(format!("{value} cannot be in a template").into()),
+    };
+    Ok(format!("Template::{variant}"))
+}
