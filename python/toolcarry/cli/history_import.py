@@ -68,7 +68,7 @@ class Work:
 
     def import_one(self, name: str) -> int:
         """Take in one file."""
-        from toolcarry.tract.imports import read_transcript  # noqa: PLC0415 - slow
+        from toolcarry.tract.importing import read_transcript  # noqa: PLC0415 - slow
 
         with reading():
             if not name or "\0" in name:

@@ -46,7 +46,7 @@ class Store:
 
         What is there is told at opening it.
         """
-        from toolcarry.tract.checks import check_name, check_timeout  # noqa: PLC0415 - slow
+        from toolcarry.tract.store.validate import check_name, check_timeout  # noqa: PLC0415 - slow
 
         if self.db == ":memory:":
             raise FileError("--db :memory: ends with the command; name a file or a URL", USAGE)

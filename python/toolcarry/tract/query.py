@@ -1,9 +1,9 @@
-"""From a reference, or from a request whose results were cut, back to what the tools gave."""
+"""Queries: tool results, calls and turns by name, the text of a reference, and the history as lines."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -13,17 +13,91 @@ from toolcarry._pure.said import ToolResult
 from toolcarry.errors import InputError, UnknownCommitError
 from toolcarry.pair import extract_tool_blocks
 from toolcarry.resolve import resolve, whole_text
-from toolcarry.tract.compile import rebuilt, with_text, written
-from toolcarry.tract.compress import transcript
-from toolcarry.tract.marks import is_truncated
-from toolcarry.tract.reading import part_text, results_of
+from toolcarry.tract.commit_codec import (
+    decode_text,
+    dump_message,
+    is_truncated,
+    part_text,
+    results_of,
+)
+from toolcarry.tract.compaction import transcript
+from toolcarry.tract.compile import compiled, own_message, rebuilt, with_text
 from toolcarry.tract.store.log import Log
-from toolcarry.tract.values import CommitInfo, Hydrated, Kind
-from toolcarry.tract.view import MESSAGES, NOTHING, RESULTS, read_view, sequences
+from toolcarry.tract.store.types import CommitInfo, Hydrated, Kind, ToolTurn
+from toolcarry.tract.view import (
+    CALLS,
+    CALLS_AND_RESULTS,
+    CHANGES,
+    MESSAGES,
+    NOTHING,
+    RESULTS,
+    original,
+    pair_turns,
+    read_view,
+    sequences,
+)
 from toolcarry.types import ToolBlock
 from toolcarry.wire import plain_messages
 
-__all__ = ["hydrate", "resolve_reference"]
+__all__ = [
+    "export",
+    "find_calls",
+    "find_results",
+    "find_turns",
+    "hydrate",
+    "original_result",
+    "resolve_reference",
+    "result_versions",
+]
+
+
+def result_versions(log: Log, commit_hash: str) -> list[CommitInfo]:
+    """Return every version of a tool result, oldest first, whichever of them is named."""
+    root = original_result(log, commit_hash)
+    newer = [each for each in log.commits(CHANGES) if each.edits == root.commit_hash]
+    return [root, *newer]
+
+
+def original_result(log: Log, commit_hash: str) -> CommitInfo:
+    """Return the first version of a tool result. Raises ``InputError`` for a commit that is not one."""
+    found = original(log, commit_hash)
+    if found.kind is not Kind.RESULT:
+        raise InputError(f"commit {commit_hash}: is no tool result, but {found.role}", None)
+    return found
+
+
+def find_results(
+    log: Log, name: str | None = None, after: str | None = None, before: str | None = None
+) -> Iterator[CommitInfo]:
+    """The results of a tool, or of all, between two commits; of an edited one the newest version, in its place.
+
+    So a newer version names its place, too.
+    """
+    start = original(log, after).sequence if after is not None else 0
+    end = original(log, before).sequence if before is not None else None
+    view = read_view(log)
+    for commit in log.commits(RESULTS, after=start):
+        if end is not None and commit.sequence >= end:
+            return
+        if name is None or commit.name == name:
+            yield view.version_of(commit)
+
+
+def find_calls(log: Log, name: str | None = None) -> Iterator[CommitInfo]:
+    """What the model said with at least one call of the tool, or of any."""
+    for commit in log.commits(CALLS):
+        if name is None or name in call_names(commit):
+            yield commit
+
+
+def find_turns(log: Log, name: str | None = None) -> list[ToolTurn]:
+    """The turns that called the tool, or any."""
+    turns = pair_turns(log.commits(CALLS_AND_RESULTS), read_view(log))
+    return [turn for turn in turns if name is None or name in turn.tool_names]
+
+
+def call_names(commit: CommitInfo) -> list[str]:
+    return [call["name"] for call in commit.metadata["tool_calls"]]
 
 
 def resolve_reference(log: Log, reference: str) -> str:
@@ -34,7 +108,7 @@ def resolve_reference(log: Log, reference: str) -> str:
     Raises ``InputError`` where nothing has this reference.
     """
     try:
-        return resolve(written(log, NOTHING).messages, reference)
+        return resolve(compiled(log, NOTHING).messages, reference)
     except InputError as missing:
         try:
             commit = log.find(reference)
@@ -54,7 +128,7 @@ def hydrate(log: Log, messages: Sequence[Mapping[str, Any]]) -> Hydrated:
     A marker of ours names its result. Without one, of calls with one id the nth result belongs to the nth call: but not where
     the history has more of them, since which are missing here can't be told. What is not better there is left as it is.
     """
-    wholes = Wholes(log)
+    wholes = StoredResults(log)
     restored: list[str] = []
     refetch: list[str] = []
     seen: Counter[str] = Counter()
@@ -78,7 +152,7 @@ def hydrate(log: Log, messages: Sequence[Mapping[str, Any]]) -> Hydrated:
     return Hydrated(whole, tuple(restored), tuple(refetch))
 
 
-class Wholes:
+class StoredResults:
     """The results that the history has whole."""
 
     def __init__(self, log: Log) -> None:
@@ -103,7 +177,7 @@ class Wholes:
     @cached_property
     def _by_reference(self) -> dict[str, ToolBlock]:
         """The calls with their results, by what a marker calls them."""
-        blocks = extract_tool_blocks(written(self._log, NOTHING).messages)
+        blocks = extract_tool_blocks(compiled(self._log, NOTHING).messages)
         return dict(zip(name_all(block.call_id for block in blocks), blocks, strict=True))
 
 
@@ -116,3 +190,32 @@ def is_placeholder(result: ToolResult) -> bool:
 def is_whole(text: str) -> bool:
     """Whether a text says something, and not of itself that it is not all."""
     return bool(text) and not is_stand_in(text) and not is_truncated(text)
+
+
+def export(log: Log) -> Iterator[bytes]:
+    """The lines of imported files, byte for byte, and a line of JSON for each other message.
+
+    A document, and a message, begins a line of its own: a newline parts it from what came before, where that ends in none.
+    """
+    is_open = False
+    for commit, content in log.contents():
+        if commit.kind >= Kind.EDIT:
+            continue
+        if commit.metadata.get("source") is True:
+            is_line = False
+            chunk = content
+            if is_open and "document" in commit.metadata:
+                yield b"\n"
+        elif commit.metadata.get("record", 0) > 0 or "inside" in commit.metadata:
+            continue
+        else:
+            is_line = True
+            chunk = content if "record" in commit.metadata else own_line(commit, content)
+        if is_line and is_open:
+            yield b"\n"
+        yield chunk + b"\n" if is_line else chunk
+        is_open = not is_line and not chunk.endswith(b"\n")
+
+
+def own_line(commit: CommitInfo, content: bytes) -> bytes:
+    return dump_message(own_message(commit, decode_text(content)))

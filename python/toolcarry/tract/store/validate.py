@@ -1,4 +1,4 @@
-"""What may be written, and what may not: told before anything is."""
+"""Checks of what callers pass in, made before anything is written."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Async twins: the same method, in a thread, since a store waits for its disk."""
+"""Async twins of methods: the same method, run in a thread, since a store waits for its disk."""
 
 from __future__ import annotations
 

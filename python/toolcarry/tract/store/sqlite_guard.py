@@ -1,4 +1,4 @@
-"""Files that are open here must not be opened by another SQLite library in the same process.
+"""Keep other SQLite libraries of this process away from a file that is open here.
 
 POSIX drops all locks of a process on a file when any of its descriptors of that file is closed. A library keeps its
 descriptors open for as long as it holds locks, but doesn't know of another library's: that one's ``close`` lets a
@@ -17,8 +17,6 @@ from pathlib import Path
 from typing import Final
 
 from toolcarry.errors import StoreError
-
-__all__ = ["Identity", "add", "identity", "lock", "remove"]
 
 Identity = tuple[int, int]
 """Of a file: its device and its number there."""

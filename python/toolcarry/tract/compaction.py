@@ -1,39 +1,52 @@
-"""Compaction: a record beside the originals that stands for them, and can be taken back.
+"""Compactions and omissions: commits that stand for others when the history is compiled, and can be undone.
 
-A call and its results are covered together or not at all. Nothing is deleted: what is covered is left out of what is
-compiled, and nowhere else.
+A call and its results are covered together or not at all. Nothing is deleted: what is covered is left out of
+``Tract.compile``, and of nothing else. A shorter version of a tool result keeps its role, id, name and ``is_error``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Final, NamedTuple
+from dataclasses import dataclass
+from typing import Any, Final
 
 from toolcarry._pure.dialogue import safe_turn
 from toolcarry.errors import ConfigError, InputError
+from toolcarry.summarize import Summarizer, run_summarizer
+from toolcarry.summarize.prompts import TOOL_SUMMARIZE_SYSTEM, instructions_for
 from toolcarry.tokens import count_tokens
-from toolcarry.tract.reading import arguments_json, encode_text, part_text
-from toolcarry.tract.store.log import Draft, Log
-from toolcarry.tract.turns import pair_turns
-from toolcarry.tract.values import CommitInfo, CompressResult, Kind, ToolTurn
+from toolcarry.tract.commit_codec import arguments_json, encode_text, part_text
+from toolcarry.tract.hooks import Summarization
+from toolcarry.tract.store.log import Draft, Head, Log
+from toolcarry.tract.store.types import CommitInfo, CompressResult, Kind, ToolTurn
 from toolcarry.tract.view import (
     CALLS_AND_RESULTS,
     MESSAGES,
     NOTHING,
     View,
     original,
+    pair_turns,
     ranges,
     read_view,
     sequences,
 )
 
-__all__ = ["Selection", "compress", "drop_failed", "select", "transcript", "uncompress"]
+__all__ = [
+    "compress",
+    "compress_tool_calls",
+    "drop_failed",
+    "edit_draft",
+    "summary_draft",
+    "transcript",
+    "uncompress",
+]
 
 REFERENCE: Final = 16
 """Digits of a commit's hash that stand for it."""
 
 
-class Selection(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Selection:
     """The messages that a compaction is to cover, whole turns and whole earlier compactions."""
 
     covered: list[CommitInfo]
@@ -74,11 +87,11 @@ def select(
     compactions = {each.commit_hash: each for each in view.compacted.values()}
     replaces = [compactions[name] for name, covered in older.items() if found & set(covered)]
     return Selection(
-        [messages[sequence] for sequence in sorted(found - kept)],
-        [messages[sequence] for sequence in sorted(found & kept)],
-        [messages[sequence] for sequence in sorted(found - kept - asked)],
-        replaces,
-        turns,
+        covered=[messages[sequence] for sequence in sorted(found - kept)],
+        preserved=[messages[sequence] for sequence in sorted(found & kept)],
+        widened=[messages[sequence] for sequence in sorted(found - kept - asked)],
+        replaces=replaces,
+        turns=turns,
     )
 
 
@@ -234,3 +247,137 @@ def one_line(name: str) -> str:
 
 def hashes(commits: Iterable[CommitInfo]) -> tuple[str, ...]:
     return tuple([commit.commit_hash for commit in commits])
+
+
+WriteSummary = Callable[[CommitInfo, str], tuple[str, dict[str, Any]]]
+"""Makes a short text of a result's, and says where it comes from."""
+
+
+def edit_draft(root: CommitInfo, text: str, extra: dict[str, Any]) -> Draft:
+    """A newer version of a result."""
+    metadata = {
+        "tool_call_id": root.tool_call_id,
+        "name": root.name,
+        "is_error": root.is_error,
+        "edit": root.commit_hash,
+        **extra,
+    }
+    return Draft("tool", Kind.EDIT, encode_text(text), metadata, count_tokens(text))
+
+
+def summary_draft(root: CommitInfo, text: str, provenance: dict[str, Any]) -> Draft:
+    """A summary as a newer version of a result, with where it comes from and what it saves."""
+    draft = edit_draft(root, text, {})
+    tokens = {"tokens_before": root.token_count, "tokens_after": draft.token_count}
+    return draft._replace(metadata={**draft.metadata, "provenance": {**provenance, **tokens}})
+
+
+def compress_tool_calls(
+    log: Log, given: Sequence[str] | None, *, name: str | None, write: WriteSummary
+) -> CompressResult:
+    """Let the text that ``write`` makes of each result supersede it, where it is shorter, in one transaction.
+
+    Without hashes, the results of all turns that have no newer version yet. What the model said last behind the turns
+    is the final answer: it is named among what is preserved, and stays as it is.
+    """
+    view = read_view(log)
+    messages = list(log.commits(MESSAGES))
+    asked = None if given is None else {original(log, each).sequence for each in given}
+    turns = [
+        turn
+        for turn in pair_turns(messages, NOTHING)
+        if asked is None or asked & {turn.call.sequence, *(each.sequence for each in turn.results)}
+    ]
+    results = [
+        result
+        for turn in turns
+        for result in turn.results
+        if (name is None or result.name == name)
+        and (asked is not None or result.commit_hash not in view.newest)
+        and result.sequence not in view.left_out
+        and result.sequence not in view.compacted
+    ]
+    covered: list[CommitInfo] = []
+    drafts: list[Draft] = []
+    before = after = 0
+    for result in results:
+        text, provenance = write(result, part_text(result, log.content(result)))
+        draft = summary_draft(result, text, provenance)
+        if text.strip() and draft.token_count < view.version_of(result).token_count:
+            covered.append(result)
+            drafts.append(draft)
+            before += view.version_of(result).token_count
+            after += draft.token_count
+    if not drafts:
+        return CompressResult(None, (), (), 0, 0)
+    preserved = final_answer(messages, covered[-1].sequence, asked)
+    found = {commit.sequence for commit in covered}
+    calls = {
+        turn.call.sequence for turn in turns if found & {each.sequence for each in turn.results}
+    }
+    tools = covered_tools(turns, calls)
+
+    def with_record(head: Head) -> list[Draft]:
+        metadata = {
+            "covers": ranges(commit.sequence for commit in covered),
+            "preserved": ranges(commit.sequence for commit in preserved),
+            "edits": [[head[0] + 1, head[0] + len(drafts)]],
+            "tools": tools,
+            "provenance": {"tokens_before": before, "tokens_after": after},
+        }
+        return [*drafts, Draft("compaction", Kind.COMPACTION, b"", metadata, 0)]
+
+    commit = log.append_to(with_record)[-1]
+    return CompressResult(commit, hashes(covered), hashes(preserved), before, after)
+
+
+def final_answer(
+    messages: Sequence[CommitInfo], after: int, asked: set[int] | None
+) -> list[CommitInfo]:
+    """What the model said last behind the turns, without another call: of what was asked for, where something was."""
+    for commit in reversed(messages):
+        is_asked = asked is None or commit.sequence in asked
+        if commit.sequence > after and commit.role == "assistant" and is_asked:
+            return [commit] if commit.kind is Kind.MESSAGE else []
+    return []
+
+
+def summary_instructions(
+    result: CommitInfo,
+    settings: Summarization | None,
+    instructions: str | None,
+    target_tokens: int | None,
+) -> str:
+    """Return the prompt for the summary of a result: by the instructions given, else by the settings for its tool."""
+    if instructions is None and settings is not None:
+        instructions = settings.instructions_for(result.name or "")
+    return instructions_for(TOOL_SUMMARIZE_SYSTEM, instructions, target_tokens)
+
+
+def needs_summarizer(summarizer: Summarizer | None, key: str) -> Summarizer:
+    """Return the summarizer. Raises ``ConfigError`` if there is none."""
+    if summarizer is None:
+        raise ConfigError(f"{key}: needs a summarizer; give one to Tract.open(summarizer=...)")
+    return summarizer
+
+
+def summarize(
+    summarizer: Summarizer | None, text: str, instructions: str
+) -> tuple[str, dict[str, Any]]:
+    """Return the summary of a text, and its provenance. Raises ``InputError`` if the summary is empty."""
+    summarizer = needs_summarizer(summarizer, "summarizer")
+    short = run_summarizer(summarizer, text, instructions)
+    if not isinstance(short, str) or not short.strip():
+        raise InputError("the summarizer returned nothing", None)
+    provenance = {"by": "summarizer", "instructions": instructions}
+    model = getattr(summarizer, "model", None)
+    return short, {**provenance, "model": model} if isinstance(model, str) else provenance
+
+
+def summarize_result(log: Log, root: CommitInfo, write: WriteSummary) -> CommitInfo:
+    """Let a summary supersede a result. Raises ``InputError`` if it is no shorter."""
+    text, provenance = write(root, part_text(root, log.content(root)))
+    draft = summary_draft(root, text, provenance)
+    if draft.token_count >= root.token_count:
+        raise InputError("the summary is no shorter than the result", None)
+    return log.append([draft])[0]

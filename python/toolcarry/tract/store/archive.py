@@ -1,4 +1,7 @@
-"""Conversations copied from one store to another as they are, proved there, and only then let go of here."""
+"""Move conversations to another store, and delete them.
+
+A conversation is copied, verified in the other store, and only then deleted here.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +11,19 @@ from typing import Final
 
 from toolcarry.errors import StoreDamagedError, StoreError
 from toolcarry.tract.store.database import Database, Row, Transaction
-from toolcarry.tract.store.log import Log
-from toolcarry.tract.store.pages import Head
+from toolcarry.tract.store.log import (
+    ADD_COMMIT,
+    ADD_CONTENT,
+    ADD_LOST,
+    HEAD,
+    LOST,
+    NUMBER,
+    Head,
+    Log,
+)
 from toolcarry.tract.store.rows import COLUMNS
-from toolcarry.tract.store.statements import ADD_COMMIT, ADD_CONTENT, ADD_LOST, HEAD, LOST, NUMBER
+from toolcarry.tract.store.types import Archived
 from toolcarry.tract.store.verify import all_conversations, pages
-from toolcarry.tract.values import Archived
 
 __all__ = ["archive", "forget"]
 
@@ -40,7 +50,7 @@ UNSHARED: Final = (
     "SELECT c.content FROM tract_commits c JOIN tract_conversations v ON v.id = c.conversation "
     "WHERE v.tenant = ? AND v.id <> ?"
 )
-PLACE: Final = "SELECT hash FROM tract_commits WHERE conversation = ? AND sequence = ?"
+HASH_AT: Final = "SELECT hash FROM tract_commits WHERE conversation = ? AND sequence = ?"
 
 
 class OtherConversationError(StoreError):
@@ -63,7 +73,7 @@ def archive(source: Database, target: Database, tenant: str, before: datetime) -
             continue
         head = Log(source, tenant, name).head()
         try:
-            commits += copy(source, target, number, tenant, name)
+            commits += copy_conversation(source, target, number, tenant, name)
         except OtherConversationError as error:
             refused = refused or error
             continue
@@ -79,14 +89,16 @@ def archive(source: Database, target: Database, tenant: str, before: datetime) -
     return Archived(tuple(moved), commits)
 
 
-def copy(source: Database, target: Database, number: int, tenant: str, name: str) -> int:
+def copy_conversation(
+    source: Database, target: Database, number: int, tenant: str, name: str
+) -> int:
     """Copy the rows of a conversation as they are; how many were new.
 
     Raises ``OtherConversationError`` where the other store has a conversation of this name that is another one.
     """
     log = Log(target, tenant, name)
     sequence, found = log.head()
-    if sequence and source.read(PLACE, (number, sequence)) != [(found,)]:
+    if sequence and source.read(HASH_AT, (number, sequence)) != [(found,)]:
         raise OtherConversationError(f"{target.name}: has another conversation {name!r}")
     added = 0
     batch: list[Row] = []

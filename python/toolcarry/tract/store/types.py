@@ -1,4 +1,4 @@
-"""What the history hands out: frozen values, compared by content. Nothing here does work."""
+"""The values that a history returns: frozen, compared by content, without behaviour."""
 
 from __future__ import annotations
 

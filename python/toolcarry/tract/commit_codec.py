@@ -1,47 +1,110 @@
-"""A message of any shape as commits: what was said, with its calls, and each result by itself.
+"""Messages of any format as commits: one for the text and calls of a message, one for each tool result.
 
-What a commit's content is, its metadata says: with ``record`` it is a message, or a line of a file, as it stood, and the
-number tells which part of it the commit is; without, it is the text itself.
+The metadata of a commit says what its content is. With ``record`` it is a message, or a line of a file, unchanged, and
+the number tells which part of it the commit stands for; without, it is the text itself. A result that was truncated
+before it came here is stored and flagged.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from toolcarry._backend import kernels
 from toolcarry._pure.parts import LinePart, read_parts, result_metadata
+from toolcarry._pure.project.markers import is_marker
 from toolcarry._pure.read import UNKNOWN, read_message
 from toolcarry._pure.said import Said, ToolResult
 from toolcarry.decode import loads
 from toolcarry.errors import InputError
 from toolcarry.tokens import count_texts, count_tokens
-from toolcarry.tract.marks import ENDS, flag_truncated
-from toolcarry.tract.store.hashing import content_hash
 from toolcarry.tract.store.log import Draft
-from toolcarry.tract.values import CommitInfo, Kind
+from toolcarry.tract.store.rows import content_hash
+from toolcarry.tract.store.types import CommitInfo, Kind
 
 __all__ = [
     "Names",
-    "Uncounted",
     "arguments_json",
+    "count_truncated",
     "counted",
     "decode_text",
     "dump_message",
     "encode_text",
+    "flag_truncated",
+    "is_flagged",
+    "is_truncated",
     "line_drafts",
     "message_drafts",
     "object_drafts",
     "part_text",
+    "refuse_truncated",
     "result_draft",
     "results_of",
 ]
 
+FLAG: Final = "legacy_truncated"
+
+# Ours at the end of a cut text, or on the line between its two ends; and what other tools write there.
+CUT_MARK: Final = re.compile(
+    r"\.\.\. ?\[truncated(?:\]|: )"
+    r"|^\[toolcarry: [0-9,]+ of [0-9,]+ characters; whole: [^\]\n]+\]$"
+    r"|\[(?:output |content |response |result )?truncated\]\s*\Z"
+    r"|<(?:response|output) clipped>",
+    re.MULTILINE | re.IGNORECASE,
+)
+ENDS: Final = 2_000
+"""Characters of either end in which a mark is looked for, beside the middle of a text that is not longer than both."""
+
+
+def is_truncated(text: str) -> bool:
+    """Whether a text says that it was cut, or is a marker that stands for a result.
+
+    A mark is looked for where cutting leaves one: near the ends, not in the midst of a long text that may be about such marks.
+
+    >>> is_truncated("line 1\\n... [truncated]"), is_truncated("3 passed")
+    (True, False)
+    """
+    if not kernels.has_cut_word(
+        text, ENDS
+    ):  # which takes next to no time, and a marker has one, too
+        return False
+    return (
+        is_marker(text)
+        or CUT_MARK.search(text[-ENDS:]) is not None
+        or CUT_MARK.search(text[:ENDS]) is not None
+    )
+
+
+def flag_truncated(metadata: dict[str, Any], text: str) -> None:
+    """Note in the metadata of a result that its text was cut."""
+    if is_truncated(text):
+        metadata[FLAG] = True
+
+
+def count_truncated(found: Iterable[Draft | CommitInfo]) -> int:
+    """How many of them are flagged."""
+    return sum(map(is_flagged, found))
+
+
+def is_flagged(found: Draft | CommitInfo) -> bool:
+    """Whether it is a result whose text says that it was cut."""
+    return FLAG in found.metadata
+
+
+def refuse_truncated(drafts: Iterable[Draft]) -> None:
+    """Raise ``InputError`` where one is flagged."""
+    for draft in drafts:
+        if FLAG in draft.metadata:
+            name = draft.metadata.get("name")
+            raise InputError(f"content: the result of {name!r} was cut before it came here", None)
+
+
 ENCODING: Final = "o200k_base"
 """In which the tokens of a commit are counted."""
 SOURCE: Final = b'"source":true,'
-MARK: Final = b'"cache_control"'
+CACHE_MARK: Final = b'"cache_control"'
 
 encode: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
@@ -198,7 +261,7 @@ def object_drafts(message: Mapping[str, Any], names: Names) -> list[Draft]:
     content = dump_message(message)
     drafts = counted(message_drafts(message, content, names))
     drafts = drafts or [Draft("record", Kind.RECORD, content, {"record": 0}, 0)]
-    if MARK not in content or (bare := dump_message(unmarked(message))) == content:
+    if CACHE_MARK not in content or (bare := dump_message(unmarked(message))) == content:
         return drafts
     known = {"unmarked": content_hash(bare).hex()}
     return [draft._replace(metadata={**draft.metadata, **known}) for draft in drafts]

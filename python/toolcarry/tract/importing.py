@@ -1,32 +1,131 @@
-"""Session files, taken in line by line.
+"""Append messages that a client sends, and import session files line by line.
 
-Each line is kept as it stands, and read into the commits that it holds. What of a file was taken in before is known by
-its bytes: a file that has grown is gone on with, and one that has changed is refused. The last line may be torn where
-the file is still written to; what comes to it later is kept beside it.
+What is there already is skipped. Each line of a file is stored unchanged, and read into the commits that it holds.
+Imported bytes are recognized by their hashes: the import of a file that has grown continues, and a file that has changed
+is refused. The last line may be incomplete while the file is still written to; its rest is stored as a commit of its own.
 """
 
 from __future__ import annotations
 
+import itertools
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Self
 
 from toolcarry.body import loads_line, messages_of, open_body
 from toolcarry.errors import InputError
-from toolcarry.tract.marks import count_truncated
-from toolcarry.tract.messages import Check, append_messages, known_names
-from toolcarry.tract.reading import Names, counted, line_drafts, message_drafts
-from toolcarry.tract.store.hashing import content_hash
-from toolcarry.tract.store.log import Draft, Log, Prepared, prepare
-from toolcarry.tract.store.pages import Head
-from toolcarry.tract.values import ImportResult, Kind
-from toolcarry.tract.view import RECORDS, SAID
+from toolcarry.tract.commit_codec import (
+    Names,
+    count_truncated,
+    counted,
+    line_drafts,
+    message_drafts,
+    object_drafts,
+)
+from toolcarry.tract.store.log import Draft, Head, Log, Prepared, prepare
+from toolcarry.tract.store.rows import content_hash
+from toolcarry.tract.store.types import CommitInfo, ImportResult, Kind
+from toolcarry.tract.view import CALLS, RECORDS, SAID
 from toolcarry.types import checked_path
 from toolcarry.unpack import read_file
+from toolcarry.wire import plain_messages
 
-__all__ = ["Progress", "import_file", "read_transcript"]
+__all__ = ["Progress", "append_messages", "import_file", "read_transcript"]
+
+Check = Callable[[Sequence[Draft]], object]
+"""Raises for what must not be written."""
+
+
+class Appended(NamedTuple):
+    """What was appended of messages, and how many of them were there already."""
+
+    commits: list[CommitInfo]
+    skipped: int
+
+
+def append_messages(
+    log: Log, messages: Sequence[Mapping[str, Any]], check: Check, *, is_inside: bool = False
+) -> Appended:
+    """Append what of the messages is not there yet: where the history ends with how they begin, that is skipped.
+
+    So the whole conversation may be given each time, as clients send it, or what is new; and either again.
+    ``check`` is shown what is to be written. ``is_inside``: they stand in a document that is kept as a whole.
+    """
+    plain = plain_messages(messages)
+    skipped = 0
+
+    def make(_: Head) -> Sequence[Draft]:
+        nonlocal skipped
+        names = Names(lambda: known_names(log))
+        found = [object_drafts(message, names) for message in plain]
+        drafts = [draft for each in found for draft in each]
+        known = overlap(log, drafts)
+        ends = itertools.accumulate(len(each) for each in found)
+        skipped = sum(end <= known for end in ends)
+        check(drafts[known:])
+        inside = {"inside": True} if is_inside else {}
+        return [draft._replace(metadata={**draft.metadata, **inside}) for draft in drafts[known:]]
+
+    return Appended(log.append_to(make), skipped)
+
+
+def overlap(log: Log, drafts: Sequence[Draft]) -> int:
+    """How many of the first drafts are what the log ends with, at most. Linear in both."""
+    wanted = [draft_key(draft) for draft in drafts]
+    tail: list[tuple[object, ...]] = []
+    for commit in log.newest(None):
+        if len(tail) == len(wanted):
+            break
+        if commit.kind < Kind.EDIT and "document" not in commit.metadata:
+            tail.append(commit_key(commit))
+    tail.reverse()
+    # How long a beginning ends here, by Knuth, Morris and Pratt: first of the drafts in themselves, then in the log.
+    borders = [0] * len(wanted)
+    for place in range(1, len(wanted)):
+        borders[place] = extend_border(wanted, borders, borders[place - 1], wanted[place])
+    length = 0
+    for key in tail:
+        length = extend_border(wanted, borders, length, key)
+    return length
+
+
+def extend_border(
+    wanted: Sequence[object], borders: Sequence[int], length: int, key: object
+) -> int:
+    """The longest beginning of ``wanted`` that ends with ``key``, where one of ``length`` ended before it."""
+    if length == len(wanted):
+        length = borders[length - 1] if length else 0
+    while length > 0 and wanted[length] != key:
+        length = borders[length - 1]
+    return length + 1 if length < len(wanted) and wanted[length] == key else length
+
+
+def draft_key(draft: Draft) -> tuple[object, ...]:
+    return known_by(draft.role, content_hash(draft.content).hex(), draft.metadata)
+
+
+def commit_key(commit: CommitInfo) -> tuple[object, ...]:
+    return known_by(commit.role, commit.content_hash, commit.metadata)
+
+
+def known_by(role: str, found: str, metadata: Mapping[str, Any]) -> tuple[object, ...]:
+    """What tells messages apart: their content without cache marks, and not the tool's name, which only some say."""
+    return (
+        role,
+        metadata.get("unmarked", found),
+        metadata.get("tool_call_id"),
+        metadata.get("is_error"),
+        metadata.get("record"),
+    )
+
+
+def known_names(log: Log) -> dict[str, str]:
+    """The tool's name of each call in the history, by its id; of calls with one id, the latest."""
+    calls = (call for commit in log.commits(CALLS) for call in commit.metadata["tool_calls"])
+    return {call["id"]: call["name"] for call in calls}
+
 
 Progress = Callable[[int, int], object]
 """Told how many lines are done, and of how many."""
@@ -39,7 +138,7 @@ class MovedError(Exception):
     """Somebody else wrote to the conversation."""
 
 
-class Taken(NamedTuple):
+class ImportState(NamedTuple):
     """What of a file is there already."""
 
     head: Head
@@ -60,21 +159,21 @@ def import_file(
     if messages is not None:
         return import_document(log, data, messages, check)
     total = data.count(b"\n") + (not data.endswith(b"\n"))
-    taken = find_taken(log, data, path)
+    taken = find_state(log, data, path)
     done = skipped = lines_to(data, taken.end)
     commits = unread = truncated = 0
-    with Reading(data, log.tenant, check) as reading:
+    with ReadAhead(data, log.tenant, check) as reading:
         while taken.end < len(data):
             batch = reading.take(taken)
             try:
                 head = append_at(log, taken.head, batch.prepared)
             except MovedError:
                 reading.drop()
-                taken = find_taken(log, data, path)
+                taken = find_state(log, data, path)
                 done = lines_to(data, taken.end)
                 continue
             done += batch.lines
-            taken = Taken(head, batch.end, taken.names)
+            taken = ImportState(head, batch.end, taken.names)
             commits += len(batch.prepared.parts)
             unread += batch.unread
             truncated += batch.truncated
@@ -108,7 +207,7 @@ class Batch(NamedTuple):
     truncated: int
 
 
-class Reading:
+class ReadAhead:
     """The lines of a file, of which the next ones are read while a batch is written: then the disk is what is waited for.
 
     Reading is done in a thread of its own; where the whole file is one batch, there is none. Use as a context.
@@ -121,7 +220,7 @@ class Reading:
         self._pool = ThreadPoolExecutor(1, "toolcarry-import")
         self._next: Future[Batch] | None = None
 
-    def take(self, taken: Taken) -> Batch:
+    def take(self, taken: ImportState) -> Batch:
         """The batch that begins where ``taken`` ends. Raises what reading it raised."""
         coming, self._next = self._next, None
         batch = coming.result() if coming is not None else self._read(taken)
@@ -136,7 +235,7 @@ class Reading:
             wait([self._next])
             self._next = None
 
-    def _read(self, taken: Taken) -> Batch:
+    def _read(self, taken: ImportState) -> Batch:
         lines = read_batch(self._data, taken)
         self._check(lines.drafts)
         prepared = prepare(lines.drafts, self._tenant)
@@ -165,7 +264,7 @@ class Lines(NamedTuple):
     unread: int
 
 
-def read_batch(data: bytes, taken: Taken) -> Lines:
+def read_batch(data: bytes, taken: ImportState) -> Lines:
     """The next lines as commits. Of a line that was torn, what is missing comes first."""
     end, unread = taken.end, 0
     drafts: list[Draft] = []
@@ -182,7 +281,7 @@ def read_batch(data: bytes, taken: Taken) -> Lines:
     return Lines(end, len(lines) + is_torn, drafts, unread)
 
 
-def finish_line(data: bytes, taken: Taken) -> tuple[int, list[Draft]]:
+def finish_line(data: bytes, taken: ImportState) -> tuple[int, list[Draft]]:
     """The rest of a line of which the first bytes are there: as it stands, and then the line, if now it says something."""
     first = data.rfind(b"\n", 0, taken.end) + 1
     end = data.find(b"\n", taken.end) + 1 or len(data)
@@ -213,7 +312,7 @@ def append_at(log: Log, expected: Head, prepared: Prepared) -> Head:
     return log.advance(make) or expected
 
 
-def find_taken(log: Log, data: bytes, path: str | os.PathLike[str]) -> Taken:
+def find_state(log: Log, data: bytes, path: str | os.PathLike[str]) -> ImportState:
     """What of a file is there already. Raises ``InputError`` where the file is another one by now."""
     head, end = log.head(), 0
     for commit, size, _ in log.sized(SAID):
@@ -227,7 +326,7 @@ def find_taken(log: Log, data: bytes, path: str | os.PathLike[str]) -> Taken:
                 line - 1,
             )
         end += size
-    return Taken(head, end, Names(lambda: known_names(log)))
+    return ImportState(head, end, Names(lambda: known_names(log)))
 
 
 def lines_to(data: bytes, end: int) -> int:
