@@ -1,4 +1,4 @@
-"""The tables of ``inspect`` and ``--explain``. Cells are plain text: nothing in them is markup or an escape."""
+"""The tables of ``inspect``, ``--explain`` and ``history stats``. Cells are plain text: no markup, no escapes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from toolcarry.cli.screen import label, one_line
+from toolcarry.cli.terminal import label, one_line
 from toolcarry.counted import counted
 from toolcarry.explain import Fate
 from toolcarry.inspect import Inspection, ToolSize

@@ -1,4 +1,4 @@
-"""The exit codes of the command line, what ``--help`` says of them, and which of a store's errors has which."""
+"""Exit codes of the command line, their description for ``--help``, and the codes of store errors."""
 
 from __future__ import annotations
 

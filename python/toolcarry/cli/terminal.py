@@ -1,7 +1,7 @@
-"""stderr: messages, and a progress bar where someone is looking and there is something to wait for.
+"""Messages on stderr, in words, and a progress bar when a terminal waits for long work.
 
-Whatever a transcript says of itself is neutralised before it is shown: no controls, no escapes, no markup.
-rich is imported only where a bar or a table is drawn.
+Text of a transcript is made safe before it is shown: no controls, no escapes, no markup. rich is imported only to draw a
+bar or a table.
 """
 
 from __future__ import annotations
@@ -15,11 +15,12 @@ from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING, Final, TextIO
 
 from toolcarry._pure.clean import clean_line
+from toolcarry.counted import counted
+from toolcarry.types import Report
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
     from rich.progress import Progress
-
 LONGEST: Final = 100
 """How many characters of a name or a title are shown."""
 
@@ -60,7 +61,7 @@ def is_dumb() -> bool:
 
 def make_console(stream: IO[str] | None, file: IO[str]) -> Console:
     """A console that writes to ``file`` what suits ``stream``: plain text where nobody looks."""
-    from rich.console import Console  # noqa: PLC0415 - slow
+    from rich.console import Console  # noqa: PLC0415 - imports rich, for tables and bars only
 
     is_seen = is_terminal(stream) and not is_dumb()
     return Console(
@@ -128,7 +129,7 @@ class Screen:
         if sys.stderr is None:
             return
         if self._bar is not None:
-            from rich.text import Text  # noqa: PLC0415 - slow
+            from rich.text import Text  # noqa: PLC0415 - imports rich, for tables and bars only
 
             self._bar.console.print(Text.from_ansi(text.rstrip("\n")), soft_wrap=True)
             return
@@ -148,7 +149,7 @@ class Screen:
         if not (is_free and is_long and is_terminal(sys.stderr)) or is_dumb():
             yield
             return
-        from rich import progress  # noqa: PLC0415 - slow
+        from rich import progress  # noqa: PLC0415 - imports rich, for tables and bars only
 
         bar = progress.Progress(
             progress.TextColumn("{task.description}", markup=False),
@@ -188,3 +189,47 @@ class Screen:
         self._done += 1
         if self._bar is not None and not self._is_alone:
             self._bar.update(self._bar.task_ids[0], completed=self._done)
+
+
+def report_counts(report: Report) -> str:
+    """What became of the blocks, on one line."""
+    parts = [f"{report.shown:,} of {report.walked:,}{'' if report.walked_all else '+'} shown"]
+    parts += [f"{report.cut:,} of them cut"] if report.cut else []
+    for what, number in (
+        ("superseded", sum(report.superseded.values())),
+        ("excluded", sum(report.excluded.values())),
+        ("left out", report.left_out),
+    ):
+        parts += [f"{number:,} {what}"] if number else []
+    size = counted(report.chars_after, "character")
+    if report.tokens_after is not None:
+        size += f", {counted(report.tokens_after, 'token')}"
+    return f"{', '.join(parts)}; {size}"
+
+
+def report_notes(report: Report, *, is_strict: bool) -> list[str]:
+    """What a reader of the context should know beside it; what ``--strict`` says is left to it."""
+    found = []
+    if report.budget_too_small:
+        found.append("the limit is too small for a context")
+    elif not report.chars_after:
+        found.append("nothing to carry")
+    if report.summary_cut and not report.budget_too_small:
+        found.append("the summary was cut to half of the limit")
+    if report.skipped_lines and not is_strict:
+        found.append(skipped_note(report.skipped_lines))
+    return found
+
+
+def strict_findings(calls: int, results: int, lines: Sequence[int]) -> str:
+    """What ``--strict`` complains of; empty where there is nothing."""
+    found = [f"{counted(calls, 'call')} without result"] if calls else []
+    found += [f"{counted(results, 'result')} without call"] if results else []
+    found += [skipped_note(lines)] if lines else []
+    return ", ".join(found)
+
+
+def skipped_note(lines: Sequence[int]) -> str:
+    """Which lines were skipped: the first few by number."""
+    listed = ", ".join(map(str, lines[:5])) + (", ..." if len(lines) > 5 else "")
+    return f"{counted(len(lines), 'line')} skipped, no JSON object: {listed}"
