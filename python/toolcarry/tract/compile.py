@@ -19,7 +19,7 @@ from toolcarry._pure.project.markers import name_all
 from toolcarry._pure.project.sites import RESPONSES, response_key, site_at
 from toolcarry.body import loads_line
 from toolcarry.convert import TARGETS, Target, convert
-from toolcarry.convert.request import system_prompt
+from toolcarry.convert.read import system_prompt
 from toolcarry.decode import loads
 from toolcarry.pair import extract_tool_blocks
 from toolcarry.policy import Policy, check_type

@@ -1,13 +1,11 @@
-"""What is of the target's own shape already. It goes on as it stands, under the id that it is given, so that no member is
-lost that nobody here knows.
-"""
+"""Objects that are in the target's format already: they are written unchanged but for their id, so that no member is lost."""
 
 from __future__ import annotations
 
 from typing import Any, Final
 
 from toolcarry._pure.shapes.responses import ON_CLIENT
-from toolcarry.convert.parts import Family
+from toolcarry.convert.model import Family
 from toolcarry.wire import Wire, as_list, as_object, text_or_empty
 
 PARTS: Final = ("input_", "output_", "refusal")

@@ -1,7 +1,7 @@
-"""A conversation in no shape at all: turns, and what is said in them, in order.
+"""A conversation independent of any format: turns, and their parts in order.
 
-Every part knows the message that it came from, and the wire's own object, so that what the target takes as it is
-need not be made anew.
+Every part knows the message that it came from and its original object, so that an object that the target takes unchanged
+need not be written again.
 """
 
 from __future__ import annotations

@@ -1,20 +1,23 @@
-"""What the target can hold of each turn. What it cannot is told, and a line stands for it where there is one.
+"""Fit turns to what a target can hold. What it can't hold is reported as a loss, and a line may stand for it.
 
-After this a turn holds only what its writer writes: a result's content is a text, or a tuple of texts and media.
+After this a turn holds only what its writer writes: the content of a result is a text, or a tuple of texts and media.
+Ids are kept if the target takes them, else changed and reported. A call without an id gets one, ``call_0`` and so on. A
+repeated id stays if each call with it has one result and a turn of its own; Anthropic refuses it all the same.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from toolcarry._pure.content import part_text, result_text
+from toolcarry._pure.free_ids import FreeIds
 from toolcarry._pure.shapes.responses import ON_SERVER
-from toolcarry.convert.losses import Losses
+from toolcarry.convert.losses import Losses, listed
 from toolcarry.convert.media import items_of, read_media
-from toolcarry.convert.own import BLOCKS, ON_GEMINI, is_own_call, is_own_result
-from toolcarry.convert.parts import (
+from toolcarry.convert.model import (
     Call,
     Family,
     Item,
@@ -26,10 +29,40 @@ from toolcarry.convert.parts import (
     Thought,
     Turn,
 )
-from toolcarry.convert.signature import signature_of
+from toolcarry.convert.native import BLOCKS, ON_GEMINI, is_own_call, is_own_result
 from toolcarry.counted import counted
 from toolcarry.decode import loads_arguments
-from toolcarry.wire import Wire, as_list, as_object, text_or_empty
+from toolcarry.wire import Wire, as_list, as_object, first_given, text_or_empty
+
+UNSIGNED: Final = "skip_thought_signature_validator"
+"""Google's word for a call that none of its models made: since Gemini 3, a turn whose first call has no signature is refused."""
+
+
+def signature_of(wire: Wire) -> str:
+    """The signature at a part of Gemini's, or at a call as Google writes it in OpenAI's shape; empty where there is none.
+
+    >>> signature_of({"functionCall": {"name": "f"}, "thoughtSignature": "c2ln"})
+    'c2ln'
+    """
+    held = as_object((as_object(wire.get("extra_content")) or {}).get("google")) or {}
+    given = text_or_empty(first_given(wire, "thoughtSignature", "thought_signature"))
+    found = given or text_or_empty(held.get("thought_signature"))
+    return "" if found == UNSIGNED else found
+
+
+def split_prompt(turns: Sequence[Turn], losses: Losses) -> tuple[str, list[Turn]]:
+    """The system prompt as one text, and the turns of the others; what the system says among them moves, and is told."""
+    prompt: list[str] = []
+    others: list[Turn] = []
+    for turn in turns:
+        if turn.role != "system":
+            others.append(turn)
+            continue
+        prompt += [part.text for part in turn.parts if isinstance(part, Text)]
+        if others:
+            losses.add(turn.parts[0].position, "moved_system", "")
+    return "\n\n".join(prompt), others
+
 
 BOTH: Final = frozenset(("data", "url"))
 DATA: Final = frozenset(("data",))
@@ -42,7 +75,7 @@ CUSTOM: Final[dict[str, Family]] = {"custom_tool_call": "responses", "custom": "
 
 
 @dataclass(frozen=True, slots=True)
-class Holds:
+class Capabilities:
     """What a target can hold: media by their bytes or their address, and what else not all of them can."""
 
     family: Family
@@ -55,24 +88,24 @@ class Holds:
     """The media types that it takes, and what it calls them; any, where none is named."""
 
 
-ANTHROPIC: Final = Holds(
+ANTHROPIC: Final = Capabilities(
     "anthropic", {"image": BOTH, "document": BOTH}, has_media_in_results=True, has_errors=True
 )
-OPENAI: Final = Holds(
+OPENAI: Final = Capabilities(
     "openai", {"image": BOTH, "document": DATA, "audio": DATA}, has_arguments_as_text=True
 )
-RESPONSES: Final = Holds(
+RESPONSES: Final = Capabilities(
     "responses",
     {"image": BOTH, "document": BOTH},
     has_media_in_results=True,
     has_arguments_as_text=True,
 )
-GEMINI: Final = Holds(
+GEMINI: Final = Capabilities(
     "gemini",
     {"image": BOTH, "document": BOTH, "audio": BOTH, "video": BOTH},
     has_errors=True,
 )
-BEDROCK: Final = Holds(
+BEDROCK: Final = Capabilities(
     "bedrock",
     {"image": DATA, "document": DATA},
     has_media_in_results=True,
@@ -94,10 +127,10 @@ BEDROCK: Final = Holds(
         "text/markdown": "md",
     },
 )
-OLLAMA: Final = Holds("ollama", {"image": DATA}, has_plain_thinking=True)
+OLLAMA: Final = Capabilities("ollama", {"image": DATA}, has_plain_thinking=True)
 
 
-def fit(turns: Sequence[Turn], holds: Holds, losses: Losses) -> list[Turn]:
+def fit(turns: Sequence[Turn], holds: Capabilities, losses: Losses) -> list[Turn]:
     """The turns with what the target can hold; those of which nothing is left go."""
     found = [replace(turn, parts=tuple(Fitting(turn, holds, losses).parts())) for turn in turns]
     return [turn for turn in found if turn.parts]
@@ -106,7 +139,7 @@ def fit(turns: Sequence[Turn], holds: Holds, losses: Losses) -> list[Turn]:
 class Fitting:
     """One turn on its way to the target."""
 
-    def __init__(self, turn: Turn, holds: Holds, losses: Losses) -> None:
+    def __init__(self, turn: Turn, holds: Capabilities, losses: Losses) -> None:
         self._turn = turn
         self._holds = holds
         self._losses = losses
@@ -254,3 +287,107 @@ def is_object(arguments: object) -> bool:
 def arguments_of(call: Call) -> dict[str, Any]:
     """The arguments of a call as an object."""
     return loads_arguments(call.arguments)
+
+
+PartOf = TypeVar("PartOf", Call, Item, Orphan)
+
+ALLOWED: Final = {
+    "anthropic": re.compile(r"[A-Za-z0-9_-]+"),
+    "openai": re.compile(r".{1,40}", re.DOTALL),
+    "responses": re.compile(r".{1,64}", re.DOTALL),
+    "bedrock": re.compile(r"[A-Za-z0-9_.:-]{1,64}"),
+}
+"""What an id may be: the providers refuse all others."""
+
+REPEATING: Final = ("openai", "responses", "gemini")
+"""The targets that take an id in one turn, and again in another."""
+
+
+def give_ids(turns: Sequence[Turn], target: str, losses: Losses) -> list[Turn]:
+    """The turns, with ids that the target takes. Ollama gets those alone that the order cannot do without, and for Gemini
+    none is made up that it can.
+    """
+    ids = Ids(turns, target, losses)
+    found: list[Turn] = []
+    for turn in turns:
+        parts = (
+            ids.named(part) if isinstance(part, (Call, Orphan)) else part for part in turn.parts
+        )
+        found.append(Turn(turn.role, tuple(parts)))
+    ids.tell()
+    return found
+
+
+class Ids:
+    """The ids that were given, and those that are still to come."""
+
+    def __init__(self, turns: Sequence[Turn], target: str, losses: Losses) -> None:
+        self._target = target
+        self._losses = losses
+        self._given: set[str] = set()
+        self._made_up: list[str] = []
+        self._next = 0
+        self._has_lost = False
+        self._free = FreeIds(
+            text_or_empty(item.wire.get("id")) for item in parts_of_kind(turns, Item)
+        )
+        self._free.taken |= {part.call_id for part in parts_of_kind(turns, Orphan)}
+        self._free.taken |= {part.call_id for part in parts_of_kind(turns, Call)}
+        self._may_repeat = clear_ids(turns) if target in REPEATING else set()
+
+    def named(self, part: Call | Orphan) -> Call | Orphan:
+        """The part with the id that it has in the target."""
+        call_id = part.call_id
+        is_clear = isinstance(part, Call) and len(part.results) == 1
+        if is_clear and (self._target == "ollama" or (self._target == "gemini" and not call_id)):
+            self._has_lost = self._has_lost or call_id != ""
+            return replace(part, call_id="")
+        if not call_id:
+            return replace(part, call_id=self._make_up())
+        allowed = ALLOWED.get(self._target)
+        new = call_id
+        if allowed is not None and not allowed.fullmatch(call_id):
+            new = self._free.plain(call_id)
+        elif isinstance(part, Call) and self._is_given(call_id):
+            new = self._free.like(call_id)
+        if isinstance(part, Call):
+            self._given.add(new)
+        if new != call_id:
+            self._losses.add(part.position, "changed_id", f"{call_id} is {new}")
+        return replace(part, call_id=new)
+
+    def _is_given(self, call_id: str) -> bool:
+        return call_id in self._given and call_id not in self._may_repeat
+
+    def _make_up(self) -> str:
+        """An id for what has none."""
+        while (new := f"call_{self._next}") in self._free.taken:
+            self._next += 1
+        self._free.taken.add(new)
+        self._made_up.append(new)
+        return new
+
+    def tell(self) -> None:
+        if self._made_up:
+            self._losses.add(None, "made_up_ids", listed(self._made_up, 5))
+        if self._has_lost:
+            self._losses.add(None, "no_ids", "calls and results are paired by their order")
+
+
+def parts_of_kind(turns: Iterable[Turn], kind: type[PartOf]) -> Iterator[PartOf]:
+    """The parts of one kind."""
+    return (part for turn in turns for part in turn.parts if isinstance(part, kind))
+
+
+def clear_ids(turns: Iterable[Turn]) -> set[str]:
+    """The ids whose calls are told apart by where they stand: each has one result, and a turn of its own."""
+    seen: set[str] = set()
+    unclear: set[str] = set()
+    for turn in turns:
+        in_turn: set[str] = set()
+        for call in parts_of_kind([turn], Call):
+            if len(call.results) != 1 or call.call_id in in_turn:
+                unclear.add(call.call_id)
+            in_turn.add(call.call_id)
+        seen |= in_turn
+    return seen - unclear
