@@ -15,7 +15,7 @@ from starlette.types import Receive, Scope, Send
 
 from toolcarry.config.serving import Upstream
 from toolcarry.integrations.asgi import headers_of
-from toolcarry.integrations.request import RequestView
+from toolcarry.integrations.identity import RequestView
 from toolcarry.redact.logs import get_logger
 from toolcarry.serve.connections import Connections
 from toolcarry.serve.headers import forwarded, key_header, returned

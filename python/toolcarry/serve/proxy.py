@@ -10,13 +10,13 @@ from starlette.types import ASGIApp
 from toolcarry.config import Config
 from toolcarry.errors import ToolcarryError
 from toolcarry.integrations.asgi import ToolCarryMiddleware
-from toolcarry.integrations.configured import (
+from toolcarry.integrations.build import (
     identification_from,
     pipeline_from,
     sessions_from,
     tool_cache_from,
 )
-from toolcarry.integrations.request import RequestView
+from toolcarry.integrations.identity import RequestView
 from toolcarry.redact.logs import get_logger
 from toolcarry.serve.app import create_app
 from toolcarry.serve.routing import upstream_of

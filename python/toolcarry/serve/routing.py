@@ -16,8 +16,7 @@ from cachetools import LRUCache
 
 from toolcarry.config.serving import Serve, Shape, Upstream
 from toolcarry.errors import ToolcarryError
-from toolcarry.integrations.identity import conversation_of
-from toolcarry.integrations.request import RequestView
+from toolcarry.integrations.identity import RequestView, conversation_of
 
 __all__ = ["PASSAGE", "Passage", "Router", "RoutingError", "Switches", "route", "upstream_of"]
 

@@ -1,4 +1,4 @@
-"""What the settings describe, made: the pipeline with its parts, and who says whose a request is."""
+"""Build the pipeline, its parts and the identification of requests from the settings."""
 
 from __future__ import annotations
 
@@ -9,21 +9,15 @@ from typing import Any, Final
 from toolcarry.config import Config
 from toolcarry.config.carrying import Summarize
 from toolcarry.errors import ConfigError
-from toolcarry.integrations.identity import Identification
+from toolcarry.integrations.identity import Identification, RequestView
 from toolcarry.integrations.pipeline import RequestPipeline
-from toolcarry.integrations.request import RequestView
+from toolcarry.redact import RedactionRule, Redactor
 from toolcarry.summarize import ExtractiveSummarizer, LiteLLMSummarizer, Summarizer
 from toolcarry.switch import MemorySessions, Sessions, SummarizeTransformer
 from toolcarry.tool_cache import MemoryToolCache, ToolCache
 from toolcarry.tool_cache.memory import ToolStore
 
-__all__ = [
-    "SINGLE_USER",
-    "identification_from",
-    "pipeline_from",
-    "sessions_from",
-    "tool_cache_from",
-]
+__all__ = ["identification_from", "pipeline_from", "sessions_from", "tool_cache_from"]
 
 SINGLE_USER: Final = "single-user"
 """The tenant where there is but one."""
@@ -72,7 +66,7 @@ def sessions_from(config: Config) -> Sessions:
     bounds = config.sessions
     if not config.history.target:
         return MemorySessions(max_entries=bounds.max_entries, ttl=bounds.ttl)
-    from toolcarry.switch.history_sessions import HistorySessions  # noqa: PLC0415 - its store is slow
+    from toolcarry.switch.history_sessions import HistorySessions  # noqa: PLC0415 - imports apsw
 
     return HistorySessions(
         config.history.target,
@@ -129,8 +123,6 @@ def redactor_from(config: Config) -> Callable[[str], str] | None:
     settings = config.redaction
     if not settings.enabled:
         return None
-    from toolcarry.redact import RedactionRule, Redactor  # noqa: PLC0415 - where it is wanted
-
     rules = [RedactionRule(rule.name, rule.pattern, rule.keywords) for rule in settings.rules]
     return Redactor(rules=rules, use_default_rules=settings.use_default_rules)
 

@@ -1,4 +1,4 @@
-"""Whether a backend has answered: its response is sent on as it comes, and looked at on its way."""
+"""Responses, sent on unchanged and watched on their way: whether the backend has answered in full and without error."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
 from typing import Any, Final, TypeAlias
 
-__all__ = ["Answer", "Message", "Receive", "Replay", "Scope", "Send"]
+__all__ = ["Message", "Receive", "Replay", "Scope", "Send", "WatchedResponse"]
 
 Scope: TypeAlias = MutableMapping[str, Any]
 Message: TypeAlias = MutableMapping[str, Any]
@@ -56,7 +56,7 @@ class Replay:
         return message
 
 
-class Answer:
+class WatchedResponse:
     """Sends a response on, each message as it comes, and calls ``done`` when it has come to a good end.
 
     It has where its status is 2xx, no error came in the middle of it, and the client has stayed. ``done`` begins before
