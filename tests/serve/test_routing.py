@@ -12,8 +12,7 @@ from toolcarry.config import Serve, Upstream
 from toolcarry.errors import ConfigError
 from toolcarry.integrations.identity import RequestView
 from toolcarry.serve import create_app
-from toolcarry.serve.control import is_local
-from toolcarry.serve.routing import RoutingError, Switches, route
+from toolcarry.serve.routing import RoutingError, Switches, is_local, route
 
 A = Upstream(name="a", url="http://a", shape="anthropic", models=("claude-*", "*-large"))
 B = Upstream(name="b", url="http://b", shape="anthropic", models=("claude-b", "b/*"))
