@@ -16,8 +16,7 @@ from toolcarry.cli.terminal import Screen, label, one_line
 
 if TYPE_CHECKING:
     from toolcarry.config import Config
-    from toolcarry.config.find import Place
-    from toolcarry.config.load import Loaded
+    from toolcarry.config.load import Loaded, Place
 
 __all__ = ["config"]
 
@@ -81,8 +80,7 @@ def show(
 
 def load_settings(file: str | None, screen: Screen) -> tuple[Place | None, Loaded]:
     """Where the settings are looked for, and what they are; names in the environment that set nothing are told."""
-    from toolcarry.config.find import find_file  # noqa: PLC0415 - imports msgspec
-    from toolcarry.config.load import load  # noqa: PLC0415 - imports msgspec
+    from toolcarry.config.load import find_file, load  # noqa: PLC0415 - imports msgspec
 
     place = find_file(file)
     if place is not None and place.is_asked:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from toolcarry.config import Config
-from toolcarry.config.carrying import Summarize
+from toolcarry.config.tables import Summarize
 from toolcarry.errors import ConfigError
 from toolcarry.integrations.identity import Identification, RequestView
 from toolcarry.integrations.pipeline import RequestPipeline

@@ -16,7 +16,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from toolcarry.config import Config
-from toolcarry.config.serving import Serve
+from toolcarry.config.tables import Serve
 from toolcarry.errors import ConfigError, ToolcarryError
 from toolcarry.integrations.asgi import ToolCarryMiddleware
 from toolcarry.integrations.build import (

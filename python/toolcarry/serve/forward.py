@@ -17,7 +17,7 @@ import httpx
 import orjson
 from starlette.types import Receive, Scope, Send
 
-from toolcarry.config.serving import Shape, Upstream
+from toolcarry.config.tables import Shape, Upstream
 from toolcarry.errors import ConfigError
 from toolcarry.integrations.asgi import headers_of
 from toolcarry.integrations.identity import RequestView

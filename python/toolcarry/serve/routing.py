@@ -24,7 +24,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Scope
 
-from toolcarry.config.serving import Serve, Shape, Upstream
+from toolcarry.config.tables import Serve, Shape, Upstream
 from toolcarry.errors import ToolcarryError
 from toolcarry.integrations.identity import RequestView, conversation_of
 from toolcarry.redact.logs import get_logger

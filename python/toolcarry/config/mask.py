@@ -1,4 +1,4 @@
-"""How values of the settings are shown: without the passwords that addresses hold."""
+"""Mask the passwords in values of the settings."""
 
 from __future__ import annotations
 
