@@ -39,10 +39,14 @@ def find_binaries() -> Path | None:
 
 
 class PostgresServer:
-    """A server in a folder of its own; each ``url`` is a new, empty database."""
+    """A server in a folder of its own; each ``url`` is a new, empty database.
 
-    def __init__(self, binaries: Path) -> None:
+    Unless it ``is_durable`` it doesn't wait for the disk: processes are killed here, and never the machine.
+    """
+
+    def __init__(self, binaries: Path, *, is_durable: bool = False) -> None:
         self._binaries = binaries
+        self._is_durable = is_durable
         self._numbers = itertools.count(1)
         self.folder = Path(tempfile.mkdtemp(prefix="toolcarry-pg-"))
         self.user = getpass.getuser()
@@ -52,7 +56,9 @@ class PostgresServer:
             owner = pwd.getpwnam(self.user)
             os.chown(self.folder, owner.pw_uid, owner.pw_gid)
             self._as = {"user": owner.pw_uid, "group": owner.pw_gid, "extra_groups": []}
-        self._run("initdb", "-D", str(self.data), "-A", "trust", "-E", "UTF8", "--locale=C")
+        self._run(
+            "initdb", "-D", str(self.data), "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync"
+        )
         self.start()
 
     @property
@@ -65,6 +71,8 @@ class PostgresServer:
 
     def start(self) -> None:
         options = f"-k {self.folder} -c listen_addresses= -c max_connections=64"
+        if not self._is_durable:
+            options += " -c fsync=off"
         self._run(
             "pg_ctl",
             "-D",

@@ -183,7 +183,10 @@ def test_what_was_not_written_while_it_was_locked_is_written_with_the_next_chang
     again.close()
 
 
-def test_a_server_that_stands_still_costs_no_request(postgres: PostgresServer) -> None:
+def test_a_server_that_stands_still_costs_no_request(
+    postgres: PostgresServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("toolcarry.tract.store.postgres.PATIENCE", 0.5)
     sessions = HistorySessions(postgres.url(), busy_timeout=0.5, pause=60.0)
     made = SummarizeTransformer(sessions=sessions)
     made.answered("c", "a", tenant="t")

@@ -160,7 +160,7 @@ def test_connections_that_are_ended_at_any_moment(postgres: PostgresServer, url:
 
 
 def test_a_server_that_dies(own_server: PostgresServer, url: str) -> None:
-    with Tract.open(url, busy_timeout=2) as tract:
+    with Tract.open(url, busy_timeout=1) as tract:
         tract.user("first")
         own_server.stop("immediate")
         try:
@@ -168,14 +168,17 @@ def test_a_server_that_dies(own_server: PostgresServer, url: str) -> None:
                 with pytest.raises(StoreError):
                     call()
             with pytest.raises(StoreError):
-                Tract.open(url, busy_timeout=2)
+                Tract.open(url, busy_timeout=1)
         finally:
             own_server.start()
         say_again(tract, "second")
         assert texts(tract) == ["first", "second"]
 
 
-def test_a_server_that_stands_still(own_server: PostgresServer, url: str) -> None:
+def test_a_server_that_stands_still(
+    own_server: PostgresServer, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("toolcarry.tract.store.postgres.PATIENCE", 0.5)
     with Tract.open(url, busy_timeout=1) as tract:
         tract.user("first")
         own_server.halt()

@@ -113,7 +113,7 @@ def test_a_server_that_is_gone(
 ) -> None:
     """When it is back, it is found at once, also where the pool has given up looking for it."""
     caplog.set_level(logging.WARNING, "psycopg.pool")
-    with Tract.open(url, busy_timeout=2) as tract:
+    with Tract.open(url, busy_timeout=1) as tract:
         tract.user("one")
         postgres.stop()
         try:
