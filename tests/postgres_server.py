@@ -8,14 +8,23 @@ import shutil
 import signal
 import subprocess
 import tempfile
-import time
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import psycopg
+from clocks import wait_until
 
 TIMEOUT = 60.0
+
+
+def states(*choice: str) -> dict[int, str]:
+    """The processes of a choice, as ``ps`` takes it, with the state of each: ``T...`` for one that stands still."""
+    found = subprocess.run(
+        ["ps", "-o", "pid=,stat=", *choice], capture_output=True, text=True, check=False
+    )
+    lines = [line.split() for line in found.stdout.splitlines()]
+    return {int(process): state for process, state in lines}
 
 
 def find_binaries() -> Path | None:
@@ -30,10 +39,14 @@ def find_binaries() -> Path | None:
 
 
 class PostgresServer:
-    """A server in a folder of its own; each ``url`` is a new, empty database."""
+    """A server in a folder of its own; each ``url`` is a new, empty database.
 
-    def __init__(self, binaries: Path) -> None:
+    Unless it ``is_durable`` it doesn't wait for the disk: processes are killed here, and never the machine.
+    """
+
+    def __init__(self, binaries: Path, *, is_durable: bool = False) -> None:
         self._binaries = binaries
+        self._is_durable = is_durable
         self._numbers = itertools.count(1)
         self.folder = Path(tempfile.mkdtemp(prefix="toolcarry-pg-"))
         self.user = getpass.getuser()
@@ -43,7 +56,9 @@ class PostgresServer:
             owner = pwd.getpwnam(self.user)
             os.chown(self.folder, owner.pw_uid, owner.pw_gid)
             self._as = {"user": owner.pw_uid, "group": owner.pw_gid, "extra_groups": []}
-        self._run("initdb", "-D", str(self.data), "-A", "trust", "-E", "UTF8", "--locale=C")
+        self._run(
+            "initdb", "-D", str(self.data), "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync"
+        )
         self.start()
 
     @property
@@ -56,6 +71,8 @@ class PostgresServer:
 
     def start(self) -> None:
         options = f"-k {self.folder} -c listen_addresses= -c max_connections=64"
+        if not self._is_durable:
+            options += " -c fsync=off"
         self._run(
             "pg_ctl",
             "-D",
@@ -91,22 +108,25 @@ class PostgresServer:
 
     def halt(self) -> None:
         """Let every process of the server stand still."""
-        self._signal(signal.SIGSTOP)
+        self._signal(signal.SIGSTOP, is_standing=True)
 
     def go_on(self) -> None:
-        self._signal(signal.SIGCONT)
+        self._signal(signal.SIGCONT, is_standing=False)
 
-    def _signal(self, number: int) -> None:
-        children = subprocess.run(
-            ["ps", "-o", "pid=", "--ppid", str(self.process_id)],
-            capture_output=True,
-            text=True,
-            check=False,
-        ).stdout.split()
-        for process in (self.process_id, *map(int, children)):
-            with suppress(ProcessLookupError):
-                os.kill(process, number)
-        time.sleep(0.05)
+    def _signal(self, number: int, *, is_standing: bool) -> None:
+        """Send a signal to every process, the first one first, which starts the others, and wait until it has its effect."""
+        server = str(self.process_id)
+        for choice in (["-p", server], ["--ppid", server]):
+            for process in states(*choice):
+                with suppress(ProcessLookupError):
+                    os.kill(process, number)
+            wait_until(
+                lambda choice=choice: all(
+                    state.startswith("Z") or state.startswith("T") is is_standing
+                    for state in states(*choice).values()
+                ),
+                what="PostgreSQL to stand still" if is_standing else "PostgreSQL to go on",
+            )
 
     def _run(self, program: str, *arguments: str) -> None:
         subprocess.run(

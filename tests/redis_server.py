@@ -7,12 +7,12 @@ import signal
 import socket
 import subprocess
 import tempfile
-import time
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import redis
+from clocks import wait_until
 
 TIMEOUT = 60.0
 
@@ -83,16 +83,16 @@ class RedisServer:
         self._process = subprocess.Popen(
             [self._program, *arguments], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
         )
-        deadline = time.monotonic() + TIMEOUT
-        while True:
-            try:
-                with self.client() as client:
-                    client.ping()
-                    return
-            except redis.ConnectionError:
-                assert self._process.poll() is None, (self.folder / "log").read_text()
-                assert time.monotonic() < deadline
-                time.sleep(0.01)
+        wait_until(self._answers, seconds=TIMEOUT, what="Redis to answer")
+
+    def _answers(self) -> bool:
+        assert self._process is not None
+        try:
+            with self.client() as client:
+                return bool(client.ping())
+        except redis.ConnectionError:
+            assert self._process.poll() is None, (self.folder / "log").read_text()
+            return False
 
     def stop(self) -> None:
         """Let it stand still: connections are taken and never answered."""

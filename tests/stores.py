@@ -20,6 +20,20 @@ sys.stdin.read()
 """
 
 
+TELL_WHEN_WAITING = """
+import time
+pause = time.sleep
+
+def tell_and_pause(seconds):
+    time.sleep = pause  # it tells once
+    print("waiting", flush=True)
+    pause(seconds)
+
+time.sleep = tell_and_pause
+"""
+"""For the beginning of a script: it prints a line when it begins to wait for a file that is locked."""
+
+
 @contextmanager
 def held(path: Path) -> Iterator[None]:
     """Another process is the only one that may write to the file."""

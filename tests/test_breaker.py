@@ -1,21 +1,24 @@
 from __future__ import annotations
 
-import time
+from clocks import Clock
 
 from toolcarry.breaker import Breaker
 
 
 def test_what_failed_is_left_alone_and_then_tried_by_one() -> None:
-    breaker = Breaker(pause=0.2)
+    clock = Clock()
+    breaker = Breaker(pause=60.0, clock=clock)
     assert breaker.may_try()
     assert breaker.may_try()
     breaker.failed()
     assert not breaker.may_try()
-    time.sleep(0.25)
+    clock.advance(59)
+    assert not breaker.may_try()
+    clock.advance(1)
     assert [breaker.may_try() for _ in range(3)] == [True, False, False]
     breaker.failed()
     assert not breaker.may_try()
-    time.sleep(0.25)
+    clock.advance(60)
     assert breaker.may_try()
     breaker.succeeded()
     assert [breaker.may_try() for _ in range(3)] == [True, True, True]

@@ -2,23 +2,26 @@ from __future__ import annotations
 
 import random
 import threading
-import time
 
 import pytest
+from clocks import Clock
 
 from toolcarry.errors import ConfigError
 from toolcarry.sliding import SlidingCache
 
 
 def test_an_entry_lives_from_its_last_use_on() -> None:
-    cache = SlidingCache[str, int](10, ttl=0.4)
+    clock = Clock()
+    cache = SlidingCache[str, int](10, ttl=160.0, clock=clock)
     cache.set("used", 1)
     cache.set("unused", 2)
     for _ in range(4):
-        time.sleep(0.2)
+        clock.advance(80)
         assert cache.get("used") == 1
     assert cache.get("unused") is None
-    time.sleep(0.5)
+    clock.advance(159)
+    assert cache.get("used") == 1
+    clock.advance(170)  # a sixteenth more than 160
     assert cache.get("used") is None
     assert (len(cache), cache.size) == (0, 0)
 

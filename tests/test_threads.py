@@ -9,12 +9,13 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import pairwise
 from pathlib import Path
 from types import ModuleType
 
 import pytest
+from clocks import wait_until
 from wire import bash, join
 
 from toolcarry import NO_LIMIT, Policy
@@ -105,6 +106,17 @@ def test_threads_share_a_body_and_a_policy(backend: ModuleType) -> None:
     assert all(item == expected for item in found)
 
 
+def is_read(process: int, path: Path) -> bool:
+    """Whether a process has a file open, or mapped."""
+    folder = Path(f"/proc/{process}")
+    found = []
+    for each in (folder / "fd").iterdir():
+        with suppress(FileNotFoundError):  # closed meanwhile
+            found.append(each.readlink())
+    return path in found or str(path) in (folder / "maps").read_text()
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="needs to see what is open")
 def test_an_interrupt_stops_the_files(
     backend: ModuleType, large_body: bytes, tmp_path: Path
 ) -> None:
@@ -122,7 +134,7 @@ def test_an_interrupt_stops_the_files(
     ) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "begun\n"
-        time.sleep(0.3)
+        wait_until(lambda: is_read(process.pid, path), what="the file to be read")
         process.send_signal(signal.SIGINT)
         try:
             _, said = process.communicate(timeout=20)

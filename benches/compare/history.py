@@ -137,7 +137,7 @@ def stores(folder: Path, url: str | None) -> Iterator[list[tuple[Raw, Tract]]]:
     """A table of the raw driver's, and a history, on each database there is."""
     server = None
     if url is None and (binaries := find_binaries()) is not None:
-        server = PostgresServer(binaries)
+        server = PostgresServer(binaries, is_durable=True)
         url = server.url()
     opened: list[tuple[Raw, Tract]] = [
         (RawSqlite(folder / "raw.db"), Tract.open(folder / "history.db"))

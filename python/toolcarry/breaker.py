@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Callable
 
 __all__ = ["Breaker"]
 
@@ -11,13 +12,16 @@ __all__ = ["Breaker"]
 class Breaker:
     """After a failure nothing is tried for ``pause`` seconds; then by one caller at a time, until it succeeds.
 
+    ``clock`` returns the time in seconds.
+
     >>> breaker = Breaker(pause=60.0)
     >>> breaker.may_try(), breaker.failed(), breaker.may_try()
     (True, None, False)
     """
 
-    def __init__(self, pause: float) -> None:
+    def __init__(self, pause: float, *, clock: Callable[[], float] = time.monotonic) -> None:
         self._pause = pause
+        self._clock = clock
         self._lock = threading.Lock()
         self._open_until = 0.0
         self._is_probing = False
@@ -27,7 +31,7 @@ class Breaker:
         if not self._open_until:
             return True
         with self._lock:
-            if self._is_probing or time.monotonic() < self._open_until:
+            if self._is_probing or self._clock() < self._open_until:
                 return False
             self._is_probing = self._open_until > 0.0
             return True
@@ -35,7 +39,7 @@ class Breaker:
     def failed(self) -> None:
         """It failed."""
         with self._lock:
-            self._open_until = time.monotonic() + self._pause
+            self._open_until = self._clock() + self._pause
             self._is_probing = False
 
     def succeeded(self) -> None:

@@ -23,6 +23,7 @@ STEPS: Final = 16
 class SlidingCache(Generic[K, V]):
     """Up to ``max_size`` of what ``size`` says of each value, for ``ttl`` seconds from its last use on, or up to a
     sixteenth more. Of too many that one goes which was used longest ago.
+    ``clock`` returns the time in seconds.
 
     Raises ``ConfigError`` where ``ttl`` is no number of seconds above 0.
 
@@ -33,13 +34,21 @@ class SlidingCache(Generic[K, V]):
     (None, 3, 2)
     """
 
-    def __init__(self, max_size: int, ttl: float, size: Callable[[V], int] | None = None) -> None:
+    def __init__(
+        self,
+        max_size: int,
+        ttl: float,
+        size: Callable[[V], int] | None = None,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         check_seconds("ttl", ttl)
         self.max_size = max_size
         self._step = ttl / STEPS
+        self._clock = clock
         sized = None if size is None else lambda held: size(held[0])
         self._held: TTLCache[K, tuple[V, float]] = TTLCache(
-            max_size, ttl + self._step, getsizeof=sized
+            max_size, ttl + self._step, timer=clock, getsizeof=sized
         )
         self._lock = threading.Lock()
 
@@ -60,7 +69,7 @@ class SlidingCache(Generic[K, V]):
                 value, since = self._held[key]  # half the time of ``get``
             except KeyError:
                 return None
-            now = time.monotonic()
+            now = self._clock()
             if now - since > self._step:
                 self._held[key] = (value, now)
             return value
@@ -70,7 +79,7 @@ class SlidingCache(Generic[K, V]):
 
         One that is larger than all there is room for leaves nothing there.
         """
-        held = (value, time.monotonic())
+        held = (value, self._clock())
         with self._lock:
             self._held.pop(key, None)
             before = len(self._held)

@@ -7,13 +7,13 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import apsw
 import pytest
+from clocks import wait_until
 from histories import many
-from stores import held
+from stores import TELL_WHEN_WAITING, held
 
 from toolcarry.cli import main
 from toolcarry.tract import Tract
@@ -26,6 +26,13 @@ from toolcarry.cli import main
 sys.stdout.write(str(main(sys.argv[1:])))
 found = {name.partition(".")[0] for name in sys.modules}
 sys.stdout.write(" ".join(["", *sorted(found & {"apsw", "psycopg", "rich", "sqlite3"})]))
+"""
+
+WAITING = f"""
+{TELL_WHEN_WAITING}
+import sys
+from toolcarry.cli import main
+sys.exit(main(sys.argv[1:]))
 """
 
 
@@ -237,9 +244,12 @@ def test_interrupt(command, environment, run, tmp_path):
     args = [*command, "history", "import", long, "--db", db]
     process = subprocess.Popen(args, stderr=subprocess.PIPE, env=environment)
     log = Path(f"{db}-wal")
-    while not (log.exists() and log.stat().st_size > 500_000):
+
+    def is_under_way():
         assert process.poll() is None
-        time.sleep(0.01)
+        return log.exists() and log.stat().st_size > 500_000
+
+    wait_until(is_under_way, what="the import to be under way")
     process.send_signal(signal.SIGINT)
     errors = process.communicate(timeout=60)[1]
     assert process.returncode == 130
@@ -260,19 +270,16 @@ def test_interrupt(command, environment, run, tmp_path):
     )
 
 
-@pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="needs to see what is open")
-def test_interrupt_while_others_keep_the_store_busy(command, environment, db, example):
+def test_interrupt_while_others_keep_the_store_busy(environment, db, example):
+    args = ["history", "import", example, "--db", db, "--busy-timeout", "60"]
     with held(db):
         process = subprocess.Popen(
-            [*command, "history", "import", example, "--db", db, "--busy-timeout", "60"],
+            [sys.executable, "-c", WAITING, *args],
+            stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             env=environment,
         )
-        opened = Path(f"/proc/{process.pid}/fd")
-        while str(db) not in [os.path.realpath(each) for each in opened.iterdir()]:
-            assert process.poll() is None
-            time.sleep(0.05)
-        time.sleep(0.5)
+        assert process.stdout.readline() == b"waiting\n"
         process.send_signal(signal.SIGINT)
         errors = process.communicate(timeout=20)[1]
     assert process.returncode == 130

@@ -6,12 +6,11 @@ import json
 import logging
 import os
 import threading
-import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from clocks import wait_until
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -57,13 +56,6 @@ def replace(path: Path, length: int) -> None:
     new = path.with_suffix(".new")
     write(new, length)
     new.replace(path)
-
-
-def wait_for(is_so: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 10
-    while not is_so():
-        assert time.monotonic() < deadline, "it never came to that"
-        time.sleep(0.01)
 
 
 def test_what_is_missing_is_the_default(path: Path, warnings: list[str]) -> None:
@@ -239,10 +231,10 @@ def test_a_change_is_told_where_the_folder_is_watched(path: Path) -> None:
     with AgentConfig(path, on_change=on_change) as config:
         replace(path, 20)
         config.start()  # it is already
-        wait_for(lambda: told == [20])
+        wait_until(lambda: told == [20])
         replace(path, 20)
         replace(path, 30)
-        wait_for(lambda: told[-1] == 30)
+        wait_until(lambda: told[-1] == 30)
         assert config.failures == 1
     config.stop()
     replace(path, 40)

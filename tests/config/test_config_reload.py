@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import itertools
 import logging
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
 import pytest
-from watched import PORT, replace, wait_for, wait_until_watched
+from clocks import wait_until
+from watched import PORT, replace, wait_until_watched
 
 from toolcarry import ConfigError, watching
 from toolcarry.config import Config, ReloadingConfig, Serve
@@ -38,13 +39,13 @@ def settings(path: Path) -> Iterator[ReloadingConfig]:
 def test_a_file_that_is_replaced(settings: ReloadingConfig, path: Path) -> None:
     for port in (3, 4, 5):
         replace(path, PORT.format(port))
-        wait_for(lambda port=port: settings.current.serve.port == port)
+        wait_until(lambda port=port: settings.current.serve.port == port)
     assert settings.failures == 0
 
 
 def test_a_file_that_is_written_in_place(settings: ReloadingConfig, path: Path) -> None:
     path.write_text(PORT.format(3))
-    wait_for(lambda: settings.current.serve.port == 3)
+    wait_until(lambda: settings.current.serve.port == 3)
 
 
 def test_a_broken_file_keeps_the_old_settings(
@@ -53,10 +54,10 @@ def test_a_broken_file_keeps_the_old_settings(
     caplog.clear()
     before = settings.current
     replace(path, "[serve]\nprot = 3\n")
-    wait_for(lambda: settings.failures == 1)
+    wait_until(lambda: settings.failures == 1)
     (path.parent / "other").write_text("something else happens in the folder")
     replace(path, "[serve\n")
-    wait_for(lambda: settings.failures == 2)
+    wait_until(lambda: settings.failures == 2)
     assert settings.current is before
     kept = "the settings stay as they were"
     assert caplog.messages == [
@@ -64,7 +65,7 @@ def test_a_broken_file_keeps_the_old_settings(
         f"{path}: line 1, column 7: expected ']' at the end of a table declaration; {kept}",
     ]
     replace(path, PORT.format(3))
-    wait_for(lambda: settings.current.serve.port == 3)
+    wait_until(lambda: settings.current.serve.port == 3)
     assert settings.failures == 2
 
 
@@ -74,11 +75,11 @@ def test_a_deleted_file_keeps_the_old_settings(
     before = settings.current
     caplog.clear()
     path.unlink()
-    wait_for(lambda: settings.failures == 1)
+    wait_until(lambda: settings.failures == 1)
     assert settings.current is before
     assert caplog.messages == [f"{path}: no such file; the settings stay as they were"]
     replace(path, PORT.format(3))
-    wait_for(lambda: settings.current.serve.port == 3)
+    wait_until(lambda: settings.current.serve.port == 3)
 
 
 def test_an_emptied_file_keeps_the_old_settings(
@@ -87,7 +88,7 @@ def test_an_emptied_file_keeps_the_old_settings(
     before = settings.current
     caplog.clear()
     path.write_bytes(b"")
-    wait_for(lambda: settings.failures == 1)
+    wait_until(lambda: settings.failures == 1)
     assert settings.current is before
     assert caplog.messages == [f"{path}: is empty; the settings stay as they were"]
 
@@ -98,9 +99,9 @@ def test_secrets_are_in_no_log(
     replace(
         path, "[tool_cache]\nredis_url = 'http://:hunter2@cache'\n[serve]\ntoken_env = 'hunter-2'\n"
     )
-    wait_for(lambda: settings.failures == 1)
+    wait_until(lambda: settings.failures == 1)
     replace(path, "[history]\ntarget = 'postgresql://u:hunter2@db/history'\n")
-    wait_for(lambda: settings.current.history.target)
+    wait_until(lambda: settings.current.history.target)
     assert "hunter" not in caplog.text
 
 
@@ -122,7 +123,7 @@ def test_a_link_that_is_swapped(tmp_path: Path, path: Path) -> None:
                 draft.replace(data)
 
             swap()
-            wait_for(lambda number=number: settings.current.serve.port == number, swap)
+            wait_until(lambda number=number: settings.current.serve.port == number, again=swap)
 
 
 def test_a_link_whose_target_changes(tmp_path: Path, path: Path) -> None:
@@ -133,7 +134,7 @@ def test_a_link_whose_target_changes(tmp_path: Path, path: Path) -> None:
     with ReloadingConfig(path) as settings:
         wait_until_watched(settings, target)
         replace(target, PORT.format(3))
-        wait_for(lambda: settings.current.serve.port == 3)
+        wait_until(lambda: settings.current.serve.port == 3)
 
 
 def test_on_change(path: Path, caplog: pytest.LogCaptureFixture) -> None:
@@ -149,10 +150,10 @@ def test_on_change(path: Path, caplog: pytest.LogCaptureFixture) -> None:
         wait_until_watched(settings, path)
         replace(path, PORT.format(2) + "# the same settings")
         replace(path, PORT.format(3))
-        wait_for(lambda: settings.failures == 1)
+        wait_until(lambda: settings.failures == 1)
         assert settings.current.serve.port == 3
         replace(path, PORT.format(4))
-        wait_for(lambda: len(seen) == 3)
+        wait_until(lambda: len(seen) == 3)
     assert [config.serve.port for config in seen] == [2, 3, 4]
     assert f"{path}: on_change raised KeyError; the settings are the new ones" in caplog.messages
     assert "hunter" not in caplog.text
@@ -175,7 +176,7 @@ def test_readers_see_whole_settings(settings: ReloadingConfig, path: Path) -> No
     try:
         for port in (3, 4, 5, 6):
             replace(path, f"[serve]\nport = {port}\nhost = 'host{port}'\n")
-            wait_for(lambda port=port: settings.current.serve.port == port)
+            wait_until(lambda port=port: settings.current.serve.port == port)
     finally:
         end.set()
         for reader in readers:
@@ -199,7 +200,7 @@ def test_start_and_stop(path: Path) -> None:
     path.write_text(PORT.format(9))
     assert settings.current.serve.port == 1
     settings.start()
-    wait_for(lambda: settings.current.serve.port == 9)
+    wait_until(lambda: settings.current.serve.port == 9)
     settings.stop()
 
 
@@ -209,9 +210,10 @@ def test_stop_from_on_change(path: Path) -> None:
     before = threading.active_count()
     settings.start()
     replace(path, PORT.format(2))
-    wait_for(
+    ports = itertools.count(3)
+    wait_until(
         lambda: threading.active_count() == before,
-        lambda: replace(path, PORT.format(time.monotonic_ns() % 60_000)),
+        again=lambda: replace(path, PORT.format(next(ports))),
     )
 
 
@@ -229,7 +231,7 @@ def test_without_a_file_of_the_users(tmp_path: Path, monkeypatch: pytest.MonkeyP
         assert settings.current == Config()
         users.parent.mkdir(parents=True)
         replace(users, PORT.format(3))
-        wait_for(lambda: settings.current.serve.port == 3)
+        wait_until(lambda: settings.current.serve.port == 3)
     assert settings.failures == 0
 
 
@@ -237,7 +239,7 @@ def test_a_folder_that_cannot_be_watched_is_told(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     with ReloadingConfig():
-        wait_for(lambda: caplog.messages)
+        wait_until(lambda: caplog.messages)
     path = tmp_path / "user" / "toolcarry" / "toolcarry.toml"
     assert caplog.messages == [
         f"{path}: its folder can't be watched (FileNotFoundError); the file is looked at every 3600 seconds"
@@ -260,7 +262,7 @@ def test_the_file_is_looked_at_unasked(path: Path, monkeypatch: pytest.MonkeyPat
         path.parent.rename(path.parent.with_name("old"))
         path.parent.mkdir()
         replace(path, PORT.format(3))
-        wait_for(lambda: settings.current.serve.port == 3)
+        wait_until(lambda: settings.current.serve.port == 3)
 
 
 def test_the_beginning_is_as_strict_as_load_config(path: Path) -> None:
@@ -283,7 +285,7 @@ def test_a_file_that_cannot_be_read_any_more(
     caplog.clear()
     path.unlink()
     path.mkdir()
-    wait_for(
+    wait_until(
         lambda: (
             f"{path}: cannot read: Is a directory; the settings stay as they were"
             in caplog.messages

@@ -9,6 +9,7 @@ from typing import Any
 
 import orjson
 import uvicorn
+from clocks import async_wait_until
 
 from toolcarry import Policy
 from toolcarry.integrations.asgi import ToolCarryMiddleware
@@ -128,9 +129,8 @@ async def served(app: Any) -> AsyncIterator[int]:
     server = uvicorn.Server(config)
     task = asyncio.create_task(server.serve())
     try:
-        while not server.started:
-            assert not task.done()
-            await asyncio.sleep(0.01)
+        await async_wait_until(lambda: server.started or task.done(), what="uvicorn to start")
+        assert server.started
         yield server.servers[0].sockets[0].getsockname()[1]
     finally:
         server.should_exit = server.force_exit = True
@@ -203,8 +203,3 @@ async def answer(reader: asyncio.StreamReader) -> tuple[int, bytes]:
         return status, body
     length = head.partition("content-length:")[2].split()
     return status, await reader.readexactly(int(length[0]))
-
-
-async def until(condition: Callable[[], object]) -> None:
-    while not condition():
-        await asyncio.sleep(0.005)

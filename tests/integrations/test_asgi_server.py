@@ -7,6 +7,7 @@ from typing import Any
 
 import httpx
 import pytest
+from clocks import async_wait_until
 from hosts import (
     CUT,
     LONG,
@@ -20,7 +21,6 @@ from hosts import (
     drive,
     raw_request,
     served,
-    until,
 )
 from starlette.applications import Starlette
 from starlette.requests import Request
@@ -136,7 +136,7 @@ def test_each_chunk_of_a_response_is_there_before_the_next_is_made() -> None:
             assert transformer.told == []
             seen.set()
         assert await reader.readexactly(5) == b"0\r\n\r\n"
-        await until(lambda: transformer.told)
+        await async_wait_until(lambda: transformer.told)
 
     drive(middleware, client)
 
@@ -159,7 +159,7 @@ def test_a_client_that_hangs_up_in_the_middle_of_a_response_is_heard_of() -> Non
         writer.write(raw_request(LONG))
         await reader.readuntil(b"first")
         writer.close()
-        await until(lambda: len(heard) == 2)
+        await async_wait_until(lambda: len(heard) == 2)
 
     drive(middleware, client)
     assert heard == ["http.disconnect", "end"]
@@ -173,7 +173,7 @@ def test_a_client_that_hangs_up_while_it_sends_is_heard_of() -> None:
         writer.write(raw_request(LONG)[:-50])
         await writer.drain()
         writer.close()
-        await until(lambda: echo.received)
+        await async_wait_until(lambda: echo.received)
 
     drive(app, client)
     assert [message["type"] for message in echo.received] in (
@@ -190,7 +190,7 @@ def test_the_stream_of_a_framework_is_closed_when_its_client_leaves() -> None:
         try:
             while True:
                 yield b"data: {}\n\n"
-                await asyncio.sleep(0.005)
+                await asyncio.sleep(0)
         finally:
             closed.append(True)
 
@@ -207,7 +207,7 @@ def test_the_stream_of_a_framework_is_closed_when_its_client_leaves() -> None:
         writer.write(raw_request(LONG))
         await reader.readuntil(b"data: {}")
         writer.close()
-        await until(lambda: closed)
+        await async_wait_until(lambda: closed)
 
     drive(app, client)
     assert transformer.told == []
@@ -227,7 +227,7 @@ class Flawed(NamingTransformer):
             case 0:
                 raise ConnectionError
             case 1:
-                await asyncio.sleep(60)
+                await asyncio.Event().wait()
             case 2:
                 return None
         return Changed(body, False)
@@ -235,7 +235,7 @@ class Flawed(NamingTransformer):
     async def aanswered(self, *_: Any, **__: Any) -> None:
         if self.asked % 2:
             raise OSError
-        await asyncio.sleep(60)
+        await asyncio.Event().wait()
 
 
 def test_no_request_of_many_clients_fails_whatever_does() -> None:

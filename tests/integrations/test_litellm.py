@@ -10,7 +10,6 @@ import os
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -24,6 +23,7 @@ if importlib.util.find_spec("litellm") is None:
 import anthropic
 import httpx
 import openai
+from clocks import wait_until
 from sdk_turns import SAY, result
 from upstreams import AnthropicFake, Asked, OpenAIFake, content_of, reads_then_quotes, serving
 from upstreams.script import strings
@@ -85,22 +85,19 @@ def litellm_proxy(folder: Path, urls: dict[str, str]) -> Iterator[str]:
     ) as process:  # fmt: skip
         try:
             url = f"http://127.0.0.1:{port}"
-            wait_for(f"{url}/health/liveliness", process)
+            alive = f"{url}/health/liveliness"
+            wait_until(lambda: answers(alive, process), seconds=90, what="LiteLLM to answer")
             yield url
         finally:
             process.terminate()
 
 
-def wait_for(url: str, process: subprocess.Popen[bytes]) -> None:
-    deadline = time.monotonic() + 90
-    while time.monotonic() < deadline:
-        assert process.poll() is None, "LiteLLM ended"
-        try:
-            if httpx.get(url, timeout=2).status_code == 200:
-                return
-        except httpx.TransportError:
-            time.sleep(0.2)
-    pytest.fail("LiteLLM does not answer")
+def answers(url: str, process: subprocess.Popen[bytes]) -> bool:
+    assert process.poll() is None, "LiteLLM ended"
+    try:
+        return httpx.get(url, timeout=2).status_code == 200
+    except httpx.TransportError:
+        return False
 
 
 @pytest.fixture(scope="module")

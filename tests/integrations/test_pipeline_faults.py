@@ -34,11 +34,11 @@ class Failing(NamingTransformer):
 
 class Slow(NamingTransformer):
     async def atransform_body(self, *_: Any, **__: Any) -> Changed:
-        await asyncio.sleep(60)
+        await asyncio.Event().wait()
         raise AssertionError
 
     async def aanswered(self, *_: Any, **__: Any) -> None:
-        await asyncio.sleep(60)
+        await asyncio.Event().wait()
 
 
 class PanicException(BaseException):

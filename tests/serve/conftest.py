@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
@@ -46,7 +47,7 @@ def serve() -> Iterator[Callable[..., str]]:
 def start(serve: Callable[..., str]) -> Start:
     """Start a proxy with these upstreams; its URL. A fake is served first; a string is the URL of one that is.
 
-    With a ``config`` it has the middleware of those settings, else none.
+    With a ``config`` it has the middleware of those settings, which goes by ``clock``, else none.
     """
 
     def start(
@@ -57,6 +58,7 @@ def start(serve: Callable[..., str]) -> Start:
         upstream_options: dict[str, Any] | None = None,
         app_options: dict[str, Any] | None = None,
         config: Config | None = None,
+        clock: Callable[[], float] = time.monotonic,
         **options: Any,
     ) -> str:
         made = [
@@ -72,7 +74,7 @@ def start(serve: Callable[..., str]) -> Start:
         settings = Serve(upstreams=tuple(made), **options)
         if config is None:
             return serve(create_app(settings, **(app_options or {})), lifespan="on")
-        return serve(Proxy(replace(config, serve=settings)).app, lifespan="on")
+        return serve(Proxy(replace(config, serve=settings), clock=clock).app, lifespan="on")
 
     return start
 

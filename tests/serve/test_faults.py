@@ -99,12 +99,16 @@ def proxy(
     upstreams: dict[str, AnthropicFake],
     postgres: PostgresServer,
     redis_server: RedisServer,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> Iterator[Client]:
     """A client of a proxy whose sessions and tools are on servers, and whose summarizer is another's."""
+    monkeypatch.setattr("toolcarry.tract.store.postgres.PATIENCE", 0.5)
     config = parse_config(SETTINGS.format(target=postgres.url(), redis=redis_server.url))
     client = Client(start(upstreams, config=config))
+    failing_summarizer.may_end.clear()
     yield client
     failing_summarizer.way = "works"
+    failing_summarizer.may_end.set()
     with suppress(ProcessLookupError):
         postgres.go_on()
     client.http.close()

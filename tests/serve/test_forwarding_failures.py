@@ -10,6 +10,7 @@ import anthropic
 import httpx
 import openai
 import pytest
+from clocks import wait_until
 from forwarded import FAKES, LONG, MESSAGES, Echo
 from sdk_turns import PROVIDERS, SAY
 from upstreams import AnthropicFake, Turn
@@ -131,8 +132,6 @@ def test_a_client_that_goes_while_it_sends(echo, http):
     url = httpx.URL(echo(app))
     with socket.create_connection((url.host, url.port)) as connection:
         connection.sendall(b"POST /v1/x HTTP/1.1\r\nhost: x\r\ncontent-length: 9\r\n\r\nabc")
-    text = ""
-    while 'status="none"' not in text:
-        text = http.get(f"{url}/metrics").text
-    assert 'toolcarry_requests_total{upstream="none",status="none"} 1' in text
+    line = 'toolcarry_requests_total{upstream="none",status="none"} 1'
+    wait_until(lambda: line in http.get(f"{url}/metrics").text, what="the request to be counted")
     assert app.scopes == []

@@ -8,12 +8,14 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import httpx
 import ollama
 import pytest
+from clocks import wait_until
 from proxy_process import running
 from redis_server import RedisServer
 from upstreams import OllamaFake, Turn
@@ -162,6 +164,28 @@ def count_of(url: str, name: str) -> int:
     return sum(int(line.split()[-1]) for line in lines if f'"{name}"' in line)
 
 
+def say_more(talks: list[Talk]) -> None:
+    """Wait until each of them has made some more requests."""
+    counts = [len(talk.times) + 3 for talk in talks]
+    wait_until(
+        lambda: all(len(talk.times) >= count for talk, count in zip(talks, counts, strict=True)),
+        what="all clients to be answered",
+    )
+
+
+def until_redis_is_asked_again(url: str, talk: Talk) -> None:
+    """Talk until no request has to do with what is in memory."""
+    before = -1
+
+    def is_asked() -> bool:
+        nonlocal before
+        talk.say()
+        last, before = before, count_of(url, "tools.degrade")
+        return before == last
+
+    wait_until(is_asked, what="Redis to be asked again")
+
+
 def test_many_clients_while_redis_fails_in_turn(
     start_proxy: StartProxy, start_talk: StartTalk, fake: OllamaFake, redis_server: RedisServer
 ) -> None:
@@ -170,7 +194,7 @@ def test_many_clients_while_redis_fails_in_turn(
     for talk in talks:
         talk.say(with_tools=True)
     with talking(talks) as failed:
-        time.sleep(0.5)
+        say_more(talks)
         before = [len(talk.times) for talk in talks]
         for _ in range(2):
             for fail, heal in (
@@ -180,11 +204,12 @@ def test_many_clients_while_redis_fails_in_turn(
                 fail()
                 newcomer = start_talk(url)  # whose tools only memory ever has, until Redis is back
                 newcomer.say(with_tools=True)
-                time.sleep(0.5)
+                say_more(talks)
                 newcomer.say()
                 heal()
-                time.sleep(0.3)
+                say_more(talks)
                 newcomer.say()
+            until_redis_is_asked_again(url, newcomer)
     usual = [each for talk, end in zip(talks, before, strict=True) for each in talk.times[1:end]]
     times = [each for talk, end in zip(talks, before, strict=True) for each in talk.times[end:]]
     assert failed == []
@@ -196,6 +221,12 @@ def test_many_clients_while_redis_fails_in_turn(
     assert count_of(url, "tools.hit") >= len(times)
 
 
+def has_tools(talk: Talk, fake: OllamaFake) -> bool:
+    """Whether what a client says next reaches the upstream with tools."""
+    talk.say()
+    return bool(fake.recorded[-1].json.get("tools"))
+
+
 def test_two_proxies_share_tools_and_each_has_its_own_when_redis_is_gone(
     start_proxy: StartProxy, start_talk: StartTalk, fake: OllamaFake, redis_server: RedisServer
 ) -> None:
@@ -205,10 +236,7 @@ def test_two_proxies_share_tools_and_each_has_its_own_when_redis_is_gone(
     for talk, other in zip(talks, others, strict=True):
         talk.say(with_tools=True)
         other.say()  # in a conversation without a call nothing comes back
-        deadline = time.monotonic() + 30
-        while not fake.recorded[-1].json.get("tools"):  # at once, where the machine isn't busy
-            assert time.monotonic() < deadline
-            other.say()
+        wait_until(partial(has_tools, other, fake))  # at once, where the machine isn't busy
     redis_server.kill()
     fake.recorded.clear()
     for talk in (*talks, *others):
@@ -228,15 +256,7 @@ def test_a_proxy_that_starts_before_redis(
     redis_server.start()
     other = start_talk(start_proxy(), talk.number)
     other.say(with_tools=True)  # nothing is known to this one
-    deadline = time.monotonic() + 30
-    before = count_of(one, "tools.degrade")
-    while True:  # until the first one asks Redis again
-        talk.say()
-        if (now := count_of(one, "tools.degrade")) == before:
-            break
-        before = now
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
+    until_redis_is_asked_again(one, talk)
     redis_server.kill()
     talk.say()
     other.say()

@@ -5,10 +5,10 @@ Ollama's own client is one of them: without tools it sends an empty list.
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import pytest
+from clocks import Clock
 from ollama_talks import (
     ALWAYS,
     CONFIG,
@@ -104,14 +104,14 @@ def test_each_model_gets_its_own(start: Any, clients: Any, fake: OllamaFake) -> 
 
 
 def test_behind_the_time_to_live_there_are_none(start: Any, clients: Any, fake: OllamaFake) -> None:
-    config = parse_config("[tool_cache]\nttl = 1.0\n")
-    client = clients("ollama", start({"a": fake}, config=config), headers=ME)
+    config, clock = parse_config("[tool_cache]\nttl = 160.0\n"), Clock()
+    client = clients("ollama", start({"a": fake}, config=config, clock=clock), headers=ME)
     messages = first_turn(client)
     for _ in range(3):  # each use lets them live anew
-        time.sleep(0.5)
+        clock.advance(80)
         chat(client, messages)
         assert names_in(fake) == WORDS
-    time.sleep(1.2)
+    clock.advance(170)  # a sixteenth more than 160
     chat(client, messages)
     assert not names_in(fake)
 

@@ -2,11 +2,11 @@
 
 import asyncio
 import threading
-import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
+from clocks import wait_until
 from summarizers import (
     SOON,
     TALK,
@@ -57,12 +57,10 @@ def test_so_many_threads_are_left_behind_and_no_more(ask: Ask) -> None:
         assert not started.acquire(blocking=False)
     finally:
         over.set()
-    for _ in range(1_000):  # the threads end, and give their places back
-        if summaries.summarize("[USER]\nAgain.\n[/USER]").status == "made":
-            break
-        time.sleep(0.01)
-    else:
-        pytest.fail("no thread gave its place back")
+    wait_until(  # the threads end, and give their places back
+        lambda: summaries.summarize("[USER]\nAgain.\n[/USER]").status == "made",
+        what="a thread to give its place back",
+    )
 
 
 def test_a_coroutine_that_is_late_is_cancelled(ask: Ask) -> None:
@@ -70,7 +68,7 @@ def test_a_coroutine_that_is_late_is_cancelled(ask: Ask) -> None:
 
     async def hang(text: str, instructions: str) -> str:
         try:
-            await asyncio.sleep(SOON)
+            await asyncio.Event().wait()
         except asyncio.CancelledError:
             cancelled.set()
             raise

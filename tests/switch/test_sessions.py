@@ -1,10 +1,10 @@
 """What the switch remembers in memory, within bounds."""
 
-import time
 from dataclasses import replace
 from typing import Any
 
 import pytest
+from clocks import Clock
 from talks_of_sessions import REQUEST, WHERE, key, session
 from wire_talks import OPENAI
 
@@ -46,11 +46,12 @@ def test_one_that_is_too_large_even_so_takes_what_it_replaces_with_it() -> None:
 
 
 def test_they_live_from_their_last_use_on() -> None:
-    sessions = MemorySessions(ttl=0.4)
+    clock = Clock()
+    sessions = MemorySessions(ttl=160.0, clock=clock)
     sessions.save(key(1), session(10))
     sessions.save(key(2), session(10))
     for _ in range(4):
-        time.sleep(0.2)
+        clock.advance(80)
         assert sessions.load(key(1)) is not None
     assert sessions.load(key(2)) is None
 

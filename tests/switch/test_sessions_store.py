@@ -3,11 +3,11 @@
 import asyncio
 import json
 import os
-import time
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from clocks import Clock
 from postgres_server import PostgresServer
 from stores import held
 from talks_of_sessions import REQUEST, WHERE, key
@@ -167,13 +167,14 @@ def test_what_was_not_written_while_it_was_locked_is_written_with_the_next_chang
     tmp_path: Path,
 ) -> None:
     path = tmp_path / "sessions.db"
-    sessions = HistorySessions(path, busy_timeout=0.1, pause=0.001)
+    clock = Clock()
+    sessions = HistorySessions(path, busy_timeout=0.1, pause=10.0, clock=clock)
     made = SummarizeTransformer(sessions=sessions)
     with held(path):
         made.answered("c", "a", tenant="t")
-        time.sleep(0.01)
+        clock.advance(10)
         sent = made.transform(REQUEST, **WHERE).messages
-    time.sleep(0.01)
+    clock.advance(10)
     made.answered("c", "b", tenant="t")
     sessions.close()
     again = HistorySessions(path)
@@ -182,7 +183,10 @@ def test_what_was_not_written_while_it_was_locked_is_written_with_the_next_chang
     again.close()
 
 
-def test_a_server_that_stands_still_costs_no_request(postgres: PostgresServer) -> None:
+def test_a_server_that_stands_still_costs_no_request(
+    postgres: PostgresServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("toolcarry.tract.store.postgres.PATIENCE", 0.5)
     sessions = HistorySessions(postgres.url(), busy_timeout=0.5, pause=60.0)
     made = SummarizeTransformer(sessions=sessions)
     made.answered("c", "a", tenant="t")

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from clocks import Clock, wait_until
 from redis_server import RedisServer
 
 from toolcarry.tool_cache import RedisToolCache, ToolCache, ToolResolution
@@ -42,10 +43,18 @@ def names(server: RedisServer) -> list[str]:
         return sorted(name.decode().removeprefix(PREFIX) for name in client.scan_iter())
 
 
+def let_time_go_by(clock: Clock, server: RedisServer, seconds: float) -> None:
+    """Advance the clock of caches, and that of Redis as well: what it holds has so much less time to live."""
+    clock.advance(seconds)
+    with server.client() as client:
+        for name in client.scan_iter():
+            client.pexpire(name, client.pttl(name) - round(seconds * 1_000))
+
+
 def asked(
-    cache: ToolCache, way: str, *requests: Any, rest: float = 0.0
+    cache: ToolCache, way: str, *requests: Any, between: Callable[[], object] = lambda: None
 ) -> tuple[list[ToolResolution], list[float]]:
-    """Requests for ``m``, one after the other with a ``rest``: what came of each, and how long it took."""
+    """Requests for ``m``, one after the other: what came of each, and how long it took."""
     found: list[ToolResolution] = []
     times: list[float] = []
 
@@ -57,7 +66,8 @@ def asked(
             else:
                 found.append(cache.resolve("m", tools))
             times.append(time.perf_counter() - start)
-            await asyncio.sleep(rest)
+            between()
+            await asyncio.sleep(0)
 
     asyncio.run(ask())
     return found, times
@@ -65,11 +75,10 @@ def asked(
 
 def until_others_have_it(cache: ToolCache, server: RedisServer, *models: str) -> None:
     """Ask for models' tools until Redis has them."""
-    deadline = time.monotonic() + 30
-    while True:
+
+    def others_have_it() -> bool:
         assert [cache.resolve(model, None).tools for model in models] == [TOOLS] * len(models)
         found = [opened(server).resolve(model, None).tools for model in models]
-        if found == [TOOLS] * len(models):
-            return
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
+        return found == [TOOLS] * len(models)
+
+    wait_until(others_have_it, what="Redis to have the tools")

@@ -7,10 +7,10 @@ import json
 import logging
 import subprocess
 import sys
-import time
 from typing import Any
 
 import pytest
+from clocks import Clock
 
 import toolcarry
 from toolcarry.errors import ConfigError
@@ -170,12 +170,13 @@ def test_settings_that_are_none() -> None:
 
 
 def test_definitions_live_from_their_last_use_on() -> None:
-    cache = ToolCache(MemoryToolCache(ttl=0.4))
+    clock = Clock()
+    cache = ToolCache(MemoryToolCache(ttl=160.0, clock=clock))
     cache.resolve("used", TOOLS)
     cache.resolve("sent again", TOOLS)
     cache.resolve("unused", TOOLS)
     for _ in range(4):
-        time.sleep(0.2)
+        clock.advance(80)
         assert cache.resolve("used", None).source == "cache"
         cache.resolve("sent again", TOOLS)
     assert cache.resolve("unused", None).source == "none"

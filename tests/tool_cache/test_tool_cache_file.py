@@ -8,11 +8,12 @@ import sqlite3
 import stat
 import subprocess
 import sys
-import time
 from pathlib import Path
+from typing import Any
 
 import apsw
 import pytest
+from clocks import Clock
 
 from toolcarry.errors import StoreError
 from toolcarry.tool_cache import SQLiteToolCache, ToolCache
@@ -20,8 +21,8 @@ from toolcarry.tool_cache import SQLiteToolCache, ToolCache
 TOOLS = [{"name": "f", "input_schema": {"type": "object"}, "cache_control": {"type": "ephemeral"}}]
 
 
-def opened(path: Path, **settings: float) -> ToolCache:
-    return ToolCache(SQLiteToolCache(path, **settings))  # type: ignore[arg-type]
+def opened(path: Path, **settings: Any) -> ToolCache:
+    return ToolCache(SQLiteToolCache(path, **settings))
 
 
 def test_definitions_outlive_the_process(tmp_path: Path) -> None:
@@ -52,18 +53,19 @@ def test_two_processes_share_a_file(tmp_path: Path) -> None:
 
 
 def test_they_live_from_their_last_use_on_and_are_bounded(tmp_path: Path) -> None:
-    path = tmp_path / "tools.db"
-    cache = opened(path, ttl=0.8, max_entries=3)
+    path, clock = tmp_path / "tools.db", Clock()
+    settings = {"ttl": 160.0, "clock": clock, "wall_clock": clock}
+    cache = opened(path, max_entries=3, **settings)
     for number in range(6):
         cache.resolve(f"m{number}", TOOLS, style="anthropic")
-    fresh = opened(path, ttl=0.8, max_entries=3)
+    fresh = opened(path, max_entries=3, **settings)
     assert [fresh.resolve(f"m{number}", None).source for number in (0, 2, 3, 5)] == [
         "none", "none", "cache", "cache"
     ]  # fmt: skip
     for _ in range(3):
-        time.sleep(0.4)
-        assert opened(path, ttl=0.8).resolve("m5", None).source == "cache"
-    assert opened(path, ttl=0.8).resolve("m3", None).source == "none"
+        clock.advance(80)
+        assert opened(path, **settings).resolve("m5", None).source == "cache"
+    assert opened(path, **settings).resolve("m3", None).source == "none"
 
 
 def test_a_file_of_something_else_is_refused(tmp_path: Path) -> None:

@@ -4,35 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from functools import partial
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from cachetools import TTLCache
+from clocks import Clock, async_wait_until
 from definition_styles import NEED_A_SCHEMA, STYLES, WRITERS, Said, joined, no_arguments
+from late_threads import CountingCache
 
-from toolcarry import sliding
 from toolcarry.errors import ConfigError
 from toolcarry.tool_cache import MemoryToolCache, ToolCache, convert_tools
 from toolcarry.tool_cache.shared import SharedToolCache
-
-
-class Clock:
-    """The clock of what is held in memory, which stands until it is moved."""
-
-    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.now = 1_000.0
-        monkeypatch.setattr(sliding, "TTLCache", partial(TTLCache, timer=self.look))
-        monkeypatch.setattr(sliding, "time", SimpleNamespace(monotonic=self.look))
-
-    def look(self) -> float:
-        return self.now
-
-
-@pytest.fixture
-def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
-    return Clock(monkeypatch)
 
 
 def tool(name: str, description: str = "") -> dict[str, Any]:
@@ -112,18 +93,19 @@ def test_a_style_that_is_no_text_is_refused_as_any_other(style: Any) -> None:
 # What lives in memory
 
 
-def test_an_entry_that_was_asked_for_in_many_styles_lives_anew(clock: Clock) -> None:
+def test_an_entry_that_was_asked_for_in_many_styles_lives_anew() -> None:
     """Each style that it is written in makes it larger."""
-    cache = ToolCache(MemoryToolCache(max_bytes=4_000, max_entries=1, ttl=160.0))
+    clock = Clock()
+    cache = ToolCache(MemoryToolCache(max_bytes=4_000, max_entries=1, ttl=160.0, clock=clock))
     cache.resolve("m", [tool("f", "x" * 1_000)])
     for style in STYLES:
         assert cache.resolve("m", None, style=style).source == "cache"
-    clock.now += 20
+    clock.advance(20)
     assert cache.resolve("m", None).source in ("cache", "none")
     assert cache.resolve("m", [tool("f", "x" * 1_000)]).source == "request"
 
 
-def test_what_is_held_is_bounded_in_whatever_styles_it_is_asked_for(clock: Clock) -> None:
+def test_what_is_held_is_bounded_in_whatever_styles_it_is_asked_for() -> None:
     store = MemoryToolCache(max_bytes=20_000, max_entries=20, ttl=160.0)
     cache = ToolCache(store)
     for number in range(12):
@@ -159,10 +141,10 @@ class SlowStore(SharedToolCache):
         self.values[name] = value
 
 
-async def let_go(store: SlowStore) -> None:
+async def let_go(cache: CountingCache, store: SlowStore) -> None:
     """Let those that wait come to their end."""
     store.may_go.set()
-    await asyncio.sleep(0.2)
+    await async_wait_until(lambda: not cache.running, what="the late threads")
 
 
 def test_tools_that_come_late_do_not_replace_newer_ones() -> None:
@@ -170,11 +152,11 @@ def test_tools_that_come_late_do_not_replace_newer_ones() -> None:
 
     async def main() -> list[Any]:
         store = SlowStore()
-        cache = ToolCache(store)
+        cache = CountingCache(store)
         store.to_hold = 1
         await cache.aresolve("m", [tool("old")])
         await cache.aresolve("m", [tool("new")])
-        await let_go(store)
+        await let_go(cache, store)
         return (await cache.aresolve("m", None)).tools
 
     assert asyncio.run(main()) == [tool("new")]
@@ -183,11 +165,11 @@ def test_tools_that_come_late_do_not_replace_newer_ones() -> None:
 def test_a_request_is_counted_once_however_long_the_store_takes() -> None:
     async def main() -> tuple[int, int]:
         store = SlowStore()
-        cache = ToolCache(store)
+        cache = CountingCache(store)
         await cache.aresolve("m", [tool("f")])
         store.to_hold = 1
         assert (await cache.aresolve("m", None)).tools == [tool("f")]
-        await let_go(store)
+        await let_go(cache, store)
         return cache.counts["hit"], cache.counts["miss"]
 
     assert asyncio.run(main()) == (1, 0)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import threading
-import time
 from typing import Any
 
 import pytest
+from clocks import Clock
 from redis_caches import (
     PREFIX,
     TOOLS,
     asked,
+    let_time_go_by,
     names,
     opened,
     tool,
@@ -98,18 +99,19 @@ def test_each_use_lets_them_live_anew(redis_server: RedisServer) -> None:
 
 
 def test_they_live_from_their_last_use_on(redis_server: RedisServer) -> None:
-    cache = opened(redis_server, ttl=0.6)
+    clock = Clock()
+    cache = opened(redis_server, ttl=160.0, clock=clock)
     for model in ("used", "sent again", "unused"):
         cache.resolve(model, TOOLS)
     for _ in range(4):
-        time.sleep(0.3)
+        let_time_go_by(clock, redis_server, 80)
         assert cache.resolve("used", None).source == "cache"
         cache.resolve("sent again", TOOLS)
-    fresh = opened(redis_server, ttl=0.6)
+    fresh = opened(redis_server, ttl=160.0, clock=clock)
     for found in (cache, fresh):
         sources = [found.resolve(model, None).source for model in ("used", "sent again", "unused")]
         assert sources == ["cache", "cache", "none"]
-    time.sleep(0.7)  # and a sixteenth of 0.6 more, in memory
+    let_time_go_by(clock, redis_server, 170)  # in memory they live a sixteenth longer
     assert names(redis_server) == []
     assert cache.resolve("used", None).source == "none"
 

@@ -8,6 +8,8 @@ import statistics
 import time
 
 import pytest
+from clocks import Clock, wait_until
+from late_threads import CountingCache
 from redis_caches import (
     MOST,
     TOOLS,
@@ -55,11 +57,17 @@ def test_who_asks_a_redis_that_stands_still_waits_no_longer_than_is_promised(
     redis_server: RedisServer, way: str
 ) -> None:
     """Each of these requests comes after the pause, so that it asks, and waits in vain."""
-    cache = hurried(redis_server.url, pause=0.001)
+    clock = Clock()
+    cache = CountingCache(RedisToolCache(redis_server.url, pause=2.0, clock=clock))
+
+    def pause() -> None:
+        wait_until(lambda: not cache.running, what="a thread that is late to fail")
+        clock.advance(2)
+
     cache.resolve("m", TOOLS)
     redis_server.stop()
     for request in (None, TOOLS[:1]):
-        found, times = asked(cache, way, *[request] * 15, rest=0.005)
+        found, times = asked(cache, way, *[request] * 15, between=pause)
         assert {each.source for each in found} == {"cache" if request is None else "request"}
         assert 0.005 < statistics.median(times) < MOST  # the longest may be another program's
 

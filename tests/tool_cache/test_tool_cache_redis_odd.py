@@ -6,12 +6,14 @@ import asyncio
 import os
 import socket
 import statistics
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from typing import Any
 
 import pytest
+from clocks import Clock
 from listeners import Listener, Pretend, Relay
 from redis_server import RedisServer
 
@@ -44,7 +46,7 @@ def pretend(listen: Callable[..., str]) -> Pretend:
         def serve(connection: socket.socket) -> None:
             while connection.recv(65_536):
                 for piece in pieces:
-                    time.sleep(pause)
+                    time.sleep(pause)  # noqa: TID251 - the slowness that is tested
                     connection.sendall(piece)
 
         return listen(serve)
@@ -61,7 +63,7 @@ def relay(listen: Callable[..., str], redis_server: RedisServer) -> Relay:
             with socket.create_connection(("127.0.0.1", redis_server.port)) as server:
                 while asked := connection.recv(65_536):
                     server.sendall(asked)
-                    time.sleep(delay)
+                    time.sleep(delay)  # noqa: TID251 - the slowness that is tested
                     connection.sendall(server.recv(1 << 20))
 
         return listen(serve)
@@ -72,7 +74,8 @@ def relay(listen: Callable[..., str], redis_server: RedisServer) -> Relay:
 def check(url: str, way: str, **settings: Any) -> list[float]:
     """Memory answers, whatever is at the URL; how long each request took, of which some ask Redis."""
     times = []
-    cache = ToolCache(RedisToolCache(url, **{"pause": 0.001, **settings}))
+    clock = Clock()
+    cache = ToolCache(RedisToolCache(url, **{"pause": 1.0, "clock": clock, **settings}))
 
     async def ask() -> None:
         for given in [TOOLS, None] * 8:
@@ -83,7 +86,8 @@ def check(url: str, way: str, **settings: Any) -> list[float]:
                 found = await cache.aresolve("m", given)
             times.append(time.perf_counter() - start)
             assert found.tools == TOOLS
-            await asyncio.sleep(0.002)
+            clock.advance(1)
+            await asyncio.sleep(0)
 
     asyncio.run(ask())
     cache.close()
@@ -144,24 +148,28 @@ def test_a_redis_that_is_far_away(relay: Relay, delay: float, way: str) -> None:
 
 
 @pytest.fixture
-def slow_names(monkeypatch: pytest.MonkeyPatch) -> float:
-    """A name server that doesn't answer; after how many seconds that is known."""
+def slow_names(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A name server that doesn't answer until the test is over."""
+    is_over = threading.Event()
 
     def look_up(*_: Any, **__: Any) -> Any:
-        time.sleep(0.5)
+        assert is_over.wait(60)
         raise socket.gaierror(socket.EAI_AGAIN, "Temporary failure in name resolution")
 
     monkeypatch.setattr(socket, "getaddrinfo", look_up)
-    return 0.5
+    yield
+    is_over.set()
 
 
+@pytest.mark.usefixtures("slow_names")
 @pytest.mark.parametrize("way", ["resolve", "aresolve"])
-def test_a_name_that_takes_long_to_be_looked_up(slow_names: float, way: str) -> None:
+def test_a_name_that_takes_long_to_be_looked_up(way: str) -> None:
     times = check("redis://redis.example", way, pause=60.0)
-    assert max(times) < slow_names / 2
+    assert max(times) < 0.25
 
 
-def test_who_waits_for_redis_takes_no_threads_from_others(slow_names: float) -> None:
+@pytest.mark.usefixtures("slow_names")
+def test_who_waits_for_redis_takes_no_threads_from_others() -> None:
     """The loop's own are few, and the same that look up the names of upstreams."""
     cache = ToolCache(RedisToolCache("redis://redis.example"))
 
@@ -174,7 +182,7 @@ def test_who_waits_for_redis_takes_no_threads_from_others(slow_names: float) -> 
         assert [found.tools for found in await asyncio.gather(*waiting)] == [TOOLS] * 100
         return waited
 
-    assert asyncio.run(ask()) < slow_names / 2
+    assert asyncio.run(ask()) < 0.25
 
 
 @pytest.mark.parametrize("way", ["resolve", "aresolve"])
@@ -236,14 +244,15 @@ def test_tools_that_came_while_redis_was_gone_are_newer_than_what_it_has(
     redis_server: RedisServer, is_told: bool
 ) -> None:
     """What the client sent last counts, if Redis knows of it or not."""
-    cache = ToolCache(RedisToolCache(redis_server.url, pause=0.05))
+    clock = Clock()
+    cache = ToolCache(RedisToolCache(redis_server.url, pause=2.0, clock=clock))
     cache.resolve("m", TOOLS)
     redis_server.stop()
     newer = TOOLS[1:]
     cache.resolve("m", newer)
     assert cache.resolve("m", None).tools == newer
     redis_server.go_on()
-    time.sleep(0.1)
+    clock.advance(2)
     if is_told:
         cache.resolve("m", newer)
     assert cache.resolve("m", None).tools == newer

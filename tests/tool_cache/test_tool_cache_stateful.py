@@ -5,12 +5,9 @@ from __future__ import annotations
 import asyncio
 import json
 from collections import Counter
-from functools import partial
-from types import SimpleNamespace
 from typing import Any
 
-import pytest
-from cachetools import TTLCache
+from clocks import Clock
 from definition_styles import WRITERS, Said, joined
 from drafts_of_tools import (
     ALIKE,
@@ -40,7 +37,6 @@ from hypothesis.stateful import (
 )
 from strategies_definitions import SERVER_TOOLS
 
-from toolcarry import sliding
 from toolcarry.tool_cache import MemoryToolCache, ToolCache
 
 TTL = 160
@@ -56,10 +52,7 @@ class ToolCaches(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
-        self.now = 1_000
-        self.patch = pytest.MonkeyPatch()
-        self.patch.setattr(sliding, "TTLCache", partial(TTLCache, timer=self.clock))
-        self.patch.setattr(sliding, "time", SimpleNamespace(monotonic=self.clock))
+        self.clock = Clock()
         self.known: dict[tuple[str, str], Kept] = {}  # in the order of their use
         self.expected: Counter[str] = Counter()
         self.returned: list[Any] = []
@@ -71,14 +64,8 @@ class ToolCaches(RuleBasedStateMachine):
     )
     def make(self, when: Any, empty_means_absent: bool) -> None:
         self.when, self.empty_means_absent = when, empty_means_absent
-        backend = MemoryToolCache(ttl=TTL, max_entries=self.most)
+        backend = MemoryToolCache(ttl=TTL, max_entries=self.most, clock=self.clock)
         self.cache = ToolCache(backend, when=when, empty_means_absent=empty_means_absent)
-
-    def teardown(self) -> None:
-        self.patch.undo()
-
-    def clock(self) -> int:
-        return self.now
 
     def resolve(self, is_task: bool, owner: tuple[str, str], tools: Any, **options: Any) -> Any:
         scope, model = owner
@@ -162,7 +149,9 @@ class ToolCaches(RuleBasedStateMachine):
             if valid:
                 self.expected["store"] += 1
                 self.known.pop(owner, None)
-                self.known[owner] = Kept(style, written, valid, said, self.now, self.now)
+                self.known[owner] = Kept(
+                    style, written, valid, said, self.clock.now, self.clock.now
+                )
                 self.leave_out()
             elif kept is not None:
                 self.touched(owner)
@@ -224,17 +213,17 @@ class ToolCaches(RuleBasedStateMachine):
     def is_there(self, owner: Any) -> bool | None:
         """Whether an owner's tools still live; ``None`` where they may or may not."""
         kept = self.known.get(owner)
-        if kept is None or self.now - kept.touched_at >= TTL + STEP:
+        if kept is None or self.clock.now - kept.touched_at >= TTL + STEP:
             return False
-        return True if self.now - kept.used_at < TTL else None
+        return True if self.clock.now - kept.used_at < TTL else None
 
     def used(self, owner: Any) -> None:
         self.known[owner] = kept = self.known.pop(owner)
-        kept.use(self.now)
+        kept.use(self.clock.now)
 
     def touched(self, owner: Any) -> None:
         self.known[owner] = kept = self.known.pop(owner)
-        kept.touched_at = self.now
+        kept.touched_at = self.clock.now
 
     @precondition(lambda self: self.returned)
     @rule(data=st.data())
@@ -245,7 +234,7 @@ class ToolCaches(RuleBasedStateMachine):
     @precondition(lambda self: self.is_moving)
     @rule(seconds=st.sampled_from((1, STEP, STEP + 1, TTL // 2, TTL - 1, TTL, TTL + STEP)))
     def let_time_go_by(self, seconds: int) -> None:
-        self.now += seconds
+        self.clock.advance(seconds)
 
     @rule()
     def ask_for_all(self) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import children
 import pytest
+from clocks import wait_until
 from postgres_server import PostgresServer
 
 from toolcarry.errors import StoreError, StoreVersionError
@@ -43,17 +44,17 @@ def end_backends(postgres: PostgresServer, url: str) -> int:
     return len(ended)
 
 
-def say_again(tract: Tract, text: str, seconds: float = 30.0) -> None:
+def say_again(tract: Tract, text: str) -> None:
     """Make the same call until it is done, as after an error."""
-    deadline = time.monotonic() + seconds
-    while True:
+
+    def is_done() -> bool:
         try:
             tract.user(text)
         except StoreError:
-            assert time.monotonic() < deadline
-            time.sleep(0.1)
-        else:
-            return
+            return False
+        return True
+
+    wait_until(is_done, what="the server")
 
 
 def texts(tract: Tract) -> list[str]:
@@ -120,7 +121,6 @@ def test_an_append_is_there_when_its_statement_is_done(
 
 WRITE_ON = """
 import sys
-import time
 from toolcarry.errors import StoreError
 from toolcarry.tract import Tract
 
@@ -131,7 +131,6 @@ with Tract.open(sys.argv[1]) as tract:
                 commit = tract.user(f"{number}")
             except StoreError as error:
                 print(number, error, file=sys.stderr)
-                time.sleep(0.02)
                 continue
             print(commit.commit_hash, flush=True)
             break
@@ -161,7 +160,7 @@ def test_connections_that_are_ended_at_any_moment(postgres: PostgresServer, url:
 
 
 def test_a_server_that_dies(own_server: PostgresServer, url: str) -> None:
-    with Tract.open(url, busy_timeout=2) as tract:
+    with Tract.open(url, busy_timeout=1) as tract:
         tract.user("first")
         own_server.stop("immediate")
         try:
@@ -169,14 +168,17 @@ def test_a_server_that_dies(own_server: PostgresServer, url: str) -> None:
                 with pytest.raises(StoreError):
                     call()
             with pytest.raises(StoreError):
-                Tract.open(url, busy_timeout=2)
+                Tract.open(url, busy_timeout=1)
         finally:
             own_server.start()
         say_again(tract, "second")
         assert texts(tract) == ["first", "second"]
 
 
-def test_a_server_that_stands_still(own_server: PostgresServer, url: str) -> None:
+def test_a_server_that_stands_still(
+    own_server: PostgresServer, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("toolcarry.tract.store.postgres.PATIENCE", 0.5)
     with Tract.open(url, busy_timeout=1) as tract:
         tract.user("first")
         own_server.halt()

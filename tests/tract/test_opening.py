@@ -8,12 +8,13 @@ import time
 from pathlib import Path
 
 import pytest
-from stores import held
+from stores import TELL_WHEN_WAITING, held
 
 from toolcarry.errors import ConfigError, StoreBusyError, StoreError
 from toolcarry.tract import Tract
 
-WAIT = """
+WAIT = f"""
+{TELL_WHEN_WAITING}
 import sys
 from toolcarry.tract import Tract
 with Tract.open(sys.argv[1], busy_timeout=60) as tract:
@@ -51,8 +52,7 @@ def test_waiting_can_be_interrupted(tmp_path: Path) -> None:
             [sys.executable, "-c", WAIT, path], stdout=subprocess.PIPE, stderr=subprocess.PIPE
         )
         assert waiting.stdout is not None
-        assert waiting.stdout.readline() == b"open\n"
-        time.sleep(0.3)
+        assert [waiting.stdout.readline() for _ in range(2)] == [b"open\n", b"waiting\n"]
         waiting.send_signal(signal.SIGINT)
         start = time.monotonic()
         errors = waiting.communicate(timeout=30)[1]

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import validity
+from clocks import async_wait_until
 
 from .script import Script, Turn, as_answer
 
@@ -205,11 +206,10 @@ class Fake:
             return False
         gone = asyncio.ensure_future(receive())
         fault.is_held.set()
-        while not fault.may_go.is_set():
-            await asyncio.wait({gone}, timeout=0.01)
-            if gone.done():
-                fault.is_left.set()
-                return True
+        await async_wait_until(lambda: gone.done() or fault.may_go.is_set(), what="the test")
+        if not fault.may_go.is_set():
+            fault.is_left.set()
+            return True
         gone.cancel()
         return False
 

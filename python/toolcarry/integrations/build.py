@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import time
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -61,11 +62,11 @@ def pipeline_from(
     )
 
 
-def sessions_from(config: Config) -> Sessions:
+def sessions_from(config: Config, *, clock: Callable[[], float] = time.monotonic) -> Sessions:
     """Where the switch keeps what it knows: on the canonical history, where there is one."""
     bounds = config.sessions
     if not config.history.target:
-        return MemorySessions(max_entries=bounds.max_entries, ttl=bounds.ttl)
+        return MemorySessions(max_entries=bounds.max_entries, ttl=bounds.ttl, clock=clock)
     from toolcarry.switch.history_sessions import HistorySessions  # noqa: PLC0415 - imports apsw
 
     return HistorySessions(
@@ -73,24 +74,27 @@ def sessions_from(config: Config) -> Sessions:
         max_entries=bounds.max_entries,
         ttl=bounds.ttl,
         busy_timeout=min(config.history.busy_timeout, MOST_WAIT),
+        clock=clock,
     )
 
 
-def tool_cache_from(config: Config) -> ToolCache | None:
+def tool_cache_from(
+    config: Config, *, clock: Callable[[], float] = time.monotonic
+) -> ToolCache | None:
     """Where tools are kept for the requests that come without; ``None`` where they are not."""
     settings = config.tool_cache
     if not settings.enabled:
         return None
     ttl, most = settings.ttl, settings.max_entries
-    backend: ToolStore = MemoryToolCache(ttl=ttl, max_entries=most)
+    backend: ToolStore = MemoryToolCache(ttl=ttl, max_entries=most, clock=clock)
     if settings.redis_url:
         from toolcarry.tool_cache import RedisToolCache  # noqa: PLC0415 - where it is wanted
 
-        backend = RedisToolCache(settings.redis_url, ttl=ttl, max_entries=most)
+        backend = RedisToolCache(settings.redis_url, ttl=ttl, max_entries=most, clock=clock)
     if settings.path:
         from toolcarry.tool_cache import SQLiteToolCache  # noqa: PLC0415 - where it is wanted
 
-        backend = SQLiteToolCache(settings.path, ttl=ttl, max_entries=most)
+        backend = SQLiteToolCache(settings.path, ttl=ttl, max_entries=most, clock=clock)
     return ToolCache(backend, when=settings.when, empty_means_absent=settings.empty_means_absent)
 
 

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 
@@ -107,16 +108,19 @@ logger = get_logger("toolcarry.serve")
 class Proxy:
     """``app`` is the ASGI application of these settings. Raises what ``pipeline_from`` and ``create_app`` raise.
 
+    ``clock`` is what sessions and kept tools live by.
+
     >>> from toolcarry.config import Serve, Upstream
     >>> local = Upstream(name="local", url="http://127.0.0.1:11434", shape="ollama")
     >>> Proxy(Config(serve=Serve(upstreams=(local,)))).counts()
     {}
     """
 
-    def __init__(self, config: Config) -> None:
+    def __init__(self, config: Config, *, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
         self._config = config
-        self._sessions = sessions_from(config)
-        self._tool_cache = tool_cache_from(config)
+        self._sessions = sessions_from(config, clock=clock)
+        self._tool_cache = tool_cache_from(config, clock=clock)
         self._pipeline = pipeline_from(config, self._sessions, self._tool_cache)
         self._middleware: ToolCarryMiddleware
         self.app = create_app(config.serve, wrap=self._wrap, counters=self.counts)
@@ -137,7 +141,7 @@ class Proxy:
             logger.warning("[serve] and [history] are read at the start alone")
         try:
             is_new = config.tool_cache != before.tool_cache
-            tool_cache = tool_cache_from(config) if is_new else self._tool_cache
+            tool_cache = tool_cache_from(config, clock=self._clock) if is_new else self._tool_cache
             pipeline = pipeline_from(config, self._sessions, tool_cache)
         except ToolcarryError as error:
             logger.error("%s; the settings stay as they were", error)  # noqa: TRY400 - it says all

@@ -7,7 +7,7 @@ the more of them there are. Here each connection has a client of its own, which 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 from time import monotonic
@@ -26,10 +26,11 @@ MOST_SECONDS: Final = 30.0
 
 
 class Connections:
-    """Gives one connection to each request that wants one."""
+    """Gives one connection to each request that wants one. ``clock`` says for how long others have been idle."""
 
-    def __init__(self, timeout: httpx.Timeout) -> None:
+    def __init__(self, timeout: httpx.Timeout, *, clock: Callable[[], float] = monotonic) -> None:
         self.timeout = timeout
+        self._clock = clock
         self._tls = httpx.create_ssl_context()
         self._idle: deque[tuple[float, httpx.AsyncClient]] = deque()
 
@@ -43,7 +44,7 @@ class Connections:
             with anyio.CancelScope(shield=True):
                 await client.aclose()
             raise
-        now = monotonic()
+        now = self._clock()
         self._idle.append((now, client))
         while self._idle and (len(self._idle) > MOST_IDLE or self._idle[0][0] < now - MOST_SECONDS):
             await self._idle.popleft()[1].aclose()

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
@@ -45,8 +46,8 @@ class HistorySessions:
     """Sessions in the canonical history at ``target``: a file, or ``postgresql://...``.
 
     ``max_entries``, ``ttl`` and ``max_bytes`` are those of ``MemorySessions``, which stands before it. An access takes
-    ``busy_timeout`` seconds at most; after one that failed the store is left alone for ``pause`` seconds. ``counts``
-    has the accesses by ``loaded``, ``saved``, ``failed`` and ``paused``.
+    ``busy_timeout`` seconds at most; after one that failed the store is left alone for ``pause`` seconds by ``clock``.
+    ``counts`` has the accesses by ``loaded``, ``saved``, ``failed`` and ``paused``.
 
     Raises ``ConfigError`` for a target that is none, and ``StoreError`` where the store can't be opened.
     """
@@ -62,10 +63,13 @@ class HistorySessions:
         max_bytes: int = 256 << 20,
         busy_timeout: float = 1.0,
         pause: float = 10.0,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._memory = MemorySessions(max_entries=max_entries, ttl=ttl, max_bytes=max_bytes)
+        self._memory = MemorySessions(
+            max_entries=max_entries, ttl=ttl, max_bytes=max_bytes, clock=clock
+        )
         self._database = open_database(target, busy_timeout=busy_timeout)
-        self._breaker = Breaker(pause)
+        self._breaker = Breaker(pause, clock=clock)
         self._lock = threading.Lock()
         self.counts: Counter[str] = Counter()
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Final, NamedTuple, Protocol
 
@@ -128,6 +130,7 @@ class Sessions(Protocol):
 class MemorySessions:
     """Sessions of this process: ``max_entries`` conversations, ``max_bytes`` together, each for ``ttl`` seconds from
     its last use on. What is too large to be kept is forgotten, and its conversation carried afresh each time.
+    ``clock`` returns the time in seconds.
 
     >>> sessions = MemorySessions(max_entries=10)
     >>> sessions.save(SessionKey("", "c"), Session())
@@ -138,10 +141,15 @@ class MemorySessions:
     is_waiting = False
 
     def __init__(
-        self, *, max_entries: int = 1024, ttl: float = 86_400.0, max_bytes: int = 256 << 20
+        self,
+        *,
+        max_entries: int = 1024,
+        ttl: float = 86_400.0,
+        max_bytes: int = 256 << 20,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         counted = both_limits(max_entries, max_bytes, Session.size)
-        self._cache = SlidingCache[SessionKey, Session](max_bytes, ttl, counted)
+        self._cache = SlidingCache[SessionKey, Session](max_bytes, ttl, counted, clock=clock)
 
     def __len__(self) -> int:
         return len(self._cache)

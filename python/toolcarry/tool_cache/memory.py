@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
 from typing import Protocol, TypeAlias
 
 from toolcarry.sliding import SlidingCache, both_limits
@@ -44,7 +46,8 @@ class ToolStore(Protocol):
 
 class MemoryToolCache:
     """Definitions of up to ``max_entries`` scopes and models, of ``max_bytes`` together, each for ``ttl`` seconds from
-    its last use on, or up to a sixteenth more. Those that were used longest ago go first.
+    its last use on, or up to a sixteenth more. Those that were used longest ago go first. ``clock`` returns the time in
+    seconds.
 
     >>> len(MemoryToolCache(max_entries=10))
     0
@@ -54,10 +57,15 @@ class MemoryToolCache:
     degraded = 0
 
     def __init__(
-        self, *, max_entries: int = 1_024, ttl: float = 3_600.0, max_bytes: int = 64 << 20
+        self,
+        *,
+        max_entries: int = 1_024,
+        ttl: float = 3_600.0,
+        max_bytes: int = 64 << 20,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         counted = both_limits(max_entries, max_bytes, Definitions.size)
-        self._held = SlidingCache[ToolKey, Definitions](max_bytes, ttl, counted)
+        self._held = SlidingCache[ToolKey, Definitions](max_bytes, ttl, counted, clock=clock)
 
     def __len__(self) -> int:
         return len(self._held)

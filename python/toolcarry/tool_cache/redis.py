@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -21,7 +22,8 @@ class RedisToolCache(SharedToolCache):
     """Definitions in the Redis at ``url``, for ``ttl`` seconds from their last use on; the last ``max_entries`` that
     were used here also in memory, which has to do while Redis can't be had.
 
-    Redis is waited for no longer than ``timeout`` seconds, once; after a failure it is left alone for ``pause`` seconds.
+    Redis is waited for no longer than ``timeout`` seconds, once; after a failure it is left alone for ``pause`` seconds
+    by ``clock``.
     Nothing connects before the first use. Raises ``ConfigError`` where the extra is not installed, or ``url`` is none.
 
     >>> cache = RedisToolCache("redis://127.0.0.1:1", timeout=0.01)
@@ -37,8 +39,9 @@ class RedisToolCache(SharedToolCache):
         max_entries: int = 1_024,
         timeout: float = 0.03,
         pause: float = 2.0,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        super().__init__(ttl=ttl, max_entries=max_entries, pause=pause)
+        super().__init__(ttl=ttl, max_entries=max_entries, pause=pause, clock=clock)
         check_seconds("timeout", timeout)
         try:
             import redis  # noqa: PLC0415 - it takes a third of a second

@@ -42,16 +42,24 @@ class StoreUnavailableError(Exception):
 class SharedToolCache(ABC):
     """What stores have in common. One is made of ``_read`` and ``_write``, which raise ``StoreUnavailableError``.
 
-    After a failure the store is left alone for ``pause`` seconds.
+    After a failure the store is left alone for ``pause`` seconds. ``clock`` returns the time in seconds.
     """
 
     is_waiting = True
 
-    def __init__(self, *, ttl: float, max_entries: int, pause: float) -> None:
-        self.memory = MemoryToolCache(max_entries=max_entries, ttl=ttl)
+    def __init__(
+        self,
+        *,
+        ttl: float,
+        max_entries: int,
+        pause: float,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.memory = MemoryToolCache(max_entries=max_entries, ttl=ttl, clock=clock)
         self.degraded = 0
         self._lock = threading.Lock()
-        self._breaker = Breaker(pause)
+        self._breaker = Breaker(pause, clock=clock)
+        self._clock = clock
         self._step = ttl / STEPS
 
     def get(self, key: ToolKey) -> Definitions | None:
@@ -78,7 +86,7 @@ class SharedToolCache(ABC):
         else:
             found.asked_at = 0.0 if kept is None else kept.asked_at
             self.memory.set(key, found)
-        found.confirmed_at = time.monotonic()
+        found.confirmed_at = self._clock()
         return found
 
     def find(self, key: ToolKey, style: Style, given: bytes) -> Definitions | None:
@@ -113,12 +121,12 @@ class SharedToolCache(ABC):
 
     def _is_confirmed(self, definitions: Definitions) -> bool:
         confirmed_at = definitions.confirmed_at
-        return confirmed_at is not None and time.monotonic() - confirmed_at < self._step
+        return confirmed_at is not None and self._clock() - confirmed_at < self._step
 
     def _tell(self, name: str, definitions: Definitions) -> None:
         is_had, _ = self._reach(lambda: self._write(name, sealed(name, definitions)))
         if is_had:
-            definitions.confirmed_at = time.monotonic()
+            definitions.confirmed_at = self._clock()
 
     def _degrade(self) -> None:
         with self._lock:

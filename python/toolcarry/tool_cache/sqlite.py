@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import time
+from collections.abc import Callable
 from typing import Any, Final
 
 import apsw
@@ -33,16 +34,24 @@ BUSY: Final = 40
 
 class SQLiteToolCache(SharedToolCache):
     """Definitions in the file at ``path``, of up to ``max_entries`` scopes and models, for ``ttl`` seconds from their last
-    use on, or up to a sixteenth less. Several processes may share it.
+    use on, or up to a sixteenth less. Several processes may share it. ``clock`` is for what is in memory;
+    ``wall_clock`` gives the times in the file, which outlive a restart of the machine.
 
     Raises ``StoreError`` where the file is something else, or can't be made or opened; afterwards memory has to do where
     it fails.
     """
 
     def __init__(
-        self, path: str | os.PathLike[str], *, ttl: float = 3_600.0, max_entries: int = 1_024
+        self,
+        path: str | os.PathLike[str],
+        *,
+        ttl: float = 3_600.0,
+        max_entries: int = 1_024,
+        clock: Callable[[], float] = time.monotonic,
+        wall_clock: Callable[[], float] = time.time,
     ) -> None:
-        super().__init__(ttl=ttl, max_entries=max_entries, pause=2.0)
+        super().__init__(ttl=ttl, max_entries=max_entries, pause=2.0, clock=clock)
+        self._wall_clock = wall_clock
         self._path = os.path.realpath(path)
         self._ttl = ttl
         self._max_entries = max_entries
@@ -80,7 +89,7 @@ class SQLiteToolCache(SharedToolCache):
         return connection
 
     def _read(self, name: str) -> bytes | None:
-        now = time.time()
+        now = self._wall_clock()
         sql = "SELECT value, used_at FROM tools WHERE name = ? AND used_at BETWEEN ? AND ?"
         rows = self._run(sql, name, now - self._ttl, now + self._ttl)
         if not rows:
@@ -91,7 +100,7 @@ class SQLiteToolCache(SharedToolCache):
         return value if isinstance(value, bytes) else None
 
     def _write(self, name: str, value: bytes) -> None:
-        now = time.time()
+        now = self._wall_clock()
         self._run("INSERT OR REPLACE INTO tools VALUES (?, ?, ?)", name, value, now)
         self._run(
             "DELETE FROM tools WHERE used_at < ? OR used_at > ?", now - self._ttl, now + self._ttl
