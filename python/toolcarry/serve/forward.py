@@ -31,7 +31,7 @@ __all__ = ["Backend", "Forward", "secret_from_environment"]
 def secret_from_environment(name: str, key: str) -> str:
     """The value of the environment variable that the setting ``key`` names; empty where it names none.
 
-    >>> secret("", "serve.token_env")
+    >>> secret_from_environment("", "serve.token_env")
     ''
     """
     if not name:
@@ -72,7 +72,7 @@ def request_headers(
 ) -> Headers:
     """The headers for the upstream, of the client's; with ``key``, and without the client's, where there is one.
 
-    >>> forwarded([(b"host", b"here"), (b"x-api-key", b"client's"), (b"accept", b"*/*")], (b"x-api-key", b"ours"))
+    >>> request_headers([(b"host", b"here"), (b"x-api-key", b"client's"), (b"accept", b"*/*")], (b"x-api-key", b"ours"))
     [(b'accept', b'*/*'), (b'x-api-key', b'ours')]
     """
     given = list(headers)
@@ -88,7 +88,7 @@ def request_headers(
 def response_headers(headers: Iterable[tuple[bytes, bytes]]) -> Headers:
     """The headers for the client, of the upstream's; names in small letters.
 
-    >>> returned([(b"Content-Type", b"text/event-stream"), (b"Transfer-Encoding", b"chunked")])
+    >>> response_headers([(b"Content-Type", b"text/event-stream"), (b"Transfer-Encoding", b"chunked")])
     [(b'content-type', b'text/event-stream')]
     """
     given = [(name.lower(), value) for name, value in headers]
