@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from toolcarry._pure.shapes.responses import ON_SERVER
-from toolcarry.convert.said import ITEMS, ROLES, read_thought
+from toolcarry.convert.read import ITEMS, ROLES, read_thought
 from toolcarry.wire import Wire, as_list, as_object, text_or_empty
 
 __all__ = ["bare", "bare_part", "is_of_server", "server_parts"]

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 from toolcarry.carry import carry
-from toolcarry.convert.parts import Text
-from toolcarry.convert.said import content_of, read_part
+from toolcarry.convert.model import Text
+from toolcarry.convert.read import content_of, read_part
 from toolcarry.errors import RedactionError
 from toolcarry.pair import extract_tool_blocks
 from toolcarry.policy import Policy

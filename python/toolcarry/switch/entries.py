@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 from toolcarry._pure.said import Said
-from toolcarry.convert.parts import Role, Text
-from toolcarry.convert.said import ROLES, content_of, read_part, role_of
+from toolcarry.convert.model import Role, Text
+from toolcarry.convert.read import ROLES, content_of, read_part, role_of
 from toolcarry.importing.read import read_message
 from toolcarry.prepend import is_result_part
 from toolcarry.summarize import strip_injected
