@@ -7,7 +7,7 @@
 
 use ahash::AHashSet;
 
-use crate::messages::Record;
+use crate::input::messages::Record;
 use crate::text::Text;
 
 /// What is known of the active branch from the records that came by.

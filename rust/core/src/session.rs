@@ -7,9 +7,9 @@
 use ahash::{AHashMap, AHashSet};
 
 use crate::branch::{Branch, Place};
-use crate::messages::{Halt, Messages, Record};
+use crate::input::messages::{Halt, Messages, Record};
+use crate::json::value::{Value, names};
 use crate::text::Text;
-use crate::value::{Value, names};
 
 /// A message, and where it stands.
 #[derive(Clone, Copy, Debug)]

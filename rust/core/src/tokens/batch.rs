@@ -4,10 +4,10 @@
 use std::ops::ControlFlow;
 
 use super::Encoding;
+use super::cache::WORD;
+use super::encoder::Encoder;
 use super::keys::medium_key;
-use super::pieces::Encoder;
-use super::remembered::WORD;
-use crate::lanes::{Lanes, Work, dispatch};
+use crate::simd::{Lanes, Work, dispatch};
 
 /// Pieces that are looked up together.
 const SIZE: usize = 128;

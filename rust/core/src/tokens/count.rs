@@ -5,9 +5,9 @@ use std::ops::ControlFlow;
 use super::Encoding;
 use super::classes::of_byte;
 use super::safe::is_safe;
-use crate::lanes::Scalar;
+use crate::simd::Scalar;
+use crate::text::utf8;
 use crate::text::{Text, Unit, on_units};
-use crate::utf8;
 
 /// Code points that are encoded at once, so that a large text is not held twice.
 const PART: usize = 1 << 14;

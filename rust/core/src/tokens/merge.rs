@@ -2,7 +2,7 @@
 
 use super::characters::Character;
 use super::vocabulary::{NONE, Vocabulary};
-use crate::lanes::{Lanes, Work, dispatch};
+use crate::simd::{Lanes, Work, dispatch};
 
 /// So many bytes at most are merged with all that is known of them in one integer and one small array.
 pub(crate) const SHORT: usize = 64;
@@ -229,8 +229,8 @@ fn join_all(vocabulary: &Vocabulary, bytes: &[u8], parts: &[(usize, i32)], best:
 mod tests {
     #![allow(clippy::unwrap_used)] // it fails by panicking
 
-    use super::super::random::Random;
     use super::{SHORT, Vocabulary, merge_plainly, merge_short};
+    use crate::tokens::random::Random;
 
     fn ends(starts: u64, size: usize) -> Vec<usize> {
         (1..size).filter(|at| starts >> at & 1 == 1).chain([size]).collect()

@@ -11,19 +11,17 @@
 //! `python/toolcarry/_data/vocabularies` has them packed.
 
 mod batch;
+mod cache;
 mod characters;
 mod classes;
 mod count;
+mod encoder;
 mod keys;
 mod long;
 mod memo;
 mod merge;
+pub mod messages;
 mod part;
-mod pieces;
-#[cfg(test)]
-#[path = "../../tests/tokens/random.rs"]
-mod random;
-mod remembered;
 mod safe;
 mod short;
 mod split;
@@ -32,17 +30,21 @@ mod truncate;
 mod vocabulary;
 mod window;
 
+#[cfg(test)]
+#[path = "../../tests/tokens/random.rs"]
+mod random;
+
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use classes::Classes;
-use pieces::Encoder;
-use split::{Grammar, Splitter};
-use vocabulary::Vocabulary;
+use self::classes::Classes;
+use self::encoder::Encoder;
+use self::split::{Grammar, Splitter};
+use self::vocabulary::Vocabulary;
 
-pub use memo::Memo;
-pub use tally::Tally;
-pub use truncate::Kept;
+pub use self::memo::Memo;
+pub use self::tally::Tally;
+pub use self::truncate::Kept;
 
 /// The encodings that are known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

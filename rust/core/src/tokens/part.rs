@@ -5,9 +5,9 @@
 use std::borrow::Cow;
 
 use super::Encoding;
-use crate::graphemes::{ceil_boundary, floor_boundary};
+use crate::text::graphemes::{ceil_boundary, floor_boundary};
+use crate::text::utf8;
 use crate::text::{Text, on_units};
-use crate::utf8;
 
 /// Tokens of text and code are seldom longer on average. Of a start so many characters for each are looked at first, of
 /// which no more are encoded than need be.

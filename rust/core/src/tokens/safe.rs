@@ -6,7 +6,7 @@
 
 use super::classes::{LETTER, LOWER, NEWLINE, NUMBER, OTHER, SPACE};
 use super::split::Splitter;
-use crate::utf8::floor;
+use crate::text::utf8::floor;
 
 /// Whether a text can be taken apart between two characters of these classes, the second of which begins with `byte`.
 pub(crate) fn is_safe(before: u8, after: u8, byte: u8) -> bool {

@@ -14,7 +14,7 @@
 use super::Encoding;
 use super::part::{Part, utf8_of};
 use crate::text::Text;
-use crate::truncate::Keep;
+use crate::text::truncate::Keep;
 
 /// What stays of a text: where the head ends, and where the tail begins, in code points; and their tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

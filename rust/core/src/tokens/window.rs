@@ -9,7 +9,7 @@ use std::ops::ControlFlow;
 
 use super::Encoding;
 use super::split::Grammar;
-use crate::lanes::{BLOCK, Lanes, block_at};
+use crate::simd::{BLOCK, Lanes, block_at};
 
 impl Encoding {
     /// Visit where the pieces start and end, from a place on where one starts, until the visitor breaks off.
@@ -110,7 +110,7 @@ mod tests {
 
     use std::ops::ControlFlow;
 
-    use crate::lanes::{Lanes, Scalar, Work, dispatch};
+    use crate::simd::{Lanes, Scalar, Work, dispatch};
     use crate::tokens::random::Random;
     use crate::tokens::{Encoding, EncodingName};
 

@@ -1,0 +1,54 @@
+//! What a job may carry, and how much of it. The twin is `toolcarry/policy.py`.
+
+use super::limits::{Limits, Measure};
+use crate::text::truncate::Keep;
+
+pub use super::limits::NO_LIMIT;
+
+/// What is carried, and how much of it.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// The total of the context.
+    pub total: usize,
+    /// What the total counts.
+    pub measure: Measure,
+    /// The limits on one result.
+    pub limits: Limits,
+    /// The part of an over-long text that stays; `None`: what suits the kind of tool.
+    pub keep: Option<Keep>,
+    /// Whether the summary is carried.
+    pub include_summary: bool,
+    /// Whether reads are carried.
+    pub include_files: bool,
+    /// Whether edits are carried.
+    pub include_changes: bool,
+    /// Whether commands are carried.
+    pub include_commands: bool,
+    /// Whether other tools are carried.
+    pub include_others: bool,
+    /// Whether failures are carried.
+    pub include_failed: bool,
+    /// Whether calls without result are carried.
+    pub include_interrupted: bool,
+    /// Whether a line says that the context is data.
+    pub framing: bool,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            total: 60_000,
+            measure: Measure::Characters,
+            limits: Limits::NONE,
+            keep: None,
+            include_summary: true,
+            include_files: true,
+            include_changes: true,
+            include_commands: true,
+            include_others: true,
+            include_failed: true,
+            include_interrupted: true,
+            framing: true,
+        }
+    }
+}

@@ -1,0 +1,216 @@
+//! JSONL, a record a line: read from its end, as far as the walk goes.
+//!
+//! A line that holds no object is passed by and noted. One look at all lines tells what they say as records, where
+//! somebody asks for that.
+
+use std::cell::{OnceCell, RefCell};
+
+use bumpalo::Bump;
+
+use super::document::is_request;
+use super::header::{Looking, Seen};
+use super::messages::{Messages, Record};
+use crate::json::error::{Fault, Refused};
+use crate::json::nodes::{Building, Origin, Stacks};
+use crate::json::scanned::Scanned;
+use crate::json::strings::Long;
+use crate::json::value::Value;
+use crate::simd::{BLOCK, Lanes, Work, dispatch};
+
+/// How far before a block memory is asked for where lines are sought backwards.
+const AHEAD: usize = 4_096;
+
+/// A byte-order mark, with which a file or a line may begin.
+pub(crate) const MARK: &[u8] = b"\xEF\xBB\xBF";
+
+/// The lines of a session file.
+#[derive(Debug)]
+pub(crate) struct Lines<'a> {
+    data: &'a [u8],
+    /// How long the mark is that stands before the data.
+    mark: usize,
+    bump: &'a Bump,
+    stacks: RefCell<Stacks<'a>>,
+    /// Where lines begin that hold no object.
+    skipped: RefCell<Vec<usize>>,
+    /// All lines, once somebody asked for them.
+    seen: OnceCell<Seen<'a>>,
+    /// Where all lines begin, where somebody asked for no more.
+    starts: OnceCell<Vec<usize>>,
+}
+
+impl<'a> Lines<'a> {
+    /// The lines of data that was refused as a document.
+    pub(crate) fn new(data: &'a [u8], bump: &'a Bump) -> Self {
+        let marked = data.len();
+        let data = data.strip_prefix(MARK).unwrap_or(data);
+        let mark = marked - data.len();
+        Self {
+            data,
+            mark,
+            bump,
+            stacks: RefCell::default(),
+            skipped: RefCell::default(),
+            seen: OnceCell::new(),
+            starts: OnceCell::new(),
+        }
+    }
+
+    /// The numbers, from 1, of the lines that were come by and hold no object.
+    pub(crate) fn skipped_lines(&self) -> Vec<usize> {
+        let mut numbers: Vec<usize> = self.skipped.borrow().iter().map(|start| self.number(*start) + 1).collect();
+        numbers.sort_unstable();
+        numbers.dedup();
+        numbers
+    }
+
+    /// The last line before an offset that holds an object; where it begins and ends.
+    pub(crate) fn last_before(&self, end: usize) -> Option<(usize, usize, Scanned<'a>)> {
+        let mut end = end;
+        loop {
+            let data = self.data.get(..end)?;
+            let start = dispatch(Seeking(data)).map_or(0, |newline| newline + 1);
+            if let Some(object) = self.object(start, data) {
+                return Some((start, end, object));
+            }
+            if !is_blank(data.get(start..).unwrap_or_default()) {
+                self.skipped.borrow_mut().push(start);
+            }
+            end = start.checked_sub(1)?;
+        }
+    }
+
+    /// The object in the last line of some data, which begins at `start`.
+    fn object(&self, start: usize, data: &'a [u8]) -> Option<Scanned<'a>> {
+        let line = data.get(start..)?;
+        let at = if line.starts_with(MARK) { start + MARK.len() } else { start };
+        if u32::try_from(data.len()).is_err() {
+            // Nodes keep offsets of 32 bits: the line is read as a document of its own.
+            return Scanned::document(line, self.bump).ok()?.object();
+        }
+        let long = self.seen.get().map_or(&[][..], |seen| Long::from(&seen.long, at));
+        let (origin, stacks) = (self.bump.alloc(Origin { data, bump: self.bump }), &mut self.stacks.borrow_mut());
+        let node =
+            dispatch(Building { origin, at, depth: 0, long, is_all: true, checks_utf8: true, keeps: None, stacks });
+        Scanned::new(node.ok()?, origin).object()
+    }
+
+    /// Refuse the whole request in the line that begins at `start`.
+    pub(crate) fn refuse<T>(&self, start: usize) -> Result<T, Refused> {
+        Err(Refused { at: self.mark + start, fault: Fault::Request })
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.data.len()
+    }
+
+    /// A line by its offsets.
+    pub(crate) fn line(&self, start: usize, end: usize) -> &'a [u8] {
+        self.data.get(start..end).unwrap_or_default()
+    }
+}
+
+/// The work of finding the last newline.
+struct Seeking<'a>(&'a [u8]);
+
+impl Work for Seeking<'_> {
+    type Done = Option<usize>;
+
+    #[inline(always)]
+    fn run<L: Lanes>(self) -> Option<usize> {
+        let (rest, blocks) = self.0.as_rchunks();
+        let mut end = self.0.len();
+        for block in blocks.iter().rev() {
+            L::fetch(block, AHEAD.wrapping_neg());
+            let newlines = L::equal(block, b'\n');
+            if newlines != 0 {
+                return Some(end - 1 - newlines.leading_zeros() as usize);
+            }
+            end -= BLOCK;
+        }
+        memchr::memrchr(b'\n', rest)
+    }
+}
+
+/// `line` without white space around it.
+fn trim(line: &[u8]) -> &[u8] {
+    let is_written = |byte: &u8| !matches!(byte, b' ' | 0x09..=0x0D);
+    let start = line.iter().position(is_written).unwrap_or(line.len());
+    let end = line.iter().rposition(is_written).map_or(start, |last| last + 1);
+    line.get(start..end).unwrap_or_default()
+}
+
+/// Whether a line is nothing but white space.
+pub(crate) fn is_blank(line: &[u8]) -> bool {
+    trim(line).is_empty()
+}
+
+/// Whether data that is no document looks like one all the same, printed over several lines.
+pub(crate) fn is_pretty(data: &[u8]) -> bool {
+    let data = data.strip_prefix(MARK).unwrap_or(data);
+    let mut written = data.split(|byte| *byte == b'\n').take(64).filter(|line| !is_blank(line)).take(2);
+    let Some(first) = written.next() else { return false };
+    let opening = trim(first);
+    if opening == b"{" || opening == b"[" {
+        return true;
+    }
+    let last = written.next().unwrap_or(first);
+    matches!(opening, [.., b'{' | b'[' | b',']) && matches!(last, [b' ' | b'\t', ..])
+}
+
+impl<'a> Messages<'a> for Lines<'a> {
+    type Item = Scanned<'a>;
+    type Error = Refused;
+
+    fn before(&self, position: Option<usize>) -> Result<Option<(usize, Scanned<'a>)>, Refused> {
+        let end = match position {
+            None => self.data.len(),
+            Some(0) => return Ok(None),
+            Some(start) => start - 1,
+        };
+        let Some((start, _, record)) = self.last_before(end) else { return Ok(None) };
+        if is_request(record) {
+            return self.refuse(start);
+        }
+        Ok(Some((start, record)))
+    }
+
+    fn number(&self, position: usize) -> usize {
+        let starts = match self.seen.get() {
+            Some(seen) => &seen.starts,
+            None => self.starts.get_or_init(|| {
+                let behind = memchr::memchr_iter(b'\n', self.data).map(|newline| newline + 1);
+                std::iter::once(0).chain(behind).collect()
+            }),
+        };
+        starts.partition_point(|start| *start < position)
+    }
+
+    fn records(&self, last: usize) -> Result<Vec<Option<Record<'a>>>, Refused> {
+        let (data, bump) = (self.data, self.bump);
+        let seen = self.seen.get_or_init(|| dispatch(Looking { data, bump }));
+        if let Some(at) = seen.request.filter(|start| *start <= last) {
+            return self.refuse(at);
+        }
+        self.skipped.borrow_mut().extend(&seen.skipped);
+        let count = seen.starts.partition_point(|start| *start <= last);
+        Ok(seen.records.get(..count).unwrap_or_default().to_vec())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Seeking, dispatch};
+    use crate::simd::{Scalar, Work};
+
+    #[test]
+    fn the_last_newline_is_found_wherever_it_stands() {
+        for size in 0..200 {
+            for last in (0..size).map(Some).chain([None]) {
+                let is_newline = |at: usize| last.is_some_and(|last| at == last || at < last && at.is_multiple_of(3));
+                let data: Vec<u8> = (0..size).map(|at| if is_newline(at) { b'\n' } else { b'x' }).collect();
+                assert_eq!((dispatch(Seeking(&data)), Seeking(&data).run::<Scalar>()), (last, last));
+            }
+        }
+    }
+}

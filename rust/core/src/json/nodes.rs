@@ -1,0 +1,259 @@
+//! Values of a message that the walk has come to, as they are written.
+
+use ahash::AHashMap;
+use bumpalo::Bump;
+
+use super::error::{Scan, unexpected};
+use super::grammar::{Literal, Visit, read_value, skip_space};
+use super::name::Name;
+use super::strings::Long;
+use crate::simd::{Lanes, Work};
+use crate::text::Text;
+use crate::text::escaped::EscapedText;
+
+/// A value; its parts are kept as long as the scan. It knows where it stands: by the offset of its first byte, or by
+/// the bytes that it borrows.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Node<'a> {
+    Null(u32),
+    Bool(bool, u32),
+    /// As it is written.
+    Number(&'a [u8]),
+    /// A [`EscapedText`], field by field.
+    Text {
+        bytes: &'a [u8],
+        chars: u32,
+        has_escapes: bool,
+        is_ascii: bool,
+    },
+    List(&'a [Node<'a>], u32),
+    /// Members as they are written: the last of a name counts.
+    Object(&'a [Member<'a>], u32),
+    /// An object that is written nowhere.
+    Made(&'a Made<'a>),
+}
+
+/// An object that holds one value under a known name.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Made<'a> {
+    pub(crate) name: Text<'static>,
+    pub(crate) value: Node<'a>,
+}
+
+/// What nodes are made of: the data that is scanned, of less than 4 GiB, and room for what is made of it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Origin<'a> {
+    pub(crate) data: &'a [u8],
+    pub(crate) bump: &'a Bump,
+}
+
+// Nodes are copied where they are made, and a message is made of many. Offsets cost nothing as long as they have room
+// beside a slice: where a text has its length, which is why it has its fields in the node, beside what tells its kind.
+const _: () = assert!(size_of::<Node<'_>>() == size_of::<EscapedText<'_>>());
+
+impl<'a> Node<'a> {
+    #[inline(always)]
+    pub(crate) fn text(raw: EscapedText<'a>) -> Self {
+        let EscapedText { bytes, chars, has_escapes, is_ascii } = raw;
+        Self::Text { bytes, chars, has_escapes, is_ascii }
+    }
+
+    /// The value as text, as it is written.
+    #[inline(always)]
+    pub(crate) fn raw(&self) -> Option<EscapedText<'a>> {
+        match *self {
+            Self::Text { bytes, chars, has_escapes, is_ascii } => {
+                Some(EscapedText { bytes, chars, has_escapes, is_ascii })
+            }
+            _ => None,
+        }
+    }
+}
+
+/// So many members are few.
+const FEW: usize = 8;
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Member<'a> {
+    pub(crate) name: Name,
+    pub(crate) value: Node<'a>,
+}
+
+/// The members of an object by name, each once: where it stood first, with the value that it was given last.
+pub(crate) fn distinct<'a>(members: &'a [Member<'a>], origin: &Origin<'a>) -> Vec<(Text<'a>, &'a Node<'a>)> {
+    let mut places: AHashMap<Text<'a>, usize> = AHashMap::new();
+    let mut found: Vec<(Text<'a>, &'a Node<'a>)> = Vec::with_capacity(members.len());
+    for member in members {
+        let name = member.name.raw(origin.data).text(origin.bump);
+        // Among a few, a name is sooner found by a look at each.
+        let place = if members.len() <= FEW {
+            found.iter().position(|(own, _)| *own == name).unwrap_or(found.len())
+        } else {
+            *places.entry(name).or_insert(found.len())
+        };
+        match found.get_mut(place) {
+            Some(known) => known.1 = &member.value,
+            None => found.push((name, &member.value)),
+        }
+    }
+    found
+}
+
+/// The work of making nodes of the value at an offset, inside of some arrays and objects. `long` are the texts from
+/// there on that were read before.
+pub(crate) struct Building<'a, 'i> {
+    pub(crate) origin: &'a Origin<'a>,
+    pub(crate) at: usize,
+    pub(crate) depth: usize,
+    pub(crate) long: &'i [Long],
+    /// Whether nothing but white space may stand behind the value.
+    pub(crate) is_all: bool,
+    /// Whether bytes that are no UTF-8 are refused: text that was decoded before may hold lone surrogates.
+    pub(crate) checks_utf8: bool,
+    /// Which members of the document are kept, if not all: arrays and objects in the others are left empty.
+    pub(crate) keeps: Option<fn(EscapedText<'a>) -> bool>,
+    pub(crate) stacks: &'i mut Stacks<'a>,
+}
+
+impl<'a> Work for Building<'a, '_> {
+    type Done = Scan<Node<'a>>;
+
+    #[inline(always)]
+    fn run<L: Lanes>(self) -> Self::Done {
+        let Self { origin, at, depth, long, is_all, checks_utf8, keeps, stacks } = self;
+        let Origin { data, bump } = *origin;
+        stacks.clear();
+        let mut builder = Builder { data, long, checks_utf8, keeps, is_kept: true, bump, stacks };
+        let end = read_value::<L, _>(data, at, depth, &mut builder)?;
+        if is_all && skip_space(data, end) < data.len() {
+            return unexpected(skip_space(data, end));
+        }
+        Ok(stacks.items.pop().unwrap_or(Node::Null(offset(at))))
+    }
+}
+
+/// What is open while nodes are made. The room is used again from message to message.
+#[derive(Debug, Default)]
+pub(crate) struct Stacks<'a> {
+    items: Vec<Node<'a>>,
+    members: Vec<Member<'a>>,
+    opened: Vec<Opened>,
+    /// The names of members whose values are not yet there.
+    names: Vec<Name>,
+}
+
+/// An array or an object that is open.
+#[derive(Clone, Copy, Debug)]
+struct Opened {
+    is_object: bool,
+    /// Where its bracket stands.
+    at: u32,
+    /// Where its items or its members begin among those of all.
+    start: usize,
+}
+
+/// An offset as a node keeps it.
+fn offset(at: usize) -> u32 {
+    u32::try_from(at).unwrap_or(u32::MAX)
+}
+
+impl Stacks<'_> {
+    fn clear(&mut self) {
+        self.items.clear();
+        self.members.clear();
+        self.opened.clear();
+        self.names.clear();
+    }
+}
+
+/// Nodes in the making.
+struct Builder<'a, 'i> {
+    data: &'a [u8],
+    long: &'i [Long],
+    checks_utf8: bool,
+    keeps: Option<fn(EscapedText<'a>) -> bool>,
+    /// Whether what stands in the member of the document that was named last is not left empty.
+    is_kept: bool,
+    bump: &'a Bump,
+    stacks: &'i mut Stacks<'a>,
+}
+
+impl<'a> Builder<'a, '_> {
+    #[inline(always)]
+    fn add(&mut self, value: Node<'a>) {
+        match self.stacks.opened.last() {
+            Some(Opened { is_object: true, .. }) => {
+                if let Some(name) = self.stacks.names.pop() {
+                    self.stacks.members.push(Member { name, value });
+                }
+            }
+            _ => self.stacks.items.push(value),
+        }
+    }
+}
+
+impl<'a> Visit<'a> for Builder<'a, '_> {
+    #[inline(always)]
+    fn key(&mut self, at: usize, name: EscapedText<'a>) {
+        if let Some(keeps) = self.keeps
+            && self.stacks.opened.len() == 1
+        {
+            self.is_kept = keeps(name);
+        }
+        self.stacks.names.push(Name::of(name, at + 1));
+    }
+
+    #[inline(always)]
+    fn text(&mut self, _: usize, text: EscapedText<'a>) {
+        self.add(Node::text(text));
+    }
+
+    fn number(&mut self, digits: &'a [u8]) {
+        self.add(Node::Number(digits));
+    }
+
+    fn literal(&mut self, at: usize, literal: Literal) {
+        let at = offset(at);
+        self.add(match literal {
+            Literal::Null => Node::Null(at),
+            Literal::True => Node::Bool(true, at),
+            Literal::False => Node::Bool(false, at),
+        });
+    }
+
+    fn open(&mut self, at: usize, is_object: bool) {
+        let start = if is_object { self.stacks.members.len() } else { self.stacks.items.len() };
+        self.stacks.opened.push(Opened { is_object, at: offset(at), start });
+    }
+
+    fn close(&mut self, _: bool) {
+        let Some(Opened { is_object, at, start }) = self.stacks.opened.pop() else { return };
+        let is_kept = self.is_kept || self.stacks.opened.is_empty();
+        let node = if is_object {
+            let members = self.stacks.members.get(start..).filter(|_| is_kept).unwrap_or_default();
+            let members = self.bump.alloc_slice_copy(members);
+            self.stacks.members.truncate(start);
+            Node::Object(members, at)
+        } else {
+            let items = self.stacks.items.get(start..).filter(|_| is_kept).unwrap_or_default();
+            let items = self.bump.alloc_slice_copy(items);
+            self.stacks.items.truncate(start);
+            Node::List(items, at)
+        };
+        self.add(node);
+    }
+
+    fn checks_utf8(&self) -> bool {
+        self.checks_utf8
+    }
+
+    #[inline(always)]
+    fn known(&mut self, at: usize) -> Option<EscapedText<'a>> {
+        let (first, rest) = self.long.split_first()?;
+        if first.at as usize != at {
+            return None;
+        }
+        self.long = rest;
+        first.raw(self.data)
+    }
+}
