@@ -66,7 +66,7 @@ def whole_text(result: Wire) -> str:
     """The text of a result: as the model was given it, and where it was no text, what a context shows of it."""
     from toolcarry._pure.content import result_text  # noqa: PLC0415 - slow, and seldom wanted
     from toolcarry._pure.project.sites import site_at  # noqa: PLC0415
-    from toolcarry._pure.read import read_result  # noqa: PLC0415
+    from toolcarry.importing.read import read_result  # noqa: PLC0415
 
     site = site_at((), as_object(result) or {})
     if site is not None and isinstance(site.content, str):

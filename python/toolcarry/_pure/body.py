@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from toolcarry._pure.carry import carry, extract_tool_blocks
 from toolcarry._pure.dialogue import dialogue
@@ -11,7 +11,7 @@ from toolcarry._pure.inspect import inspect
 from toolcarry._pure.message_tokens import message_tokens
 from toolcarry._pure.recount.job import RecountCounts, recount
 from toolcarry.body import open_body
-from toolcarry.errors import InputError
+from toolcarry.errors import InputError, NeedsImport
 from toolcarry.policy import Policy
 from toolcarry.types import Counts, EncodingName, Survey, TextMessage, ToolBlock
 from toolcarry.unpack import check_end, read_file
@@ -33,12 +33,20 @@ def carry_body(body: bytes, summary: str, policy: Policy) -> CarriedBytes:
 def carry_files(
     paths: Sequence[Path], summary: str, policy: Policy, _threads: int
 ) -> list[CarriedBytes | InputError | OSError]:
-    """The context of each file, or why there is none. Python's threads would only wait for one another."""
-    found: list[CarriedBytes | InputError | OSError] = []
+    """The context of each file, or why there is none. Python's threads would only wait for one another.
+
+    ``NeedsImport`` stands for a file that has to be imported: ``toolcarry.importing`` puts the context in its place.
+    """
+    found: list[Any] = []
     for path in paths:
+        body = b""
         try:
             check_end(path)
-            found.append(carry_body(read_file(path), summary, policy))
+            body = read_file(path)
+            found.append(carry_body(body, summary, policy))
+        except NeedsImport:
+            is_here_again = path.is_file() or path.is_dir()
+            found.append(NeedsImport(None if is_here_again else body))
         except (InputError, OSError) as error:
             found.append(error)
     return found

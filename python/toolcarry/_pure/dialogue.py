@@ -8,7 +8,8 @@ from typing import Any
 from toolcarry._pure.clean import clean
 from toolcarry._pure.content import TEXTS
 from toolcarry._pure.pair import object_at
-from toolcarry._pure.read import SPEAKERS, read_spoken
+from toolcarry._pure.read import SPEAKERS, read_message, read_spoken
+from toolcarry._pure.said import Said
 from toolcarry._pure.session import Places
 from toolcarry.wire import Wire, as_list, as_object
 
@@ -23,7 +24,10 @@ def dialogue(messages: Sequence[Any]) -> str:
         placed = places.place(object_at(position, messages[position]), position)
         if placed is None or not placed[2]:
             continue
-        said = read_spoken(placed[0])
+        message = placed[0]
+        said = read_spoken(message)
+        if not said.speaker:  # an importer may know who speaks
+            read_message(message, message.get("role"), Said())
         speaker = SPEAKERS.get(said.speaker)
         text = spoken_text(said.content) if speaker else ""
         if text.strip(SPACE):

@@ -1,14 +1,17 @@
 """What a message says: its tool calls, its tool results, and what was spoken.
 
 Every message is recognised by its own structure, so that a conversation may mix shapes; ``shapes`` has a reader for
-each family. A structure that nobody knows has no calls and no results.
+each family. A structure that nobody knows has no calls and no results. Where an importer may know it, ``NeedsImport``
+is raised: the caller is to import the messages, and to ask again.
 Calls and results are handed on as the wire's own objects, with what was read of them.
 """
 
 from __future__ import annotations
 
+from toolcarry._pure.foreign import is_dialect, is_foreign, is_foreign_part
 from toolcarry._pure.said import Said, Spoken, ToolCall, ToolResult
-from toolcarry._pure.shapes import SHAPES, WITH_CONTENT, chat
+from toolcarry._pure.shapes import OTHERS, SHAPES, WITH_CONTENT, chat
+from toolcarry.errors import NeedsImport
 from toolcarry.wire import Wire, text_or_empty
 
 UNKNOWN = "unknown"
@@ -28,8 +31,16 @@ SPEAKERS = {
 
 def read_message(message: Wire, role: object, said: Said) -> str:
     """Take in what a message of this role says; the name of its shape, empty where it fits any."""
+    if is_dialect(message, role):
+        raise NeedsImport
     has_content = role is not None and message.get("content") is not None
-    for shape in WITH_CONTENT if has_content else SHAPES:
+    for shape in () if has_content else OTHERS:
+        name = shape.read(message, role, said)
+        if name:
+            return name
+    if is_foreign(message, role):
+        raise NeedsImport
+    for shape in WITH_CONTENT:
         name = shape.read(message, role, said)
         if name:
             return name
@@ -38,18 +49,28 @@ def read_message(message: Wire, role: object, said: Said) -> str:
 
 def read_call(wire: Wire) -> ToolCall:
     """What a call says that stands by itself; what is of no other shape is read as Chat's."""
-    found = (shape.call(wire) for shape in SHAPES)
-    return next((call for call in found if call is not None), None) or chat.to_call(wire)
+    for shape in SHAPES:
+        call = shape.call(wire)
+        if call is not None:
+            return call
+    if is_foreign_part(wire):
+        raise NeedsImport
+    return chat.to_call(wire)
 
 
 def read_result(wire: Wire) -> ToolResult:
     """What a result says that stands by itself; what is of no other shape is read as Chat's."""
-    found = (shape.result(wire) for shape in SHAPES)
-    return next((result for result in found if result is not None), None) or chat.to_result(wire)
+    for shape in SHAPES:
+        result = shape.result(wire)
+        if result is not None:
+            return result
+    if is_foreign_part(wire):
+        raise NeedsImport
+    return chat.to_result(wire)
 
 
 def read_spoken(message: Wire) -> Spoken:
-    """Who speaks in a message, and what is said."""
+    """Who speaks in a message, and what is said; of a message that needs an importer nothing may be known."""
     role, content = message.get("role"), message.get("content")
     plain = Spoken(text_or_empty(role), content)
     if role is not None and content is not None:

@@ -11,7 +11,6 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from toolcarry._pure.entry import Entry
-from toolcarry._pure.read import read_message
 from toolcarry._pure.said import Said
 from toolcarry._pure.session import Places
 from toolcarry._pure.shapes.responses import ON_SERVER
@@ -30,6 +29,7 @@ from toolcarry.convert.said import (
     read_part,
     role_of,
 )
+from toolcarry.importing.read import read_message
 from toolcarry.wire import Wire, text_or_empty
 
 

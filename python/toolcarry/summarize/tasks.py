@@ -8,9 +8,9 @@ from typing import Any, Final, NamedTuple
 
 from toolcarry._pure.clean import clean_line
 from toolcarry._pure.content import result_text
-from toolcarry._pure.read import read_call, read_result
 from toolcarry._pure.rules import name_forms
 from toolcarry.decode import loads_arguments
+from toolcarry.importing.read import read_call, read_result
 from toolcarry.summarize.injected import strip_injected
 from toolcarry.types import ToolBlock
 from toolcarry.wire import Wire, as_list, as_object, first_given

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
-from toolcarry._pure.read import read_message
 from toolcarry._pure.said import Said
 from toolcarry.convert.parts import Role, Text
 from toolcarry.convert.said import ROLES, content_of, read_part, role_of
+from toolcarry.importing.read import read_message
 from toolcarry.prepend import is_result_part
 from toolcarry.summarize import strip_injected
 from toolcarry.switch.bare import bare_part, is_of_server

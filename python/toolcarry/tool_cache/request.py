@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
-from toolcarry._pure.read import read_message
 from toolcarry._pure.said import Said
 from toolcarry.encode import dump
 from toolcarry.errors import InputError
+from toolcarry.importing.read import read_message
 from toolcarry.read import Messages
 from toolcarry.tool_cache.definitions import EMPTY
 from toolcarry.wire import as_object

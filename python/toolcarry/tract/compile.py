@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
-from toolcarry._pure.parts import Part, read_parts
+from toolcarry._pure.parts import Part
 from toolcarry._pure.project.sites import RESPONSES, response_key, site_at
 from toolcarry.body import loads_line
 from toolcarry.convert import TARGETS, Target, convert
 from toolcarry.convert.request import system_prompt
 from toolcarry.decode import loads
+from toolcarry.importing.jobs import read_parts
 from toolcarry.policy import Policy
 from toolcarry.tract.reading import arguments_json, decode_text
 from toolcarry.tract.references import find_known, project_with

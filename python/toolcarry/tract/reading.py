@@ -11,11 +11,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from toolcarry._backend import kernels
-from toolcarry._pure.parts import LinePart, read_parts, result_metadata
-from toolcarry._pure.read import UNKNOWN, read_message
+from toolcarry._pure.parts import LinePart, result_metadata
+from toolcarry._pure.read import UNKNOWN
 from toolcarry._pure.said import Said, ToolResult
 from toolcarry.decode import loads
 from toolcarry.errors import InputError
+from toolcarry.importing.jobs import read_parts
+from toolcarry.importing.read import read_message
 from toolcarry.tokens import count_texts, count_tokens
 from toolcarry.tract.marks import ENDS, flag_truncated
 from toolcarry.tract.store.hashing import content_hash

@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString, PyTuple};
 use toolcarry::dedupe::Judging;
 use toolcarry::dedupe::rules::RuleSet;
-use toolcarry::formats::read::{read_call, read_result};
+use toolcarry::formats::read::{call_needs_import, read_call, read_result, result_needs_import};
 use toolcarry::input::messages::{Halt, List, Messages};
 use toolcarry::input::{Conversation, room_for};
 use toolcarry::json::value::Value;
@@ -17,7 +17,7 @@ use toolcarry::text::{OwnedText, Text};
 
 use crate::arena::{Arena, Object};
 use crate::bytes::ask_reference;
-use crate::errors::input_error;
+use crate::errors::{input_error, needs_import};
 use crate::objects::python_of;
 use crate::settings::Rules;
 use crate::strings::string_of;
@@ -134,6 +134,9 @@ pub(crate) fn entries_of<'a, 'py: 'a>(
         let position = member(intern!(py, "position"))?.extract()?;
         let is_active = notes.getattr(intern!(py, "is_active"))?.is_truthy()?;
         let age = if by_notes { notes.getattr(intern!(py, "age"))?.extract()? } else { entries.len() };
+        if call.is_some_and(call_needs_import) || result.is_some_and(result_needs_import) {
+            return Err(needs_import(py));
+        }
         let mut entry = Entry::new(call.map(read_call), result.map(read_result), (position, age), (scope, is_active));
         entry.age = age;
         if member(intern!(py, "is_error"))?.is_truthy()? {

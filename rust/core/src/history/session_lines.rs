@@ -7,6 +7,7 @@ use crate::content::spoken::spoken_content;
 use crate::content::{Content, result_content};
 use crate::formats::message::{Said, ToolCall};
 use crate::formats::read::{read_message, read_spoken, speaker_of};
+use crate::input::messages::NeedsImport;
 use crate::json::scanned::{Scanned, Written};
 use crate::json::value::{Value, names};
 use crate::text::piece::Piece;
@@ -61,7 +62,7 @@ pub fn read_line(line: &[u8], ends: usize, encoding: &Encoding, bump: &Bump) -> 
     let held = record.get(names::MESSAGE).filter(|_| is_held).and_then(Value::object);
     let message = held.filter(|held| held.size() > 0).unwrap_or(record);
     let mut said = Said::default();
-    read_message(message, message.get(names::ROLE), &mut said);
+    read_message(message, message.get(names::ROLE), &mut said).map_err(|NeedsImport| Unread)?;
     let count = |text: &Piece<'_>| encoding.count_text(text.text());
     let results = said.results.iter().map(|result| {
         let text = result_content(result.content).whole();

@@ -3,6 +3,10 @@
 use crate::json::value::{Value, names, text_or_empty};
 use crate::text::Text;
 
+/// A message that only an importer can read: the caller is to import the messages, and to ask again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NeedsImport;
+
 /// A source of messages.
 pub trait Messages<'a> {
     /// A message.
@@ -30,8 +34,16 @@ pub enum Halt<E> {
         /// What it is instead.
         type_name: String,
     },
+    /// A message that only an importer can read.
+    NeedsImport,
     /// What the source of the messages says.
     Source(E),
+}
+
+impl<E> From<NeedsImport> for Halt<E> {
+    fn from(_: NeedsImport) -> Self {
+        Self::NeedsImport
+    }
 }
 
 /// What a record of a session says of its place.
