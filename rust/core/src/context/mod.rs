@@ -10,6 +10,7 @@ pub(crate) mod cut;
 pub mod fates;
 pub mod fence;
 mod fit;
+mod fit_summary;
 pub mod languages;
 pub mod left_out;
 pub mod limits;

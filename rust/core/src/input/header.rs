@@ -3,8 +3,9 @@
 use bumpalo::Bump;
 
 use super::document::Part;
-use super::jsonl::{MARK, is_blank};
+use super::jsonl::is_blank;
 use super::messages::Record;
+use crate::json::document::MARK;
 use crate::json::grammar::{Literal, Visit, read_value, skip_blanks};
 use crate::json::strings::Long;
 use crate::json::value::names;

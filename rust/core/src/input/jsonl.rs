@@ -10,6 +10,7 @@ use bumpalo::Bump;
 use super::document::is_request;
 use super::header::{Looking, Seen};
 use super::messages::{Messages, Record};
+use crate::json::document::MARK;
 use crate::json::error::{Fault, Refused};
 use crate::json::nodes::{Building, Origin, Stacks};
 use crate::json::scanned::Scanned;
@@ -19,9 +20,6 @@ use crate::simd::{BLOCK, Lanes, Work, dispatch};
 
 /// How far before a block memory is asked for where lines are sought backwards.
 const AHEAD: usize = 4_096;
-
-/// A byte-order mark, with which a file or a line may begin.
-pub(crate) const MARK: &[u8] = b"\xEF\xBB\xBF";
 
 /// The lines of a session file.
 #[derive(Debug)]

@@ -5,7 +5,6 @@ use bumpalo::Bump;
 use super::error::{Fault, Refused};
 use super::nodes::{Building, Origin, Stacks};
 use super::scanned::Scanned;
-use crate::input::jsonl::MARK;
 use crate::simd::dispatch;
 use crate::text::escaped::EscapedText;
 
@@ -34,6 +33,9 @@ impl<'a> Scanned<'a> {
         Document { at: 0, checks_utf8: false, keeps: None }.read(data, bump)
     }
 }
+
+/// A byte order mark, which may stand before a document.
+pub(crate) const MARK: &[u8] = b"\xEF\xBB\xBF";
 
 /// How long the mark is before a document, if there is one.
 fn mark_len(data: &[u8]) -> usize {

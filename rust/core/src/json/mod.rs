@@ -1,7 +1,8 @@
 //! JSON: the values that the readers see, and documents that are scanned into nodes.
 
 pub(crate) mod base64;
-mod document;
+mod compact;
+pub(crate) mod document;
 pub mod error;
 pub mod grammar;
 mod name;

@@ -3,9 +3,9 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use super::compact::{answer, compact};
 use super::nodes::{Made, Member, Node, Origin, distinct};
 use super::value::{Key, Spelling, Value, names, text_or_empty};
-use super::write::{answer, compact};
 use crate::simd::{BLOCK, prefetch};
 use crate::text::escaped::{EscapedText, Plain};
 use crate::text::{OwnedText, Text};

@@ -3,9 +3,9 @@
 
 use std::ops::ControlFlow;
 
-use super::Encoding;
 use super::cache::WORD;
 use super::encoder::Encoder;
+use super::encoding::Encoding;
 use super::keys::medium_key;
 use crate::simd::{Lanes, Work, dispatch};
 

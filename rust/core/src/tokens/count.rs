@@ -2,8 +2,8 @@
 
 use std::ops::ControlFlow;
 
-use super::Encoding;
 use super::classes::of_byte;
+use super::encoding::Encoding;
 use super::safe::is_safe;
 use crate::simd::Scalar;
 use crate::text::utf8;

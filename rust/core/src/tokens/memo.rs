@@ -12,7 +12,7 @@ use lru::LruCache;
 use twox_hash::XxHash3_128;
 use zerocopy::IntoBytes;
 
-use super::Encoding;
+use super::encoding::Encoding;
 use super::split::Grammar;
 use crate::content::Content;
 use crate::json::value::{Spelling, Value};

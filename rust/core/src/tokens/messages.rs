@@ -4,7 +4,8 @@
 //! Counted is text: what was spoken, tool names, arguments as JSON, and results as a context shows them. Not counted is
 //! what no other backend is given: the protocol around it, and thinking.
 
-use super::{Encoding, Memo};
+use super::encoding::Encoding;
+use super::memo::Memo;
 use crate::content::spoken::spoken_content;
 use crate::content::{Content, MAX_PARTS, is_media, result_content};
 use crate::formats::message::Said;

@@ -4,7 +4,7 @@
 
 use std::borrow::Cow;
 
-use super::Encoding;
+use super::encoding::Encoding;
 use crate::text::graphemes::{ceil_boundary, floor_boundary};
 use crate::text::utf8;
 use crate::text::{Text, on_units};

@@ -3,7 +3,7 @@
 //! Where it is known how many tokens one of them has by itself, what is counted again is what stands at its ends, up to
 //! where the text can be taken apart.
 
-use super::Encoding;
+use super::encoding::Encoding;
 use super::part::utf8_of;
 use crate::text::Text;
 

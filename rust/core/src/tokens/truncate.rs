@@ -11,7 +11,7 @@
 //!
 //! The twin is `truncate_tokens` in `python/toolcarry/_pure/tokens.py`, which encodes and counts the whole.
 
-use super::Encoding;
+use super::encoding::Encoding;
 use super::part::{Part, utf8_of};
 use crate::text::Text;
 use crate::text::truncate::Keep;

@@ -7,25 +7,24 @@
 
 use std::ops::ControlFlow;
 
-use super::Encoding;
-use super::split::Grammar;
+use super::split::{Grammar, Splitter};
 use crate::simd::{BLOCK, Lanes, block_at};
 
-impl Encoding {
+impl Splitter<'_> {
     /// Visit where the pieces start and end, from a place on where one starts, until the visitor breaks off.
     #[inline(always)]
-    pub(super) fn split<L: Lanes, B>(
-        &self,
-        text: &[u8],
+    pub(super) fn pieces<L: Lanes, B>(
+        self,
+        grammar: Grammar,
         from: usize,
         mut visit: impl FnMut(usize, usize) -> ControlFlow<B>,
     ) -> ControlFlow<B> {
-        let (splitter, mut start, mut padded) = (self.splitter(text), from, [0; BLOCK]);
+        let (text, mut start, mut padded) = (self.text, from, [0; BLOCK]);
         while start < text.len() {
             let window = start;
             if L::ARE_WIDE {
                 let block = block_at(text, window, &mut padded);
-                let mut starts = later_starts::<L>(self.grammar, block, text.len() - window);
+                let mut starts = later_starts::<L>(grammar, block, text.len() - window);
                 while starts != 0 {
                     let end = window + starts.trailing_zeros() as usize;
                     starts &= starts - 1;
@@ -34,9 +33,9 @@ impl Encoding {
                 }
             }
             if start == window {
-                let end = match self.grammar {
-                    Grammar::O200k => splitter.o200k(start),
-                    Grammar::Cl100k => splitter.cl100k(start),
+                let end = match grammar {
+                    Grammar::O200k => self.o200k(start),
+                    Grammar::Cl100k => self.cl100k(start),
                 };
                 visit(start, end)?;
                 start = end;
