@@ -14,7 +14,7 @@ use toolcarry::context::policy::Settings;
 use toolcarry::dedupe::rules::RuleSet;
 use toolcarry::dialogue::dialogue;
 use toolcarry::formats::message::Said;
-use toolcarry::formats::read::{read_call, read_message, read_result};
+use toolcarry::formats::{read_call, read_message, read_result};
 use toolcarry::input::Conversation;
 use toolcarry::input::messages::{List, Messages};
 use toolcarry::inspect::inspect;

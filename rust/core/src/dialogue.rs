@@ -1,8 +1,8 @@
 //! What was said in a conversation, without tools and without thinking. The twin is `_pure/dialogue.py`.
 
-use crate::content::spoken::spoken_content;
+use crate::content::spoken_content;
 use crate::context::output::Output;
-use crate::formats::read::{needs_import, read_spoken, speaker_of};
+use crate::formats::{needs_import, read_spoken, speaker_of};
 use crate::input::messages::{Halt, Messages};
 use crate::session::{Placed, Places};
 use crate::text::Text;

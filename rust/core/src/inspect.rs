@@ -9,7 +9,7 @@ use ahash::AHashMap;
 use crate::dedupe::Judging;
 use crate::dedupe::rules::RuleSet;
 use crate::formats::message::Said;
-use crate::formats::read::read_message;
+use crate::formats::read_message;
 use crate::input::messages::{Halt, Messages, Record};
 use crate::json::value::{Value, names};
 use crate::pairing::Walk;

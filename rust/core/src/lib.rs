@@ -42,7 +42,6 @@ pub mod input;
 pub mod formats;
 pub mod content;
 pub mod session;
-pub mod branch;
 pub mod pairing;
 pub mod dedupe;
 pub mod tokens;

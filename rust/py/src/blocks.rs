@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString, PyTuple};
 use toolcarry::dedupe::Judging;
 use toolcarry::dedupe::rules::RuleSet;
-use toolcarry::formats::read::{call_needs_import, read_call, read_result, result_needs_import};
+use toolcarry::formats::{call_needs_import, read_call, read_result, result_needs_import};
 use toolcarry::input::messages::{Halt, List, Messages};
 use toolcarry::input::{Conversation, room_for};
 use toolcarry::json::value::Value;

@@ -3,7 +3,7 @@
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple};
 use toolcarry::context as job;
-use toolcarry::context::fates::Reasons;
+use toolcarry::context::policy::Reasons;
 use toolcarry::context::{Carried, Counts};
 use toolcarry::input::messages::List;
 use toolcarry::text::piece::Piece;

@@ -1,17 +1,18 @@
 //! The text of a result, whole or in part, whatever kind of thing came back. The twin is `_pure/content.py`.
-
-mod media;
-pub(crate) mod spoken;
-mod unmade;
+//!
+//! Text that need not be made whole: where it is looked at, or copied, a part of it will do.
+//!
+//! What a message says aloud: its text without tools and without thinking. The twin is in `_pure/dialogue.py`.
 
 use self::media::{found_line, holds_media, is_opaque, is_text, is_untyped_data, media_line};
 use crate::json::base64::{ADDRESS, FILES, MEDIA_PARTS, UNTYPED_MEDIA, address_line, blob_line};
-use crate::json::value::{Key, Value, items, names, text_or_empty};
+use crate::json::value::{Key, Spelling, Value, items, names, text_or_empty};
 use crate::text::constants::STAND_INS;
 use crate::text::piece::Piece;
+use crate::text::segment::Plain;
 use crate::text::{OwnedText, Text};
 
-pub use self::unmade::Content;
+mod media;
 
 include!(concat!(env!("OUT_DIR"), "/parts.rs"));
 
@@ -214,4 +215,158 @@ pub(crate) fn is_white(code_point: u32) -> bool {
         0x1C..=0x1F => true,
         other => char::from_u32(other).is_some_and(char::is_whitespace),
     }
+}
+
+/// A text that need not be made whole: a value of the input that is one, or a piece.
+#[derive(Clone, Debug)]
+pub enum Content<'a, V> {
+    /// A value that is a text.
+    Value(V),
+    /// A text that was put together.
+    Piece(Piece<'a>),
+}
+
+impl<'a, V: Value<'a>> Content<'a, V> {
+    /// How many code points.
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Value(value) => value.text_len().unwrap_or(0),
+            Self::Piece(piece) => piece.len(),
+        }
+    }
+
+    /// Whether there is no code point.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// How many bytes in UTF-8; a lone surrogate has three.
+    pub fn utf8_len(&self) -> usize {
+        match self {
+            Self::Value(value) => value.utf8_len().unwrap_or(0),
+            Self::Piece(piece) => piece.text().utf8_len(),
+        }
+    }
+
+    /// How it stands in its source.
+    pub fn spelling(&self) -> Spelling<'_> {
+        match self {
+            Self::Value(value) => value.spelling().unwrap_or(Spelling::Text(Text::ascii(""))),
+            Self::Piece(piece) => Spelling::Text(piece.text()),
+        }
+    }
+
+    /// All of it.
+    pub fn whole(&self) -> Piece<'a> {
+        match self {
+            Self::Value(value) => Piece::Borrowed(text_or_empty(Some(*value))),
+            Self::Piece(piece) => piece.clone(),
+        }
+    }
+
+    /// Whether it begins with one of these ASCII literals. That it doesn't, its first code point mostly tells.
+    pub fn starts_with_any(&self, literals: &[&str]) -> bool {
+        let first = match self.spelling() {
+            Spelling::Text(text) => text.get(0),
+            // In JSON the first byte is that of the first character, unless it begins an escape.
+            Spelling::Json([first, ..]) if *first != b'\\' => Some(u32::from(*first)),
+            Spelling::Json(_) => self.start(1).text().get(0),
+        };
+        literals.iter().any(|literal| {
+            literal.bytes().next().map(u32::from) == first && self.start(literal.len()).text().starts_with(literal)
+        })
+    }
+
+    /// Its first code points: so many, or all.
+    pub fn start(&self, count: usize) -> Piece<'a> {
+        match self {
+            Self::Value(value) => Piece::Borrowed(value.text_start(count).unwrap_or(Text::ascii(""))),
+            Self::Piece(piece) => piece.slice(0, count),
+        }
+    }
+
+    /// Its last code points: so many or more, or all.
+    pub fn end(&self, count: usize) -> Piece<'a> {
+        match self {
+            Self::Value(value) => Piece::Borrowed(value.text_end(count).unwrap_or(Text::ascii(""))),
+            Self::Piece(piece) => piece.slice(piece.len().saturating_sub(count), piece.len()),
+        }
+    }
+
+    /// Its first code points, so many or all, where none has to be made, nor the next one.
+    #[must_use]
+    pub fn plain_start(&self, count: usize) -> Option<Plain<'a>> {
+        match self {
+            Self::Value(value) => value.plain_start(count),
+            Self::Piece(_) => None,
+        }
+    }
+
+    /// Its last code points, so many or all, where none has to be made, nor so many before them.
+    #[must_use]
+    pub fn plain_end(&self, count: usize, before: usize) -> Option<Plain<'a>> {
+        match self {
+            Self::Value(value) => value.plain_end(count, before),
+            Self::Piece(_) => None,
+        }
+    }
+
+    /// Its first code points, so many or all, without making them where that can be left.
+    #[must_use]
+    pub fn first(&self, count: usize) -> Self {
+        match self {
+            Self::Value(value) => value.first(count).map_or_else(|| Self::Piece(self.start(count)), Self::Value),
+            Self::Piece(_) => Self::Piece(self.start(count)),
+        }
+    }
+
+    /// Its last code points, so many or all, without making them where that can be left.
+    #[must_use]
+    pub fn last(&self, count: usize) -> Self {
+        let made = || {
+            let end = self.end(count);
+            Self::Piece(end.slice(end.len().saturating_sub(count), end.len()))
+        };
+        match self {
+            Self::Value(value) => value.last(count).map_or_else(made, Self::Value),
+            Self::Piece(_) => made(),
+        }
+    }
+}
+
+/// The parts of a message that are said aloud; those without a type are, too.
+const TEXT_KINDS: [&str; 3] = ["text", "input_text", "output_text"];
+
+/// The text of a message: a string, or the text parts of a list on lines of their own; one alone stays where it is.
+pub(crate) fn spoken_content<'a, V: Value<'a>>(content: Option<V>) -> Content<'a, V> {
+    let Some(content) = content else { return Content::Piece(Piece::default()) };
+    if content.text_len().is_some() {
+        return Content::Value(content);
+    }
+    let mut parts = content.list().into_iter().flat_map(items).filter_map(spoken_part);
+    let Some(first) = parts.next() else { return Content::Piece(Piece::default()) };
+    let Some(second) = parts.next() else { return Content::Value(first) };
+    let mut said = OwnedText::from(text_or_empty(Some(first)));
+    for part in std::iter::once(second).chain(parts) {
+        said.push_ascii("\n");
+        said.push(text_or_empty(Some(part)));
+    }
+    Content::Piece(Piece::own(said))
+}
+
+/// The text of a part that is said aloud.
+pub(crate) fn spoken_part<'a, V: Value<'a>>(part: V) -> Option<V> {
+    if part.text_len().is_some() {
+        return Some(part);
+    }
+    let part = part.object()?;
+    let is_thought = part.get(names::THOUGHT).is_some_and(Value::is_true);
+    let kind = part.get(names::TYPE);
+    let name = text_or_empty(kind);
+    let is_text = kind.is_none() || TEXT_KINDS.iter().any(|text| name.is(text));
+    if is_thought || !is_text {
+        return None;
+    }
+    let held_elsewhere = || part.get(names::CONTENT).filter(|_| name.is("text")); // OpenTelemetry
+    part.get(names::TEXT).or_else(held_elsewhere).filter(|text| text.text_len().is_some())
 }

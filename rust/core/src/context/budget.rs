@@ -3,25 +3,26 @@
 //! Each block is shown in full up to the limit on one result. The first that does not fit into what is left of the
 //! total is cut, or left out; the blocks before it are left out, and the newest of them listed. The walk stops
 //! there. No context is ever longer than the total. The twin is `_pure/fill.py`.
+//!
+//! A block that is offered to a context. The twin is `_pure/candidate.py`.
+//!
+//! The section that names the newest of what was left out. The twin is `_pure/left_out.py`.
 
 use ahash::AHashMap;
 
-use super::block::{Section, sources};
-use super::candidate::Candidate;
-use super::fates::{Fate, Reasons, Trace, count_reason};
-use super::fit::{Fitted, Sources, fit_part, fit_whole};
-use super::fit_summary::fit_summary;
-use super::left_out::{MOST_LISTED, list_left_out};
+use super::block::{Section, count_note, keep_title, notes, sources, title, with_count};
+use super::fence::{Fitted, Sources, fit_part, fit_whole};
 use super::limits::{Measure, room_of, signed};
-use super::output::Output;
-use super::policy::Settings;
+use super::output::{Output, Place};
+use super::policy::{Fate, Reasons, Settings, Trace, count_reason};
+use super::summary::fit_summary;
 use crate::dedupe::Reason;
 use crate::json::value::Value;
-use crate::pairing::block::Entry;
+use crate::pairing::block::{Entry, Kind};
 use crate::text::OwnedText;
-use crate::text::constants::FRAMING;
+use crate::text::constants::{EARLIER_RESULTS, FRAMING, LEFT_OUT_HEADING};
 use crate::text::piece::Piece;
-use crate::text::sanitize::{CLOSE_MARKER, OPEN_MARKER};
+use crate::text::sanitize::{CLOSE_MARKER, OPEN_MARKER, clean_line, shorten};
 
 /// Room for so many shown blocks is made at once, so that nothing has to grow for a short conversation.
 pub(crate) const ROOM: usize = 12;
@@ -293,4 +294,198 @@ fn has_any<V>(sources: &Sources<'_, V>) -> bool {
 /// What the lines take that open and close a context.
 fn frame_size(measure: Measure) -> usize {
     measure.size_ascii(&format!("{OPEN_MARKER}\n\n")) + measure.size_ascii(CLOSE_MARKER)
+}
+
+const OPENING: &str = "### ";
+
+/// A block that is offered: what its heading takes and counts, and where the output keeps it.
+#[derive(Debug)]
+pub(crate) struct Candidate {
+    pub(crate) section: Section,
+    pub(crate) position: usize,
+    /// What the heading takes.
+    pub(crate) line_size: usize,
+    /// What the texts take.
+    pub(crate) texts_size: usize,
+    /// How many older blocks its heading counts.
+    pub(crate) earlier: usize,
+    /// How many came after the total was spent.
+    pub(crate) late: usize,
+    kind: Kind,
+    pub(crate) start: Place,
+    title_end: Place,
+    notes_end: Place,
+    end: Place,
+    has_texts: bool,
+}
+
+impl Candidate {
+    /// A block whose heading the output keeps from now on, and behind it, if it is shown, its texts.
+    pub(crate) fn new<'a, V: Value<'a>>(
+        entry: &Entry<'a, V>,
+        has_texts: bool,
+        measure: Measure,
+        output: &mut Output<'a>,
+    ) -> Self {
+        let start = output.end();
+        output.keep_ascii(OPENING);
+        keep_title(output, entry);
+        let title_end = output.end();
+        output.keep_ascii(&notes(entry));
+        let notes_end = output.end();
+        output.keep_ascii(end(has_texts));
+        let line = start..output.end();
+        Self {
+            section: Section::of(entry),
+            position: entry.position,
+            line_size: measure.size_kept(output, [(line.clone(), None)]),
+            texts_size: 0,
+            earlier: 0,
+            late: 0,
+            kind: entry.kind,
+            start,
+            title_end,
+            notes_end,
+            end: line.end,
+            has_texts,
+        }
+    }
+
+    /// The block with its texts, which the output keeps behind its heading.
+    pub(crate) fn with_texts(self, size: usize, output: &Output<'_>) -> Self {
+        Self { texts_size: size, end: output.end(), ..self }
+    }
+
+    /// How much more the heading takes that counts one older block more. It may be less.
+    pub(crate) fn growth(&self, measure: Measure, output: &Output<'_>) -> isize {
+        let count = count_note(self.kind, self.earlier + 1, true);
+        signed(self.line_size_with(&count, measure, output)) - signed(self.line_size)
+    }
+
+    /// What the heading takes with a count.
+    fn line_size_with(&self, count: &str, measure: Measure, output: &Output<'_>) -> usize {
+        match measure {
+            Measure::Characters => {
+                let notes = Output::size_of(&(self.title_end..self.notes_end));
+                let brackets = match (notes, count.len()) {
+                    (notes, 0) => notes,
+                    (0, count) => count + 3,
+                    (notes, count) => notes + count + 2,
+                };
+                Output::size_of(&(self.start..self.title_end)) + brackets + end(self.has_texts).len()
+            }
+            Measure::Tokens(_) => {
+                let line = output.kept(self.start..self.title_end);
+                measure_line(line, &with_count(&self.notes(output), count), self.has_texts, measure)
+            }
+        }
+    }
+
+    fn notes(&self, output: &Output<'_>) -> String {
+        output.kept(self.title_end..self.notes_end).as_text().to_utf8()
+    }
+
+    /// Let the block be the next that stands in the output, with what its heading counts.
+    pub(crate) fn place(&mut self, walked_all: bool, measure: Measure, output: &mut Output<'_>) {
+        if self.earlier + self.late == 0 {
+            output.place(self.start..self.end);
+            return;
+        }
+        let count = self.settle_count(walked_all, measure, output);
+        let counted = with_count(&self.notes(output), &count);
+        output.place(self.start..self.title_end);
+        output.push_ascii(&counted);
+        output.place(self.notes_end..self.end);
+    }
+
+    /// What the heading counts. What came after the total was spent is counted where its number has room.
+    fn settle_count(&mut self, walked_all: bool, measure: Measure, output: &Output<'_>) -> String {
+        if walked_all {
+            let exact = count_note(self.kind, self.earlier + self.late, false);
+            let size = self.line_size_with(&exact, measure, output);
+            if size <= self.line_size {
+                self.line_size = size;
+                return exact;
+            }
+        }
+        count_note(self.kind, self.earlier, true)
+    }
+}
+
+/// What a heading ends with: an empty line ends a block that has nothing else.
+fn end(has_texts: bool) -> &'static str {
+    if has_texts { "\n" } else { "\n\n" }
+}
+
+fn measure_line(mut line: OwnedText, notes: &str, has_texts: bool, measure: Measure) -> usize {
+    line.push_ascii(notes);
+    line.push_ascii(end(has_texts));
+    measure.size(line.as_text())
+}
+
+pub(crate) const MOST_LISTED: usize = 20;
+const LONGEST_LISTED: usize = 100;
+
+/// The section that names the newest of what was left out, as far as they fit.
+pub(crate) fn list_left_out<'a, V: Value<'a>>(
+    entries: &[&Entry<'a, V>],
+    (room, measure): (usize, Measure),
+    has_more: bool,
+) -> OwnedText {
+    let mut has_more = has_more || entries.len() > MOST_LISTED;
+    let mut room = signed(room) - signed(measure.size_ascii(LEFT_OUT_HEADING));
+    let end = signed(measure.size_ascii(EARLIER_RESULTS));
+    let mut text = OwnedText::default();
+    text.push_ascii(LEFT_OUT_HEADING);
+    let count = entries.len().min(MOST_LISTED);
+    let mut is_empty = true;
+    for (number, entry) in entries.iter().take(MOST_LISTED).enumerate() {
+        let mut line = OwnedText::default();
+        line.push_ascii("- ");
+        line.push(shorten(&listed_title(entry), LONGEST_LISTED).text());
+        line.push_ascii("\n");
+        let line_size = signed(measure.size(line.as_text()));
+        let is_last = number + 1 == count && !has_more;
+        let size = if is_last { last_size(&line, measure) } else { line_size + end };
+        if size > room {
+            has_more = true;
+            break;
+        }
+        room -= line_size;
+        text.push(line.as_text());
+        is_empty = false;
+    }
+    if is_empty && (count == 0 || end > room) {
+        return OwnedText::default();
+    }
+    text.push_ascii(if has_more { EARLIER_RESULTS } else { "\n" });
+    text
+}
+
+/// What the last line takes, with the empty line behind it.
+fn last_size(line: &OwnedText, measure: Measure) -> isize {
+    let mut last = line.clone();
+    last.push_ascii("\n");
+    signed(measure.size(last.as_text()))
+}
+
+/// What the list says of a block: the tool with its path or command, or the call.
+///
+/// What could open a block of markdown at the beginning of a list item is escaped.
+fn listed_title<'a, V: Value<'a>>(entry: &Entry<'a, V>) -> Piece<'a> {
+    let name = title(entry);
+    let mut text = OwnedText::default();
+    if Section::of(entry) != Section::Others {
+        text.push(clean_line(&Piece::Borrowed(entry.name()), 40).text());
+        text.push_ascii(": ");
+    }
+    text.push(name.text());
+    let first = text.as_text().get(0).and_then(char::from_u32);
+    if first.is_none_or(|first| !first.is_ascii() || first.is_ascii_alphabetic() || first == '_') {
+        return Piece::own(text);
+    }
+    let mut escaped = OwnedText::default();
+    escaped.push_ascii("\\");
+    escaped.push(text.as_text());
+    Piece::own(escaped)
 }

@@ -3,25 +3,16 @@
 
 pub mod block;
 pub mod budget;
-pub(crate) mod call_title;
-mod candidate;
-mod change;
-pub(crate) mod cut;
-pub mod fates;
 pub mod fence;
-mod fit;
-mod fit_summary;
-pub mod languages;
-pub mod left_out;
 pub mod limits;
 pub mod output;
 pub mod policy;
 pub mod summary;
 
 use self::budget::{Fill, ROOM};
-use self::fates::{Reasons, Trace};
 use self::output::Output;
 use self::policy::Settings;
+use self::policy::{Reasons, Trace};
 use crate::dedupe::Judging;
 use crate::dedupe::rules::RuleSet;
 use crate::input::messages::{Halt, Messages};

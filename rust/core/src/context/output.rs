@@ -5,8 +5,8 @@
 
 use std::ops::Range;
 
-use crate::text::escaped::Part;
 use crate::text::piece::Piece;
+use crate::text::segment::Part;
 use crate::text::{OwnedText, Text, Unit, Width, grouped};
 
 /// ASCII parts of fewer code points are copied: a reference to one would take as much room.

@@ -2,15 +2,17 @@
 //!
 //! A name is matched without regard to ASCII case, whole and behind `mcp__server__`; what UTF-8 cannot hold matches
 //! as U+FFFD. The first rule that matches decides; a user's rules come before the built-in ones. The twin is `_pure/rules.py`, with the data of `rules.py`.
+//!
+//! The built-in rules: which tools read, edit and run commands, and by which argument they are told apart.
+//! They are `_data/default_rules.json`; the twin is `toolcarry/rules.py`.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use ahash::AHashMap;
 
-use super::default_rules::default_rules;
 use crate::json::value::{Key, Value, items, names};
-pub use crate::pairing::block::Kind;
+use crate::pairing::block::Kind;
 use crate::text::piece::Piece;
 use crate::text::{OwnedText, Text};
 
@@ -263,4 +265,27 @@ fn push_quoted(line: &mut OwnedText, word: Text<'_>) {
     }
     line.push(rest);
     line.push_ascii("'");
+}
+
+include!(concat!(env!("OUT_DIR"), "/default_rules.rs"));
+
+/// A rule of the table.
+pub(crate) struct BuiltIn {
+    tools: &'static [&'static str],
+    kind: Kind,
+    key: &'static [&'static str],
+    keep: KeepBlock,
+}
+
+/// The built-in rules.
+#[must_use]
+pub fn default_rules() -> Vec<Rule> {
+    let rules = RULES.iter().map(|rule| Rule {
+        tools: rule.tools.iter().map(|tool| (*tool).to_owned()).collect(),
+        kind: rule.kind,
+        key: rule.key.iter().map(|name| RuleKey::new(Text::ascii(name))).collect(),
+        keep: rule.keep,
+        max_result_chars: None,
+    });
+    rules.collect()
 }

@@ -3,10 +3,10 @@
 use bumpalo::Bump;
 
 use super::hashing::{has_cut_word, write_text};
-use crate::content::spoken::spoken_content;
+use crate::content::spoken_content;
 use crate::content::{Content, result_content};
 use crate::formats::message::{Said, ToolCall};
-use crate::formats::read::{read_message, read_spoken, speaker_of};
+use crate::formats::{read_message, read_spoken, speaker_of};
 use crate::input::messages::NeedsImport;
 use crate::json::scanned::{Scanned, Written};
 use crate::json::value::{Value, names};

@@ -4,7 +4,6 @@
 //! Its [`nodes`] are made meanwhile; a text is decoded when it is asked for ([`crate::text::escaped`]). The [`lines`] of a session file are read from the last on.
 
 mod document;
-mod header;
 pub(crate) mod jsonl;
 pub mod messages;
 

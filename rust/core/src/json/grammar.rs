@@ -1,8 +1,8 @@
 //! JSON's grammar, checked to the letter, without recursion, and without making anything.
 
 use super::error::{Fault, Refused, Scan, unexpected};
-use super::name::LONGEST_NAME;
-use super::short::Window;
+use super::strings::LONGEST_NAME;
+use super::strings::Window;
 use super::strings::read_string;
 use crate::simd::Lanes;
 use crate::text::escaped::EscapedText;

@@ -1,13 +1,23 @@
 //! Scanned JSON as the steps see it.
+//!
+//! One document as a value: all of it is read, and becomes nodes.
+//!
+//! Compact JSON of a scanned value, as orjson writes it: one line, keys in their order, no escape without need.
 
 use std::borrow::Cow;
 use std::ops::Range;
 
-use super::compact::{answer, compact};
-use super::nodes::{Made, Member, Node, Origin, distinct};
+use bumpalo::Bump;
+
+use super::base64::{address_line, base64_line};
+use super::error::{Fault, Refused};
+use super::nodes::{Building, Made, Member, Node, Origin, Stacks, distinct};
 use super::value::{Key, Spelling, Value, names, text_or_empty};
-use crate::simd::{BLOCK, prefetch};
-use crate::text::escaped::{EscapedText, Plain};
+use super::write::push_quoted;
+use crate::simd::{BLOCK, dispatch, prefetch};
+use crate::text::escaped::EscapedText;
+use crate::text::piece::Piece;
+use crate::text::segment::Plain;
 use crate::text::{OwnedText, Text};
 
 /// A value of scanned JSON. What has to be made of it (a text without its escapes) is kept as long as the scan.
@@ -271,5 +281,143 @@ impl<'a> Value<'a> for Scanned<'a> {
 
     fn identity(self) -> usize {
         std::ptr::from_ref(self.node).addr()
+    }
+}
+
+impl<'a> Scanned<'a> {
+    /// One document, of less than 4 GiB. An error tells the first byte that is wrong.
+    pub fn parse(data: &'a [u8], bump: &'a Bump) -> Result<Self, Refused> {
+        Document { at: 0, checks_utf8: true, keeps: None }.read(data, bump)
+    }
+
+    /// One document that may begin with a byte order mark.
+    pub(crate) fn document(data: &'a [u8], bump: &'a Bump) -> Result<Self, Refused> {
+        Document { at: mark_len(data), checks_utf8: true, keeps: None }.read(data, bump)
+    }
+
+    /// The same, but arrays and objects are empty in those of its members that are not kept.
+    pub(crate) fn document_of(
+        data: &'a [u8],
+        keeps: fn(EscapedText<'a>) -> bool,
+        bump: &'a Bump,
+    ) -> Result<Self, Refused> {
+        Document { at: mark_len(data), checks_utf8: true, keeps: Some(keeps) }.read(data, bump)
+    }
+
+    /// A document in a text that was decoded before: it may hold lone surrogates.
+    pub(crate) fn decoded(data: &'a [u8], bump: &'a Bump) -> Result<Self, Refused> {
+        Document { at: 0, checks_utf8: false, keeps: None }.read(data, bump)
+    }
+}
+
+/// A byte order mark, which may stand before a document.
+pub(crate) const MARK: &[u8] = b"\xEF\xBB\xBF";
+
+/// How long the mark is before a document, if there is one.
+fn mark_len(data: &[u8]) -> usize {
+    if data.starts_with(MARK) { MARK.len() } else { 0 }
+}
+
+/// How a document is read.
+struct Document<'a> {
+    at: usize,
+    checks_utf8: bool,
+    keeps: Option<fn(EscapedText<'a>) -> bool>,
+}
+
+impl<'a> Document<'a> {
+    fn read(self, data: &'a [u8], bump: &'a Bump) -> Result<Scanned<'a>, Refused> {
+        let Self { at, checks_utf8, keeps } = self;
+        if u32::try_from(data.len()).is_err() {
+            return Err(Refused { at: 0, fault: Fault::TooLong });
+        }
+        let (origin, stacks) = (bump.alloc(Origin { data, bump }), &mut Stacks::default());
+        let building = Building { origin, at, depth: 0, long: &[], is_all: true, checks_utf8, keeps, stacks };
+        Ok(Scanned::new(dispatch(building)?, origin))
+    }
+}
+
+/// A value as JSON on one line.
+pub(crate) fn compact(value: Scanned<'_>) -> OwnedText {
+    written(value, false)
+}
+
+/// A value as JSON on one line, in which base64 is a line that names it. The twin is `_pure/answer.py`.
+pub(crate) fn answer(value: Scanned<'_>) -> OwnedText {
+    written(value, true)
+}
+
+fn written(value: Scanned<'_>, is_answer: bool) -> OwnedText {
+    let mut writer = Writer { is_answer, out: OwnedText::default() };
+    writer.value(value, Text::ascii(""));
+    writer.out
+}
+
+struct Writer {
+    /// Whether base64 becomes a line.
+    is_answer: bool,
+    out: OwnedText,
+}
+
+impl Writer {
+    /// What stands under a name. Values are at most as deep as the grammar lets them be, so that this may call itself.
+    fn value<'a>(&mut self, value: Scanned<'a>, name: Text<'a>) {
+        match value.node {
+            Node::Null(_) => self.out.push_ascii("null"),
+            Node::Bool(true, _) => self.out.push_ascii("true"),
+            Node::Bool(false, _) => self.out.push_ascii("false"),
+            Node::Number(digits) => self.out.push_ascii(&number(digits)),
+            Node::Text { .. } => self.text(text_or_empty(Some(value))),
+            Node::List(items, _) => {
+                self.out.push_ascii("[");
+                for (index, item) in items.iter().enumerate() {
+                    if index > 0 {
+                        self.out.push_ascii(",");
+                    }
+                    self.value(value.with(item), Text::ascii(""));
+                }
+                self.out.push_ascii("]");
+            }
+            Node::Object(..) | Node::Made(_) => {
+                self.out.push_ascii("{");
+                for (index, (key, node)) in value.distinct().into_iter().enumerate() {
+                    if index > 0 {
+                        self.out.push_ascii(",");
+                    }
+                    push_quoted(&mut self.out, key);
+                    self.out.push_ascii(":");
+                    self.member(value, key, value.with(node), name);
+                }
+                self.out.push_ascii("}");
+            }
+        }
+    }
+
+    /// A member of an object that stands under a name itself, which may say that it is media.
+    fn member<'a>(&mut self, holder: Scanned<'a>, key: Text<'a>, item: Scanned<'a>, name: Text<'a>) {
+        let data = item.text().filter(|_| self.is_answer);
+        match data.and_then(|data| base64_line(holder, key, data, name)) {
+            Some(line) => push_quoted(&mut self.out, line.text()),
+            None => self.value(item, key),
+        }
+    }
+
+    fn text(&mut self, text: Text<'_>) {
+        let shown = if self.is_answer { address_line(text) } else { Piece::Borrowed(text) };
+        push_quoted(&mut self.out, shown.text());
+    }
+}
+
+/// A number as it reads once it was a number: an integer beyond 64 bits is a float where one can hold it.
+fn number(digits: &[u8]) -> String {
+    let text = std::str::from_utf8(digits).unwrap_or_default();
+    let is_integer = !digits.iter().any(|byte| matches!(byte, b'.' | b'e' | b'E'));
+    if is_integer && (text.parse::<i64>().is_ok() || text.parse::<u64>().is_ok()) {
+        return if text == "-0" { "0".to_owned() } else { text.to_owned() };
+    }
+    match text.parse::<f64>() {
+        Ok(value) if value.is_finite() => zmij::Buffer::new().format_finite(value).to_owned(),
+        _ if is_integer => text.to_owned(),
+        _ => "null".to_owned(),
     }
 }

@@ -1,8 +1,14 @@
 //! Where a JSON string ends, and what is in it.
+//!
+//! Short strings: names and other words, of which some stand in one block.
+//!
+//! The next one is found by the masks of the block that is known, without waiting for memory and its masks.
+//!
+//! The name of a member as nodes keep it: where it stands in what was scanned, in a third of what a text takes.
 
 use super::error::{Fault, Refused};
-use super::short::Window;
 use crate::simd::{BLOCK, ESCAPABLE, Lanes, Masks, Others, block_at, find_escaped};
+use crate::text::Text;
 use crate::text::escaped::{EscapedText, hex4, is_high_surrogate, low_surrogate_at};
 
 /// How far ahead of a long string's blocks memory is asked for what comes. The processor does so by itself, but no
@@ -227,6 +233,101 @@ fn read_escapes(data: &[u8], base: usize, mut letters: u64) -> Option<u32> {
     Some(unseen)
 }
 
+/// The masks of the block that was looked at last: of short strings some stand in one.
+#[derive(Debug, Default)]
+pub(crate) struct Window {
+    at: usize,
+    quotes: u64,
+    /// What no short string holds: backslashes, and bytes that are no printable ASCII.
+    odd: u64,
+}
+
+impl Window {
+    /// The string whose first byte is at `start`, if it is short and plain: where the window doesn't hold it, the window
+    /// moves there.
+    #[inline(always)]
+    pub(crate) fn string<'a, L: Lanes>(&mut self, data: &'a [u8], start: usize) -> Option<EscapedText<'a>> {
+        if let Some(found) = self.held(data, start) {
+            return Some(found);
+        }
+        let masks = L::masks(data.get(start..)?.first_chunk()?);
+        *self = Self { at: start, quotes: masks.quotes, odd: masks.backslashes | masks.others };
+        self.held(data, start)
+    }
+
+    /// The string, where the window holds all of it.
+    #[inline(always)]
+    fn held<'a>(&self, data: &'a [u8], start: usize) -> Option<EscapedText<'a>> {
+        let place = start.wrapping_sub(self.at);
+        if place >= BLOCK {
+            return None;
+        }
+        let quotes = self.quotes >> place;
+        let inside = quotes.wrapping_sub(1) & !quotes;
+        if quotes == 0 || (self.odd >> place) & inside != 0 {
+            return None;
+        }
+        let chars = quotes.trailing_zeros();
+        let bytes = data.get(start..start + chars as usize).unwrap_or_default();
+        Some(EscapedText { bytes, chars, has_escapes: false, is_ascii: true })
+    }
+}
+
+/// The bit of a size that says of a name that it has escapes, or is no ASCII.
+const ODD: u32 = 1 << 31;
+
+/// No name is longer.
+pub(crate) const LONGEST_NAME: usize = (ODD - 1) as usize;
+
+/// A name in data of less than 4 GiB.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Name {
+    /// The offset behind the quote.
+    start: u32,
+    /// How many bytes, and whether it is odd.
+    size: u32,
+}
+
+impl Name {
+    /// The name whose first byte is at `start`.
+    #[inline(always)]
+    pub(crate) fn of(raw: EscapedText<'_>, start: usize) -> Self {
+        let is_odd = raw.has_escapes || !raw.is_ascii;
+        let [start, size] = [start, raw.bytes.len()].map(|number| u32::try_from(number).unwrap_or(u32::MAX));
+        Self { start, size: size | if is_odd { ODD } else { 0 } }
+    }
+
+    /// Whether the name is this text.
+    #[inline(always)]
+    pub(crate) fn is(self, text: Text<'_>, data: &[u8]) -> bool {
+        match text {
+            Text::Latin1(units) if self.size & ODD == 0 => {
+                let (start, size) = (self.start(), self.size as usize);
+                data.get(start..start + size).is_some_and(|name| name == units)
+            }
+            _ => self.raw(data).is(text),
+        }
+    }
+
+    /// The name as it is written in the data; its characters are not counted.
+    #[inline(always)]
+    pub(crate) fn raw(self, data: &[u8]) -> EscapedText<'_> {
+        let (start, is_odd) = (self.start(), self.size & ODD != 0);
+        let bytes = data.get(start..start + (self.size & !ODD) as usize).unwrap_or_default();
+        EscapedText {
+            bytes,
+            chars: u32::MAX,
+            has_escapes: is_odd && bytes.contains(&b'\\'),
+            is_ascii: !is_odd || bytes.is_ascii(),
+        }
+    }
+
+    /// The offset of its first byte.
+    pub(crate) fn start(self) -> usize {
+        self.start as usize
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::{Window, read_string};
@@ -291,6 +392,27 @@ mod tests {
             let offset = data.len();
             data.extend_from_slice(b"\xED\xA0\x80\"");
             assert_eq!(read(&data), Err((offset, Fault::NotUtf8)));
+        }
+    }
+
+    /// What a window says of one string after the other is what each says by itself, wherever in the block it stands.
+    #[test]
+    fn a_window_knows_of_each_string_what_it_says_by_itself() {
+        let words =
+            ["", "a", "type", "tool_use_id", "\\n", "a\\\"b", "\u{e9}", "a string of forty characters, or about so"];
+        for first in 0..words.len() {
+            for step in 1..words.len() {
+                let order = (0..60).filter_map(|number| words.get((first + number * step) % words.len()));
+                let data = format!("\"{}\", ", order.copied().collect::<Vec<_>>().join("\", \""));
+                let (mut at, mut window, mut found) = (1, Window::default(), 0);
+                while let Ok(raw) = read_string::<Scalar>(data.as_bytes(), at, true, &mut window) {
+                    let alone = read_string::<Scalar>(data.as_bytes(), at, true, &mut Window::default());
+                    assert!(alone.is_ok_and(|alone| alone.bytes == raw.bytes && alone.chars == raw.chars));
+                    assert_eq!(data.as_bytes().get(at + raw.bytes.len()), Some(&b'"'));
+                    (at, found) = (at + raw.bytes.len() + "\", \"".len(), found + 1);
+                }
+                assert_eq!(found, 60);
+            }
         }
     }
 }

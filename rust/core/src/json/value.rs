@@ -2,7 +2,7 @@
 //!
 //! The same walk reads Python's objects in place and parsed JSON; a door implements [`Value`].
 
-use crate::text::escaped::Plain;
+use crate::text::segment::Plain;
 use crate::text::{OwnedText, Text};
 
 /// The name of a member. Those that the readers know have a number, so that a door can keep them at hand.

@@ -1,8 +1,8 @@
 //! A block in the making, on its way through the steps. The twin is `_pure/entry.py`.
 
 use crate::content::{Content, is_stand_in, result_content};
+use crate::formats::UNKNOWN;
 use crate::formats::message::{ToolCall, ToolResult};
-use crate::formats::read::UNKNOWN;
 use crate::json::value::Value;
 use crate::text::Text;
 use crate::text::piece::Piece;

@@ -16,12 +16,12 @@ use ahash::AHashMap;
 
 use self::block::Entry;
 use self::pending::{Lane, Turn};
-use crate::branch::Branch;
 use crate::content::is_stand_in;
 use crate::formats::message::Said;
-use crate::formats::read::{USER, read_message, read_spoken, speaker_of};
+use crate::formats::{USER, read_message, read_spoken, speaker_of};
 use crate::input::messages::{Halt, Messages};
 use crate::json::value::Value as _;
+use crate::session::Branch;
 use crate::session::{Placed, Places};
 use crate::text::Text;
 

@@ -12,7 +12,7 @@ use super::fingerprint::recognize;
 use super::marker::{Substitute, marker_of, slack, widest};
 use super::policy::{Counter, Decision, Fate, Previous, Settings};
 use crate::content::Content;
-use crate::context::cut::cut;
+use crate::context::limits::cut;
 use crate::context::limits::{Cut, Limits, room_of, signed};
 use crate::context::policy::NO_LIMIT;
 use crate::dedupe::Reason;

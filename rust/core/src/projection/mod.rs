@@ -15,7 +15,6 @@ mod policy;
 mod repair;
 mod request;
 mod result_slot;
-mod sizes;
 mod splice;
 mod window;
 

@@ -6,10 +6,10 @@
 use std::ops::Range;
 
 use super::edits::{Changed, Draft, Edit, Home, Json, Parts, TextPart};
-use crate::json::quote::{push_escaped, push_string};
+use crate::json::nodes::span_of;
 use crate::json::scanned::Scanned;
-use crate::json::spans::span_of;
 use crate::json::value::Value;
+use crate::json::write::{push_escaped, push_string};
 use crate::text::Text;
 
 /// What is written of a document: what is copied, and what is new.

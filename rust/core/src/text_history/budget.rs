@@ -8,9 +8,9 @@ use super::call_line::{Fate, SEPARATOR, ToolLine};
 use super::message::Told;
 use crate::context::limits::{Measure, signed};
 use crate::text::Text;
-use crate::text::escaped::Part;
 use crate::text::piece::Piece;
 use crate::text::sanitize::cut_text;
+use crate::text::segment::Part;
 use crate::text::truncate::Keep;
 
 /// Characters of a result that stay as long as lines need not be shortened to their calls.

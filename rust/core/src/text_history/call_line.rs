@@ -1,13 +1,13 @@
 //! The line of a tool call: `[Tool: ReadFile(path="test.cs")] → its result`. The twin is `_pure/recount/tool_line.py`.
 
 use crate::content::Content;
-use crate::context::call_title::push_call_title;
+use crate::context::block::push_call_title;
 use crate::json::value::Value;
 use crate::pairing::block::Entry;
 use crate::text::constants::{NO_OUTPUT, TOOL_LINE, TRUNCATED};
-use crate::text::escaped::Part;
 use crate::text::piece::Piece;
 use crate::text::sanitize::{cut_text, escape_marks, has_controls, without_controls};
+use crate::text::segment::Part;
 use crate::text::truncate::Keep;
 use crate::text::{OwnedText, Text};
 

@@ -3,15 +3,15 @@
 
 use super::call_line::{SEPARATOR, ToolLine};
 use super::thinking::without_thinking;
-use crate::content::spoken::part_text;
+use crate::content::spoken_part;
 use crate::content::{is_of_media, part_text as part_line};
 use crate::context::output::Output;
 use crate::dialogue::has_words;
-use crate::formats::read::{USER, speaker_of};
+use crate::formats::{USER, speaker_of};
 use crate::json::value::{Key, Value, items, names, text_or_empty};
-use crate::text::escaped::Part;
 use crate::text::piece::Piece;
 use crate::text::sanitize::without_controls;
+use crate::text::segment::Part;
 use crate::text::{OwnedText, Text};
 
 pub(super) const ASSISTANT: &str = "assistant";
@@ -128,7 +128,7 @@ fn read_parts<'a, V: Value<'a>>(content: V) -> (Piece<'a>, bool) {
         if kind.is_some_and(|kind| HOLD_NO_TEXT.iter().any(|name| kind.is(name))) {
             return None;
         }
-        if let Some(text) = part_text(item) {
+        if let Some(text) = spoken_part(item) {
             return Some(Piece::Borrowed(text_or_empty(Some(text))));
         }
         let part = item.object()?;

@@ -4,7 +4,7 @@ use ahash::AHashSet;
 
 use super::message::{ASSISTANT, Told, Turn, is_named_thought, role_of, told_text};
 use crate::formats::message::{Said, Spoken as Words};
-use crate::formats::read::{read_message, read_spoken, speaker_of};
+use crate::formats::{read_message, read_spoken, speaker_of};
 use crate::input::messages::{Halt, Messages};
 use crate::json::value::{Key, Value, names};
 use crate::session::{Placed, Places};

@@ -6,7 +6,7 @@
 
 use std::cell::RefCell;
 
-use super::keys::{SIZE_BITS, hash_bytes, near_hash};
+use super::vocabulary::{SIZE_BITS, hash_bytes, near_hash};
 
 /// The longest piece that is a word: one that has a key.
 pub(crate) const WORD: usize = 15;

@@ -1,10 +1,10 @@
 //! The tokens of a piece.
 
 use super::cache::{LONGEST, Remembered, WORD};
-use super::keys::{medium_key, size_of_key};
-use super::long::{count_long, merge_long};
 use super::merge::{Joins, SHORT, merge_no_token};
+use super::merge::{count_long, merge_long};
 use super::vocabulary::Vocabulary;
+use super::vocabulary::{medium_key, size_of_key};
 
 /// Encodes pieces of a text.
 pub(crate) struct Encoder<'a> {

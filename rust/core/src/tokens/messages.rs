@@ -6,10 +6,10 @@
 
 use super::encoding::Encoding;
 use super::memo::Memo;
-use crate::content::spoken::spoken_content;
+use crate::content::spoken_content;
 use crate::content::{Content, MAX_PARTS, is_media, result_content};
 use crate::formats::message::Said;
-use crate::formats::read::{read_message, read_spoken, speaker_of};
+use crate::formats::{read_message, read_spoken, speaker_of};
 use crate::input::messages::{Halt, Messages, NeedsImport};
 use crate::json::value::{Key, Value, items, names, objects};
 use crate::session::Places;

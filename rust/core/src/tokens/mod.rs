@@ -10,32 +10,23 @@
 //! Left out: decoding, special tokens, and the data. The vocabularies are handed in as
 //! `python/toolcarry/_data/vocabularies` has them packed.
 
-mod batch;
 mod cache;
-mod characters;
 mod classes;
 mod count;
 mod encoder;
 mod encoding;
-mod keys;
-mod long;
 mod memo;
 mod merge;
 pub mod messages;
-mod part;
-mod safe;
-mod short;
 mod split;
-mod tally;
 mod truncate;
 mod vocabulary;
-mod window;
 
 #[cfg(test)]
 #[path = "../../tests/tokens/random.rs"]
 mod random;
 
+pub use self::count::Tally;
 pub use self::encoding::{BadVocabulary, Encoding, EncodingName};
 pub use self::memo::Memo;
-pub use self::tally::Tally;
 pub use self::truncate::Kept;

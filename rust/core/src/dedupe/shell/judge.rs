@@ -9,9 +9,9 @@
 //!
 //! What it leaves out: what is behind more than `MAX_HOPS` wrappers; a script in a file.
 
-use super::options::{has_any, parse};
+use super::programs::{FIND_RUNNING, PYTHON_OPTIONS, SHELL_OPTIONS, SHELLS, SSH_OPTIONS, Spec, WRAPPERS, find};
+use super::programs::{has_any, parse};
 use super::programs::{program_name, writes};
-use super::tables::{FIND_RUNNING, PYTHON_OPTIONS, SHELL_OPTIONS, SHELLS, SSH_OPTIONS, Spec, WRAPPERS, find};
 
 const MAX_HOPS: usize = 16;
 

@@ -16,13 +16,8 @@
 
 mod judge;
 mod lexer;
-mod options;
 mod parser;
 mod programs;
-mod quotes;
-mod scan;
-mod tables;
-mod words;
 
 pub use super::shell::parser::has_side_effects;
 

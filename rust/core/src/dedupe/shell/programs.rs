@@ -7,14 +7,21 @@
 //!
 //! What it leaves out: dry runs and the targets of arguments. A program or verb nobody listed
 //! reads.
-
-use super::options::{has_any, has_option, parse, verb_of};
-use super::tables::{
-    CURL_OPTIONS, CURL_WRITING, DEVICES, GIT_BRANCH_OPTIONS, GIT_BRANCH_WRITING, GIT_OPTIONS, GIT_TAG_DELETING,
-    GIT_TAG_LISTING, GIT_TAG_OPTIONS, GIT_WRITING, MAKE_OPTIONS, MAKE_WRITING, MANAGERS, PACKAGE_SHORT,
-    PACKAGE_SHORTENING, PACKAGE_WRITING, PACKAGERS, PERL_OPTIONS, PERL_WRITING, PLAIN, READING, READING_STEMS,
-    SED_OPTIONS, SED_WRITING, SENDING, Spec, VERSIONED, WGET_OPTIONS, WGET_SENDING, WRITERS, find,
-};
+//!
+//! Tell a command's options from its other words.
+//!
+//! What it does: reads the arguments as getopt would, by what `tables` says of the program. The
+//! twin of `_pure/shell/options.py`.
+//!
+//! What it guarantees: every argument is an option, an option's value, or another word.
+//!
+//! What it leaves out: what an option means; shortened long names.
+//!
+//! List the programs, verbs and options that the classifier knows.
+//!
+//! What it does: holds the data of `_data/shell.json`, and the shape of it. The twin of `_pure/shell/tables.py`.
+//!
+//! What it leaves out: every program that only reads; nobody has to list those.
 
 /// A program's name without its folder and, for a few, its version.
 pub(super) fn program_name(word: &str) -> &str {
@@ -114,4 +121,106 @@ fn wget_writes(arguments: &[&str]) -> bool {
 /// Whether writing to a target changes a file; a process substitution reads as `>()`.
 pub(super) fn writes_file(target: &str) -> bool {
     !DEVICES.contains(&target) && target != ">()" && !target.starts_with("/dev/fd/")
+}
+
+/// Options with their values: an option is a letter, or a long name with its dashes.
+pub(super) type Options<'a> = Vec<(&'a str, &'a str)>;
+
+/// The options with their values, and the other words. With `stops`, everything from the first
+/// other word on is one.
+pub(super) fn parse<'a>(arguments: &[&'a str], spec: &Spec, stops: bool) -> (Options<'a>, Vec<&'a str>) {
+    let mut options = Vec::new();
+    let mut others = Vec::new();
+    let mut words = arguments.iter().copied();
+    while let Some(word) = words.next() {
+        if !is_option(word) && stops {
+            others.push(word);
+        }
+        if word == "--" || (stops && !is_option(word)) {
+            others.extend(words);
+            break;
+        }
+        if !is_option(word) {
+            others.push(word);
+            continue;
+        }
+        let takes_next = if word.starts_with("--") {
+            let split = word.split_once('=');
+            options.push(split.unwrap_or((word, "")));
+            split.is_none() && spec.names.contains(&word)
+        } else {
+            parse_letters(word.get(1..).unwrap_or_default(), spec, &mut options)
+        };
+        let value = if takes_next { words.next() } else { None };
+        if let (Some(option), Some(value)) = (options.last_mut(), value) {
+            option.1 = value;
+        }
+    }
+    (options, others)
+}
+
+/// Whether a word is an option: `-x`, `--long`, `+x`.
+fn is_option(word: &str) -> bool {
+    word.len() > 1 && word.starts_with(['-', '+'])
+}
+
+/// Take a cluster of letters apart; whether the last one's value is the next word.
+fn parse_letters<'a>(letters: &'a str, spec: &Spec, options: &mut Options<'a>) -> bool {
+    for (index, letter) in letters.char_indices() {
+        let (option, rest) =
+            letters.get(index..).and_then(|tail| tail.split_at_checked(letter.len_utf8())).unwrap_or_default();
+        let is_valued = spec.valued.contains(letter);
+        if is_valued || spec.attached.contains(letter) {
+            options.push((option, rest));
+            return is_valued && rest.is_empty();
+        }
+        options.push((option, ""));
+    }
+    false
+}
+
+/// The first word that is no option, or the second where the first is a group of verbs; and the
+/// words behind it.
+pub(super) fn verb_of<'a>(arguments: &[&'a str], spec: &Spec) -> (&'a str, Vec<&'a str>) {
+    let (_, mut others) = parse(arguments, spec, true);
+    if others.first().is_some_and(|first| spec.groups.contains(first)) {
+        others = parse(others.get(1..).unwrap_or_default(), spec, true).1;
+    }
+    match others.split_first() {
+        Some((verb, rest)) => (verb, rest.to_vec()),
+        None => ("", Vec::new()),
+    }
+}
+
+/// Whether one of the named options is among those given.
+pub(super) fn has_any(options: &Options<'_>, names: Words) -> bool {
+    options.iter().any(|(option, _)| names.contains(option))
+}
+
+/// Whether one of the options is among the arguments, wherever it stands.
+pub(super) fn has_option(arguments: &[&str], spec: &Spec, names: Words) -> bool {
+    has_any(&parse(arguments, spec, false).0, names)
+}
+
+include!(concat!(env!("OUT_DIR"), "/shell.rs"));
+
+/// A list of words.
+pub(super) type Words = &'static [&'static str];
+
+/// How a program reads options: the letters that take a value (attached or the next word), the
+/// letters whose value is always attached, the long names that take the next word, and the first
+/// words after which the next one is the verb.
+pub(super) struct Spec {
+    pub(super) valued: &'static str,
+    pub(super) attached: &'static str,
+    pub(super) names: Words,
+    pub(super) groups: Words,
+}
+
+/// How a program reads options that nobody described: each stands for itself.
+pub(super) const PLAIN: Spec = Spec { valued: "", attached: "", names: &[], groups: &[] };
+
+/// What a list says of a program.
+pub(super) fn find(programs: &'static [(&'static str, Spec)], name: &str) -> Option<&'static Spec> {
+    programs.iter().find(|(own, _)| *own == name).map(|(_, spec)| spec)
 }

@@ -6,7 +6,7 @@ use ahash::{AHashMap, AHashSet};
 use super::pairs::{given_twice, id_of};
 use super::providers::Form;
 use super::state::Repair;
-use crate::formats::read::read_result;
+use crate::formats::read_result;
 use crate::json::value::{Key, Value, items, names, text_or_empty};
 use crate::projection::edits::{Draft, Edit, Json, PartsKey, Path};
 use crate::text::Text;

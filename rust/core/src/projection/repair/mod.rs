@@ -3,18 +3,13 @@
 //! What the provider would take stays as it stands. Mending what is mended changes nothing.
 //! The twin is `_pure/project/mend/`.
 
-mod alone;
 mod chat;
-mod free_ids;
 mod ids;
 mod items;
-mod made;
 mod message_parts;
 mod pairs;
 pub(crate) mod providers;
 pub(crate) mod report;
-mod results;
-mod runs;
 mod state;
 mod turns;
 
@@ -32,7 +27,7 @@ use super::repair::state::Repair;
 use super::repair::turns::Turns;
 use super::request::Material;
 use crate::formats::message::Said;
-use crate::formats::read::read_message;
+use crate::formats::read_message;
 use crate::json::value::{Value, items, names, text_or_empty};
 
 /// The shapes whose results are messages of their own.

@@ -4,7 +4,7 @@
 use ahash::{AHashMap, AHashSet};
 
 use super::providers::{Dialect, Form};
-use crate::formats::read::{read_call, read_result};
+use crate::formats::{read_call, read_result};
 use crate::json::value::{Key, Value, items, names, text_or_empty};
 use crate::projection::blocks::Block;
 use crate::projection::edits::{PartsKey, Path};

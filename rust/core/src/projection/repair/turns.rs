@@ -2,22 +2,34 @@
 //!
 //! Messages of one side that follow one another are one turn. The results for a turn's calls are the first parts of the
 //! user's turn behind it, each once. The twin is `_pure/project/mend/turns.py`.
+//!
+//! Who speaks in turn: messages of one side that follow one another, and where the model's turns end behind their calls.
+//! The twin is `_pure/project/mend/runs.py`.
+//!
+//! What a provider refuses within a result: texts without a word, failures that say nothing, what they show, and calls.
+//! The twin is `_pure/project/mend/results.py`.
+//!
+//! What stands alone of a provider's own calls and answers: it is told, since what came of it only the provider knows.
+//! The twin is `_pure/project/mend/alone.py`.
 
 use std::ops::Range;
 
 use ahash::{AHashMap, AHashSet};
 
-use super::alone::tell_alone;
 use super::message_parts::{
     Sheet, Side, drop_trailing_space, drop_trailing_thoughts, is_blank, is_models, merge, part_at, says_something,
 };
-use super::results::{clean_result, part_calls};
-use super::runs::{Run, paths_of, runs_of, speaks_last};
+use super::pairs::Pairs;
+use super::providers::Dialect;
+use super::report::Mends;
 use super::state::Repair;
 use crate::content::has_no_word;
-use crate::json::value::{Value, names, text_or_empty};
-use crate::projection::edits::{Draft, Edit, Json, Path};
+use crate::json::value::{Value, items, names, text_or_empty};
+use crate::projection::blocks::Block;
+use crate::projection::edits::{Changed, Draft, Edit, Home, Json, Parts, PartsKey, Path};
+use crate::projection::request::Material;
 use crate::text::Text;
+use crate::text::constants::FAILED;
 
 /// So many calls are looked through sooner than a set of them is made.
 const FEW: usize = 8;
@@ -278,4 +290,192 @@ impl<'t, 'a, 'm, V: Value<'a>> Turns<'t, 'a, 'm, V> {
         }
         self.sheets.push(Sheet::new(Some(position), side, items));
     }
+}
+
+/// Messages of one side that follow one another; between them there may be some that are left out.
+pub(crate) struct Run {
+    pub(crate) side: Side,
+    pub(crate) positions: Range<usize>,
+}
+
+/// The turns; what the model says behind its calls is one of its own. A message with calls is the model's, whatever its
+/// role.
+pub(crate) fn runs_of<'a, V: Value<'a>>(repair: &Repair<'_, 'a, '_, V>) -> Vec<Run> {
+    let (dialect, pairs) = (repair.dialect, repair.pairs);
+    let mut runs: Vec<Run> = Vec::new();
+    let mut is_behind_calls = false;
+    for (position, message) in repair.material.messages.iter().enumerate() {
+        if repair.material.is_gone(Path::Message(position)) {
+            continue;
+        }
+        let paths = || paths_of(repair.material, position, dialect.key);
+        let has_calls = paths().any(|path| pairs.call_at(path).is_some());
+        let side = if has_calls { Side::Model } else { side_of(*message, dialect) };
+        let first = Path::Part(position, dialect.key, 0);
+        let starts = || pairs.call_at(first).is_none() || speaks_last(repair, paths());
+        let is_next = side == Side::Model && is_behind_calls && starts();
+        is_behind_calls = has_calls;
+        match runs.last_mut().filter(|run| run.side == side && !is_next) {
+            Some(run) => run.positions.end = position + 1,
+            None => runs.push(Run { side, positions: position..position + 1 }),
+        }
+    }
+    runs
+}
+
+/// Who says a message without calls.
+fn side_of<'a, V: Value<'a>>(message: V, dialect: &Dialect) -> Side {
+    let role = text_or_empty(message.get(names::ROLE));
+    if is_models(message) {
+        Side::Model
+    } else if dialect.answering.iter().any(|own| role.is(own)) {
+        Side::User
+    } else {
+        Side::Other
+    }
+}
+
+/// The parts of a message.
+pub(crate) fn paths_of<'a, V: Value<'a>>(
+    material: &Material<'a, '_, V>,
+    position: usize,
+    key: PartsKey,
+) -> impl Iterator<Item = Path> + use<V> {
+    let count = material.list(position, key).map_or(0, Value::count);
+    (0..count).map(move |index| Path::Part(position, key, index))
+}
+
+/// Whether a text stands behind the calls, or an answer of the provider's own behind one: some providers refuse it.
+pub(crate) fn speaks_last<'a, V: Value<'a>>(repair: &Repair<'_, 'a, '_, V>, paths: impl Iterator<Item = Path>) -> bool {
+    let Repair { material, dialect, pairs, .. } = repair;
+    let (mut is_behind, mut has_text) = (false, false);
+    for path in paths.take_while(|_| dialect.ends_in_calls) {
+        let part = part_at(material, path);
+        let kind = text_or_empty(part.and_then(|part| part.get(names::TYPE)));
+        if pairs.call_at(path).is_some() {
+            (is_behind, has_text) = (true, false);
+        } else if is_behind && kind.ends_with("_tool_result") {
+            return true;
+        }
+        has_text |= is_behind && kind.is("text") && !part.is_some_and(|part| is_blank(dialect, part));
+    }
+    has_text
+}
+
+/// Let a result hold what its provider takes there; what has to stand behind the results instead.
+pub(crate) fn clean_result<'a, V: Value<'a>>(repair: &mut Repair<'_, 'a, '_, V>, path: Path) -> Vec<Draft<'a, V>> {
+    let call_id = repair.call_id(repair.pairs.owner(path));
+    let Repair { material, dialect, mends, .. } = repair;
+    let part = part_at(material, path).filter(|_| dialect.refuses_blank && !material.is_gone(path));
+    let Some(held) = part.and_then(|part| dialect.result_id.held(part)) else { return Vec::new() };
+    let content = held.get(names::CONTENT);
+    let Some(given) = parts_of(material, path, content) else { return Vec::new() };
+    let (is_failure, count) = (dialect.is_failure(held), given.len());
+    let (mut stay, mut beside) = (Vec::with_capacity(count), Vec::new());
+    for item in given {
+        let own = value_of(&item);
+        if is_failure && dialect.fails_in_words && own.is_some_and(is_shown) {
+            beside.push(item);
+        } else if !own.is_some_and(|part| is_blank(dialect, part)) {
+            stay.push(item);
+        }
+    }
+    let position = Some(path.position());
+    if stay.len() + beside.len() < count {
+        mends.add("empty_text", position, Text::ascii(""));
+    }
+    if !beside.is_empty() {
+        mends.add("moved_media", position, call_id);
+    }
+    if is_failure && stay.is_empty() {
+        mends.add("empty_failure", position, call_id);
+        stay.push(Draft::Made(dialect.text(Text::ascii(FAILED))));
+    } else if stay.len() == count {
+        return beside;
+    }
+    let of = content.and_then(Value::list).map(|list| (Home::Inner, list));
+    let members = vec![(names::CONTENT, Some(Edit::Parts(Parts { of, items: stay })))];
+    let members = match dialect.result_id.holders.first() {
+        None => members,
+        Some(holder) => vec![(*holder, Some(Edit::Changed(Changed { path: None, of: Some(held), members })))],
+    };
+    material.edit(path, members);
+    beside
+}
+
+/// Let a part that is a call be no result as well.
+pub(crate) fn part_calls<'a, V: Value<'a>>(repair: &mut Repair<'_, 'a, '_, V>) {
+    let (pairs, dialect) = (repair.pairs, repair.dialect);
+    for (path, number) in pairs.calls().filter(|_| dialect.may_be_both()) {
+        if part_at(repair.material, path).is_some_and(|part| dialect.is_result(part)) {
+            repair.material.edit(path, dialect.result_id.holders.iter().map(|holder| (*holder, None)).collect());
+            let call_id = repair.call_id(Some(number));
+            repair.mends.add("orphan_result", Some(path.position()), call_id);
+        }
+    }
+}
+
+/// The parts of a result, as far as they stay; none where it has no content, and `None` where that is something else.
+fn parts_of<'a, V: Value<'a>>(
+    material: &Material<'a, '_, V>,
+    path: Path,
+    content: Option<V>,
+) -> Option<Vec<Draft<'a, V>>> {
+    match material.new_content(path) {
+        Some(Edit::Parts(parts)) => return Some(parts.items.clone()),
+        Some(_) => return None,
+        None => {}
+    }
+    let Some(content) = content.filter(|content| !has_no_word(*content)) else {
+        return Some(Vec::new());
+    };
+    let parts = items(content.list()?).enumerate();
+    Some(parts.map(|(index, part)| Draft::Kept(Path::Inner(index), part)).collect())
+}
+
+/// A part that stays as it is, where it is an object.
+fn value_of<'a, V: Value<'a>>(item: &Draft<'a, V>) -> Option<V> {
+    match item {
+        Draft::Kept(_, part) => part.object(),
+        _ => None,
+    }
+}
+
+/// Whether a part is of a kind that is no text.
+fn is_shown<'a, V: Value<'a>>(part: V) -> bool {
+    let kind = text_or_empty(part.get(names::TYPE));
+    !kind.is_empty() && !kind.is("text")
+}
+
+/// Tell of calls that were not answered before their turn was over, and of answers to no call.
+pub(crate) fn tell_alone<'a, V>(
+    sheets: &[Sheet<'a, V>],
+    (blocks, pairs): (&[Block<'a, V>], &Pairs<'a>),
+    mends: &mut Mends<'a>,
+) {
+    if pairs.alone.is_empty() {
+        return;
+    }
+    let end = end_of(sheets, pairs);
+    for block in pairs.alone.iter().filter_map(|number| blocks.get(*number)) {
+        let (position, result_position) = (block.entry.position, block.entry.result_position);
+        if block.entry.call.is_none() && !mends.is_left_out(block.result_path) {
+            mends.open_kinds.insert(format!("server_tool_result in message {result_position}").into());
+        } else if block.entry.call.is_some() && end.is_some_and(|end| position <= end) {
+            mends.open_kinds.insert(format!("server_tool_use in message {position}").into());
+        }
+    }
+}
+
+/// Where the last turn of the model's ends that is over. One goes on that waits for the client's results, and so does the
+/// last.
+fn end_of<V>(sheets: &[Sheet<'_, V>], pairs: &Pairs<'_>) -> Option<usize> {
+    let callers: AHashSet<usize> = pairs.calls().map(|(path, _)| path.position()).collect();
+    let mut turns = sheets.chunk_by(|one, other| one.side == other.side);
+    turns.next_back();
+    let is_over = |turn: &[Sheet<'_, V>]| {
+        turn.first().is_some_and(|sheet| sheet.side == Side::Model)
+            && !turn.iter().filter_map(|sheet| sheet.position).any(|position| callers.contains(&position))
+    };
+    turns.rfind(|turn| is_over(turn))?.iter().rev().find_map(|sheet| sheet.position)
 }
