@@ -1,4 +1,4 @@
-//! What was said in a conversation, without tools and without thinking. The twin is `_pure/dialogue.py`.
+//! The words of a conversation: who said what, without tools and without thinking.
 
 use crate::content::spoken_content;
 use crate::context::output::Output;

@@ -1,5 +1,4 @@
 //! The full survey of a conversation: what is in it, what it weighs, what is wrong with it.
-//! The twin is `_pure/inspect.py`.
 
 use std::cell::{Cell, RefCell};
 use std::cmp::Reverse;

@@ -1,6 +1,8 @@
 //! Tool results in the conversations of LLM agents: paired, deduplicated, cut to a budget, carried over.
 //!
-//! The modules are the layers, the lowest first; a module imports only from those above it in this list.
+//! The modules are the layers, the lowest first: a module imports only from those above it in this table, and no files
+//! import each other (`.ci/rust_layers` checks that). The reference in Python, `toolcarry._pure`, has the same tree without
+//! `simd`, `json` and `input`, and a file of the same name for each file here.
 //!
 //! | layer | what it knows |
 //! |---|---|

@@ -1,15 +1,12 @@
-//! Session files: which records form the conversation, and which belong to a side chain or another branch.
+//! Session files: the records that form the conversation, and those of a side chain or another branch.
 //!
 //! A Claude Code record names itself (`uuid`) and its parent (`parentUuid`). The active branch is the last message
 //! with its ancestors. Where the chain breaks (a lost or malformed record) file order stands in, so that nothing
-//! before the gap is lost. A record that is written twice counts where it was written last. The twin is `_pure/session.py`.
+//! before the gap is lost. A record that is written twice counts where it was written last.
 //!
-//! The active branch of a session file, followed upward as its records come by, from the last one on.
-//!
-//! A job that stops early need not look at the beginning of the file for that, as [`crate::session::Session`] does.
-//! Most records tell their place as they come by; where one doesn't, or where an ancestor that is waited for may not
-//! be there at all, the branch is lost, and the job begins again with a look at all records. The twin is
-//! `_pure/branch.py`.
+//! A job that stops early need not look at the beginning of the file, as [`Session`] does: a [`Branch`] is followed upward
+//! as its records come by, from the last one on. Most records tell their place then; where one doesn't, or where an ancestor
+//! that is waited for may not be there at all, the branch is lost, and the job begins again with a look at all records.
 
 use ahash::{AHashMap, AHashSet};
 

@@ -1,5 +1,4 @@
 //! The line that stands for what is no text: an image, a document, a sound; never its base64.
-//! The twin is `_pure/media.py`.
 
 use crate::json::base64::{
     ADDRESS, DATA_KEYS, MEDIA_TYPE_KEYS, OPAQUE_KEYS, SHORTEST_DATA, URL_KEYS, first_text_of, is_base64, label_of,

@@ -1,8 +1,6 @@
-//! The text of a result, whole or in part, whatever kind of thing came back. The twin is `_pure/content.py`.
+//! The text of a result, or of a message, whatever kind of thing it is.
 //!
-//! Text that need not be made whole: where it is looked at, or copied, a part of it will do.
-//!
-//! What a message says aloud: its text without tools and without thinking. The twin is in `_pure/dialogue.py`.
+//! Text need not be made whole: where it is looked at, or copied, a part of it will do ([`Content`]).
 
 use self::media::{found_line, holds_media, is_opaque, is_text, is_untyped_data, media_line};
 use crate::json::base64::{ADDRESS, FILES, MEDIA_PARTS, UNTYPED_MEDIA, address_line, blob_line};

@@ -1,11 +1,7 @@
-//! How a block reads: its heading and the texts below it. The twin is `_pure/render.py`.
+//! A block as markdown: its heading, and the texts below it.
 //!
-//! A call as a heading says it: `Grep(pattern="fn main", path="src")`. The twin is `_pure/call_title.py`.
-//!
-//! What an edit changed. The twin is `_pure/change.py`.
-//!
-//! The language of a code block, by the extension of the file. The table is `_data/languages.json`, the twin
-//! `_pure/languages.py`.
+//! A heading names the call (`Grep(pattern="fn main", path="src")`); an edit is shown as its changed lines; the language of
+//! a code block is told by the extension of the file (`_data/languages.json`).
 
 use super::fence::Source;
 use super::output::Output;

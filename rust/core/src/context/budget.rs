@@ -2,11 +2,7 @@
 //!
 //! Each block is shown in full up to the limit on one result. The first that does not fit into what is left of the
 //! total is cut, or left out; the blocks before it are left out, and the newest of them listed. The walk stops
-//! there. No context is ever longer than the total. The twin is `_pure/fill.py`.
-//!
-//! A block that is offered to a context. The twin is `_pure/candidate.py`.
-//!
-//! The section that names the newest of what was left out. The twin is `_pure/left_out.py`.
+//! there. No context is ever longer than the total.
 
 use ahash::AHashMap;
 

@@ -1,7 +1,4 @@
-//! Fenced code blocks whose content can't end them, cut to a limit or to the room that is left.
-//! The twin is `_pure/fences.py`.
-//!
-//! The texts of a block in what is left of the total: whole, or as much of them as has room.
+//! Fenced code blocks whose content can't end them, cut to a limit or to the room that is left of the total.
 
 use super::limits::{Cut, Limits, Measure, cut_clean, cut_plain, room_of, signed};
 use super::output::Output;

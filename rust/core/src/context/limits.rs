@@ -1,13 +1,11 @@
-//! What a budget counts, and what may stay of one text. The twin is `_pure/limits.py`.
+//! The measure of a budget, and the ends of one text that stay within a limit.
 //!
 //! Tokens of a text are not the sum of those of its parts. But where a line feed is followed by what is neither white
 //! space nor a slash, both encodings split, whatever stands on either side: every part of a context that is measured
 //! by itself ends and begins so, and the sum of the parts is the count of the whole, exactly.
 //!
-//! The ends of a long text that stay within a limit.
-//!
 //! A text of bytes is cut as it is written: only a few characters around the two places are decoded, since a cut never
-//! splits a grapheme cluster. The twin is `Limits.cut` in `_pure/limits.py`.
+//! splits a grapheme cluster.
 
 use std::ops::Range;
 

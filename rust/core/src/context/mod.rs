@@ -1,5 +1,4 @@
 //! The job that the library is named after: the tool results of a conversation as context for another backend.
-//! The twin is `_pure/carry.py`.
 
 pub mod block;
 pub mod budget;

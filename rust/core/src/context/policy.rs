@@ -1,6 +1,4 @@
-//! What a job may carry, and how much of it. The twin is `toolcarry/policy.py`.
-//!
-//! What becomes of blocks, and why.
+//! The settings of a context: the blocks it may carry, and how much of them; and what can become of a block.
 
 use super::limits::{Limits, Measure};
 use crate::text::truncate::Keep;

@@ -2,9 +2,6 @@
 //!
 //! Only what stands at the beginning of a line opens a fence or a comment, and what is open at the end is closed;
 //! fences, comments and raw HTML deeper in lists and quotes become plain text. Headings go below level two.
-//! The twin is `_pure/summary.py`.
-//!
-//! The section of a summary, cut to the room.
 
 use super::limits::{Cut, Limits, Measure, room_of, signed};
 use crate::text::OwnedText;

@@ -1,4 +1,4 @@
-//! Which lines of a file a read asks for, and whether later reads hold them. The twin is `_pure/lines.py`.
+//! The lines of a file that a read asks for, and whether later reads hold them.
 
 use crate::json::value::{Value, names};
 use crate::pairing::argument_names::RANGE_KEYS;

@@ -1,10 +1,8 @@
-//! Which blocks newer ones supersede, judged from the newest to the oldest.
+//! The blocks that newer ones supersede, judged from the newest to the oldest.
 //!
 //! A failure supersedes only failures, so that the last success stays beside it; a failed edit supersedes nothing.
 //! A read of a range is superseded by one later read that covers it. Scopes, and branches that were left, never
-//! supersede one another. The twin is `_pure/dedupe.py`.
-//!
-//! What is known of the newer blocks of one key, and what becomes of an older one by that. The twin is in `_pure/dedupe.py`.
+//! supersede one another.
 
 use std::num::NonZero;
 

@@ -1,10 +1,7 @@
-//! Which rule a tool's name falls under.
+//! The rule that a tool's name falls under, and the built-in rules: `_data/default_rules.json`.
 //!
 //! A name is matched without regard to ASCII case, whole and behind `mcp__server__`; what UTF-8 cannot hold matches
-//! as U+FFFD. The first rule that matches decides; a user's rules come before the built-in ones. The twin is `_pure/rules.py`, with the data of `rules.py`.
-//!
-//! The built-in rules: which tools read, edit and run commands, and by which argument they are told apart.
-//! They are `_data/default_rules.json`; the twin is `toolcarry/rules.py`.
+//! as U+FFFD. The first rule that matches decides; a user's rules come before the built-in ones.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;

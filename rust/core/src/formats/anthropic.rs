@@ -1,7 +1,6 @@
 //! Anthropic Messages: calls and results are blocks of the content. Claude Code and Cline write them too.
 //!
 //! What a server's tool gave (`web_search_tool_result` and others) is a result as any other.
-//! The twin is `_pure/shapes/anthropic.py`.
 
 use super::message::{Said, Shape, ToolCall, ToolResult};
 use crate::json::value::{Key, Value, names, text_or_empty};

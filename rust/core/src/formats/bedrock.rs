@@ -1,4 +1,4 @@
-//! Bedrock Converse: blocks of the content that hold `toolUse` or `toolResult`. The twin is `_pure/shapes/bedrock.py`.
+//! Bedrock Converse: blocks of the content that hold `toolUse` or `toolResult`.
 
 use super::message::{Said, Shape, ToolCall, ToolResult};
 use crate::json::value::objects;

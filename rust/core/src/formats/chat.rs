@@ -2,7 +2,6 @@
 //! (arguments as objects, `tool_name`, no ids).
 //!
 //! A call or a result that stands by itself says nothing of this shape: what is of no other is taken for it.
-//! The twin is `_pure/shapes/chat.py`.
 
 use ahash::{AHashMap, AHashSet};
 

@@ -2,7 +2,6 @@
 //!
 //! The other kinds of records (`event_msg` and its mirror of outputs, `turn_context`, `compacted`) say nothing that the
 //! items don't. The older flat form, in which the records are the items, is read as Responses.
-//! The twin is `_pure/shapes/codex.py`.
 
 use super::message::{Said, Shape, Spoken};
 use super::responses::Responses;

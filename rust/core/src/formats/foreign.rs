@@ -1,7 +1,7 @@
-//! How a backend knows what an importer has to read: it looks for certain keys, and halts where it meets one.
+//! Messages that only an importer can read: the backend looks for certain keys, and halts where it meets one.
 //!
-//! The importers are in front of the backends, in Python (`toolcarry.importing`); the keys are in `importers/keys.txt`,
-//! which the reference reads too. The twin is `_pure/foreign.py`.
+//! The importers are in front of the backends, in Python (`toolcarry.importers`); the keys are in `importers/keys.txt`,
+//! which the reference reads, too.
 
 use std::sync::LazyLock;
 

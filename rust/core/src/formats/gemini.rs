@@ -1,7 +1,7 @@
 //! Gemini: parts that hold `functionCall` or `functionResponse`, often without ids.
 //!
 //! Code that ran on the server (`executableCode`, `codeExecutionResult`) and its tools (`toolCall`, `toolResponse`) are
-//! calls and results as any other. The twin is `_pure/shapes/gemini.py`.
+//! calls and results as any other.
 
 use super::message::{Said, Shape, Spoken, ToolCall, ToolResult};
 use crate::json::value::{Key, Value, names, text_or_empty};

@@ -1,5 +1,4 @@
-//! What a message says, as the steps see it: tool calls and tool results, whatever shape they were written in.
-//! The twin is `_pure/said.py`.
+//! A message as all steps see it, whatever its format: tool calls, tool results, and what is spoken.
 
 use crate::json::value::Value;
 use crate::text::Text;

@@ -1,13 +1,8 @@
-//! The wire shapes, a reader for each family that a request path meets, and those of Claude Code and Codex.
+//! The formats of messages, a reader for each that a request path meets, and those of Claude Code and Codex.
 //!
-//! A new one is a file here and a line in this list; its twin is in `_pure/shapes/`. What other producers write is
-//! imported, in Python: `toolcarry.importers`.
-//!
-//! What a message says: its tool calls, its tool results, and what was spoken.
-//!
-//! Every message is recognised by its own structure, so that a conversation may mix shapes; [`crate::formats`] has a
-//! reader for each family. A structure that nobody knows has no calls and no results; where an importer may know it,
-//! [`NeedsImport`] says so. The twin is `_pure/read.py`.
+//! Every message is recognised by its own structure, so that a conversation may mix formats. A structure that nobody knows
+//! has no calls and no results; where an importer may know it, [`NeedsImport`] says so. A new format is a file here and a
+//! line in the list below. What other producers write is imported, in Python: `toolcarry.importers`.
 
 use self::foreign::{is_dialect, is_foreign, is_foreign_part};
 use self::message::{Said, Shape, Spoken, ToolCall, ToolResult};

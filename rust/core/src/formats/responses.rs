@@ -2,7 +2,6 @@
 //!
 //! A tool that runs on the server (`web_search_call`, `mcp_call`) has its call and its result in one item.
 //! A `reasoning` item says nothing here; it stays with its call where items are moved.
-//! The twin is `_pure/shapes/responses.py`.
 
 use super::message::{Said, Shape, ToolCall, ToolResult};
 use crate::json::value::{Key, Value, names, text_or_empty};

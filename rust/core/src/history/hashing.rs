@@ -1,5 +1,4 @@
-//! What proves a commit of the canonical history: tagged SHA-256 over canonical bytes.
-//! The twin is `_pure/history.py`, which says what is covered, and why.
+//! The hashes that prove a commit of the canonical history: tagged SHA-256 over canonical bytes.
 
 use memchr::memchr2_iter;
 use sha2::{Digest, Sha256};

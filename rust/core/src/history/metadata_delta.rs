@@ -1,5 +1,4 @@
 //! Metadata that repeats its commit's content, without what it repeats.
-//! The twin is `_pure/folding.py`, which says how it is written.
 
 use memchr::memmem;
 

@@ -1,4 +1,5 @@
-//! What a history of conversations is stored by: hashes of messages, the lines of session files, deltas of metadata.
+//! The parts of a stored history: [`hashing`] of messages, the lines of session files ([`session_lines`]), and changes of a
+//! message's metadata ([`metadata_delta`]).
 
 pub mod hashing;
 pub mod metadata_delta;

@@ -1,4 +1,4 @@
-//! The lines of a session file as the parts that commits are made of. The twin is `_pure/parts.py`.
+//! The lines of a session file as the parts that commits are made of.
 
 use bumpalo::Bump;
 

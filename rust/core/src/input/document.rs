@@ -1,4 +1,4 @@
-//! Where a document keeps its messages: the members that a request, a trajectory or an export has them in.
+//! The messages of a document: the members in which a request, a trajectory or an export has them.
 
 use bumpalo::Bump;
 

@@ -1,9 +1,7 @@
 //! JSONL, a record a line: read from its end, as far as the walk goes.
 //!
-//! A line that holds no object is passed by and noted. One look at all lines tells what they say as records, where
-//! somebody asks for that.
-//!
-//! What the lines of a session file say of their places among the records; nothing else of them is kept.
+//! A line that holds no object is passed by and noted. One look at all lines tells their places among the records of a
+//! session file, where somebody asks for that.
 
 use std::cell::{OnceCell, RefCell};
 

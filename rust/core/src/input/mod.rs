@@ -1,7 +1,7 @@
-//! The bytes door: request bodies, JSON arrays and session files, read without making values of them.
+//! The messages of bytes: request bodies, JSON arrays and session files, read without making values of them.
 //!
-//! A document is checked to the letter once from end to end ([`syntax`], [`strings`], with the masks of [`crate::simd`]).
-//! Its [`nodes`] are made meanwhile; a text is decoded when it is asked for ([`crate::text::escaped`]). The [`lines`] of a session file are read from the last on.
+//! [`document`] finds the messages in a document of [`crate::json`]; [`jsonl`] reads the lines of a session file from the
+//! last on, as far as they are asked for.
 
 mod document;
 pub(crate) mod jsonl;

@@ -1,5 +1,4 @@
 //! The line that stands for base64: what it is of, its type, and how many bytes; never the data itself.
-//! The twin is in `_pure/media.py`.
 
 use super::value::{Key, Value, names, text_or_empty};
 use crate::text::piece::Piece;

@@ -1,6 +1,6 @@
-//! Values of a message that the walk has come to, as they are written.
+//! The values of a document as nodes, each with the place where it is written.
 //!
-//! Where values stand in the data that was scanned, so that what stays of a document can be copied as it is written.
+//! So what stays of a document can be copied as it is written.
 
 use std::ops::Range;
 

@@ -1,8 +1,6 @@
-//! Scanned JSON as the steps see it.
+//! A value of scanned JSON, as the steps see it: how it is read, and how it is written as compact JSON.
 //!
-//! One document as a value: all of it is read, and becomes nodes.
-//!
-//! Compact JSON of a scanned value, as orjson writes it: one line, keys in their order, no escape without need.
+//! Compact JSON is as orjson writes it: one line, keys in their order, no escape without need.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -342,7 +340,7 @@ pub(crate) fn compact(value: Scanned<'_>) -> OwnedText {
     written(value, false)
 }
 
-/// A value as JSON on one line, in which base64 is a line that names it. The twin is `_pure/answer.py`.
+/// A value as JSON on one line, in which base64 is a line that names it.
 pub(crate) fn answer(value: Scanned<'_>) -> OwnedText {
     written(value, true)
 }

@@ -1,10 +1,7 @@
-//! Where a JSON string ends, and what is in it.
+//! The end of a JSON string, and what is known of the string then.
 //!
-//! Short strings: names and other words, of which some stand in one block.
-//!
-//! The next one is found by the masks of the block that is known, without waiting for memory and its masks.
-//!
-//! The name of a member as nodes keep it: where it stands in what was scanned, in a third of what a text takes.
+//! Of short strings (names, and other words) some stand in one block of 64 bytes: the next one is found by the masks of the
+//! block that is known, without waiting for memory. The name of a member is kept as the place where it stands.
 
 use super::error::{Fault, Refused};
 use crate::simd::{BLOCK, ESCAPABLE, Lanes, Masks, Others, block_at, find_escaped};

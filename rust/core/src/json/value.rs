@@ -1,4 +1,4 @@
-//! What the steps see of an input: JSON values, wherever they live.
+//! JSON values as the steps see them, wherever they live: in Python, or in bytes.
 //!
 //! The same walk reads Python's objects in place and parsed JSON; a door implements [`Value`].
 
@@ -289,7 +289,7 @@ pub trait Value<'a>: Copy + 'a {
     fn members(self, visit: &mut dyn FnMut(Text<'a>, Self) -> bool);
     /// The value as compact JSON.
     fn json(self) -> OwnedText;
-    /// The value as compact JSON in which base64 is a line that names it; the twin is `_pure/answer.py`.
+    /// The value as compact JSON in which base64 is a line that names it.
     fn answer_json(self) -> OwnedText;
     /// A call's arguments as an object: parsed, or under `arguments` where they are none.
     #[must_use]

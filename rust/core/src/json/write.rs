@@ -1,5 +1,3 @@
-//! Text as a JSON string in UTF-8, as orjson writes it: no escape without need.
-//!
 //! Text as a JSON string, as orjson writes it: no escape without need.
 
 use crate::simd::{BLOCK, Lanes, Work, block_at, copy_block, dispatch};

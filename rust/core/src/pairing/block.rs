@@ -1,4 +1,4 @@
-//! A block in the making, on its way through the steps. The twin is `_pure/entry.py`.
+//! A block in the making, on its way through the steps: a call with its result.
 
 use crate::content::{Content, is_stand_in, result_content};
 use crate::formats::UNKNOWN;

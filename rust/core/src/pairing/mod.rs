@@ -4,7 +4,7 @@
 //! certain, so that a job may stop when its budget is spent. The rules: ids decide, and a result belongs to the
 //! nearest earlier unanswered call with its id; without an id, the turn, the tool's name and the order within the
 //! turn decide; a second result for an answered call is kept aside, except that a real one replaces one that was
-//! made up for an interrupted call. Within one message, calls come before results. The twin is `_pure/pair.py`.
+//! made up for an interrupted call. Within one message, calls come before results.
 
 pub(crate) mod argument_names;
 pub mod block;

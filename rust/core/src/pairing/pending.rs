@@ -1,5 +1,4 @@
-//! What waits in one scope until its place is certain: results for their calls by id, and a turn for what has none.
-//! The twin is `_pure/turns.py`.
+//! Results and calls of one scope that wait until their place is certain: results for their calls by id, and a turn for what has none.
 
 use std::collections::VecDeque;
 use std::collections::hash_map::Entry::Occupied;

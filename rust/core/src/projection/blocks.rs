@@ -1,5 +1,4 @@
 //! The blocks of a request, oldest first, each with its reference, and with what stands in place of its result.
-//! The twin is `_pure/project/blocks.py`.
 
 use std::borrow::Cow;
 use std::cell::OnceCell;

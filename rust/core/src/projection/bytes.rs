@@ -1,5 +1,4 @@
 //! The bytes door of the projection: a body is scanned once, and what stays of it is copied as it stood.
-//! The twin is `_pure/project/body.py`.
 
 use bumpalo::Bump;
 

@@ -1,9 +1,8 @@
-//! Which results are replaced: what newer ones supersede, what is over a limit, and what a total has no room for.
+//! The results that are replaced: those that newer ones supersede, what is over a limit, and what a total has no room for.
 //!
 //! A decision that was made for an earlier request of the same conversation stands, as long as it is about the same result;
 //! it may be taken further (what was cut may be superseded, or cleared), never back. New ones about what was sent before are
 //! made only if they win enough at once, since they cost the prompt cache from their place on; what was not yet sent costs nothing.
-//! The twin is `_pure/project/choose.py`.
 
 use std::borrow::Cow;
 

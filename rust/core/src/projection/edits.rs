@@ -1,7 +1,7 @@
-//! What a projection is made of: messages as they stand, messages of which some members are replaced, and new ones.
+//! The messages of a projection: messages as they stand, messages of which some members are replaced, and new ones.
 //!
 //! A draft holds the value that it is made from, and where that stands. So the same plan is carried out on objects, in the
-//! binding, and on the bytes that they were read from, in [`super::spans`]. The twin is `_pure/project/drafts.py`.
+//! binding, and on the bytes that they were read from, in [`super::spans`].
 
 use crate::content::Content;
 use crate::json::value::{Key, Value, names};

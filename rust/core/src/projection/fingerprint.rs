@@ -4,7 +4,6 @@
 //! name other calls. A sign is cheap, since it is asked for only of what is decided: no more of a text is looked at than a
 //! little of both ends. So two results of one tool and one length that differ in the middle alone are taken for one, if
 //! their calls differ no more than that.
-//! The twin is `_pure/project/signs.py`.
 
 use std::borrow::Cow;
 

@@ -1,8 +1,7 @@
-//! What stands in place of a result: one line that says why, and by which reference the whole is found.
+//! The marker in place of a result: one line that says why, and by which reference the whole is found.
 //!
 //! A reference is the id of the call. Where an id repeats, its second call is `id#2`; calls whose id is no plain word or
 //! missing are `#1`, `#2` and so on. Only a text that is such a line and nothing else is taken for a marker.
-//! The twin is `_pure/project/markers.py`.
 
 use std::borrow::Cow;
 

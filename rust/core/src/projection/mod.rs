@@ -1,8 +1,7 @@
-//! The projection of a request: which results are replaced, what is mended, and how it is put together again.
+//! The projection of a request: which results are replaced, what is repaired, and how it is put together again.
 //!
 //! The same request with short markers where results are superseded or too long, and valid if asked for. What stays is
-//! the caller's own: in objects the same objects, in bytes the same bytes. The twin is `_pure/project/`; that of its
-//! `objects.py` is in the binding.
+//! the caller's own: in objects the same objects, in bytes the same bytes.
 
 mod blocks;
 mod bytes;

@@ -1,7 +1,6 @@
-//! The plan of a projection. The twin is `_pure/project/plan.py`.
+//! The plan of a projection, and how much of the request stands as it did.
 //!
-//! How much of a request stands as it did, which is what a prompt cache keeps, by bytes.
-//! The twin is `_pure/project/sizes.py`; how much messages weigh, the doors say.
+//! That is what a prompt cache keeps, by bytes; how much messages weigh, the sources of requests say.
 
 use std::borrow::Cow;
 use std::convert::Infallible;

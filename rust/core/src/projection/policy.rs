@@ -1,5 +1,4 @@
-//! What is asked of a projection: a policy, and what the projection before this one decided.
-//! The twins are `toolcarry/policy.py` and the decisions of `toolcarry/types.py`.
+//! The settings of a projection, and what the projection before this one decided.
 
 use std::borrow::Cow;
 

@@ -1,5 +1,4 @@
-//! What a projection is put together from: the messages, what is replaced in them, and what is taken out.
-//! The twin is `_pure/project/material.py`.
+//! The request that a projection is put together from: its messages, what is replaced in them, and what is taken out.
 
 use std::collections::hash_map::Entry;
 

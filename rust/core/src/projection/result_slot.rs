@@ -1,7 +1,6 @@
-//! Where the content of a result stands in a request, and how another text is put in its place.
+//! The place where the content of a result stands in a request, and how another text is put in its place.
 //!
 //! Known are the results that a client gives: those of a provider's own tools are never touched, nor is what nobody knows.
-//! The twin is `_pure/project/sites.py`.
 
 use std::vec::IntoIter;
 

@@ -1,7 +1,6 @@
 //! A projection of bytes: what changes is written anew, and all else is copied as it stood.
 //!
 //! Between parts that follow one another as they did, what stood between them stays: the comma and the white space.
-//! The twin is `_pure/project/spans.py`.
 
 use std::ops::Range;
 

@@ -3,7 +3,6 @@
 //! What the user said is never touched, nor is the last turn but for its results, which are cut when all else is gone.
 //! Counted are the texts of the messages, thoughts too, what stands for images, and a few tokens a message for the
 //! protocol; of a body also all else that it holds, as the system prompt and the tools.
-//! The twin is `_pure/project/request.py`.
 
 use ahash::AHashSet;
 

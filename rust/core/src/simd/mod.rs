@@ -1,7 +1,7 @@
-//! Bytes as bit masks, 64 at a time: the one place with vector instructions, and its twin without.
+//! Bytes as bit masks, 64 at a time: the one place with vector instructions, and the same without.
 //!
 //! Bit `n` of a mask speaks of byte `n` of the block. Which implementation runs is decided once a scan, by
-//! [`dispatch`]; the two are tested to be equal.
+//! [`dispatch`]; all are tested to be equal.
 
 #![allow(unsafe_code)] // vector instructions
 

@@ -1,4 +1,4 @@
-//! Terminal control sequences: how long one is that begins with an escape. The twin is in `_pure/clean.py`.
+//! Terminal control sequences: how long one is that begins with an escape.
 
 use super::Unit;
 

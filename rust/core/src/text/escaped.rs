@@ -1,10 +1,8 @@
-//! Text that stays as it is written in a JSON string: measured, cut and copied with its escapes, and decoded only if that
-//! is asked for, and as much of it as is asked for.
+//! Text that stays as it is written in a JSON string: measured and cut with its escapes.
 //!
-//! [`EscapedText`] is all of a string or an end of it ([`ends`]); [`Plain`] is a part that needs no cleaning; [`decode`] and
-//! [`unescape`] make text of it. Nothing here looks for the quotes: that is the work of [`crate::input`].
-//!
-//! An end of a JSON string as it is written: so many code points of it, escapes and all.
+//! [`EscapedText`] is all of a string, or so many code points of one end of it. [`super::unescape`] makes text of it, and a
+//! [`super::segment::Plain`] is a part that an output can hold as it is. Nothing here looks for the quotes: that is the work
+//! of [`crate::json`].
 
 use std::iter;
 

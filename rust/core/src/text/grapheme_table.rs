@@ -1,5 +1,4 @@
-//! What the table calls a character: the classes that decide where a grapheme cluster ends.
-//! The twin is in `_pure/graphemes.py`.
+//! The classes of characters that decide where a grapheme cluster ends.
 
 use std::sync::OnceLock;
 

@@ -9,7 +9,7 @@
 //! Left out: rule `GB9c` (Indic conjuncts), which is younger than the table's Unicode 15.0; tailoring
 //! by language; and a list of clusters, which nothing here needs.
 //!
-//! The twin is `python/toolcarry/_pure/graphemes.py`: the same functions in the same order, of which those of
+//! The twin is `python/toolcarry/_pure/text/graphemes.py`: the same functions in the same order, of which those of
 //! the table stand in `grapheme_classes.rs`.
 
 use super::grapheme_table::{Class, class_of};

@@ -2,7 +2,7 @@
 //!
 //! Controls other than tab and newline, ANSI sequences, bidirectional controls and Unicode tag characters go;
 //! CRLF and CR become LF; a lone surrogate becomes U+FFFD; the two marker lines are escaped.
-//! Most text is clean, so that a look at it is all that happens. The twin is `_pure/clean.py`.
+//! Most text is clean, so that a look at it is all that happens.
 
 use std::sync::LazyLock;
 

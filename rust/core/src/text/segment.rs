@@ -1,9 +1,8 @@
-//! The parts of an output.
+//! The segments of an output: pieces, and text that stays as it is written in JSON until the output is written.
 //!
-//! Text that stays as it is written up to the output, so that none of it stands beside the output.
-//!
-//! Most of what a context shows can be measured, cut and looked through with its escapes. The rest is made: what cleaning
-//! would change, and what might be cut between characters that belong together.
+//! Most of what a context shows can be measured, cut and looked through with its escapes, so that none of it stands beside
+//! the output. The rest is made first: what cleaning would change, and what might be cut between characters that belong
+//! together.
 
 use super::escaped::{EscapedText, place_of};
 use super::graphemes::{ends_look_back, is_boundary};

@@ -5,8 +5,6 @@
 //!
 //! Left out: limits in tokens, which [`crate::tokens`] has; and joining the pieces with a marker, which the binding does on the
 //! caller's own `str`.
-//!
-//! The twin is `python/toolcarry/_pure/truncate.py`.
 
 use super::graphemes::{CodePoint, ceil_boundary, floor_boundary};
 

@@ -1,6 +1,4 @@
-//! From a JSON string as it is written to its text, whole or as much of an end of it as is needed.
-//!
-//! Writing a JSON string without its escapes.
+//! From a JSON string as it is written to its text: whole, or as much of one end as is needed.
 
 use std::borrow::Cow;
 

@@ -2,7 +2,7 @@
 //!
 //! Of the messages whole exchanges go, which a message of the user's begins; of the last one what the user says goes last,
 //! and prompts go after all else. A line that is measured by itself begins with a bracket behind a line feed, where both
-//! encodings split: so the tokens of a message are those of its parts. The twin is `_pure/recount/budget.py`.
+//! encodings split: so the tokens of a message are those of its parts.
 
 use super::call_line::{Fate, SEPARATOR, ToolLine};
 use super::message::Told;

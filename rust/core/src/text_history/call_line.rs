@@ -1,4 +1,4 @@
-//! The line of a tool call: `[Tool: ReadFile(path="test.cs")] → its result`. The twin is `_pure/recount/tool_line.py`.
+//! The line of a tool call: `[Tool: ReadFile(path="test.cs")] → its result`.
 
 use crate::content::Content;
 use crate::context::block::push_call_title;

@@ -1,4 +1,4 @@
-//! A call that a host keeps apart from its messages, together with its result. The twin is `_pure/recount/records.py`.
+//! A call that a host keeps apart from its messages, together with its result.
 
 use crate::formats::message::{ToolCall, ToolResult};
 use crate::json::value::{Key, Value, names, text_or_empty};

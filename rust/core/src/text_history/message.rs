@@ -1,5 +1,4 @@
 //! A message of a text history: what is told of one that was said, and the lines of the calls below it.
-//! The twin is `_pure/recount/told.py`.
 
 use super::call_line::{SEPARATOR, ToolLine};
 use super::thinking::without_thinking;

@@ -1,5 +1,4 @@
 //! A text history: what was said, turn by turn, and a line for each tool call with the beginning of its result.
-//! The twin is `_pure/recount/`, whose job is in `job.py`.
 
 mod budget;
 mod call_line;

@@ -1,8 +1,8 @@
-//! Which message the line of a call stands below.
+//! The message below which the line of a call stands.
 //!
 //! A call of the messages stands where it was made; one of a host's own records below the first message of the assistant's
 //! in its turn. A turn without one gets a message of its own. What belongs to no turn is kept at the nearest earlier
-//! message of the assistant's. The twin is `_pure/recount/seats.py`.
+//! message of the assistant's.
 
 use ahash::AHashMap;
 

@@ -1,4 +1,4 @@
-//! What was said in a conversation, message by message. The twin is `_pure/recount/spoken.py`.
+//! The words of a conversation, message by message.
 
 use ahash::AHashSet;
 

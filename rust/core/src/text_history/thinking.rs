@@ -2,7 +2,7 @@
 //!
 //! A tag counts where it stands outside of fenced code and is not alone in backticks. The first closing tag ends a thought;
 //! one that is never closed goes to the end of the text. Where a text begins within a thought, as chat templates that open
-//! the tag themselves leave it, a closing tag on a line of its own ends that. The twin is `_pure/recount/thinking.py`.
+//! the tag themselves leave it, a closing tag on a line of its own ends that.
 
 use std::ops::Range;
 

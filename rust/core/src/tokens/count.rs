@@ -1,11 +1,7 @@
-//! Count tokens.
+//! Count tokens: of one text, or of texts that stand one behind the other.
 //!
-//! Count the pieces of a text, some words at a time: a loop that splits and a loop that counts take less time than one
-//! that does both.
-//!
-//! The count of texts that stand one behind the other.
-//!
-//! Where it is known how many tokens one of them has by itself, what is counted again is what stands at its ends, up to
+//! Pieces are counted some words at a time: a loop that splits and a loop that counts take less time than one that does
+//! both. Where it is known how many tokens a text has by itself, what is counted again is what stands at its ends, up to
 //! where the text can be taken apart.
 
 use std::ops::ControlFlow;

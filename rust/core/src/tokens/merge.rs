@@ -1,10 +1,9 @@
 //! Byte pair merging: join the two neighbours whose union has the lowest rank, the leftmost of equals, until none has one.
 //!
-//! Merge long pieces in linear time: by short stretches, which are then joined.
-//!
-//! Tokens are the encoding of their bytes if each two neighbours are the encoding of theirs. So two encoded stretches
-//! joined differ from both together only near the seam: what stands there is encoded anew, from one token to each
-//! side on, then more and more, until the outermost tokens are what they were; beyond them, the neighbours are unchanged.
+//! Long pieces are merged in linear time, by short stretches, which are then joined. Tokens are the encoding of their bytes
+//! if each two neighbours are the encoding of theirs. So two encoded stretches joined differ from both together only near
+//! the seam: what stands there is encoded anew, from one token to each side on, then more and more, until the outermost
+//! tokens are what they were; beyond them, the neighbours are unchanged.
 //!
 //! It also makes rows cheap. Where the same tokens follow one another twice, they may as often as the bytes repeat: no
 //! two of them are neighbours that were not neighbours before.

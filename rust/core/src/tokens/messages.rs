@@ -1,5 +1,4 @@
-//! How many tokens the messages of a conversation have: what is said, the calls, and their results.
-//! The twin is `_pure/message_tokens.py`.
+//! Count the tokens of a conversation's messages: what is said, the calls, and their results.
 //!
 //! Counted is text: what was spoken, tool names, arguments as JSON, and results as a context shows them. Not counted is
 //! what no other backend is given: the protocol around it, and thinking.

@@ -1,8 +1,8 @@
 //! Count and cut by the tokens of `OpenAI`'s encodings, exactly and in linear time.
 //!
-//! A text is split into pieces ([`split`]), each of which is encoded by itself ([`pieces`]): most are a token
-//! ([`vocabulary`]), the others are merged from their bytes ([`merge`], [`long`]). Many came by before ([`remembered`]),
-//! and words are counted some at a time ([`batch`]).
+//! A text is split into pieces ([`split`]), each of which is encoded by itself ([`encoder`]): most are a token
+//! ([`vocabulary`]), the others are merged from their bytes ([`merge`]). Many came by before ([`cache`]), and words are
+//! counted some at a time ([`count`]).
 //!
 //! Guaranteed: the tokens are those of tiktoken, where what looks like a special token is text; the time is
 //! proportional to the text whatever is in it; nothing panics, UTF-8 or not.

@@ -4,20 +4,15 @@
 //! alternatives, what they give back and look ahead at. Each piece is found in one walk; no part of a text is walked
 //! over more than a few times, whatever it is.
 //!
-//! A piece depends on nothing before it, which is what [`super::safe`] stands on.
-//!
-//! Where the pieces of a text begin, found for 64 bytes at once.
-//!
 //! Which rule of the grammar takes a piece can't be foreseen, and a processor that goes the wrong way loses as much time
-//! as the piece takes. So the rules of [`super::split`] stand here once more as masks, without a branch, for ASCII. What
-//! they can't decide by what is in the window is left to the walk: a contraction, a character that is not ASCII, and the
-//! last piece, which may go on.
+//! as the piece takes. So the rules stand here once more as masks of 64 bytes, without a branch, for ASCII. What they can't
+//! decide by what is in the window is left to the walk: a contraction, a character that is not ASCII, and the last piece,
+//! which may go on.
 //!
-//! Where a text can be taken apart: the tokens of both parts are those of the whole, whatever else is in it.
-//!
-//! That is so between two characters that no piece of either grammar holds side by side, and where what stands before
-//! ends as it would at the end of a text. These are some of them, which most text is full of; a text that has none
-//! within reach is read in whole.
+//! A piece depends on nothing before it. So a text can be taken apart, and the tokens of both parts are those of the whole,
+//! between two characters that no piece of either grammar holds side by side, and where what stands before ends as it would
+//! at the end of a text. [`is_safe`] knows some of these places, which most text is full of; a text that has none within
+//! reach is read in whole.
 
 use std::ops::ControlFlow;
 

@@ -5,15 +5,10 @@
 //! the limit says, without a cluster of which only a part is in them; and one token less at a time where these and the
 //! marker are encoded in more than they are apart.
 //! The time is proportional to what is kept, unless a single piece of the text is far longer than that: only as much
-//! of an end is looked at as has the tokens, and what is counted again is what stands at the seams.
+//! of an end is looked at as has the tokens, and what is counted again is what stands at the seams. (The reference encodes
+//! and counts the whole.)
 //!
 //! Left out: joining the parts with the marker, which the binding does on the caller's own `str`.
-//!
-//! The twin is `truncate_tokens` in `python/toolcarry/_pure/tokens.py`, which encodes and counts the whole.
-//!
-//! A start or an end of a text, and how many tokens of the text are in it.
-//!
-//! Counted are pieces; where the tokens of one end is only asked of the piece that a cut goes through.
 
 use std::borrow::Cow;
 

@@ -5,24 +5,17 @@
 //! Merging asks mostly for what is no token; a filter that fits the processor's cache answers that. Not so for a few bytes
 //! of ASCII, which mostly are a token: those are looked up at once.
 //!
-//! The tokens of up to 7 bytes, and their ranks: most of what is asked for.
-//!
-//! What other work leaves of the processor's caches decides on the speed, so a token and its rank take eight bytes in
-//! one line of them. A token's bytes are mixed into a number that tells them, and of which the upper bits say in which
-//! line it belongs: only the others need be kept.
-//!
-//! A few bytes of a text as one integer, which tells them and their number.
-//!
-//! Characters whose bytes may be merged before anything else is.
+//! What other work leaves of the processor's caches decides on the speed, so a token of up to 7 bytes and its rank take
+//! eight bytes in one line of them. A token's bytes are mixed into a number that tells them, and of which the upper bits
+//! say in which line it belongs: only the others need be kept.
 //!
 //! Merging begins with bytes, and in Chinese most of it is to make characters of them. What a character by itself is
 //! merged to, it is merged to in a text as well, unless some token has a part of its bytes and what stands beside it
 //! there ([`Characters::is_seam`]): for the ranks of a vocabulary are the order in which its tokens were made, each of two
 //! that were there before. A token that has all bytes of the character, and more, was made of it, and comes later; one
 //! that was made otherwise was made of such a part. So the lowest rank that can be joined is either within the character,
-//! or the same when it is whole already.
-//!
-//! Characters at a seam, and bytes that are no characters, are merged from their bytes.
+//! or the same when it is whole already. Characters at a seam, and bytes that are no characters, are merged from their
+//! bytes.
 
 use std::sync::atomic::{AtomicU8, Ordering};
 

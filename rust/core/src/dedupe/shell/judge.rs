@@ -1,13 +1,8 @@
-//! Judge one simple command: does it write, and does it hold commands of its own?
+//! One simple command: does it write, and does it hold commands of its own?
 //!
-//! What it does: looks behind the programs that run another (`sudo`, `env`, `xargs`,
-//! `find -exec`), and names the scripts in a command's words (`bash -c`, `eval`, `ssh host ...`),
-//! which `script` scans. Whether a program by itself writes, `programs` knows. The twin of
-//! `_pure/shell/judge.py`.
-//!
-//! What it guarantees: time linear in the words; no recursion; no panic.
-//!
-//! What it leaves out: what is behind more than `MAX_HOPS` wrappers; a script in a file.
+//! Looks behind the programs that run another (`sudo`, `env`, `xargs`, `find -exec`), and names the scripts in a command's
+//! words (`bash -c`, `eval`, `ssh host ...`), which [`super::parser`] reads. The time is linear in the words. What is behind
+//! more than `MAX_HOPS` wrappers, and a script in a file, are left out.
 
 use super::programs::{FIND_RUNNING, PYTHON_OPTIONS, SHELL_OPTIONS, SHELLS, SSH_OPTIONS, Spec, WRAPPERS, find};
 use super::programs::{has_any, parse};

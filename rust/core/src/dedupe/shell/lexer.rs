@@ -1,31 +1,8 @@
-//! Hold what is known in the middle of a script: the open brackets, and the command being read.
+//! The tokens of a script: the state in the middle of it, and what every character means where it stands.
 //!
-//! What it does: keeps the state that `lex`, `quotes` and `words` share, with the few moves that
-//! all of them make. The twin of `_pure/shell/scan.py`.
-//!
-//! What it guarantees: a command inside another leaves that one as it was.
-//!
-//! What it leaves out: what any character means.
-//!
-//! Tell the tokens of a script: what every character means where it stands.
-//!
-//! What it does: takes one token, or a part of one, from the current position on: operators,
-//! comments, brackets, here-documents. Quotes and expansions are `quotes`' work; what a finished
-//! word or command means is `words`'. The twin of `_pure/shell/lex.py`.
-//!
-//! What it guarantees: every step moves the position forwards.
-//!
-//! What it leaves out: aliases and options of the shell, which could change what a token is.
-//!
-//! Take quotes and expansions: where they end, and what of them is text or code.
-//!
-//! What it does: adds quoted text to the word being read, opens the frames of `$(...)` and
-//! `${...}`, and puts aside what is a script of its own (backticks) or may hold one (arithmetic).
-//! The twin of `_pure/shell/quotes.py`.
-//!
-//! What it guarantees: what never ends reaches to the end of the text.
-//!
-//! What it leaves out: values. A placeholder stands where one will be.
+//! Every step moves the position forwards, and what never ends reaches to the end of the text. A command inside another
+//! leaves that one as it was. A script of its own (backticks), or what may hold one (arithmetic), is put aside. Aliases,
+//! options of the shell, and values are left out: a placeholder stands where a value will be.
 
 use std::collections::HashMap;
 use std::mem::take;

@@ -1,18 +1,12 @@
-//! Tell whether a shell command line has side effects: whether any simple command in it writes.
+//! Shell command lines: whether one has side effects, that is, whether any simple command in it writes.
 //!
-//! What it does: reads the line as a POSIX shell with the common bash additions would (quotes,
-//! expansions, redirections, here-documents, keywords), without running or expanding anything,
-//! and judges every simple command. `script` reads a script and those inside it, `lex` its tokens,
-//! `quotes` its quotes and expansions, `words` its finished words and commands, all on the state
-//! that `scan` holds. `judge` looks behind wrappers, `programs` knows what writes, `options` reads
-//! arguments, and `tables` is the data. The twin of `_pure/shell`, file by file.
+//! A line is read as a POSIX shell with the common bash additions would read it (quotes, expansions, redirections,
+//! here-documents, keywords), without running or expanding anything. [`lexer`] holds the state of a script and takes its
+//! tokens; [`parser`] reads a script and those inside it; [`judge`] looks behind wrappers; [`programs`] knows what writes.
 //!
-//! What it guarantees: any text has an answer, in time linear in its length, without recursion
-//! and without a panic. Only ASCII characters mean anything.
-//!
-//! What it leaves out: values of variables, aliases, functions called later, the insides of
-//! programs in other languages. What is unknown reads. So does what is nested deeper than the
-//! limits in `script` and `judge`.
+//! Any text has an answer, in time linear in its length, without recursion and without a panic. Only ASCII characters mean
+//! anything. Left out are values of variables, aliases, functions called later, and the insides of programs in other
+//! languages. What is unknown reads. So does what is nested deeper than the limits in [`parser`] and [`judge`].
 
 mod judge;
 mod lexer;

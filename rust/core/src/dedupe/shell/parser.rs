@@ -1,23 +1,9 @@
-//! Read a script and every script inside it.
+//! Scripts, and the scripts inside them: `$(...)`, `bash -c`, `eval`, a here-document for a shell, arithmetic.
 //!
-//! What it does: scans one script to its end, then what the scan put aside (backticks, `bash -c`,
-//! `eval`, a here-document for a shell, arithmetic), from an explicit stack. The twin of
-//! `_pure/shell/script.py`.
-//!
-//! What it guarantees: an answer for any text, without recursion.
-//!
-//! What it leaves out: what is nested deeper than `MAX_SCRIPTS` scripts, or `MAX_FRAMES` brackets
-//! in one script.
-//!
-//! Finish words and commands: keywords, redirections, and what goes into a pipe.
-//!
-//! What it does: puts a finished word where it belongs (a keyword, a redirection's target, an
-//! argument), and hands a finished command to `judge`. The twin of `_pure/shell/words.py`.
-//!
-//! What it guarantees: a command is judged once, and a file that is written to is noticed whatever
-//! the command is.
-//!
-//! What it leaves out: functions called later, and input that the line does not show.
+//! A script is read to its end, then what was put aside, from an explicit stack. A finished word goes where it belongs (a
+//! keyword, a redirection's target, an argument), and a finished command to [`super::judge`], once. A file that is written
+//! to is noticed whatever the command is. What is nested deeper than `MAX_SCRIPTS` scripts, or `MAX_FRAMES` brackets in one
+//! script, is left out.
 
 use std::mem::take;
 

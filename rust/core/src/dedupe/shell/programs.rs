@@ -1,27 +1,7 @@
-//! Know the programs that write, by name, verb or option.
+//! Programs that write, known by name, verb or option: `_data/shell.json`.
 //!
-//! What it does: answers for one program that runs no other. The twin of
-//! `_pure/shell/programs.py`.
-//!
-//! What it guarantees: time linear in the arguments; no panic.
-//!
-//! What it leaves out: dry runs and the targets of arguments. A program or verb nobody listed
-//! reads.
-//!
-//! Tell a command's options from its other words.
-//!
-//! What it does: reads the arguments as getopt would, by what `tables` says of the program. The
-//! twin of `_pure/shell/options.py`.
-//!
-//! What it guarantees: every argument is an option, an option's value, or another word.
-//!
-//! What it leaves out: what an option means; shortened long names.
-//!
-//! List the programs, verbs and options that the classifier knows.
-//!
-//! What it does: holds the data of `_data/shell.json`, and the shape of it. The twin of `_pure/shell/tables.py`.
-//!
-//! What it leaves out: every program that only reads; nobody has to list those.
+//! Options are told from other words as getopt would: every argument is an option, an option's value, or another word.
+//! Shortened long names, dry runs and the targets of arguments are left out. A program or verb nobody listed reads.
 
 /// A program's name without its folder and, for a few, its version.
 pub(super) fn program_name(word: &str) -> &str {

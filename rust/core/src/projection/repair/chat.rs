@@ -1,5 +1,4 @@
 //! `OpenAI` Chat and Ollama: results are messages of their own, right behind the message with their calls.
-//! The twin is `_pure/project/mend/chat.py`.
 
 use ahash::{AHashMap, AHashSet};
 

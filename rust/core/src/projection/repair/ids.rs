@@ -1,7 +1,5 @@
-//! The ids by which a provider pairs calls and results: those that it refuses are replaced, the same way each time.
-//! The twin is `_pure/project/mend/ids.py`.
-//!
-//! Ids that no call has yet, made of those that a provider refuses. The twin is `_pure/free_ids.py`.
+//! The ids by which a provider pairs calls and results: those that it refuses are replaced, the same way each time, by ids
+//! that no call has yet.
 
 use ahash::{AHashMap, AHashSet};
 

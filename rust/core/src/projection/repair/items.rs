@@ -1,5 +1,4 @@
 //! `OpenAI` Responses: calls, results and reasoning are items of their own.
-//! The twin is `_pure/project/mend/items.py`.
 
 use super::pairs::{FOUND, Pairs, SEARCHED};
 use super::state::Repair;

@@ -1,4 +1,4 @@
-//! Messages in the making, and what makes them one. The twin is `_pure/project/mend/sheets.py`.
+//! Messages in the making, and what makes them one.
 
 use super::providers::Dialect;
 use super::report::Mends;

@@ -1,7 +1,6 @@
 //! Requests as their providers take them: each call with one result in its place, no result without call, ids that pair.
 //!
 //! What the provider would take stays as it stands. Mending what is mended changes nothing.
-//! The twin is `_pure/project/mend/`.
 
 mod chat;
 mod ids;

@@ -1,5 +1,4 @@
 //! The calls that the client answers, each with the result that the provider takes for it.
-//! The twin is `_pure/project/mend/pairs.py`.
 
 use ahash::{AHashMap, AHashSet};
 

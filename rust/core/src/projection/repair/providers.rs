@@ -1,8 +1,5 @@
-//! How providers write calls and results in requests, and what they refuse: `_data/providers.json`, which says what the
-//! fields mean. The twin is `_pure/project/mend/dialects.py`.
-//!
-//! Results that are made up for calls that have none, and texts, as `_data/providers.json` has them for each provider.
-//! The twin is `_pure/project/mend/made.py`.
+//! The providers: how they write calls and results, and what they refuse (`_data/providers.json`, which says what the
+//! fields mean); and the results that are made up for calls that have none.
 
 use crate::json::value::{Key, Value, names, text_or_empty};
 use crate::projection::edits::{Json, PartsKey};

@@ -1,4 +1,4 @@
-//! What was mended, as the report tells it. The twin is `_pure/project/mend/mends.py`.
+//! The report of a repair: what was mended, and where.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;

@@ -1,4 +1,4 @@
-//! What all ways to mend a request share. The twin is `_pure/project/mend/repair.py`.
+//! The state that all ways to repair a request share.
 
 use super::ids::GivenIds;
 use super::pairs::Pairs;

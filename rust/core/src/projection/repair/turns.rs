@@ -1,16 +1,8 @@
 //! Providers whose results are parts of the user's turn: Anthropic, Bedrock and Gemini.
 //!
 //! Messages of one side that follow one another are one turn. The results for a turn's calls are the first parts of the
-//! user's turn behind it, each once. The twin is `_pure/project/mend/turns.py`.
-//!
-//! Who speaks in turn: messages of one side that follow one another, and where the model's turns end behind their calls.
-//! The twin is `_pure/project/mend/runs.py`.
-//!
-//! What a provider refuses within a result: texts without a word, failures that say nothing, what they show, and calls.
-//! The twin is `_pure/project/mend/results.py`.
-//!
-//! What stands alone of a provider's own calls and answers: it is told, since what came of it only the provider knows.
-//! The twin is `_pure/project/mend/alone.py`.
+//! user's turn behind it, each once. Within a result, providers refuse texts without a word, failures that say nothing, and
+//! calls. A provider's own call or answer that stands alone is told as text, since what came of it only the provider knows.
 
 use std::ops::Range;
 
