@@ -1,4 +1,4 @@
-"""What the switch gives back."""
+"""The values that the switch returns."""
 
 from __future__ import annotations
 

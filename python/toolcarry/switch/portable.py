@@ -1,7 +1,7 @@
-"""Messages without what one backend alone understands: thinking with its signatures, cache marks, a provider's own ids.
+"""Messages without what only one backend understands: thinking with its signatures, cache marks, a provider's own ids.
 
-What of a message is left means the same to every backend. Messages are never changed: one without any of it comes back
-as the same object.
+The rest of a message means the same to every backend. Messages are never changed in place: one without any of it comes
+back as the same object.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from toolcarry._pure.shapes.responses import ON_SERVER
 from toolcarry.convert.read import ITEMS, ROLES, read_thought
 from toolcarry.wire import Wire, as_list, as_object, text_or_empty
 
-__all__ = ["bare", "bare_part", "is_of_server", "server_parts"]
+__all__ = ["is_of_server", "portable_message", "portable_part", "server_parts"]
 
 THINKING: Final = frozenset((
     "thinking", "thinking_blocks", "reasoning", "reasoning_content", "reasoning_details", "reasoning_opaque",
@@ -40,10 +40,10 @@ NAMES: Final = frozenset(("role", "type", "name", "id", "status"))
 """The members by which a message says nothing yet."""
 
 
-def bare(message: Wire) -> Wire | None:
+def portable_message(message: Wire) -> Wire | None:
     """A message as any backend takes it; ``None`` where nothing of it is left.
 
-    >>> bare({"role": "assistant", "content": [
+    >>> portable_message({"role": "assistant", "content": [
     ...     {"type": "thinking", "thinking": "...", "signature": "x"},
     ...     {"type": "text", "text": "Done.", "cache_control": {"type": "ephemeral"}}]})
     {'role': 'assistant', 'content': [{'type': 'text', 'text': 'Done.'}]}
@@ -58,7 +58,7 @@ def bare(message: Wire) -> Wire | None:
         parts = as_list(new.get(key))
         if parts is None:
             continue
-        left = [part for part in map(bare_part, parts) if part is not None]
+        left = [part for part in map(portable_part, parts) if part is not None]
         if len(left) == len(parts) and all(map(is_same, left, parts)):
             continue
         new = {**new, key: left}
@@ -71,7 +71,7 @@ def bare(message: Wire) -> Wire | None:
     return new
 
 
-def bare_part(item: object) -> object | None:
+def portable_part(item: object) -> object | None:
     """A part of a message, without what is a backend's own; ``None`` where all of it is."""
     part = as_object(item)
     if part is None:

@@ -1,4 +1,4 @@
-"""The beginning of a conversation made anew for another backend: the context, the user's request, what is open."""
+"""A new beginning of a conversation for another backend: the context, the user's request, and what is open."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from toolcarry.pair import extract_tool_blocks
 from toolcarry.policy import Policy
 from toolcarry.prepend import prepend_summary_to_user_message
 from toolcarry.read import dialogue
+from toolcarry.redact import redact_messages
 from toolcarry.render import format_tool_context
 from toolcarry.summarize import strip_injected
-from toolcarry.switch.bare import bare, server_parts
-from toolcarry.switch.entries import Entry, divide, role_in, without_results
-from toolcarry.switch.prompts import join_prompts
+from toolcarry.switch.portable import portable_message, server_parts
+from toolcarry.switch.request_view import Entry, divide, join_prompts, role_in, without_results
 from toolcarry.types import Report, ToolBlock
 from toolcarry.wire import Wire, as_list, as_object
 
-__all__ = ["Beginning", "Draft", "Redact", "draft_of", "without_history"]
+__all__ = ["Draft", "draft_of", "without_history"]
 
 Redact = Callable[[str], str]
 """A text without its secrets; raises where it can't tell."""
@@ -77,13 +77,13 @@ def draft_of(messages: Sequence[Wire], entries: Sequence[Entry], redact: Redact 
     """Take a conversation apart. Raises ``RedactionError`` where ``redact`` does not do its work."""
     division = divide(entries)
     cleaned = list(messages if redact is None else without_secrets(messages, redact))
-    bared = [bare(message) for message in cleaned]
+    bared = [portable_message(message) for message in cleaned]
     prompts = [
         prompt for prompt, entry in zip(bared, entries, strict=True) if entry.role == "system"
     ]
     said = [
         # what the user says now is theirs to say, but for results
-        bare(message) if at in division.spoken and not entry.results else bared[at]
+        portable_message(message) if at in division.spoken and not entry.results else bared[at]
         for at, (message, entry) in enumerate(zip(messages, entries, strict=True))
     ]
     tail = [bared[at] for at in range(division.tail, len(entries)) if entries[at].role != "system"]
@@ -124,7 +124,7 @@ def is_put_in(text: str) -> bool:
 def request_of(messages: Sequence[Wire], entries: Sequence[Entry]) -> list[Wire]:
     """The messages of the user's last request, without the results beside what they say."""
     return [
-        without_results(bare(messages[at]) or messages[at])
+        without_results(portable_message(messages[at]) or messages[at])
         for at in divide(entries).spoken
         if entries[at].role == "user"
     ]
@@ -132,8 +132,6 @@ def request_of(messages: Sequence[Wire], entries: Sequence[Entry]) -> list[Wire]
 
 def without_secrets(messages: Sequence[Wire], redact: Redact) -> Sequence[Wire]:
     """Messages without their secrets, as many as before."""
-    from toolcarry.redact import redact_messages  # noqa: PLC0415 - where it is wanted
-
     try:
         return redact_messages(messages, redact)
     except RedactionError:

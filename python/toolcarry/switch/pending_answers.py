@@ -1,4 +1,4 @@
-"""Answers that are being told of while the next request of the conversation comes already."""
+"""Answers that are still being recorded when the next request of the conversation arrives."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from contextlib import contextmanager
 
 from toolcarry.switch.sessions import SessionKey
 
-__all__ = ["Telling"]
+__all__ = ["PendingAnswers"]
 
 
-class Telling:
+class PendingAnswers:
     """What is under way for each conversation, in each event loop.
 
     Where sessions are on a disk, a request would overtake the answer to the one before, and be taken for one to a

@@ -1,20 +1,20 @@
-"""How long the requests of a line were that each backend answered, to tell where its answers may part.
+"""Requests of a line by length, for each backend that answered: they show where its answers may branch.
 
-A client that asks again what another backend has answered has two answers, and may go on with either. Which it does can't
-be told from the outside, unless what it sends is longer than all that the others answered.
+A client that repeats a request to a second backend has two answers, and may continue with either. Which one can't be seen
+from outside, unless its next request is longer than all that the other backends answered.
 """
 
 from __future__ import annotations
 
 from typing import Final
 
-__all__ = ["Lengths"]
+__all__ = ["RequestLengths"]
 
 MOST: Final = 16
 """How many backends are told apart; of more, the one that came first is forgotten."""
 
 
-class Lengths:
+class RequestLengths:
     """What is known of one line, in this process: of the requests, how many messages they have."""
 
     __slots__ = ("_answered", "_asked", "_parting")

@@ -1,9 +1,14 @@
-"""A request's messages as the switch sees them: who speaks, what is the user's request, what is still open."""
+"""A request's messages as the switch sees them: who speaks, the user's request, open calls, and system prompts.
+
+System prompts at the beginning are the client's own; those from the middle go with the request. Anthropic takes one from
+the middle only after a user message, and before an assistant message or at the end; no two in a row.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal, NamedTuple
+from itertools import groupby, takewhile
+from typing import Any, Final, Literal, NamedTuple
 
 from toolcarry._pure.said import Said
 from toolcarry.convert.model import Role, Text
@@ -11,10 +16,18 @@ from toolcarry.convert.read import ROLES, content_of, read_part, role_of
 from toolcarry.importing.read import read_message
 from toolcarry.prepend import is_result_part
 from toolcarry.summarize import strip_injected
-from toolcarry.switch.bare import bare_part, is_of_server
+from toolcarry.switch.portable import is_of_server, portable_part
 from toolcarry.wire import Wire, as_list, as_object, text_or_empty
 
-__all__ = ["Division", "Entry", "divide", "read_entry", "role_in", "without_results"]
+__all__ = [
+    "Entry",
+    "divide",
+    "join_prompts",
+    "leading_prompts",
+    "read_entry",
+    "role_in",
+    "without_results",
+]
 
 
 class Entry(NamedTuple):
@@ -70,7 +83,7 @@ def role_in(message: Wire) -> Role | None:
 
 def is_said(item: object) -> bool:
     """Whether a part of a user's message is theirs: not a result, and not what their client put in."""
-    if is_result_part(item) or bare_part(item) is None:
+    if is_result_part(item) or portable_part(item) is None:
         return False
     part = read_part(item, 0)
     if isinstance(part, Text):
@@ -119,3 +132,47 @@ def without_results(message: Wire) -> Wire:
         if parts is not None and any(map(is_result_part, parts)):
             return {**message, key: [part for part in parts if not is_result_part(part)]}
     return message
+
+
+JOINED: Final = {"role", "content"}
+"""The members of a prompt that is nothing else, and may be one with another."""
+
+
+def leading_prompts(messages: Sequence[Any]) -> list[Any]:
+    """The system prompts at the beginning."""
+    return list(takewhile(is_prompt, messages))
+
+
+def join_prompts(messages: Sequence[Any]) -> list[Any]:
+    """System prompts with those that follow one another made one.
+
+    >>> join_prompts([{"role": "system", "content": "Be brief."}, {"role": "system", "content": "Use tabs."}])
+    [{'role': 'system', 'content': 'Be brief.\\n\\nUse tabs.'}]
+    """
+    joined: list[Any] = []
+    for role, found in groupby(messages, plain_role):
+        group = list(found)
+        joined += group if role is None or len(group) == 1 else [together(role, group)]
+    return joined
+
+
+def is_prompt(message: object) -> bool:
+    return role_in(as_object(message) or {}) == "system"
+
+
+def plain_role(message: object) -> str | None:
+    """By which role a message is a prompt that may be one with another; ``None`` where it is none."""
+    prompt = as_object(message) or {}
+    return prompt["role"] if is_prompt(prompt) and prompt.keys() == JOINED else None
+
+
+def together(role: str, prompts: Sequence[Wire]) -> dict[str, Any]:
+    """Several prompts as one."""
+    contents = [prompt["content"] for prompt in prompts]
+    if all(isinstance(content, str) for content in contents):
+        return {"role": role, "content": "\n\n".join(contents)}
+    return {"role": role, "content": [part for content in contents for part in parts_of(content)]}
+
+
+def parts_of(content: Any) -> Sequence[Any]:
+    return as_list(content) or [{"type": "text", "text": content}]
