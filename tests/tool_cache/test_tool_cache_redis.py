@@ -21,6 +21,13 @@ from tool_workers import tool_workers
 
 from toolcarry.tool_cache.shared import TAG, checksum
 
+
+@pytest.fixture(autouse=True)
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The machine may be busy: that nobody waits for long is tested elsewhere."""
+    monkeypatch.setattr("toolcarry.tool_cache.cache.MOST_WAIT", 10.0)
+
+
 # Several processes
 
 
