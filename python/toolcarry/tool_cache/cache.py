@@ -44,7 +44,7 @@ def as_bytes(tools: Tools) -> bytes | None:
 
 
 def refuses_tools(tool_choice: object) -> bool:
-    """Whether a request says that no tool may be called.
+    """True if a request says that no tool may be called.
 
     >>> [refuses_tools(choice) for choice in ("none", {"type": "none"}, "auto", None)]
     [True, True, False, False]
@@ -54,7 +54,7 @@ def refuses_tools(tool_choice: object) -> bool:
 
 
 def holds_calls(messages: Messages | None) -> bool:
-    """Whether messages hold a call or a result. They are looked at from the last one on."""
+    """True if messages hold a call or a result. They are looked at from the last one on."""
     try:
         for message in reversed(messages or ()):
             wire = as_object(message)

@@ -104,7 +104,7 @@ def checked_function(name: Any, description: Any, parameters: Any, strict: Any =
 
 
 def is_other_type(kind: Any, *own: str) -> bool:
-    """Whether a ``type`` says that something is not a function."""
+    """True if a ``type`` says that something is not a function."""
     if kind is not None and not isinstance(kind, str):
         raise InvalidToolError("its type is no text")
     return kind is not None and kind not in own
@@ -295,7 +295,7 @@ class Definitions:
         return written
 
     def is_same(self, style: Style, given: bytes) -> bool:
-        """Whether these are what a request has."""
+        """True if these are what a request has."""
         return self.style == style and self.given == given
 
     def size(self) -> int:

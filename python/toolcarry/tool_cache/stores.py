@@ -222,7 +222,7 @@ class SharedToolCache(ABC):
             self.degraded += 1
 
     def _reach(self, access: Callable[[], T]) -> tuple[bool, T | None]:
-        """Whether the store could be had, and what it gave."""
+        """Call the store. Return whether it was available, and its answer."""
         if not self._breaker.may_try():
             self._degrade()
             return False, None
