@@ -19,7 +19,7 @@ from redis_caches import (
 from redis_server import RedisServer
 from tool_workers import tool_workers
 
-from toolcarry.tool_cache.shared import TAG, checksum
+from toolcarry.tool_cache.stores import TAG, checksum
 
 
 @pytest.fixture(autouse=True)

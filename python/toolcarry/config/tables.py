@@ -431,7 +431,7 @@ class Serve(Table, frozen=True):
 
 
 def is_plain_url(text: str) -> bool:
-    """Whether ``text`` is an HTTP address that holds no secret and nothing that would be lost.
+    """True if ``text`` is an HTTP address that holds no secret and nothing that would be lost.
 
     >>> is_plain_url("https://api.example.com/v1"), is_plain_url("https://me:pass@example.com")
     (True, False)

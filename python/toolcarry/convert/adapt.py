@@ -161,7 +161,7 @@ class Fitting:
                 yield part
 
     def _stays(self, part: Thought | Item) -> bool:
-        """Whether the target takes thinking, or what only its own family knows."""
+        """True if the target takes thinking, or what only its own family knows."""
         if part.family == self._holds.family:
             return True
         if isinstance(part, Item):
@@ -174,7 +174,7 @@ class Fitting:
         return False
 
     def _takes(self, part: Text) -> bool:
-        """Whether the target takes a text: Anthropic and Bedrock refuse those of nothing but spaces."""
+        """True if the target takes a text: Anthropic and Bedrock refuse those of nothing but spaces."""
         if part.text.strip() or self._holds.family not in ("anthropic", "bedrock"):
             return True
         if part.text:
@@ -276,7 +276,7 @@ class Fitting:
 
 
 def is_object(arguments: object) -> bool:
-    """Whether arguments are an object, or the JSON text of one."""
+    """True if arguments are an object, or the JSON text of one."""
     if isinstance(arguments, str):
         given = loads_arguments(arguments)
         return not given or (

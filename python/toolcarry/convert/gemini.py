@@ -1,6 +1,6 @@
-"""Gemini: contents of parts, the responses in one content right behind their calls; the system prompt apart.
+"""Write Gemini contents: the responses are in one content after their calls; the system prompt is separate.
 
-An id stays where there was one, and the order keeps the pairs where there was none.
+An id stays if there was one; without ids, the order keeps the pairs.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Parts that are no text: read from any shape."""
+"""Media parts of any format: images, documents, audio and video."""
 
 from __future__ import annotations
 

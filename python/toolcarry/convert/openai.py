@@ -1,4 +1,4 @@
-"""OpenAI Chat: calls stand in the assistant's message, and each result is a message of its own right behind it."""
+"""Write OpenAI Chat: calls are in the assistant message, and each result is a message of its own after it."""
 
 from __future__ import annotations
 

@@ -161,7 +161,7 @@ def read_thought(part: Wire, position: int) -> Thought | None:
 
 
 def is_said_elsewhere(item: object) -> bool:
-    """Whether a part only repeats one of the message's calls."""
+    """True if a part only repeats one of the message's calls."""
     part = as_object(item)
     return part is not None and text_or_empty(part.get("type")) in CALLS_ELSEWHERE
 
@@ -230,7 +230,7 @@ def system_prompt(document: bytes) -> str:
 
 
 def is_single(document: dict[str, Any]) -> bool:
-    """Whether a document is one message by itself."""
+    """True if a document is one message by itself."""
     return messages_of(document) is None and (
         is_message(document) or not isinstance(document.get("input"), str)
     )
@@ -373,7 +373,7 @@ class Fields:
         self._names |= lost
 
     def _goes_on(self, holder: Wire) -> bool:
-        """Whether an object goes on as it stands: an item of Responses, or what is of the target's own shape."""
+        """True if an object goes on as it stands: an item of Responses, or what is of the target's own shape."""
         is_own = is_own_message(holder, self._family) or is_own_result(holder, self._family)
         return is_own or is_responses_item(holder)
 
@@ -393,7 +393,7 @@ class Fields:
 
 
 def is_responses_item(wire: Wire) -> bool:
-    """Whether an object is an item of Responses: its members are its own."""
+    """True if an object is an item of Responses: its members are its own."""
     kind = text_or_empty(wire.get("type"))
     return wire.get("role") is None and kind.endswith(("_call", "_output", "reasoning"))
 
@@ -438,7 +438,7 @@ class Reader:
         self._family = family
         self._losses = losses
         self._is_open = False
-        """Whether what the same side says next belongs to the last turn."""
+        """True if what the same side says next belongs to the last turn."""
         self._message_id = ""
         """Of the last message that names itself: Claude Code splits one over several records."""
         self._position = 0
@@ -525,7 +525,7 @@ class Reader:
             self._add("assistant", self.pairs.call_of(entry))
 
     def _stays(self, entry: Entry) -> bool:
-        """Whether a call ran on the target's own server, and stands in one message with its only result."""
+        """True if a call ran on the target's own server, and stands in one message with its only result."""
         call, result = entry.call, entry.result
         if call is None or result is None or id(result) not in self._results:
             return False

@@ -331,7 +331,7 @@ def backend_of(request: RequestView) -> str:
 
 
 def is_side_request(path: str) -> bool:
-    """Whether a request only counts tokens.
+    """True if a request only counts tokens.
 
     >>> is_side_request("/v1/messages/count_tokens"), is_side_request("/v1/messages")
     (True, False)

@@ -46,7 +46,7 @@ class Transformed(Protocol):
 
     @property
     def is_switched(self) -> bool:
-        """Whether it is another one."""
+        """True if the body was changed."""
 
     @property
     def line(self) -> str:
@@ -87,7 +87,7 @@ class Processed:
 
     @property
     def is_to_be_told(self) -> bool:
-        """Whether its success is an answer of the backend's."""
+        """True if a successful response counts as an answer of the backend."""
         return self.identity is not None and not self.identity.is_side_request
 
 
@@ -133,7 +133,7 @@ class RequestPipeline:
 
     @property
     def has_work(self) -> bool:
-        """Whether there is anything that it could do to a request."""
+        """True if there is anything that it could do to a request."""
         parts = (self._tool_cache, self._transformer, self._policy)
         return any(part is not None for part in parts)
 

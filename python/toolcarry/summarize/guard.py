@@ -217,7 +217,7 @@ def check_answer(answer: object) -> str:
 
 
 def is_lasting(error: BaseException) -> bool:
-    """Whether the same call would fail again: by the status of the answer, else by the kind of the error.
+    """True if the same call would fail again: by the status of the answer, else by the kind of the error.
 
     >>> is_lasting(TypeError("takes 1 argument")), is_lasting(ConnectionResetError())
     (True, False)

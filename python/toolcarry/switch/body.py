@@ -51,7 +51,7 @@ def open_request(body: bytes, fields: RequestFields | None = None) -> Request:
 
 
 def refuses_thinking(document: dict[str, Any]) -> bool:
-    """Whether Anthropic would refuse to think on: the turn with the open calls has to begin with a thought of its own.
+    """True if Anthropic would refuse to continue thinking: the turn with the open calls has to begin with a thought of its own.
 
     The turn goes back to the user's words. What another backend thought there means nothing to it, and was taken out.
     """
@@ -72,7 +72,7 @@ def refuses_thinking(document: dict[str, Any]) -> bool:
 
 
 def has_results(message: Any) -> bool:
-    """Whether a message brings what tools gave."""
+    """True if a message brings what tools gave."""
     blocks = as_list(message.get("content")) or ()
     return any((as_object(block) or {}).get("type") == "tool_result" for block in blocks)
 

@@ -98,7 +98,7 @@ def is_thought(part: Wire) -> bool:
 
 
 def is_of_server(part: Wire) -> bool:
-    """Whether a part or an item is a call that the provider answers itself, or what that gave."""
+    """True if a part or an item is a call that the provider answers itself, or what that gave."""
     kind = text_or_empty(part.get("type"))
     is_result = kind.endswith("_tool_result")
     return is_result or kind in SERVER_CALLS or kind in ON_SERVER

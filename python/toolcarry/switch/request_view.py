@@ -82,7 +82,7 @@ def role_in(message: Wire) -> Role | None:
 
 
 def is_said(item: object) -> bool:
-    """Whether a part of a user's message is theirs: not a result, and not what their client put in."""
+    """True if a part of a user's message is theirs: not a result, and not what their client put in."""
     if is_result_part(item) or portable_part(item) is None:
         return False
     part = read_part(item, 0)

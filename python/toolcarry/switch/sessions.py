@@ -41,7 +41,7 @@ class Prefix:
     messages: bytes
 
     def is_for(self, other: Prefix) -> bool:
-        """Whether both stand for the same messages at the same backend."""
+        """True if both stand for the same messages at the same backend."""
         return (self.backend, self.count, self.digest) == (other.backend, other.count, other.digest)
 
 
@@ -59,7 +59,7 @@ class Line:
 
     @property
     def is_answered(self) -> bool:
-        """Whether a backend answered, and none was asked since then."""
+        """True if a backend answered, and none was asked since then."""
         return bool(self.backend) and not self.asked
 
     def with_prefix(self, prefix: Prefix) -> Line:

@@ -61,7 +61,7 @@ ENDS: Final = 2_000
 
 
 def is_truncated(text: str) -> bool:
-    """Whether a text says that it was cut, or is a marker that stands for a result.
+    """True if a text says that it was cut, or is a marker that stands for a result.
 
     A mark is looked for where cutting leaves one: near the ends, not in the midst of a long text that may be about such marks.
 
@@ -91,7 +91,7 @@ def count_truncated(found: Iterable[Draft | CommitInfo]) -> int:
 
 
 def is_flagged(found: Draft | CommitInfo) -> bool:
-    """Whether it is a result whose text says that it was cut."""
+    """True if it is a result whose text says that it was cut."""
     return FLAG in found.metadata
 
 

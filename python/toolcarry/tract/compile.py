@@ -156,7 +156,7 @@ class Compiler:
 
     def __init__(self, view: View, log: Log) -> None:
         self.is_mixed = False
-        """Whether there is a message that is not of our own shape, so that it is to be converted."""
+        """True if there is a message that is not of our own shape, so that it is to be converted."""
         self._view = view
         self._log = log
         self.messages: list[dict[str, Any]] = []
@@ -217,7 +217,7 @@ class Compiler:
             self._add(record)
 
     def _is_told(self, commit: CommitInfo) -> bool:
-        """Whether a commit is not shown; where a compaction stands for it, that is shown at the first one."""
+        """True if a commit is not shown; where a compaction stands for it, that is shown at the first one."""
         compaction = self._view.compacted.get(commit.sequence)
         if compaction is not None and compaction.commit_hash not in self._told:
             self._told.add(compaction.commit_hash)
@@ -323,7 +323,7 @@ def removed_parts(record: dict[str, Any], told: list[Part]) -> set[int]:
 
 
 def is_said(item: object) -> bool:
-    """Whether a part is text or a thought, and neither a call nor a result."""
+    """True if a part is text or a thought, and neither a call nor a result."""
     kind = (as_object(item) or {}).get("type")
     return isinstance(item, str) or kind in ("text", "input_text", "output_text", "thinking")
 

@@ -250,7 +250,7 @@ class ReadAhead:
 
 
 def is_session(data: bytes) -> bool:
-    """Whether the first line is a message, or a record, by itself, so that it is lines for certain."""
+    """True if the first line is a message, or a record, by itself, so that it is lines for certain."""
     record = loads_line(data[: data.find(b"\n") + 1 or len(data)])
     return record is not None and messages_of(record) is None
 

@@ -182,13 +182,13 @@ class StoredResults:
 
 
 def is_placeholder(result: ToolResult) -> bool:
-    """Whether a result says nothing, or says of itself that it is not the whole."""
+    """True if a result says nothing, or says of itself that it is not the whole."""
     text = result_text(result.content)
     return not text or is_stand_in(result.content) or is_truncated(text)
 
 
 def is_whole(text: str) -> bool:
-    """Whether a text says something, and not of itself that it is not all."""
+    """True if a text says something, and not of itself that it is not all."""
     return bool(text) and not is_stand_in(text) and not is_truncated(text)
 
 

@@ -1,6 +1,7 @@
-"""``Tract``: one conversation of the canonical history, written and read.
+"""``Tract``: one conversation of the canonical history.
 
-Every method that touches the store has an ``a``-prefixed twin, which does the same in a thread.
+Every method that touches the store has an ``a``-prefixed twin, which does the same in a thread. The work is done in
+``query``, ``compile``, ``compaction``, ``importing`` and ``maintenance``.
 """
 
 from __future__ import annotations

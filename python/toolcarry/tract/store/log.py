@@ -305,7 +305,7 @@ class Log:
 
     @staticmethod
     def _are_there(read: Read, number: int | None, rows: Sequence[Row]) -> bool:
-        """Whether these very rows were written: the last of them, since they are all there or none."""
+        """True if these very rows were written: the last of them, since they are all there or none."""
         if number is None or not rows:
             return False
         last = rows[-1]
