@@ -1,19 +1,14 @@
 //! `extract_tool_blocks` through both doors, and `deduplicate_tools`.
 
-use std::collections::HashMap;
-
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString, PyTuple};
-use toolcarry::dedupe::Judging;
-use toolcarry::dedupe::rules::RuleSet;
-use toolcarry::formats::{call_needs_import, read_call, read_result, result_needs_import};
-use toolcarry::input::messages::{Halt, List, Messages};
+use toolcarry::context as job;
+use toolcarry::input::messages::{Halt, List, Messages, NeedsImport};
 use toolcarry::input::{Conversation, room_for};
 use toolcarry::json::value::Value;
-use toolcarry::pairing::Walk;
 use toolcarry::pairing::block::Entry;
-use toolcarry::text::{OwnedText, Text};
+use toolcarry::text::Text;
 
 use crate::arena::{Arena, Object};
 use crate::bytes::ask_reference;
@@ -59,23 +54,16 @@ fn blocks_of<'a, 'py, M: Messages<'a>>(
     check: &dyn Fn() -> PyResult<()>,
 ) -> PyResult<Result<Blocks<'py>, Halt<M::Error>>> {
     let classes = Classes::import(py)?;
-    let mut walk = Walk::new(messages);
-    let judging = Judging::new(RuleSet::built_in());
     let mut blocks = Vec::new();
-    loop {
-        let next = walk.next_entry();
+    let found = job::extract_tool_blocks(messages, |entry, second| {
         check()?;
-        let mut entry = match next {
-            Ok(Some(entry)) => entry,
-            Ok(None) => break,
-            Err(halt) => return Ok(Err(halt)),
-        };
-        entry.age = blocks.len();
-        entry.position = messages.number(entry.position);
-        judging.prepare(&mut entry);
-        check()?;
-        let second = walk.second_results.get(&entry.order).map_or(&[][..], Vec::as_slice);
-        blocks.push(classes.block(py, &entry, second, wire)?);
+        blocks.push(classes.block(py, entry, second, wire)?);
+        Ok::<_, PyErr>(())
+    });
+    check()?;
+    match found {
+        Ok(visited) => visited?,
+        Err(halt) => return Ok(Err(halt)),
     }
     blocks.reverse();
     Ok(Ok(blocks))
@@ -88,27 +76,12 @@ pub(crate) fn deduplicate_tools<'py>(blocks: &Bound<'py, PyAny>, rules: &Bound<'
     let rules = Rules::extract(rules)?;
     let arena = Arena::new(py);
     let classes = Classes::import(py)?;
-    let (mut entries, _) = entries_of(&arena, blocks, false)?;
-    let mut judging = Judging::new(rules.set());
-    if rules.set().keeps_first {
-        judging.find_firsts(&mut entries);
-    }
-    let mut earlier: HashMap<usize, Vec<usize>> = HashMap::new();
-    let mut kept = Vec::new();
-    for mut entry in entries {
-        let judgement = judging.judge(&mut entry);
-        if let Some(newest) = judgement.counted_by {
-            earlier.entry(newest).or_default().push(entry.order);
-        }
-        if judgement.reason.is_none() {
-            kept.push(entry);
-        }
-    }
+    let (entries, _) = entries_of(&arena, blocks, false)?;
+    let kept = job::deduplicate_tools(entries, rules.set());
     arena.check()?;
     let last = blocks.len()?.saturating_sub(1);
-    let renew = |entry: &Entry<'_, Object<'_, 'py>>| {
-        let ages = earlier.get(&entry.order).map_or(&[][..], Vec::as_slice);
-        classes.renewed(&blocks.get_item(last - entry.order)?, entry, ages)
+    let renew = |(entry, earlier): &(Entry<'_, Object<'_, 'py>>, Vec<usize>)| {
+        classes.renewed(&blocks.get_item(last - entry.order)?, entry, earlier)
     };
     kept.iter().rev().map(renew).collect()
 }
@@ -134,10 +107,8 @@ pub(crate) fn entries_of<'a, 'py: 'a>(
         let position = member(intern!(py, "position"))?.extract()?;
         let is_active = notes.getattr(intern!(py, "is_active"))?.is_truthy()?;
         let age = if by_notes { notes.getattr(intern!(py, "age"))?.extract()? } else { entries.len() };
-        if call.is_some_and(call_needs_import) || result.is_some_and(result_needs_import) {
-            return Err(needs_import(py));
-        }
-        let mut entry = Entry::new(call.map(read_call), result.map(read_result), (position, age), (scope, is_active));
+        let entry = Entry::read(call, result, (position, age), (scope, is_active));
+        let mut entry = entry.map_err(|NeedsImport| needs_import(py))?;
         entry.age = age;
         if member(intern!(py, "is_error"))?.is_truthy()? {
             entry.set_error();
@@ -211,12 +182,6 @@ impl<'py> Classes<'py> {
     }
 }
 
-/// `read:/path`; `None` where nothing tells the block apart.
 fn dedup_key<'py, V>(py: Python<'py>, entry: &Entry<'_, V>) -> PyResult<Option<Bound<'py, PyString>>> {
-    let Some(value) = &entry.value else { return Ok(None) };
-    let mut text = OwnedText::default();
-    text.push_ascii(entry.kind.name());
-    text.push_ascii(":");
-    text.push(value.text());
-    string_of(py, text.as_text()).map(Some)
+    job::dedup_key(entry).map(|key| string_of(py, key.as_text())).transpose()
 }

@@ -12,7 +12,8 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
 
-use crate::bytes::{CarriedBytes, Job, ask_reference, released};
+use crate::bytes::{ask_reference, released};
+use crate::carry_body::{CarriedBytes, Job};
 use crate::settings::Rules;
 
 /// So many files stay mapped until the threads are done. To let go of one takes a word with each processor that a thread

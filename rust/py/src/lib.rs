@@ -3,6 +3,7 @@
 mod arena;
 mod blocks;
 mod bytes;
+mod carry_body;
 mod commits;
 mod context;
 mod errors;
@@ -27,7 +28,7 @@ mod _core {
     #[pymodule_export]
     use super::blocks::{deduplicate_tools, extract_tool_blocks, extract_tool_blocks_body};
     #[pymodule_export]
-    use super::bytes::carry_body;
+    use super::carry_body::carry_body;
     #[pymodule_export]
     use super::commits::commits_of;
     #[pymodule_export]
