@@ -254,6 +254,7 @@ pub fn extract_tool_blocks<'a, M: Messages<'a>, E>(
 
 /// The entries that no other one supersedes, in their order (newest first), each with the orders of the older ones that its
 /// heading counts.
+#[must_use]
 pub fn deduplicate_tools<'a, V: Value<'a>>(
     mut entries: Vec<Entry<'a, V>>,
     rules: &RuleSet,
