@@ -7,7 +7,7 @@ from validity import problems
 from wire_talks import ANTHROPIC, OPENAI, RESPONSES, SIGNED, Message
 
 from toolcarry.switch import SummarizeTransformer
-from toolcarry.switch.bare import bare
+from toolcarry.switch.portable import portable_message
 
 WHERE = {"conversation": "c", "backend": "b"}
 TEXT = {"type": "text", "text": "Done."}
@@ -30,20 +30,20 @@ BESIDE = [
 @pytest.mark.parametrize("thought", THOUGHTS)
 def test_thoughts_among_parts(thought: Any) -> None:
     for key in ("content", "parts"):
-        assert bare({"role": "assistant", key: [thought, TEXT]}) == {
+        assert portable_message({"role": "assistant", key: [thought, TEXT]}) == {
             "role": "assistant",
             key: [TEXT],
         }
-        assert bare({"role": "assistant", key: [thought]}) is None
+        assert portable_message({"role": "assistant", key: [thought]}) is None
 
 
 @pytest.mark.parametrize("key", BESIDE)
 @pytest.mark.parametrize("content", [None, "", []])
 def test_thoughts_beside_the_content(key: str, content: Any) -> None:
     said = {"role": "assistant", "content": "Done."}
-    assert bare({**said, key: [{"id": SIGNED}]}) == said
-    assert bare({**said, "content": content, key: [{"id": SIGNED}]}) is None
-    assert bare({**said, "content": content}) is None
+    assert portable_message({**said, key: [{"id": SIGNED}]}) == said
+    assert portable_message({**said, "content": content, key: [{"id": SIGNED}]}) is None
+    assert portable_message({**said, "content": content}) is None
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ def test_thoughts_beside_the_content(key: str, content: Any) -> None:
 )  # fmt: skip
 def test_signatures_of_parts(call: Any) -> None:
     for key in ("content", "parts", "tool_calls"):
-        left = bare({"role": "assistant", key: [call]})
+        left = portable_message({"role": "assistant", key: [call]})
         assert left is not None
         assert SIGNED not in str(left)
         assert left[key][0].keys() >= call.keys() - {
@@ -76,17 +76,22 @@ def test_what_is_not_a_backends_own_is_the_same_object() -> None:
         {"role": "function", "name": "f", "content": ""},
         {"type": "local_shell_call", "call_id": "c", "status": "completed", "action": {}},
     ):
-        assert bare(message) is message
+        assert portable_message(message) is message
 
 
 def test_ids_of_items_and_marks_go() -> None:
     item = {"type": "message", "role": "assistant", "content": [TEXT]}
-    assert bare({**item, "id": SIGNED}) == item
+    assert portable_message({**item, "id": SIGNED}) == item
     mark = {"cache_control": {"type": "ephemeral"}}
     result = {"type": "tool_result", "tool_use_id": "c", "content": [TEXT]}
     marked = {**result, **mark, "content": [{**TEXT, **mark}]}
-    assert bare({"role": "user", "content": [marked]}) == {"role": "user", "content": [result]}
-    assert bare({"role": "user", "content": [{"cachePoint": {"type": "default"}}]}) is None
+    assert portable_message({"role": "user", "content": [marked]}) == {
+        "role": "user",
+        "content": [result],
+    }
+    assert (
+        portable_message({"role": "user", "content": [{"cachePoint": {"type": "default"}}]}) is None
+    )
 
 
 # What ran at the old backend's, or is kept there

@@ -1,4 +1,4 @@
-"""``toolcarry project``: a request body in, the same one smaller out, and where asked for, what was replaced in it."""
+"""``toolcarry project``: write a smaller request body, or show with ``--diff`` what was replaced."""
 
 from __future__ import annotations
 
@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Final
 from toolcarry import project_body, resolve
 from toolcarry._pure.project.markers import marker_of
 from toolcarry.body import open_body
-from toolcarry.cli.codes import FAILED
-from toolcarry.cli.files import for_each
-from toolcarry.cli.output import Output, json_line
-from toolcarry.cli.screen import Screen, label, one_line, render
+from toolcarry.cli.exit_codes import FAILED
+from toolcarry.cli.io import Output, for_each, json_line
+from toolcarry.cli.terminal import Screen, label, one_line, render
 from toolcarry.counted import counted
 from toolcarry.decisions import MENDS, Decision, Mend, ProjectReport, Replacement
 from toolcarry.errors import InputError
@@ -159,6 +158,6 @@ def mended(mend: Mend) -> list[Text]:
 
 
 def styled(rows: Sequence[tuple[str, str]]) -> list[Text]:
-    from rich.text import Text  # noqa: PLC0415 - slow
+    from rich.text import Text  # noqa: PLC0415 - imports rich
 
     return [Text(row, style=style) for row, style in rows]

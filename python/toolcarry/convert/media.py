@@ -13,7 +13,7 @@ from toolcarry._pure.media import (
     URL_KEYS,
     first_text,
 )
-from toolcarry.convert.parts import Family, Media
+from toolcarry.convert.model import Family, Media
 from toolcarry.wire import Wire, as_list, as_object, first_given
 
 Kind: TypeAlias = Literal["image", "document", "audio", "video", "search_result"]

@@ -1,8 +1,8 @@
-"""The backend switch: a conversation moves from one backend to another and keeps what its tools gave."""
+"""The backend switch: a conversation moves to another backend and keeps its tool results."""
 
 from toolcarry.switch.sessions import MemorySessions, Sessions
 from toolcarry.switch.transformer import SummarizeTransformer
-from toolcarry.switch.values import Switched, SwitchedBody, SwitchReport
+from toolcarry.switch.types import Switched, SwitchedBody, SwitchReport
 
 __all__ = [
     "HistorySessions",
@@ -16,8 +16,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    if name == "HistorySessions":  # its store is slow to import
-        from toolcarry.switch.history_sessions import HistorySessions  # noqa: PLC0415
+    if name == "HistorySessions":
+        from toolcarry.switch.history_sessions import HistorySessions  # noqa: PLC0415 - imports apsw
 
         return HistorySessions
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,4 +1,4 @@
-"""The switch for the bytes of a request: its messages are taken out, and put back where they are others."""
+"""Request bodies for the switch: read the messages out of the bytes, and write changed ones back."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from toolcarry.decode import loads, loads_any_depth
 from toolcarry.encode import dump
 from toolcarry.errors import InputError
 from toolcarry.fields import RequestFields, read_fields
-from toolcarry.switch.values import Switched, SwitchedBody
+from toolcarry.switch.types import Switched, SwitchedBody
 from toolcarry.wire import as_list, as_object
 
 __all__ = ["Request", "open_request"]

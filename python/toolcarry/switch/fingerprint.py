@@ -1,4 +1,4 @@
-"""By what a conversation is known again: a hash of what was said in it, whatever clients move about in it.
+"""The fingerprint of a conversation: a hash of its messages that clients' usual changes leave the same.
 
 Clients drop thinking, move cache marks, put reminders into what the user said and take them out, and write one text
 now as a string and now as a part. None of that counts, nor do system prompts, which may hold the time of day.
@@ -12,8 +12,8 @@ from typing import Any, Final, NamedTuple
 
 from toolcarry.encode import dump
 from toolcarry.summarize import strip_injected
-from toolcarry.switch.bare import bare
-from toolcarry.switch.entries import role_in
+from toolcarry.switch.portable import portable_message
+from toolcarry.switch.request_view import role_in
 from toolcarry.wire import Wire, as_list, as_object, plain_message
 
 __all__ = ["Mark", "marks"]
@@ -53,7 +53,7 @@ def marks(messages: Sequence[Any]) -> Iterator[Mark]:
 
 def said_in(message: Wire, *, is_model: bool) -> bytes | None:
     """What counts of a message, as bytes; ``None`` where nothing does."""
-    left = bare(message)
+    left = portable_message(message)
     if left is None:
         return None
     new = {key: value for key, value in left.items() if key != "status"}

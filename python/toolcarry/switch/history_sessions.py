@@ -1,8 +1,8 @@
-"""Sessions on the canonical history: a restart, or another worker, goes on with the same bytes.
+"""Sessions in the store of the history: after a restart, or in another worker, a conversation has the same bytes.
 
-Each change is a commit in a conversation of the tenant's, named after the one that it is about, so that ``forget`` finds
-it. Each access asks the store which one is the newest, so that workers know of one another, and reads it where memory has
-another one; where the store can't be had, memory is all there is, for a while.
+Each change is a commit in a conversation of the tenant, named after the conversation it belongs to, so that ``forget``
+finds it. Each access asks the store for the newest commit, so that workers see each other's changes, and reads it if
+memory has an older one. If the store is unavailable, memory serves for a while.
 """
 
 from __future__ import annotations
@@ -21,10 +21,9 @@ from toolcarry.encode import dump
 from toolcarry.errors import InputError, StoreError
 from toolcarry.redact.logs import get_logger
 from toolcarry.switch.sessions import Line, MemorySessions, Prefix, Session, SessionKey
-from toolcarry.tract.store.log import Draft, Log
-from toolcarry.tract.store.pages import Head
-from toolcarry.tract.store.target import open_database
-from toolcarry.tract.values import Kind
+from toolcarry.tract.store import open_database
+from toolcarry.tract.store.log import Draft, Head, Log
+from toolcarry.tract.store.types import Kind
 
 __all__ = ["HistorySessions", "conversation_of"]
 

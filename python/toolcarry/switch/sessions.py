@@ -1,4 +1,4 @@
-"""What the switch remembers of a conversation, and where: in memory, bounded in number, size and time."""
+"""Sessions: what the switch remembers of each conversation, in memory, bounded in number, size and time."""
 
 from __future__ import annotations
 

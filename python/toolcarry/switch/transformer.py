@@ -1,4 +1,4 @@
-"""``SummarizeTransformer``: a conversation goes to another backend, and what its tools gave goes with it."""
+"""``SummarizeTransformer``: moves conversations to another backend, with their tool results and a summary."""
 
 from __future__ import annotations
 
@@ -16,16 +16,20 @@ from toolcarry.policy import Policy, check_type
 from toolcarry.read import Messages
 from toolcarry.redact.logs import get_logger
 from toolcarry.summarize import ExtractiveSummarizer, Summaries, Summarizer, Summary
-from toolcarry.switch.asked import Asked, joined, untouched
 from toolcarry.switch.body import open_request
-from toolcarry.switch.conversations import NEW_BEGINNINGS, Conversations
-from toolcarry.switch.draft import Draft, draft_of, without_history
-from toolcarry.switch.entries import read_entry
+from toolcarry.switch.decision import (
+    NEW_BEGINNINGS,
+    Conversations,
+    RoutedRequest,
+    untouched,
+    with_beginning,
+)
 from toolcarry.switch.fingerprint import Mark, marks
-from toolcarry.switch.prompts import leading_prompts
+from toolcarry.switch.new_beginning import Draft, draft_of, without_history
+from toolcarry.switch.pending_answers import PendingAnswers
+from toolcarry.switch.request_view import leading_prompts, read_entry
 from toolcarry.switch.sessions import MemorySessions, Prefix, SessionKey, Sessions
-from toolcarry.switch.telling import Telling
-from toolcarry.switch.values import Reason, Switched, SwitchedBody, SwitchReport
+from toolcarry.switch.types import Reason, Switched, SwitchedBody, SwitchReport
 from toolcarry.wire import plain_message
 
 __all__ = ["SummarizeTransformer"]
@@ -39,14 +43,14 @@ logger = get_logger("toolcarry.switch")
 class Due(NamedTuple):
     """A request for which a beginning is to be made, and why."""
 
-    asked: Asked
+    asked: RoutedRequest
     reason: Reason
 
 
 class Work(NamedTuple):
     """What a beginning is to be made of."""
 
-    asked: Asked
+    asked: RoutedRequest
     reason: Reason
     last: Mark
     """Up to which message; what stands behind it counts for nothing, and stays the client's."""
@@ -103,7 +107,7 @@ class SummarizeTransformer:
             retries=retries,
         )
         self._known = Conversations(MemorySessions() if sessions is None else sessions)
-        self._telling = Telling()
+        self._pending = PendingAnswers()
         self._lock = threading.Lock()
         self.counts: Counter[str] = Counter()
 
@@ -116,25 +120,29 @@ class SummarizeTransformer:
 
         Raises ``InputError`` where a message is no object, or holds what is no JSON.
         """
-        return self._summarized(self._ask(messages, conversation, backend, tenant))
+        return self._summarized(self._ask(messages, SessionKey(tenant, conversation), backend))
 
     async def atransform(
         self, messages: Messages, *, conversation: str, backend: str, tenant: str = ""
     ) -> Switched:
         """``transform``, waiting for the summarizer and the sessions only."""
-        return await self._asummarized(messages, conversation, backend, tenant)
+        return await self._asummarized(messages, SessionKey(tenant, conversation), backend)
 
     def on_backend_switch(
         self, messages: Messages, *, conversation: str, backend: str, tenant: str = ""
     ) -> Switched:
         """``transform`` for a caller who knows that the backend changes with this request."""
-        return self._summarized(self._ask(messages, conversation, backend, tenant, is_switch=True))
+        return self._summarized(
+            self._ask(messages, SessionKey(tenant, conversation), backend, is_switch=True)
+        )
 
     async def aon_backend_switch(
         self, messages: Messages, *, conversation: str, backend: str, tenant: str = ""
     ) -> Switched:
         """``on_backend_switch``, waiting for the summarizer and the sessions only."""
-        return await self._asummarized(messages, conversation, backend, tenant, is_switch=True)
+        return await self._asummarized(
+            messages, SessionKey(tenant, conversation), backend, is_switch=True
+        )
 
     def transform_body(
         self,
@@ -154,7 +162,7 @@ class SummarizeTransformer:
         """
         try:
             request = open_request(body, fields)
-            found = self._ask(request.messages, conversation, backend, tenant)
+            found = self._ask(request.messages, SessionKey(tenant, conversation), backend)
             return request.answer(self._summarized(found))
         except InputError as error:
             return SwitchedBody(body, SwitchReport("new"), untouched=str(error))
@@ -171,7 +179,9 @@ class SummarizeTransformer:
         """``transform_body``, waiting for the summarizer and the sessions only."""
         try:
             request = open_request(body, fields)
-            switched = await self._asummarized(request.messages, conversation, backend, tenant)
+            switched = await self._asummarized(
+                request.messages, SessionKey(tenant, conversation), backend
+            )
             return request.answer(switched)
         except InputError as error:
             return SwitchedBody(body, SwitchReport("new"), untouched=str(error))
@@ -192,7 +202,7 @@ class SummarizeTransformer:
         self, conversation: str, backend: str, *, tenant: str = "", line: str = ""
     ) -> None:
         """``answered``, waiting for the sessions only."""
-        with self._telling.of(SessionKey(tenant, conversation)):
+        with self._pending.of(SessionKey(tenant, conversation)):
             await self._reach(self.answered, conversation, backend, tenant=tenant, line=line)
 
     # Inside
@@ -206,16 +216,13 @@ class SummarizeTransformer:
     async def _asummarized(
         self,
         messages: Messages,
-        conversation: str,
+        key: SessionKey,
         backend: str,
-        tenant: str,
         *,
         is_switch: bool = False,
     ) -> Switched:
-        await self._telling.end(SessionKey(tenant, conversation))
-        found = await self._reach(
-            self._ask, messages, conversation, backend, tenant, is_switch=is_switch
-        )
+        await self._pending.end(key)
+        found = await self._reach(self._ask, messages, key, backend, is_switch=is_switch)
         if isinstance(found, Switched):
             return found
         # A long conversation takes its time to carry, which the event loop does not have.
@@ -235,9 +242,8 @@ class SummarizeTransformer:
     def _ask(
         self,
         messages: Messages,
-        conversation: str,
+        key: SessionKey,
         backend: str,
-        tenant: str,
         *,
         is_switch: bool = False,
     ) -> Switched | Due:
@@ -246,14 +252,14 @@ class SummarizeTransformer:
         first = next(walk, None)
         if first is None:
             return Switched(list(messages), SwitchReport("new", kept=len(messages)))
-        asked = Asked(SessionKey(tenant, conversation), backend, first.digest, messages)
+        asked = RoutedRequest(key, backend, first.digest, messages)
         reason, known = self._known.ask(asked, first, walk, is_switch=is_switch)
         if reason in NEW_BEGINNINGS:
             return Due(asked, reason)
         self._count(reason)
         if known is not None:
             report = SwitchReport(reason)
-            return joined(asked, loads(known.prefix.messages), known.end, report)
+            return with_beginning(asked, loads(known.prefix.messages), known.end, report)
         return untouched(asked, reason)
 
     def _start(self, due: Due) -> Switched | Work:
@@ -273,7 +279,7 @@ class SummarizeTransformer:
             self._count("redaction_failed")
             logger.warning("the conversation so far is withheld: %s", error)
             report = SwitchReport(reason, withheld=str(error))
-            return joined(asked, without_history(messages, entries), last.end, report)
+            return with_beginning(asked, without_history(messages, entries), last.end, report)
 
     def _finish(self, work: Work, summary: Summary) -> Switched:
         """Put a new beginning together, and keep it for later requests."""
@@ -282,7 +288,7 @@ class SummarizeTransformer:
         prefix = Prefix(asked.backend, last.length, last.digest, dump(made.messages))
         kept = self._known.keep(asked, prefix)
         report = SwitchReport(work.reason, summary=summary, carried=made.carried)
-        return joined(asked, loads(kept.messages), last.end, report)
+        return with_beginning(asked, loads(kept.messages), last.end, report)
 
     def _count(self, what: str) -> None:
         with self._lock:

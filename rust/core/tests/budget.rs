@@ -10,7 +10,7 @@ use toolcarry::context::policy::{NO_LIMIT, Settings};
 use toolcarry::context::{Carried, carry as run};
 use toolcarry::dedupe::rules::RuleSet;
 use toolcarry::input::Conversation;
-use toolcarry::input::messages::List;
+use toolcarry::input::messages::{Halt, List};
 use toolcarry::json::scanned::Scanned;
 use toolcarry::text::Width;
 use toolcarry::text::truncate::Keep;
@@ -223,11 +223,19 @@ fn the_counts_say_what_became_of_the_blocks() {
 #[test]
 fn nonsense_neither_panics_nor_breaks_the_promise() {
     let mut dice = Dice(9);
+    let mut checked = 0;
     for _ in 0..3_000 {
         let messages: Vec<Value> = (0..dice.below(8)).map(|_| nonsense_message(&mut dice)).collect();
         let (total, limit) = (dice.below(2_000), dice.one_of(&[0, 30, NO_LIMIT]));
-        check(&json_of(&messages), "", &Settings { total, limits: Limits::of_chars(limit), ..Settings::default() });
+        let settings = Settings { total, limits: Limits::of_chars(limit), ..Settings::default() };
+        let document = json_of(&messages);
+        let found = run(document.open(), &piece(""), &settings, RuleSet::built_in(), true);
+        if !matches!(found, Err(Halt::NeedsImport)) {
+            check(&document, "", &settings);
+            checked += 1;
+        }
     }
+    assert!(checked > 1_500, "only {checked} conversations are read without an importer");
 }
 
 #[test]

@@ -1,0 +1,51 @@
+"""Requests of a line by length, for each backend that answered: they show where its answers may branch.
+
+A client that repeats a request to a second backend has two answers, and may continue with either. Which one can't be seen
+from outside, unless its next request is longer than all that the other backends answered.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+__all__ = ["RequestLengths"]
+
+MOST: Final = 16
+"""How many backends are told apart; of more, the one that came first is forgotten."""
+
+
+class RequestLengths:
+    """What is known of one line, in this process: of the requests, how many messages they have."""
+
+    __slots__ = ("_answered", "_asked", "_parting")
+
+    def __init__(self) -> None:
+        self._asked: dict[str, int] = {}
+        self._answered: dict[str, int] = {}
+        self._parting: set[str] = set()
+
+    def ask(self, backend: str, length: int, *, is_new_beginning: bool) -> None:
+        """A backend is asked; where a beginning is made for it, that may be one from which other answers go on, too."""
+        bounded(self._asked)[backend] = length
+        if is_new_beginning:
+            others = (known for name, known in self._answered.items() if name != backend)
+            if length <= max(others, default=0):
+                self._parting.add(backend)
+            else:
+                self._parting.discard(backend)
+
+    def answer(self, backend: str) -> bool:
+        """A backend has answered what it was asked last; whether another one has answered that, too."""
+        length = self._asked.get(backend, 0)
+        is_parting = backend in self._parting
+        if is_parting:
+            self._answered.clear()
+            self._parting.clear()
+        bounded(self._answered)[backend] = max(length, self._answered.get(backend, 0))
+        return is_parting
+
+
+def bounded(lengths: dict[str, int]) -> dict[str, int]:
+    if len(lengths) >= MOST:
+        del lengths[next(iter(lengths))]
+    return lengths

@@ -1,0 +1,156 @@
+"""A new beginning of a conversation for another backend: the context, the user's request, and what is open."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple
+
+from toolcarry.carry import carry
+from toolcarry.convert.model import Text
+from toolcarry.convert.read import content_of, read_part
+from toolcarry.errors import RedactionError
+from toolcarry.pair import extract_tool_blocks
+from toolcarry.policy import Policy
+from toolcarry.prepend import prepend_summary_to_user_message
+from toolcarry.read import dialogue
+from toolcarry.redact import redact_messages
+from toolcarry.render import format_tool_context
+from toolcarry.summarize import strip_injected
+from toolcarry.switch.portable import portable_message, server_parts
+from toolcarry.switch.request_view import Entry, divide, join_prompts, role_in, without_results
+from toolcarry.types import Report, ToolBlock
+from toolcarry.wire import Wire, as_list, as_object
+
+__all__ = ["Draft", "draft_of", "without_history"]
+
+Redact = Callable[[str], str]
+"""A text without its secrets; raises where it can't tell."""
+
+WITHHELD: Final = "[toolcarry: the conversation so far is withheld]"
+"""What the user says where nothing that they said may be sent."""
+
+
+class Beginning(NamedTuple):
+    """What is sent, and what became of every tool block; ``None`` where nothing was carried."""
+
+    messages: list[Any]
+    carried: Report | None
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """What a new beginning is made of, cleaned."""
+
+    said: list[Wire]
+    """All messages, as any backend takes them."""
+    head: list[Wire]
+    """Those of which the tool blocks are carried."""
+    request: list[Wire]
+    """What the user says now, without the results beside it."""
+    tail: list[Wire]
+    """What stays behind the request: system prompts from the middle, and what is open."""
+    instructions: str
+    """What the client put in at the beginning, as those of the project: they hold at every backend."""
+    dialogue: str
+    blocks: list[ToolBlock]
+
+    def build(self, summary: str, policy: Policy, *, has_tools: bool) -> Beginning:
+        """Put it together. Without any context the messages stay, as any backend takes them."""
+        if has_tools:
+            carried = carry(self.head, summary=summary, policy=policy)
+            context, report = carried.text, carried.report
+        else:
+            context, report = format_tool_context([], summary=summary, policy=policy), None
+        if not context:
+            return Beginning(list(self.said), report)
+        if self.instructions:
+            context = f"{self.instructions}\n\n{context}"
+        if not self.request:
+            return Beginning([user_message(context, self.said), *self.tail], report)
+        first, *others = self.request
+        request = [prepend_summary_to_user_message(first, context), *others]
+        return Beginning([*request, *self.tail], report)
+
+
+def draft_of(messages: Sequence[Wire], entries: Sequence[Entry], redact: Redact | None) -> Draft:
+    """Take a conversation apart. Raises ``RedactionError`` where ``redact`` does not do its work."""
+    division = divide(entries)
+    cleaned = list(messages if redact is None else without_secrets(messages, redact))
+    bared = [portable_message(message) for message in cleaned]
+    prompts = [
+        prompt for prompt, entry in zip(bared, entries, strict=True) if entry.role == "system"
+    ]
+    said = [
+        # what the user says now is theirs to say, but for results
+        portable_message(message) if at in division.spoken and not entry.results else bared[at]
+        for at, (message, entry) in enumerate(zip(messages, entries, strict=True))
+    ]
+    tail = [bared[at] for at in range(division.tail, len(entries)) if entries[at].role != "system"]
+    ran = (server_parts(message) for message in cleaned[division.tail :])
+    head = [*cleaned[: division.tail], *(message for message in ran if message is not None)]
+    end = division.request
+    if any(entry.role == "model" for entry in entries[division.end : division.tail]):
+        end = division.tail  # the model has gone on with it
+    return Draft(
+        said=[message for message in said if message is not None],
+        head=head,
+        request=request_of(messages, entries),
+        tail=join_prompts([message for message in (*prompts, *tail) if message is not None]),
+        instructions=instructions_in(cleaned[: division.spoken.start], entries),
+        dialogue=dialogue([message for message in bared[:end] if message is not None]),
+        blocks=extract_tool_blocks(head),
+    )
+
+
+def instructions_in(messages: Sequence[Wire], entries: Sequence[Entry]) -> str:
+    """The texts that the client put in before the model first spoke, each a part by itself."""
+    texts: list[str] = []
+    for message, entry in zip(messages, entries, strict=False):
+        if entry.role == "model":
+            break
+        if role_in(message) == "user":
+            found = (read_part(part, 0) for part in content_of(message))
+            texts += [
+                part.text for part in found if isinstance(part, Text) and is_put_in(part.text)
+            ]
+    return "\n\n".join(texts)
+
+
+def is_put_in(text: str) -> bool:
+    return bool(text.strip()) and not strip_injected(text).strip()
+
+
+def request_of(messages: Sequence[Wire], entries: Sequence[Entry]) -> list[Wire]:
+    """The messages of the user's last request, without the results beside what they say."""
+    return [
+        without_results(portable_message(messages[at]) or messages[at])
+        for at in divide(entries).spoken
+        if entries[at].role == "user"
+    ]
+
+
+def without_secrets(messages: Sequence[Wire], redact: Redact) -> Sequence[Wire]:
+    """Messages without their secrets, as many as before."""
+    try:
+        return redact_messages(messages, redact)
+    except RedactionError:
+        raise
+    except Exception as error:  # noqa: BLE001 - a hook's; who asked counts it and logs it
+        raise RedactionError(f"redaction failed: {type(error).__name__}") from None
+
+
+def without_history(messages: Sequence[Wire], entries: Sequence[Entry]) -> list[Any]:
+    """What is sent where redaction can't run: the user's request, and nothing from before it."""
+    return request_of(messages, entries) or [user_message(WITHHELD, messages)]
+
+
+def user_message(text: str, beside: Sequence[Wire]) -> dict[str, Any]:
+    """A message of the user's in the shape of those beside it."""
+    if any("parts" in message and "content" not in message for message in beside):
+        return {"role": "user", "parts": [{"text": text}]}
+    for message in beside:
+        parts = [as_object(part) or {} for part in as_list(message.get("content")) or ()]
+        if any(part and "type" not in part for part in parts):
+            return {"role": "user", "content": [{"text": text}]}
+    return {"role": "user", "content": text}

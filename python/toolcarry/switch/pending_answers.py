@@ -1,0 +1,49 @@
+"""Answers that are still being recorded when the next request of the conversation arrives."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from toolcarry.switch.sessions import SessionKey
+
+__all__ = ["PendingAnswers"]
+
+
+class PendingAnswers:
+    """What is under way for each conversation, in each event loop.
+
+    Where sessions are on a disk, a request would overtake the answer to the one before, and be taken for one to a
+    backend that never answered.
+    """
+
+    def __init__(self) -> None:
+        self._under_way: dict[SessionKey, list[asyncio.Future[None]]] = {}
+        self._lock = threading.Lock()
+
+    @contextmanager
+    def of(self, key: SessionKey) -> Iterator[None]:
+        """While an answer of this conversation is told of. It is under way as soon as this is entered."""
+        told: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        with self._lock:
+            waiting = self._under_way.setdefault(key, [])
+            waiting.append(told)
+        try:
+            yield
+        finally:
+            with self._lock:
+                waiting.remove(told)
+                if not waiting:
+                    self._under_way.pop(key, None)
+            if not told.done():
+                told.set_result(None)
+
+    async def end(self, key: SessionKey) -> None:
+        """Wait until all answers of a conversation that are under way have been told of."""
+        loop = asyncio.get_running_loop()
+        with self._lock:
+            waiting = [told for told in self._under_way.get(key, ()) if told.get_loop() is loop]
+        if waiting:
+            await asyncio.wait(waiting)

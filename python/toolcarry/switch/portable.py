@@ -1,0 +1,127 @@
+"""Messages without what only one backend understands: thinking with its signatures, cache marks, a provider's own ids.
+
+The rest of a message means the same to every backend. Messages are never changed in place: one without any of it comes
+back as the same object.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from toolcarry._pure.shapes.responses import ON_SERVER
+from toolcarry.convert.read import ITEMS, ROLES, read_thought
+from toolcarry.wire import Wire, as_list, as_object, text_or_empty
+
+__all__ = ["is_of_server", "portable_message", "portable_part", "server_parts"]
+
+THINKING: Final = frozenset((
+    "thinking", "thinking_blocks", "reasoning", "reasoning_content", "reasoning_details", "reasoning_opaque",
+    "reasoning_text",
+))  # fmt: skip
+"""Where messages keep their thinking beside their content."""
+SIGNATURES: Final = frozenset((
+    "signature", "reasoning_signature", "encrypted_content", "thoughtSignature", "thought_signature", "extra_content",
+    "provider_specific_fields",
+))  # fmt: skip
+"""What a backend signs its calls with, in whose name too."""
+MARKS: Final = frozenset(("cache_control",))
+OWN: Final = THINKING | SIGNATURES | MARKS | {"audio"}
+"""A sound that the model made is named by the id under which its provider keeps it."""
+OWN_OF_ITEMS: Final = OWN | {"id"}
+"""An item of Responses refers by its id to what the provider keeps of it, its reasoning too."""
+OWN_ITEMS: Final = ITEMS | ON_SERVER.keys()
+OWN_OF_PARTS: Final = SIGNATURES | MARKS | {"caller"}
+"""A call may name the server's tool that made it."""
+THOUGHTS: Final = frozenset(("reasoning_content", "redacted-reasoning", "redacted_reasoning"))
+SERVER_CALLS: Final = frozenset(("server_tool_use", "mcp_tool_use"))
+LISTS: Final = ("content", "parts", "tool_calls")
+NAMES: Final = frozenset(("role", "type", "name", "id", "status"))
+"""The members by which a message says nothing yet."""
+
+
+def portable_message(message: Wire) -> Wire | None:
+    """A message as any backend takes it; ``None`` where nothing of it is left.
+
+    >>> portable_message({"role": "assistant", "content": [
+    ...     {"type": "thinking", "thinking": "...", "signature": "x"},
+    ...     {"type": "text", "text": "Done.", "cache_control": {"type": "ephemeral"}}]})
+    {'role': 'assistant', 'content': [{'type': 'text', 'text': 'Done.'}]}
+    """
+    kind = text_or_empty(message.get("type"))
+    is_item = kind and "role" not in message
+    if is_item and kind in OWN_ITEMS:
+        return None
+    new = without(message, OWN_OF_ITEMS if is_item or kind == "message" else OWN)
+    has_lost_all = False
+    for key in LISTS:
+        parts = as_list(new.get(key))
+        if parts is None:
+            continue
+        left = [part for part in map(portable_part, parts) if part is not None]
+        if len(left) == len(parts) and all(map(is_same, left, parts)):
+            continue
+        new = {**new, key: left}
+        has_lost_all = has_lost_all or not left
+    if has_lost_all and not any(new.get(key) for key in LISTS):
+        return None
+    is_models = ROLES.get(text_or_empty(new.get("role"))) == "assistant"
+    if is_models and not any(value for key, value in new.items() if key not in NAMES):
+        return None
+    return new
+
+
+def portable_part(item: object) -> object | None:
+    """A part of a message, without what is a backend's own; ``None`` where all of it is."""
+    part = as_object(item)
+    if part is None:
+        return item
+    kind = part.get("type")
+    if "cachePoint" in part or is_of_server(part) or is_thought(part):
+        return None
+    if kind == "compaction":  # what Anthropic summarized
+        return {"type": "text", "text": text_or_empty(part.get("content"))}
+    new = without(part, OWN_OF_PARTS | {"citations"} if kind == "text" else OWN_OF_PARTS)
+    function = as_object(new.get("function"))
+    if function is not None and not SIGNATURES.isdisjoint(function):
+        new = {**new, "function": without(function, SIGNATURES)}
+    inner = as_list(new.get("content"))
+    if inner is not None:
+        cleaned = [without(held, MARKS) if isinstance(held, Mapping) else held for held in inner]
+        if not all(map(is_same, cleaned, inner)):
+            new = {**new, "content": cleaned}
+    return item if new is part else new
+
+
+def is_thought(part: Wire) -> bool:
+    return text_or_empty(part.get("type")) in THOUGHTS or read_thought(part, 0) is not None
+
+
+def is_of_server(part: Wire) -> bool:
+    """Whether a part or an item is a call that the provider answers itself, or what that gave."""
+    kind = text_or_empty(part.get("type"))
+    is_result = kind.endswith("_tool_result")
+    return is_result or kind in SERVER_CALLS or kind in ON_SERVER
+
+
+def server_parts(message: Wire) -> Wire | None:
+    """A message with nothing but what the provider did itself; ``None`` where that is nothing."""
+    if is_of_server(message):
+        return message
+    parts = [
+        part
+        for part in as_list(message.get("content")) or ()
+        if is_of_server(as_object(part) or {})
+    ]
+    return {**message, "content": parts} if parts else None
+
+
+def without(wire: Wire, keys: frozenset[str]) -> Wire:
+    """An object without some members: itself where it has none of them."""
+    if keys.isdisjoint(wire):
+        return wire
+    return {key: value for key, value in wire.items() if key not in keys}
+
+
+def is_same(one: Any, other: Any) -> bool:
+    return one is other
