@@ -1,18 +1,34 @@
-//! `carry`, `explain` and `format_tool_context`.
+//! Jobs that make no new messages: `carry`, `explain`, `extract_tool_blocks`, `deduplicate_tools`, `format_tool_context`,
+//! `inspect` and `dialogue`; on Python's objects, on bytes (`..._body`), and on many files (`carry_files`).
 
+use std::convert::Infallible;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use memmap2::Mmap;
+use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyString, PyTuple};
-use toolcarry::context as job;
-use toolcarry::context::policy::Reasons;
+use pyo3::types::{PyBytes, PyDict, PyString, PyTuple};
+use toolcarry::context::policy::{Reasons, Settings};
 use toolcarry::context::{Carried, Counts};
-use toolcarry::input::messages::List;
+use toolcarry::dedupe::rules::RuleSet;
+use toolcarry::input::messages::{Halt, List, Messages, NeedsImport};
+use toolcarry::input::{Conversation, room_for};
+use toolcarry::inspect::Inspection;
+use toolcarry::json::value::Value;
+use toolcarry::pairing::block::Entry;
 use toolcarry::text::piece::Piece;
+use toolcarry::text::{OwnedText, Text};
+use toolcarry::{context as job, dialogue as speech, inspect as inspection};
 
-use crate::arena::Arena;
-use crate::blocks::entries_of;
-use crate::errors::input_error;
-use crate::settings::{Rules, extract_settings};
-use crate::strings::{new_string, text_of};
+use crate::bytes::{ask_reference, released};
+use crate::errors::{input_error, needs_import};
+use crate::from_json::python_of;
+use crate::policy::{Rules, extract_settings};
+use crate::py_text::{new_bytes, new_string, string_of, text_of};
+use crate::py_value::{Arena, Object};
 
 /// Run the job and hand what it found to `then`, while all that it borrows is alive.
 fn with_carried<'py, T>(
@@ -108,4 +124,404 @@ pub(crate) fn reasons_dict<'py>(py: Python<'py>, reasons: &Reasons) -> PyResult<
         dict.set_item(reason, count)?;
     }
     Ok(dict.into_any())
+}
+
+/// What `carry` makes of bytes.
+pub(crate) struct CarriedBytes {
+    context: Py<PyBytes>,
+    counts: Counts,
+    skipped_lines: Vec<usize>,
+}
+
+/// A context in UTF-8, the counts, and the numbers of the lines that were skipped.
+pub(crate) type Answer<'py> = (Bound<'py, PyBytes>, Bound<'py, PyTuple>, Bound<'py, PyTuple>);
+
+impl CarriedBytes {
+    pub(crate) fn answer(self, py: Python<'_>) -> PyResult<Answer<'_>> {
+        let skipped_lines = PyTuple::new(py, self.skipped_lines)?;
+        Ok((self.context.into_bound(py), counts_tuple(py, &self.counts)?, skipped_lines))
+    }
+}
+
+/// What is asked of `carry`, without Python's objects.
+pub(crate) struct Job<'r> {
+    summary: OwnedText,
+    settings: Settings,
+    rules: &'r RuleSet,
+}
+
+impl<'r> Job<'r> {
+    pub(crate) fn extract(
+        summary: &Bound<'_, PyString>,
+        policy: &Bound<'_, PyAny>,
+        rules: &'r RuleSet,
+    ) -> PyResult<Self> {
+        let summary = OwnedText::from(text_of(summary.as_borrowed()));
+        Ok(Self { summary, settings: extract_settings(policy)?, rules })
+    }
+
+    /// The context of some bytes; `None` if the scan refuses them.
+    pub(crate) fn run(&self, data: &[u8]) -> PyResult<Option<CarriedBytes>> {
+        let bump = room_for(data);
+        let Ok(conversation) = Conversation::open(data, &bump) else { return Ok(None) };
+        let summary = Piece::Borrowed(self.summary.as_text());
+        let carried = job::carry(&conversation, &summary, &self.settings, self.rules, false);
+        let Ok(Carried { output, counts, .. }) = carried else { return Ok(None) };
+        let (size, write) = (output.utf8_len(), |room: &mut [u8]| output.write_utf8(room));
+        let context = Python::attach(|py| new_bytes(py, size, write).map(Bound::unbind))?;
+        Ok(Some(CarriedBytes { context, counts, skipped_lines: conversation.skipped_lines() }))
+    }
+}
+
+/// The context of a conversation in bytes.
+#[pyfunction]
+pub(crate) fn carry_body<'py>(
+    body: &Bound<'py, PyBytes>,
+    summary: &Bound<'py, PyString>,
+    policy: &Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let py = body.py();
+    let rules = Rules::extract(&policy.getattr("rules")?)?;
+    let job = Job::extract(summary, policy, rules.set())?;
+    let data = body.as_bytes();
+    match released(py, data, || job.run(data))? {
+        Some(carried) => Ok(carried.answer(py)?.into_pyobject(py)?.into_any()),
+        None => ask_reference(py, "carry_body", (body, summary, policy)),
+    }
+}
+
+/// So many files stay mapped until the threads are done. To let go of one takes a word with each processor that a thread
+/// runs on, which for many a file is longer than to read it.
+const MOST_MAPPED: usize = 1_024;
+
+/// What a thread made of a file; nothing where the reference has to be asked.
+type Found = PyResult<Option<CarriedBytes>>;
+
+/// The context of each file, or the error for one that can't be read or holds no conversation.
+#[pyfunction]
+#[allow(clippy::needless_pass_by_value)] // an argument as it is extracted
+pub(crate) fn carry_files<'py>(
+    py: Python<'py>,
+    paths: Vec<PathBuf>,
+    summary: &Bound<'py, PyString>,
+    policy: &Bound<'py, PyAny>,
+    threads: usize,
+) -> PyResult<Vec<Bound<'py, PyAny>>> {
+    let rules = Rules::extract(&policy.getattr(intern!(py, "rules"))?)?;
+    let job = Job::extract(summary, policy, rules.set())?;
+    let found = py.detach(|| run_all(&job, &paths, threads))?;
+    let mut answers = Vec::with_capacity(paths.len());
+    for (path, found) in paths.iter().zip(found) {
+        answers.push(match found? {
+            Some(carried) => carried.answer(py)?.into_pyobject(py)?.into_any(),
+            None => match run_packed(py, &job, path)? {
+                Some(carried) => carried.answer(py)?.into_pyobject(py)?.into_any(),
+                None => ask_reference(py, "carry_files", ([path], summary, policy, 1))?.get_item(0)?,
+            },
+        });
+    }
+    Ok(answers)
+}
+
+/// Let the threads take one file after the other. Between its own, this thread looks whether it was interrupted.
+#[allow(clippy::redundant_closure_for_method_calls)] // the method by itself is not general enough
+fn run_all(job: &Job<'_>, paths: &[PathBuf], threads: usize) -> PyResult<Vec<Found>> {
+    let next = AtomicUsize::new(0);
+    let done: Mutex<Vec<Found>> = Mutex::new(paths.iter().map(|_| Ok(None)).collect());
+    let mapped: Mutex<Vec<Mmap>> = Mutex::default(); // outlives the threads, as what they found does
+    let take_one = || {
+        let number = next.fetch_add(1, Ordering::Relaxed);
+        let Some(path) = paths.get(number) else { return false };
+        let data = map(path);
+        let found = data.as_ref().map_or(Ok(None), |data| job.run(data));
+        keep_mapped(&mapped, data);
+        let mut done = done.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(slot) = done.get_mut(number) {
+            *slot = found;
+        }
+        true
+    };
+    std::thread::scope(|scope| {
+        for _ in 1..threads.min(paths.len()) {
+            scope.spawn(|| while take_one() {});
+        }
+        while take_one() {
+            Python::attach(|py| py.check_signals()).inspect_err(|_| next.store(paths.len(), Ordering::Relaxed))?;
+        }
+        Ok::<_, PyErr>(())
+    })?;
+    Ok(done.into_inner().unwrap_or_else(PoisonError::into_inner))
+}
+
+/// Keep a file mapped, and let go of those before where they are too many. The others need not wait for that.
+fn keep_mapped(mapped: &Mutex<Vec<Mmap>>, data: Option<Mmap>) {
+    let mut kept = mapped.lock().unwrap_or_else(PoisonError::into_inner);
+    let too_many = if kept.len() < MOST_MAPPED { Vec::new() } else { std::mem::take(&mut *kept) };
+    kept.extend(data);
+    drop(kept);
+    drop(too_many);
+}
+
+/// What is packed, or a folder of events; nothing where it is neither, or can't be read.
+fn run_packed(py: Python<'_>, job: &Job<'_>, path: &Path) -> Found {
+    let unpack = py.import(intern!(py, "toolcarry.unpack"))?;
+    let read = unpack.getattr(intern!(py, "read_packed"))?.call1((path,))?;
+    let Ok(data) = read.cast::<PyBytes>() else { return Ok(None) };
+    let data = data.as_bytes();
+    released(py, data, || job.run(data))
+}
+
+/// The data of a file. What is no file, is empty, or can't be opened is left to the reference.
+#[allow(unsafe_code)] // files are mapped
+fn map(path: &Path) -> Option<Mmap> {
+    let is_file = path.metadata().is_ok_and(|data| data.is_file() && data.len() > 0);
+    let file = is_file.then(|| File::open(path).ok()).flatten()?;
+    // SAFETY: the file must not become shorter while it is mapped, which the documentation asks of the caller; what
+    // is written to it meanwhile is at worst read half, and refused like any other line.
+    unsafe { Mmap::map(&file) }.ok()
+}
+
+type Blocks<'py> = Vec<Bound<'py, PyAny>>;
+
+/// Every block of a conversation, in the order of the calls.
+#[pyfunction]
+pub(crate) fn extract_tool_blocks<'py>(messages: &Bound<'py, PyAny>) -> PyResult<Blocks<'py>> {
+    let py = messages.py();
+    let arena = Arena::new(py);
+    let list = List(arena.keep(messages.clone()));
+    let wire = |object: Object<'_, 'py>| Ok(object.object.to_owned());
+    match blocks_of(py, &list, &wire, &|| arena.check())? {
+        Ok(blocks) => Ok(blocks),
+        Err(halt) => Err(input_error(py, halt)),
+    }
+}
+
+/// Every block of a conversation in bytes. Calls and results alone become Python's objects.
+#[pyfunction]
+pub(crate) fn extract_tool_blocks_body<'py>(body: &Bound<'py, PyBytes>) -> PyResult<Bound<'py, PyAny>> {
+    let py = body.py();
+    let room = room_for(body.as_bytes());
+    if let Ok(conversation) = Conversation::open(body.as_bytes(), &room)
+        && let Ok(blocks) = blocks_of(py, &conversation, &|value| python_of(py, value), &|| Ok(()))?
+    {
+        return blocks.into_pyobject(py);
+    }
+    ask_reference(py, "extract_tool_blocks_body", (body,))
+}
+
+/// Blocks, with calls and results as `wire` makes them; `check` tells of errors that were met on the way.
+#[allow(clippy::type_complexity)] // an error of Python's, or one of the walk's
+fn blocks_of<'a, 'py, M: Messages<'a>>(
+    py: Python<'py>,
+    messages: &M,
+    wire: &dyn Fn(M::Item) -> PyResult<Bound<'py, PyAny>>,
+    check: &dyn Fn() -> PyResult<()>,
+) -> PyResult<Result<Blocks<'py>, Halt<M::Error>>> {
+    let classes = Classes::import(py)?;
+    let mut blocks = Vec::new();
+    let found = job::extract_tool_blocks(messages, |entry, second| {
+        check()?;
+        blocks.push(classes.block(py, entry, second, wire)?);
+        Ok::<_, PyErr>(())
+    });
+    check()?;
+    match found {
+        Ok(visited) => visited?,
+        Err(halt) => return Ok(Err(halt)),
+    }
+    blocks.reverse();
+    Ok(Ok(blocks))
+}
+
+/// The blocks that no other one supersedes, with what the rendering needs to know of the others.
+#[pyfunction]
+pub(crate) fn deduplicate_tools<'py>(blocks: &Bound<'py, PyAny>, rules: &Bound<'py, PyAny>) -> PyResult<Blocks<'py>> {
+    let py = blocks.py();
+    let rules = Rules::extract(rules)?;
+    let arena = Arena::new(py);
+    let classes = Classes::import(py)?;
+    let (entries, _) = entries_of(&arena, blocks, false)?;
+    let kept = job::deduplicate_tools(entries, rules.set());
+    arena.check()?;
+    let last = blocks.len()?.saturating_sub(1);
+    let renew = |(entry, earlier): &(Entry<'_, Object<'_, 'py>>, Vec<usize>)| {
+        classes.renewed(&blocks.get_item(last - entry.order)?, entry, earlier)
+    };
+    kept.iter().rev().map(renew).collect()
+}
+
+/// Blocks as entries, newest first, and the ages that the heading of each counts. Their order is their age: by
+/// their place, or by their notes.
+#[allow(clippy::type_complexity)] // a pair of lists that belong together
+pub(crate) fn entries_of<'a, 'py: 'a>(
+    arena: &'a Arena<'py>,
+    blocks: &Bound<'py, PyAny>,
+    by_notes: bool,
+) -> PyResult<(Vec<Entry<'a, Object<'a, 'py>>>, Vec<Vec<usize>>)> {
+    let py = blocks.py();
+    let mut entries = Vec::new();
+    let mut earlier = Vec::new();
+    for place in (0..blocks.len()?).rev() {
+        let block = blocks.get_item(place)?;
+        let member = |name: &Bound<'py, PyString>| block.getattr(name);
+        let notes = member(intern!(py, "notes"))?;
+        let wire = |name| Ok::<_, PyErr>(arena.keep(member(name)?).object());
+        let (call, result) = (wire(intern!(py, "tool_use"))?, wire(intern!(py, "tool_result"))?);
+        let scope = arena.keep(member(intern!(py, "scope"))?).text().unwrap_or(Text::ascii(""));
+        let position = member(intern!(py, "position"))?.extract()?;
+        let is_active = notes.getattr(intern!(py, "is_active"))?.is_truthy()?;
+        let age = if by_notes { notes.getattr(intern!(py, "age"))?.extract()? } else { entries.len() };
+        let entry = Entry::read(call, result, (position, age), (scope, is_active));
+        let mut entry = entry.map_err(|NeedsImport| needs_import(py))?;
+        entry.age = age;
+        if member(intern!(py, "is_error"))?.is_truthy()? {
+            entry.set_error();
+        }
+        if by_notes {
+            entry.is_stale = notes.getattr(intern!(py, "is_stale"))?.is_truthy()?;
+            earlier.push(notes.getattr(intern!(py, "earlier"))?.extract()?);
+        }
+        arena.check()?;
+        entries.push(entry);
+    }
+    Ok((entries, earlier))
+}
+
+/// The classes that blocks are made of.
+struct Classes<'py> {
+    block: Bound<'py, PyAny>,
+    notes: Bound<'py, PyAny>,
+}
+
+impl<'py> Classes<'py> {
+    fn import(py: Python<'py>) -> PyResult<Self> {
+        let types = py.import(intern!(py, "toolcarry.types"))?;
+        Ok(Self { block: types.getattr(intern!(py, "ToolBlock"))?, notes: types.getattr(intern!(py, "Notes"))? })
+    }
+
+    fn block<'a, V: Value<'a>>(
+        &self,
+        py: Python<'py>,
+        entry: &Entry<'a, V>,
+        second: &[V],
+        wire: &dyn Fn(V) -> PyResult<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let second = second.iter().map(|result| wire(*result)).collect::<PyResult<Vec<_>>>()?;
+        let second = PyTuple::new(py, second)?;
+        let notes = self.notes.call1((entry.age, PyTuple::empty(py), false, entry.is_active, second))?;
+        self.block.call1((
+            entry.call.map(wire).transpose()?,
+            entry.result.map(wire).transpose()?,
+            string_of(py, entry.name())?,
+            dedup_key(py, entry)?,
+            string_of(py, entry.call_id)?,
+            entry.is_error(),
+            entry.position,
+            string_of(py, entry.scope)?,
+            notes,
+        ))
+    }
+
+    /// `block` with the key and the notes of a judged entry.
+    fn renewed(
+        &self,
+        block: &Bound<'py, PyAny>,
+        entry: &Entry<'_, Object<'_, 'py>>,
+        earlier: &[usize],
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let py = block.py();
+        let second = block.getattr(intern!(py, "notes"))?.getattr(intern!(py, "second_results"))?;
+        let notes = (entry.order, PyTuple::new(py, earlier)?, entry.is_stale, entry.is_active, second);
+        self.block.call1((
+            block.getattr(intern!(py, "tool_use"))?,
+            block.getattr(intern!(py, "tool_result"))?,
+            block.getattr(intern!(py, "tool_name"))?,
+            dedup_key(py, entry)?,
+            block.getattr(intern!(py, "call_id"))?,
+            block.getattr(intern!(py, "is_error"))?,
+            block.getattr(intern!(py, "position"))?,
+            block.getattr(intern!(py, "scope"))?,
+            self.notes.call1(notes)?,
+        ))
+    }
+}
+
+fn dedup_key<'py, V>(py: Python<'py>, entry: &Entry<'_, V>) -> PyResult<Option<Bound<'py, PyString>>> {
+    job::dedup_key(entry).map(|key| string_of(py, key.as_text())).transpose()
+}
+
+/// The survey of a conversation.
+#[pyfunction]
+pub(crate) fn inspect<'py>(messages: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyTuple>> {
+    let py = messages.py();
+    let arena = Arena::new(py);
+    let found: Result<_, Halt<Infallible>> = inspection::inspect(List(arena.keep(messages.clone())));
+    arena.check()?;
+    survey_tuple(py, &found.map_err(|halt| input_error(py, halt))?)
+}
+
+/// The survey of a conversation in bytes, and the numbers of the lines that hold no object.
+#[pyfunction]
+pub(crate) fn inspect_body<'py>(body: &Bound<'py, PyBytes>) -> PyResult<Bound<'py, PyAny>> {
+    let py = body.py();
+    let data = body.as_bytes();
+    let survey = || {
+        let bump = room_for(data);
+        let conversation = Conversation::open(data, &bump).ok()?;
+        let found = inspection::inspect(&conversation).ok()?;
+        Some((found, conversation.skipped_lines()))
+    };
+    match released(py, data, survey) {
+        Some((found, lines)) => Ok((survey_tuple(py, &found)?, PyTuple::new(py, lines)?).into_pyobject(py)?.into_any()),
+        None => ask_reference(py, "inspect_body", (body,)),
+    }
+}
+
+/// What was said in a conversation.
+#[pyfunction]
+pub(crate) fn dialogue<'py>(messages: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyString>> {
+    let py = messages.py();
+    let arena = Arena::new(py);
+    let found: Result<_, Halt<Infallible>> = speech::dialogue(&List(arena.keep(messages.clone())));
+    arena.check()?;
+    new_string(py, &found.map_err(|halt| input_error(py, halt))?)
+}
+
+/// What was said in a conversation in bytes.
+#[pyfunction]
+pub(crate) fn dialogue_body<'py>(body: &Bound<'py, PyBytes>) -> PyResult<Bound<'py, PyAny>> {
+    let py = body.py();
+    let data = body.as_bytes();
+    let say = || {
+        let bump = room_for(data);
+        let conversation = Conversation::open(data, &bump).ok()?;
+        speech::dialogue(&conversation).ok().map(|output| output.to_utf8())
+    };
+    match released(py, data, say) {
+        Some(said) => Ok(PyString::new(py, &said).into_any()),
+        None => ask_reference(py, "dialogue_body", (body,)),
+    }
+}
+
+fn survey_tuple<'py>(py: Python<'py>, found: &Inspection) -> PyResult<Bound<'py, PyTuple>> {
+    let class = py.import(intern!(py, "toolcarry.types"))?.getattr(intern!(py, "ToolSize"))?;
+    let tools = PyDict::new(py);
+    for (name, size) in &found.tools {
+        let size = class.call1((size.calls, size.results, size.errors, size.bytes, size.chars))?;
+        tools.set_item(string_of(py, name.as_text())?, size)?;
+    }
+    let counts = (
+        found.shape,
+        found.messages,
+        found.orphan_calls,
+        found.orphan_results,
+        found.duplicate_results,
+        found.repeated_records,
+        found.duplicates,
+        found.stale_reads,
+        found.side_chain_blocks,
+        found.other_branch_blocks,
+        tools,
+    );
+    counts.into_pyobject(py)
 }

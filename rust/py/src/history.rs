@@ -1,16 +1,22 @@
-//! Rows of the canonical history, proved and made.
+//! The canonical history: rows that are proved and made, the commits of rows, and the parts of session lines.
 
 use std::collections::BTreeMap;
 
-use pyo3::IntoPyObjectExt;
+use pyo3::exceptions::{PyArithmeticError, PyAttributeError, PyLookupError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyBool, PyBytes, PyDelta, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple, PyType};
+use pyo3::{IntoPyObjectExt, ffi, intern};
 use toolcarry::history::hashing::{Place, Sealer, commit_hash, content_hash, write_text};
+use toolcarry::history::metadata_delta;
 use toolcarry::history::metadata_delta::fold;
-use toolcarry::history::session_lines::is_suspect;
+use toolcarry::history::session_lines::{Part, Unread, What, is_suspect, read_line};
+use toolcarry::input::room_for;
+use toolcarry::text::OwnedText;
 
 use crate::bytes::{LARGE, ask_reference};
-use crate::strings::text_of;
+use crate::py_text::{string_of, text_of};
+use crate::tokens::load;
 
 /// A content that is not packed.
 const PLAIN: u8 = 0;
@@ -161,13 +167,14 @@ fn is_proved(row: &Bound<'_, PyAny>, sealer: &Sealer) -> PyResult<bool> {
 }
 
 /// The role, the kind, the hash of the content, the metadata and the tokens of a commit to be.
-type Part<'py> = (Bound<'py, PyString>, Bound<'py, PyInt>, Bound<'py, PyBytes>, Bound<'py, PyBytes>, Bound<'py, PyInt>);
+type Prepared<'py> =
+    (Bound<'py, PyString>, Bound<'py, PyInt>, Bound<'py, PyBytes>, Bound<'py, PyBytes>, Bound<'py, PyInt>);
 
 /// The rows of commits that stand on a head, one on the other.
 #[pyfunction]
 pub(crate) fn link_rows<'py>(
     py: Python<'py>,
-    parts: Vec<Part<'py>>,
+    parts: Vec<Prepared<'py>>,
     head: (u64, Option<Bound<'py, PyBytes>>),
     created_at: i64,
     tenant: &str,
@@ -189,4 +196,201 @@ pub(crate) fn link_rows<'py>(
         parent = Some(found);
     }
     Ok(rows)
+}
+
+const DAY: i64 = 86_400;
+const MICROSECONDS: i64 = 1_000_000;
+
+/// The fewest digits of an integer that may be beyond 64 bits.
+const LONG_INTEGER: usize = 19;
+
+static EPOCH: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+static LOADS: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+static LOAD_METADATA: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+
+/// The commits of rows that are known to be what was written, up to the first that holds what never was.
+#[pyfunction]
+pub(crate) fn commits_of<'py>(
+    rows: &Bound<'py, PyList>,
+    conversation: &Bound<'py, PyString>,
+    commit: &Bound<'py, PyType>,
+    kinds: &Bound<'py, PyTuple>,
+) -> PyResult<Bound<'py, PyList>> {
+    let py = rows.py();
+    let maker = Maker::new(conversation, commit, kinds)?;
+    let found = PyList::empty(py);
+    for row in rows.iter() {
+        match maker.commit_of(&row) {
+            Ok(commit) => found.append(commit)?,
+            Err(error) if is_unreadable(py, &error) => break,
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(found)
+}
+
+/// Whether an error says that a row holds what was never written.
+fn is_unreadable(py: Python<'_>, error: &PyErr) -> bool {
+    error.is_instance_of::<PyTypeError>(py)
+        || error.is_instance_of::<PyValueError>(py)
+        || error.is_instance_of::<PyLookupError>(py)
+        || error.is_instance_of::<PyArithmeticError>(py)
+        || error.is_instance_of::<PyAttributeError>(py)
+}
+
+/// What the commits of one conversation are made with.
+struct Maker<'r, 'py> {
+    conversation: &'r Bound<'py, PyString>,
+    commit: &'r Bound<'py, PyType>,
+    kinds: &'r Bound<'py, PyTuple>,
+    new: Bound<'py, PyAny>,
+    epoch: &'r Bound<'py, PyAny>,
+    loads: &'r Bound<'py, PyAny>,
+    load_metadata: &'r Bound<'py, PyAny>,
+}
+
+impl<'r, 'py> Maker<'r, 'py> {
+    fn new(
+        conversation: &'r Bound<'py, PyString>,
+        commit: &'r Bound<'py, PyType>,
+        kinds: &'r Bound<'py, PyTuple>,
+    ) -> PyResult<Self> {
+        let py = commit.py();
+        Ok(Self {
+            conversation,
+            commit,
+            kinds,
+            new: commit.getattr(intern!(py, "__new__"))?,
+            epoch: EPOCH.import(py, "toolcarry._pure.history", "EPOCH")?,
+            loads: LOADS.import(py, "orjson", "loads")?,
+            load_metadata: LOAD_METADATA.import(py, "toolcarry._pure.history", "load_metadata")?,
+        })
+    }
+
+    /// The commit of one row. What a frozen value's own initializer does takes longer than all else.
+    fn commit_of(&self, row: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let py = row.py();
+        let row = row.cast::<PyTuple>()?.as_slice();
+        let [sequence, found, parent, role, kind, content, metadata, tokens, created_at, ..] = row else {
+            return Err(PyValueError::new_err("a row has more columns"));
+        };
+        let hex = |hash: &Bound<'py, PyAny>| hash.call_method0(intern!(py, "hex"));
+        let parent = if parent.is_none() { parent.clone() } else { hex(parent)? };
+        let commit = self.new.call1((self.commit,))?;
+        let set = |name: &Bound<'py, PyString>, value: &Bound<'py, PyAny>| set_field(&commit, name, value);
+        set(intern!(py, "commit_hash"), &hex(found)?)?;
+        set(intern!(py, "parent_hash"), &parent)?;
+        set(intern!(py, "conversation"), self.conversation.as_any())?;
+        set(intern!(py, "sequence"), sequence)?;
+        set(intern!(py, "role"), role)?;
+        set(intern!(py, "kind"), &self.kinds.get_item(kind.extract()?)?)?;
+        set(intern!(py, "content_hash"), &hex(content)?)?;
+        set(intern!(py, "metadata"), &self.metadata(metadata.cast()?)?)?;
+        set(intern!(py, "token_count"), tokens)?;
+        set(intern!(py, "created_at"), &self.time(created_at.cast()?)?)?;
+        Ok(commit)
+    }
+
+    /// Metadata from its canonical bytes, in which the reference reads long integers and lone surrogates.
+    fn metadata(&self, written: &Bound<'py, PyBytes>) -> PyResult<Bound<'py, PyAny>> {
+        if !has_long_integer(written.as_bytes())
+            && let Ok(found) = self.loads.call1((written,))
+            && found.is_exact_instance_of::<PyDict>()
+        {
+            return Ok(found);
+        }
+        self.load_metadata.call1((written,))
+    }
+
+    fn time(&self, created_at: &Bound<'py, PyInt>) -> PyResult<Bound<'py, PyAny>> {
+        let created_at: i64 = created_at.extract()?;
+        let (seconds, microseconds) = (created_at.div_euclid(MICROSECONDS), created_at.rem_euclid(MICROSECONDS));
+        let (days, seconds) = (seconds.div_euclid(DAY), seconds.rem_euclid(DAY));
+        let parts = (i32::try_from(days)?, i32::try_from(seconds)?, i32::try_from(microseconds)?);
+        self.epoch.add(PyDelta::new(self.epoch.py(), parts.0, parts.1, parts.2, false)?)
+    }
+}
+
+/// Set a field of a frozen value that nobody else has yet.
+#[allow(unsafe_code)] // the fields of a frozen value are set as `object.__setattr__` sets them
+fn set_field<'py>(value: &Bound<'py, PyAny>, name: &Bound<'py, PyString>, to: &Bound<'py, PyAny>) -> PyResult<()> {
+    // SAFETY: all three are objects that live until the call returns, which takes references of its own.
+    let done = unsafe { ffi::PyObject_GenericSetAttr(value.as_ptr(), name.as_ptr(), to.as_ptr()) };
+    if done == 0 { Ok(()) } else { Err(PyErr::fetch(value.py())) }
+}
+
+/// Whether so many digits stand in a row: then one of them is among the bytes that are looked at.
+fn has_long_integer(written: &[u8]) -> bool {
+    let is_digit = |byte: &&u8| byte.is_ascii_digit();
+    (LONG_INTEGER - 1..written.len()).step_by(LONG_INTEGER).any(|place| {
+        let (before, after) = written.split_at(place);
+        let after = after.iter().take_while(is_digit).count();
+        after > 0 && before.iter().rev().take_while(is_digit).count() + after >= LONG_INTEGER
+    })
+}
+
+/// The parts of lines; the reference reads what only it can. The interpreter is released where they are large together.
+#[pyfunction]
+pub(crate) fn read_lines<'py>(lines: &Bound<'py, PyList>, ends: usize) -> PyResult<Bound<'py, PyList>> {
+    let py = lines.py();
+    let encoding = load(py, "o200k_base")?;
+    let kept: Vec<Bound<'_, PyBytes>> = lines.extract()?;
+    let data: Vec<&[u8]> = kept.iter().map(PyBytesMethods::as_bytes).collect();
+    let read = || -> Vec<Result<Option<Vec<Part>>, Unread>> {
+        data.iter().map(|line| read_line(line, ends, encoding, &room_for(line))).collect()
+    };
+    let is_large = data.iter().map(|line| line.len()).sum::<usize>() >= LARGE;
+    let read = if is_large { py.detach(read) } else { read() };
+    let found = PyList::empty(py);
+    for (line, parts) in kept.into_iter().zip(read) {
+        match parts {
+            Ok(None) => found.append(py.None())?,
+            Ok(Some(parts)) => {
+                let parts = parts.iter().map(|part| tuple_of(py, part)).collect::<PyResult<Vec<_>>>()?;
+                found.append(parts)?;
+            }
+            Err(Unread) => found.append(ask_reference(py, "read_lines", (vec![line], ends))?.get_item(0)?)?,
+        }
+    }
+    Ok(found)
+}
+
+/// A part as `LinePart` has it.
+fn tuple_of<'py>(py: Python<'py>, part: &Part) -> PyResult<Bound<'py, PyTuple>> {
+    let text = |text: &OwnedText| -> PyResult<Bound<'py, PyString>> { string_of(py, text.as_text()) };
+    let (mut kind, mut calls, mut names, mut result, mut suspect) = (0, None, Vec::new(), None, None);
+    match &part.what {
+        What::Message => {}
+        What::Calls(known, written) => {
+            kind = 1;
+            for [call_id, name] in known {
+                names.push((text(call_id)?, text(name)?));
+            }
+            calls = Some(PyBytes::new(py, written));
+        }
+        What::Result { call_id, name, is_error, suspect: found } => {
+            kind = 2;
+            result = Some((text(call_id)?, text(name)?, *is_error));
+            suspect = found.as_ref().map(text).transpose()?;
+        }
+    }
+    let role = match part.role {
+        "tool" => intern!(py, "tool"),
+        "assistant" => intern!(py, "assistant"),
+        "user" => intern!(py, "user"),
+        _ => intern!(py, "system"),
+    };
+    (kind, role, part.tokens, calls, names, result, suspect).into_pyobject(py)
+}
+
+/// Metadata as it was before it was folded; the reference says what is wrong with what was not.
+#[pyfunction]
+pub(crate) fn unfold<'py>(stored: &Bound<'py, PyBytes>, content: &Bound<'py, PyBytes>) -> PyResult<Bound<'py, PyAny>> {
+    if !metadata_delta::is_folded(stored.as_bytes()) {
+        return Ok(stored.clone().into_any());
+    }
+    match metadata_delta::unfold(stored.as_bytes(), content.as_bytes()) {
+        Some(metadata) => Ok(PyBytes::new(stored.py(), &metadata).into_any()),
+        None => ask_reference(stored.py(), "unfold", (stored, content)),
+    }
 }

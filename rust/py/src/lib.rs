@@ -1,22 +1,15 @@
 //! The Python binding: extract, call, wrap. No logic.
 
-mod arena;
-mod blocks;
 mod bytes;
-mod commits;
 mod context;
 mod errors;
-mod files;
-mod folding;
+mod from_json;
 mod history;
-mod objects;
-mod parts;
-mod project;
-mod projected;
-mod recount;
-mod settings;
-mod strings;
-mod survey;
+mod policy;
+mod projection;
+mod py_text;
+mod py_value;
+mod text_history;
 mod tokens;
 
 use pyo3::prelude::*;
@@ -25,29 +18,20 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _core {
     #[pymodule_export]
-    use super::blocks::{deduplicate_tools, extract_tool_blocks, extract_tool_blocks_body};
+    use super::context::{
+        carry, carry_body, carry_files, deduplicate_tools, dialogue, dialogue_body, explain, extract_tool_blocks,
+        extract_tool_blocks_body, format_tool_context, inspect, inspect_body,
+    };
     #[pymodule_export]
-    use super::bytes::carry_body;
+    use super::history::{
+        commits_of, has_cut_word, hash_contents, link_rows, prepare_parts, prove_rows, read_lines, unfold,
+    };
     #[pymodule_export]
-    use super::commits::commits_of;
+    use super::projection::{project, project_body};
     #[pymodule_export]
-    use super::context::{carry, explain, format_tool_context};
+    use super::py_text::{has_side_effects, truncate};
     #[pymodule_export]
-    use super::files::carry_files;
-    #[pymodule_export]
-    use super::folding::unfold;
-    #[pymodule_export]
-    use super::history::{has_cut_word, hash_contents, link_rows, prepare_parts, prove_rows};
-    #[pymodule_export]
-    use super::parts::read_lines;
-    #[pymodule_export]
-    use super::project::{project, project_body};
-    #[pymodule_export]
-    use super::recount::{recount, recount_body};
-    #[pymodule_export]
-    use super::strings::{has_side_effects, truncate};
-    #[pymodule_export]
-    use super::survey::{dialogue, dialogue_body, inspect, inspect_body};
+    use super::text_history::{recount, recount_body};
     #[pymodule_export]
     use super::tokens::{
         count_texts, count_tokens, message_tokens, message_tokens_body, resize_token_memo, truncate_tokens,

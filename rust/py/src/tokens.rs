@@ -15,11 +15,11 @@ use toolcarry::text::truncate::Keep;
 use toolcarry::tokens::messages as job;
 use toolcarry::tokens::{Encoding, EncodingName, Memo};
 
-use crate::arena::Arena;
 use crate::bytes::{LARGE, ask_reference, released};
 use crate::errors::input_error;
-use crate::settings::extract_keep;
-use crate::strings::{joined, text_of};
+use crate::policy::extract_keep;
+use crate::py_text::{joined, text_of};
+use crate::py_value::Arena;
 
 /// Room for the texts of some hundred conversations.
 const MEMO_BYTES: usize = 16 << 20;

@@ -8,16 +8,18 @@ pub mod output;
 pub mod policy;
 pub mod summary;
 
+use ahash::AHashMap;
+
 use self::budget::{Fill, ROOM};
 use self::output::Output;
-use self::policy::Settings;
-use self::policy::{Reasons, Trace};
+use self::policy::{Reasons, Settings, Trace};
 use crate::dedupe::Judging;
 use crate::dedupe::rules::RuleSet;
 use crate::input::messages::{Halt, Messages};
 use crate::json::value::Value;
 use crate::pairing::Walk;
 use crate::pairing::block::Entry;
+use crate::text::OwnedText;
 use crate::text::piece::Piece;
 
 /// What became of the blocks that were walked.
@@ -227,4 +229,65 @@ pub fn format<'a, V: Value<'a>>(
     }
     counts.for_each(|(_, newest)| fill.count(newest));
     fill.finish()
+}
+
+/// Visit every block of a conversation, the newest first, with its kind and key, and with the other results that came for
+/// its call. An error of the visitor's ends that.
+pub fn extract_tool_blocks<'a, M: Messages<'a>, E>(
+    messages: &M,
+    mut visit: impl FnMut(&Entry<'a, M::Item>, &[M::Item]) -> Result<(), E>,
+) -> Result<Result<(), E>, Halt<M::Error>> {
+    let mut walk = Walk::new(messages);
+    let judging = Judging::new(RuleSet::built_in());
+    let mut age = 0;
+    while let Some(mut entry) = walk.next_entry()? {
+        (entry.age, entry.position) = (age, messages.number(entry.position));
+        age += 1;
+        judging.prepare(&mut entry);
+        let second_results = walk.second_results.get(&entry.order).map_or(&[][..], Vec::as_slice);
+        if let Err(error) = visit(&entry, second_results) {
+            return Ok(Err(error));
+        }
+    }
+    Ok(Ok(()))
+}
+
+/// The entries that no other one supersedes, in their order (newest first), each with the orders of the older ones that its
+/// heading counts.
+#[must_use]
+pub fn deduplicate_tools<'a, V: Value<'a>>(
+    mut entries: Vec<Entry<'a, V>>,
+    rules: &RuleSet,
+) -> Vec<(Entry<'a, V>, Vec<usize>)> {
+    let mut judging = Judging::new(rules);
+    if rules.keeps_first {
+        judging.find_firsts(&mut entries);
+    }
+    let mut earlier: AHashMap<usize, Vec<usize>> = AHashMap::new();
+    let mut kept = Vec::new();
+    for mut entry in entries {
+        let judgement = judging.judge(&mut entry);
+        if let Some(newest) = judgement.counted_by {
+            earlier.entry(newest).or_default().push(entry.order);
+        }
+        if judgement.reason.is_none() {
+            kept.push(entry);
+        }
+    }
+    let with_earlier = |entry: Entry<'a, V>| {
+        let ages = earlier.remove(&entry.order).unwrap_or_default();
+        (entry, ages)
+    };
+    kept.into_iter().map(with_earlier).collect()
+}
+
+/// The name of what tells a block apart, with its kind: `read:/path`; `None` where nothing does.
+#[must_use]
+pub fn dedup_key<V>(entry: &Entry<'_, V>) -> Option<OwnedText> {
+    let value = entry.value.as_ref()?;
+    let mut key = OwnedText::default();
+    key.push_ascii(entry.kind.name());
+    key.push_ascii(":");
+    key.push(value.text());
+    Some(key)
 }

@@ -1,8 +1,9 @@
 //! A block in the making, on its way through the steps: a call with its result.
 
 use crate::content::{Content, is_stand_in, result_content};
-use crate::formats::UNKNOWN;
 use crate::formats::message::{ToolCall, ToolResult};
+use crate::formats::{UNKNOWN, call_needs_import, read_call, read_result, result_needs_import};
+use crate::input::messages::NeedsImport;
 use crate::json::value::Value;
 use crate::text::Text;
 use crate::text::piece::Piece;
@@ -116,6 +117,19 @@ impl<'a, V: Value<'a>> Entry<'a, V> {
             value: None,
             max_chars: None,
         }
+    }
+
+    /// An entry of a call and a result that stand by themselves.
+    pub fn read(
+        call: Option<V>,
+        result: Option<V>,
+        place: (usize, usize),
+        scope: (Text<'a>, bool),
+    ) -> Result<Self, NeedsImport> {
+        if call.is_some_and(call_needs_import) || result.is_some_and(result_needs_import) {
+            return Err(NeedsImport);
+        }
+        Ok(Self::new(call.map(read_call), result.map(read_result), place, scope))
     }
 
     /// The arguments as an object, which is `given` from now on; nothing where the call is missing.

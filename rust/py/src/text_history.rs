@@ -1,4 +1,4 @@
-//! `recount`, through both doors.
+//! `recount` and `recount_body`.
 
 use std::convert::Infallible;
 
@@ -11,11 +11,11 @@ use toolcarry::input::{Conversation, room_for};
 use toolcarry::text_history as job;
 use toolcarry::text_history::{Asked, Counts, Recounted};
 
-use crate::arena::Arena;
 use crate::bytes::{ask_reference, released};
 use crate::context::reasons_dict;
 use crate::errors::input_error;
-use crate::strings::{new_string, string_of, text_of};
+use crate::py_text::{new_string, string_of, text_of};
+use crate::py_value::Arena;
 use crate::tokens::load;
 
 /// A text history, and its counts.

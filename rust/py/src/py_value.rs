@@ -15,7 +15,7 @@ use toolcarry::json::value::{KNOWN, Key, Value};
 use toolcarry::json::write::push_quoted;
 use toolcarry::text::{OwnedText, Text};
 
-use crate::strings::{string_of, text_of};
+use crate::py_text::{string_of, text_of};
 
 static NAMES: PyOnceLock<Vec<Py<PyString>>> = PyOnceLock::new();
 

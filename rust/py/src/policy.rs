@@ -6,7 +6,6 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyString;
-
 use toolcarry::context::limits::{Limits, Measure};
 use toolcarry::context::policy::{NO_LIMIT, Settings};
 use toolcarry::dedupe::rules::{KeepBlock, Rule, RuleKey, RuleSet};
@@ -14,7 +13,7 @@ use toolcarry::pairing::block::Kind;
 use toolcarry::text::OwnedText;
 use toolcarry::text::truncate::Keep;
 
-use crate::strings::text_of;
+use crate::py_text::text_of;
 use crate::tokens::load;
 
 static DEFAULT_RULES: PyOnceLock<Py<PyAny>> = PyOnceLock::new();

@@ -12,7 +12,7 @@ use toolcarry::text::piece::Piece;
 use toolcarry::text::truncate::Keep;
 use toolcarry::text::{Text, Width};
 
-use crate::settings::extract_keep;
+use crate::policy::extract_keep;
 
 /// The characters of a string, as they are stored.
 pub(crate) fn text_of<'a>(string: Borrowed<'a, '_, PyString>) -> Text<'a> {

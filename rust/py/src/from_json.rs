@@ -6,7 +6,7 @@ use pyo3::types::{PyBool, PyDict, PyFloat, PyList, PyString};
 use toolcarry::json::scanned::{Scanned, Written};
 use toolcarry::json::value::Value;
 
-use crate::strings::string_of;
+use crate::py_text::string_of;
 
 /// A value as an object. Values are at most as deep as the grammar lets them be.
 pub(crate) fn python_of<'py>(py: Python<'py>, value: Scanned<'_>) -> PyResult<Bound<'py, PyAny>> {
