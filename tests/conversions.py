@@ -12,8 +12,8 @@ import pytest
 
 from toolcarry import InputError
 from toolcarry._pure.content import result_text
-from toolcarry._pure.pair import Walk
-from toolcarry._pure.read import read_result
+from toolcarry._pure.formats.read import read_result
+from toolcarry._pure.pairing import Walk
 from toolcarry.body import decode_messages
 from toolcarry.convert import Converted, Target
 from toolcarry.decode import compact_json, loads_arguments

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from families import FAMILIES
 
-from toolcarry._pure.shapes import SHAPES
+from toolcarry._pure.formats import SHAPES
 
 ROOT = Path(__file__).resolve().parents[1]
 NAMES = sorted(shape.__name__.rpartition(".")[2] for shape in SHAPES)  # type: ignore[attr-defined]

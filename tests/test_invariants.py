@@ -20,7 +20,7 @@ from strategies_text import json_values
 from support.examples import examples
 
 from toolcarry import NO_LIMIT, Policy
-from toolcarry._pure.clean import clean
+from toolcarry._pure.text.sanitize import clean
 from toolcarry._pure.tokens import count_tokens
 from toolcarry.types import ENCODINGS, EncodingName
 

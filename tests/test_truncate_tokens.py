@@ -14,7 +14,7 @@ from strategies_text import texts
 from support.examples import IS_LONG
 
 from toolcarry._pure import tokens
-from toolcarry._pure.graphemes import is_boundary
+from toolcarry._pure.text.graphemes import is_boundary
 from toolcarry.types import CutSide, EncodingName
 
 NAMES: tuple[EncodingName, ...] = ("o200k_base", "cl100k_base")

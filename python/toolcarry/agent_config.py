@@ -11,7 +11,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from toolcarry._pure.clean import clean_line
+from toolcarry._pure.text.sanitize import clean_line
 from toolcarry.decode import loads
 from toolcarry.errors import ConfigError, InputError
 from toolcarry.redact.logs import get_logger

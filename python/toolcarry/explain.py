@@ -67,9 +67,9 @@ def explain(
     >>> fates[0].fate, fates[0].setting
     ('excluded', 'include_interrupted')
     """
-    from toolcarry._pure.carry import rule_set, to_entry
+    from toolcarry._pure.context import rule_set, to_entry
+    from toolcarry._pure.context.block import notes, title
     from toolcarry._pure.dedupe import Judging
-    from toolcarry._pure.render import notes, title
 
     check_arguments(summary, policy)
     given = take(messages)

@@ -44,7 +44,7 @@ def resolve(messages: Messages | Body, ref: str) -> str:
     >>> resolve([result], "t1")
     '3 passed'
     """
-    from toolcarry._pure.project.markers import name_all  # noqa: PLC0415 - slow, and seldom wanted
+    from toolcarry._pure.projection.marker import name_all  # noqa: PLC0415 - slow, and seldom wanted
 
     given = take(messages)
     try:
@@ -65,8 +65,8 @@ def resolve(messages: Messages | Body, ref: str) -> str:
 def whole_text(result: Wire) -> str:
     """The text of a result: as the model was given it, and where it was no text, what a context shows of it."""
     from toolcarry._pure.content import result_text  # noqa: PLC0415 - slow, and seldom wanted
-    from toolcarry._pure.project.sites import site_at  # noqa: PLC0415
-    from toolcarry._pure.read import read_result  # noqa: PLC0415
+    from toolcarry._pure.formats.read import read_result  # noqa: PLC0415
+    from toolcarry._pure.projection.result_slot import site_at  # noqa: PLC0415
 
     site = site_at((), as_object(result) or {})
     if site is not None and isinstance(site.content, str):

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from toolcarry._pure.carry import carry, extract_tool_blocks
+from toolcarry._pure.context import carry, extract_tool_blocks
 from toolcarry._pure.dialogue import dialogue
 from toolcarry._pure.inspect import inspect
-from toolcarry._pure.message_tokens import message_tokens
-from toolcarry._pure.recount.job import RecountCounts, recount
+from toolcarry._pure.text_history.job import RecountCounts, recount
+from toolcarry._pure.tokens.messages import message_tokens
 from toolcarry.body import open_body
 from toolcarry.errors import InputError
 from toolcarry.policy import Policy

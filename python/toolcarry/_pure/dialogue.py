@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from toolcarry._pure.clean import clean
 from toolcarry._pure.content import TEXTS
-from toolcarry._pure.pair import object_at
-from toolcarry._pure.read import SPEAKERS, read_spoken
+from toolcarry._pure.formats.read import SPEAKERS, read_spoken
+from toolcarry._pure.pairing import object_at
 from toolcarry._pure.session import Places
+from toolcarry._pure.text.sanitize import clean
 from toolcarry.wire import Wire, as_list, as_object
 
 SPACE = " \t\r\n"

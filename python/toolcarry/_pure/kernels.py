@@ -9,16 +9,16 @@ from toolcarry._pure.body import (
     message_tokens_body,
     recount_body,
 )
-from toolcarry._pure.carry import (
+from toolcarry._pure.context import (
     carry,
     deduplicate_tools,
     explain,
     extract_tool_blocks,
     format_tool_context,
 )
+from toolcarry._pure.dedupe.shell import has_side_effects
 from toolcarry._pure.dialogue import dialogue
-from toolcarry._pure.folding import unfold
-from toolcarry._pure.history import (
+from toolcarry._pure.history.hashing import (
     commits_of,
     has_cut_word,
     hash_contents,
@@ -26,15 +26,15 @@ from toolcarry._pure.history import (
     prepare_parts,
     prove_rows,
 )
+from toolcarry._pure.history.metadata_delta import unfold
+from toolcarry._pure.history.session_lines import read_lines
 from toolcarry._pure.inspect import inspect
-from toolcarry._pure.message_tokens import message_tokens
-from toolcarry._pure.parts import read_lines
-from toolcarry._pure.project.body import project_body
-from toolcarry._pure.project.objects import project
-from toolcarry._pure.recount.job import recount
-from toolcarry._pure.shell import has_side_effects
+from toolcarry._pure.projection.bytes import project_body
+from toolcarry._pure.projection.objects import project
+from toolcarry._pure.text.truncate import truncate
+from toolcarry._pure.text_history.job import recount
 from toolcarry._pure.tokens import count_texts, count_tokens, resize_token_memo, truncate_tokens
-from toolcarry._pure.truncate import truncate
+from toolcarry._pure.tokens.messages import message_tokens
 
 __all__ = [
     "carry",

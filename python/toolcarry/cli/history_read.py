@@ -12,7 +12,7 @@ from dataclasses import asdict
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
-from toolcarry._pure.clean import clean
+from toolcarry._pure.text.sanitize import clean
 from toolcarry.cli.codes import FAILED
 from toolcarry.cli.history_store import Store, find_conversation
 from toolcarry.cli.output import Output, json_line

@@ -14,7 +14,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Self
 
-from toolcarry._pure.clean import DIRTY
+from toolcarry._pure.text.sanitize import DIRTY
 from toolcarry.cli.codes import FAILED, NOT_FOUND, USAGE, FileError
 from toolcarry.cli.files import STDIN, regular_file
 from toolcarry.cli.screen import is_terminal, label, write

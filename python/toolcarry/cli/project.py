@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from toolcarry import project_body, resolve
-from toolcarry._pure.project.markers import marker_of
+from toolcarry._pure.projection.marker import marker_of
 from toolcarry.body import open_body
 from toolcarry.cli.codes import FAILED
 from toolcarry.cli.files import for_each

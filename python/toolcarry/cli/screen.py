@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING, Final, TextIO
 
-from toolcarry._pure.clean import clean_line
+from toolcarry._pure.text.sanitize import clean_line
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from msgspec import inspect
 
-from toolcarry._pure.clean import clean_line
+from toolcarry._pure.text.sanitize import clean_line
 from toolcarry.config.schema import KeyPath, alternatives, keys, type_at
 from toolcarry.errors import ConfigError
 

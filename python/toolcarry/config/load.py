@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from msgspec import ValidationError, convert
 
-from toolcarry._pure.clean import clean_line
+from toolcarry._pure.text.sanitize import clean_line
 from toolcarry.config.environment import read_environment, unknown_variables, variable_of
 from toolcarry.config.find import Place, find_file
 from toolcarry.config.refusals import place_of, reason_of, unknown_key

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from msgspec import ValidationError
 
-from toolcarry._pure.clean import clean_line
+from toolcarry._pure.text.sanitize import clean_line
 from toolcarry.config.schema import KeyPath, allowed, dotted, has_mark, item_of, struct_of, type_at
 from toolcarry.config.secrets import shown
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from toolcarry._pure.content import part_text, result_text
-from toolcarry._pure.shapes.responses import ON_SERVER
+from toolcarry._pure.formats.responses import ON_SERVER
 from toolcarry.convert.losses import Losses
 from toolcarry.convert.media import items_of, read_media
 from toolcarry.convert.own import BLOCKS, ON_GEMINI, is_own_call, is_own_result

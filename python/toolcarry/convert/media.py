@@ -6,7 +6,7 @@ from base64 import b64encode
 from typing import Final, Literal, TypeAlias
 
 from toolcarry._pure.content import part_text
-from toolcarry._pure.media import (
+from toolcarry._pure.content.media import (
     DATA_KEYS,
     MEDIA_TYPE_KEYS,
     UNTYPED_MEDIA,

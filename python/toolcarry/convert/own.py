@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from toolcarry._pure.shapes.responses import ON_CLIENT
+from toolcarry._pure.formats.responses import ON_CLIENT
 from toolcarry.convert.parts import Family
 from toolcarry.wire import Wire, as_list, as_object, text_or_empty
 

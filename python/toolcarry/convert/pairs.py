@@ -6,9 +6,9 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from toolcarry._pure.entry import Entry
-from toolcarry._pure.pair import Walk
-from toolcarry._pure.read import read_result
+from toolcarry._pure.formats.read import read_result
+from toolcarry._pure.pairing import Walk
+from toolcarry._pure.pairing.block import Entry
 from toolcarry.convert.losses import Losses
 from toolcarry.convert.parts import Call, Orphan, Result
 from toolcarry.counted import counted

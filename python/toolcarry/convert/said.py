@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from typing import Final
 
 from toolcarry._pure.dialogue import part_text
-from toolcarry._pure.read import SPEAKERS, read_spoken
-from toolcarry._pure.shapes.anthropic import CALLS
-from toolcarry._pure.shapes.openhands import ACTION
-from toolcarry._pure.shapes.responses import NO_CALLS
+from toolcarry._pure.formats.anthropic import CALLS
+from toolcarry._pure.formats.openhands import ACTION
+from toolcarry._pure.formats.read import SPEAKERS, read_spoken
+from toolcarry._pure.formats.responses import NO_CALLS
 from toolcarry.convert.media import read_image, read_media
 from toolcarry.convert.parts import Family, Item, Media, Role, Text, Thought
 from toolcarry.wire import Wire, as_list, as_object, text_or_empty

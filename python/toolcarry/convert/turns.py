@@ -10,11 +10,11 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from toolcarry._pure.entry import Entry
-from toolcarry._pure.read import read_message
-from toolcarry._pure.said import Said
+from toolcarry._pure.formats.message import Said
+from toolcarry._pure.formats.read import read_message
+from toolcarry._pure.formats.responses import ON_SERVER
+from toolcarry._pure.pairing.block import Entry
 from toolcarry._pure.session import Places
-from toolcarry._pure.shapes.responses import ON_SERVER
 from toolcarry.convert.fields import Fields
 from toolcarry.convert.losses import Losses
 from toolcarry.convert.own import ON_GEMINI, is_own_message

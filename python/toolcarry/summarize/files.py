@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
-from toolcarry._pure.clean import clean_line
-from toolcarry._pure.rules import name_forms
+from toolcarry._pure.dedupe.rules import name_forms
+from toolcarry._pure.text.sanitize import clean_line
 from toolcarry.summarize.tasks import call_arguments
 from toolcarry.types import ToolBlock
 

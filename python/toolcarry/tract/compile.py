@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
-from toolcarry._pure.parts import Part, read_parts
-from toolcarry._pure.project.sites import RESPONSES, response_key, site_at
+from toolcarry._pure.history.session_lines import Part, read_parts
+from toolcarry._pure.projection.result_slot import RESPONSES, response_key, site_at
 from toolcarry.body import loads_line
 from toolcarry.convert import TARGETS, Target, convert
 from toolcarry.convert.request import system_prompt

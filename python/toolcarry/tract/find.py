@@ -8,8 +8,8 @@ from functools import cached_property
 from typing import Any
 
 from toolcarry._pure.content import is_stand_in, result_text
-from toolcarry._pure.project.markers import last_reference, name_all
-from toolcarry._pure.said import ToolResult
+from toolcarry._pure.formats.message import ToolResult
+from toolcarry._pure.projection.marker import last_reference, name_all
 from toolcarry.errors import InputError, UnknownCommitError
 from toolcarry.pair import extract_tool_blocks
 from toolcarry.resolve import resolve, whole_text

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from toolcarry._backend import kernels
-from toolcarry._pure.project.markers import is_marker
+from toolcarry._pure.projection.marker import is_marker
 from toolcarry.errors import InputError
 from toolcarry.tract.store.log import Draft
 from toolcarry.tract.values import CommitInfo

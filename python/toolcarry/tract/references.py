@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from toolcarry._backend import kernels
-from toolcarry._pure.project.blocks import Known
-from toolcarry._pure.project.markers import name_all
+from toolcarry._pure.projection.blocks import Known
+from toolcarry._pure.projection.marker import name_all
 from toolcarry.pair import extract_tool_blocks
 from toolcarry.policy import Policy, check_type
 from toolcarry.tract.reading import results_of

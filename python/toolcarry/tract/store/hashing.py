@@ -1,4 +1,4 @@
-"""The address of a content, and what of an address may be given. How a commit is hashed, ``_pure/history.py`` says."""
+"""The address of a content, and what of an address may be given. How a commit is hashed, ``_pure/history/hashing.py`` says."""
 
 from __future__ import annotations
 

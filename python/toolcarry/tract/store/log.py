@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from toolcarry._backend import kernels
-from toolcarry._pure.history import Content, Part
+from toolcarry._pure.history.hashing import Content, Part
 from toolcarry.errors import InputError, StoreBusyError
 from toolcarry.tract.store.database import (
     ConflictError,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import Final
 
-from toolcarry._pure.history import PLAIN
+from toolcarry._pure.history.hashing import PLAIN
 from toolcarry.errors import StoreDamagedError
 
 if sys.version_info >= (3, 14):

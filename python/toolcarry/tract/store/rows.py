@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from toolcarry._backend import kernels
-from toolcarry._pure.history import WRONG_TYPES, commit_hash, row_seal
+from toolcarry._pure.history.hashing import WRONG_TYPES, commit_hash, row_seal
 from toolcarry.errors import StoreDamagedError
 from toolcarry.tract.store.database import Row
 from toolcarry.tract.store.packing import unpack

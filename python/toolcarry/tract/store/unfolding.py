@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
 from toolcarry._backend import kernels
-from toolcarry._pure.folding import FOLDED
+from toolcarry._pure.history.metadata_delta import FOLDED
 from toolcarry.errors import StoreError
 from toolcarry.tract.store.database import Row, Value
 from toolcarry.tract.store.packing import unpack
