@@ -12,7 +12,7 @@ import pytest
 
 from toolcarry import InputError
 from toolcarry._pure.content import result_text
-from toolcarry._pure.formats.read import read_result
+from toolcarry._pure.formats import read_result
 from toolcarry._pure.pairing import Walk
 from toolcarry.body import decode_messages
 from toolcarry.convert import Converted, Target

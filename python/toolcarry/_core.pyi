@@ -4,13 +4,13 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from toolcarry._pure.body import CarriedBytes
 from toolcarry._pure.context import Rules
 from toolcarry._pure.history.hashing import C, Content, DraftFields, Head, Linked, Part
 from toolcarry._pure.history.session_lines import LinePart
+from toolcarry._pure.kernels import CarriedBytes
 from toolcarry._pure.projection.blocks import Known
 from toolcarry._pure.projection.bytes import ProjectedBytes
-from toolcarry._pure.text_history.job import RecountCounts
+from toolcarry._pure.text_history import RecountCounts
 from toolcarry.decisions import DecisionFields, Decisions, Outcome
 from toolcarry.errors import InputError
 from toolcarry.policy import Policy

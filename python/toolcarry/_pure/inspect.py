@@ -8,8 +8,8 @@ from typing import Any
 from toolcarry._pure.content import result_text
 from toolcarry._pure.context import DEFAULT_RULE_SET
 from toolcarry._pure.dedupe import Judging
+from toolcarry._pure.formats import read_message
 from toolcarry._pure.formats.message import Said
-from toolcarry._pure.formats.read import read_message
 from toolcarry._pure.pairing import Walk
 from toolcarry._pure.pairing.block import Entry
 from toolcarry.body import SKIPPED

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from toolcarry._pure.dialogue import spoken_text
+from toolcarry._pure.content import spoken_text
 from toolcarry._pure.pairing import object_at
 from toolcarry.body import LISTS, is_message, messages_of, open_body
 from toolcarry.convert.losses import Losses, listed

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from toolcarry._pure.dialogue import part_text
+from toolcarry._pure.content import spoken_part
+from toolcarry._pure.formats import SPEAKERS, read_spoken
 from toolcarry._pure.formats.anthropic import CALLS
 from toolcarry._pure.formats.openhands import ACTION
-from toolcarry._pure.formats.read import SPEAKERS, read_spoken
 from toolcarry._pure.formats.responses import NO_CALLS
 from toolcarry.convert.media import read_image, read_media
 from toolcarry.convert.parts import Family, Item, Media, Role, Text, Thought
@@ -112,7 +112,7 @@ def read_part(item: object, position: int) -> Text | Thought | Media | None:
     part = as_object(item)
     if part is None:
         return None
-    text = part_text(part)
+    text = spoken_part(part)
     if text is None and part.get("type") == "refusal":
         text = part.get("refusal")
     if isinstance(text, str):

@@ -10,8 +10,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from toolcarry._pure.formats import read_message
 from toolcarry._pure.formats.message import Said
-from toolcarry._pure.formats.read import read_message
 from toolcarry._pure.formats.responses import ON_SERVER
 from toolcarry._pure.pairing.block import Entry
 from toolcarry._pure.session import Places

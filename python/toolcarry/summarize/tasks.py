@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 
 from toolcarry._pure.content import result_text
 from toolcarry._pure.dedupe.rules import name_forms
-from toolcarry._pure.formats.read import read_call, read_result
+from toolcarry._pure.formats import read_call, read_result
 from toolcarry._pure.text.sanitize import clean_line
 from toolcarry.decode import loads_arguments
 from toolcarry.summarize.injected import strip_injected

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
+from toolcarry._pure.formats import read_message
 from toolcarry._pure.formats.message import Said
-from toolcarry._pure.formats.read import read_message
 from toolcarry.convert.parts import Role, Text
 from toolcarry.convert.said import ROLES, content_of, read_part, role_of
 from toolcarry.prepend import is_result_part

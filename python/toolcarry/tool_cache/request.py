@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
+from toolcarry._pure.formats import read_message
 from toolcarry._pure.formats.message import Said
-from toolcarry._pure.formats.read import read_message
 from toolcarry.encode import dump
 from toolcarry.errors import InputError
 from toolcarry.read import Messages

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from toolcarry._pure.formats.read import read_call
+from toolcarry._pure.formats import read_call
 from toolcarry.decode import loads_arguments
 from toolcarry.errors import ConfigError, InputError
 from toolcarry.wire import MAX_DEPTH, as_object

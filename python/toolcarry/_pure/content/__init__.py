@@ -1,14 +1,16 @@
-"""The text of a result, whatever kind of thing came back."""
+"""The text of a result, whatever kind of thing came back, and what a message says aloud."""
 
 from __future__ import annotations
 
+from typing import Any
+
 from toolcarry._data import read_table
-from toolcarry._pure.content.answer import answer_json
 from toolcarry._pure.content.media import (
     FILES,
     MEDIA,
     UNTYPED_MEDIA,
     address_line,
+    base64_line,
     blob_line,
     found_line,
     holds_media,
@@ -17,7 +19,48 @@ from toolcarry._pure.content.media import (
     is_untyped_data,
     media_line,
 )
+from toolcarry.decode import compact_json
 from toolcarry.wire import Wire, as_list, as_object, text_or_empty
+
+HINTS = (
+    '"data:',
+    '"data":',
+    '"blob"',
+    '"bytes":',
+    '"base64":',
+    '"file_data":',
+    '"encrypted_content":',
+)
+"""One of these stands in JSON that holds base64: most does not, and is not looked at again."""
+
+
+def answer_json(value: object) -> str:
+    """``value`` as compact JSON without base64, which is never text: every other member stands as it came.
+
+    Of media only the text that is base64 becomes a line, in its place; what stands beside it is part of the answer.
+    The Rust backend asks for this where it can't write an object itself.
+
+    >>> answer_json({"a": "data:image/png;base64,aGk="})
+    '{"a":"[image: image/png, 2 bytes]"}'
+    """
+    written = compact_json(value)
+    return compact_json(readable(value)) if any(hint in written for hint in HINTS) else written
+
+
+def readable(value: Any, name: str = "") -> Any:
+    """A copy of what stands under a name, with lines for base64; ``compact_json`` has refused what is too deep."""
+    if isinstance(value, dict):
+        return {key: readable_member(value, key, item, name) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [readable(item) for item in value]
+    return address_line(value) if isinstance(value, str) else value
+
+
+def readable_member(holder: Wire, key: str, item: Any, name: str) -> Any:
+    """A member of an object that stands under a name itself, which may say that it is media."""
+    line = base64_line(holder, key, item, name) if isinstance(item, str) else None
+    return readable(item, key) if line is None else line
+
 
 TABLE = read_table("parts")
 STAND_INS: tuple[str, ...] = tuple(read_table("texts")["stand_ins"])
@@ -189,3 +232,26 @@ def untyped_media(kind: str, part: Wire, holder: Wire, depth: int) -> str:
         if content and depth < MAX_PARTS:
             return result_text(content, depth + 1)
     return media_line(kind, part)
+
+
+def spoken_text(content: object) -> str:
+    """The text of a message: a string, or the text parts of a list."""
+    if isinstance(content, str):
+        return content
+    texts: list[str] = []
+    for item in as_list(content) or ():
+        text = item if isinstance(item, str) else spoken_part(as_object(item) or {})
+        if text is not None:
+            texts.append(text)
+    return "\n".join(texts)
+
+
+def spoken_part(part: Wire) -> str | None:
+    """What a part of a message says aloud; ``None`` where it is no text, or a thought."""
+    kind = part.get("type")
+    if (kind is not None and kind not in TEXTS) or part.get("thought") is True:
+        return None
+    text = part.get("text")
+    if text is None and kind == "text":
+        text = part.get("content")  # OpenTelemetry
+    return text if isinstance(text, str) else None

@@ -6,15 +6,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
-from toolcarry._pure.branch import Branch, LostBranch
 from toolcarry._pure.content import result_text
 from toolcarry._pure.context.budget import Fill, Trace
 from toolcarry._pure.dedupe import Judging
 from toolcarry._pure.dedupe.rules import RuleSet
-from toolcarry._pure.formats.read import read_call, read_result
+from toolcarry._pure.formats import read_call, read_result
 from toolcarry._pure.pairing import Walk
 from toolcarry._pure.pairing.block import Entry, new_entry
-from toolcarry._pure.tokens import count_tokens
+from toolcarry._pure.session import Branch, LostBranch
+from toolcarry._pure.tokens.count import count_tokens
 from toolcarry.policy import Policy
 from toolcarry.rules import DEFAULT_RULES
 from toolcarry.types import Counts, Notes, Rule, ToolBlock

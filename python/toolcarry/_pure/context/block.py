@@ -1,19 +1,106 @@
-"""How a block reads: its heading and the texts below it."""
+"""A block as it reads: its heading, the call as a heading says it, what an edit changed, and the texts below."""
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Final, Literal
 
 from toolcarry._data import read_table
 from toolcarry._pure.content import result_text
-from toolcarry._pure.context.call_title import call_title
-from toolcarry._pure.context.change import change_of
 from toolcarry._pure.context.fence import Source
-from toolcarry._pure.context.languages import language_of
+from toolcarry._pure.dedupe import WHOLE_FILE_KEYS
 from toolcarry._pure.dedupe.line_ranges import TO_THE_END, UNREADABLE, line_range
 from toolcarry._pure.pairing.block import Entry
 from toolcarry._pure.text.sanitize import clean_line
+from toolcarry.decode import compact_json
 from toolcarry.types import CutSide, KeepText
+from toolcarry.wire import Wire, as_list, as_object
+
+LANGUAGES: Final[dict[str, str]] = read_table("languages")["extensions"]
+LONGEST_EXTENSION = 8
+
+
+def language_of(path: str) -> str:
+    """The language for ``path``; empty where its extension says nothing."""
+    end = path[-LONGEST_EXTENSION - 1 :]
+    _, dot, extension = end.rpartition(".")
+    return LANGUAGES.get(extension, "") if dot else ""
+
+
+LONGEST_ARGUMENT = 120
+
+
+def call_title(entry: Entry, longest: int) -> str:
+    """``Grep(pattern="fn main", path="src")``, with ``...`` for the arguments that have no room."""
+    name = clean_line(entry.name, LONGEST_ARGUMENT)
+    if entry.call is None:
+        return name
+    parts: list[str] = []
+    room = longest - len(name) - 2
+    for key, value in entry.given.items():
+        part = f"{clean_line(str(key), LONGEST_ARGUMENT)}={argument(value)}"
+        room -= len(part) + 2
+        if room < 0:
+            parts.append("...")
+            break
+        parts.append(part)
+    return f"{name}({', '.join(parts)})"
+
+
+def argument(value: object) -> str:
+    """An argument as it stands in a heading: text in quotes, everything else as JSON."""
+    if not isinstance(value, str):
+        return clean_line(compact_json(value), LONGEST_ARGUMENT)
+    text = clean_line(value, LONGEST_ARGUMENT)
+    return '"' + text.replace('"', '\\"') + '"'
+
+
+TABLE = read_table("tool_arguments")
+OLD_KEYS: tuple[str, ...] = tuple(TABLE["old_keys"])
+NEW_KEYS: tuple[str, ...] = tuple(TABLE["new_keys"])
+DIFF_KEYS: tuple[str, ...] = tuple(TABLE["diff_keys"])
+WRITTEN_KEYS: tuple[str, ...] = (*WHOLE_FILE_KEYS, TABLE["source_key"])
+
+
+def change_of(given: Wire) -> tuple[str, str] | None:
+    """What an edit changed, as lines with ``-`` and ``+`` (``diff``), or the whole that a write wrote (no language)."""
+    edits = as_list(given.get("edits"))
+    if edits is not None:
+        parts = [replaced(edit) for edit in map(as_object, edits) if edit is not None]
+        if any(parts):
+            return "".join(parts), "diff"
+    if first_text(given, OLD_KEYS) is not None or first_text(given, NEW_KEYS) is not None:
+        change = replaced(given)
+        return (change, "diff") if change else None
+    diff = first_text(given, DIFF_KEYS)
+    if diff is not None:
+        return diff, "diff"
+    whole = first_text(given, WRITTEN_KEYS)
+    return None if whole is None else (whole, "")
+
+
+def replaced(edit: Wire) -> str:
+    """The old lines with ``-``, the new with ``+``."""
+    old = first_text(edit, OLD_KEYS) or ""
+    new = first_text(edit, NEW_KEYS) or ""
+    return prefixed(old, "-") + prefixed(new, "+")
+
+
+def prefixed(text: str, sign: str) -> str:
+    if not text:
+        return ""
+    if "\r" in text:
+        text = text.replace("\r\n", "\n").replace("\r", "\n")
+    lines = text.removesuffix("\n").replace("\n", "\n" + sign)
+    return f"{sign}{lines}\n"
+
+
+def first_text(given: Wire, names: tuple[str, ...]) -> str | None:
+    for name in names:
+        value = given.get(name)
+        if isinstance(value, str):
+            return value
+    return None
+
 
 Section = Literal["files", "changes", "commands", "others"]
 

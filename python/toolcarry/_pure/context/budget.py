@@ -8,15 +8,121 @@ No context is ever longer than the total.
 from __future__ import annotations
 
 from toolcarry._data import read_table
-from toolcarry._pure.context.block import SECTIONS, Section, section_of
-from toolcarry._pure.context.candidate import Candidate
-from toolcarry._pure.context.fence import Fenced
-from toolcarry._pure.context.fit import fit_part, fit_summary, fit_whole
-from toolcarry._pure.context.left_out import MOST_LISTED, list_left_out
-from toolcarry._pure.context.limits import limits_of
+from toolcarry._pure.context.block import (
+    SECTIONS,
+    Section,
+    count_note,
+    notes,
+    section_of,
+    sources,
+    title,
+    with_count,
+)
+from toolcarry._pure.context.fence import Fenced, Source, fit_part, fit_whole
+from toolcarry._pure.context.limits import Measure, limits_of
+from toolcarry._pure.context.summary import fit_summary
 from toolcarry._pure.pairing.block import Entry
-from toolcarry._pure.text.sanitize import CLOSE_MARKER, OPEN_MARKER
+from toolcarry._pure.text.sanitize import CLOSE_MARKER, OPEN_MARKER, clean_line, shorten
 from toolcarry.policy import Policy
+from toolcarry.types import KeepText
+
+
+class Candidate:
+    """A block that is offered: its heading's parts, and once it is shown, its texts and what its heading counts."""
+
+    __slots__ = (
+        "_measure",
+        "_notes",
+        "_title",
+        "earlier",
+        "entry",
+        "fenced",
+        "late",
+        "line_size",
+        "section",
+        "size",
+        "sources",
+    )
+
+    def __init__(self, entry: Entry, keep: KeepText, measure: Measure) -> None:
+        self.entry = entry
+        self.section = section_of(entry)
+        self.sources: list[Source] = sources(entry, keep)
+        self.fenced: list[Fenced] = []
+        self.size = 0
+        """What these take."""
+        self.earlier = 0
+        """How many older blocks its heading counts."""
+        self.late = 0
+        """How many came after the total was spent."""
+        self._measure = measure
+        self._title = title(entry)
+        self._notes = notes(entry)
+        self.line_size = measure.size(self._line(""))
+        """What the heading takes."""
+
+    def _line(self, count: str) -> str:
+        """The heading; an empty line ends a block that has nothing else."""
+        end = "\n" if self.sources else "\n\n"
+        return f"### {self._title}{with_count(self._notes, count)}{end}"
+
+    def growth(self) -> int:
+        """How much more the heading takes that counts one older block more."""
+        line = self._line(count_note(self.entry, self.earlier + 1, True))
+        return self._measure.size(line) - self.line_size
+
+    def heading(self, walked_all: bool) -> str:
+        """The heading. What came after the total was spent is counted where its number has room."""
+        measured = self._line(count_note(self.entry, self.earlier, True))
+        if not walked_all or not self.late + self.earlier:
+            return measured
+        exact = self._line(count_note(self.entry, self.earlier + self.late, False))
+        size = self._measure.size(exact)
+        if size > self.line_size:
+            return measured
+        self.line_size = size
+        return exact
+
+
+LEFT_OUT_HEADING: str = read_table("texts")["left_out_heading"]
+EARLIER_RESULTS: str = read_table("texts")["earlier_results"]
+MOST_LISTED = 20
+LONGEST_LISTED = 100
+
+
+def list_left_out(entries: list[Entry], room: int, measure: Measure, has_more: bool) -> str:
+    """The section that names the newest of what was left out, as far as they fit."""
+    has_more = has_more or len(entries) > MOST_LISTED
+    entries = entries[:MOST_LISTED]
+    lines: list[str] = []
+    room -= measure.size(LEFT_OUT_HEADING)
+    end = EARLIER_RESULTS
+    for number, entry in enumerate(entries, 1):
+        line = f"- {shorten(listed_title(entry), LONGEST_LISTED)}\n"
+        is_last = number == len(entries) and not has_more
+        size = measure.size(f"{line}\n") if is_last else measure.size(line) + measure.size(end)
+        if size > room:
+            has_more = True
+            break
+        room -= measure.size(line)
+        lines.append(line)
+    if not lines and (not entries or measure.size(end) > room):
+        return ""
+    return "".join((LEFT_OUT_HEADING, *lines, end if has_more else "\n"))
+
+
+def listed_title(entry: Entry) -> str:
+    """What the list says of a block: the tool with its path or command, or the call.
+
+    What could open a block of markdown at the beginning of a list item is escaped.
+    """
+    name = title(entry)
+    if section_of(entry) != "others":
+        name = f"{clean_line(entry.name, 40)}: {name}"
+    first = name[:1]
+    is_plain = not first.isascii() or first.isalpha() or first in ("", "_")
+    return name if is_plain else "\\" + name
+
 
 FRAMING: str = read_table("texts")["framing"]
 

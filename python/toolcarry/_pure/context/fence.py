@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from toolcarry._data import read_table
 from toolcarry._pure.context.limits import Limits, Measure
 from toolcarry._pure.text.sanitize import LONGEST_SEQUENCE, clean, clean_line, is_clean
+from toolcarry.policy import NO_LIMIT
 from toolcarry.types import CutSide
 
 RUNS = {"`": re.compile("`{3,}"), "~": re.compile("~{3,}")}
@@ -122,3 +124,48 @@ def longest_run(content: str, character: str) -> int:
     if character not in content or character * 3 not in content:
         return 0
     return max(len(run) for run in RUNS[character].findall(content))
+
+
+def fit_whole(
+    sources: Sequence[Source], own: Limits, room: int, measure: Measure
+) -> list[Fenced] | None:
+    """A block's texts, each fenced and up to the limits on one result; None where there is no room for that."""
+    fitted: list[Fenced] = []
+    for source, end in with_ends(sources):
+        limits = limits_on(source, own)
+        # Tokens of a part are not simply fewer than those of the whole: there is no shorter way to see what is too long.
+        tight = limits.within(room, measure) if measure.encoding is None else limits
+        found = fence(source, tight, end)
+        if found.is_cut and tight.chars < limits.chars:
+            return None
+        room -= measure.size(found.text)
+        if room < 0:
+            return None
+        fitted.append(found)
+    return fitted if room >= 0 else None
+
+
+def fit_part(
+    sources: Sequence[Source], own: Limits, room: int, measure: Measure
+) -> list[Fenced] | None:
+    """A block's texts, each fenced and cut to the room; None where too little of them would be shown."""
+    fitted: list[Fenced] = []
+    for source, end in with_ends(sources):
+        share = room if end else (room - 1) // 2
+        found = fence_into(source, limits_on(source, own), share, measure, end)
+        if found is None:
+            return None
+        room -= measure.size(found.text)
+        fitted.append(found)
+    return fitted or None
+
+
+def limits_on(source: Source, own: Limits) -> Limits:
+    """The limits on one text: a command is shown whole."""
+    return Limits(NO_LIMIT, NO_LIMIT, own.encoding) if source.is_exempt else own
+
+
+def with_ends(sources: Sequence[Source]) -> Iterator[tuple[Source, str]]:
+    """The texts of a block, each with what stands behind its fence: behind the last one the line that ends the block."""
+    for number, source in enumerate(sources, 1):
+        yield source, "\n" if number == len(sources) else ""

@@ -10,7 +10,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from toolcarry._pure.text.truncate import cut
-from toolcarry._pure.tokens import count_tokens, cut_tokens
+from toolcarry._pure.tokens.count import count_tokens
+from toolcarry._pure.tokens.truncate import cut_tokens
 from toolcarry.policy import DEFAULT_CONTEXT_CHARS, NO_LIMIT, Policy
 from toolcarry.types import CutSide, EncodingName
 

@@ -7,8 +7,15 @@ fences, comments and raw HTML deeper in lists and quotes become plain text. Head
 from __future__ import annotations
 
 import re
+from typing import NamedTuple
 
+from toolcarry._data import read_table
+from toolcarry._pure.context.limits import Limits, Measure
 from toolcarry._pure.text.sanitize import clean
+from toolcarry.policy import NO_LIMIT
+
+SUMMARY_HEADING: str = read_table("texts")["summary_heading"]
+TRUNCATED: str = read_table("texts")["truncated"]
 
 CONTAINER = r"[ \t>*+\-0-9.)]*"
 """What may stand before a block in lists and quotes."""
@@ -75,3 +82,29 @@ def safe_line(line: str, before: str) -> str:
         if found is not None:
             return f"{found[1]}\\{line[found.end(1) :]}"
     return line
+
+
+class FittedSummary(NamedTuple):
+    """The section of a summary; empty where there is none, or no room for it."""
+
+    section: str
+    is_cut: bool
+    has_no_room: bool
+
+
+def fit_summary(summary: str, room: int, measure: Measure) -> FittedSummary:
+    """The section of a summary, cut to the room."""
+    text = clean_summary(summary)
+    if not text:
+        return FittedSummary("", False, False)
+    section = f"{SUMMARY_HEADING}{text}\n\n"
+    if measure.size(section) <= room:
+        return FittedSummary(section, False, False)
+    rest = room - measure.size(f"{SUMMARY_HEADING}\n\n")
+    limits = Limits(NO_LIMIT, NO_LIMIT, measure.encoding or "o200k_base")
+    limits = limits.within(rest // 2 if rest < 80 else rest - 40, measure)
+    head, tail = limits.cut(text, "head")
+    text = clean_summary(text[:head] + TRUNCATED if head < tail else text)
+    section = f"{SUMMARY_HEADING}{text}\n\n"
+    has_no_room = measure.size(section) > room
+    return FittedSummary("" if has_no_room else section, True, has_no_room)

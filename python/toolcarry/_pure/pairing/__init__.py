@@ -13,13 +13,12 @@ from collections.abc import Iterator, Sequence
 from operator import attrgetter
 from typing import Any
 
-from toolcarry._pure.branch import Branch
 from toolcarry._pure.content import is_stand_in
+from toolcarry._pure.formats import SPEAKERS, read_message, read_spoken
 from toolcarry._pure.formats.message import Said, ToolCall, ToolResult
-from toolcarry._pure.formats.read import SPEAKERS, read_message, read_spoken
 from toolcarry._pure.pairing.block import Entry, call_entry, result_entry
 from toolcarry._pure.pairing.pending import Lane, Turn
-from toolcarry._pure.session import Places
+from toolcarry._pure.session import Branch, Places
 from toolcarry.errors import InputError
 from toolcarry.wire import Wire, as_object
 

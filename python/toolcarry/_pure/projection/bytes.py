@@ -6,7 +6,7 @@ from typing import Any
 
 from toolcarry._pure.projection.plan import plan
 from toolcarry._pure.projection.splice import Spans
-from toolcarry._pure.tokens import count_tokens
+from toolcarry._pure.tokens.count import count_tokens
 from toolcarry.body import LISTS, messages_of
 from toolcarry.decisions import NO_OUTCOME, DecisionFields, Decisions, Outcome
 from toolcarry.decode import TOO_DEEP, compact_json, loads

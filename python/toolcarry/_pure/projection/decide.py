@@ -14,7 +14,7 @@ from toolcarry._pure.dedupe.rules import RuleSet
 from toolcarry._pure.projection.blocks import CLEARED, RULED_OUT, Block, joined, newest_first
 from toolcarry._pure.projection.fingerprint import recognize
 from toolcarry._pure.projection.marker import marker_of, widest
-from toolcarry._pure.tokens import count_tokens
+from toolcarry._pure.tokens.count import count_tokens
 from toolcarry.decisions import Decision, Decisions
 from toolcarry.policy import NO_LIMIT, Policy
 from toolcarry.types import CutSide, Rule

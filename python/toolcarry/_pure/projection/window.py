@@ -14,7 +14,7 @@ from toolcarry._pure.content import result_text
 from toolcarry._pure.context.limits import Limits
 from toolcarry._pure.projection.blocks import CLEARED, Block
 from toolcarry._pure.projection.decide import BYTES_PER_TOKEN, cut_to
-from toolcarry._pure.tokens import count_tokens
+from toolcarry._pure.tokens.count import count_tokens
 from toolcarry._pure.tokens.messages import MEDIA_TOKENS, count_media, tokens_of
 from toolcarry.decisions import Decision
 from toolcarry.policy import NO_LIMIT, Policy

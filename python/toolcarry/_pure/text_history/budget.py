@@ -14,7 +14,7 @@ from toolcarry._pure.context.limits import Measure
 from toolcarry._pure.text.truncate import cut
 from toolcarry._pure.text_history.call_line import SEPARATOR, ToolLine
 from toolcarry._pure.text_history.message import ASSISTANT, Told
-from toolcarry._pure.tokens import cut_tokens
+from toolcarry._pure.tokens.truncate import cut_tokens
 
 LEAST: Final = 80
 """Characters of a result that stay as long as lines need not be shortened to their calls."""

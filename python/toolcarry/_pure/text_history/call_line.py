@@ -6,8 +6,8 @@ from typing import Final, Literal
 
 from toolcarry._data import read_table
 from toolcarry._pure.content import result_text
-from toolcarry._pure.context.call_title import call_title
-from toolcarry._pure.context.fit import TRUNCATED
+from toolcarry._pure.context.block import call_title
+from toolcarry._pure.context.summary import TRUNCATED
 from toolcarry._pure.pairing.block import Entry
 from toolcarry._pure.text.sanitize import has_controls, without_controls
 from toolcarry._pure.text.truncate import cut

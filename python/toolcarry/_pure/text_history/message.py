@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from toolcarry._pure.content import is_of_media
-from toolcarry._pure.content import part_text as part_line
-from toolcarry._pure.dialogue import SPACE, part_text
-from toolcarry._pure.formats.read import SPEAKERS
+from toolcarry._pure.content import is_of_media, part_text, spoken_part
+from toolcarry._pure.dialogue import SPACE
+from toolcarry._pure.formats import SPEAKERS
 from toolcarry._pure.text.sanitize import without_controls
 from toolcarry._pure.text_history.call_line import SEPARATOR, ToolLine
 from toolcarry._pure.text_history.thinking import without_thinking
@@ -107,13 +106,13 @@ def read_parts(content: object) -> tuple[str, bool]:
         kind = part.get("type")
         if kind in HOLD_NO_TEXT:
             continue
-        text = part_text(part)
+        text = spoken_part(part)
         if text is not None:
             texts.append(text)
         elif is_thought(part):
             is_thinking = True
         elif kind in TOLD or is_of_media(part):
-            texts.append(part_line(part, 0))
+            texts.append(part_text(part, 0))
     return "\n".join(texts), is_thinking
 
 

@@ -1,18 +1,16 @@
-"""Tell whether a shell command line has side effects: whether any simple command in it writes.
+"""Side effects of a shell command line: whether any simple command in it writes.
 
-What it does: reads the line as a POSIX shell with the common bash additions would (quotes,
-expansions, redirections, here-documents, keywords), without running or expanding anything, and
-judges every simple command. `script` reads a script and those inside it, `lex` its tokens,
-`quotes` its quotes and expansions, `words` its finished words and commands, all on the state that
-`scan` holds. `judge` looks behind wrappers, `programs` knows what writes, `options` reads
-arguments, and `tables` is the data.
+The line is read as a POSIX shell with the common bash additions would (quotes, expansions,
+redirections, here-documents, keywords), without running or expanding anything, and every simple
+command is judged. `parser` reads a script and those inside it, `lexer` its tokens, words and
+commands; `judge` looks behind wrappers, and `programs` knows what writes.
 
-What it guarantees: any text has an answer, in time linear in its length, without recursion and
-without an exception. Only ASCII characters mean anything. Lone surrogates count as U+FFFD.
+Any text has an answer, in time linear in its length, without recursion and without an exception.
+Only ASCII characters mean anything. Lone surrogates count as U+FFFD.
 
-What it leaves out: values of variables, aliases, functions called later, the insides of programs
-in other languages. What is unknown reads. So does what is nested deeper than the limits in
-`script` and `judge`.
+Left out are values of variables, aliases, functions called later, and the insides of programs in
+other languages. What is unknown reads. So does what is nested deeper than the limits in `parser`
+and `judge`.
 
 >>> has_side_effects("cargo test 2>&1 | tail -n 5")
 False
@@ -22,6 +20,6 @@ True
 False
 """
 
-from toolcarry._pure.dedupe.shell.script import has_side_effects
+from toolcarry._pure.dedupe.shell.parser import has_side_effects
 
 __all__ = ["has_side_effects"]

@@ -1,8 +1,8 @@
 """Judge one simple command: does it write, and does it hold commands of its own?
 
 What it does: looks behind the programs that run another (`sudo`, `env`, `xargs`, `find -exec`),
-and names the scripts in a command's words (`bash -c`, `eval`, `ssh host ...`), which `script`
-scans. Whether a program by itself writes, `programs` knows.
+and names the scripts in a command's words (`bash -c`, `eval`, `ssh host ...`), which `parser`
+reads. Whether a program by itself writes, `programs` knows.
 
 What it guarantees: time linear in the words; no recursion; no exception.
 
@@ -12,15 +12,17 @@ What it leaves out: what is behind more than `MAX_HOPS` wrappers; a script in a 
 import re
 from dataclasses import dataclass, field
 
-from toolcarry._pure.dedupe.shell.options import has_any, parse
-from toolcarry._pure.dedupe.shell.programs import program_name, writes
-from toolcarry._pure.dedupe.shell.tables import (
+from toolcarry._pure.dedupe.shell.programs import (
     FIND_RUNNING,
     PYTHON_OPTIONS,
     SHELL_OPTIONS,
     SHELLS,
     SSH_OPTIONS,
     WRAPPERS,
+    has_any,
+    parse,
+    program_name,
+    writes,
 )
 
 MAX_HOPS = 16

@@ -1,44 +1,158 @@
-"""Know the programs that write, by name, verb or option.
+"""Programs that write, by name, verb or option; and how a program reads its options.
 
-What it does: answers for one program that runs no other.
-
-What it guarantees: time linear in the arguments; no exception.
-
-What it leaves out: dry runs and the targets of arguments. A program or verb nobody listed reads.
+What is known of them is data, ``_data/shell.json``; arguments are read as getopt would. Dry runs, shortened long names and
+the targets of arguments are left out, and a program or a verb that nobody listed reads. Takes time linear in the arguments.
 """
 
-from toolcarry._pure.dedupe.shell.options import has_any, has_option, parse, verb_of
-from toolcarry._pure.dedupe.shell.tables import (
-    CURL_OPTIONS,
-    CURL_WRITING,
-    DEVICES,
-    GIT_BRANCH_OPTIONS,
-    GIT_BRANCH_WRITING,
-    GIT_OPTIONS,
-    GIT_TAG_DELETING,
-    GIT_TAG_LISTING,
-    GIT_TAG_OPTIONS,
-    GIT_WRITING,
-    MAKE_OPTIONS,
-    MAKE_WRITING,
-    MANAGERS,
-    PACKAGE_SHORT,
-    PACKAGE_SHORTENING,
-    PACKAGE_WRITING,
-    PACKAGERS,
-    PERL_OPTIONS,
-    PERL_WRITING,
-    PLAIN,
-    READING,
-    READING_STEMS,
-    SED_OPTIONS,
-    SED_WRITING,
-    SENDING,
-    VERSIONED,
-    WGET_OPTIONS,
-    WGET_SENDING,
-    WRITERS,
-)
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from toolcarry._data import read_table
+
+
+@dataclass(frozen=True, slots=True)
+class Spec:
+    """How a program reads options.
+
+    The letters that take a value (attached, or the next word); the letters whose value is always
+    attached; the long names that take the next word; and the first words after which the next
+    one is the verb.
+    """
+
+    valued: str = ""
+    attached: str = ""
+    names: frozenset[str] = frozenset()
+    groups: frozenset[str] = frozenset()
+
+
+TABLE = read_table("shell")
+
+
+def words(name: str) -> frozenset[str]:
+    """Return a list of words of the table."""
+    return frozenset(TABLE[name])
+
+
+def spec(given: dict[str, Any]) -> Spec:
+    """Return a `Spec` of the table; the fields that it leaves out are empty."""
+    names, groups = (frozenset(given.get(field, ())) for field in ("names", "groups"))
+    return Spec(given.get("valued", ""), given.get("attached", ""), names, groups)
+
+
+def specs(name: str) -> dict[str, Spec]:
+    """Return a list of programs of the table."""
+    return {program: spec(given) for program, given in TABLE[name].items()}
+
+
+CURL_OPTIONS = spec(TABLE["curl_options"])
+CURL_WRITING = words("curl_writing")
+DEVICES = words("devices")
+FIND_RUNNING = words("find_running")
+GIT_BRANCH_OPTIONS = spec(TABLE["git_branch_options"])
+GIT_BRANCH_WRITING = words("git_branch_writing")
+GIT_OPTIONS = spec(TABLE["git_options"])
+GIT_TAG_DELETING = words("git_tag_deleting")
+GIT_TAG_LISTING = words("git_tag_listing")
+GIT_TAG_OPTIONS = spec(TABLE["git_tag_options"])
+GIT_WRITING = words("git_writing")
+MAKE_OPTIONS = spec(TABLE["make_options"])
+MAKE_WRITING = words("make_writing")
+MANAGERS = specs("managers")
+PACKAGE_SHORT = words("package_short")
+PACKAGE_SHORTENING = words("package_shortening")
+PACKAGE_WRITING = words("package_writing")
+PACKAGERS = specs("packagers")
+PERL_OPTIONS = spec(TABLE["perl_options"])
+PERL_WRITING = words("perl_writing")
+PYTHON_OPTIONS = spec(TABLE["python_options"])
+READING = words("reading")
+READING_STEMS = words("reading_stems")
+RESERVED = words("reserved")
+SED_OPTIONS = spec(TABLE["sed_options"])
+SED_WRITING = words("sed_writing")
+SENDING = words("sending")
+SHELL_OPTIONS = spec(TABLE["shell_options"])
+SHELLS = words("shells")
+SSH_OPTIONS = spec(TABLE["ssh_options"])
+VERSIONED = words("versioned")
+WGET_OPTIONS = spec(TABLE["wget_options"])
+WGET_SENDING = words("wget_sending")
+WRAPPERS = specs("wrappers")
+WRITERS = words("writers")
+PLAIN = Spec()
+"""How a program reads options that nobody described: each stands for itself."""
+
+
+Options = list[tuple[str, str]]  # with their values: a letter, or a long name with its dashes
+Names = frozenset[str] | tuple[str, ...]
+
+
+def parse(arguments: list[str], spec: Spec, *, stops: bool) -> tuple[Options, list[str]]:
+    """Tell the options with their values from the other words.
+
+    With `stops`, everything from the first other word on is one.
+    """
+    options: Options = []
+    others: list[str] = []
+    position, size = 0, len(arguments)
+    while position < size:
+        word = arguments[position]
+        position += 1
+        if word == "--" or (stops and not is_option(word)):
+            others.extend(arguments[position if word == "--" else position - 1 :])
+            break
+        if not is_option(word):
+            others.append(word)
+            continue
+        name, equals, value = word.partition("=")
+        if word.startswith("--"):
+            options.append((name, value))
+            takes_next = not equals and name in spec.names
+        else:
+            takes_next = parse_letters(word[1:], spec, options)
+        if takes_next and position < size:
+            options[-1] = (options[-1][0], arguments[position])
+            position += 1
+    return options, others
+
+
+def is_option(word: str) -> bool:
+    """Whether a word is an option: `-x`, `--long`, `+x`."""
+    return len(word) > 1 and word[0] in "-+"
+
+
+def parse_letters(letters: str, spec: Spec, options: Options) -> bool:
+    """Take a cluster of letters apart; whether the last one's value is the next word."""
+    for index, letter in enumerate(letters):
+        if letter in spec.valued or letter in spec.attached:
+            options.append((letter, letters[index + 1 :]))
+            return letter in spec.valued and index + 1 == len(letters)
+        options.append((letter, ""))
+    return False
+
+
+def verb_of(arguments: list[str], spec: Spec) -> tuple[str, list[str]]:
+    """Find the first word that is no option, or the second where the first is a group of verbs.
+
+    Gives it with the words behind it.
+    """
+    _, others = parse(arguments, spec, stops=True)
+    if others and others[0] in spec.groups:
+        _, others = parse(others[1:], spec, stops=True)
+    return (others[0], others[1:]) if others else ("", [])
+
+
+def has_any(options: Options, names: Names) -> bool:
+    """Whether one of the named options is among those given."""
+    return any(option in names for option, _ in options)
+
+
+def has_option(arguments: list[str], spec: Spec, names: Names) -> bool:
+    """Whether one of the named options is among the arguments, wherever it stands."""
+    options, _ = parse(arguments, spec, stops=False)
+    return has_any(options, names)
 
 
 def program_name(word: str) -> str:

@@ -8,19 +8,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from toolcarry._pure.formats import read_message
 from toolcarry._pure.formats.message import Said
-from toolcarry._pure.formats.read import read_message
 from toolcarry._pure.projection.edits import Draft
-from toolcarry._pure.projection.material import Material
 from toolcarry._pure.projection.repair.chat import mend_chat, take_out_empty_calls
 from toolcarry._pure.projection.repair.ids import give_ids
 from toolcarry._pure.projection.repair.items import mend_items
 from toolcarry._pure.projection.repair.message_parts import THOUGHTS
 from toolcarry._pure.projection.repair.pairs import Pairs
 from toolcarry._pure.projection.repair.providers import DIALECTS, Dialect
-from toolcarry._pure.projection.repair.repair import Repair
 from toolcarry._pure.projection.repair.report import Mends
+from toolcarry._pure.projection.repair.state import Repair
 from toolcarry._pure.projection.repair.turns import Turns
+from toolcarry._pure.projection.request import Material
 from toolcarry.wire import Wire, as_list, as_object
 
 CHATS = {"openai-chat", "ollama"}

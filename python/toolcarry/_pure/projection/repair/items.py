@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from toolcarry._pure.projection.edits import Draft
 from toolcarry._pure.projection.repair.pairs import FOUND, SEARCHED, Pairs
-from toolcarry._pure.projection.repair.repair import Repair
+from toolcarry._pure.projection.repair.state import Repair
 from toolcarry.wire import Wire, text_or_empty
 
 

@@ -8,7 +8,7 @@ from operator import attrgetter
 from typing import Any, Literal, TypeAlias
 
 from toolcarry._pure.projection.edits import Changed, Draft, Ends, Kept, Made, Parts, Path, at
-from toolcarry._pure.projection.material import Material
+from toolcarry._pure.projection.request import Material
 from toolcarry.wire import Wire, as_list, as_object
 
 MODEL = ("assistant", "model")

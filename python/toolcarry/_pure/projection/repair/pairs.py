@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from toolcarry._pure.formats.read import read_call, read_result
+from toolcarry._pure.formats import read_call, read_result
 from toolcarry._pure.projection.blocks import Block
 from toolcarry._pure.projection.edits import Path
 from toolcarry._pure.projection.repair.providers import Dialect

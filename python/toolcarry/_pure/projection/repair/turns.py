@@ -1,7 +1,8 @@
 """Providers whose results are parts of the user's turn: Anthropic, Bedrock and Gemini.
 
 Messages of one side that follow one another are one turn. The results for a turn's calls are the first parts of the
-user's turn behind it, each once.
+user's turn behind it, each once. Within a result a provider may refuse texts without a word, failures that say nothing,
+and what they show; some refuse a text behind calls, so that the model's turns end behind them.
 """
 
 from __future__ import annotations
@@ -9,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from toolcarry._data import read_table
 from toolcarry._pure.projection.blocks import Block
-from toolcarry._pure.projection.edits import Draft, Made, Path, at
-from toolcarry._pure.projection.repair.alone import tell_alone
+from toolcarry._pure.projection.edits import Changed, Draft, Kept, Made, Members, Parts, Path, at
 from toolcarry._pure.projection.repair.message_parts import (
     MODEL,
     Sheet,
@@ -21,10 +22,154 @@ from toolcarry._pure.projection.repair.message_parts import (
     paths_of,
     says_something,
 )
-from toolcarry._pure.projection.repair.repair import Repair
-from toolcarry._pure.projection.repair.results import clean_result, part_calls
-from toolcarry._pure.projection.repair.runs import runs_of, speaks_last
-from toolcarry.wire import as_list, as_object
+from toolcarry._pure.projection.repair.pairs import Pairs
+from toolcarry._pure.projection.repair.providers import Dialect
+from toolcarry._pure.projection.repair.report import Mends
+from toolcarry._pure.projection.repair.state import Repair
+from toolcarry._pure.projection.request import Material
+from toolcarry.wire import Wire, as_list, as_object, text_or_empty
+
+
+def runs_of(repair: Repair) -> list[tuple[Side, list[int]]]:
+    """The messages of one side that follow one another; what the model says behind its calls is a turn of its own.
+
+    A message with calls is the model's, whatever its role.
+    """
+    material, dialect, calls = repair.material, repair.dialect, repair.pairs.calls
+    runs: list[tuple[Side, list[int]]] = []
+    is_behind_calls = False
+    for position, message in enumerate(material.messages):
+        if material.is_gone((position,)):
+            continue
+        paths = paths_of(material.messages, position, dialect.key)
+        has_calls = any(path in calls for path in paths)
+        side: Side = "model" if has_calls else side_of(message, dialect)
+        is_next = (
+            side == "model"
+            and is_behind_calls
+            and (not has_calls or paths[0] not in calls or speaks_last(repair, paths))
+        )
+        if not runs or runs[-1][0] != side or is_next:
+            runs.append((side, []))
+        is_behind_calls = has_calls
+        runs[-1][1].append(position)
+    return runs
+
+
+def side_of(message: Wire, dialect: Dialect) -> Side:
+    """Who says a message without calls."""
+    role = text_or_empty(message.get("role"))
+    if role in MODEL:
+        return "model"
+    return "user" if role in dialect.answering else "other"
+
+
+def speaks_last(repair: Repair, paths: Sequence[Path]) -> bool:
+    """Whether a text stands behind the calls of a message, or an answer of the provider's own behind one of them.
+
+    Some providers refuse that.
+    """
+    is_behind = has_text = False
+    for path in paths if repair.dialect.ends_in_calls else ():
+        part = as_object(at(repair.material.messages, path)) or {}
+        kind = text_or_empty(part.get("type"))
+        if path in repair.pairs.calls:
+            is_behind, has_text = True, False
+        elif is_behind and kind.endswith("_tool_result"):
+            return True
+        has_text = has_text or (is_behind and kind == "text" and not is_blank(part))
+    return has_text
+
+
+FAILED: str = read_table("texts")["failed"]
+"""What a failure says that said nothing."""
+
+
+def clean_result(repair: Repair, path: Path) -> list[Draft]:
+    """Let a result hold what its provider takes there; what has to stand behind the results instead."""
+    material, dialect, pairs, _, mends = repair
+    if not dialect.refuses_blank or len(path) == 1 or material.is_gone(path):
+        return []
+    part = as_object(at(material.messages, path)) or {}
+    holder, held = dialect.result_id.holder(part), dialect.result_id.held(part)
+    place: Path = (*path, holder, "content") if holder else (*path, "content")
+    given = parts_of(material, path, place, held.get("content"))
+    if given is None:
+        return []
+    is_failure = dialect.is_failure(held)
+    stay: list[Draft] = []
+    beside: list[Draft] = []
+    for item in given:
+        own = value_of(item, material.messages)
+        if is_failure and dialect.fails_in_words and is_shown(own):
+            beside.append(item)
+        elif not is_blank(own):
+            stay.append(item)
+    position, call_id = int(path[0]), pairs.owners[path].entry.call_id
+    if len(stay) + len(beside) < len(given):
+        mends.add("empty_text", position)
+    if beside:
+        mends.add("moved_media", position, call_id)
+    if is_failure and not stay:
+        mends.add("empty_failure", position, call_id)
+        stay.append(Made(dialect.text(FAILED)))
+    elif len(stay) == len(given):
+        return []
+    is_list = as_list(held.get("content")) is not None
+    new: Members = {"content": Parts(place if is_list else None, stay)}
+    material.edit(path, {holder: Changed(place[:-1], new)} if holder else new)
+    return beside
+
+
+def part_calls(repair: Repair) -> None:
+    """Let a part that is a call be no result as well."""
+    material, dialect, pairs, _, mends = repair
+    for path, block in pairs.calls.items() if dialect.may_be_both else ():
+        part = as_object(at(material.messages, path)) or {}
+        if dialect.is_result(part):
+            material.edit(path, dict.fromkeys(dialect.result_id.holders))
+            mends.add("orphan_result", int(path[0]), block.entry.call_id)
+
+
+def parts_of(material: Material, path: Path, place: Path, content: object) -> list[Draft] | None:
+    """The parts of a result, as far as they stay; none where it has no content, ``None`` where that is something else."""
+    new = material.new_content(path)
+    if new is not None:
+        return new.items if isinstance(new, Parts) else None
+    if content is None or (isinstance(content, str) and not content.strip()):
+        return []
+    parts = as_list(content)
+    return None if parts is None else [Kept((*place, index)) for index in range(len(parts))]
+
+
+def value_of(item: Draft, messages: Sequence[Any]) -> Wire:
+    """A part that stays as it is, where it is an object; else an empty one."""
+    return (as_object(at(messages, item.path)) or {}) if isinstance(item, Kept) else {}
+
+
+def is_shown(part: Wire) -> bool:
+    """Whether a part is of a kind that is no text."""
+    return text_or_empty(part.get("type")) not in ("", "text")
+
+
+def tell_alone(sheets: Sheets, pairs: Pairs, mends: Mends) -> None:
+    """Tell of calls that were not answered before their turn was over, and of answers to no call.
+
+    A turn goes on that waits for the client's results, and so does the last.
+    """
+    if not pairs.alone:
+        return
+    callers = {path[0] for path in pairs.calls}
+    over = [
+        position for turn in sheets.past_turns() if callers.isdisjoint(turn) for position in turn
+    ]
+    end = over[-1] if over else -1
+    for block in pairs.alone:
+        position, result_position = block.entry.position, block.entry.result_position
+        if block.entry.call is None and block.result_path not in mends.left_out:
+            mends.open_kinds.add(f"server_tool_result in message {result_position}")
+        elif block.entry.call is not None and position <= end:
+            mends.open_kinds.add(f"server_tool_use in message {position}")
 
 
 class Turns:

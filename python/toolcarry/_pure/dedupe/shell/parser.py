@@ -1,20 +1,23 @@
-"""Read a script and every script inside it.
+"""A script and every script inside it.
 
-What it does: scans one script to its end, then what the scan put aside (backticks, `bash -c`,
-`eval`, a here-document for a shell, arithmetic), from an explicit stack.
-
-What it guarantees: an answer for any text, without recursion.
-
-What it leaves out: what is nested deeper than `MAX_SCRIPTS` scripts, or `MAX_FRAMES` brackets in
-one script.
+One script is scanned to its end, then what the scan put aside (backticks, `bash -c`, `eval`, a here-document for a shell,
+arithmetic), from an explicit stack: there is an answer for any text, without recursion. What is nested deeper than
+`MAX_SCRIPTS` scripts, or `MAX_FRAMES` brackets in one script, is left out.
 """
+
+from __future__ import annotations
 
 import re
 
-from toolcarry._pure.dedupe.shell.lexer import step_code, step_text
-from toolcarry._pure.dedupe.shell.quotes import find_arithmetic
-from toolcarry._pure.dedupe.shell.scan import CODE, TEXT, Scan
-from toolcarry._pure.dedupe.shell.words import end_command
+from toolcarry._pure.dedupe.shell.lexer import (
+    CODE,
+    TEXT,
+    Scan,
+    end_command,
+    find_arithmetic,
+    step_code,
+    step_text,
+)
 
 MAX_SCRIPTS = 16
 MAX_FRAMES = 100

@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 from toolcarry._pure.projection.blocks import Block
 from toolcarry._pure.projection.edits import Draft, Made, Path
-from toolcarry._pure.projection.material import Material
 from toolcarry._pure.projection.repair.pairs import Pairs
 from toolcarry._pure.projection.repair.providers import Dialect
 from toolcarry._pure.projection.repair.report import Mends
+from toolcarry._pure.projection.request import Material
 from toolcarry.wire import text_or_empty
 
 
