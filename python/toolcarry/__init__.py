@@ -5,20 +5,18 @@ from typing import TYPE_CHECKING
 from toolcarry._backend import backend
 from toolcarry.carry import Carried, carry, carry_files
 from toolcarry.convert import Converted, Loss, convert
-from toolcarry.decisions import Decisions, Mend, ProjectReport, Replacement
 from toolcarry.dedupe import deduplicate_tools
 from toolcarry.errors import ConfigError, InputError, ToolcarryError
 from toolcarry.explain import Fate, explain
 from toolcarry.inspect import Inspection, ToolSize, inspect
 from toolcarry.pair import extract_tool_blocks
-from toolcarry.policy import NO_LIMIT, Policy
+from toolcarry.policy import DEFAULT_RULES, NO_LIMIT, Policy
 from toolcarry.prepend import prepend_summary_to_user_message
 from toolcarry.project import Projected, ProjectedBody, project, project_body
 from toolcarry.read import dialogue
 from toolcarry.recount import Recounted, RecountReport, recount
 from toolcarry.render import format_tool_context
 from toolcarry.resolve import read_tool_result, resolve, retrieval_tool
-from toolcarry.rules import DEFAULT_RULES
 from toolcarry.tokens import (
     FACTORS,
     count_message_tokens,
@@ -27,7 +25,17 @@ from toolcarry.tokens import (
     resize_token_memo,
 )
 from toolcarry.truncate import truncate
-from toolcarry.types import Notes, Report, Rule, TokenEstimate, ToolBlock
+from toolcarry.types import (
+    Decisions,
+    Mend,
+    Notes,
+    ProjectReport,
+    Replacement,
+    Report,
+    Rule,
+    TokenEstimate,
+    ToolBlock,
+)
 
 __version__ = "0.1.0"
 

@@ -11,10 +11,19 @@ from toolcarry._pure.kernels import CarriedBytes
 from toolcarry._pure.projection.blocks import Known
 from toolcarry._pure.projection.bytes import ProjectedBytes
 from toolcarry._pure.text_history import RecountCounts
-from toolcarry.decisions import DecisionFields, Decisions, Outcome
 from toolcarry.errors import InputError
 from toolcarry.policy import Policy
-from toolcarry.types import Counts, CutSide, EncodingName, Survey, TextMessage, ToolBlock
+from toolcarry.types import (
+    Counts,
+    CutSide,
+    DecisionFields,
+    Decisions,
+    EncodingName,
+    Outcome,
+    Survey,
+    TextMessage,
+    ToolBlock,
+)
 
 def carry(messages: Sequence[Any], summary: str, policy: Policy) -> tuple[str, Counts]: ...
 def carry_body(body: bytes, summary: str, policy: Policy) -> CarriedBytes: ...

@@ -9,9 +9,9 @@ from os import PathLike
 from typing import TYPE_CHECKING
 
 from toolcarry._backend import kernels
+from toolcarry._input.objects import Body, Messages, located, take
 from toolcarry.errors import ConfigError, InputError
 from toolcarry.policy import Policy, check_arguments
-from toolcarry.read import Body, Messages, located, take
 from toolcarry.types import Counts, Report
 
 if TYPE_CHECKING:

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from toolcarry._input.objects import Body, Messages
 from toolcarry.agent_config import AgentConfig, check_config
 from toolcarry.policy import check_type
-from toolcarry.read import Body, Messages
 from toolcarry.recount import Recounted, recount
 from toolcarry.tokens import count_message_tokens, count_tokens
 from toolcarry.types import EncodingName

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from toolcarry._input.objects import Body, Messages
 from toolcarry.agent_config import AgentConfig, check_config
 from toolcarry.own_tools import Style, define, given_arguments, whole_number
-from toolcarry.read import Body, Messages
 from toolcarry.recount import recount
 
 __all__ = ["conversation_data_tool", "read_conversation_data"]

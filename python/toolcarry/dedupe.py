@@ -7,8 +7,7 @@ from typing import Literal
 
 from toolcarry._backend import kernels
 from toolcarry.errors import InputError
-from toolcarry.policy import check_rules
-from toolcarry.rules import DEFAULT_RULES
+from toolcarry.policy import DEFAULT_RULES, check_rules
 from toolcarry.types import Rule, ToolBlock, checked_list
 
 __all__ = ["deduplicate_tools"]

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from toolcarry._backend import kernels
-from toolcarry.body import decode_messages
+from toolcarry._input.document import decode_messages
+from toolcarry._input.objects import Body, Messages, located, take
 from toolcarry.errors import InputError
 from toolcarry.policy import Policy, check_arguments
-from toolcarry.read import Body, Messages, located, take
 
 __all__ = ["Fate", "explain"]
 

@@ -6,8 +6,8 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from toolcarry._backend import kernels
+from toolcarry._input.objects import Body, Messages, located, take
 from toolcarry.errors import InputError
-from toolcarry.read import Body, Messages, located, take
 from toolcarry.types import ToolSize
 
 __all__ = ["Inspection", "ToolSize", "inspect"]

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import Any, Final, Literal
 
 from toolcarry._data import read_table
-from toolcarry.decode import loads_text
+from toolcarry._input.json import loads_text
+from toolcarry._input.objects import Wire, as_object
 from toolcarry.errors import InputError
 from toolcarry.types import check_choice
-from toolcarry.wire import Wire, as_object
 
 __all__ = ["RETRIEVAL", "STYLES", "Style", "define", "given_arguments", "whole_number"]
 

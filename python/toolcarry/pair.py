@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from toolcarry._backend import kernels
+from toolcarry._input.objects import Body, Messages, located, take
 from toolcarry.errors import InputError
-from toolcarry.read import Body, Messages, located, take
 from toolcarry.types import ToolBlock
 
 __all__ = ["extract_tool_blocks"]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from toolcarry._input.objects import Wire, as_list, as_object, text_or_empty
 from toolcarry.errors import InputError
-from toolcarry.wire import Wire, as_list, as_object, text_or_empty
 
 __all__ = ["is_result_part", "prepend_summary_to_user_message"]
 

@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from toolcarry._backend import kernels
-from toolcarry.decisions import NO_DECISIONS, DecisionFields, Decisions, Outcome, ProjectReport
+from toolcarry._input.objects import Messages, located, plain_message, take
 from toolcarry.errors import ConfigError, InputError
 from toolcarry.policy import Policy, check_type
-from toolcarry.read import Messages, located, take
-from toolcarry.wire import plain_message
+from toolcarry.types import NO_DECISIONS, DecisionFields, Decisions, Outcome, ProjectReport
 
 __all__ = ["Decisions", "ProjectReport", "Projected", "ProjectedBody", "project", "project_body"]
 

@@ -2,36 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, TypeAlias
-
 from toolcarry._backend import kernels
-from toolcarry.decode import is_too_deep
+from toolcarry._input.objects import Body, Messages, located, take
 from toolcarry.errors import InputError
-
-Messages: TypeAlias = Sequence[Mapping[str, Any]]
-Body: TypeAlias = bytes | bytearray | memoryview
-
-
-def take(messages: Messages | Body) -> list[Any] | tuple[Any, ...] | bytes:
-    """Either door: objects as they are, or bytes. Raises ``InputError`` for anything else."""
-    if isinstance(messages, (list, tuple, bytes)):
-        return messages
-    if isinstance(messages, (bytearray, memoryview)):
-        return bytes(messages)
-    if isinstance(messages, Sequence) and not isinstance(messages, str):  # type: ignore[unreachable]
-        return list(messages)
-    raise InputError(f"messages must be a list of objects, or bytes, not {type(messages).__name__}")
-
-
-def located(error: InputError, messages: Sequence[Any] | bytes) -> InputError:
-    """``error`` with its position: a kernel does not know in which message it met what is nested too deep."""
-    if error.position is not None or isinstance(messages, bytes):
-        return error
-    for position in range(len(messages) - 1, -1, -1):
-        if is_too_deep(messages[position]):
-            return InputError(f"message {position} is {error}", position)
-    return error
 
 
 def dialogue(messages: Messages | Body) -> str:

@@ -7,13 +7,11 @@ from dataclasses import dataclass, field, fields
 from typing import Any, Final
 
 from toolcarry._backend import kernels
-from toolcarry.body import open_body
-from toolcarry.decode import is_too_deep
+from toolcarry._input.document import open_body
+from toolcarry._input.objects import Body, Messages, Wire, as_object, is_too_deep, located, take
 from toolcarry.errors import ConfigError, InputError
 from toolcarry.policy import NO_LIMIT, check_type
-from toolcarry.read import Body, Messages, located, take
 from toolcarry.types import ENCODINGS, EncodingName, TextMessage, check_choice, check_limit
-from toolcarry.wire import Wire, as_object
 
 __all__ = ["MAX_RESULT_LENGTH", "RecountReport", "Recounted", "TextMessage", "recount"]
 

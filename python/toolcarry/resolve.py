@@ -6,10 +6,9 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from toolcarry._backend import kernels
+from toolcarry._input.objects import Body, Messages, Wire, as_object, located, take
 from toolcarry.errors import InputError
 from toolcarry.own_tools import RETRIEVAL, Style, define, given_arguments, whole_number
-from toolcarry.read import Body, Messages, located, take
-from toolcarry.wire import Wire, as_object
 
 __all__ = ["DEFAULT_LIMIT", "read_tool_result", "resolve", "retrieval_tool"]
 

@@ -3,28 +3,22 @@
 from __future__ import annotations
 
 import math
-import os.path
 from typing import Final
 
 from toolcarry._backend import kernels
-from toolcarry._data import FOLDER
+from toolcarry._input.objects import Body, Messages, located, take
 from toolcarry.errors import ConfigError, InputError
 from toolcarry.policy import NO_LIMIT, check_type
-from toolcarry.read import Body, Messages, located, take
 from toolcarry.types import ENCODINGS, EncodingName, TokenEstimate, check_choice, check_limit
 
 __all__ = [
     "FACTORS",
-    "VOCABULARIES",
     "count_message_tokens",
     "count_texts",
     "count_tokens",
     "estimate_tokens",
     "resize_token_memo",
 ]
-
-VOCABULARIES: Final = os.path.join(FOLDER, "vocabularies")  # noqa: PTH118 - pathlib is slow
-"""The folder of the packed vocabularies, which both backends read."""
 
 ENCODING_BY_MODEL: Final[dict[str, EncodingName]] = {
     "gpt-4o": "o200k_base",

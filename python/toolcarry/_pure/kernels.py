@@ -8,16 +8,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from toolcarry._input.archive import check_end, read_file
+from toolcarry._input.document import open_body
 from toolcarry._pure.context import carry, extract_tool_blocks
 from toolcarry._pure.dialogue import dialogue
 from toolcarry._pure.inspect import inspect
 from toolcarry._pure.text_history import RecountCounts, recount
 from toolcarry._pure.tokens.messages import message_tokens
-from toolcarry.body import open_body
 from toolcarry.errors import InputError
 from toolcarry.policy import Policy
 from toolcarry.types import Counts, EncodingName, Survey, TextMessage, ToolBlock
-from toolcarry.unpack import check_end, read_file
 
 if TYPE_CHECKING:
     from pathlib import Path

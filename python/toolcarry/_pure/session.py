@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from toolcarry.wire import Wire, as_object, text_or_empty
+from toolcarry._input.objects import Wire, as_object, text_or_empty
 
 
 class LostBranch(Exception):  # noqa: N818  it is no error: the job begins again

@@ -13,10 +13,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
+from toolcarry._input.archive import read_file, unpack
 from toolcarry.cli.codes import FAILED, NOT_FOUND, USAGE, FileError
 from toolcarry.cli.screen import Screen, label, one_line
 from toolcarry.errors import InputError
-from toolcarry.unpack import read_file, unpack
 
 STDIN: Final = "-"
 

@@ -10,12 +10,12 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from toolcarry._util.plural import counted
 from toolcarry.cli.codes import FAILED, USAGE, FileError
 from toolcarry.cli.files import STDIN, for_each_name, reading
 from toolcarry.cli.history_store import Store
 from toolcarry.cli.output import Output, json_line
 from toolcarry.cli.screen import Screen, label, one_line
-from toolcarry.counted import counted
 from toolcarry.errors import ConfigError, InputError
 
 if TYPE_CHECKING:

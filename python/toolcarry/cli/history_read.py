@@ -13,11 +13,11 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
 from toolcarry._pure.text.sanitize import clean
+from toolcarry._util.plural import counted
 from toolcarry.cli.codes import FAILED
 from toolcarry.cli.history_store import Store, find_conversation
 from toolcarry.cli.output import Output, json_line
 from toolcarry.cli.screen import LONGEST, columns, one_line, render
-from toolcarry.counted import counted
 
 if TYPE_CHECKING:
     from toolcarry.tract import CommitInfo, Damage, Stats, ToolTurn, Tract

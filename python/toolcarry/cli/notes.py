@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from toolcarry.counted import counted
+from toolcarry._util.plural import counted
 from toolcarry.types import Report
 
 

@@ -7,17 +7,17 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from toolcarry import project_body, resolve
+from toolcarry._input.document import open_body
 from toolcarry._pure.projection.marker import marker_of
-from toolcarry.body import open_body
+from toolcarry._util.plural import counted
 from toolcarry.cli.codes import FAILED
 from toolcarry.cli.files import for_each
 from toolcarry.cli.output import Output, json_line
 from toolcarry.cli.screen import Screen, label, one_line, render
-from toolcarry.counted import counted
-from toolcarry.decisions import MENDS, Decision, Mend, ProjectReport, Replacement
 from toolcarry.errors import InputError
 from toolcarry.policy import Policy
 from toolcarry.project import ProjectedBody
+from toolcarry.types import MENDS, Decision, Mend, ProjectReport, Replacement
 
 if TYPE_CHECKING:
     from rich.text import Text

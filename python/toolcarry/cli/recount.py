@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from toolcarry import recount
+from toolcarry._util.plural import counted
 from toolcarry.cli.codes import FAILED
 from toolcarry.cli.files import for_each
 from toolcarry.cli.notes import findings, skipped
 from toolcarry.cli.output import Output, json_line
 from toolcarry.cli.screen import Screen, label
-from toolcarry.counted import counted
 from toolcarry.policy import NO_LIMIT
 from toolcarry.recount import MAX_RESULT_LENGTH, RecountReport
 from toolcarry.types import EncodingName

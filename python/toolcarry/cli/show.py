@@ -10,8 +10,8 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from toolcarry._util.plural import counted
 from toolcarry.cli.screen import label, one_line
-from toolcarry.counted import counted
 from toolcarry.explain import Fate
 from toolcarry.inspect import Inspection, ToolSize
 

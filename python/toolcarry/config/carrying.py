@@ -9,8 +9,7 @@ from msgspec.structs import force_setattr
 
 from toolcarry.config.values import Count, Limit, Name, Seconds, Table, Text, limit
 from toolcarry.errors import ConfigError
-from toolcarry.policy import DEFAULT_CONTEXT_CHARS, Policy
-from toolcarry.rules import DEFAULT_RULES
+from toolcarry.policy import DEFAULT_CONTEXT_CHARS, DEFAULT_RULES, Policy
 from toolcarry.types import EncodingName, KeepBlock, KeepText, Kind, Rule
 
 __all__ = ["Dedup", "DedupRule", "Projection", "Summarize", "Thinking"]

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from typing import Final
 
+from toolcarry._input.objects import Wire, as_object, text_or_empty
+from toolcarry._util.plural import counted
 from toolcarry.convert.losses import Losses, listed
 from toolcarry.convert.own import is_own_message, is_own_result
 from toolcarry.convert.parts import Family
 from toolcarry.convert.said import holder_of
-from toolcarry.counted import counted
-from toolcarry.wire import Wire, as_object, text_or_empty
 
 SAID: Final = frozenset(
     (

@@ -9,8 +9,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
+from toolcarry._input.json import loads_arguments
+from toolcarry._input.objects import Wire, as_list, as_object, text_or_empty
 from toolcarry._pure.content import part_text, result_text
 from toolcarry._pure.formats.responses import ON_SERVER
+from toolcarry._util.plural import counted
 from toolcarry.convert.losses import Losses
 from toolcarry.convert.media import items_of, read_media
 from toolcarry.convert.own import BLOCKS, ON_GEMINI, is_own_call, is_own_result
@@ -27,9 +30,6 @@ from toolcarry.convert.parts import (
     Turn,
 )
 from toolcarry.convert.signature import signature_of
-from toolcarry.counted import counted
-from toolcarry.decode import loads_arguments
-from toolcarry.wire import Wire, as_list, as_object, text_or_empty
 
 BOTH: Final = frozenset(("data", "url"))
 DATA: Final = frozenset(("data",))

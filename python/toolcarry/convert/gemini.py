@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from toolcarry._util.plural import counted
 from toolcarry.convert.fit import arguments_of
 from toolcarry.convert.losses import Losses
 from toolcarry.convert.own import is_own_call, is_own_result, with_id
 from toolcarry.convert.parts import Call, Media, Orphan, Part, Result, Text, Turn, results_of
 from toolcarry.convert.prompt import part_prompt
 from toolcarry.convert.signature import UNSIGNED, signature_of
-from toolcarry.counted import counted
 
 Content = dict[str, Any]
 

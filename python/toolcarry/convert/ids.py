@@ -11,10 +11,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final, TypeVar
 
+from toolcarry._input.objects import text_or_empty
 from toolcarry._pure.projection.repair.ids import FreeIds
 from toolcarry.convert.losses import Losses, listed
 from toolcarry.convert.parts import Call, Item, Orphan, Turn
-from toolcarry.wire import text_or_empty
 
 PartOf = TypeVar("PartOf", Call, Item, Orphan)
 

@@ -9,9 +9,9 @@ from typing import Any
 from toolcarry._pure.formats import read_result
 from toolcarry._pure.pairing import Walk
 from toolcarry._pure.pairing.block import Entry
+from toolcarry._util.plural import counted
 from toolcarry.convert.losses import Losses
 from toolcarry.convert.parts import Call, Orphan, Result
-from toolcarry.counted import counted
 
 
 class Pairs:

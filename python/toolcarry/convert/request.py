@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from toolcarry._input.document import LISTS, is_message, messages_of, open_body
+from toolcarry._input.json import loads
+from toolcarry._input.objects import MAX_DEPTH, Wire, as_list, as_object, plain
 from toolcarry._pure.content import spoken_text
 from toolcarry._pure.pairing import object_at
-from toolcarry.body import LISTS, is_message, messages_of, open_body
 from toolcarry.convert.losses import Losses, listed
 from toolcarry.convert.parts import Text, Turn
-from toolcarry.decode import loads
 from toolcarry.errors import InputError
-from toolcarry.wire import MAX_DEPTH, Wire, as_list, as_object, plain
 
 SYSTEM_KEYS = (
     "system",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from toolcarry._input.objects import Wire, as_list, as_object, text_or_empty
 from toolcarry._pure.content import spoken_part
 from toolcarry._pure.formats import SPEAKERS, read_spoken
 from toolcarry._pure.formats.anthropic import CALLS
@@ -12,7 +13,6 @@ from toolcarry._pure.formats.openhands import ACTION
 from toolcarry._pure.formats.responses import NO_CALLS
 from toolcarry.convert.media import read_image, read_media
 from toolcarry.convert.parts import Family, Item, Media, Role, Text, Thought
-from toolcarry.wire import Wire, as_list, as_object, text_or_empty
 
 ROLES: Final[dict[str, Role]] = {
     "system": "system",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from toolcarry.wire import Wire, as_object, first_given, text_or_empty
+from toolcarry._input.objects import Wire, as_object, first_given, text_or_empty
 
 # https://ai.google.dev/gemini-api/docs/thought-signatures
 UNSIGNED: Final = "skip_thought_signature_validator"

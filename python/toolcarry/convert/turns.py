@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from toolcarry._input.objects import Wire, text_or_empty
 from toolcarry._pure.formats import read_message
 from toolcarry._pure.formats.message import Said
 from toolcarry._pure.formats.responses import ON_SERVER
@@ -30,7 +31,6 @@ from toolcarry.convert.said import (
     read_part,
     role_of,
 )
-from toolcarry.wire import Wire, text_or_empty
 
 
 def read_turns(messages: Sequence[Any], family: Family, losses: Losses) -> list[Turn]:

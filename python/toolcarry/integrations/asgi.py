@@ -11,8 +11,8 @@ from collections.abc import Awaitable, Callable
 from io import BytesIO
 from typing import Final, NamedTuple, TypeAlias
 
+from toolcarry._input.request_fields import RequestFields
 from toolcarry.errors import ConfigError
-from toolcarry.fields import RequestFields
 from toolcarry.integrations.answer import Answer, Message, Receive, Replay, Scope, Send
 from toolcarry.integrations.identity import (
     MOST_PATH,

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Final, TypeAlias
 from urllib.parse import unquote
 
-from toolcarry.decode import loads
+from toolcarry._input.json import loads
 from toolcarry.errors import InputError
 from toolcarry.integrations.request import RequestView, opening
 

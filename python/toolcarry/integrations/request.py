@@ -13,8 +13,8 @@ from typing import Any, Final
 
 import orjson
 
+from toolcarry._input.request_fields import RequestFields, read_fields
 from toolcarry.errors import InputError
-from toolcarry.fields import RequestFields, read_fields
 from toolcarry.tool_cache import Style
 
 __all__ = ["RequestView", "opening"]

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from toolcarry.decode import loads_any_depth
-from toolcarry.encode import dump
+from toolcarry._input.json import dump, loads_any_depth
+from toolcarry._input.request_fields import RequestFields
 from toolcarry.errors import InputError
-from toolcarry.fields import RequestFields
 from toolcarry.integrations.identity import RequestIdentity
 from toolcarry.tool_cache import Style, ToolCache
 

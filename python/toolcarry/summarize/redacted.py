@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
+from toolcarry._input.objects import Wire, as_list, as_object
 from toolcarry.errors import ToolcarryError
 from toolcarry.types import ToolBlock
-from toolcarry.wire import Wire, as_list, as_object
 
 __all__ = ["RedactionFailedError", "redact_blocks", "redact_text"]
 

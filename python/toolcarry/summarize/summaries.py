@@ -18,7 +18,7 @@ from typing import Final, Literal, NamedTuple
 
 from cachetools import LRUCache
 
-from toolcarry.counted import counted
+from toolcarry._util.plural import counted
 from toolcarry.errors import ConfigError
 from toolcarry.redact.logs import get_logger
 from toolcarry.summarize.calls import Calls, EmptyAnswerError, check_answer, is_lasting, reason

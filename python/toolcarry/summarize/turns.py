@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
-from toolcarry.counted import counted
+from toolcarry._util.plural import counted
 from toolcarry.summarize.injected import strip_injected, strip_reasoning
 from toolcarry.truncate import truncate
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
-from toolcarry.sliding import SlidingCache
+from toolcarry._util.ttl_cache import SlidingCache
 from toolcarry.switch.asked import Asked
 from toolcarry.switch.decide import Known, find_known, holds_own, is_to_be_noted, reason_for
 from toolcarry.switch.fingerprint import Mark

@@ -6,13 +6,13 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any, Final, NamedTuple
 
+from toolcarry._input.objects import plain_message
 from toolcarry.switch.asked import Asked
 from toolcarry.switch.bare import bare
 from toolcarry.switch.entries import role_in
 from toolcarry.switch.fingerprint import Mark
 from toolcarry.switch.sessions import PARTED, Line, Prefix, Session
 from toolcarry.switch.values import Reason
-from toolcarry.wire import plain_message
 
 __all__ = ["Known", "find_known", "holds_own", "is_to_be_noted", "reason_for"]
 

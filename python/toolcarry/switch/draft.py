@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
+from toolcarry._input.objects import Wire, as_list, as_object
 from toolcarry.carry import carry
 from toolcarry.convert.parts import Text
 from toolcarry.convert.said import content_of, read_part
@@ -20,7 +21,6 @@ from toolcarry.switch.bare import bare, server_parts
 from toolcarry.switch.entries import Entry, divide, role_in, without_results
 from toolcarry.switch.prompts import join_prompts
 from toolcarry.types import Report, ToolBlock
-from toolcarry.wire import Wire, as_list, as_object
 
 __all__ = ["Beginning", "Draft", "Redact", "draft_of", "without_history"]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
+from toolcarry._input.objects import Wire, as_list, as_object, text_or_empty
 from toolcarry._pure.formats import read_message
 from toolcarry._pure.formats.message import Said
 from toolcarry.convert.parts import Role, Text
@@ -12,7 +13,6 @@ from toolcarry.convert.said import ROLES, content_of, read_part, role_of
 from toolcarry.prepend import is_result_part
 from toolcarry.summarize import strip_injected
 from toolcarry.switch.bare import bare_part, is_of_server
-from toolcarry.wire import Wire, as_list, as_object, text_or_empty
 
 __all__ = ["Division", "Entry", "divide", "read_entry", "role_in", "without_results"]
 

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from itertools import groupby, takewhile
 from typing import Any, Final
 
+from toolcarry._input.objects import Wire, as_list, as_object
 from toolcarry.switch.entries import role_in
-from toolcarry.wire import Wire, as_list, as_object
 
 __all__ = ["join_prompts", "leading_prompts"]
 

@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, Final, Literal, TypeAlias, get_args
 
-from toolcarry.decode import loads_any_depth
-from toolcarry.read import Messages
+from toolcarry._input.json import loads_any_depth
+from toolcarry._input.objects import Messages
 from toolcarry.redact.logs import get_logger
 from toolcarry.tool_cache.definitions import EMPTY, read_definitions
 from toolcarry.tool_cache.memory import MemoryToolCache, ToolKey, ToolStore

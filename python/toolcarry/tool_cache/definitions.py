@@ -6,14 +6,13 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from toolcarry.counted import counted
-from toolcarry.decode import loads_any_depth
-from toolcarry.encode import dump
+from toolcarry._input.json import dump, loads_any_depth
+from toolcarry._input.objects import as_object
+from toolcarry._util.plural import counted
 from toolcarry.errors import InputError
 from toolcarry.redact.logs import get_logger
 from toolcarry.tool_cache.styles import FORMS, STYLES, Form, Function, InvalidToolError, Style
 from toolcarry.types import check_choice, checked_list
-from toolcarry.wire import as_object
 
 __all__ = ["EMPTY", "Definitions", "convert_tools", "read_definitions"]
 

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from typing import Protocol, TypeAlias
 
-from toolcarry.sliding import SlidingCache, both_limits
+from toolcarry._util.ttl_cache import SlidingCache, both_limits
 from toolcarry.tool_cache.definitions import Definitions
 from toolcarry.tool_cache.styles import Style
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
+from toolcarry._input.json import dump
+from toolcarry._input.objects import Messages, as_object
 from toolcarry._pure.formats import read_message
 from toolcarry._pure.formats.message import Said
-from toolcarry.encode import dump
 from toolcarry.errors import InputError
-from toolcarry.read import Messages
 from toolcarry.tool_cache.definitions import EMPTY
-from toolcarry.wire import as_object
 
 __all__ = ["Tools", "as_bytes", "holds_calls", "refuses_tools"]
 

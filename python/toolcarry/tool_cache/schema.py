@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from toolcarry.wire import as_list, as_object
+from toolcarry._input.objects import as_list, as_object
 
 __all__ = ["as_json_schema"]
 

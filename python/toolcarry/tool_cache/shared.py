@@ -13,12 +13,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Final, TypeVar
 
-from toolcarry.breaker import Breaker
-from toolcarry.decode import loads
-from toolcarry.encode import dump
+from toolcarry._input.json import dump, loads
+from toolcarry._util.circuit_breaker import Breaker
+from toolcarry._util.ttl_cache import STEPS
 from toolcarry.errors import InputError
 from toolcarry.redact.logs import get_logger
-from toolcarry.sliding import STEPS
 from toolcarry.tool_cache.definitions import Definitions, read_definitions
 from toolcarry.tool_cache.memory import MemoryToolCache, ToolKey
 from toolcarry.tool_cache.styles import FORMS, Style

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal, NamedTuple, TypeAlias, get_args
 
+from toolcarry._input.objects import as_list, as_object, first_given
 from toolcarry.tool_cache.schema import as_json_schema
-from toolcarry.wire import as_list, as_object, first_given
 
 __all__ = ["FORMS", "STYLES", "Form", "Function", "InvalidToolError", "Style", "Tool"]
 

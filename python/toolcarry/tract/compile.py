@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
+from toolcarry._input.document import loads_line
+from toolcarry._input.json import loads
+from toolcarry._input.objects import Wire, as_list, as_object
 from toolcarry._pure.history.session_lines import Part, read_parts
 from toolcarry._pure.projection.result_slot import RESPONSES, response_key, site_at
-from toolcarry.body import loads_line
 from toolcarry.convert import TARGETS, Target, convert
 from toolcarry.convert.request import system_prompt
-from toolcarry.decode import loads
 from toolcarry.policy import Policy
 from toolcarry.tract.reading import arguments_json, decode_text
 from toolcarry.tract.references import find_known, project_with
@@ -18,7 +19,6 @@ from toolcarry.tract.store.log import Log
 from toolcarry.tract.values import CommitInfo, Kind
 from toolcarry.tract.view import NOTHING, View, read_view, sequences
 from toolcarry.types import check_choice
-from toolcarry.wire import Wire, as_list, as_object
 
 __all__ = ["Style", "compile_messages", "own_message", "rebuilt", "with_text", "written"]
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
+from toolcarry._input.objects import plain_messages
 from toolcarry._pure.content import is_stand_in, result_text
 from toolcarry._pure.formats.message import ToolResult
 from toolcarry._pure.projection.marker import last_reference, name_all
@@ -21,7 +22,6 @@ from toolcarry.tract.store.log import Log
 from toolcarry.tract.values import CommitInfo, Hydrated, Kind
 from toolcarry.tract.view import MESSAGES, NOTHING, RESULTS, read_view, sequences
 from toolcarry.types import ToolBlock
-from toolcarry.wire import plain_messages
 
 __all__ = ["hydrate", "resolve_reference"]
 

@@ -13,7 +13,8 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Self
 
-from toolcarry.body import loads_line, messages_of, open_body
+from toolcarry._input.archive import read_file
+from toolcarry._input.document import loads_line, messages_of, open_body
 from toolcarry.errors import InputError
 from toolcarry.tract.marks import count_truncated
 from toolcarry.tract.messages import Check, append_messages, known_names
@@ -24,7 +25,6 @@ from toolcarry.tract.store.pages import Head
 from toolcarry.tract.values import ImportResult, Kind
 from toolcarry.tract.view import RECORDS, SAID
 from toolcarry.types import checked_path
-from toolcarry.unpack import read_file
 
 __all__ = ["Progress", "import_file", "read_transcript"]
 

@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from toolcarry._input.objects import plain_messages
 from toolcarry.tract.compile import own_message
 from toolcarry.tract.reading import Names, decode_text, dump_message, object_drafts
 from toolcarry.tract.store.hashing import content_hash
@@ -13,7 +14,6 @@ from toolcarry.tract.store.log import Draft, Log
 from toolcarry.tract.store.pages import Head
 from toolcarry.tract.values import CommitInfo, Kind
 from toolcarry.tract.view import CALLS
-from toolcarry.wire import plain_messages
 
 __all__ = ["Check", "append_messages", "export", "known_names"]
 

@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from toolcarry._backend import kernels
+from toolcarry._input.json import loads
 from toolcarry._pure.formats import UNKNOWN, read_message
 from toolcarry._pure.formats.message import Said, ToolResult
 from toolcarry._pure.history.session_lines import LinePart, read_parts, result_metadata
-from toolcarry.decode import loads
 from toolcarry.errors import InputError
 from toolcarry.tokens import count_texts, count_tokens
 from toolcarry.tract.marks import ENDS, flag_truncated

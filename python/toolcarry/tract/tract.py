@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import Any, Literal, Self
 
-from toolcarry.counted import counted
+from toolcarry._util.plural import counted
 from toolcarry.redact.logs import get_logger
 from toolcarry.summarize import Summarizer
 from toolcarry.tokens import count_tokens

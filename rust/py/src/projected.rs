@@ -48,7 +48,7 @@ impl<'py> Objects<'_, 'py> {
             } else if let Ok(tuple) = value.cast::<PyTuple>() {
                 rest.extend(tuple.iter());
             } else if !value.is_none() && !value.is_instance_of::<PyInt>() && !value.is_instance_of::<PyFloat>() {
-                let found = self.arena.call_shared("toolcarry.wire", "as_object", value.as_borrowed());
+                let found = self.arena.call_shared("toolcarry._input.objects", "as_object", value.as_borrowed());
                 rest.extend(found.filter(|found| !found.is_none()));
             }
         }

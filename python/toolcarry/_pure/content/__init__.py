@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from toolcarry._data import read_table
+from toolcarry._input.json import compact_json
+from toolcarry._input.objects import Wire, as_list, as_object, text_or_empty
 from toolcarry._pure.content.media import (
     FILES,
     MEDIA,
@@ -19,8 +21,6 @@ from toolcarry._pure.content.media import (
     is_untyped_data,
     media_line,
 )
-from toolcarry.decode import compact_json
-from toolcarry.wire import Wire, as_list, as_object, text_or_empty
 
 HINTS = (
     '"data:',

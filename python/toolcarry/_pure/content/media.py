@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from toolcarry._data import read_table
-from toolcarry.wire import Wire, as_list, as_object, first_given, text_or_empty
+from toolcarry._input.objects import Wire, as_list, as_object, first_given, text_or_empty
 
 TABLE = read_table("media")
 MEDIA = frozenset(TABLE["media_parts"])

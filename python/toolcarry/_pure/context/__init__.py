@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
+from toolcarry._input.objects import as_object
 from toolcarry._pure.content import result_text
 from toolcarry._pure.context.budget import Fill, Trace
 from toolcarry._pure.dedupe import Judging
@@ -15,10 +16,8 @@ from toolcarry._pure.pairing import Walk
 from toolcarry._pure.pairing.block import Entry, new_entry
 from toolcarry._pure.session import Branch, LostBranch
 from toolcarry._pure.tokens.count import count_tokens
-from toolcarry.policy import Policy
-from toolcarry.rules import DEFAULT_RULES
+from toolcarry.policy import DEFAULT_RULES, Policy
 from toolcarry.types import Counts, Notes, Rule, ToolBlock
-from toolcarry.wire import as_object
 
 DEFAULT_RULE_SET = RuleSet(DEFAULT_RULES)
 

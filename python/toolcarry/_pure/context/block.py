@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import Final, Literal
 
 from toolcarry._data import read_table
+from toolcarry._input.json import compact_json
+from toolcarry._input.objects import Wire, as_list, as_object
 from toolcarry._pure.content import result_text
 from toolcarry._pure.context.fence import Source
 from toolcarry._pure.dedupe import WHOLE_FILE_KEYS
 from toolcarry._pure.dedupe.line_ranges import TO_THE_END, UNREADABLE, line_range
 from toolcarry._pure.pairing.block import Entry
 from toolcarry._pure.text.sanitize import clean_line
-from toolcarry.decode import compact_json
 from toolcarry.types import CutSide, KeepText
-from toolcarry.wire import Wire, as_list, as_object
 
 LANGUAGES: Final[dict[str, str]] = read_table("languages")["extensions"]
 LONGEST_EXTENSION = 8

@@ -10,6 +10,8 @@ from __future__ import annotations
 from functools import lru_cache
 
 from toolcarry._data import read_table
+from toolcarry._input.json import compact_json
+from toolcarry._input.objects import Wire
 from toolcarry._pure.dedupe.line_ranges import (
     DEFAULT_READ,
     UNREADABLE,
@@ -21,9 +23,7 @@ from toolcarry._pure.dedupe.line_ranges import (
 from toolcarry._pure.dedupe.rules import OTHER, RuleSet, key_value
 from toolcarry._pure.dedupe.shell import has_side_effects
 from toolcarry._pure.pairing.block import Entry
-from toolcarry.decode import compact_json
 from toolcarry.types import Kind, Rule
-from toolcarry.wire import Wire
 
 LONGEST_REMEMBERED = 200
 WHOLE_FILE_KEYS: tuple[str, ...] = tuple(read_table("tool_arguments")["whole_file_keys"])

@@ -5,8 +5,8 @@ from __future__ import annotations
 from bisect import bisect_left
 
 from toolcarry._data import read_table
+from toolcarry._input.objects import Wire
 from toolcarry._pure.pairing.block import Entry
-from toolcarry.wire import Wire
 
 DEFAULT_READ = (1, 2_000)
 """The lines that a read without a range gives: what reading tools give by default."""

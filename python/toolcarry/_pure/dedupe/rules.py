@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import Literal
 
-from toolcarry.rules import DEFAULT_RULES
+from toolcarry._input.objects import Wire
+from toolcarry.policy import DEFAULT_RULES
 from toolcarry.types import Rule
-from toolcarry.wire import Wire
 
 OTHER = Rule((), kind="other", keep="all")
 """What applies where no rule matches."""

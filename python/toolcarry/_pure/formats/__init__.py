@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from toolcarry._input.objects import Wire, text_or_empty
 from toolcarry._pure.formats import (
     anthropic,
     atif,
@@ -23,7 +24,6 @@ from toolcarry._pure.formats import (
     swe_agent,
 )
 from toolcarry._pure.formats.message import Said, Shape, Spoken, ToolCall, ToolResult
-from toolcarry.wire import Wire, text_or_empty
 
 WITH_CONTENT: Final[tuple[Shape, ...]] = (swe_agent, chat, anthropic, bedrock)
 """The shapes whose messages have a role and a content. Chat stands before Anthropic, since its messages may hold

@@ -5,8 +5,8 @@ What a server's tool gave (``web_search_tool_result`` and others) is a result as
 
 from __future__ import annotations
 
+from toolcarry._input.objects import Wire, as_object, first_given, text_or_empty
 from toolcarry._pure.formats.message import Said, Spoken, ToolCall, ToolResult
-from toolcarry.wire import Wire, as_object, first_given, text_or_empty
 
 NAME = "anthropic"
 CALLS = frozenset(("tool_use", "server_tool_use", "mcp_tool_use"))

@@ -6,9 +6,9 @@ A call or a result that stands by itself says nothing of this shape: what is of 
 
 from __future__ import annotations
 
+from toolcarry._input.objects import Wire, as_list, as_object, first_given, text_or_empty
 from toolcarry._pure.formats import anthropic
 from toolcarry._pure.formats.message import Said, Spoken, ToolCall, ToolResult
-from toolcarry.wire import Wire, as_list, as_object, first_given, text_or_empty
 
 NAME = "openai-chat"
 OLLAMA = "ollama"

@@ -6,9 +6,9 @@ the items don't. The older flat form, in which the records are the items, is rea
 
 from __future__ import annotations
 
+from toolcarry._input.objects import Wire, as_object, text_or_empty
 from toolcarry._pure.formats import responses
 from toolcarry._pure.formats.message import Said, Spoken, ToolCall, ToolResult
-from toolcarry.wire import Wire, as_object, text_or_empty
 
 NAME = "codex"
 RECORDS = frozenset(

@@ -6,8 +6,8 @@ Code that ran on the server (``executableCode``, ``codeExecutionResult``) and it
 
 from __future__ import annotations
 
+from toolcarry._input.objects import Wire, as_list, as_object, first_given, text_or_empty
 from toolcarry._pure.formats.message import Said, Spoken, ToolCall, ToolResult
-from toolcarry.wire import Wire, as_list, as_object, first_given, text_or_empty
 
 NAME = "gemini"
 CODE = "code_execution"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple, Protocol
 
-from toolcarry.wire import Wire
+from toolcarry._input.objects import Wire
 
 
 class ToolCall(NamedTuple):

@@ -6,9 +6,9 @@ A ``reasoning`` item says nothing here; it stays with its call where items are m
 
 from __future__ import annotations
 
+from toolcarry._input.json import loads_arguments
+from toolcarry._input.objects import Wire, as_list, as_object, first_given, text_or_empty
 from toolcarry._pure.formats.message import Said, Spoken, ToolCall, ToolResult
-from toolcarry.decode import loads_arguments
-from toolcarry.wire import Wire, as_list, as_object, first_given, text_or_empty
 
 NAME = "openai-responses"
 NO_CALLS = frozenset(("reasoning", "item_reference", "mcp_list_tools"))

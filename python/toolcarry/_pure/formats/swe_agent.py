@@ -4,9 +4,9 @@ steps, each a command and what was observed.
 
 from __future__ import annotations
 
+from toolcarry._input.objects import Wire, as_list, text_or_empty
 from toolcarry._pure.formats import anthropic, chat
 from toolcarry._pure.formats.message import Said, Spoken, ToolCall, ToolResult
-from toolcarry.wire import Wire, as_list, text_or_empty
 
 NAME = "swe-agent"
 SHELL = "bash"

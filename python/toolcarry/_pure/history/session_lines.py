@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from typing import Any, Final, NamedTuple, TypeAlias
 
+from toolcarry._input.document import loads_line
+from toolcarry._input.json import loads_arguments
+from toolcarry._input.objects import Wire, as_object
 from toolcarry._pure.content import result_text, spoken_text
 from toolcarry._pure.formats import SPEAKERS, read_message, read_spoken
 from toolcarry._pure.formats.message import Said, ToolCall, ToolResult
 from toolcarry._pure.history.hashing import encode, has_cut_word
 from toolcarry._pure.tokens.count import count_tokens
-from toolcarry.body import loads_line
-from toolcarry.decode import loads_arguments
-from toolcarry.wire import Wire, as_object
 
 __all__ = ["LinePart", "Part", "read_lines", "read_parts", "result_metadata"]
 

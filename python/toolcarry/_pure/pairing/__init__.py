@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from operator import attrgetter
 from typing import Any
 
+from toolcarry._input.objects import Wire, as_object
 from toolcarry._pure.content import is_stand_in
 from toolcarry._pure.formats import SPEAKERS, read_message, read_spoken
 from toolcarry._pure.formats.message import Said, ToolCall, ToolResult
@@ -20,7 +21,6 @@ from toolcarry._pure.pairing.block import Entry, call_entry, result_entry
 from toolcarry._pure.pairing.pending import Lane, Turn
 from toolcarry._pure.session import Branch, Places
 from toolcarry.errors import InputError
-from toolcarry.wire import Wire, as_object
 
 
 class Walk:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from toolcarry._input.json import loads_arguments
+from toolcarry._input.objects import Wire, as_object
 from toolcarry._pure.content import INITIALS, is_stand_in
 from toolcarry._pure.formats import UNKNOWN
 from toolcarry._pure.formats.message import ToolCall, ToolResult
-from toolcarry.decode import loads_arguments
 from toolcarry.types import Kind
-from toolcarry.wire import Wire, as_object
 
 
 class Entry:

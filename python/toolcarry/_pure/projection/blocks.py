@@ -12,9 +12,9 @@ from toolcarry._pure.pairing import Walk
 from toolcarry._pure.pairing.block import Entry
 from toolcarry._pure.projection import marker as markers
 from toolcarry._pure.projection.result_slot import Paths, site_at
-from toolcarry.decisions import Decision
 from toolcarry.own_tools import RETRIEVAL
 from toolcarry.policy import Policy
+from toolcarry.types import Decision
 
 CLEARED: Decision = ("cleared", "", 0, 0)
 RULED_OUT: Decision = ("rule", "", 0, 0)

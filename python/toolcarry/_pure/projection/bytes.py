@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+from toolcarry._input.document import LISTS, messages_of
+from toolcarry._input.json import TOO_DEEP, compact_json, loads
+from toolcarry._input.objects import Wire
 from toolcarry._pure.projection.plan import plan
 from toolcarry._pure.projection.splice import Spans
 from toolcarry._pure.tokens.count import count_tokens
-from toolcarry.body import LISTS, messages_of
-from toolcarry.decisions import NO_OUTCOME, DecisionFields, Decisions, Outcome
-from toolcarry.decode import TOO_DEEP, compact_json, loads
 from toolcarry.errors import InputError
 from toolcarry.policy import Policy
-from toolcarry.types import EncodingName
-from toolcarry.wire import Wire
+from toolcarry.types import NO_OUTCOME, DecisionFields, Decisions, EncodingName, Outcome
 
 GZIP = b"\x1f\x8b"
 CONTINUED = ("previous_response_id", "conversation")

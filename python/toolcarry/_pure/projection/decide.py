@@ -15,9 +15,8 @@ from toolcarry._pure.projection.blocks import CLEARED, RULED_OUT, Block, joined,
 from toolcarry._pure.projection.fingerprint import recognize
 from toolcarry._pure.projection.marker import marker_of, widest
 from toolcarry._pure.tokens.count import count_tokens
-from toolcarry.decisions import Decision, Decisions
 from toolcarry.policy import NO_LIMIT, Policy
-from toolcarry.types import CutSide, Rule
+from toolcarry.types import CutSide, Decision, Decisions, Rule
 
 BYTES_PER_TOKEN = 4
 """By which the tokens that a decision wins are estimated: the hot path counts nothing."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple, TypeAlias
 
-from toolcarry.wire import as_object
+from toolcarry._input.objects import as_object
 
 Path: TypeAlias = tuple[str | int, ...]
 

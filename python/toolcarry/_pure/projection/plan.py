@@ -10,6 +10,7 @@ import dataclasses
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
+from toolcarry._input.objects import as_object
 from toolcarry._pure.pairing import Walk
 from toolcarry._pure.projection.blocks import Block, Known, byte_length, read_blocks, turns_of
 from toolcarry._pure.projection.decide import BYTES_PER_TOKEN, Total, protect, repeat, replace
@@ -20,9 +21,8 @@ from toolcarry._pure.projection.repair.providers import DIALECTS
 from toolcarry._pure.projection.repair.report import Mends
 from toolcarry._pure.projection.request import Material, is_as_it_was
 from toolcarry._pure.projection.window import Request
-from toolcarry.decisions import DecisionFields, Decisions, Outcome, ReplacementFields
 from toolcarry.policy import Policy
-from toolcarry.wire import as_object
+from toolcarry.types import DecisionFields, Decisions, Outcome, ReplacementFields
 
 Weigh = Callable[[int, int], int]
 """The bytes of the messages from one position to another, as they came."""

@@ -6,10 +6,10 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from toolcarry._input.objects import as_list
 from toolcarry._pure.projection.blocks import Block
 from toolcarry._pure.projection.edits import Changed, Draft, Kept, Made, Parts, Path
 from toolcarry._pure.projection.result_slot import LISTS
-from toolcarry.wire import as_list
 
 Edit = Made | Parts | Changed | None
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
+from toolcarry._input.objects import Wire, as_list, as_object, text_or_empty
 from toolcarry._pure.content import TEXTS, is_bare, result_text
 from toolcarry._pure.projection.edits import (
     Changed,
@@ -20,7 +21,6 @@ from toolcarry._pure.projection.edits import (
     Path,
 )
 from toolcarry._pure.tokens.messages import MEDIA_TOKENS, count_media
-from toolcarry.wire import Wire, as_list, as_object, text_or_empty
 
 OUTPUTS = ("function_call_output", "custom_tool_call_output", "local_shell_call_output")
 """The items of Responses whose ``output`` is text or parts."""

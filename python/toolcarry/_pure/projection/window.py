@@ -10,16 +10,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from toolcarry._input.objects import Wire, as_list, as_object
 from toolcarry._pure.content import result_text
 from toolcarry._pure.context.limits import Limits
 from toolcarry._pure.projection.blocks import CLEARED, Block
 from toolcarry._pure.projection.decide import BYTES_PER_TOKEN, cut_to
 from toolcarry._pure.tokens.count import count_tokens
 from toolcarry._pure.tokens.messages import MEDIA_TOKENS, count_media, tokens_of
-from toolcarry.decisions import Decision
 from toolcarry.policy import NO_LIMIT, Policy
-from toolcarry.types import EncodingName
-from toolcarry.wire import Wire, as_list, as_object
+from toolcarry.types import Decision, EncodingName
 
 MESSAGE_TOKENS = 4
 """What the protocol takes for a message."""

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
+from toolcarry._input.objects import Wire
 from toolcarry._pure.context import inactive_reason
 from toolcarry._pure.context.limits import Measure
 from toolcarry._pure.pairing import Walk
@@ -15,7 +16,6 @@ from toolcarry._pure.text_history.host_calls import record_entry
 from toolcarry._pure.text_history.placement import joined, place_entries, place_records
 from toolcarry._pure.text_history.read import Spoken
 from toolcarry.types import EncodingName, TextMessage
-from toolcarry.wire import Wire
 
 RecountCounts = tuple[
     int, int, int, int, int, int, int, int, int, int, int, dict[str, int], int, int, tuple[int, ...], tuple[int, ...],

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from toolcarry._input.objects import Wire, as_object, first_given, text_or_empty
 from toolcarry._pure.pairing.block import Entry, new_entry
-from toolcarry.wire import Wire, as_object, first_given, text_or_empty
 
 
 def record_entry(record: Wire) -> Entry:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Final
 
+from toolcarry._input.objects import Wire, as_list, as_object
 from toolcarry._pure.content import is_of_media, part_text, spoken_part
 from toolcarry._pure.dialogue import SPACE
 from toolcarry._pure.formats import SPEAKERS
 from toolcarry._pure.text.sanitize import without_controls
 from toolcarry._pure.text_history.call_line import SEPARATOR, ToolLine
 from toolcarry._pure.text_history.thinking import without_thinking
-from toolcarry.wire import Wire, as_list, as_object
 
 Turn = str | int | None
 """What names a turn, where the host has a name for it."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 
+from toolcarry._input.objects import Wire
 from toolcarry._pure.pairing.block import Entry
 from toolcarry._pure.text_history.call_line import ToolLine
 from toolcarry._pure.text_history.message import (
@@ -20,7 +21,6 @@ from toolcarry._pure.text_history.message import (
     turn_of,
     whole_number,
 )
-from toolcarry.wire import Wire
 
 
 def place_entries(

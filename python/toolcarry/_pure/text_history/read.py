@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
+from toolcarry._input.objects import Wire, as_object
 from toolcarry._pure.formats import SPEAKERS, read_message, read_spoken
 from toolcarry._pure.formats.message import Said
 from toolcarry._pure.pairing import object_at
@@ -18,7 +19,6 @@ from toolcarry._pure.text_history.message import (
     told_text,
     turn_of,
 )
-from toolcarry.wire import Wire, as_object
 
 TOOLS: Final = ("tool", "function")
 """The speakers of results."""

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
+from toolcarry._data import VOCABULARIES
 from toolcarry.types import EncodingName
 
 if TYPE_CHECKING:
@@ -56,8 +57,6 @@ def encoding_of(name: EncodingName) -> tiktoken.Encoding:
     from pathlib import Path  # noqa: PLC0415 - slow
 
     import tiktoken  # noqa: PLC0415 - slow
-
-    from toolcarry.tokens import VOCABULARIES  # noqa: PLC0415 - it imports the kernels
 
     packed = Path(VOCABULARIES, f"{name}.bpe").read_bytes()
     ranks: dict[bytes, int] = {}

@@ -9,15 +9,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from toolcarry._input.json import compact_json
+from toolcarry._input.objects import Wire, as_list, as_object
 from toolcarry._pure.content import MAX_PARTS, is_media, result_text, spoken_text
 from toolcarry._pure.formats import SPEAKERS, read_message, read_spoken
 from toolcarry._pure.formats.message import Said
 from toolcarry._pure.pairing import object_at
 from toolcarry._pure.session import Places
 from toolcarry._pure.tokens.count import count_tokens
-from toolcarry.decode import compact_json
 from toolcarry.types import EncodingName
-from toolcarry.wire import Wire, as_list, as_object
 
 HOLDERS = ("content", "parts", "functionResponse")
 """Where a part may hold parts. What else an answer in JSON says of media are words."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from toolcarry._input.objects import Wire, as_list, as_object
 from toolcarry._pure.formats import read_message
 from toolcarry._pure.formats.message import Said
 from toolcarry._pure.projection.edits import Draft
@@ -21,7 +22,6 @@ from toolcarry._pure.projection.repair.report import Mends
 from toolcarry._pure.projection.repair.state import Repair
 from toolcarry._pure.projection.repair.turns import Turns
 from toolcarry._pure.projection.request import Material
-from toolcarry.wire import Wire, as_list, as_object
 
 CHATS = {"openai-chat", "ollama"}
 """The shapes whose results are messages of their own."""

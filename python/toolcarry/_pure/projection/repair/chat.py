@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 
+from toolcarry._input.objects import Wire, as_list, as_object, text_or_empty
 from toolcarry._pure.formats import read_result
 from toolcarry._pure.projection.blocks import Block
 from toolcarry._pure.projection.edits import Draft, Made, Path
 from toolcarry._pure.projection.repair.pairs import given_twice
 from toolcarry._pure.projection.repair.state import Repair
-from toolcarry.wire import Wire, as_list, as_object, text_or_empty
 
 WORDS = ("content", "function_call", "refusal", "audio")
 """One of these a message has that has no calls."""

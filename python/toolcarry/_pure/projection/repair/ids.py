@@ -6,6 +6,7 @@ import re
 from collections.abc import Container, Iterable, Sequence
 from typing import Any, Final
 
+from toolcarry._input.objects import Wire, as_object
 from toolcarry._pure.projection.blocks import Block
 from toolcarry._pure.projection.edits import Changed, Made, Path
 from toolcarry._pure.projection.repair.message_parts import MODEL
@@ -13,7 +14,6 @@ from toolcarry._pure.projection.repair.pairs import Pairs
 from toolcarry._pure.projection.repair.providers import Dialect, IdAt
 from toolcarry._pure.projection.repair.report import Mends
 from toolcarry._pure.projection.request import Material
-from toolcarry.wire import Wire, as_object
 
 REFUSED: Final = re.compile(r"[^A-Za-z0-9_-]")
 LONGEST: Final = 32

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from toolcarry._input.objects import Wire, text_or_empty
 from toolcarry._pure.projection.edits import Draft
 from toolcarry._pure.projection.repair.pairs import FOUND, SEARCHED, Pairs
 from toolcarry._pure.projection.repair.state import Repair
-from toolcarry.wire import Wire, text_or_empty
 
 
 def mend_items(repair: Repair) -> list[Draft]:

@@ -7,9 +7,9 @@ from itertools import groupby
 from operator import attrgetter
 from typing import Any, Literal, TypeAlias
 
+from toolcarry._input.objects import Wire, as_list, as_object
 from toolcarry._pure.projection.edits import Changed, Draft, Ends, Kept, Made, Parts, Path, at
 from toolcarry._pure.projection.request import Material
-from toolcarry.wire import Wire, as_list, as_object
 
 MODEL = ("assistant", "model")
 THOUGHTS = ("thinking", "redacted_thinking")

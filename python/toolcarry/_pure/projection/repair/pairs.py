@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from toolcarry._input.objects import Wire, as_list, as_object, text_or_empty
 from toolcarry._pure.formats import read_call, read_result
 from toolcarry._pure.projection.blocks import Block
 from toolcarry._pure.projection.edits import Path
 from toolcarry._pure.projection.repair.providers import Dialect
 from toolcarry._pure.projection.result_slot import Paths
-from toolcarry.wire import Wire, as_list, as_object, text_or_empty
 
 SEARCHED = "tool_search_call"
 """The call of Responses whose result is a list of tools: of one that a client did not make, none is made up, since an empty

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any, Final, Literal, NamedTuple
 
 from toolcarry._data import read_table
-from toolcarry.wire import Wire, as_object, text_or_empty
+from toolcarry._input.objects import Wire, as_object, text_or_empty
 
 INTERRUPTED: Final[str] = read_table("texts")["interrupted"]
 """What stands for a result that never came. The readers know it for one that only stands for another."""

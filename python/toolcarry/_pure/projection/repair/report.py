@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from toolcarry._pure.projection.edits import Path
-from toolcarry.decisions import MendFields
+from toolcarry.types import MendFields
 
 
 class Mends:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from toolcarry._input.objects import text_or_empty
 from toolcarry._pure.projection.blocks import Block
 from toolcarry._pure.projection.edits import Draft, Made, Path
 from toolcarry._pure.projection.repair.pairs import Pairs
 from toolcarry._pure.projection.repair.providers import Dialect
 from toolcarry._pure.projection.repair.report import Mends
 from toolcarry._pure.projection.request import Material
-from toolcarry.wire import text_or_empty
 
 
 class Repair(NamedTuple):

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from toolcarry._data import read_table
+from toolcarry._input.objects import Wire, as_list, as_object, text_or_empty
 from toolcarry._pure.projection.blocks import Block
 from toolcarry._pure.projection.edits import Changed, Draft, Kept, Made, Members, Parts, Path, at
 from toolcarry._pure.projection.repair.message_parts import (
@@ -27,7 +28,6 @@ from toolcarry._pure.projection.repair.providers import Dialect
 from toolcarry._pure.projection.repair.report import Mends
 from toolcarry._pure.projection.repair.state import Repair
 from toolcarry._pure.projection.request import Material
-from toolcarry.wire import Wire, as_list, as_object, text_or_empty
 
 
 def runs_of(repair: Repair) -> list[tuple[Side, list[int]]]:

@@ -12,8 +12,7 @@ from typing import Any, Final, overload
 import msgspec
 import orjson
 
-from toolcarry.decode import loads
-from toolcarry.encode import dump
+from toolcarry._input.json import dump, loads
 from toolcarry.errors import InputError
 
 __all__ = ["LazyMessages", "RequestFields", "read_fields"]

@@ -1,4 +1,4 @@
-"""Bytes to objects: one decoder that both backends share, so that values and errors are the same.
+"""JSON: one decoder that both backends share, so that values and errors are the same, and one writer.
 
 orjson decides where it accepts. Where it refuses what JSON readers in the field accept (lone surrogates,
 a byte-order mark, integers of hundreds of digits), a slower decoder decides values and error positions.
@@ -13,11 +13,10 @@ from typing import Any, NoReturn
 
 import orjson
 
+from toolcarry._input.objects import MAX_DEPTH, is_too_deep
 from toolcarry.errors import InputError
-from toolcarry.wire import MAX_DEPTH
 
 PASS_THROUGH = orjson.OPT_PASSTHROUGH_SUBCLASS | orjson.OPT_PASSTHROUGH_DATACLASS
-CONTAINERS = (dict, list, tuple)
 TOO_DEEP = f"nested deeper than {MAX_DEPTH}"
 """How an error begins that says so."""
 
@@ -113,21 +112,6 @@ def skip_string(text: str, quote: int) -> int:
         index = end + 1
         if (end - escapes) % 2 == 0:
             return index
-
-
-def is_too_deep(document: object) -> bool:
-    """Whether arrays and objects stand deeper than ``MAX_DEPTH`` in one another."""
-    level: list[Any] = [document] if isinstance(document, CONTAINERS) else []
-    for _ in range(MAX_DEPTH):
-        if not level:
-            return False
-        level = [
-            value
-            for item in level
-            for value in (item.values() if isinstance(item, dict) else item)
-            if isinstance(value, CONTAINERS)
-        ]
-    return bool(level)
 
 
 def raise_too_deep(data: bytes, offset: int = 0) -> NoReturn:
@@ -243,3 +227,23 @@ def key_text(key: object) -> str | None:
     if isinstance(key, str):
         return key
     return json.dumps(key) if key is None or isinstance(key, (int, float)) else None
+
+
+def dump(value: object, *, is_sorted: bool = False) -> bytes:
+    """JSON, without white space. What orjson refuses (lone surrogates, large integers) is written with escapes.
+
+    Raises ``InputError`` for what is nested so deep that nobody writes it, and for what is no JSON.
+
+    >>> dump({"b": 1, "a": "\\ud800"}, is_sorted=True)
+    b'{"a":"\\\\ud800","b":1}'
+    """
+    try:
+        return orjson.dumps(value, option=orjson.OPT_SORT_KEYS if is_sorted else 0)
+    except orjson.JSONEncodeError:
+        try:
+            text = json.dumps(value, separators=(",", ":"), sort_keys=is_sorted)
+        except RecursionError:
+            raise InputError(f"nested deeper than {MAX_DEPTH}", None) from None
+        except (TypeError, ValueError) as error:  # an object that is none of JSON's
+            raise InputError(f"no JSON: {error}", None) from None
+        return text.encode()

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple, overload
 
 from toolcarry._data import read_table
-from toolcarry.decode import is_written_too_deep, loads, loads_any_depth
+from toolcarry._input.json import is_written_too_deep, loads, loads_any_depth
 from toolcarry.errors import InputError
 
 SKIPPED: dict[str, Any] = {}

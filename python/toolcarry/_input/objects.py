@@ -1,16 +1,20 @@
-"""What counts as an object, a list or a text of the wire. Shared by both backends."""
+"""Objects of the wire: what counts as a conversation, an object, a list or a text. Shared by both backends."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, TypeAlias
 
 from toolcarry.errors import InputError
 
 MAX_DEPTH = 128
 """How deep arrays and objects may stand in one another."""
 
+CONTAINERS = (dict, list, tuple)
+
 Wire = Mapping[str, Any]
+Messages: TypeAlias = Sequence[Mapping[str, Any]]
+Body: TypeAlias = bytes | bytearray | memoryview
 
 
 def as_object(value: object) -> Wire | None:
@@ -91,3 +95,39 @@ def plain(value: Any, depth: int) -> Any:
     if found is not None:
         return {key: plain(item, depth + 1) for key, item in found.items()}
     return [plain(item, depth + 1) for item in items or ()]
+
+
+def is_too_deep(document: object) -> bool:
+    """Whether arrays and objects stand deeper than ``MAX_DEPTH`` in one another."""
+    level: list[Any] = [document] if isinstance(document, CONTAINERS) else []
+    for _ in range(MAX_DEPTH):
+        if not level:
+            return False
+        level = [
+            value
+            for item in level
+            for value in (item.values() if isinstance(item, dict) else item)
+            if isinstance(value, CONTAINERS)
+        ]
+    return bool(level)
+
+
+def take(messages: Messages | Body) -> list[Any] | tuple[Any, ...] | bytes:
+    """Either door: objects as they are, or bytes. Raises ``InputError`` for anything else."""
+    if isinstance(messages, (list, tuple, bytes)):
+        return messages
+    if isinstance(messages, (bytearray, memoryview)):
+        return bytes(messages)
+    if isinstance(messages, Sequence) and not isinstance(messages, str):  # type: ignore[unreachable]
+        return list(messages)
+    raise InputError(f"messages must be a list of objects, or bytes, not {type(messages).__name__}")
+
+
+def located(error: InputError, messages: Sequence[Any] | bytes) -> InputError:
+    """``error`` with its position: a kernel does not know in which message it met what is nested too deep."""
+    if error.position is not None or isinstance(messages, bytes):
+        return error
+    for position in range(len(messages) - 1, -1, -1):
+        if is_too_deep(messages[position]):
+            return InputError(f"message {position} is {error}", position)
+    return error
