@@ -51,6 +51,6 @@ long:
 fuzz-smoke:
     .ci/check fuzz_smoke
 
-# Fuzz for so many seconds: scan_serde, doors, readers, reads_FAMILY, project, truncate, render, shell, or doors.py (fuzz/README.md)
+# Fuzz for so many seconds: scan_serde, doors, readers, project, truncate, render, shell, or doors.py (fuzz/README.md)
 fuzz target seconds:
     .ci/check fuzz {{target}} {{seconds}}

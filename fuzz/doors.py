@@ -22,6 +22,7 @@ import seeds
 
 from toolcarry import _core
 from toolcarry._pure import kernels as reference
+from toolcarry.importing.kernels import ImportingKernels
 
 sys.path.insert(0, str(seeds.ROOT / "tests"))
 
@@ -66,6 +67,7 @@ def main() -> None:
     parser.add_argument("--start", type=int, default=0, help="the number of the first case")
     given = parser.parse_args()
     mutator = Mutator(corpus())
+    rust, python = ImportingKernels(_core), ImportingKernels(reference)
     counts: Counter[str] = Counter()
     end = monotonic() + given.seconds
     for number in count(given.start):
@@ -73,7 +75,7 @@ def main() -> None:
             break
         body, summary, policy = mutator.case(given.seed, number)
         for job, run in body_kernels(body, summary, policy).items():
-            found, expected = outcome(run, _core), outcome(run, reference)
+            found, expected = outcome(run, rust), outcome(run, python)
             counts[f"{job}, {'an answer' if isinstance(expected, str) else 'an error'}"] += 1
             if found != expected:
                 counts["differences"] += 1

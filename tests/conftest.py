@@ -21,6 +21,8 @@ from real import TRANSCRIPTS
 from redis_server import RedisServer, find_redis
 from support.examples import load_profile
 
+from toolcarry.importing.kernels import ImportingKernels
+
 USERS_OF_KERNELS = (
     "_backend",
     "carry",
@@ -59,12 +61,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
                 item.add_marker(marker)
 
 
-def load_kernels(name: str) -> ModuleType:
-    """Import a backend's kernels; skip where the extension is not built and need not be."""
+def load_kernels(name: str) -> Any:
+    """Import a backend's kernels, behind the importers; skip where the extension is not built and need not be."""
     if name == "python":
-        return importlib.import_module("toolcarry._pure.kernels")
+        return ImportingKernels(importlib.import_module("toolcarry._pure.kernels"))
     try:
-        return importlib.import_module("toolcarry._core")
+        return ImportingKernels(importlib.import_module("toolcarry._core"))
     except ModuleNotFoundError as error:
         if error.name != "toolcarry._core" or os.environ.get("TOOLCARRY_REQUIRE_RUST") == "1":
             raise

@@ -17,6 +17,7 @@ from toolcarry._pure.content import result_text
 from toolcarry._pure.formats import read_result
 from toolcarry._pure.pairing import Walk
 from toolcarry.convert import Converted, Target
+from toolcarry.importing.messages import Import
 
 TARGETS: tuple[Target, ...] = (
     "anthropic", "openai", "responses", "ollama", "gemini", "bedrock",
@@ -46,7 +47,7 @@ class Held(NamedTuple):
 
 def held(messages: Sequence[Any]) -> list[Held]:
     """The blocks of the active branch, in the order of their calls."""
-    walk = Walk(messages)
+    walk = Walk(Import().messages(messages))
     entries = [entry for entry in walk.entries() if entry.is_active]
     found = []
     for entry in reversed(entries):

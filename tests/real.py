@@ -1,11 +1,14 @@
 """Real transcripts, which are not part of this project: tests that use them skip where they are absent."""
 
 import json
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-TRANSCRIPTS = Path(__file__).parents[2] / "shared" / "transcripts"
+CHECKOUT = Path(os.environ.get("TOOLCARRY_CHECKOUT") or Path(__file__).parents[1])
+"""The checkout; the gate tests a copy of it elsewhere."""
+TRANSCRIPTS = CHECKOUT.parent / "shared" / "transcripts"
 FILES: list[Path] = sorted(
     path for path in TRANSCRIPTS.rglob("*") if path.suffix in (".json", ".jsonl", ".traj")
 )

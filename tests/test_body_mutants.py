@@ -23,7 +23,8 @@ from wire import assistant, result, use, user
 from toolcarry import InputError
 from toolcarry._input.document import messages_of
 from toolcarry._input.objects import is_too_deep
-from toolcarry._pure import kernels as reference
+from toolcarry._pure import kernels
+from toolcarry.importing.kernels import ImportingKernels
 
 Both = tuple[ModuleType, ModuleType]
 
@@ -106,7 +107,7 @@ def check_against_orjson(backend: ModuleType, body: bytes) -> None:
     except orjson.JSONDecodeError:
         return
     if messages is not None and len(body) - len(body.strip()) < 9:
-        expected = outcome(reference.extract_tool_blocks, messages)
+        expected = outcome(ImportingKernels(kernels).extract_tool_blocks, messages)
         assert outcome(backend.extract_tool_blocks_body, body) == expected
 
 

@@ -15,6 +15,7 @@ from wire import assistant, use
 from toolcarry import Policy
 from toolcarry._pure.context import carry, carry_walked
 from toolcarry._pure.pairing import Walk
+from toolcarry.importing.messages import Import
 
 SMALL = Policy(max_tool_context_chars=600)
 
@@ -76,6 +77,7 @@ def test_what_does_not_tell_its_place_makes_all_be_looked_at(api: ModuleType, od
 def test_following_the_branch_finds_what_a_look_at_all_records_finds(
     records: list[Any], policy: Policy
 ) -> None:
+    records = Import().messages(records)
     assert carry(records, "", policy) == carry_walked(Walk(records), "", policy, None)
 
 

@@ -1,4 +1,4 @@
-"""The choice between the two implementations, made once, here.
+"""The choice between the two implementations, made once, here. The importers stand in front of either.
 
 ``TOOLCARRY_BACKEND`` is ``auto`` (Rust where the extension is installed), ``rust`` or ``python``.
 Only an extension that is not there falls back to Python: one that is there and broken raises.
@@ -10,6 +10,7 @@ import os
 from typing import TYPE_CHECKING, Literal
 
 from toolcarry.errors import ConfigError
+from toolcarry.importing.kernels import ImportingKernels
 
 if TYPE_CHECKING:
     from toolcarry._pure import kernels
@@ -25,14 +26,15 @@ if NAME not in ("auto", "rust", "python"):
 
 if not TYPE_CHECKING:
     if NAME == "python":
-        from toolcarry._pure import kernels
+        from toolcarry._pure import kernels as chosen
     else:
         try:
-            import toolcarry._core as kernels
+            import toolcarry._core as chosen
         except ModuleNotFoundError as error:
             if NAME == "rust" or error.name != "toolcarry._core":
                 raise
-            from toolcarry._pure import kernels
+            from toolcarry._pure import kernels as chosen
+    kernels = ImportingKernels(chosen)
 
 
 def backend() -> Literal["rust", "python"]:

@@ -30,6 +30,17 @@ class InputError(ToolcarryError):
         return type(self), (str(self), self.position)
 
 
+class NeedsImport(Exception):  # noqa: N818 - it tells of no error
+    """A backend met a message that only an importer can read. ``toolcarry.importing`` catches it: no caller sees it.
+
+    ``body`` is what was read of a pipe, which can be read only once.
+    """
+
+    def __init__(self, body: bytes | None = None) -> None:
+        super().__init__()
+        self.body = body
+
+
 class ConfigError(ToolcarryError):
     """A setting has a value that it may not have; the message names key, value and what is allowed."""
 

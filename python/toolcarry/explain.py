@@ -67,9 +67,10 @@ def explain(
     >>> fates[0].fate, fates[0].setting
     ('excluded', 'include_interrupted')
     """
-    from toolcarry._pure.context import rule_set, to_entry
+    from toolcarry._pure.context import rule_set
     from toolcarry._pure.context.block import notes, title
     from toolcarry._pure.dedupe import Judging
+    from toolcarry.importing.jobs import entry_of
 
     check_arguments(summary, policy)
     given = take(messages)
@@ -81,7 +82,7 @@ def explain(
         blocks = kernels.extract_tool_blocks(given)
         walked = {age: found for age, *found in kernels.explain(given, summary, policy)}
         for index, block in enumerate(blocks):
-            entry = to_entry(block, len(blocks) - 1 - index)
+            entry = entry_of(block, len(blocks) - 1 - index)
             judging.prepare(entry)
             fate, reason = walked.get(entry.order, ("left_out", "not_walked"))
             fates.append(

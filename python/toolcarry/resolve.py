@@ -64,8 +64,8 @@ def resolve(messages: Messages | Body, ref: str) -> str:
 def whole_text(result: Wire) -> str:
     """The text of a result: as the model was given it, and where it was no text, what a context shows of it."""
     from toolcarry._pure.content import result_text  # noqa: PLC0415 - slow, and seldom wanted
-    from toolcarry._pure.formats import read_result  # noqa: PLC0415
     from toolcarry._pure.projection.result_slot import site_at  # noqa: PLC0415
+    from toolcarry.importing.read import read_result  # noqa: PLC0415
 
     site = site_at((), as_object(result) or {})
     if site is not None and isinstance(site.content, str):

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from toolcarry._pure.content import spoken_text
-from toolcarry._pure.formats import SPEAKERS, read_spoken
+from toolcarry._pure.formats import SPEAKERS, read_message, read_spoken
+from toolcarry._pure.formats.message import Said
 from toolcarry._pure.pairing import object_at
 from toolcarry._pure.session import Places
 from toolcarry._pure.text.sanitize import clean
@@ -22,7 +23,10 @@ def dialogue(messages: Sequence[Any]) -> str:
         placed = places.place(object_at(position, messages[position]), position)
         if placed is None or not placed[2]:
             continue
-        said = read_spoken(placed[0])
+        message = placed[0]
+        said = read_spoken(message)
+        if not said.speaker:  # an importer may know who speaks
+            read_message(message, message.get("role"), Said())
         speaker = SPEAKERS.get(said.speaker)
         text = spoken_text(said.content) if speaker else ""
         if text.strip(SPACE):

@@ -67,12 +67,21 @@ def by_weight(item: tuple[str, ToolSize]) -> tuple[int, str]:
 
 def shape_of(messages: Sequence[Wire]) -> str:
     """The shape that the messages show; ``mixed`` where several do, ``unknown`` where none does."""
-    shapes = {message_shape(message) for message in messages} - {""}
+    return one_of({message_shape(message) for message in messages})
+
+
+def one_of(names: set[str]) -> str:
+    """One name for the shapes of several messages, of which the empty one fits any."""
+    shapes = names - {""}
     return shapes.pop() if len(shapes) == 1 else "mixed" if shapes else "unknown"
 
 
 def message_shape(message: Wire) -> str:
     """What a message's structure says of its shape; empty where it fits any."""
-    if "uuid" in message and ("message" in message or "parentUuid" in message):
-        return "claude-code"
-    return read_message(message, message.get("role"), Said())
+    return record_shape(message) or read_message(message, message.get("role"), Said())
+
+
+def record_shape(message: Wire) -> str:
+    """The shape of a record of a session; empty where an object is none."""
+    is_record = "uuid" in message and ("message" in message or "parentUuid" in message)
+    return "claude-code" if is_record else ""

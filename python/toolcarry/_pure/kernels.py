@@ -6,7 +6,7 @@ Those of bytes decode, and the kernels of objects do the rest.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from toolcarry._input.archive import check_end, read_file
 from toolcarry._input.document import open_body
@@ -15,7 +15,7 @@ from toolcarry._pure.dialogue import dialogue
 from toolcarry._pure.inspect import inspect
 from toolcarry._pure.text_history import RecountCounts, recount
 from toolcarry._pure.tokens.messages import message_tokens
-from toolcarry.errors import InputError
+from toolcarry.errors import InputError, NeedsImport
 from toolcarry.policy import Policy
 from toolcarry.types import Counts, EncodingName, Survey, TextMessage, ToolBlock
 
@@ -93,12 +93,20 @@ def carry_body(body: bytes, summary: str, policy: Policy) -> CarriedBytes:
 def carry_files(
     paths: Sequence[Path], summary: str, policy: Policy, _threads: int
 ) -> list[CarriedBytes | InputError | OSError]:
-    """The context of each file, or why there is none. Python's threads would only wait for one another."""
-    found: list[CarriedBytes | InputError | OSError] = []
+    """The context of each file, or why there is none. Python's threads would only wait for one another.
+
+    ``NeedsImport`` stands for a file that has to be imported: ``toolcarry.importing`` puts the context in its place.
+    """
+    found: list[Any] = []
     for path in paths:
+        body = b""
         try:
             check_end(path)
-            found.append(carry_body(read_file(path), summary, policy))
+            body = read_file(path)
+            found.append(carry_body(body, summary, policy))
+        except NeedsImport:
+            is_here_again = path.is_file() or path.is_dir()
+            found.append(NeedsImport(None if is_here_again else body))
         except (InputError, OSError) as error:
             found.append(error)
     return found

@@ -6,12 +6,14 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from toolcarry._pure.formats import read_result
 from toolcarry._pure.pairing import Walk
 from toolcarry._pure.pairing.block import Entry
 from toolcarry._util.plural import counted
 from toolcarry.convert.losses import Losses
 from toolcarry.convert.parts import Call, Orphan, Result
+from toolcarry.errors import NeedsImport
+from toolcarry.importing.messages import Import
+from toolcarry.importing.read import read_result
 
 
 class Pairs:
@@ -20,10 +22,20 @@ class Pairs:
     def __init__(self, messages: Sequence[Any], positions: Mapping[int, int]) -> None:
         """``positions`` are those of the results, by the identity of their objects."""
         self._positions = positions
-        walk = Walk(messages)
-        entries = list(walk.entries())
+        imported = Import()
+        try:
+            walk = Walk(messages)
+            entries = list(walk.entries())
+        except NeedsImport:
+            walk = Walk(imported.messages(messages))
+            entries = list(walk.entries())
         entries.reverse()
-        self._second_results = walk.second_results
+        for entry in entries:
+            imported.restore(entry)
+        self._second_results = {
+            order: list(map(imported.original, results))
+            for order, results in walk.second_results.items()
+        }
         self._by_position: defaultdict[int, list[Entry]] = defaultdict(list)
         self._left = {"side_chain": 0, "other_branch": 0}
         for entry in entries:

@@ -7,12 +7,12 @@ from typing import Final
 
 from toolcarry._input.objects import Wire, as_list, as_object, text_or_empty
 from toolcarry._pure.content import spoken_part
-from toolcarry._pure.formats import SPEAKERS, read_spoken
+from toolcarry._pure.formats import SPEAKERS
 from toolcarry._pure.formats.anthropic import CALLS
-from toolcarry._pure.formats.openhands import ACTION
 from toolcarry._pure.formats.responses import NO_CALLS
 from toolcarry.convert.media import read_image, read_media
 from toolcarry.convert.parts import Family, Item, Media, Role, Text, Thought
+from toolcarry.importing.read import read_spoken
 
 ROLES: Final[dict[str, Role]] = {
     "system": "system",
@@ -45,8 +45,6 @@ def holder_of(message: Wire) -> Wire:
 
 def role_of(message: Wire) -> Role | None:
     """Who speaks; ``None`` where nobody does that is known."""
-    if message.get("kind") == ACTION:
-        return "assistant"
     if message.get("kind") == "SystemPromptEvent":
         return "system"
     speaker = read_spoken(message).speaker
@@ -55,10 +53,8 @@ def role_of(message: Wire) -> Role | None:
 
 def content_of(message: Wire) -> list[object]:
     """What is said in a message, part by part. Of a record without speaker, what it says is its own matter."""
-    if message.get("kind") == ACTION:
-        content = message.get("thought")
-    elif message.get("kind") == "SystemPromptEvent":
-        content = [message.get("system_prompt")]
+    if message.get("kind") == "SystemPromptEvent":
+        content: object = [message.get("system_prompt")]
     else:
         speaker, content = read_spoken(message)
         if not speaker and message.get("role") is None:

@@ -11,7 +11,6 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from toolcarry._input.objects import Wire, text_or_empty
-from toolcarry._pure.formats import read_message
 from toolcarry._pure.formats.message import Said
 from toolcarry._pure.formats.responses import ON_SERVER
 from toolcarry._pure.pairing.block import Entry
@@ -31,6 +30,7 @@ from toolcarry.convert.said import (
     read_part,
     role_of,
 )
+from toolcarry.importing.read import read_message
 
 
 def read_turns(messages: Sequence[Any], family: Family, losses: Losses) -> list[Turn]:

@@ -10,8 +10,8 @@ from toolcarry._input.json import loads_arguments
 from toolcarry._input.objects import Wire, as_list, as_object, first_given
 from toolcarry._pure.content import result_text
 from toolcarry._pure.dedupe.rules import name_forms
-from toolcarry._pure.formats import read_call, read_result
 from toolcarry._pure.text.sanitize import clean_line
+from toolcarry.importing.read import read_call, read_result
 from toolcarry.summarize.injected import strip_injected
 from toolcarry.types import ToolBlock
 

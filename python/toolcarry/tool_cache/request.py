@@ -7,9 +7,9 @@ from typing import Any, Final, TypeAlias
 
 from toolcarry._input.json import dump
 from toolcarry._input.objects import Messages, as_object
-from toolcarry._pure.formats import read_message
 from toolcarry._pure.formats.message import Said
 from toolcarry.errors import InputError
+from toolcarry.importing.read import read_message
 from toolcarry.tool_cache.definitions import EMPTY
 
 __all__ = ["Tools", "as_bytes", "holds_calls", "refuses_tools"]

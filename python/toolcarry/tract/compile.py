@@ -8,10 +8,11 @@ from typing import Any, TypeAlias
 from toolcarry._input.document import loads_line
 from toolcarry._input.json import loads
 from toolcarry._input.objects import Wire, as_list, as_object
-from toolcarry._pure.history.session_lines import Part, read_parts
+from toolcarry._pure.history.session_lines import Part
 from toolcarry._pure.projection.result_slot import RESPONSES, response_key, site_at
 from toolcarry.convert import TARGETS, Target, convert
 from toolcarry.convert.request import system_prompt
+from toolcarry.importing.jobs import read_parts
 from toolcarry.policy import Policy
 from toolcarry.tract.reading import arguments_json, decode_text
 from toolcarry.tract.references import find_known, project_with

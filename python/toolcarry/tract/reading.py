@@ -12,10 +12,12 @@ from typing import Any, Final, NamedTuple
 
 from toolcarry._backend import kernels
 from toolcarry._input.json import loads
-from toolcarry._pure.formats import UNKNOWN, read_message
+from toolcarry._pure.formats import UNKNOWN
 from toolcarry._pure.formats.message import Said, ToolResult
-from toolcarry._pure.history.session_lines import LinePart, read_parts, result_metadata
+from toolcarry._pure.history.session_lines import LinePart, result_metadata
 from toolcarry.errors import InputError
+from toolcarry.importing.jobs import read_parts
+from toolcarry.importing.read import read_message
 from toolcarry.tokens import count_texts, count_tokens
 from toolcarry.tract.marks import ENDS, flag_truncated
 from toolcarry.tract.store.hashing import content_hash

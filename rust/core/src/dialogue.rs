@@ -4,7 +4,7 @@ use crate::clean::{clean, escape_marks};
 use crate::messages::{Halt, Messages};
 use crate::output::Output;
 use crate::pieces::Piece;
-use crate::read::{read_spoken, speaker_of};
+use crate::read::{needs_import, read_spoken, speaker_of};
 use crate::session::{Placed, Places};
 use crate::spoken::spoken_content;
 use crate::text::Text;
@@ -18,8 +18,13 @@ pub fn dialogue<'a, M: Messages<'a>>(messages: &M) -> Result<Output<'a>, Halt<M:
     let mut position = None;
     while let Some((found, item)) = messages.before(position).map_err(Halt::Source)? {
         position = Some(found);
-        let Some(Placed { message, is_active: true, .. }) = places.place(messages, found, item)? else { continue };
+        let Some(Placed { message, role, is_active: true, .. }) = places.place(messages, found, item)? else {
+            continue;
+        };
         let spoken = read_spoken(message);
+        if spoken.speaker.is_empty() && needs_import(message, role) {
+            return Err(Halt::NeedsImport);
+        }
         if let Some(speaker) = speaker_of(spoken.speaker) {
             let said = spoken_content(spoken.content).whole();
             if has_words(said.text()) {

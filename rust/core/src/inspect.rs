@@ -152,5 +152,6 @@ fn shape_of<'a, V: Value<'a>>(message: V) -> Option<&'static str> {
     if message.has(names::UUID) && (message.has(names::MESSAGE) || message.has(names::PARENT_UUID)) {
         return Some("claude-code");
     }
-    read_message(message, message.get(names::ROLE), &mut Said::default())
+    // The walk halts at what needs an importer.
+    read_message(message, message.get(names::ROLE), &mut Said::default()).ok().flatten()
 }

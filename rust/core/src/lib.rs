@@ -38,6 +38,7 @@ pub mod fences;
 pub mod fill;
 mod fit;
 pub mod folding;
+mod foreign;
 mod free_ids;
 mod grapheme_classes;
 pub mod graphemes;

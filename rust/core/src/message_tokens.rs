@@ -7,7 +7,7 @@
 use crate::content::{Content, MAX_PARTS, is_media, result_content};
 use crate::messages::{Halt, Messages};
 use crate::pieces::Piece;
-use crate::read::{read_message, read_spoken, speaker_of};
+use crate::read::{NeedsImport, read_message, read_spoken, speaker_of};
 use crate::said::Said;
 use crate::session::Places;
 use crate::spoken::spoken_content;
@@ -38,7 +38,7 @@ pub fn message_tokens<'a, M: Messages<'a>>(
         let Some(found) = places.place(messages, found, item)?.filter(|placed| placed.is_active) else { continue };
         if let Some(count) = counts.get_mut(number) {
             said.clear();
-            *count = tokens_of(found.message, found.role, &mut said, |text| memo.count(&text, encoding));
+            *count = tokens_of(found.message, found.role, &mut said, |text| memo.count(&text, encoding))?;
         }
     }
     Ok(counts)
@@ -50,8 +50,8 @@ pub(crate) fn tokens_of<'a, V: Value<'a>>(
     role: Option<V>,
     said: &mut Said<'a, V>,
     count: impl Fn(Content<'a, V>) -> usize,
-) -> usize {
-    read_message(message, role, said);
+) -> Result<usize, NeedsImport> {
+    read_message(message, role, said)?;
     let spoken = read_spoken(message);
     let (mut tokens, mut media) = (0, 0);
     // What a tool says is its result.
@@ -67,7 +67,7 @@ pub(crate) fn tokens_of<'a, V: Value<'a>>(
         tokens += count(result_content(result.content));
         media += result.content.map_or(0, |content| count_media(content, 0));
     }
-    tokens + MEDIA_TOKENS * media
+    Ok(tokens + MEDIA_TOKENS * media)
 }
 
 fn arguments_content<'a, V: Value<'a>>(arguments: V) -> Content<'a, V> {

@@ -1,5 +1,6 @@
 //! A conversation as the walk sees it: messages by their position, from the last to the first.
 
+use crate::read::NeedsImport;
 use crate::text::Text;
 use crate::value::{Value, names, text_or_empty};
 
@@ -30,8 +31,16 @@ pub enum Halt<E> {
         /// What it is instead.
         type_name: String,
     },
+    /// A message that only an importer can read.
+    NeedsImport,
     /// What the source of the messages says.
     Source(E),
+}
+
+impl<E> From<NeedsImport> for Halt<E> {
+    fn from(_: NeedsImport) -> Self {
+        Self::NeedsImport
+    }
 }
 
 /// What a record of a session says of its place.

@@ -120,7 +120,7 @@ impl<'a, M: Messages<'a>> Walk<'a, M> {
             return Ok(());
         };
         self.said.clear();
-        read_message(message, role, &mut self.said);
+        read_message(message, role, &mut self.said)?;
         let lane = self.lane(scope);
         if self.said.is_empty() {
             let has_turn = self.lanes.get(lane).is_some_and(|lane| lane.turn.is_some());

@@ -5,7 +5,7 @@ use bumpalo::Bump;
 use crate::content::{Content, result_content};
 use crate::history::{has_cut_word, write_text};
 use crate::pieces::Piece;
-use crate::read::{read_message, read_spoken, speaker_of};
+use crate::read::{NeedsImport, read_message, read_spoken, speaker_of};
 use crate::said::{Said, ToolCall};
 use crate::scan::{Scanned, Written};
 use crate::spoken::spoken_content;
@@ -61,7 +61,7 @@ pub fn read_line(line: &[u8], ends: usize, encoding: &Encoding, bump: &Bump) -> 
     let held = record.get(names::MESSAGE).filter(|_| is_held).and_then(Value::object);
     let message = held.filter(|held| held.size() > 0).unwrap_or(record);
     let mut said = Said::default();
-    read_message(message, message.get(names::ROLE), &mut said);
+    read_message(message, message.get(names::ROLE), &mut said).map_err(|NeedsImport| Unread)?;
     let count = |text: &Piece<'_>| encoding.count_text(text.text());
     let results = said.results.iter().map(|result| {
         let text = result_content(result.content).whole();

@@ -7,7 +7,7 @@ mod wire;
 use serde_json::{Value, json};
 use toolcarry::carry::{Carried, carry as run};
 use toolcarry::limits::Limits;
-use toolcarry::messages::List;
+use toolcarry::messages::{Halt, List};
 use toolcarry::rules::RuleSet;
 use toolcarry::scan::{Conversation, Scanned};
 use toolcarry::settings::{NO_LIMIT, Settings};
@@ -222,11 +222,19 @@ fn the_counts_say_what_became_of_the_blocks() {
 #[test]
 fn nonsense_neither_panics_nor_breaks_the_promise() {
     let mut dice = Dice(9);
+    let mut checked = 0;
     for _ in 0..3_000 {
         let messages: Vec<Value> = (0..dice.below(8)).map(|_| nonsense_message(&mut dice)).collect();
         let (total, limit) = (dice.below(2_000), dice.one_of(&[0, 30, NO_LIMIT]));
-        check(&json_of(&messages), "", &Settings { total, limits: Limits::of_chars(limit), ..Settings::default() });
+        let settings = Settings { total, limits: Limits::of_chars(limit), ..Settings::default() };
+        let document = json_of(&messages);
+        let found = run(document.open(), &piece(""), &settings, RuleSet::built_in(), true);
+        if !matches!(found, Err(Halt::NeedsImport)) {
+            check(&document, "", &settings);
+            checked += 1;
+        }
     }
+    assert!(checked > 1_500, "only {checked} conversations are read without an importer");
 }
 
 #[test]

@@ -9,7 +9,7 @@ use toolcarry::dedupe::Judging;
 use toolcarry::entry::Entry;
 use toolcarry::messages::{Halt, List, Messages};
 use toolcarry::pair::Walk;
-use toolcarry::read::{read_call, read_result};
+use toolcarry::read::{call_needs_import, read_call, read_result, result_needs_import};
 use toolcarry::rules::RuleSet;
 use toolcarry::scan::{Conversation, room_for};
 use toolcarry::text::{OwnedText, Text};
@@ -17,7 +17,7 @@ use toolcarry::value::Value;
 
 use crate::arena::{Arena, Object};
 use crate::bytes::ask_reference;
-use crate::errors::input_error;
+use crate::errors::{input_error, needs_import};
 use crate::objects::python_of;
 use crate::settings::Rules;
 use crate::strings::string_of;
@@ -134,6 +134,9 @@ pub(crate) fn entries_of<'a, 'py: 'a>(
         let position = member(intern!(py, "position"))?.extract()?;
         let is_active = notes.getattr(intern!(py, "is_active"))?.is_truthy()?;
         let age = if by_notes { notes.getattr(intern!(py, "age"))?.extract()? } else { entries.len() };
+        if call.is_some_and(call_needs_import) || result.is_some_and(result_needs_import) {
+            return Err(needs_import(py));
+        }
         let mut entry = Entry::new(call.map(read_call), result.map(read_result), (position, age), (scope, is_active));
         entry.age = age;
         if member(intern!(py, "is_error"))?.is_truthy()? {

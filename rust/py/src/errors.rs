@@ -5,10 +5,11 @@ use std::convert::Infallible;
 use pyo3::prelude::*;
 use toolcarry::messages::Halt;
 
-/// `InputError` with the number of the message.
+/// `InputError` with the number of the message, or `NeedsImport`.
 pub(crate) fn input_error(py: Python<'_>, halt: Halt<Infallible>) -> PyErr {
     let (number, type_name) = match halt {
         Halt::NotAnObject { number, type_name } => (number, type_name),
+        Halt::NeedsImport => return needs_import(py),
         Halt::Source(never) => match never {},
     };
     let message = format!("message {number} is not an object, but {type_name}");
@@ -16,6 +17,16 @@ pub(crate) fn input_error(py: Python<'_>, halt: Halt<Infallible>) -> PyErr {
         .import("toolcarry.errors")
         .and_then(|errors| errors.getattr("InputError"))
         .and_then(|class| class.call1((message, number)));
+    match made {
+        Ok(error) => PyErr::from_value(error),
+        Err(error) => error,
+    }
+}
+
+/// `NeedsImport`, which asks for the importers in front of the kernels.
+pub(crate) fn needs_import(py: Python<'_>) -> PyErr {
+    let made =
+        py.import("toolcarry.errors").and_then(|errors| errors.getattr("NeedsImport")).and_then(|class| class.call0());
     match made {
         Ok(error) => PyErr::from_value(error),
         Err(error) => error,

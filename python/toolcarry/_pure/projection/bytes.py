@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 from toolcarry._input.document import LISTS, messages_of
 from toolcarry._input.json import TOO_DEEP, compact_json, loads
 from toolcarry._input.objects import Wire
-from toolcarry._pure.projection.plan import plan
+from toolcarry._pure.projection.plan import Projection, plan
 from toolcarry._pure.projection.splice import Spans
 from toolcarry._pure.tokens.count import count_tokens
 from toolcarry.errors import InputError
@@ -22,39 +23,67 @@ ProjectedBytes = tuple[bytes | None, Outcome, DecisionFields | None]
 """The new body, or ``None`` where it stays as it is; decisions, unless it could not be read."""
 
 
+class Request(NamedTuple):
+    """A body as it is projected: its messages, where they stand, and what it says beside them."""
+
+    messages: list[Any]
+    spans: Spans
+    frame: Wire
+    keys: tuple[str, ...]
+
+    @property
+    def is_continued(self) -> bool:
+        """Whether the provider holds what was before."""
+        return any(self.frame.get(key) is not None for key in CONTINUED)
+
+    def plan(
+        self,
+        messages: Sequence[Any],
+        policy: Policy,
+        previous: Decisions | None,
+        *,
+        is_foreign: bool = False,
+    ) -> Projection:
+        """What a policy makes of the body, whose messages are read as these."""
+        is_counted = policy.max_request_tokens is not None
+        return plan(
+            messages,
+            policy,
+            previous,
+            frame_tokens=frame_tokens(self.frame, self.keys, policy.encoding) if is_counted else 0,
+            is_continued=self.is_continued,
+            weigh=lambda start, end: place(self.spans, end) - place(self.spans, start),
+            is_foreign=is_foreign,
+        )
+
+
 def project_body(body: bytes, policy: Policy, previous: Decisions | None) -> ProjectedBytes:
     """A request body with what the policy makes of its messages. One that can't be read stays, with the reason."""
+    request = open_request(body)
+    if isinstance(request, str):
+        return untouched(request)
+    found = request.plan(request.messages, policy, previous)
+    new = None if found.drafts is None else request.spans.write(found.drafts)
+    return new, found.outcome, found.decisions
+
+
+def open_request(body: bytes) -> Request | str:
+    """The request in a body, or why it can't be read."""
     if body.startswith(GZIP):
-        return untouched("compressed")
+        return "compressed"
     try:
         document = loads(body)
     except InputError as error:
         reason = "nested too deep" if str(error).startswith(TOO_DEEP) else "not JSON"
-        return untouched(f"{reason}: byte {error.position}")
+        return f"{reason}: byte {error.position}"
     messages, keys = find_messages(document)
     if messages is None:
-        return untouched("no messages")
+        return "no messages"
     for position, message in enumerate(messages):
         if not isinstance(message, dict):
-            return untouched(f"message {position} is not an object")
+            return f"message {position} is not an object"
     frame = document if isinstance(document, dict) else {}
-    spans = Spans(body, keys)
-
-    def weigh(start: int, end: int) -> int:
-        return place(spans, end) - place(spans, start)
-
-    found = plan(
-        messages,
-        policy,
-        previous,
-        frame_tokens=frame_tokens(frame, keys, policy.encoding)
-        if policy.max_request_tokens is not None
-        else 0,
-        is_continued=any(frame.get(key) is not None for key in CONTINUED),
-        weigh=weigh,
-    )
-    new = None if found.drafts is None else spans.write(found.drafts)
-    return new, found.outcome, found.decisions
+    return Request(messages, Spans(body, keys), frame, keys)
 
 
 def untouched(reason: str) -> ProjectedBytes:

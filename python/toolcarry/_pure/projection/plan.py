@@ -97,13 +97,14 @@ def plan(
     weigh: Weigh | None = None,
     known: Sequence[Known] | None = None,
     lost: frozenset[int] = frozenset(),
+    is_foreign: bool = False,
 ) -> Projection:
     """What a policy makes of the messages of a request, plain objects.
 
     ``frame_tokens`` is what the request takes beside its messages, ``is_continued`` says that the provider holds what was
     before them, and ``weigh`` tells their bytes, where these are known. ``known`` is what a caller knows of each call, in
     their order, beside what the messages say. ``lost`` are the orders of calls whose results are left out as the request
-    is mended.
+    is mended. What ``is_foreign`` was imported: no provider takes it, and it is not mended.
     """
     given, walk = previous, Walk(messages)
     blocks = read_blocks(messages, policy, walk, known, lost)
@@ -126,7 +127,7 @@ def plan(
         mends = Mends()
         material = Material(messages, blocks, is_continued=is_continued)
         drafts = material.all_messages()
-        if policy.repair or drops:
+        if (policy.repair or drops) and not is_foreign:
             left = build(messages, drafts) if drops else messages
             shapes = shapes_of(left, is_continued=is_continued)
         dialect = DIALECTS.get(shapes[0]) if len(shapes) == 1 else None

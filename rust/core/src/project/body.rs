@@ -36,6 +36,8 @@ pub enum Unread {
     Compressed,
     /// The scan refuses it.
     Refused,
+    /// One of its messages needs an importer.
+    NeedsImport,
     /// It is no request.
     NoMessages,
     /// The message of this number is no object.
@@ -43,12 +45,12 @@ pub enum Unread {
 }
 
 impl Unread {
-    /// The reason as a report tells it; of what the scan refuses, the reference tells it.
+    /// The reason as a report tells it; of what the scan refuses, or has to be imported, the reference tells it.
     #[must_use]
     pub fn reason(self) -> Option<String> {
         match self {
             Self::Compressed => Some("compressed".to_owned()),
-            Self::Refused => None,
+            Self::Refused | Self::NeedsImport => None,
             Self::NoMessages => Some("no messages".to_owned()),
             Self::NotAnObject(number) => Some(format!("message {number} is not an object")),
         }
@@ -117,6 +119,7 @@ pub fn project_body<'a>(
     let Projection { drafts, outcome, decisions } =
         plan((&messages, &door), settings, previous, frame).map_err(|halt| match halt {
             Halt::NotAnObject { number, .. } => Unread::NotAnObject(number),
+            Halt::NeedsImport => Unread::NeedsImport,
             Halt::Source(never) => match never {},
         })?;
     let body = drafts.map(|drafts| Writer::new(data).document(list, &drafts));

@@ -165,7 +165,8 @@ fn request_tokens<'a, V: Value<'a>>(messages: impl Iterator<Item = V>, counter: 
         let thoughts = own.chain(parts).filter(|text| text.text_len().is_some());
         let thinking: usize = thoughts.map(|text| counter.count(&Content::Value(text))).sum();
         said.clear();
-        MESSAGE_TOKENS + thinking + tokens_of(message, message.get(names::ROLE), &mut said, |text| counter.count(&text))
+        let tokens = tokens_of(message, message.get(names::ROLE), &mut said, |text| counter.count(&text));
+        MESSAGE_TOKENS + thinking + tokens.unwrap_or(0) // the walk halted at what needs an importer
     };
     messages.map(&mut one).collect()
 }

@@ -73,7 +73,7 @@ impl<'a> Spoken<'a> {
         }
         if !text.is_empty() && speaker_of(speaker).is_none() {
             said.clear();
-            read_message(message, name, said);
+            _ = read_message(message, name, said); // the walk halts at what needs an importer
             if !said.results.is_empty() {
                 text = Piece::default(); // what a tool says is its result
             } else if role.is_empty() {

@@ -1,5 +1,7 @@
-//! The wire shapes, a reader for each family. A new one is a file here and a line in this list; its twin is in
-//! `_pure/shapes/`.
+//! The wire shapes, a reader for each family that a request path meets, and those of Claude Code and Codex.
+//!
+//! A new one is a file here and a line in this list; its twin is in `_pure/shapes/`. What other producers write is
+//! imported, in Python: `toolcarry.importers`.
 
 use crate::said::{Said, Shape, Spoken, ToolCall, ToolResult};
 use crate::value::Value;
@@ -22,14 +24,13 @@ macro_rules! families {
             None$(.or_else(|| $module::$Shape::read(message, role, said)))+
         }
 
-        /// Take in what any message says.
-        pub(crate) fn read<'a, V: Value<'a>>(
+        /// Take in what a message says that has them elsewhere.
+        pub(crate) fn read_others<'a, V: Value<'a>>(
             message: V,
             role: Option<V>,
             said: &mut Said<'a, V>,
         ) -> Option<&'static str> {
             None$(.or_else(|| $other::$Other::read(message, role, said)))+
-                .or_else(|| read_with_content(message, role, said))
         }
 
         /// What a call says that stands by itself.
@@ -50,18 +51,13 @@ macro_rules! families {
 }
 
 // A file and the reader in it, in the order in which they are asked; of a message with a role and a content, only those
-// that have both. Chat stands before Anthropic, since its messages may hold Anthropic's blocks as well.
+// that have both. Before these, an importer has its say. Chat stands before Anthropic, since its messages may hold Anthropic's blocks as well.
 families! {
     others:
         gemini::Gemini
-        opentelemetry::OpenTelemetry
         responses::Responses
-        codex::Codex
-        langchain::LangChain
-        openhands::OpenHands
-        atif::Atif;
+        codex::Codex;
     with content:
-        swe_agent::SweAgent
         chat::Chat
         anthropic::Anthropic
         bedrock::Bedrock;

@@ -5,7 +5,7 @@ What the provider would take stays as it stands. Mending what is mended changes 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from toolcarry._input.objects import Wire, as_list, as_object
@@ -38,7 +38,12 @@ def mend(material: Material, dialect: Dialect, mends: Mends) -> list[Draft]:
     return mend_chat(repair) if dialect.form == "chat" else mend_items(repair)
 
 
-def shapes_of(messages: Sequence[Any], *, is_continued: bool) -> list[str]:
+def shapes_of(
+    messages: Sequence[Any],
+    *,
+    is_continued: bool,
+    read: Callable[[Wire, object, Said], str] = read_message,
+) -> list[str]:
     """The shapes of the messages that have calls or results, by name; of Chat and its dialect the one of the calls.
 
     Where none has a call, results answer nothing and will be left out, unless the provider holds what was before: so those
@@ -57,7 +62,7 @@ def shapes_of(messages: Sequence[Any], *, is_continued: bool) -> list[str]:
             names.add("claude-code")
             continue
         said = Said()
-        name = read_message(message, role, said)
+        name = read(message, role, said)
         if name and name not in DIALECTS:
             names.add(name)
         if said.calls:

@@ -72,7 +72,7 @@ pub(crate) fn shapes_of<'a, V: Value<'a>>(messages: impl Iterator<Item = V>, is_
             continue;
         }
         said.clear();
-        let shape = read_message(message, role, &mut said);
+        let shape = read_message(message, role, &mut said).ok().flatten(); // the walk halted at what needs an importer
         let parts = message.get(names::CONTENT).and_then(Value::list);
         let parts = || parts.into_iter().flat_map(items).filter_map(Value::object);
         if parts().any(|part| part.has(names::TEXT) && !part.has(names::TYPE)) {

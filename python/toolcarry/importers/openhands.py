@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 from toolcarry._input.objects import Wire, as_object, first_given, text_or_empty
-from toolcarry._pure.formats.message import Said, Spoken, ToolCall, ToolResult
+from toolcarry.importers.base import Imported, ToolCall, ToolResult
 
 NAME = "openhands"
 ACTION = "ActionEvent"
 FAILURES = {"UserRejectObservation": "rejection_reason", "AgentErrorEvent": "error"}
-"""The events that say why there is no observation, and where."""
+"""The events that say why there is no observation, and the member that does."""
 
 
-def read(message: Wire, role: object, said: Said) -> str:
-    if role is not None:
-        return ""
-    found = call(message)
-    if found is not None:
-        said.calls.append(found)
-    answer = result(message)
+def read(message: Wire) -> Imported | None:
+    action, answer = call(message), result(message)
+    if action is not None:
+        return Imported(NAME, "assistant", message.get("thought"), calls=[action])
     if answer is not None:
-        said.results.append(answer)
-    is_message = message.get("kind") == "MessageEvent" and "llm_message" in message
-    return NAME if is_message or found is not None or answer is not None else ""
+        return Imported(NAME, results=[answer])
+    if message.get("kind") != "MessageEvent" or "llm_message" not in message:
+        return None
+    said = as_object(message["llm_message"]) or {}
+    speaker = first_given(said, "role") or message.get("source")
+    return Imported(NAME, text_or_empty(speaker), said.get("content"))
 
 
 def call(wire: Wire) -> ToolCall | None:
@@ -41,7 +41,7 @@ def result(wire: Wire) -> ToolResult | None:
     kind = wire.get("kind")
     call_id, name = text_or_empty(wire.get("tool_call_id")), text_or_empty(wire.get("tool_name"))
     if isinstance(kind, str) and kind in FAILURES:
-        if not call_id and not name:  # an error of the agent's own
+        if not call_id and not name:  # an error of the agent itself
             return None
         return ToolResult(wire, call_id, name, wire.get(FAILURES[kind]), True)
     if kind != "ObservationEvent":
@@ -51,14 +51,3 @@ def result(wire: Wire) -> ToolResult | None:
     content = first_given(held, "content", "output")
     is_error = held.get("is_error") is True
     return ToolResult(wire, call_id, name, seen if content is None else content, is_error)
-
-
-def spoken(message: Wire) -> Spoken | None:
-    if message.get("kind") == ACTION:
-        return Spoken("assistant", message.get("thought"))
-    said = as_object(message.get("llm_message")) if message.get("kind") == "MessageEvent" else None
-    if said is None:
-        return None
-    role = said.get("role")
-    speaker = message.get("source") if role is None else role
-    return Spoken(text_or_empty(speaker), said.get("content"))

@@ -1,0 +1,45 @@
+"""What an importer offers, and what it reads of one message."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple, Protocol
+
+from toolcarry._input.objects import Wire
+from toolcarry._pure.formats.message import ToolCall, ToolResult
+
+__all__ = ["Imported", "Importer", "ToolCall", "ToolResult"]
+
+
+class Imported(NamedTuple):
+    """What one message says.
+
+    Calls and results keep the producer's own objects (``wire``), which users get back in their blocks.
+    """
+
+    name: str
+    """The producer's format, for reports; empty where the message fits any format."""
+    speaker: str = ""
+    """Who speaks, in the producer's word; empty where nobody does."""
+    content: object = None
+    """What is said beside the calls: a text, or a list of parts."""
+    calls: Sequence[ToolCall] = ()
+    results: Sequence[ToolResult] = ()
+    rewritten: Wire | None = None
+    """The message in a format that both backends read, if a member or two make the difference. It says all that
+    the fields above would, so that these are empty."""
+
+
+class Importer(Protocol):
+    """A module of this folder. What is not of its producer is ``None`` in each function."""
+
+    NAME: str
+
+    def read(self, message: Wire) -> Imported | None:
+        """Read a message."""
+
+    def call(self, wire: Wire) -> ToolCall | None:
+        """Read a call that stands by itself, as in a ``ToolBlock``."""
+
+    def result(self, wire: Wire) -> ToolResult | None:
+        """Read a result that stands by itself, as in a ``ToolBlock``."""
