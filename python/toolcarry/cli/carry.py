@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import asdict
 
 from toolcarry import carry, explain, inspect
-from toolcarry.carry import Carried
 from toolcarry.cli.codes import FAILED, NOT_FOUND, USAGE, FileError
 from toolcarry.cli.files import STDIN, check_stdin, for_each, read
 from toolcarry.cli.notes import counts, findings, notes
 from toolcarry.cli.output import Output, json_line
 from toolcarry.cli.screen import Screen, label
+from toolcarry.context import Carried
 from toolcarry.policy import DEFAULT_CONTEXT_CHARS, Policy
 from toolcarry.types import Report
 

@@ -11,7 +11,7 @@ from toolcarry.cli.files import check_stdin, for_each
 from toolcarry.cli.notes import findings
 from toolcarry.cli.output import Output, json_line
 from toolcarry.cli.screen import Screen, columns, label, render
-from toolcarry.inspect import Inspection
+from toolcarry.context import Inspection
 
 
 def inspect_files(names: Sequence[str], *, is_json: bool, is_strict: bool) -> int:

@@ -16,7 +16,7 @@ from toolcarry.cli.output import Output, json_line
 from toolcarry.cli.screen import Screen, label, one_line, render
 from toolcarry.errors import InputError
 from toolcarry.policy import Policy
-from toolcarry.project import ProjectedBody
+from toolcarry.projection import ProjectedBody
 from toolcarry.types import MENDS, Decision, Mend, ProjectReport, Replacement
 
 if TYPE_CHECKING:

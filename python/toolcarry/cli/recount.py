@@ -12,7 +12,7 @@ from toolcarry.cli.notes import findings, skipped
 from toolcarry.cli.output import Output, json_line
 from toolcarry.cli.screen import Screen, label
 from toolcarry.policy import NO_LIMIT
-from toolcarry.recount import MAX_RESULT_LENGTH, RecountReport
+from toolcarry.text_history import MAX_RESULT_LENGTH, RecountReport
 from toolcarry.types import EncodingName
 
 

@@ -21,7 +21,7 @@ from toolcarry.integrations.identity import RequestIdentity
 from toolcarry.integrations.request import opening
 from toolcarry.integrations.tools import give_tools
 from toolcarry.policy import Policy, check_type
-from toolcarry.project import project_body
+from toolcarry.projection import project_body
 from toolcarry.redact.logs import get_logger
 from toolcarry.tool_cache import Style, ToolCache
 from toolcarry.types import Decisions, check_limit, check_seconds

@@ -16,7 +16,7 @@ from toolcarry.summarize.files import files_touched
 from toolcarry.summarize.layout import Items, Part, Quotes, join_parts
 from toolcarry.summarize.tasks import Task, read_tasks
 from toolcarry.summarize.turns import Turn, read_turns
-from toolcarry.truncate import truncate
+from toolcarry.tokens import truncate
 from toolcarry.types import ToolBlock
 
 __all__ = ["ExtractiveSummarizer"]

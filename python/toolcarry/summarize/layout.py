@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final, Protocol
 
-from toolcarry.truncate import truncate
+from toolcarry.tokens import truncate
 
 __all__ = ["Items", "Part", "Quotes", "fit", "join_parts"]
 

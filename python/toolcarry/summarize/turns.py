@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from toolcarry._util.plural import counted
 from toolcarry.summarize.injected import strip_injected, strip_reasoning
-from toolcarry.truncate import truncate
+from toolcarry.tokens import truncate
 
 __all__ = ["Turn", "cut_turns", "join_turns", "read_turns", "split_turns"]
 

@@ -7,15 +7,17 @@ from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 from toolcarry._input.objects import Wire, as_list, as_object
-from toolcarry.carry import carry
+from toolcarry.context import (
+    carry,
+    dialogue,
+    extract_tool_blocks,
+    format_tool_context,
+    prepend_summary_to_user_message,
+)
 from toolcarry.convert.parts import Text
 from toolcarry.convert.said import content_of, read_part
 from toolcarry.errors import RedactionError
-from toolcarry.pair import extract_tool_blocks
 from toolcarry.policy import Policy
-from toolcarry.prepend import prepend_summary_to_user_message
-from toolcarry.read import dialogue
-from toolcarry.render import format_tool_context
 from toolcarry.summarize import strip_injected
 from toolcarry.switch.bare import bare, server_parts
 from toolcarry.switch.entries import Entry, divide, role_in, without_results

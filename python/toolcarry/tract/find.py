@@ -11,9 +11,9 @@ from toolcarry._input.objects import plain_messages
 from toolcarry._pure.content import is_stand_in, result_text
 from toolcarry._pure.formats.message import ToolResult
 from toolcarry._pure.projection.marker import last_reference, name_all
+from toolcarry.context import extract_tool_blocks
 from toolcarry.errors import InputError, UnknownCommitError
-from toolcarry.pair import extract_tool_blocks
-from toolcarry.resolve import resolve, whole_text
+from toolcarry.projection import resolve, whole_text
 from toolcarry.tract.compile import rebuilt, with_text, written
 from toolcarry.tract.compress import transcript
 from toolcarry.tract.marks import is_truncated

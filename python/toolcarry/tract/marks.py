@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import Any, Final
 
-from toolcarry._backend import kernels
+from toolcarry import _backend
 from toolcarry._pure.projection.marker import is_marker
 from toolcarry.errors import InputError
 from toolcarry.tract.store.log import Draft
@@ -36,7 +36,7 @@ def is_truncated(text: str) -> bool:
     >>> is_truncated("line 1\\n... [truncated]"), is_truncated("3 passed")
     (True, False)
     """
-    if not kernels.has_cut_word(
+    if not _backend.kernels.has_cut_word(
         text, ENDS
     ):  # which takes next to no time, and a marker has one, too
         return False

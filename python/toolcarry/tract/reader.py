@@ -7,7 +7,7 @@ from typing import Any
 
 from toolcarry.errors import InputError
 from toolcarry.policy import Policy
-from toolcarry.resolve import read_part
+from toolcarry.projection import read_part
 from toolcarry.tract.compile import Style, compile_messages
 from toolcarry.tract.find import hydrate, resolve_reference
 from toolcarry.tract.messages import export

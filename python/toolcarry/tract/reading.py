@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from toolcarry._backend import kernels
+from toolcarry import _backend
 from toolcarry._input.json import loads
 from toolcarry._pure.formats import UNKNOWN
 from toolcarry._pure.formats.message import Said, ToolResult
@@ -140,7 +140,7 @@ def message_drafts(
 def line_drafts(lines: Sequence[bytes], names: Names) -> list[list[Draft] | None]:
     """The commits of each line of a file, as it stands; ``None`` where it holds no object."""
     try:
-        found = kernels.read_lines(list(lines), ENDS)
+        found = _backend.kernels.read_lines(list(lines), ENDS)
     except ValueError as error:
         raise InputError(f"metadata: {error}", None) from None
     return [
@@ -180,7 +180,7 @@ def result_draft(
     """The commit of a tool result that is a text, with what the caller notes beside it."""
     metadata = {**free, **result_metadata(call_id, name, is_error=is_error)}
     flag_truncated(metadata, text)
-    tokens = kernels.count_tokens(text, ENCODING)
+    tokens = _backend.kernels.count_tokens(text, ENCODING)
     return Draft("tool", Kind.RESULT, encode_text(text), metadata, tokens)
 
 

@@ -11,10 +11,10 @@ from collections import Counter, deque
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from toolcarry._backend import kernels
+from toolcarry import _backend
 from toolcarry._pure.projection.blocks import Known
 from toolcarry._pure.projection.marker import name_all
-from toolcarry.pair import extract_tool_blocks
+from toolcarry.context import extract_tool_blocks
 from toolcarry.policy import Policy, check_type
 from toolcarry.tract.reading import results_of
 from toolcarry.tract.values import Kind
@@ -34,7 +34,7 @@ def project_with(
 ) -> list[dict[str, Any]]:
     """The projection of messages of whose calls, in their order, this is known beside what they say."""
     check_type("policy", policy, Policy)
-    new, _, _ = kernels.project(messages, policy, None, known)
+    new, _, _ = _backend.kernels.project(messages, policy, None, known)
     return messages if new is None else new
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
+from toolcarry._data import read_table
 from toolcarry._pure.context import rule_set
 from toolcarry._pure.dedupe import Judging
 from toolcarry._pure.dedupe.rules import is_named
@@ -12,10 +13,11 @@ from toolcarry._pure.pairing import Walk
 from toolcarry._pure.pairing.block import Entry
 from toolcarry._pure.projection import marker as markers
 from toolcarry._pure.projection.result_slot import Paths, site_at
-from toolcarry.own_tools import RETRIEVAL
 from toolcarry.policy import Policy
 from toolcarry.types import Decision
 
+RETRIEVAL: Final[str] = read_table("texts")["retrieval_tool"]
+"""The tool that gives a whole result back: what it gave is never replaced."""
 CLEARED: Decision = ("cleared", "", 0, 0)
 RULED_OUT: Decision = ("rule", "", 0, 0)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from toolcarry._backend import kernels
+from toolcarry import _backend
 
 __all__ = [
     "content_hash",
@@ -16,7 +16,7 @@ def content_hash(content: bytes) -> bytes:
     >>> content_hash(b"3 passed").hex()[:16]
     '000c110e9ef2e869'
     """
-    return kernels.hash_contents([content])[0]
+    return _backend.kernels.hash_contents([content])[0]
 
 
 def hash_range(given: str) -> tuple[bytes, bytes]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
-from toolcarry._backend import kernels
+from toolcarry import _backend
 from toolcarry._pure.history.hashing import WRONG_TYPES, commit_hash, row_seal
 from toolcarry.errors import StoreDamagedError
 from toolcarry.tract.store.database import Row
@@ -39,7 +39,7 @@ def read_rows(rows: list[Row], tenant: str, conversation: str) -> Iterator[Commi
     SQLite takes a value of any type, and so bits that flip may make one of another: what can't be proved, or read, is
     as wrong as what proves something else.
     """
-    proved = kernels.prove_rows(rows, tenant, conversation)
+    proved = _backend.kernels.prove_rows(rows, tenant, conversation)
     whole = rows if proved == len(rows) else rows[:proved]
     commits = commits_of(whole, conversation)
     yield from commits
@@ -75,7 +75,7 @@ def damaged(row: Row, reason: str) -> StoreDamagedError:
 
 def commits_of(rows: list[Row], conversation: str) -> list[CommitInfo]:
     """The commits of rows that are known to be what was written, up to the first that holds what never was."""
-    return kernels.commits_of(rows, conversation, CommitInfo, KINDS)
+    return _backend.kernels.commits_of(rows, conversation, CommitInfo, KINDS)
 
 
 def read_content(commit: CommitInfo, row: Sequence[Any]) -> bytes:
@@ -117,7 +117,7 @@ def opened(commit: CommitInfo, row: Sequence[Any]) -> bytes:
 def proved_contents(
     commits: Sequence[CommitInfo], contents: list[bytes]
 ) -> Iterator[tuple[CommitInfo, bytes]]:
-    hashes = kernels.hash_contents(contents)
+    hashes = _backend.kernels.hash_contents(contents)
     for commit, content, found in zip(commits, contents, hashes, strict=False):
         if found.hex() != commit.content_hash:
             shown = commit.commit_hash

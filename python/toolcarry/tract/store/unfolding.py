@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
-from toolcarry._backend import kernels
+from toolcarry import _backend
 from toolcarry._pure.history.metadata_delta import FOLDED
 from toolcarry.errors import StoreError
 from toolcarry.tract.store.database import Row, Value
@@ -56,7 +56,7 @@ def whole(row: Row, content: Row | None) -> Row:
     """A row with its metadata unfolded, by its stored content; the row itself where they don't belong together."""
     try:
         packing, size, data = content or (None, None, None)
-        metadata = kernels.unfold(row[6], unpack(packing, data, size))
+        metadata = _backend.kernels.unfold(row[6], unpack(packing, data, size))
     except (StoreError, ArithmeticError, TypeError, ValueError):
         return row
     return (*row[:6], metadata, *row[7:])

@@ -1,4 +1,8 @@
-"""Tool calls in a text history: for hosts that send plain turns, and would lose what their tools said."""
+"""Text history: a conversation as plain turns with a line for each tool call, and what it takes of a model's context.
+
+For hosts that send plain turns, and would lose what their tools said; and a tool by which an agent pages through the history
+of its own conversation.
+"""
 
 from __future__ import annotations
 
@@ -6,14 +10,26 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, Final
 
-from toolcarry._backend import kernels
+from toolcarry import _backend
 from toolcarry._input.document import open_body
 from toolcarry._input.objects import Body, Messages, Wire, as_object, is_too_deep, located, take
+from toolcarry.agent_config import AgentConfig, check_config
 from toolcarry.errors import ConfigError, InputError
 from toolcarry.policy import NO_LIMIT, check_type
+from toolcarry.projection import Style, define, given_arguments, whole_number
+from toolcarry.tokens import count_message_tokens, count_tokens
 from toolcarry.types import ENCODINGS, EncodingName, TextMessage, check_choice, check_limit
 
-__all__ = ["MAX_RESULT_LENGTH", "RecountReport", "Recounted", "TextMessage", "recount"]
+__all__ = [
+    "MAX_RESULT_LENGTH",
+    "ContextUsage",
+    "RecountReport",
+    "Recounted",
+    "conversation_data_tool",
+    "estimate_context_usage",
+    "read_conversation_data",
+    "recount",
+]
 
 MAX_RESULT_LENGTH: Final = 500
 """Characters of a result where nothing else is said."""
@@ -129,12 +145,12 @@ def recount(
     skipped_lines: tuple[int, ...] = ()
     try:
         if isinstance(given, bytes) and not records:
-            found, counts, skipped_lines = kernels.recount_body(given, turn_id, *limits)
+            found, counts, skipped_lines = _backend.kernels.recount_body(given, turn_id, *limits)
         else:
             if isinstance(given, bytes):
                 opened = open_body(given)
                 given, skipped_lines = list(opened.messages), opened.skipped_lines
-            found, counts = kernels.recount(given, records, turn_id, *limits)
+            found, counts = _backend.kernels.recount(given, records, turn_id, *limits)
     except InputError as error:
         raise located_in_calls(located(error, given), records) from None
     return Recounted(found, RecountReport(*counts, skipped_lines))
@@ -163,3 +179,147 @@ def as_records(tool_calls: object) -> list[Wire]:
             raise InputError(f"tool call {number} is not an object, but {kind}", number)
         records.append(record)
     return records
+
+
+@dataclass(frozen=True, slots=True)
+class ContextUsage:
+    """``tokens`` and ``chars`` of all that is sent; ``system_tokens`` are those of the system prompt, ``message_tokens``
+    those of each message of ``recounted``, the history itself.
+    """
+
+    tokens: int
+    chars: int
+    system_tokens: int
+    message_tokens: tuple[int, ...]
+    recounted: Recounted
+
+
+def estimate_context_usage(
+    messages: Messages | Body,
+    tool_calls: Sequence[Mapping[str, Any]] = (),
+    *,
+    config: AgentConfig,
+    system: str = "",
+    turn_id: str = "turn_id",
+    max_chars: int | None = None,
+    max_tokens: int | None = None,
+    encoding: EncodingName = "o200k_base",
+) -> ContextUsage:
+    """What a conversation takes that is sent as ``recount`` tells it, behind a system prompt.
+
+    The limit on results is that of ``config``; the other arguments are as in ``recount``, and so are the errors. A text that was
+    counted before is not counted again. Not counted is what a provider puts around texts.
+
+    >>> from toolcarry import AgentConfig
+    >>> usage = estimate_context_usage(
+    ...     [{"role": "user", "content": "one two three"}], system="four", config=AgentConfig("agent.json"))
+    >>> usage.tokens, usage.message_tokens
+    (4, (3,))
+    """
+    check_type("system", system, str)
+    check_config(config)
+    recounted = recount(
+        messages,
+        tool_calls=tool_calls,
+        turn_id=turn_id,
+        max_result_length=config.tool_result_max_length,
+        max_chars=max_chars,
+        max_tokens=max_tokens,
+        encoding=encoding,
+    )
+    system_tokens = count_tokens(system, encoding=encoding)
+    message_tokens = tuple(count_message_tokens(recounted.messages, encoding=encoding))
+    return ContextUsage(
+        system_tokens + sum(message_tokens),
+        len(system) + recounted.report.chars_after,
+        system_tokens,
+        message_tokens,
+        recounted,
+    )
+
+
+NAME: Final = "read_conversation_data"
+MESSAGES: Final = 20
+"""How many messages a page has where the model doesn't say."""
+MOST_CHARS: Final = 20_000
+"""Of a page; a message that is longer by itself is a page alone, in parts."""
+
+DESCRIPTION: Final = (
+    "Returns earlier messages of this conversation, oldest first, with a line for each tool that was called then and the "
+    "beginning of its result. Use it to look up what was said or done before."
+)
+PARAMETERS: Final[dict[str, Any]] = {
+    "type": "object",
+    "properties": {
+        "offset": {"type": "integer", "description": "The first message to return, from 0."},
+        "limit": {
+            "type": "integer",
+            "description": f"How many messages to return; {MESSAGES} by default.",
+        },
+        "character": {
+            "type": "integer",
+            "description": "Where to go on in the first message, where its last page broke off.",
+        },
+    },
+}
+
+
+def conversation_data_tool(style: Style = "openai") -> dict[str, Any]:
+    """The definition of ``read_conversation_data`` as a provider takes it.
+
+    >>> conversation_data_tool("anthropic")["name"]
+    'read_conversation_data'
+    """
+    return define(NAME, DESCRIPTION, PARAMETERS, style)
+
+
+def read_conversation_data(
+    messages: Messages | Body,
+    arguments: Mapping[str, Any] | str,
+    *,
+    config: AgentConfig,
+    tool_calls: Sequence[Mapping[str, Any]] = (),
+    turn_id: str = "turn_id",
+) -> str:
+    """Answer a call of ``read_conversation_data``: the messages that the model asks for, and where the next ones are.
+
+    ``arguments`` are those of the call, as an object or as JSON. The limit on results is that of ``config``, as in
+    ``estimate_context_usage``. Raises ``InputError`` for arguments that are none, ``ConfigError`` for a ``config`` that
+    is none, and as ``recount``.
+
+    >>> from toolcarry import AgentConfig
+    >>> talk = [{"role": "user", "content": "Fix it."}, {"role": "assistant", "content": "Done."}]
+    >>> print(read_conversation_data(talk, {"limit": 1}, config=AgentConfig("agent.json")))
+    [message 0, user]
+    Fix it.
+    [toolcarry: messages 0 to 1 of 2; next offset: 1]
+    """
+    check_config(config)
+    given = given_arguments(arguments)
+    offset = whole_number("offset", given.get("offset"), 0)
+    limit = whole_number("limit", given.get("limit"), MESSAGES)
+    character = whole_number("character", given.get("character"), 0)
+    length = config.tool_result_max_length
+    told = recount(messages, tool_calls=tool_calls, turn_id=turn_id, max_result_length=length)
+    history = told.messages
+    parts: list[str] = []
+    room = MOST_CHARS
+    number = min(offset, len(history))
+    for message in history[offset : offset + limit]:
+        content = message["content"][character:]
+        if len(content) > room and parts:
+            break
+        parts.append(f"[message {number}, {message['role']}]\n{content[:room]}")
+        if len(content) > room:
+            character += room
+            parts.append(
+                f"[toolcarry: message {number} goes on; next offset: {number}, character: {character}]"
+            )
+            return "\n".join(parts)
+        room -= len(content)
+        character = 0
+        number += 1
+    more = f"; next offset: {number}" if number < len(history) else ""
+    start = min(offset, len(history))
+    parts.append(f"[toolcarry: messages {start} to {number} of {len(history)}{more}]")
+    return "\n".join(parts)
