@@ -7,20 +7,21 @@
 
 use bumpalo::Bump;
 use libfuzzer_sys::Corpus;
-use toolcarry::carry::carry;
 use toolcarry::content::result_content;
+use toolcarry::context::carry;
+use toolcarry::context::limits::Limits;
+use toolcarry::context::policy::Settings;
+use toolcarry::dedupe::rules::RuleSet;
 use toolcarry::dialogue::dialogue;
+use toolcarry::formats::message::Said;
+use toolcarry::formats::{read_call, read_message, read_result};
+use toolcarry::input::Conversation;
+use toolcarry::input::messages::{List, Messages};
 use toolcarry::inspect::inspect;
-use toolcarry::limits::Limits;
-use toolcarry::messages::{List, Messages};
-use toolcarry::pair::Walk;
-use toolcarry::pieces::Piece;
-use toolcarry::read::{read_call, read_message, read_result};
-use toolcarry::rules::RuleSet;
-use toolcarry::said::Said;
-use toolcarry::scan::{Conversation, Scanned};
-use toolcarry::settings::Settings;
-use toolcarry::value::{Value, names};
+use toolcarry::json::scanned::Scanned;
+use toolcarry::json::value::{Value, names};
+use toolcarry::pairing::Walk;
+use toolcarry::text::piece::Piece;
 
 static WORDS: &str = include_str!("words.txt");
 const DEEPEST: usize = 12;

@@ -43,7 +43,7 @@ from wire import assistant, user
 from toolcarry import Converted, convert, dialogue
 from toolcarry._input.document import decode_messages
 from toolcarry.convert import Target
-from toolcarry.convert.request import plain_messages
+from toolcarry.convert.read import plain_messages
 
 BLOCKS = [
     Held("", "read", READ, (CODE.strip(),), False),

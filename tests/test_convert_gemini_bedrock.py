@@ -27,8 +27,8 @@ from validity import problems
 from wire import assistant, user
 
 from toolcarry import Loss, convert
-from toolcarry.convert import signature
-from toolcarry.convert.signature import UNSIGNED
+from toolcarry.convert import adapt
+from toolcarry.convert.adapt import UNSIGNED
 
 Wire = dict[str, Any]
 PNG = "iVBORw0KGgoAAAANSUhEUg=="
@@ -40,7 +40,7 @@ def pdf(title: str) -> Wire:
 
 
 def test_the_examples_are_true() -> None:
-    assert doctest.testmod(signature).failed == 0
+    assert doctest.testmod(adapt).failed == 0
 
 
 def test_a_whole_request_of_each() -> None:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from prepared import dump_metadata
 from strategies_text import json_values
 
-from toolcarry.tract.marks import ENDS
+from toolcarry.tract.commit_codec import ENDS
 
 Both = tuple[ModuleType, ModuleType]
 

@@ -26,7 +26,7 @@ from paired import Job, Rounds, duration, print_origin, print_table
 
 from toolcarry import count_tokens
 from toolcarry.tract import Tract
-from toolcarry.tract.imports import BATCH
+from toolcarry.tract.importing import BATCH
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "data"))
 sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))

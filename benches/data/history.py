@@ -11,7 +11,7 @@ import orjson
 from workload import SEED, Writer, session_record
 
 from toolcarry.tract.store.log import Draft
-from toolcarry.tract.values import Kind
+from toolcarry.tract.store.types import Kind
 
 BYTES = 4_096
 """Of a tool result."""

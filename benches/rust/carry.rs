@@ -11,15 +11,15 @@ use bumpalo::Bump;
 use divan::counter::BytesCount;
 use divan::{Bencher, black_box};
 use serde_json::{Value, json};
-use toolcarry::carry::{Carried, carry};
-use toolcarry::limits::Limits;
-use toolcarry::pieces::Piece;
-use toolcarry::rules::RuleSet;
-use toolcarry::scan::Conversation;
-use toolcarry::settings::{NO_LIMIT, Settings};
-use toolcarry::shell::has_side_effects;
+use toolcarry::context::limits::Limits;
+use toolcarry::context::policy::{NO_LIMIT, Settings};
+use toolcarry::context::{Carried, carry};
+use toolcarry::dedupe::rules::RuleSet;
+use toolcarry::dedupe::shell::has_side_effects;
+use toolcarry::input::Conversation;
 use toolcarry::text::Width;
-use toolcarry::truncate::{Keep, cut};
+use toolcarry::text::piece::Piece;
+use toolcarry::text::truncate::{Keep, cut};
 
 fn main() {
     divan::main();

@@ -12,8 +12,8 @@ use std::sync::LazyLock;
 use divan::counter::BytesCount;
 use divan::{Bencher, black_box};
 use toolcarry::text::Text;
+use toolcarry::text::truncate::Keep;
 use toolcarry::tokens::{Encoding, EncodingName};
-use toolcarry::truncate::Keep;
 
 fn main() {
     divan::main();

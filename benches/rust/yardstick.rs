@@ -1,10 +1,7 @@
 //! What a scan of JSON costs at least: strings told from what is around them, brackets counted, nothing else.
 //! `benches/compare/body.py` builds this with `rustc` and calls it in the same rounds as what it measures.
 
-use std::arch::x86_64::{
-    __m256i, _mm_clmulepi64_si128, _mm_cvtsi128_si64, _mm_set_epi64x, _mm_set1_epi8, _mm256_cmpeq_epi8,
-    _mm256_loadu_si256, _mm256_movemask_epi8, _mm256_or_si256, _mm256_set1_epi8,
-};
+use std::arch::x86_64::{__m256i, _mm256_cmpeq_epi8, _mm256_loadu_si256, _mm256_movemask_epi8, _mm256_or_si256, _mm256_set1_epi8, _mm_clmulepi64_si128, _mm_cvtsi128_si64, _mm_set1_epi8, _mm_set_epi64x};
 
 const ODD: u64 = 0xAAAA_AAAA_AAAA_AAAA;
 

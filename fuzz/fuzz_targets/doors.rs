@@ -10,22 +10,25 @@ use std::sync::LazyLock;
 
 use bumpalo::Bump;
 use libfuzzer_sys::fuzz_target;
-use toolcarry::carry::carry;
 use toolcarry::content::result_content;
+use toolcarry::context::carry;
+use toolcarry::context::limits::Measure;
+use toolcarry::context::output::Output;
+use toolcarry::context::policy::Settings;
+use toolcarry::dedupe::rules::{KeepBlock, Rule, RuleKey, RuleSet};
 use toolcarry::dialogue::dialogue;
+use toolcarry::input::Conversation;
+use toolcarry::input::messages::{Halt, List, Messages};
 use toolcarry::inspect::inspect;
-use toolcarry::limits::Measure;
-use toolcarry::messages::{Halt, List, Messages};
-use toolcarry::output::Output;
-use toolcarry::pair::Walk;
-use toolcarry::pieces::Piece;
-use toolcarry::recount;
-use toolcarry::rules::{KeepBlock, Kind, Rule, RuleKey, RuleSet};
-use toolcarry::scan::{Conversation, Fault, Refused, Scanned};
-use toolcarry::settings::Settings;
+use toolcarry::json::error::{Fault, Refused};
+use toolcarry::json::scanned::Scanned;
+use toolcarry::json::value::{Value, names};
+use toolcarry::pairing::Walk;
+use toolcarry::pairing::block::Kind;
+use toolcarry::text::piece::Piece;
+use toolcarry::text::truncate::Keep;
 use toolcarry::text::{OwnedText, Text};
-use toolcarry::truncate::Keep;
-use toolcarry::value::{Value, names};
+use toolcarry::text_history;
 
 const MARK: &[u8] = b"\xEF\xBB\xBF";
 
@@ -187,8 +190,8 @@ fn carried<'a, M: Messages<'a, Error: Debug>>(messages: M, asked: &Asked<'_>) ->
 fn told<'a, M: Messages<'a, Error: Debug>>(messages: &M, asked: &Asked<'_>) -> Result<(Vec<String>, String), String> {
     let Settings { total, limits, .. } = asked.settings;
     let total = Some((total, Measure::Characters));
-    let asked = recount::Asked { turn_id: Text::ascii("id"), max_result_length: limits.chars, total };
-    let found = plain(recount::recount(messages, None, asked))?;
+    let asked = text_history::Asked { turn_id: Text::ascii("id"), max_result_length: limits.chars, total };
+    let found = plain(text_history::recount(messages, None, asked))?;
     assert!(found.counts.chars_after <= asked.total.map_or(usize::MAX, |(total, _)| total));
     let line = |(role, content): (Text<'_>, Output<'_>)| format!("{}: {}", role.to_utf8(), written(content));
     Ok((found.messages.into_iter().map(line).collect(), format!("{:?}", found.counts)))

@@ -12,13 +12,13 @@ use std::borrow::Cow;
 
 use bumpalo::Bump;
 use libfuzzer_sys::fuzz_target;
-use toolcarry::limits::Limits;
-use toolcarry::project::{Decision, Decisions, Mend, OwnMend, Previous, Projected, Settings, project_body};
-use toolcarry::rules::RuleSet;
-use toolcarry::scan::Scanned;
-use toolcarry::settings::NO_LIMIT;
+use toolcarry::context::limits::Limits;
+use toolcarry::context::policy::NO_LIMIT;
+use toolcarry::dedupe::rules::RuleSet;
+use toolcarry::json::scanned::Scanned;
+use toolcarry::projection::{Decision, Decisions, Mend, OwnMend, Previous, Projected, Settings, project_body};
 use toolcarry::text::OwnedText;
-use toolcarry::truncate::Keep;
+use toolcarry::text::truncate::Keep;
 
 const MARK: &[u8] = b"\xEF\xBB\xBF";
 

@@ -4,16 +4,16 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use toolcarry::clean::{CLOSE_MARKER, OPEN_MARKER, clean, clean_line, is_clean};
 use toolcarry::content::Content;
-use toolcarry::fences::{Fenced, Source, fence, fence_into};
-use toolcarry::limits::{Limits, Measure};
-use toolcarry::output::{Output, Place};
-use toolcarry::pieces::Piece;
-use toolcarry::scan::Scanned;
-use toolcarry::summary::clean_summary;
+use toolcarry::context::fence::{Fenced, Source, fence, fence_into};
+use toolcarry::context::limits::{Limits, Measure};
+use toolcarry::context::output::{Output, Place};
+use toolcarry::context::summary::clean_summary;
+use toolcarry::json::scanned::Scanned;
+use toolcarry::text::piece::Piece;
+use toolcarry::text::sanitize::{CLOSE_MARKER, OPEN_MARKER, clean, clean_line, is_clean};
+use toolcarry::text::truncate::Keep;
 use toolcarry::text::{OwnedText, Text};
-use toolcarry::truncate::Keep;
 
 #[path = "../texts.rs"]
 mod texts;

@@ -9,9 +9,11 @@
 use bumpalo::Bump;
 use libfuzzer_sys::fuzz_target;
 use serde_json::{Deserializer, Value as Parsed};
-use toolcarry::scan::{Fault, MAX_DEPTH, Refused, Scanned, Written};
+use toolcarry::json::error::{Fault, Refused};
+use toolcarry::json::grammar::MAX_DEPTH;
+use toolcarry::json::scanned::{Scanned, Written};
+use toolcarry::json::value::{Key, Value};
 use toolcarry::text::{Text, Width};
-use toolcarry::value::{Key, Value};
 
 use surrogates::{stand_in, without_lone_surrogates};
 

@@ -3,7 +3,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use toolcarry::shell::has_side_effects;
+use toolcarry::dedupe::shell::has_side_effects;
 
 fuzz_target!(|data: &[u8]| {
     let line = String::from_utf8_lossy(data);

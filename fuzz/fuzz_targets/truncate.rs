@@ -3,8 +3,8 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use toolcarry::graphemes::{CodePoint, is_boundary};
-use toolcarry::truncate::{Keep, cut};
+use toolcarry::text::graphemes::{CodePoint, is_boundary};
+use toolcarry::text::truncate::{Keep, cut};
 
 #[path = "../texts.rs"]
 mod texts;

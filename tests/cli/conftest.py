@@ -15,7 +15,7 @@ from histories import say
 from toolcarry.cli import main
 from toolcarry.tract import Tract
 
-COMMAND = [sys.executable, "-m", "toolcarry.cli"]
+COMMAND = [sys.executable, "-m", "toolcarry"]
 EXAMPLE = Path(__file__).parents[2] / "examples" / "session.jsonl"
 
 Run = Callable[..., subprocess.CompletedProcess[bytes]]

@@ -131,10 +131,9 @@ def test_without_the_extra(environment, example, missing):
     assert b"pip install 'toolcarry[cli]'" in done.stderr
 
 
-@pytest.mark.parametrize("module", ["toolcarry", "toolcarry.cli"])
-def test_modules_run(environment, module):
+def test_the_module_runs(environment):
     done = subprocess.run(
-        [sys.executable, "-m", module, "--version"],
+        [sys.executable, "-m", "toolcarry", "--version"],
         capture_output=True,
         check=True,
         env=environment,

@@ -13,10 +13,7 @@ from hypothesis import strategies as st
 
 from toolcarry import ConfigError, load_config
 from toolcarry.config import Config, parse_config
-from toolcarry.config.environment import OTHERS, variable_of, variables
-from toolcarry.config.find import Place
-from toolcarry.config.load import load
-from toolcarry.config.refusals import place_of
+from toolcarry.config.load import OTHER_VARIABLES, Place, load, place_of, variable_of, variables
 from toolcarry.config.schema import keys, type_at
 from toolcarry.config.write import toml
 
@@ -25,7 +22,7 @@ PATHS = list(keys())
 
 def test_every_key_has_a_variable_of_its_own() -> None:
     assert len(variables()) == len(PATHS)
-    assert not set(variables()) & OTHERS
+    assert not set(variables()) & OTHER_VARIABLES
     assert variable_of(("thinking", "summarize", "max_tool_context_chars")) in variables()
     assert "TOOLCARRY_DEDUP_RULES" not in variables()
 
@@ -127,7 +124,7 @@ def test_an_unknown_variable_is_told_by_its_name_alone(
 ) -> None:
     path.write_text("serve.token_env = 'TOOLCARRY_SWITCH_TOKEN'")
     for name in (
-        *OTHERS - {"TOOLCARRY_CONFIG"},
+        *OTHER_VARIABLES - {"TOOLCARRY_CONFIG"},
         "TOOLCARRY_SWITCH_TOKEN",
         "TOOLCARRY_SERVE_PROT",
         "TOOLCARRY_A\x1b",

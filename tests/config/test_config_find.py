@@ -8,7 +8,7 @@ import pytest
 
 import toolcarry
 from toolcarry import Config, ConfigError, load_config
-from toolcarry.config.find import Place, find_file, user_folder
+from toolcarry.config.load import Place, find_file, user_folder
 
 
 def test_a_path_then_the_variable_then_the_users_file(

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from toolcarry import ConfigError
 from toolcarry.config import Config, parse_config
-from toolcarry.config.refusals import place_of
+from toolcarry.config.load import place_of
 from toolcarry.config.schema import KeyPath, allowed, has_mark, keys, struct_of, type_at
 from toolcarry.config.write import toml
 

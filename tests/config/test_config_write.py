@@ -12,8 +12,8 @@ from msgspec import convert
 
 from toolcarry._pure.text.sanitize import DIRTY
 from toolcarry.config import Config, parse_config
+from toolcarry.config.mask import hide
 from toolcarry.config.schema import root, struct_of
-from toolcarry.config.secrets import hide
 from toolcarry.config.write import plain_values, write_toml
 
 

@@ -3,7 +3,7 @@
 import asyncio
 
 from toolcarry import Policy
-from toolcarry.integrations.identity import RequestIdentity
+from toolcarry.integrations.identity import ModelRequest, RequestIdentity
 from toolcarry.integrations.pipeline import Processed, RequestPipeline
 
 ME = RequestIdentity("me", "c1", "a")
@@ -12,4 +12,4 @@ LONG = "x = 1\n" * 400
 
 
 def run(pipeline: RequestPipeline, body: bytes, identity: RequestIdentity | None = ME) -> Processed:
-    return asyncio.run(pipeline.process(body, identity))
+    return asyncio.run(pipeline.process(ModelRequest(body, identity)))

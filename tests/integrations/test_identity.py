@@ -11,13 +11,14 @@ from toolcarry._input.request_fields import read_fields
 from toolcarry.integrations.identity import (
     Identification,
     RequestIdentity,
+    RequestView,
     backend_of,
     bounded,
     conversation_of,
     is_side_request,
+    opening,
     tenant_of,
 )
-from toolcarry.integrations.request import RequestView, opening
 
 UUID = "0b1c2d3e-4f50-6172-8394-a5b6c7d8e9f0"
 

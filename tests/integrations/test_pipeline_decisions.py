@@ -10,7 +10,7 @@ from pipelines import CUT, LONG, ME, run
 
 from toolcarry import Policy
 from toolcarry._input.request_fields import read_fields
-from toolcarry.integrations.identity import RequestIdentity
+from toolcarry.integrations.identity import ModelRequest, RequestIdentity
 from toolcarry.integrations.pipeline import RequestPipeline
 
 # A conversation goes on
@@ -61,7 +61,7 @@ def test_decisions_are_about_what_was_sent_and_not_what_came() -> None:
             return Changed(body.replace(b"Look.", b"Context. Look."), True)
 
     pipeline = RequestPipeline(transformer=Beginning(), projection=PATIENT)
-    asyncio.run(pipeline.process(FIRST, ME, read_fields(FIRST)))
+    asyncio.run(pipeline.process(ModelRequest(FIRST, ME, read_fields(FIRST))))
     pipeline = with_decisions_of(pipeline)
     assert "superseded" in first_result(run(pipeline, SECOND).body)
     sent = SECOND.replace(b"Look.", b"Context. Look.")

@@ -14,7 +14,7 @@ from pipelines import CUT, LONG, ME, run
 
 from toolcarry import ConfigError, Policy, inspect, project_body
 from toolcarry.integrations import pipeline as module
-from toolcarry.integrations.identity import RequestIdentity
+from toolcarry.integrations.identity import ModelRequest, RequestIdentity
 from toolcarry.integrations.pipeline import Processed, RequestPipeline
 
 
@@ -121,7 +121,7 @@ def test_a_projection_that_takes_too_long_is_left_out(monkeypatch: pytest.Monkey
         raise AssertionError
 
     async def process(body: bytes) -> None:
-        done = await pipeline.process(body, ME)
+        done = await pipeline.process(ModelRequest(body, ME))
         is_over.set()
         assert done.body is body
 
@@ -136,7 +136,7 @@ def test_an_end_is_no_failure(end: BaseException) -> None:
     async def process() -> None:
         pipeline = RequestPipeline(transformer=Failing(end))
         with pytest.raises(type(end)):
-            await pipeline.process(conversation(), ME)
+            await pipeline.process(ModelRequest(conversation(), ME))
         with pytest.raises(type(end)):
             await pipeline.answered(Processed(b"", ME))
         assert not +pipeline.counts
@@ -147,7 +147,7 @@ def test_an_end_is_no_failure(end: BaseException) -> None:
 def test_a_cancelled_request_is_cancelled() -> None:
     async def process() -> None:
         pipeline = RequestPipeline(transformer=Slow())
-        task = asyncio.create_task(pipeline.process(conversation(), ME))
+        task = asyncio.create_task(pipeline.process(ModelRequest(conversation(), ME)))
         await asyncio.sleep(0)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):

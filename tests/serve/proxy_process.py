@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-COMMAND = [sys.executable, "-m", "toolcarry.cli", "serve"]
+COMMAND = [sys.executable, "-m", "toolcarry", "serve"]
 
 
 @contextmanager

@@ -16,7 +16,7 @@ from sdk_turns import PROVIDERS, SAY
 from upstreams import AnthropicFake, OllamaFake, OpenAIFake, Turn
 
 from toolcarry.integrations.asgi import headers_of
-from toolcarry.integrations.request import RequestView
+from toolcarry.integrations.identity import RequestView
 from toolcarry.serve import upstream_of
 
 pytestmark = pytest.mark.sdk

@@ -10,10 +10,9 @@ from upstreams import AnthropicFake, OpenAIFake, Turn
 
 from toolcarry.config import Serve, Upstream
 from toolcarry.errors import ConfigError
-from toolcarry.integrations.request import RequestView
+from toolcarry.integrations.identity import RequestView
 from toolcarry.serve import create_app
-from toolcarry.serve.control import is_local
-from toolcarry.serve.routing import RoutingError, Switches, route
+from toolcarry.serve.routing import RoutingError, Switches, is_local, route
 
 pytestmark = pytest.mark.sdk
 

@@ -11,8 +11,8 @@ from real import TRANSCRIPTS, real_conversations
 import toolcarry
 from toolcarry import ConfigError, dialogue, extract_tool_blocks
 from toolcarry.summarize import ExtractiveSummarizer, run_summarizer
-from toolcarry.summarize.decisions import find_decisions
-from toolcarry.summarize.turns import Turn
+from toolcarry.summarize.dialogue import Turn
+from toolcarry.summarize.extractive import find_decisions
 
 CASES = Path(__file__).parent / "cases"
 

@@ -9,8 +9,7 @@ from real import TRANSCRIPTS, real_conversations
 
 from toolcarry import dialogue
 from toolcarry.summarize import strip_injected
-from toolcarry.summarize.injected import DROPPED, UNWRAPPED, strip_reasoning
-from toolcarry.summarize.turns import split_turns
+from toolcarry.summarize.dialogue import DROPPED, UNWRAPPED, split_turns, strip_reasoning
 
 OPEN = "<system-reminder>"
 CLOSE = "</system-reminder>"

@@ -29,7 +29,7 @@ from toolcarry.summarize import (
     Summarizer,
     Summary,
 )
-from toolcarry.summarize.summaries import ENTRY_BYTES
+from toolcarry.summarize.guard import ENTRY_BYTES
 
 
 def test_a_summary_is_made_once(ask: Ask, recorder: type[Recorder]) -> None:

@@ -19,7 +19,7 @@ from toolcarry.summarize import (
     Summaries,
     Summary,
 )
-from toolcarry.summarize.calls import MAX_THREADS
+from toolcarry.summarize.guard import MAX_THREADS
 
 
 def test_a_thread_that_is_late_is_left_behind(ask: Ask) -> None:

@@ -5,8 +5,7 @@ from typing import Any
 import pytest
 
 from toolcarry import Notes, ToolBlock, extract_tool_blocks
-from toolcarry.summarize.files import files_touched
-from toolcarry.summarize.tasks import Task, read_tasks
+from toolcarry.summarize.extractive import Task, files_touched, read_tasks
 
 A, B, C = Task("a", is_done=True), Task("b", is_in_progress=True), Task("c")
 

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from clocks import Clock, async_wait_until
 from definition_styles import NEED_A_SCHEMA, STYLES, WRITERS, Said, joined, no_arguments
+from late_threads import CountingCache
 
 from toolcarry.errors import ConfigError
 from toolcarry.tool_cache import MemoryToolCache, ToolCache, convert_tools
@@ -138,21 +139,6 @@ class SlowStore(SharedToolCache):
 
     def _write(self, name: str, value: bytes) -> None:
         self.values[name] = value
-
-
-class CountingCache(ToolCache):
-    """Knows how many of its looks are not over yet, of those that a thread goes on with, too."""
-
-    running = 0
-
-    def _resolve(self, *asked: Any) -> Any:
-        with self._lock:
-            self.running += 1
-        try:
-            return super()._resolve(*asked)
-        finally:
-            with self._lock:
-                self.running -= 1
 
 
 async def let_go(cache: CountingCache, store: SlowStore) -> None:

@@ -6,10 +6,10 @@ import asyncio
 import logging
 import statistics
 import time
-from functools import partial
 
 import pytest
-from clocks import Clock
+from clocks import Clock, wait_until
+from late_threads import CountingCache
 from redis_caches import (
     MOST,
     TOOLS,
@@ -58,11 +58,16 @@ def test_who_asks_a_redis_that_stands_still_waits_no_longer_than_is_promised(
 ) -> None:
     """Each of these requests comes after the pause, so that it asks, and waits in vain."""
     clock = Clock()
-    cache = hurried(redis_server.url, pause=2.0, clock=clock)
+    cache = CountingCache(RedisToolCache(redis_server.url, pause=2.0, clock=clock))
+
+    def pause() -> None:
+        wait_until(lambda: not cache.running, what="a thread that is late to fail")
+        clock.advance(2)
+
     cache.resolve("m", TOOLS)
     redis_server.stop()
     for request in (None, TOOLS[:1]):
-        found, times = asked(cache, way, *[request] * 15, between=partial(clock.advance, 2))
+        found, times = asked(cache, way, *[request] * 15, between=pause)
         assert {each.source for each in found} == {"cache" if request is None else "request"}
         assert 0.005 < statistics.median(times) < MOST  # the longest may be another program's
 

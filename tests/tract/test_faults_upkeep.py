@@ -10,7 +10,7 @@ import pytest
 
 from toolcarry.errors import StoreBusyError, StoreError, StoreVersionError
 from toolcarry.tract import Tract
-from toolcarry.tract.store import move
+from toolcarry.tract.store import archive
 from toolcarry.tract.store.schema import VERSION
 
 LATER = datetime.now(UTC) + timedelta(days=1)
@@ -101,7 +101,7 @@ KILL = """
 import os, signal, sys
 from datetime import UTC, datetime, timedelta
 from toolcarry.tract import Tract
-from toolcarry.tract.store import move
+from toolcarry.tract.store import archive
 
 def die(*_, **__):
     os.kill(os.getpid(), signal.SIGKILL)
@@ -110,13 +110,13 @@ def go():
     with Tract.open(sys.argv[1]) as tract:
         tract.archive(sys.argv[2], before=datetime.now(UTC) + timedelta(days=1))
 """
-KILL_BEFORE_FORGET = f"{KILL}\nmove.forget = die\ngo()"
+KILL_BEFORE_FORGET = f"{KILL}\narchive.forget = die\ngo()"
 KILL_WITHIN_COPY = f"""{KILL}
-plain = move.copy_rows
+plain = archive.copy_rows
 def once(*arguments):
-    move.copy_rows = die
+    archive.copy_rows = die
     return plain(*arguments)
-move.copy_rows = once
+archive.copy_rows = once
 go()
 """
 
@@ -124,7 +124,7 @@ go()
 def test_an_archive_of_what_goes_on_meanwhile_leaves_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    plain = move.forget
+    plain = archive.forget
     with Tract.open(tmp_path / "history.db") as tract:
         tract.user("first")
 
@@ -132,7 +132,7 @@ def test_an_archive_of_what_goes_on_meanwhile_leaves_it(
             tract.user("second")
             return plain(*arguments, **options)  # type: ignore[arg-type]
 
-        monkeypatch.setattr(move, "forget", late)
+        monkeypatch.setattr(archive, "forget", late)
         assert tract.archive(tmp_path / "archive.db", before=LATER).conversations == ()
         assert len(tract.log()) == 2
 

@@ -13,7 +13,7 @@ from real import TRANSCRIPTS
 
 from toolcarry import InputError, convert
 from toolcarry.tract import ImportResult, Tract
-from toolcarry.tract.imports import BATCH
+from toolcarry.tract.importing import BATCH
 
 SESSION = Path(__file__).parents[2] / "examples" / "session.jsonl"
 

@@ -17,7 +17,7 @@ import pytest
 from toolcarry.errors import StoreDamagedError, StoreVersionError
 from toolcarry.tract import Kind, Tract
 from toolcarry.tract.store.schema import MIGRATIONS, POSTGRES, VERSION
-from toolcarry.tract.store.sqlite_file import APPLICATION
+from toolcarry.tract.store.sqlite import APPLICATION
 
 WRITTEN = Path(__file__).with_name("store_1.sql").read_text()
 TABLES = ("tract_conversations", "tract_contents", "tract_commits", "tract_lost")

@@ -13,8 +13,8 @@ import sys
 from collections.abc import Sequence
 from contextlib import suppress
 
-from toolcarry.cli.codes import BROKEN_PIPE, FAILED, INTERRUPTED, USAGE, FileError, store_code
-from toolcarry.cli.screen import one_line
+from toolcarry.cli.exit_codes import BROKEN_PIPE, FAILED, INTERRUPTED, USAGE, FileError, store_code
+from toolcarry.cli.terminal import one_line
 from toolcarry.errors import ConfigError, StoreError
 
 __all__ = ["main"]
@@ -65,7 +65,7 @@ def main(args: Sequence[str] | None = None) -> int:
 
 def run(args: Sequence[str] | None) -> int:
     """What the command exits with; typer ends every command with ``SystemExit``."""
-    from toolcarry.cli.app import app  # noqa: PLC0415 - typer may be missing
+    from toolcarry.cli.app import app  # noqa: PLC0415 - needs the extra "cli"
 
     try:
         app(args=args, prog_name="toolcarry")

@@ -1,4 +1,4 @@
-"""The commands and their options; what they do stands in a file of its own for each."""
+"""The commands and their options. Each command has a module of its own."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import typer
 
 from toolcarry import __version__
 from toolcarry.cli.carry import carry_files
-from toolcarry.cli.codes import EXIT_CODES, USAGE
 from toolcarry.cli.config import config
 from toolcarry.cli.convert import convert_file
+from toolcarry.cli.exit_codes import EXIT_CODES, USAGE
 from toolcarry.cli.history import history
 from toolcarry.cli.inspect import inspect_files
 from toolcarry.cli.options import (
@@ -22,11 +22,13 @@ from toolcarry.cli.options import (
     MaxResultTokens,
     OutputFile,
     Strict,
+    read_encoding,
+    read_limit,
+    read_policy,
 )
 from toolcarry.cli.project import project_file
 from toolcarry.cli.recount import recount_file
 from toolcarry.cli.serve import serve
-from toolcarry.cli.values import read_encoding, read_limit, read_policy
 
 app = typer.Typer(
     help="Tool results in the conversations of LLM agents: what a session holds, and what of it to carry on.",

@@ -1,7 +1,4 @@
-"""``toolcarry config``: whether the settings are good, and what they are.
-
-The settings' own library is imported when a command runs.
-"""
+"""``toolcarry config``: check the settings and show them."""
 
 from __future__ import annotations
 
@@ -13,14 +10,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from toolcarry.cli.codes import EXIT_CODES, NOT_FOUND, USAGE, FileError
-from toolcarry.cli.output import Output, json_line
-from toolcarry.cli.screen import Screen, label, one_line
+from toolcarry.cli.exit_codes import EXIT_CODES, NOT_FOUND, USAGE, FileError
+from toolcarry.cli.io import Output, json_line
+from toolcarry.cli.terminal import Screen, label, one_line
 
 if TYPE_CHECKING:
     from toolcarry.config import Config
-    from toolcarry.config.find import Place
-    from toolcarry.config.load import Loaded
+    from toolcarry.config.load import Loaded, Place
 
 __all__ = ["config"]
 
@@ -67,8 +63,8 @@ def show(
     ] = False,
 ) -> None:
     """Print all settings as TOML that can be loaded again, passwords hidden, and where each comes from."""
-    from toolcarry.config.schema import dotted  # noqa: PLC0415 - slow
-    from toolcarry.config.write import plain_values, write_toml  # noqa: PLC0415 - slow
+    from toolcarry.config.schema import dotted  # noqa: PLC0415 - imports msgspec
+    from toolcarry.config.write import plain_values, write_toml  # noqa: PLC0415 - imports msgspec
 
     out = Output()
     place, loaded = load_settings(file, Screen())
@@ -84,8 +80,7 @@ def show(
 
 def load_settings(file: str | None, screen: Screen) -> tuple[Place | None, Loaded]:
     """Where the settings are looked for, and what they are; names in the environment that set nothing are told."""
-    from toolcarry.config.find import find_file  # noqa: PLC0415 - slow
-    from toolcarry.config.load import load  # noqa: PLC0415 - slow
+    from toolcarry.config.load import find_file, load  # noqa: PLC0415 - imports msgspec
 
     place = find_file(file)
     if place is not None and place.is_asked:

@@ -1,15 +1,14 @@
-"""``toolcarry convert``: a file in, the same conversation as another provider's request out."""
+"""``toolcarry convert``: write a conversation as the request of another provider."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from toolcarry import convert
-from toolcarry.cli.codes import FAILED
-from toolcarry.cli.files import for_each
-from toolcarry.cli.output import Output, json_line
-from toolcarry.cli.screen import Screen, label, one_line
-from toolcarry.cli.values import read_choice
+from toolcarry.cli.exit_codes import FAILED
+from toolcarry.cli.io import Output, for_each, json_line
+from toolcarry.cli.options import read_choice
+from toolcarry.cli.terminal import Screen, label, one_line
 from toolcarry.convert import KINDS, TARGETS, Loss, Target
 
 FINDINGS = ("orphan_call", "orphan_result", "skipped_lines")

@@ -1,22 +1,442 @@
-"""``toolcarry history``: its commands and their options. What they do stands in ``history_import`` and ``history_read``."""
+"""``toolcarry history``: import conversations into a store, list, show, verify and export them.
+
+Commands that read open the store for reading only. Text of a conversation is shown without controls and escapes;
+``show --raw`` and ``export`` give the bytes.
+"""
 
 from __future__ import annotations
 
-from typing import Annotated
+import errno
+import json
+import os
+import stat
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from toolcarry.cli.codes import EXIT_CODES, USAGE
-from toolcarry.cli.history_import import import_files
-from toolcarry.cli.history_read import (
-    export_lines,
-    show_commit,
-    show_log,
-    show_stats,
-    show_turns,
-    verify_store,
-)
-from toolcarry.cli.history_store import Store
+from toolcarry._pure.text.sanitize import clean
+from toolcarry._util.plural import counted
+from toolcarry.cli.exit_codes import EXIT_CODES, FAILED, NOT_FOUND, USAGE, FileError
+from toolcarry.cli.io import STDIN, Output, for_each_name, json_line, reading
+from toolcarry.cli.terminal import LONGEST, Screen, columns, label, one_line, render
+from toolcarry.errors import ConfigError, InputError
+
+if TYPE_CHECKING:
+    from toolcarry.tract import CommitInfo, Damage, ImportResult, Stats, ToolTurn, Tract
+SERVERS: Final = ("postgresql://", "postgres://")
+DEFAULT_CONVERSATION: Final = "default"
+"""The conversation that has no other name, as at ``Tract.open``."""
+MOST_NAMED: Final = 5
+"""How many conversations are named where the one that was asked for is not among them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    """Where a store is, and whose conversations are meant."""
+
+    db: str
+    tenant: str
+    busy_timeout: float
+
+    @property
+    def files(self) -> list[str]:
+        """The file that is not to be written over."""
+        return [] if self.db.startswith(SERVERS) else [self.db]
+
+    def check(self, *, is_new_allowed: bool) -> None:
+        """Raise ``FileError`` where there can't be a store, and ``ConfigError`` where its settings are none.
+
+        What is there is told at opening it.
+        """
+        from toolcarry.tract.store.validate import check_name, check_timeout  # noqa: PLC0415 - imports apsw
+
+        if self.db == ":memory:":
+            raise FileError("--db :memory: ends with the command; name a file or a URL", USAGE)
+        if self.db and "\0" not in self.db and self.files:
+            check_file(self.db, is_new_allowed=is_new_allowed)
+        check_name("tenant", self.tenant)
+        check_timeout("busy_timeout", self.busy_timeout)
+
+    def write(self) -> Tract:
+        """Open the store for writing; a new one where there is none."""
+        return self._open(is_read_only=False)
+
+    @contextmanager
+    def read(self, name: str | None) -> Iterator[Tract]:
+        """Open a conversation that is there for reading."""
+        with self.read_all() as tract:
+            yield tract.in_conversation(find_conversation(name, tract.conversations()))
+
+    def read_all(self) -> Tract:
+        """Open the store as a whole for reading."""
+        return self._open(is_read_only=True)
+
+    def _open(self, *, is_read_only: bool) -> Tract:
+        from toolcarry.tract import Tract  # noqa: PLC0415 - imports apsw
+
+        self.check(is_new_allowed=not is_read_only)
+        return Tract.open(
+            self.db,
+            tenant=self.tenant,
+            busy_timeout=self.busy_timeout,
+            read_only=is_read_only,
+        )
+
+
+def check_file(name: str, *, is_new_allowed: bool) -> None:
+    """Raise ``FileError`` where there is no file that may be a store; what else is wrong is told at opening it."""
+    path = Path(os.path.realpath(name))
+    try:
+        if path.is_dir():
+            raise FileError(f"--db {label(name)}: is a directory", FAILED)
+        if is_new_allowed and not path.parent.is_dir():
+            raise FileError(f"--db {label(name)}: no such directory", NOT_FOUND)
+        if not is_new_allowed and not path.exists():
+            raise FileError(f"--db {label(name)}: no such file", NOT_FOUND)
+    except OSError as error:
+        code = NOT_FOUND if error.errno == errno.ENAMETOOLONG else FAILED
+        raise FileError(f"--db {label(name)}: cannot read: {error.strerror}", code) from None
+
+
+def find_conversation(name: str | None, there: list[str]) -> str:
+    """The conversation of that name; where none is named, the only one, or else ``default``.
+
+    Raises ``FileError`` where it is not there; it names some that are.
+    """
+    if name is None:
+        name = there[0] if len(there) == 1 else DEFAULT_CONVERSATION
+    if name in there:
+        return name
+    named = ", ".join(repr(one_line(other)) for other in there[:MOST_NAMED])
+    more = f" and {len(there) - MOST_NAMED:,} more" if len(there) > MOST_NAMED else ""
+    known = f"there are {named}{more}" if there else "there is none"
+    raise FileError(f"no conversation {one_line(name)!r}; {known}", NOT_FOUND)
+
+
+PACKED: Final = (".gz", ".zst", ".zstd")
+
+
+def import_files(
+    names: Sequence[str], store: Store, conversation: str | None, *, is_json: bool
+) -> int:
+    """Take in every file; the exit code."""
+    if STDIN in names:
+        raise FileError("-: stdin can't be imported; name a file", USAGE)
+    store.check(is_new_allowed=True)
+    screen = Screen()
+    out = Output() if is_json else None
+    is_free = out is None or not out.is_terminal
+    try:
+        with ExitStack() as stack:
+            work = Importer(screen, out, store, conversation, stack)
+            return for_each_name(names, work.import_one, screen, is_free=is_free)
+    except KeyboardInterrupt:
+        screen.say(
+            "interrupted: what is in the store is whole; the same command goes on from there"
+        )
+        raise
+
+
+class Importer:
+    """Imports one file after another. The store is opened, and made, for the first one that is a conversation."""
+
+    def __init__(
+        self,
+        screen: Screen,
+        out: Output | None,
+        store: Store,
+        conversation: str | None,
+        stack: ExitStack,
+    ) -> None:
+        self._screen = screen
+        self._out = out
+        self._store = store
+        self._conversation = conversation
+        self._stack = stack
+        self._tract: Tract | None = None
+        self._owners: dict[str, str] = {}
+
+    def import_one(self, name: str) -> int:
+        """Take in one file."""
+        from toolcarry.tract.importing import read_transcript  # noqa: PLC0415 - imports apsw
+
+        with reading():
+            if not name or "\0" in name:
+                raise FileNotFoundError
+            mode = Path(name).stat().st_mode
+        try:
+            if self._tract is None and (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+                with reading():  # what is a pipe could not be read again
+                    read_transcript(name)
+            tract = self._open(self._name_of(name))
+            with reading():
+                result = tract.import_transcript(name, progress=self._screen.move)
+        except InputError as error:
+            reason = str(error).removeprefix(f"{name}: ")
+            raise FileError(one_line(reason, 400), FAILED) from None
+        if self._out is None:
+            self._screen.say(f"{label(name)}: {import_line(result, tract.conversation)}")
+        else:
+            line = {"file": name, "conversation": tract.conversation, **asdict(result)}
+            self._out.write(json_line(line))
+        return 0
+
+    def _open(self, conversation: str) -> Tract:
+        if self._tract is None:
+            self._tract = self._stack.enter_context(self._store.write())
+        try:
+            return self._tract.in_conversation(conversation)
+        except ConfigError as error:  # a file's name may hold what a conversation's may not
+            raise FileError(one_line(str(error), 400), USAGE) from None
+
+    def _name_of(self, name: str) -> str:
+        """The conversation that a file goes into; two files don't share one unless that was asked for."""
+        if self._conversation is not None:
+            return self._conversation
+        found = stem(name)
+        owner = self._owners.setdefault(found, name)
+        if os.path.realpath(owner) != os.path.realpath(name):
+            raise FileError(
+                f"the conversation {one_line(found)!r} is that of {label(owner)} already; "
+                "import this file by itself, with --conversation",
+                USAGE,
+            )
+        return found
+
+
+def stem(name: str) -> str:
+    """A file's name without folder and extension, and as if it were not packed; a folder's as it stands.
+
+    >>> stem("sessions/fix-the-parser.jsonl.gz")
+    'fix-the-parser'
+    """
+    path = Path(os.path.abspath(name))  # noqa: PTH100 - a link's own name counts, and "." has none
+    if path.is_dir():
+        return path.name
+    return Path(path.stem).stem if path.suffix in PACKED else path.stem
+
+
+def import_line(result: ImportResult, conversation: str) -> str:
+    """What an import did, on one line."""
+    parts = [
+        counted(result.lines, "record"),
+        counted(result.commits, "new commit"),
+    ]
+    parts += [f"{result.unread:,} of them no JSON object"] if result.unread else []
+    parts += [f"{result.skipped:,} skipped"]
+    return f"{', '.join(parts)}; conversation {one_line(conversation)!r}"
+
+
+DIGITS: Final = 12
+"""Of a hash that is shown in a list; eight are enough to name a commit."""
+LEAST_TEXT: Final = 20
+"""How many characters of a text are shown, however narrow the terminal is."""
+COUNTS: Final = ("commits", "tokens", "content_bytes", "stored_bytes")
+
+
+def show_log(store: Store, conversation: str | None, limit: int | None, *, is_json: bool) -> None:
+    """Write a line for each commit, newest first."""
+    out = Output()
+    with store.read(conversation) as tract:
+        for commit in tract.log(limit):
+            if is_json:
+                out.write(json_line(as_fields(commit)))
+            else:
+                out.write(f"{log_line(tract, commit, out)}\n".encode())
+
+
+def log_line(tract: Tract, commit: CommitInfo, out: Output) -> str:
+    calls = commit.metadata.get("tool_calls", ())
+    name = commit.name or ", ".join(call["name"] for call in calls)
+    head = (
+        f"{short(commit)}  {shown_time(commit.created_at)}  {one_line(commit.role, 10):10}  "
+        f"{one_line(name, 20):20}  {commit.token_count:>8,}  "
+    )
+    width = columns(sys.stdout) - len(head) if out.is_terminal else LONGEST
+    line = tract.get_content(commit).strip().partition("\n")[0].rstrip("\r")
+    return f"{head}{one_line(line, max(width, LEAST_TEXT))}".rstrip()
+
+
+def show_commit(
+    store: Store, conversation: str | None, given: str, *, is_raw: bool, is_json: bool
+) -> None:
+    """Write what a commit is, and its text; or its bytes alone."""
+    out = Output()
+    with store.read(conversation) as tract:
+        commit = tract.get_commit(given)
+        if is_raw:
+            out.write(tract.get_source(commit))
+            return
+        text = tract.get_content(commit)
+        is_result = commit.kind.name in ("RESULT", "EDIT")
+        versions = tract.history_of(commit.commit_hash) if is_result else [commit]
+    if is_json:
+        hashes = [version.commit_hash for version in versions]
+        out.write(json_line({**as_fields(commit), "versions": hashes, "content": text}))
+        return
+    fields = "".join(f"{title:12}  {value}\n" for title, value in facts(commit, versions))
+    body = clean(text)
+    end = "" if body.endswith("\n") or not body else "\n"
+    out.write(f"{fields}\n{body}{end}".encode())
+
+
+def facts(commit: CommitInfo, versions: list[CommitInfo]) -> Iterator[tuple[str, str]]:
+    """What is known of a commit, each with its title."""
+    yield "commit", commit.commit_hash
+    yield "parent", commit.parent_hash or "none: the first"
+    yield "conversation", one_line(commit.conversation, 400)
+    yield "sequence", f"{commit.sequence:,}"
+    yield "role", one_line(commit.role)
+    yield "kind", commit.kind.name.lower()
+    yield "tokens", f"{commit.token_count:,}"
+    yield "created", shown_time(commit.created_at)
+    for key, value in commit.metadata.items():
+        values = value if key == "tool_calls" else [value]
+        for each in values:
+            text = each if isinstance(each, str) else json.dumps(each, ensure_ascii=False)
+            yield one_line(key, 40), one_line(text, 400)
+    for version in versions if len(versions) > 1 else ():
+        mark = "  (this one)" if version == commit else ""
+        size = counted(version.token_count, "token")
+        yield "version", f"{short(version)}  {shown_time(version.created_at)}  {size}{mark}"
+
+
+def show_turns(store: Store, conversation: str | None, name: str | None, *, is_json: bool) -> None:
+    """Write each turn: what was called, and below it what came back."""
+    out = Output()
+    with store.read(conversation) as tract:
+        turns = tract.find_tool_turns(name)
+    for turn in turns:
+        out.write(json_line(turn_fields(turn)) if is_json else turn_lines(turn).encode())
+
+
+def turn_fields(turn: ToolTurn) -> dict[str, Any]:
+    results = [
+        {**as_fields(result), "is_error": result.is_error, "name": result.name}
+        for result in turn.results
+    ]
+    return {
+        "call": as_fields(turn.call),
+        "tool_names": list(turn.tool_names),
+        "results": results,
+        "total_tokens": turn.total_tokens,
+    }
+
+
+def turn_lines(turn: ToolTurn) -> str:
+    names = ", ".join(one_line(name, 40) for name in turn.tool_names)
+    lines = [f"{short(turn.call)}  {names}  {counted(turn.total_tokens, 'token')}"]
+    for result in turn.results:
+        failed = "  failed" if result.is_error else ""
+        name = one_line(result.name or "", 40)
+        size = counted(result.token_count, "token")
+        lines.append(f"  {short(result)}  {name}  {size}{failed}")
+    missing = unanswered(turn)
+    if missing:
+        lines.append(f"  {missing:,} without a result")
+    return "".join(f"{line}\n" for line in lines)
+
+
+def unanswered(turn: ToolTurn) -> int:
+    """How many calls have no result. A call may have several, and one without an id is told by its number alone."""
+    answers = [result.tool_call_id or "" for result in turn.results]
+    ids = [call["id"] for call in turn.call.metadata["tool_calls"]]
+    named = sum(bool(each) and each not in answers for each in ids)
+    return named + max(0, ids.count("") - answers.count(""))
+
+
+def export_lines(store: Store, conversation: str | None, output: str | None) -> None:
+    """Write a conversation as it came."""
+    with store.read(conversation) as tract, Output(output, store.files) as out:
+        for chunk in tract.export():
+            out.write(chunk)
+
+
+def verify_store(store: Store, *, is_json: bool) -> int:
+    """Check everything, and write what is damaged; 1 where anything is."""
+    out = Output()
+    with store.read_all() as tract:
+        result = tract.verify()
+    if is_json:
+        out.write(json_line({**asdict(result), "is_whole": result.is_whole}))
+        return 0 if result.is_whole else FAILED
+    for kind, found in (("damaged", result.damaged), ("lost", result.lost)):
+        for damage in found:
+            out.write(f"{kind}: {damage_line(damage)}\n".encode())
+    whole = "all whole" if result.is_whole else ""
+    counts = f"{len(result.damaged):,} damaged, {len(result.lost):,} lost before"
+    out.write(f"{counted(result.checked, 'commit')} checked; {whole or counts}\n".encode())
+    return 0 if result.is_whole else FAILED
+
+
+def damage_line(damage: Damage) -> str:
+    """What is wrong, and where."""
+    place = ""
+    if damage.sequence is not None:
+        tenant = f"tenant {one_line(damage.tenant)!r}, " if damage.tenant else ""
+        found = f" ({damage.commit_hash})" if damage.commit_hash else ""
+        conversation = f"conversation {one_line(damage.conversation)!r}"
+        place = f"{tenant}{conversation}, commit {damage.sequence:,}{found}: "
+    return f"{place}{one_line(damage.reason, 400)}"
+
+
+def show_stats(store: Store, conversation: str | None, *, is_all: bool, is_json: bool) -> None:
+    """Write what a conversation holds, or each of the tenant's."""
+    out = Output()
+    with store.read_all() as tract:
+        there = tract.conversations()
+        names = there if is_all else [find_conversation(conversation, there)]
+        found = [(name, tract.in_conversation(name).stats()) for name in names]
+    if is_json:
+        for name, stats in found:
+            out.write(json_line({"conversation": name, **asdict(stats)}))
+    elif is_all:
+        out.write(stats_table(found).encode())
+    else:
+        out.write(stats_lines(*found[0]).encode())
+
+
+def stats_lines(name: str, stats: Stats) -> str:
+    rows = [("conversation", one_line(name, 400))]
+    rows += [(title.replace("_", " "), f"{getattr(stats, title):,}") for title in COUNTS]
+    rows[2:2] = [(f"  {kind}", f"{count:,}") for kind, count in stats.kinds.items()]
+    return "".join(f"{title:13}  {value}\n" for title, value in rows)
+
+
+def stats_table(found: list[tuple[str, Stats]]) -> str:
+    """A row for each conversation, and their sum."""
+    from toolcarry.cli.tables import cell, new_table  # noqa: PLC0415 - imports rich
+
+    table = new_table(has_footer=True)
+    table.add_column("conversation", "total", overflow="fold")
+    for title in COUNTS:
+        total = sum(getattr(stats, title) for _, stats in found)
+        table.add_column(title.replace("_", " "), f"{total:,}", justify="right")
+    for name, stats in found:
+        table.add_row(cell(name), *(f"{getattr(stats, title):,}" for title in COUNTS))
+    return render([table], sys.stdout)
+
+
+def as_fields(commit: CommitInfo) -> dict[str, Any]:
+    """A commit for JSON: its kind as a word, its time as ISO 8601."""
+    kind, time = commit.kind.name.lower(), commit.created_at.isoformat()
+    return {**asdict(commit), "kind": kind, "created_at": time}
+
+
+def short(commit: CommitInfo) -> str:
+    return commit.commit_hash[:DIGITS]
+
+
+def shown_time(time: datetime) -> str:
+    """A time in UTC, to the second."""
+    return f"{time:%Y-%m-%dT%H:%M:%SZ}"
+
 
 history = typer.Typer(
     help="The canonical history: conversations taken in whole, kept for good in one file or on PostgreSQL.",

@@ -1,4 +1,4 @@
-"""``toolcarry inspect``: what is in a conversation, what it weighs, and what is wrong with it."""
+"""``toolcarry inspect``: survey conversations: counts, sizes, and what is wrong with them."""
 
 from __future__ import annotations
 
@@ -6,11 +6,9 @@ import sys
 from collections.abc import Sequence
 
 from toolcarry import inspect
-from toolcarry.cli.codes import FAILED
-from toolcarry.cli.files import check_stdin, for_each
-from toolcarry.cli.notes import findings
-from toolcarry.cli.output import Output, json_line
-from toolcarry.cli.screen import Screen, columns, label, render
+from toolcarry.cli.exit_codes import FAILED
+from toolcarry.cli.io import Output, check_stdin, for_each, json_line
+from toolcarry.cli.terminal import Screen, columns, label, render, strict_findings
 from toolcarry.context import Inspection
 
 
@@ -25,7 +23,7 @@ def inspect_files(names: Sequence[str], *, is_json: bool, is_strict: bool) -> in
             out.write(json_line({"file": name, **survey.to_dict()}))
         else:
             surveys.append((name, survey))
-        found = findings(survey.orphan_calls, survey.orphan_results, survey.skipped_lines)
+        found = strict_findings(survey.orphan_calls, survey.orphan_results, survey.skipped_lines)
         if not (is_strict and found):
             return 0
         screen.say(f"{label(name)}: {found}")
@@ -35,7 +33,7 @@ def inspect_files(names: Sequence[str], *, is_json: bool, is_strict: bool) -> in
     out = Output()
     code = for_each(names, inspect_one, screen, is_free=not (is_json and out.is_terminal))
     if surveys:
-        from toolcarry.cli.show import survey_tables  # noqa: PLC0415 - slow
+        from toolcarry.cli.tables import survey_tables  # noqa: PLC0415 - imports rich
 
         out.write(render(survey_tables(surveys, columns(sys.stdout)), sys.stdout).encode())
     return code

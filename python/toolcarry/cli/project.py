@@ -1,4 +1,4 @@
-"""``toolcarry project``: a request body in, the same one smaller out, and where asked for, what was replaced in it."""
+"""``toolcarry project``: write a smaller request body, or show with ``--diff`` what was replaced."""
 
 from __future__ import annotations
 
@@ -10,10 +10,9 @@ from toolcarry import project_body, resolve
 from toolcarry._input.document import open_body
 from toolcarry._pure.projection.marker import marker_of
 from toolcarry._util.plural import counted
-from toolcarry.cli.codes import FAILED
-from toolcarry.cli.files import for_each
-from toolcarry.cli.output import Output, json_line
-from toolcarry.cli.screen import Screen, label, one_line, render
+from toolcarry.cli.exit_codes import FAILED
+from toolcarry.cli.io import Output, for_each, json_line
+from toolcarry.cli.terminal import Screen, label, one_line, render
 from toolcarry.errors import InputError
 from toolcarry.policy import Policy
 from toolcarry.projection import ProjectedBody
@@ -159,6 +158,6 @@ def mended(mend: Mend) -> list[Text]:
 
 
 def styled(rows: Sequence[tuple[str, str]]) -> list[Text]:
-    from rich.text import Text  # noqa: PLC0415 - slow
+    from rich.text import Text  # noqa: PLC0415 - imports rich
 
     return [Text(row, style=style) for row, style in rows]

@@ -1,4 +1,4 @@
-"""``toolcarry recount``: a file in, its conversation as plain turns out."""
+"""``toolcarry recount``: write a conversation as plain turns."""
 
 from __future__ import annotations
 
@@ -6,11 +6,9 @@ from collections.abc import Iterator
 
 from toolcarry import recount
 from toolcarry._util.plural import counted
-from toolcarry.cli.codes import FAILED
-from toolcarry.cli.files import for_each
-from toolcarry.cli.notes import findings, skipped
-from toolcarry.cli.output import Output, json_line
-from toolcarry.cli.screen import Screen, label
+from toolcarry.cli.exit_codes import FAILED
+from toolcarry.cli.io import Output, for_each, json_line
+from toolcarry.cli.terminal import Screen, label, skipped_note, strict_findings
 from toolcarry.policy import NO_LIMIT
 from toolcarry.text_history import MAX_RESULT_LENGTH, RecountReport
 from toolcarry.types import EncodingName
@@ -42,7 +40,9 @@ def recount_file(
             for note in notes(report, is_strict=is_strict):
                 screen.say(f"{label(name)}: {note}")
         lines = report.skipped_lines
-        found = findings(report.orphan_calls, report.orphan_results, lines) if is_strict else ""
+        found = (
+            strict_findings(report.orphan_calls, report.orphan_results, lines) if is_strict else ""
+        )
         if found:
             screen.say(f"{label(name)}: {found}")
         return FAILED if found else 0
@@ -71,4 +71,4 @@ def notes(report: RecountReport, *, is_strict: bool) -> Iterator[str]:
     if report.budget_too_small:
         yield "the limit is too small for a history"
     if report.skipped_lines and not is_strict:
-        yield skipped(report.skipped_lines)
+        yield skipped_note(report.skipped_lines)

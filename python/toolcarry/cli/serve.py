@@ -1,4 +1,4 @@
-"""``toolcarry serve``: the reference proxy as a process."""
+"""``toolcarry serve``: run the reference proxy."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from toolcarry.cli.codes import FAILED, USAGE, FileError
 from toolcarry.cli.config import load_settings
-from toolcarry.cli.screen import Screen, one_line, write
+from toolcarry.cli.exit_codes import FAILED, USAGE, FileError
+from toolcarry.cli.terminal import Screen, one_line, write
 
 if TYPE_CHECKING:
     from toolcarry.serve import Proxy
@@ -68,13 +68,13 @@ def serve(
 def serve_until_told(file: str | None, host: str | None, port: int | None, grace: int) -> int:
     """Serve until a signal comes, with the address as a line on stdout; the exit code."""
     try:
-        from toolcarry.serve import Proxy  # noqa: PLC0415 - slow, and may be missing
-        from toolcarry.serve.server import configure_logging, listen, run  # noqa: PLC0415
+        from toolcarry.serve import Proxy  # noqa: PLC0415 - needs the extra "serve"
+        from toolcarry.serve.server import configure_logging, listen, run  # noqa: PLC0415 - needs the extra "serve"
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in NEEDED:
             raise
         raise FileError(INSTALL, USAGE) from None
-    from msgspec.structs import replace  # noqa: PLC0415 - slow
+    from msgspec.structs import replace  # noqa: PLC0415 - heavy, and needed here only
 
     _, loaded = load_settings(file, Screen())
     given = {"host": host, "port": port}
@@ -98,7 +98,7 @@ def following(file: str | None, proxy: Proxy) -> AbstractContextManager[object]:
     """Go by the settings as they change, where the extra ``reload`` is installed."""
     if find_spec("watchfiles") is None:
         return nullcontext()
-    from toolcarry.config import ReloadingConfig  # noqa: PLC0415 - slow
+    from toolcarry.config import ReloadingConfig  # noqa: PLC0415 - imports watchfiles, an extra
 
     return ReloadingConfig(file, on_change=proxy.update)
 

@@ -1,29 +1,258 @@
-"""Settings, loaded: a file's, the environment's over them, and the defaults for the rest."""
+"""Load the settings: from a file, the environment over it, and the defaults for the rest.
+
+The file is never looked for in the working directory, unless that is asked for. A variable is ``TOOLCARRY_``, the table
+and the key, as in ``TOOLCARRY_SERVE_PORT=9000``. Its text is a number, true or false, or a list (with commas between) if
+the setting is one; other texts stay texts, so that the check refuses them as it refuses a file's. An error names the
+place, and what is allowed there.
+"""
 
 from __future__ import annotations
 
 import os
 import re
+import sys
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
-from msgspec import ValidationError, convert
+from msgspec import ValidationError, convert, inspect
 
 from toolcarry._pure.text.sanitize import clean_line
-from toolcarry.config.environment import read_environment, unknown_variables, variable_of
-from toolcarry.config.find import Place, find_file
-from toolcarry.config.refusals import place_of, reason_of, unknown_key
-from toolcarry.config.schema import KeyPath
+from toolcarry.config.mask import shown
+from toolcarry.config.schema import (
+    KeyPath,
+    allowed,
+    alternatives,
+    dotted,
+    has_mark,
+    item_of,
+    keys,
+    struct_of,
+    type_at,
+)
 from toolcarry.config.tables import Config
 from toolcarry.errors import ConfigError
 from toolcarry.redact.logs import get_logger
+from toolcarry.types import checked_path
 
-__all__ = ["Loaded", "load", "load_config", "parse_config", "read_file"]
+__all__ = ["Loaded", "Place", "find_file", "load", "load_config", "parse_config", "read_file"]
 
-POSITION: Final = re.compile(r" \(at (line \d+, column \d+|end of document)\)\Z")
+FILE_NAME: Final = "toolcarry.toml"
+PATH_VARIABLE: Final = "TOOLCARRY_CONFIG"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A file of settings, and whether it was asked for, so that it must be there."""
+
+    path: Path
+    is_asked: bool
+
+
+def find_file(
+    path: str | os.PathLike[str] | None = None, environment: Mapping[str, str] = os.environ
+) -> Place | None:
+    """``path``, else ``$TOOLCARRY_CONFIG``, else ``toolcarry.toml`` in the user's configuration folder.
+
+    ``None`` where nothing is asked for and the user has no such folder. Nothing is looked at.
+    Raises ``ConfigError`` for a path that can't be one.
+
+    >>> find_file("a.toml", {}).path.name
+    'a.toml'
+    """
+    asked = path if path is not None else environment.get(PATH_VARIABLE) or None
+    if asked is not None:
+        key = "path" if path is not None else PATH_VARIABLE
+        return Place(Path(checked_path(key, asked, "the path of a file")), is_asked=True)
+    folder = user_folder(environment)
+    return Place(folder / FILE_NAME, is_asked=False) if folder else None
+
+
+def user_folder(environment: Mapping[str, str], platform: str = sys.platform) -> Path | None:
+    """The user's configuration folder; ``None`` where the environment names none by an absolute path.
+
+    >>> user_folder({"HOME": "/home/me"}, "linux").as_posix()
+    '/home/me/.config/toolcarry'
+    """
+    if platform == "win32":
+        return absolute_folder(environment.get("APPDATA"))
+    home = environment.get("HOME")
+    if not home:
+        with suppress(RuntimeError):  # the system knows of no such user
+            home = str(Path.home())
+    if platform == "darwin":
+        return absolute_folder(home, "Library", "Application Support")
+    return absolute_folder(environment.get("XDG_CONFIG_HOME")) or absolute_folder(home, ".config")
+
+
+def absolute_folder(base: str | None, *parts: str) -> Path | None:
+    """The folder of ours below ``base``. A relative one would be in the working directory."""
+    if not base or "\0" in base or not Path(base).is_absolute():
+        return None
+    return Path(base, *parts, "toolcarry")
+
+
+PREFIX: Final = "TOOLCARRY_"
+OTHER_VARIABLES: Final = frozenset(
+    f"{PREFIX}{name}"
+    for name in (
+        "BACKEND",
+        "CONFIG",
+        "DB",
+        "LONG",
+        "REQUIRE_RUST",
+        "REQUIRE_SERVICES",
+        "WRITE_GOLDEN",
+    )
+)
+"""What else is read from the environment, by the library, its command line and its tests."""
+
+BOOLEANS: Final = {"true": True, "1": True, "false": False, "0": False}
+INTEGER: Final = re.compile(r"[+-]?[0-9]{1,400}", re.ASCII)
+
+
+def variable_of(path: KeyPath) -> str:
+    """The variable that sets what stands at a path.
+
+    >>> variable_of(("thinking", "summarize", "model"))
+    'TOOLCARRY_THINKING_SUMMARIZE_MODEL'
+    """
+    return PREFIX + "_".join(map(str, path)).upper()
+
+
+@cache
+def variables() -> Mapping[str, KeyPath]:
+    """Every variable that sets something, and what. Arrays of tables are for files."""
+    return {variable_of(path): path for path in keys()}
+
+
+def read_environment(environment: Mapping[str, str]) -> dict[KeyPath, Any]:
+    """What the environment sets, by path.
+
+    >>> read_environment({"TOOLCARRY_SERVE_PORT": "9000", "HOME": "/home/me"})
+    {('serve', 'port'): 9000}
+    """
+    found: dict[KeyPath, Any] = {}
+    for name, path in variables().items():
+        text = environment.get(name)
+        if text is None:
+            continue
+        try:
+            text.encode()
+        except UnicodeEncodeError:
+            raise ConfigError(f"{name}: the value is not allowed; allowed: UTF-8") from None
+        found[path] = parse_variable(text, type_at(path))
+    return found
+
+
+def unknown_variables(environment: Mapping[str, str], named: Collection[str] = ()) -> list[str]:
+    """The variables that look like settings and are none, nor ``named`` by one; without their values.
+
+    >>> unknown_variables({"TOOLCARRY_SERVE_PROT": "9000", "TOOLCARRY_BACKEND": "rust"})
+    ['TOOLCARRY_SERVE_PROT']
+    """
+    known = {*variables(), *OTHER_VARIABLES, *named}
+    return sorted(
+        clean_line(name, 80)
+        for name in environment
+        if name.startswith(PREFIX) and name not in known
+    )
+
+
+def parse_variable(text: str, kind: inspect.Type | None) -> object:
+    """``text`` as a value of the kind, or as it is."""
+    kinds = {type(each) for each in alternatives(kind)} if kind else set()
+    plain = text.strip()
+    if inspect.BoolType in kinds:
+        return BOOLEANS.get(plain.lower(), text)
+    if inspect.IntType in kinds and INTEGER.fullmatch(plain):
+        return int(plain)
+    if inspect.FloatType in kinds:
+        try:
+            return float(plain)
+        except ValueError:
+            return text
+    if inspect.VarTupleType in kinds:
+        return [item.strip() for item in text.split(",") if item.strip()]
+    return text if inspect.StrType in kinds else plain
+
+
+MSGSPEC_PATH: Final = re.compile(r" - at `\$([^`]*)`\Z")
+"""Where msgspec says that something stands; behind whatever it quotes, and only keys of ours are in it."""
+STEP: Final = re.compile(r"\.(\w+)|\[(\d+)\]")
+MISSING: Final = re.compile(r"Object missing required field `(\w+)`")
+LONGEST_KEY: Final = 80
+
+
+def unknown_key(data: Any, path: KeyPath = ()) -> tuple[KeyPath, str] | None:
+    """The first key that there is not, with the reason; ``None`` where all are known.
+
+    >>> unknown_key({"serve": {"prot": 1}})[1].partition("allowed")[0]
+    "unknown key; did you mean 'port'? "
+    """
+    kind = type_at(path)
+    struct = struct_of(kind) if kind else None
+    if struct and isinstance(data, Mapping):
+        names = [field.name for field in struct.fields]
+        for key, value in data.items():
+            here = (*path, key)
+            if key not in names:
+                return here, f"unknown key; {suggestion(key, names)}allowed: {', '.join(names)}"
+            if found := unknown_key(value, here):
+                return found
+    elif kind and item_of(kind) and isinstance(data, list):
+        for index, value in enumerate(data):
+            if found := unknown_key(value, (*path, index)):
+                return found
+    return None
+
+
+def suggestion(key: str, names: list[str]) -> str:
+    """The name that ``key`` may have been meant for, as a question."""
+    close = get_close_matches(key[:LONGEST_KEY], names, n=1)
+    return f"did you mean {close[0]!r}? " if close else ""
+
+
+def place_of(path: KeyPath) -> str:
+    """A path whose last key may be anything, as errors have it."""
+    last = path[-1]
+    if isinstance(last, int) or last.isidentifier():
+        return clean_line(dotted(path), 4 * LONGEST_KEY)
+    before = dotted(path[:-1])
+    return f"{before}{'.' if before else ''}{clean_line(repr(last), LONGEST_KEY)}"
+
+
+def reason_of(error: ValidationError, data: Mapping[str, Any]) -> tuple[KeyPath, str]:
+    """What msgspec refused in ``data``: the path, and the reason in words of ours."""
+    text = str(error)
+    place = MSGSPEC_PATH.search(text)
+    path: KeyPath = tuple(
+        name or int(index) for name, index in STEP.findall(place[1] if place else "")
+    )
+    if error.__cause__ is not None:  # a table's own check, which begins with the key
+        key, _, reason = str(error.__cause__).partition(": ")
+        inner = tuple(name or int(index) for name, index in STEP.findall(f".{key}"))
+        return (*path, *inner), reason
+    if missing := MISSING.match(text):
+        path = (*path, missing[1])
+        return path, f"is missing; allowed: {allowed(type_at(path))}"
+    value = "the value" if has_mark(path, "is_secret") else shown(value_at(data, path))
+    return path, f"{value} is not allowed; allowed: {allowed(type_at(path))}"
+
+
+def value_at(data: Any, path: KeyPath) -> Any:
+    """What stands at a path."""
+    for key in path:
+        data = data[key]
+    return data
+
+
+TOML_POSITION: Final = re.compile(r" \(at (line \d+, column \d+|end of document)\)\Z")
 
 
 logger = get_logger("toolcarry.config")
@@ -79,7 +308,7 @@ def parse_config(
     Traceback (most recent call last):
     toolcarry.errors.ConfigError: toolcarry.toml: thinking.summarise: unknown key; did you mean 'summarize'? allowed: summarize
     """
-    return build(parse(text, name), name, read_environment(environment or {}))
+    return build(parse_toml(text, name), name, read_environment(environment or {}))
 
 
 def load(place: Place | None, environment: Mapping[str, str] = os.environ) -> Loaded:
@@ -94,7 +323,7 @@ def load_bytes(
     """The settings of a file that was read, ``None`` where there was none, with those of the environment."""
     given = read_environment(environment)
     name = label(place.path) if place and data is not None else ""
-    settings = parse(decode(data, name), name) if data is not None else {}
+    settings = parse_toml(decode(data, name), name) if data is not None else {}
     sources = dict.fromkeys(leaves(settings), name)
     config = build(settings, name, given)
     sources |= {path: variable_of(path) for path in given}
@@ -134,7 +363,7 @@ def decode(data: bytes, name: str) -> str:
         raise ConfigError(f"{name}: line {line}: not UTF-8") from None
 
 
-def parse(text: str, name: str) -> dict[str, Any]:
+def parse_toml(text: str, name: str) -> dict[str, Any]:
     """A TOML text as dicts and lists; a ``ConfigError`` says on which line it is none."""
     try:
         return tomllib.loads(text)
@@ -142,8 +371,8 @@ def parse(text: str, name: str) -> dict[str, Any]:
         raise ConfigError(f"{name}: nested too deep") from None
     except ValueError as error:
         message = str(error)
-        place = POSITION.search(message)
-        reason = clean_line(POSITION.sub("", message), 200)
+        place = TOML_POSITION.search(message)
+        reason = clean_line(TOML_POSITION.sub("", message), 200)
         where = f"{place[1]}: " if place else ""
         if where.startswith("end"):  # all the same, on a line
             last = text.rstrip().count("\n") + 1

@@ -1,4 +1,4 @@
-"""Settings that follow their file: a change is taken over whole, or not at all."""
+"""Settings that follow their file: a change takes effect as a whole, or not at all."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ import os
 from collections.abc import Callable
 
 from toolcarry._util.file_watch import Watching
-from toolcarry.config.find import Place, find_file
-from toolcarry.config.load import label, load_bytes, read_file
+from toolcarry.config.load import Place, find_file, label, load_bytes, read_file
 from toolcarry.config.tables import Config
 from toolcarry.errors import ConfigError
 from toolcarry.redact.logs import get_logger
@@ -95,7 +94,7 @@ class ReloadingConfig(Watching):
 def check_extra() -> None:
     """Raise ``ConfigError`` where nothing can be watched."""
     try:
-        import watchfiles  # noqa: F401, PLC0415 - an extra
+        import watchfiles  # noqa: F401, PLC0415 - needs the extra "reload"
     except ImportError:
         raise ConfigError(
             "reload: needs watchfiles, which is not installed; pip install 'toolcarry[reload]'"

@@ -1,4 +1,4 @@
-"""What the settings may be: which keys there are, and what each of them allows, in words."""
+"""The schema of the settings: their keys, and what each of them allows, in words."""
 
 from __future__ import annotations
 

@@ -1,14 +1,514 @@
-"""All settings."""
+"""The tables of the settings: frozen structs with their keys, defaults and checks.
+
+The ``description`` of a kind of value is what an error calls allowed, if its type alone doesn't say it.
+"""
 
 from __future__ import annotations
 
-from toolcarry.config.carrying import Dedup, Projection, Thinking
-from toolcarry.config.serving import Redaction, Serve
-from toolcarry.config.storing import History, Sessions, ToolCache
-from toolcarry.config.values import Table
-from toolcarry.policy import Policy
+import ctypes
+from collections.abc import Iterable
+from typing import Annotated, Any, Final, Literal
+from urllib.parse import urlsplit
 
-__all__ = ["Config"]
+from msgspec import Meta, Struct
+from msgspec.structs import force_setattr
+
+from toolcarry.config.mask import hide
+from toolcarry.errors import ConfigError
+from toolcarry.policy import DEFAULT_CONTEXT_CHARS, DEFAULT_RULES, NO_LIMIT, Policy
+from toolcarry.types import EncodingName, KeepBlock, KeepText, Kind, Rule
+
+__all__ = [
+    "Config",
+    "Dedup",
+    "DedupRule",
+    "History",
+    "Projection",
+    "Redaction",
+    "RedactionRule",
+    "Serve",
+    "Sessions",
+    "Shape",
+    "Summarize",
+    "Thinking",
+    "ToolCache",
+    "Upstream",
+]
+
+LONGEST_TIMEOUT: Final = 1_000_000
+"""Seconds: twelve days, and what both databases can wait."""
+LONGEST_LIFE: Final = 1_000_000_000
+"""Seconds: thirty years, so that infinity has to be meant."""
+MOST: Final = 1_000_000_000_000
+"""More than there is of anything that is counted, and within 64 bits."""
+
+Count = Annotated[int, Meta(ge=0, le=MOST)]
+Positive = Annotated[int, Meta(ge=1, le=MOST)]
+Limit = Count | Literal["none"]
+"""TOML has no null: ``"none"`` says that there is no limit."""
+Seconds = Annotated[float, Meta(gt=0, le=LONGEST_TIMEOUT)]
+WaitSeconds = Annotated[float, Meta(ge=0, le=LONGEST_TIMEOUT)]
+TimeToLive = Annotated[float, Meta(gt=0, le=LONGEST_LIFE)]
+Text = Annotated[str, Meta(pattern=r"\A[^\x00]*\Z", description="a text without NUL")]
+Name = Annotated[
+    str,
+    Meta(pattern=r"\A[^\x00-\x1f\x7f]+\Z", description="a text that is not empty, on one line"),
+]
+VariableName = Annotated[
+    str,
+    Meta(
+        pattern=r"\A([A-Za-z_][A-Za-z0-9_]*)?\Z",
+        description="the name of an environment variable",
+        extra={"is_secret": True},  # where it is wrong, it may be the secret itself
+    ),
+]
+
+
+class Table(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """A table of the settings. What it says is checked where it is loaded.
+
+    What two keys have to do with one another is checked in ``__post_init__``, by a ``ValueError`` that begins
+    with one of the keys and a colon; the loader tells where that stands.
+    """
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        # msgspec 0.22 crashes now and then where what it knows of a table is freed by the interpreter's last collection
+        # (msgspec#717): a reference that is never given back keeps it from that.
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(cls))
+
+
+def limit(value: int | str | None) -> int | None:
+    """A limit as a ``Policy`` has it.
+
+    >>> limit(2_000), limit("none") == NO_LIMIT, limit(None)
+    (2000, True, None)
+    """
+    return NO_LIMIT if isinstance(value, str) else value
+
+
+def check_names(table: str, names: Iterable[str]) -> None:
+    """Raise ``ValueError`` where two entries of an array of tables have one name.
+
+    >>> check_names("upstreams", ["a", "b", "a"])
+    Traceback (most recent call last):
+    ValueError: upstreams[2].name: 'a' is not allowed; allowed: a name that upstreams[0] does not have
+    """
+    first: dict[str, int] = {}
+    for index, name in enumerate(names):
+        if first.setdefault(name, index) != index:
+            raise ValueError(
+                f"{table}[{index}].name: {name!r:.80} is not allowed; "
+                f"allowed: a name that {table}[{first[name]}] does not have"
+            )
+
+
+DEFAULT_RESULT_CHARS: Final = 2_000
+
+Names = Annotated[tuple[Name, ...], Meta(min_length=1)] | Name
+SummarizerName = Annotated[
+    str,
+    Meta(
+        pattern=r"\A(extractive|litellm|none|[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*(\.[^\W\d]\w*)*)\Z",
+        description="'extractive', 'litellm', 'none', 'package.module:callable'",
+    ),
+]
+
+
+class Summarize(Table, frozen=True):
+    """``[thinking.summarize]``: what is carried over a switch of the backend, and who sums up the dialogue.
+
+    ``enabled`` (true): whether a switch is acted on.
+    ``summarizer`` ("extractive"): who writes the summary: ``"extractive"`` (offline), ``"litellm"`` (the extra of that
+    name), ``"none"``, or a callable of your own as ``"package.module:callable"``.
+    ``model`` (""): the model that ``"litellm"`` asks; there it must be given.
+    ``instructions`` (""): what the summarizer is told; empty for the built-in instructions.
+    ``timeout`` (30.0): seconds that a summary may take, > 0.
+    ``retries`` (2): how often a failed summary is tried again.
+
+    ``include_tool_context`` (true): whether tool results are carried beside the summary.
+    ``max_tool_context_chars`` (60000) or, instead of it, ``max_tool_context_tokens`` (not set): the limit on the
+    whole context; an integer, or ``"none"``.
+    ``max_tool_result_chars`` (2000) and ``max_tool_result_tokens`` (not set): the limits on one result; an integer, or
+    ``"none"``. Where only the tokens are given, characters are not limited.
+    ``encoding`` ("o200k_base"): whose tokens are counted; also ``"cl100k_base"``.
+    ``keep`` ("auto"): which part of a result that is too long stays: ``"auto"``, ``"head"``, ``"tail"``, ``"ends"``.
+    ``include_summary``, ``include_files``, ``include_changes``, ``include_commands``, ``include_others``,
+    ``include_failed``, ``include_interrupted``, ``framing`` (all true): the parts of the context, as in a ``Policy``.
+
+    >>> Summarize().max_tool_context_chars, Summarize(max_tool_context_tokens=8_000).max_tool_context_chars
+    (60000, None)
+    """
+
+    enabled: bool = True
+    summarizer: SummarizerName = "extractive"
+    model: Text = ""
+    instructions: Text = ""
+    timeout: Seconds = 30.0
+    retries: Annotated[int, Meta(ge=0, le=100)] = 2
+    include_tool_context: bool = True
+    max_tool_context_chars: Limit | None = None
+    max_tool_context_tokens: Limit | None = None
+    max_tool_result_chars: Limit | None = None
+    max_tool_result_tokens: Limit | None = None
+    encoding: EncodingName = "o200k_base"
+    keep: KeepText = "auto"
+    include_summary: bool = True
+    include_files: bool = True
+    include_changes: bool = True
+    include_commands: bool = True
+    include_others: bool = True
+    include_failed: bool = True
+    include_interrupted: bool = True
+    framing: bool = True
+
+    def __post_init__(self) -> None:
+        # What holds where neither unit is given stands in the fields, so that it can be read and shown.
+        if self.max_tool_context_chars is None and self.max_tool_context_tokens is None:
+            force_setattr(self, "max_tool_context_chars", DEFAULT_CONTEXT_CHARS)
+        if self.max_tool_result_chars is None and self.max_tool_result_tokens is None:
+            force_setattr(self, "max_tool_result_chars", DEFAULT_RESULT_CHARS)
+        if self.summarizer == "litellm" and not self.model.strip():
+            raise ValueError(
+                f"model: {self.model!r:.80} is not allowed with summarizer = 'litellm'; "
+                "allowed: the name of a model"
+            )
+        try:
+            self.policy()
+        except ConfigError as error:
+            raise ValueError(str(error)) from None
+
+    def policy(self, rules: tuple[Rule, ...] | Literal["careful"] = DEFAULT_RULES) -> Policy:
+        """The policy of ``carry``.
+
+        >>> Summarize(max_tool_result_tokens=500).policy().max_tool_result_chars is None
+        True
+        """
+        return Policy(
+            max_tool_context_chars=limit(self.max_tool_context_chars),
+            max_tool_context_tokens=limit(self.max_tool_context_tokens),
+            max_tool_result_chars=limit(self.max_tool_result_chars),
+            max_tool_result_tokens=limit(self.max_tool_result_tokens),
+            encoding=self.encoding,
+            keep=self.keep,
+            rules=rules,
+            include_summary=self.include_summary,
+            include_files=self.include_files,
+            include_changes=self.include_changes,
+            include_commands=self.include_commands,
+            include_others=self.include_others,
+            include_failed=self.include_failed,
+            include_interrupted=self.include_interrupted,
+            framing=self.framing,
+        )
+
+
+class Thinking(Table, frozen=True):
+    """``[thinking]``: the table that ``[thinking.summarize]`` stands in."""
+
+    summarize: Summarize = Summarize()
+
+
+class DedupRule(Table, frozen=True):
+    """``[[dedup.rules]]``: what supersedes what, for some tools. The keys are those of a ``Rule``.
+
+    ``tools`` (must be given): a name or a list of names; ``*`` and ``?`` are wildcards.
+    ``kind`` ("other"): ``"read"``, ``"edit"``, ``"command"`` or ``"other"``.
+    ``key`` ([]): a name or a list of names of the arguments that tell calls apart.
+    ``keep`` ("last"): which calls of one key stay: ``"last"``, ``"all"``, ``"first"``, ``"none"``.
+    ``max_result_chars`` (not set): the limit on one result of these tools, in characters, or ``"none"``.
+    """
+
+    tools: Names
+    kind: Kind = "other"
+    key: tuple[Name, ...] | Name = ()
+    keep: KeepBlock = "last"
+    max_result_chars: Limit | None = None
+
+    def rule(self) -> Rule:
+        """The rule.
+
+        >>> DedupRule(tools="search_*", key=("query",)).rule().tools
+        ('search_*',)
+        """
+        return Rule(
+            self.tools,
+            kind=self.kind,
+            key=self.key,
+            keep=self.keep,
+            max_result_chars=limit(self.max_result_chars),
+        )
+
+
+class Dedup(Table, frozen=True):
+    """``[dedup]``: which results are superseded.
+
+    ``preset`` ("default"): the built-in rules; ``"careful"`` keeps every edit of a file until it is written or wholly
+    read again, and stands alone.
+    ``rules`` (none): ``[[dedup.rules]]``, which come before the built-in ones.
+
+    >>> Dedup(preset="careful").policy_rules()
+    'careful'
+    """
+
+    preset: Literal["default", "careful"] = "default"
+    rules: tuple[DedupRule, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.preset == "careful" and self.rules:
+            raise ValueError("preset: 'careful' is not allowed beside rules; allowed: 'default'")
+
+    def policy_rules(self) -> tuple[Rule, ...] | Literal["careful"]:
+        """The rules as a ``Policy`` has them."""
+        if self.preset == "careful":
+            return "careful"
+        return tuple(each.rule() for each in self.rules) or DEFAULT_RULES
+
+
+class Projection(Table, frozen=True):
+    """``[projection]``: what is made smaller in every request. The keys are those of a ``Policy``.
+
+    ``enabled`` (false): whether requests are projected.
+    ``repair`` (true): whether what the provider would refuse is mended.
+    ``max_request_tokens`` (not set): the limit on the whole request, in tokens.
+    ``max_tool_context_chars`` or ``max_tool_context_tokens`` (not set): the limit on all results together.
+    ``max_tool_result_chars`` and ``max_tool_result_tokens`` (not set): the limits on one result.
+    Each limit is an integer, or ``"none"``.
+    ``encoding`` ("o200k_base"): whose tokens are counted; also ``"cl100k_base"``.
+    ``keep`` ("auto"): which part of a result that is too long stays.
+    ``clear_at_least`` (2000): how many tokens must be won at once for what was sent before to change.
+    ``exclude_tools`` ([]): the tools whose results are never touched.
+    ``keep_last_results``, ``keep_last_turns`` (0): how many of the newest are never touched.
+    """
+
+    enabled: bool = False
+    repair: bool = True
+    max_request_tokens: Limit | None = None
+    max_tool_context_chars: Limit | None = None
+    max_tool_context_tokens: Limit | None = None
+    max_tool_result_chars: Limit | None = None
+    max_tool_result_tokens: Limit | None = None
+    encoding: EncodingName = "o200k_base"
+    keep: KeepText = "auto"
+    clear_at_least: Count = 2_000
+    exclude_tools: tuple[Name, ...] = ()
+    keep_last_results: Count = 0
+    keep_last_turns: Count = 0
+
+    def __post_init__(self) -> None:
+        try:
+            self.policy()
+        except ConfigError as error:
+            raise ValueError(str(error)) from None
+
+    def policy(self, rules: tuple[Rule, ...] | Literal["careful"] = DEFAULT_RULES) -> Policy:
+        """The policy of ``project``.
+
+        >>> Projection().policy().repair
+        True
+        """
+        return Policy(
+            max_request_tokens=limit(self.max_request_tokens),
+            max_tool_context_chars=limit(self.max_tool_context_chars),
+            max_tool_context_tokens=limit(self.max_tool_context_tokens),
+            max_tool_result_chars=limit(self.max_tool_result_chars),
+            max_tool_result_tokens=limit(self.max_tool_result_tokens),
+            encoding=self.encoding,
+            keep=self.keep,
+            rules=rules,
+            repair=self.repair,
+            clear_at_least=self.clear_at_least,
+            exclude_tools=self.exclude_tools,
+            keep_last_results=self.keep_last_results,
+            keep_last_turns=self.keep_last_turns,
+        )
+
+
+Shape = Literal["anthropic", "openai", "ollama"]
+"""Whose requests an upstream takes; ``"openai"`` is Chat Completions and Responses."""
+Port = Annotated[int, Meta(ge=0, le=65_535)]
+HeaderName = Annotated[
+    str,
+    Meta(
+        pattern=r"\A[!#$%&'*+.^_`|~0-9A-Za-z-]*\Z",
+        description="the name of a header",
+    ),
+]
+
+
+class RedactionRule(Table, frozen=True):
+    """``[[redaction.rules]]``: what else is a secret.
+
+    ``name`` (must be given): what the rule is counted under; each name once.
+    ``pattern`` (must be given): a regular expression in RE2's syntax; its group ``secret`` is what is replaced, else
+    the whole match.
+    ``keywords`` ([]): the pattern is only tried on texts that hold one of these.
+    """
+
+    name: Name
+    pattern: Annotated[str, Meta(min_length=1)]
+    keywords: tuple[Name, ...] = ()
+
+
+class Redaction(Table, frozen=True):
+    """``[redaction]``: whether secrets are taken out of what is carried. Logs are always redacted.
+
+    ``enabled`` (false): whether carried text is redacted; needs the extra ``redact``.
+    ``use_default_rules`` (true): whether the built-in rules are applied.
+    ``rules`` (none): ``[[redaction.rules]]``, own rules.
+    """
+
+    enabled: bool = False
+    use_default_rules: bool = True
+    rules: tuple[RedactionRule, ...] = ()
+
+    def __post_init__(self) -> None:
+        check_names("rules", (rule.name for rule in self.rules))
+
+
+class Upstream(Table, frozen=True):
+    """``[[serve.upstreams]]``: a backend that requests are sent to.
+
+    ``name`` (must be given): what it is called; each name once.
+    ``url`` (must be given): where it is, ``http://`` or ``https://``, without the path of the API.
+    ``shape`` (must be given): whose API it speaks: ``"anthropic"``, ``"openai"`` or ``"ollama"``.
+    ``models`` ([]): the models that are asked of it; ``*`` and ``?`` are wildcards.
+    ``api_key_env`` (""): the environment variable with its API key; empty where the client's own is passed on.
+    ``timeout`` (600.0): seconds that it may take until it answers, > 0.
+    """
+
+    name: Name
+    url: Text
+    shape: Shape
+    models: tuple[Name, ...] = ()
+    api_key_env: VariableName = ""
+    timeout: Seconds = 600.0
+
+    def __post_init__(self) -> None:
+        if not is_plain_url(self.url):
+            raise ValueError(
+                f"url: {hide(self.url)!r:.80} is not allowed; "
+                "allowed: http:// or https:// and a host, without user, password, query and fragment"
+            )
+
+
+class Serve(Table, frozen=True):
+    """``[serve]``: the proxy that ``toolcarry serve`` runs.
+
+    ``host`` ("127.0.0.1"): the address that it listens on.
+    ``port`` (8787): the port, 0 to 65535; 0 for any that is free.
+    ``default`` (""): the name of the upstream for models that none names; empty for the first.
+    ``max_body_bytes`` (33554432, 32 MiB): the longest body of a request, in bytes, >= 1.
+    ``token_env`` (""): the environment variable with the token that ``POST /switch`` asks for; empty for none.
+    ``tenant_header`` (""): the header that names the tenant; empty where there are none.
+    ``upstreams`` (none): ``[[serve.upstreams]]``, the backends.
+    """
+
+    host: Name = "127.0.0.1"
+    port: Port = 8_787
+    default: Text = ""
+    max_body_bytes: Positive = 32 * 1_024 * 1_024
+    token_env: VariableName = ""
+    tenant_header: HeaderName = ""
+    upstreams: tuple[Upstream, ...] = ()
+
+    def __post_init__(self) -> None:
+        names = [upstream.name for upstream in self.upstreams]
+        check_names("upstreams", names)
+        if self.default and self.default not in names:
+            listed = ", ".join(map(repr, names)) or "an upstream's name, and there is none"
+            raise ValueError(f"default: {self.default!r:.80} is not allowed; allowed: {listed}")
+
+    def variable_names(self) -> set[str]:
+        """The environment variables that hold secrets.
+
+        >>> Serve(token_env="SWITCH_TOKEN").variable_names()
+        {'SWITCH_TOKEN'}
+        """
+        names = {self.token_env, *(upstream.api_key_env for upstream in self.upstreams)}
+        return names - {""}
+
+
+def is_plain_url(text: str) -> bool:
+    """Whether ``text`` is an HTTP address that holds no secret and nothing that would be lost.
+
+    >>> is_plain_url("https://api.example.com/v1"), is_plain_url("https://me:pass@example.com")
+    (True, False)
+    """
+    if not text.isprintable() or " " in text:
+        return False
+    try:
+        parts = urlsplit(text)
+        is_there = bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return False
+    is_bare = "@" not in parts.netloc and "?" not in text and "#" not in text
+    return parts.scheme in ("http", "https") and is_there and is_bare
+
+
+RedisURL = Annotated[
+    str,
+    Meta(
+        pattern=r"\A((redis|rediss|unix)://[^\x00-\x20]+)?\Z",
+        description="redis://..., rediss://..., unix://...",
+        extra={"has_password": True},
+    ),
+]
+Target = Annotated[Text, Meta(extra={"has_password": True})]
+
+
+class Sessions(Table, frozen=True):
+    """``[sessions]``: what is remembered of each conversation, to know a switch when it comes.
+
+    ``max_entries`` (1024): how many conversations, >= 1; the one unused for longest goes first.
+    ``ttl`` (86400.0): seconds after its last request for which a conversation is remembered, > 0.
+    ``single_user`` (false): whether all requests are one user's, with whatever key they come, or with none. Else the key
+    says whose they are, and without one nothing is remembered.
+    ``guess_conversation`` (false): whether a conversation without an id is known by how it begins; two that begin alike
+    are then taken for one.
+    """
+
+    max_entries: Positive = 1_024
+    ttl: TimeToLive = 86_400.0
+    single_user: bool = False
+    guess_conversation: bool = False
+
+
+class ToolCache(Table, frozen=True):
+    """``[tool_cache]``: tool definitions, kept for the requests that come without them.
+
+    ``enabled`` (true): whether definitions are kept at all.
+    ``ttl`` (3600.0): seconds after their last use for which they are kept, > 0.
+    ``max_entries`` (1024): how many are kept, >= 1; those unused for longest go first.
+    ``when`` ("tool_conversation"): when they come back: ``"always"``, ``"tool_conversation"`` (where the conversation
+    already holds tool calls) or ``"never"``. A client that sends its tools once for all needs ``"always"``.
+    ``empty_means_absent`` (true): whether an explicit empty list of tools counts as none given.
+    ``path`` (""): the SQLite file in which they outlive the process; empty for none.
+    ``redis_url`` (""): the Redis, 6.2 or newer, that several processes share; empty for none. Not beside ``path``.
+    """
+
+    enabled: bool = True
+    ttl: TimeToLive = 3_600.0
+    max_entries: Positive = 1_024
+    when: Literal["always", "tool_conversation", "never"] = "tool_conversation"
+    empty_means_absent: bool = True
+    path: Text = ""
+    redis_url: RedisURL = ""
+
+    def __post_init__(self) -> None:
+        if self.path and self.redis_url:
+            raise ValueError("path: is not allowed beside redis_url; allowed: one of them")
+
+
+class History(Table, frozen=True):
+    """``[history]``: where the canonical history is kept.
+
+    ``target`` (""): a file, or ``postgresql://...``; empty for none.
+    ``busy_timeout`` (10.0): seconds to wait for others who use it, >= 0.
+    """
+
+    target: Target = ""
+    busy_timeout: WaitSeconds = 10.0
 
 
 class Config(Table, frozen=True):

@@ -1,4 +1,4 @@
-"""Settings, written: as TOML that can be read back, with where each value comes from."""
+"""Write the settings as TOML that can be loaded again, with the source of each value."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any, Final
 from msgspec import to_builtins
 
 from toolcarry._pure.text.sanitize import DIRTY
+from toolcarry.config.mask import hide
 from toolcarry.config.schema import KeyPath, has_mark
-from toolcarry.config.secrets import hide
 from toolcarry.config.tables import Config
 
 __all__ = ["plain_values", "write_toml"]

@@ -1,8 +1,7 @@
-"""A conversation in another provider's shape: ``convert``, and what it tells of what was lost.
+"""Conversations as the requests of another provider: ``convert``, with a list of its losses.
 
-Messages of any shape become turns (``turns``), of which each target holds what it can (``fit``), with ids that it
-takes (``ids``), as its own writer writes them. What is there stays there, in its order, pairs intact: to mend what a
-provider refuses is the work of others. The steps are imported when they are called for.
+Messages of any format are read into turns (``read``), fitted to what the target can hold (``adapt``), and written in its
+format (``anthropic``, ``openai``, ...). Order and pairs stay as they are; ``project`` repairs what a provider refuses.
 """
 
 from __future__ import annotations
@@ -69,21 +68,22 @@ def convert(messages: Messages | Body, *, to: Target) -> Converted:
     (Loss(position=1, kind='is_error', detail='Bash t1'),)
     """
     check_choice("to", to, TARGETS)
-    from toolcarry.convert import anthropic, bedrock, fit, gemini, ollama, openai, responses  # noqa: PLC0415 - slow
-    from toolcarry.convert.ids import give_ids  # noqa: PLC0415
-    from toolcarry.convert.request import open_request  # noqa: PLC0415
-    from toolcarry.convert.turns import read_turns  # noqa: PLC0415
+    # These load the reference, which `import toolcarry` leaves alone where there is the extension.
+    from toolcarry.convert import adapt, anthropic, bedrock, gemini, ollama, openai, responses  # noqa: PLC0415 - see above
+    from toolcarry.convert.read import open_request, read_turns  # noqa: PLC0415 - see above
 
     holds, writer = {
-        "anthropic": (fit.ANTHROPIC, anthropic),
-        "openai": (fit.OPENAI, openai),
-        "responses": (fit.RESPONSES, responses),
-        "ollama": (fit.OLLAMA, ollama),
-        "gemini": (fit.GEMINI, gemini),
-        "bedrock": (fit.BEDROCK, bedrock),
+        "anthropic": (adapt.ANTHROPIC, anthropic),
+        "openai": (adapt.OPENAI, openai),
+        "responses": (adapt.RESPONSES, responses),
+        "ollama": (adapt.OLLAMA, ollama),
+        "gemini": (adapt.GEMINI, gemini),
+        "bedrock": (adapt.BEDROCK, bedrock),
     }[to]
     losses = Losses()
     given = open_request(take(messages), losses)
     turns = [*given.system, *read_turns(given.messages, to, losses)]
-    system, written = writer.write(give_ids(fit.fit(turns, holds, losses), to, losses), losses)
+    system, written = writer.write(
+        adapt.give_ids(adapt.fit(turns, holds, losses), to, losses), losses
+    )
     return Converted(to, written, system, losses.in_order())

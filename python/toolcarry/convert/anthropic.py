@@ -5,19 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from toolcarry.convert.fit import arguments_of
+from toolcarry.convert.adapt import arguments_of, split_prompt
 from toolcarry.convert.losses import Losses
 from toolcarry.convert.media import data_url
-from toolcarry.convert.own import is_own_call, is_own_result
-from toolcarry.convert.parts import Call, Media, Orphan, Part, Result, Text, Turn, results_of
-from toolcarry.convert.prompt import part_prompt
+from toolcarry.convert.model import Call, Media, Orphan, Part, Result, Text, Turn, results_of
+from toolcarry.convert.native import is_own_call, is_own_result
 
 Block = dict[str, Any]
 
 
 def write(turns: Sequence[Turn], losses: Losses) -> tuple[str, list[dict[str, Any]]]:
     """The system prompt and the messages. Turns of one side that follow one another are one message."""
-    system, turns = part_prompt(turns, losses)
+    system, turns = split_prompt(turns, losses)
     messages: list[dict[str, Any]] = []
     for turn in turns:
         results = [block for part in turn.parts for block in result_blocks(part)]

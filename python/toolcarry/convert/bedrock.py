@@ -10,12 +10,11 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 from toolcarry._pure.projection.repair.turns import FAILED
+from toolcarry.convert.adapt import BEDROCK, arguments_of, split_prompt
 from toolcarry.convert.anthropic import add
-from toolcarry.convert.fit import BEDROCK, arguments_of
 from toolcarry.convert.losses import Losses
-from toolcarry.convert.own import is_own_call, is_own_result, with_id
-from toolcarry.convert.parts import Call, Media, Orphan, Part, Result, Text, Turn, results_of
-from toolcarry.convert.prompt import part_prompt
+from toolcarry.convert.model import Call, Media, Orphan, Part, Result, Text, Turn, results_of
+from toolcarry.convert.native import is_own_call, is_own_result, with_id
 
 Block = dict[str, Any]
 
@@ -25,7 +24,7 @@ REFUSED: Final = re.compile(r"[^A-Za-z0-9()\[\]-]+")
 
 def write(turns: Sequence[Turn], losses: Losses) -> tuple[str, list[Block]]:
     """The system prompt and the messages, whose sides take turns."""
-    system, turns = part_prompt(turns, losses)
+    system, turns = split_prompt(turns, losses)
     writer = Writer()
     messages: list[Block] = []
     for turn in turns:

@@ -9,19 +9,17 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from toolcarry._util.plural import counted
-from toolcarry.convert.fit import arguments_of
+from toolcarry.convert.adapt import UNSIGNED, arguments_of, signature_of, split_prompt
 from toolcarry.convert.losses import Losses
-from toolcarry.convert.own import is_own_call, is_own_result, with_id
-from toolcarry.convert.parts import Call, Media, Orphan, Part, Result, Text, Turn, results_of
-from toolcarry.convert.prompt import part_prompt
-from toolcarry.convert.signature import UNSIGNED, signature_of
+from toolcarry.convert.model import Call, Media, Orphan, Part, Result, Text, Turn, results_of
+from toolcarry.convert.native import is_own_call, is_own_result, with_id
 
 Content = dict[str, Any]
 
 
 def write(turns: Sequence[Turn], losses: Losses) -> tuple[str, list[Content]]:
     """The system prompt and the contents."""
-    system, turns = part_prompt(turns, losses)
+    system, turns = split_prompt(turns, losses)
     contents: list[Content] = []
     unsigned = 0
     for turn in turns:

@@ -14,7 +14,7 @@ from toolcarry._pure.content.media import (
     URL_KEYS,
     first_text,
 )
-from toolcarry.convert.parts import Family, Media
+from toolcarry.convert.model import Family, Media
 
 Kind: TypeAlias = Literal["image", "document", "audio", "video", "search_result"]
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from toolcarry.convert.fit import arguments_of
+from toolcarry.convert.adapt import arguments_of
 from toolcarry.convert.losses import Losses
-from toolcarry.convert.own import is_own_call, is_own_result, with_id
-from toolcarry.convert.parts import Call, Media, Orphan, Part, Text, Thought, Turn, results_of
+from toolcarry.convert.model import Call, Media, Orphan, Part, Text, Thought, Turn, results_of
+from toolcarry.convert.native import is_own_call, is_own_result, with_id
 
 Message = dict[str, Any]
 

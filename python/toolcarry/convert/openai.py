@@ -6,11 +6,11 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from toolcarry._input.json import compact_json
-from toolcarry.convert.fit import arguments_of
+from toolcarry.convert.adapt import arguments_of
 from toolcarry.convert.losses import Losses
 from toolcarry.convert.media import data_url, file_name
-from toolcarry.convert.own import is_own_call, is_own_result
-from toolcarry.convert.parts import Call, Media, Orphan, Part, Text, Thought, Turn, results_of
+from toolcarry.convert.model import Call, Media, Orphan, Part, Text, Thought, Turn, results_of
+from toolcarry.convert.native import is_own_call, is_own_result
 
 Message = dict[str, Any]
 

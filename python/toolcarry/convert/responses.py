@@ -7,9 +7,9 @@ from typing import Any
 
 from toolcarry.convert.losses import Losses
 from toolcarry.convert.media import data_url, file_name
+from toolcarry.convert.model import Call, Media, Orphan, Part, Result, Role, Text, Turn
+from toolcarry.convert.native import is_own_call, is_own_result
 from toolcarry.convert.openai import arguments_text, refusal_of
-from toolcarry.convert.own import is_own_call, is_own_result
-from toolcarry.convert.parts import Call, Media, Orphan, Part, Result, Role, Text, Turn
 
 Item = dict[str, Any]
 

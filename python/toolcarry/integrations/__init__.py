@@ -1,4 +1,4 @@
-"""Where other software meets toolcarry: one module for each host, and the ``pipeline`` that they share.
+"""Integrations: one module for each host, and the request pipeline that they share.
 
-No module here is imported by ``import toolcarry``, and what a host needs is imported by its own module alone.
+``import toolcarry`` imports none of them, and the packages that a host needs are imported by its own module only.
 """

@@ -1,6 +1,6 @@
-"""``ToolCarryMiddleware``: the pipeline in front of any ASGI application that takes model requests.
+"""``ToolCarryMiddleware``: the request pipeline in front of any ASGI application that takes model requests.
 
-Responses go through message by message. Of requests only those are read that could be changed, up to a limit.
+Responses go through message by message. Only requests that could be changed are read, up to a limit.
 """
 
 from __future__ import annotations
@@ -11,17 +11,16 @@ from collections.abc import Awaitable, Callable
 from io import BytesIO
 from typing import Final, NamedTuple, TypeAlias
 
-from toolcarry._input.request_fields import RequestFields
 from toolcarry.errors import ConfigError
-from toolcarry.integrations.answer import Answer, Message, Receive, Replay, Scope, Send
 from toolcarry.integrations.identity import (
     MOST_PATH,
     Identification,
     Identify,
-    RequestIdentity,
+    ModelRequest,
+    RequestView,
 )
 from toolcarry.integrations.pipeline import RequestPipeline
-from toolcarry.integrations.request import RequestView
+from toolcarry.integrations.response import Message, Receive, Replay, Scope, Send, WatchedResponse
 from toolcarry.types import check_limit
 
 __all__ = ["ToolCarryMiddleware", "is_model_path"]
@@ -112,26 +111,24 @@ class ToolCarryMiddleware:
             return await self.app(scope, Replay(read.messages, receive), send)
         body = read.body
         request = RequestView(scope["path"], headers, body, scope)
-        done = await pipeline.process(body, *self._whose(request, pipeline), request.style)
+        done = await pipeline.process(self._identified(request, pipeline))
         if done.body is not body:
             scope = {**scope, "headers": with_length(scope["headers"], len(done.body))}
         replay = Replay([requested(done.body)], receive)
         if not done.is_to_be_told:
             return await self.app(scope, replay, send)
-        answer = Answer(send, replay, lambda: pipeline.answered(done))
+        answer = WatchedResponse(send, replay, lambda: pipeline.answered(done))
         return await self.app(scope, replay, answer.send)
 
-    def _whose(
-        self, request: RequestView, pipeline: RequestPipeline
-    ) -> tuple[RequestIdentity | None, RequestFields | None]:
-        """Whose a request is, and what was read of it to know."""
+    def _identified(self, request: RequestView, pipeline: RequestPipeline) -> ModelRequest:
+        """Return the request with its identity, and with the fields that were read to find it."""
         try:
             identity = self._identify(request)
             fields = None if identity is None else request.fields
         except Exception as error:  # noqa: BLE001 - counted and logged
             pipeline.fail_open("identify", error)
-            return None, None
-        return identity, fields
+            identity = fields = None
+        return ModelRequest(request.body, identity, fields, request.style)
 
 
 def headers_of(scope: Scope) -> dict[str, str]:

@@ -1,31 +1,142 @@
-"""Whose request it is: the tenant, the conversation, and the backend that it goes to.
+"""The identity of a model request: its tenant, its conversation, and the backend that it goes to.
 
-A host gives a function of its own, or an ``Identification``, which goes by the headers and members that clients send.
-What a client says of its conversation counts only within its tenant, so that nobody gets at another one's.
+A host gives a function of its own, or an ``Identification``, which reads the headers and fields that clients send. What a
+client says of its conversation counts only within its tenant, so that no client reaches another tenant's conversations.
 """
 
 from __future__ import annotations
 
 import hashlib
+import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, TypeAlias
+from functools import cached_property
+from typing import Any, Final, TypeAlias
 from urllib.parse import unquote
 
+import orjson
+
 from toolcarry._input.json import loads
+from toolcarry._input.request_fields import RequestFields, read_fields
 from toolcarry.errors import InputError
-from toolcarry.integrations.request import RequestView, opening
+from toolcarry.tool_cache import Style
 
 __all__ = [
     "Identification",
     "Identify",
+    "ModelRequest",
     "RequestIdentity",
-    "backend_of",
+    "RequestView",
     "conversation_of",
-    "is_side_request",
-    "tenant_of",
+    "opening",
 ]
+
+NOT_THE_MODEL: Final = frozenset(("user", "system", "developer"))
+
+
+STYLE_OF_PATH: Final[tuple[tuple[str, Style], ...]] = (
+    ("/messages", "anthropic"),
+    ("/messages/count_tokens", "anthropic"),
+    ("/chat/completions", "openai"),
+    ("/responses", "responses"),
+    ("/responses/input_tokens", "responses"),
+    ("/api/chat", "ollama"),
+)
+"""How a path ends at which requests write their tools in a style."""
+
+
+class RequestView:
+    """A request as those see it who say whose it is: ``path``, ``headers`` by lower-case names, ``body`` as it came,
+    and the ``scope`` that the host's own middleware may have put something into.
+
+    >>> view = RequestView("/v1/messages", {"session-id": "s1"}, b'{"model": "m", "messages": []}')
+    >>> view.headers.get("session-id"), view.fields.model
+    ('s1', 'm')
+    """
+
+    def __init__(
+        self,
+        path: str,
+        headers: Mapping[str, str],
+        body: bytes,
+        scope: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.path = path
+        self.headers = headers
+        self.body = body
+        self.scope: Mapping[str, Any] = {} if scope is None else scope
+
+    @property
+    def style(self) -> Style | None:
+        """How tools are written in requests to the path; ``None`` where that is not known.
+
+        >>> RequestView("/openai/v1/chat/completions", {}, b"").style
+        'openai'
+        """
+        path = self.path.rstrip("/")
+        return next((style for end, style in STYLE_OF_PATH if path.endswith(end)), None)
+
+    @cached_property
+    def fields(self) -> RequestFields:
+        """What the body says of itself; nothing where it can't be read."""
+        return read_fields(self.body)
+
+
+def opening(fields: RequestFields) -> str:
+    """A hash of what stands before the first message of the model's; empty where nothing does.
+
+    It stays the same while a conversation grows. What clients move about doesn't count: cache marks, and whether a
+    text is written as a string or as a part.
+
+    >>> said = b'{"messages": [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "Hello."}]}'
+    >>> opening(read_fields(said)) == opening(read_fields(b'{"input": "hi"}'))
+    True
+    """
+    state = hashlib.sha256(b"toolcarry opening 1")
+    is_empty = True
+    try:
+        for message in first_messages(fields.messages):
+            text = dump(message)
+            state.update(len(text).to_bytes(8, "big"))
+            state.update(text)
+            is_empty = False
+    except (InputError, UnicodeError, RecursionError):
+        return ""
+    return "" if is_empty else state.hexdigest()
+
+
+def first_messages(messages: Sequence[Any]) -> Iterator[dict[str, Any]]:
+    """The messages before the first one of the model's, without what doesn't count."""
+    for message in messages:
+        if not isinstance(message, dict):
+            return
+        role = message.get("role", "" if "type" in message else "user")
+        if not isinstance(role, str) or role not in NOT_THE_MODEL:
+            return
+        yield without_cache_marks(message)
+
+
+def without_cache_marks(message: Mapping[str, Any]) -> dict[str, Any]:
+    """A message without marks for a cache."""
+    content = message.get("content", message.get("parts"))
+    if isinstance(content, str):
+        content = [{"type": "text", "text": content}]
+    if isinstance(content, list):
+        content = [
+            {key: value for key, value in part.items() if key != "cache_control"}
+            for part in content
+            if isinstance(part, dict) and "cachePoint" not in part
+        ]
+    return {"role": message.get("role", "user"), "content": content}
+
+
+def dump(message: object) -> bytes:
+    """A message as bytes, the same whatever order its members came in."""
+    try:
+        return orjson.dumps(message, option=orjson.OPT_SORT_KEYS)
+    except TypeError:  # half of a surrogate pair, or an integer of many digits
+        return json.dumps(message, sort_keys=True).encode()
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +153,19 @@ class RequestIdentity:
     backend: str
     is_side_request: bool = False
     client: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelRequest:
+    """A request on its way to a model: its ``body``, whose it is, and what is known of the body.
+
+    ``fields`` are those that were read of the body already, if it was; ``style`` is how tools are written in it.
+    """
+
+    body: bytes
+    identity: RequestIdentity | None = None
+    fields: RequestFields | None = None
+    style: Style | None = None
 
 
 Identify: TypeAlias = Callable[[RequestView], RequestIdentity | None]

@@ -1,8 +1,8 @@
-"""LiteLLM's proxy: ``callbacks: toolcarry.integrations.litellm.handler`` in its configuration puts the pipeline in front
-of every model, with the settings of ``toolcarry.toml``.
+"""The handler for LiteLLM's proxy: ``callbacks: toolcarry.integrations.litellm.handler`` in its configuration.
 
-The tenant is the virtual key, the conversation what LiteLLM takes for the session, and the backend the model group that is
-asked for. Where LiteLLM falls back to another group, that one's answer is none of the group that was asked.
+It puts the pipeline in front of every model, with the settings of ``toolcarry.toml``. The tenant is the virtual key, the
+conversation is LiteLLM's session, and the backend is the requested model group. If LiteLLM falls back to another group,
+its answer does not count as one of the requested group.
 """
 
 from __future__ import annotations
@@ -14,7 +14,9 @@ import orjson
 from cachetools import TTLCache
 from litellm.integrations.custom_logger import CustomLogger
 
-from toolcarry.integrations.identity import RequestIdentity
+from toolcarry.config import load_config
+from toolcarry.integrations.build import pipeline_from
+from toolcarry.integrations.identity import ModelRequest, RequestIdentity
 from toolcarry.integrations.pipeline import Processed, RequestPipeline
 from toolcarry.redact.logs import get_logger
 from toolcarry.tool_cache import Style
@@ -112,7 +114,8 @@ class ToolCarryHandler(CustomLogger):  # type: ignore[misc]  # it has no types w
     async def _process(self, user: Any, data: dict[str, Any], key: str, style: Style) -> None:
         asked = {name: data[name] for name in (*OURS, key) if data.get(name) is not None}
         body = orjson.dumps(asked, default=dumped)
-        done = await self.pipeline.process(body, self._whose(user, data), style=style)
+        request = ModelRequest(body, self._whose(user, data), style=style)
+        done = await self.pipeline.process(request)
         if done.body is not body:
             new = orjson.loads(done.body)
             data.update({name: new[name] for name in (key, "tools") if name in new})
@@ -142,9 +145,6 @@ class ToolCarryHandler(CustomLogger):  # type: ignore[misc]  # it has no types w
 
 def configured() -> tuple[RequestPipeline, bool]:
     """A pipeline by the settings that are found, and whether it serves a single user."""
-    from toolcarry.config import load_config  # noqa: PLC0415 - at the first request
-    from toolcarry.integrations.configured import pipeline_from  # noqa: PLC0415
-
     config = load_config()
     return pipeline_from(config), config.sessions.single_user
 

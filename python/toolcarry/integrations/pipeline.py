@@ -1,8 +1,7 @@
-"""What becomes of a request on its way to a model, whatever host it comes through: it is given its tools, then it is
-switched, then projected.
+"""The request pipeline, the same for every host: restore tools, switch the conversation, project.
 
-Nothing here fails a request. Where a part of it fails, or takes too long, the request goes on as that part was given
-it; this is counted, and logged without a word of what was said.
+No request fails here. If a step fails or takes too long, the request goes on as that step received it; this is counted,
+and logged without any text of the conversation.
 """
 
 from __future__ import annotations
@@ -11,19 +10,18 @@ import asyncio
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Protocol
 
 from toolcarry._input.request_fields import RequestFields, read_fields
 from toolcarry._util.ttl_cache import SlidingCache
 from toolcarry.errors import InputError
-from toolcarry.integrations.identity import RequestIdentity
-from toolcarry.integrations.request import opening
+from toolcarry.integrations.identity import ModelRequest, RequestIdentity, opening
 from toolcarry.integrations.tools import give_tools
 from toolcarry.policy import Policy, check_type
 from toolcarry.projection import project_body
 from toolcarry.redact.logs import get_logger
-from toolcarry.tool_cache import Style, ToolCache
+from toolcarry.tool_cache import ToolCache
 from toolcarry.types import Decisions, check_limit, check_seconds
 
 __all__ = ["Processed", "RequestPipeline", "Transformed", "Transformer"]
@@ -107,7 +105,7 @@ class RequestPipeline:
     It belongs to one event loop.
 
     >>> pipeline = RequestPipeline(projection=Policy(max_tool_result_chars=2_000))
-    >>> asyncio.run(pipeline.process(b'{"messages": []}', None)).body
+    >>> asyncio.run(pipeline.process(ModelRequest(b'{"messages": []}'))).body
     b'{"messages": []}'
     """
 
@@ -138,25 +136,19 @@ class RequestPipeline:
         parts = (self._tool_cache, self._transformer, self._policy)
         return any(part is not None for part in parts)
 
-    async def process(
-        self,
-        body: bytes,
-        identity: RequestIdentity | None,
-        fields: RequestFields | None = None,
-        style: Style | None = None,
-    ) -> Processed:
-        """The request as it goes on to its backend; its ``body`` is the same object where nothing changes.
+    async def process(self, request: ModelRequest) -> Processed:
+        """Return the request as it goes on to its backend; its ``body`` is the same object if nothing changes.
 
-        ``fields`` are what was read of the body already, if it was; ``style`` is how tools are written in it.
         Raises nothing but what is not an ``Exception``, as the cancellation of its task.
         """
+        body, identity, fields = request.body, request.identity, request.fields
         is_known = (
             isinstance(identity, RequestIdentity) and identity.tenant and identity.conversation
         )
         done = Processed(body, identity if is_known else None)
-        if self._tool_cache is not None and style is not None:
+        if self._tool_cache is not None and request.style is not None:
             with self._fail_open("tools"):
-                given = await self._with_tools(body, identity, fields, style)
+                given = await self._with_tools(self._tool_cache, request)
                 done = Processed(given, done.identity)
         said = done.body  # with the messages that were read
         if self._transformer is not None:
@@ -208,19 +200,13 @@ class RequestPipeline:
         """Count a request, or a part of the work on it, that was left out."""
         self.counts[f"skipped.{reason}"] += 1
 
-    async def _with_tools(
-        self,
-        body: bytes,
-        identity: RequestIdentity | None,
-        fields: RequestFields | None,
-        style: Style,
-    ) -> bytes:
-        if self._tool_cache is None or identity is None or not identity.tenant:
+    async def _with_tools(self, cache: ToolCache, request: ModelRequest) -> bytes:
+        if request.identity is None or not request.identity.tenant:
             self.skip("no_tenant")
-            return body
-        read = fields or read_fields(body)
-        given = await give_tools(self._tool_cache, body, identity, read, style)
-        self.counts["tools_restored"] += given is not body
+            return request.body
+        read = request.fields or read_fields(request.body)
+        given = await give_tools(cache, replace(request, fields=read))
+        self.counts["tools_restored"] += given is not request.body
         return given
 
     async def _switch(

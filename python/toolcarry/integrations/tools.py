@@ -1,14 +1,13 @@
-"""Tools for the requests that come without: whose they are, and how they are put in."""
+"""Restore the tools of requests that come without: find them in the tool cache and insert them."""
 
 from __future__ import annotations
 
 from typing import Any, Final
 
 from toolcarry._input.json import dump, loads_any_depth
-from toolcarry._input.request_fields import RequestFields
 from toolcarry.errors import InputError
-from toolcarry.integrations.identity import RequestIdentity
-from toolcarry.tool_cache import Style, ToolCache
+from toolcarry.integrations.identity import ModelRequest, RequestIdentity
+from toolcarry.tool_cache import ToolCache
 
 __all__ = ["give_tools"]
 
@@ -19,13 +18,20 @@ MOST_MARKS: Final = 4
 """Of a request to Anthropic: the client put those of its tools where it liked when it did not send these."""
 
 
-async def give_tools(
-    cache: ToolCache, body: bytes, identity: RequestIdentity, fields: RequestFields, style: Style
-) -> bytes:
-    """A request with the tools that its client sent before; the same object where it has its own, or none are known.
+async def give_tools(cache: ToolCache, request: ModelRequest) -> bytes:
+    """Return a body with the tools that its client sent before; the same object if it has its own, or none are known.
 
-    Tenants, their clients and their conversations have tools of their own. Raises ``InputError`` for what is no request.
+    Each tenant, client and conversation has its own tools. A request without identity, fields or style gets none. Raises
+    ``InputError`` for a body that is not a request.
     """
+    body, identity, fields, style = (
+        request.body,
+        request.identity,
+        request.fields,
+        request.style,
+    )
+    if identity is None or fields is None or style is None:
+        return body
     found = await cache.aresolve(
         fields.model,
         fields.tools,

@@ -1,25 +1,38 @@
-"""The proxy as an ASGI application: its own few paths, and everything under ``/v1`` and ``/api`` passed on."""
+"""The proxy as an ASGI application: its own few paths, and everything under ``/v1`` and ``/api`` forwarded.
+
+``create_app`` builds the application, ``Proxy`` adds the middleware by the settings, which may change while it runs.
+"""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+import time
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 
+from msgspec.structs import replace
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
-from toolcarry.config.serving import Serve
-from toolcarry.errors import ConfigError
-from toolcarry.serve.control import Control
-from toolcarry.serve.forward import Backend, Forward
+from toolcarry.config import Config
+from toolcarry.config.tables import Serve
+from toolcarry.errors import ConfigError, ToolcarryError
+from toolcarry.integrations.asgi import ToolCarryMiddleware
+from toolcarry.integrations.build import (
+    identification_from,
+    pipeline_from,
+    sessions_from,
+    tool_cache_from,
+)
+from toolcarry.integrations.identity import RequestView
+from toolcarry.redact.logs import get_logger
+from toolcarry.serve.forward import Backend, Forward, secret_from_environment
 from toolcarry.serve.metrics import CONTENT_TYPE, Counters, Metrics, Traffic, no_counters
-from toolcarry.serve.routing import Router
-from toolcarry.serve.secrets import secret
+from toolcarry.serve.routing import Router, SwitchEndpoint, upstream_of
 
-__all__ = ["create_app"]
+__all__ = ["Proxy", "create_app"]
 
 Wrap = Callable[[ASGIApp], ASGIApp]
 
@@ -47,7 +60,9 @@ def create_app(
         raise ConfigError("serve.upstreams: there is none; allowed: one or more")
     router = Router(settings)
     backends = {upstream.name: Backend.open(upstream) for upstream in settings.upstreams}
-    control = Control(settings, router.switches, secret(settings.token_env, "serve.token_env"))
+    control = SwitchEndpoint(
+        settings, router.switches, secret_from_environment(settings.token_env, "serve.token_env")
+    )
     metrics = Metrics(counters)
     traffic = Traffic(wrap(Forward(backends, settings.max_body_bytes)), router, metrics)
 
@@ -85,3 +100,68 @@ def create_app(
     app.router.redirect_slashes = False
     app.state.is_ready = False
     return app
+
+
+logger = get_logger("toolcarry.serve")
+
+
+class Proxy:
+    """``app`` is the ASGI application of these settings. Raises what ``pipeline_from`` and ``create_app`` raise.
+
+    ``clock`` is what sessions and kept tools live by.
+
+    >>> from toolcarry.config import Serve, Upstream
+    >>> local = Upstream(name="local", url="http://127.0.0.1:11434", shape="ollama")
+    >>> Proxy(Config(serve=Serve(upstreams=(local,)))).counts()
+    {}
+    """
+
+    def __init__(self, config: Config, *, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._config = config
+        self._sessions = sessions_from(config, clock=clock)
+        self._tool_cache = tool_cache_from(config, clock=clock)
+        self._pipeline = pipeline_from(config, self._sessions, self._tool_cache)
+        self._middleware: ToolCarryMiddleware
+        self.app = create_app(config.serve, wrap=self._wrap, counters=self.counts)
+
+    def counts(self) -> Mapping[str, int]:
+        """What was done to requests since the start."""
+        tools = {} if self._tool_cache is None else self._tool_cache.counts
+        return {**self._pipeline.counts, **{f"tools.{name}": tools[name] for name in tools}}
+
+    def update(self, config: Config) -> None:
+        """Go by other settings from the next request on; where it listens and where requests go stays as it was.
+
+        What is remembered of conversations stays, too. Settings of which nothing can be made change nothing.
+        """
+        before = self._config
+        serve = replace(config.serve, host=before.serve.host, port=before.serve.port)
+        if serve != before.serve or config.history != before.history:
+            logger.warning("[serve] and [history] are read at the start alone")
+        try:
+            is_new = config.tool_cache != before.tool_cache
+            tool_cache = tool_cache_from(config, clock=self._clock) if is_new else self._tool_cache
+            pipeline = pipeline_from(config, self._sessions, tool_cache)
+        except ToolcarryError as error:
+            logger.error("%s; the settings stay as they were", error)  # noqa: TRY400 - it says all
+            return
+        pipeline.counts.update(self._pipeline.counts)
+        self._pipeline = self._middleware.pipeline = pipeline
+        if is_new and self._tool_cache is not None:
+            self._tool_cache.close()
+        self._tool_cache, self._config = tool_cache, config
+
+    def _wrap(self, app: ASGIApp) -> ASGIApp:
+        self._middleware = ToolCarryMiddleware(
+            app,
+            self._pipeline,
+            identify=identification_from(self._config, named_upstream),
+            max_body_bytes=self._config.serve.max_body_bytes,
+        )
+        return self._middleware
+
+
+def named_upstream(request: RequestView) -> str:
+    """The upstream that a request goes to is its backend."""
+    return upstream_of(request).name

@@ -1,28 +1,163 @@
-"""The proxy's work: take a request's body in, send it to its upstream, and pass on what comes back as it comes.
+"""Forward a request to its upstream, and stream the response back.
 
-Nothing is decoded, nothing is kept, and no request is sent twice: the client's SDK knows better when to try again.
+Nothing is decoded or stored, and no request is sent twice: the client's SDK knows better when to retry. Hop-by-hop
+headers and the proxy's own are dropped, and the client's key is replaced if the upstream has one. The proxy's own errors
+have the format that the client's SDK reads.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import anyio
 import httpx
+import orjson
 from starlette.types import Receive, Scope, Send
 
-from toolcarry.config.serving import Upstream
+from toolcarry.config.tables import Shape, Upstream
+from toolcarry.errors import ConfigError
 from toolcarry.integrations.asgi import headers_of
-from toolcarry.integrations.request import RequestView
+from toolcarry.integrations.identity import RequestView
 from toolcarry.redact.logs import get_logger
 from toolcarry.serve.connections import Connections
-from toolcarry.serve.headers import forwarded, key_header, returned
-from toolcarry.serve.replies import send_error
 from toolcarry.serve.routing import UPSTREAM, RoutingError, shape_of, upstream_of
 
-__all__ = ["Backend", "Forward"]
+__all__ = ["Backend", "Forward", "secret_from_environment"]
+
+
+def secret_from_environment(name: str, key: str) -> str:
+    """The value of the environment variable that the setting ``key`` names; empty where it names none.
+
+    >>> secret_from_environment("", "serve.token_env")
+    ''
+    """
+    if not name:
+        return ""
+    value = os.environ.get(name, "")
+    if not value:
+        raise ConfigError(f"{key}: the variable {name} is not set; allowed: one that is")
+    return value
+
+
+Headers = list[tuple[bytes, bytes]]
+
+HOP_BY_HOP: Final = frozenset(
+    {
+        b"connection",
+        b"keep-alive",
+        b"proxy-authenticate",
+        b"proxy-authorization",
+        b"proxy-connection",
+        b"te",
+        b"trailer",
+        b"transfer-encoding",
+        b"upgrade",
+    }
+)
+"""RFC 9110, 7.6.1."""
+
+OF_THIS_HOP: Final = HOP_BY_HOP | {b"host", b"content-length", b"expect"}
+"""What a request to the upstream gets anew. The body was read whole, so that there is nothing left to expect."""
+
+CREDENTIALS: Final = frozenset({b"authorization", b"x-api-key"})
+
+OWN_HEADERS: Final = b"x-toolcarry-"
+
+
+def request_headers(
+    headers: Iterable[tuple[bytes, bytes]], key: tuple[bytes, bytes] | None
+) -> Headers:
+    """The headers for the upstream, of the client's; with ``key``, and without the client's, where there is one.
+
+    >>> request_headers([(b"host", b"here"), (b"x-api-key", b"client's"), (b"accept", b"*/*")], (b"x-api-key", b"ours"))
+    [(b'accept', b'*/*'), (b'x-api-key', b'ours')]
+    """
+    given = list(headers)
+    dropped = OF_THIS_HOP | named_by_connection(given) | (CREDENTIALS if key else frozenset())
+    kept = [
+        (name, value)
+        for name, value in given
+        if name not in dropped and not name.startswith(OWN_HEADERS)
+    ]
+    return [*kept, key] if key else kept
+
+
+def response_headers(headers: Iterable[tuple[bytes, bytes]]) -> Headers:
+    """The headers for the client, of the upstream's; names in small letters.
+
+    >>> response_headers([(b"Content-Type", b"text/event-stream"), (b"Transfer-Encoding", b"chunked")])
+    [(b'content-type', b'text/event-stream')]
+    """
+    given = [(name.lower(), value) for name, value in headers]
+    dropped = HOP_BY_HOP | named_by_connection(given)
+    return [
+        (name, value)
+        for name, value in given
+        if name not in dropped and not name.startswith(OWN_HEADERS)
+    ]
+
+
+def named_by_connection(headers: Iterable[tuple[bytes, bytes]]) -> frozenset[bytes]:
+    """The headers that are this connection's because ``connection`` says so."""
+    values = (value for name, value in headers if name == b"connection")
+    return frozenset(named.strip().lower() for value in values for named in value.split(b","))
+
+
+def key_header(upstream: Upstream) -> tuple[bytes, bytes] | None:
+    """The header with the upstream's own key, where it has one; raises ``ConfigError`` where that is not set."""
+    key = secret_from_environment(
+        upstream.api_key_env, f"serve.upstreams {upstream.name!r}: api_key_env"
+    ).encode()
+    if not key:
+        return None
+    return (
+        (b"x-api-key", key)
+        if upstream.shape == "anthropic"
+        else (b"authorization", b"Bearer " + key)
+    )
+
+
+ANTHROPIC_TYPES: Final = {
+    400: "invalid_request_error",
+    404: "not_found_error",
+    413: "request_too_large",
+    502: "api_error",
+    504: "timeout_error",
+}
+
+
+def error_body(shape: Shape | None, status: int, message: str) -> bytes:
+    """An error as the provider writes it; as OpenAI does where the path is nobody's.
+
+    >>> error_body("ollama", 502, "upstream 'a' cannot be reached")
+    b'{"error":"upstream \\'a\\' cannot be reached"}'
+    """
+    body: dict[str, Any]
+    if shape == "anthropic":
+        body = {"type": "error", "error": {"type": ANTHROPIC_TYPES[status], "message": message}}
+    elif shape == "ollama":
+        body = {"error": message}
+    else:
+        kind = "invalid_request_error" if status < 500 else "server_error"
+        body = {"error": {"message": message, "type": kind, "param": None, "code": None}}
+    return orjson.dumps(body)
+
+
+async def send_error(send: Send, shape: Shape | None, status: int, message: str) -> None:
+    """Answer with an error; the connection is not used again where the client may still be sending."""
+    body = error_body(shape, status, message)
+    headers = [
+        (b"content-type", b"application/json"),
+        (b"content-length", str(len(body)).encode()),
+    ]
+    if status == 413:
+        headers.append((b"connection", b"close"))
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})
+
 
 logger = get_logger("toolcarry.serve")
 
@@ -60,7 +195,7 @@ class Backend:
         return httpx.Request(
             scope["method"],
             base,
-            headers=forwarded(scope["headers"], self.key),
+            headers=request_headers(scope["headers"], self.key),
             content=body,
             extensions={"target": target, "timeout": self.connections.timeout.as_dict()},
         )
@@ -108,7 +243,7 @@ class Forward:
                 response = await client.send(backend.request(scope, body), stream=True)
                 try:
                     own = (UPSTREAM.encode(), name.encode())
-                    headers = [*returned(response.headers.raw), own]
+                    headers = [*response_headers(response.headers.raw), own]
                     start = {"type": "http.response.start", "status": response.status_code}
                     await send({**start, "headers": headers})
                     is_begun = True

@@ -1,6 +1,6 @@
-"""What the proxy counts, in the text format of Prometheus.
+"""The proxy's metrics, in the text format of Prometheus.
 
-Labels are the upstreams and classes of status alone: no tenant and no conversation, of which there is no end.
+The only labels are upstreams and classes of status: tenants and conversations are unbounded.
 """
 
 from __future__ import annotations

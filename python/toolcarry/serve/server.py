@@ -1,4 +1,7 @@
-"""The process: it listens, says where, and ends in order when it is told to."""
+"""The server process: listen, print the address, and shut down in order on a signal.
+
+Only this module needs uvicorn.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Summarizers that ask somebody else: any callable, and any model that LiteLLM can reach."""
+"""Summarizers that call others: any callable, and any model that LiteLLM can reach."""
 
 from __future__ import annotations
 

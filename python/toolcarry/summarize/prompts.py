@@ -1,4 +1,4 @@
-"""What a summarizer is told. Own instructions stand behind these."""
+"""The prompts of summarizers. A caller's instructions follow them."""
 
 from __future__ import annotations
 

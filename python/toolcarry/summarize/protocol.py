@@ -1,4 +1,4 @@
-"""What a summarizer is: anything that makes a short text of a long one, by instructions."""
+"""The protocol of summarizers: callables that make a short text of a long one, by instructions."""
 
 from __future__ import annotations
 

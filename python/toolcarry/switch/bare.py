@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from toolcarry._input.objects import Wire, as_list, as_object, text_or_empty
 from toolcarry._pure.formats.responses import ON_SERVER
-from toolcarry.convert.said import ITEMS, ROLES, read_thought
+from toolcarry.convert.read import ITEMS, ROLES, read_thought
 
 __all__ = ["bare", "bare_part", "is_of_server", "server_parts"]
 

@@ -14,8 +14,8 @@ from toolcarry.context import (
     format_tool_context,
     prepend_summary_to_user_message,
 )
-from toolcarry.convert.parts import Text
-from toolcarry.convert.said import content_of, read_part
+from toolcarry.convert.model import Text
+from toolcarry.convert.read import content_of, read_part
 from toolcarry.errors import RedactionError
 from toolcarry.policy import Policy
 from toolcarry.summarize import strip_injected

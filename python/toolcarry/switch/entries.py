@@ -8,8 +8,8 @@ from typing import Literal, NamedTuple
 from toolcarry._input.objects import Wire, as_list, as_object, text_or_empty
 from toolcarry._pure.formats.message import Said
 from toolcarry.context import is_result_part
-from toolcarry.convert.parts import Role, Text
-from toolcarry.convert.said import ROLES, content_of, read_part, role_of
+from toolcarry.convert.model import Role, Text
+from toolcarry.convert.read import ROLES, content_of, read_part, role_of
 from toolcarry.importing.read import read_message
 from toolcarry.summarize import strip_injected
 from toolcarry.switch.bare import bare_part, is_of_server

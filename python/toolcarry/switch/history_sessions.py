@@ -20,10 +20,9 @@ from toolcarry._util.circuit_breaker import Breaker
 from toolcarry.errors import InputError, StoreError
 from toolcarry.redact.logs import get_logger
 from toolcarry.switch.sessions import Line, MemorySessions, Prefix, Session, SessionKey
-from toolcarry.tract.store.log import Draft, Log
-from toolcarry.tract.store.pages import Head
-from toolcarry.tract.store.target import open_database
-from toolcarry.tract.values import Kind
+from toolcarry.tract.store import open_database
+from toolcarry.tract.store.log import Draft, Head, Log
+from toolcarry.tract.store.types import Kind
 
 __all__ = ["HistorySessions", "conversation_of"]
 

@@ -13,8 +13,8 @@ import apsw
 from toolcarry._util.ttl_cache import STEPS
 from toolcarry.errors import StoreError
 from toolcarry.tool_cache.shared import SharedToolCache, StoreUnavailableError
-from toolcarry.tract.store import guard
-from toolcarry.tract.store.sqlite_file import create
+from toolcarry.tract.store import sqlite_guard
+from toolcarry.tract.store.sqlite import create_file
 
 __all__ = ["SQLiteToolCache"]
 
@@ -57,15 +57,15 @@ class SQLiteToolCache(SharedToolCache):
         self._max_entries = max_entries
         self._process = os.getpid()
         self._turn = threading.Lock()
-        create(self._path)
-        self._identity = guard.add(self._path)
+        create_file(self._path)
+        self._identity = sqlite_guard.add(self._path)
         try:
             self._connection = self._opened()
         except apsw.Error as error:
-            guard.remove(self._identity)
+            sqlite_guard.remove(self._identity)
             raise StoreError(f"{self._path}: can't be opened: {type(error).__name__}") from error
         except BaseException:
-            guard.remove(self._identity)
+            sqlite_guard.remove(self._identity)
             raise
 
     def close(self) -> None:
@@ -73,7 +73,7 @@ class SQLiteToolCache(SharedToolCache):
         with self._turn:
             if self._process == os.getpid() and self._path:
                 self._connection.close()
-                guard.remove(self._identity)
+                sqlite_guard.remove(self._identity)
                 self._path = ""
 
     def _opened(self) -> apsw.Connection:

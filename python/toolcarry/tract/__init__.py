@@ -4,9 +4,7 @@
 """
 
 from toolcarry.summarize.prompts import CONVERSATION_SUMMARIZE_SYSTEM, TOOL_SUMMARIZE_SYSTEM
-from toolcarry.tract.hooks import PendingToolResult
-from toolcarry.tract.tract import Tract
-from toolcarry.tract.values import (
+from toolcarry.tract.store.types import (
     Archived,
     CommitInfo,
     CompressResult,
@@ -19,6 +17,7 @@ from toolcarry.tract.values import (
     ToolTurn,
     VerifyResult,
 )
+from toolcarry.tract.tract import PendingToolResult, Tract
 
 __all__ = [
     "CONVERSATION_SUMMARIZE_SYSTEM",

@@ -1,27 +1,112 @@
-"""The history as the messages of a request: what is in force, in the order in which it was said."""
+"""The history as the messages of a request: newest versions and compactions, in the order of the log.
+
+A policy projects them. Where call ids repeat, a call's reference has a number. Counted in the messages of a request, that
+number would change as soon as a compaction stands for some of them: so it is counted in the whole log, in which nothing
+is ever inserted. The log also knows which results failed: only Anthropic's requests have a mark for that, and a failure
+supersedes no success in any format.
+"""
 
 from __future__ import annotations
 
+from collections import Counter, deque
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
+from toolcarry import _backend
 from toolcarry._input.document import loads_line
 from toolcarry._input.json import loads
 from toolcarry._input.objects import Wire, as_list, as_object
 from toolcarry._pure.history.session_lines import Part
+from toolcarry._pure.projection.blocks import Known
+from toolcarry._pure.projection.marker import name_all
 from toolcarry._pure.projection.result_slot import RESPONSES, response_key, site_at
+from toolcarry.context import extract_tool_blocks
 from toolcarry.convert import TARGETS, Target, convert
-from toolcarry.convert.request import system_prompt
+from toolcarry.convert.read import system_prompt
 from toolcarry.importing.jobs import read_parts
-from toolcarry.policy import Policy
-from toolcarry.tract.reading import arguments_json, decode_text
-from toolcarry.tract.references import find_known, project_with
+from toolcarry.policy import Policy, check_type
+from toolcarry.tract.commit_codec import arguments_json, decode_text, results_of
 from toolcarry.tract.store.log import Log
-from toolcarry.tract.values import CommitInfo, Kind
+from toolcarry.tract.store.types import CommitInfo, Kind
 from toolcarry.tract.view import NOTHING, View, read_view, sequences
-from toolcarry.types import check_choice
+from toolcarry.types import ToolBlock, check_choice
 
-__all__ = ["Style", "compile_messages", "own_message", "rebuilt", "with_text", "written"]
+__all__ = ["Style", "compile_messages", "compiled", "own_message", "rebuilt", "with_text"]
+
+Place: TypeAlias = tuple[int, int]
+"""Of a result or a call: its commit's sequence, and which of the commit's calls it is."""
+
+
+def project_with(
+    messages: list[dict[str, Any]], policy: Policy, known: Sequence[Known] | None = None
+) -> list[dict[str, Any]]:
+    """The projection of messages of whose calls, in their order, this is known beside what they say."""
+    check_type("policy", policy, Policy)
+    new, _, _ = _backend.kernels.project(messages, policy, None, known)
+    return messages if new is None else new
+
+
+def known_from(blocks: Sequence[ToolBlock]) -> list[Known]:
+    """What is known of blocks where nothing but them is."""
+    return [
+        Known(name, block.is_error)
+        for name, block in zip(name_all(block.call_id for block in blocks), blocks, strict=True)
+    ]
+
+
+def find_known(messages: Sequence[dict[str, Any]], shown: Compiler, whole: Compiler) -> list[Known]:
+    """What is known of the calls in messages that were made of what is shown; ``whole`` is the log with all that it has."""
+    named = placed(whole)
+    names = name_all(block.call_id for block, _ in named)
+    by_place = {
+        place: name for (_, found), name in zip(named, names, strict=True) for place in found
+    }
+    found = [
+        (block, next((by_place[place] for place in places if place in by_place), block.call_id))
+        for block, places in placed(shown)
+    ]
+    blocks = extract_tool_blocks(messages)
+    if len(blocks) != len(found):  # a session's side chains and dead branches are in no request
+        found = [each for each in found if each[0].notes.is_active and not each[0].scope]
+    if len(blocks) == len(found):
+        return [Known(name, block.is_error) for block, name in found]
+    waiting: dict[str, deque[Known]] = {}
+    for block, name in found:
+        waiting.setdefault(block.call_id, deque()).append(Known(name, block.is_error))
+    return [
+        waiting[block.call_id].popleft() if waiting.get(block.call_id) else known
+        for block, known in zip(blocks, known_from(blocks), strict=True)
+    ]
+
+
+def placed(writer: Compiler) -> list[tuple[ToolBlock, list[Place]]]:
+    """The calls with their results, and the places of each: the result's first, since it is what a reference leads to."""
+    results = result_sequences(writer)
+    taken: Counter[int] = Counter()
+    found: list[tuple[ToolBlock, list[Place]]] = []
+    for block in extract_tool_blocks(writer.messages):
+        places: list[Place] = []
+        if id(block.tool_result) in results:
+            places.append((results[id(block.tool_result)], 0))
+        if block.tool_use is not None:
+            commits = writer.origins[block.position]
+            sequence = next((each.sequence for each in commits if each.kind is Kind.CALL), 0)
+            places.append((sequence, taken[sequence]))
+            taken[sequence] += 1
+        found.append((block, places))
+    return found
+
+
+def result_sequences(writer: Compiler) -> dict[int, int]:
+    """The sequences of the results' commits, by the identity of what stands for them in the messages."""
+    found: dict[int, int] = {}
+    for message, commits in zip(writer.messages, writer.origins, strict=True):
+        sequences = [commit.sequence for commit in commits if commit.kind is Kind.RESULT]
+        if sequences:
+            wires = [id(result.wire) for result in results_of(message)]
+            found.update(zip(wires, sequences, strict=False))
+    return found
+
 
 Style: TypeAlias = Target
 
@@ -33,7 +118,7 @@ def compile_messages(log: Log, style: Style, policy: Policy | None) -> list[dict
     """The messages in force, in a provider's shape; with a policy, projected."""
     check_choice("style", style, TARGETS)
     view = read_view(log)
-    writer = written(log, view)
+    writer = compiled(log, view)
     is_converted = style != "openai" or writer.is_mixed
     if is_converted:
         converted = convert(writer.messages, to=style)
@@ -45,7 +130,7 @@ def compile_messages(log: Log, style: Style, policy: Policy | None) -> list[dict
         return messages
     if messages is writer.messages and not (view.left_out or view.compacted):
         return project_with(messages, policy)  # which say all that is known
-    whole = written(log, NOTHING) if is_converted or view.left_out or view.compacted else writer
+    whole = compiled(log, NOTHING) if is_converted or view.left_out or view.compacted else writer
     return project_with(messages, policy, find_known(messages, writer, whole))
 
 
@@ -56,9 +141,9 @@ def system_message(text: str, style: Style) -> dict[str, Any]:
     return {"role": "system", "content": [{"text": text}] if style == "bedrock" else text}
 
 
-def written(log: Log, view: View) -> Writer:
+def compiled(log: Log, view: View) -> Compiler:
     """The messages as they stood, or in our own shape."""
-    writer = Writer(view, log)
+    writer = Compiler(view, log)
     for commit, content in log.contents():
         if commit.kind < Kind.EDIT:
             writer.take(commit, content)
@@ -66,7 +151,7 @@ def written(log: Log, view: View) -> Writer:
     return writer
 
 
-class Writer:
+class Compiler:
     """Messages, as the commits come by."""
 
     def __init__(self, view: View, log: Log) -> None:
@@ -162,9 +247,9 @@ class Writer:
                 text = decode_text(self._log.content(version))
                 swaps.update((id(wire), with_text(wire, text)) for wire in part.wires)
         if told and len(told) == len(parts):
-            self._add(emptied(record))
+            self._add(emptied_record(record))
         elif told or swaps:
-            self._add(rebuilt(record, swaps, gone(record, told)), shown)
+            self._add(rebuilt(record, swaps, removed_parts(record, told)), shown)
         else:
             self._add(record, shown)
 
@@ -219,7 +304,7 @@ def with_text(wire: Wire, text: str) -> dict[str, Any]:
     return {**wire, site.holder: {**held, site.key: content}}
 
 
-def emptied(record: dict[str, Any]) -> dict[str, Any] | None:
+def emptied_record(record: dict[str, Any]) -> dict[str, Any] | None:
     """A record of which nothing is shown: nothing, but where others name it as their parent."""
     message = as_object(record.get("message"))
     if message is None or "uuid" not in record:
@@ -227,7 +312,7 @@ def emptied(record: dict[str, Any]) -> dict[str, Any] | None:
     return {**record, "message": {**message, "content": []}}
 
 
-def gone(record: dict[str, Any], told: list[Part]) -> set[int]:
+def removed_parts(record: dict[str, Any], told: list[Part]) -> set[int]:
     """The identities of what leaves a record: calls and results, and with the former what was said and thought."""
     found = {id(wire) for part in told for wire in part.wires}
     if any(part.kind != Kind.RESULT for part in told):

@@ -7,40 +7,116 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from datetime import datetime
 from types import TracebackType
 from typing import Any, Literal, Self
 
 from toolcarry._util.plural import counted
+from toolcarry.errors import StoreError
+from toolcarry.policy import Policy
+from toolcarry.projection import read_part
 from toolcarry.redact.logs import get_logger
 from toolcarry.summarize import Summarizer
+from toolcarry.summarize.prompts import CONVERSATION_SUMMARIZE_SYSTEM, instructions_for
 from toolcarry.tokens import count_tokens
-from toolcarry.tract.checks import (
+from toolcarry.tract import compaction, importing, maintenance, query
+from toolcarry.tract.async_twins import in_thread, iterate_in_thread
+from toolcarry.tract.commit_codec import (
+    count_truncated,
+    encode_text,
+    flag_truncated,
+    is_flagged,
+    part_text,
+    refuse_truncated,
+    result_draft,
+)
+from toolcarry.tract.compaction import edit_draft
+from toolcarry.tract.compile import Style, compile_messages
+from toolcarry.tract.hooks import Hooks, Summarization
+from toolcarry.tract.store import open_database
+from toolcarry.tract.store.log import Draft, Log
+from toolcarry.tract.store.types import (
+    Archived,
+    CommitInfo,
+    CompressResult,
+    Hydrated,
+    ImportResult,
+    Kind,
+    Salvage,
+    Stats,
+    ToolTurn,
+    VerifyResult,
+)
+from toolcarry.tract.store.validate import (
     check_callable,
     check_name,
     check_text,
     checked_call,
     free_metadata,
 )
-from toolcarry.tract.compress_tools import edit_draft
-from toolcarry.tract.imports import Progress, import_file
-from toolcarry.tract.marks import count_truncated, flag_truncated, is_flagged, refuse_truncated
-from toolcarry.tract.messages import append_messages
-from toolcarry.tract.reading import encode_text, result_draft
-from toolcarry.tract.shorten import Shortening
-from toolcarry.tract.store.log import Draft, Log
-from toolcarry.tract.store.target import open_database
-from toolcarry.tract.threads import in_thread
-from toolcarry.tract.upkeep import Upkeep
-from toolcarry.tract.values import CommitInfo, ImportResult, Kind
-from toolcarry.types import check_choice, checked_list
+from toolcarry.tract.store.verify import verify
+from toolcarry.types import check_choice, check_limit, checked_list
 
-__all__ = ["Tract"]
+__all__ = ["PendingToolResult", "Tract"]
 
 logger = get_logger("toolcarry.tract")
 
 
-class Tract(Shortening, Upkeep):
+class PendingToolResult:
+    """A tool result that was committed, for a handler to look at before anybody reads it.
+
+    A handler may do one of four things with it, once; if it does none, the result passes as it is. What failed was not done.
+    """
+
+    __slots__ = ("_is_settled", "commit", "content", "token_count", "tool_name", "tract")
+
+    def __init__(self, tract: Tract, commit: CommitInfo, content: str) -> None:
+        self.tract = tract
+        self.commit = commit
+        self.tool_name = commit.name or ""
+        self.content = content
+        self.token_count = commit.token_count
+        self._is_settled = False
+
+    def summarize(self, instructions: str | None = None) -> CommitInfo:
+        """Let the tract's summarizer shorten it; the summary supersedes it, with where it comes from.
+
+        Raises ``ConfigError`` without a summarizer, ``InputError`` where it returns nothing, and what it raises.
+        """
+        return self._settle(
+            lambda: self.tract.summarize_result(self.commit.commit_hash, instructions)
+        )
+
+    def edit(self, text: str) -> CommitInfo:
+        """Let another text supersede it."""
+        return self._settle(lambda: self._supersede(text, {"by": "handler"}))
+
+    def approve(self) -> CommitInfo:
+        """Let it pass as it is."""
+        return self._settle(lambda: self.commit)
+
+    def reject(self, reason: str) -> CommitInfo:
+        """Let a line that gives the reason supersede it."""
+        line = f"[toolcarry: result rejected: {reason}]"
+        return self._settle(lambda: self._supersede(line, {"by": "handler", "reason": reason}))
+
+    def _supersede(self, text: str, provenance: dict[str, Any]) -> CommitInfo:
+        """Written to the log itself: ``tool_result`` would take what a handler cuts for what was cut before it came here."""
+        check_text("text", text)
+        draft = edit_draft(self.commit, text, {"provenance": provenance})
+        return self.tract._log.append([draft])[0]
+
+    def _settle(self, do: Callable[[], CommitInfo]) -> CommitInfo:
+        if self._is_settled:
+            raise StoreError("the tool result is settled already", self.commit.commit_hash)
+        done = do()
+        self._is_settled = True
+        return done
+
+
+class Tract:
     """A conversation in the canonical history: everything that was said, called and returned, for good.
 
     Open one with ``Tract.open``. What was written is on the disk when a method returns. May be used by several threads,
@@ -57,8 +133,12 @@ class Tract(Shortening, Upkeep):
     def __init__(
         self, log: Log, *, summarizer: Summarizer | None, on_truncated: Literal["flag", "raise"]
     ) -> None:
-        super().__init__(log, summarizer)
+        self.counts: Counter[str] = Counter()
+        """What went wrong without stopping anything: ``hook_failed``, and ``legacy_truncated``."""
+        self._log = log
+        self._summarizer = summarizer
         self._on_truncated = on_truncated
+        self._hooks: Hooks[PendingToolResult] = Hooks(self.counts)
 
     @classmethod
     def open(
@@ -191,12 +271,15 @@ class Tract(Shortening, Upkeep):
         free = free_metadata(metadata)
         if edit is not None:
             flag_truncated(free, content)
-            return self._add_result(edit_draft(self._result(edit), content, free))
+            return self._add_result(
+                edit_draft(query.original_result(self._log, edit), content, free)
+            )
         check_text("call_id", call_id)
         check_text("name", name)
         draft = result_draft(call_id, name, content, is_error=bool(is_error), free=free)
         commit = self._add_result(draft)
-        self._hooks.run(self, commit, content)
+        if self._hooks.has_handler:
+            self._hooks.run(PendingToolResult(self, commit, content))
         return commit
 
     def append_many(self, messages: Sequence[Mapping[str, Any]]) -> list[CommitInfo]:
@@ -213,12 +296,12 @@ class Tract(Shortening, Upkeep):
         ...     len(first), len(more)
         (1, 1)
         """
-        commits = append_messages(self._log, messages, self._check).commits
+        commits = importing.append_messages(self._log, messages, self._check).commits
         self._tell_truncated(count_truncated(commits))
         return commits
 
     def import_transcript(
-        self, path: str | os.PathLike[str], *, progress: Progress | None = None
+        self, path: str | os.PathLike[str], *, progress: importing.Progress | None = None
     ) -> ImportResult:
         """Take in a session file or a request body; what of it is there already is skipped.
 
@@ -227,7 +310,7 @@ class Tract(Shortening, Upkeep):
         ``ConfigError`` for what can be no path, or can't be called.
         """
         check_callable("progress", progress, optional=True)
-        done = import_file(self._log, path, progress, self._check)
+        done = importing.import_file(self._log, path, progress, self._check)
         self._tell_truncated(done.truncated)
         return done
 
@@ -237,6 +320,303 @@ class Tract(Shortening, Upkeep):
     atool_result = in_thread(tool_result)
     aappend_many = in_thread(append_many)
     aimport_transcript = in_thread(import_transcript)
+
+    # Reading
+
+    def log(self, limit: int | None = None) -> list[CommitInfo]:
+        """The commits, newest first."""
+        check_limit("limit", limit, optional=True)
+        return list(self._log.newest(limit))
+
+    def get_commit(self, commit_hash: str) -> CommitInfo:
+        """The commit of a hash, or of the first eight digits of it or more. Raises ``UnknownCommitError``."""
+        return self._log.find(commit_hash)
+
+    def get_content(self, commit: str | CommitInfo) -> str:
+        """The text of a commit: of an imported one, what was said, or what came back.
+
+        Raises ``StoreDamagedError`` where what is stored is not what was written, and ``UnknownCommitError``.
+        """
+        found = commit if isinstance(commit, CommitInfo) else self._log.find(commit)
+        return part_text(found, self._log.content(found))
+
+    def get_source(self, commit: str | CommitInfo) -> bytes:
+        """The content of a commit as it is kept: of an imported one, the line."""
+        found = commit if isinstance(commit, CommitInfo) else self._log.find(commit)
+        return self._log.content(found)
+
+    def history_of(self, commit_hash: str) -> list[CommitInfo]:
+        """Every version of a tool result, oldest first, whichever of them is named."""
+        return query.result_versions(self._log, commit_hash)
+
+    def compile(
+        self, *, style: Style = "openai", policy: Policy | None = None
+    ) -> list[dict[str, Any]]:
+        """The messages of the next request, in a provider's shape: newest versions, compactions, nothing that was dropped.
+
+        ``style`` is ``openai``, ``anthropic``, ``responses``, ``ollama``, ``gemini`` or ``bedrock``; where that keeps the
+        system prompt beside the messages, it stands as the first of them, with the role ``system``. With a policy, they
+        are projected.
+        """
+        return compile_messages(self._log, style, policy)
+
+    def resolve(self, ref: str) -> str:
+        """What a marker's reference names, in full: a result as the tool gave it, or what a compaction covers.
+
+        It names the same result for good, also where that is compacted or left out by now.
+        Raises ``InputError`` where nothing has this reference.
+
+        >>> from toolcarry.tract import Tract
+        >>> with Tract.open() as tract:
+        ...     result = tract.tool_result("t1", "Bash", "3 passed in 0.1 s")
+        ...     _ = tract.tool_result("t1", "Bash", "3 passed", edit=result.commit_hash)
+        ...     tract.resolve("t1")
+        '3 passed in 0.1 s'
+        """
+        return query.resolve_reference(self._log, ref)
+
+    def read_tool_result(self, arguments: Mapping[str, Any] | str) -> str:
+        """Answer a model's call of ``read_tool_result``, the tool of ``toolcarry.retrieval_tool``."""
+        return read_part(self.resolve, arguments)
+
+    def hydrate(self, messages: Sequence[Mapping[str, Any]]) -> Hydrated:
+        """Messages in which results that are missing, cleared or cut are whole again, as far as the history has them.
+
+        What is worth fetching anew is named: the calls for which there is no whole result here, or none that is theirs for
+        certain, where ids repeat and the messages have not all of them.
+
+        >>> from toolcarry.tract import Tract
+        >>> with Tract.open() as tract:
+        ...     _ = tract.tool_result("t1", "Bash", "3 passed")
+        ...     cut = {"role": "tool", "tool_call_id": "t1", "content": "[Old tool result content cleared]"}
+        ...     tract.hydrate([cut]).messages
+        [{'role': 'tool', 'tool_call_id': 't1', 'content': '3 passed'}]
+        """
+        return query.hydrate(self._log, messages)
+
+    def find_tool_results(
+        self, name: str | None = None, after: str | None = None, before: str | None = None
+    ) -> list[CommitInfo]:
+        """The tool results, oldest first; of a tool, behind one commit and before another.
+
+        Of an edited result the newest version stands in the place of the first.
+        """
+        return list(query.find_results(self._log, name, after, before))
+
+    def find_tool_calls(self, name: str | None = None) -> list[CommitInfo]:
+        """What the model said with a tool call, or with one of this tool, oldest first."""
+        return list(query.find_calls(self._log, name))
+
+    def find_tool_turns(self, name: str | None = None) -> list[ToolTurn]:
+        """Each of ``find_tool_calls`` with the results that came back, oldest first."""
+        return query.find_turns(self._log, name)
+
+    def export(self) -> Iterator[bytes]:
+        """The lines of imported files, byte for byte, and each other message as a line of JSON.
+
+        What is imported as one document is given as one; where it ends in no newline, one stands before what follows it.
+        """
+        return query.export(self._log)
+
+    async def aexport(self) -> AsyncIterator[bytes]:
+        """``export``, each of them in a thread."""
+        async for line in iterate_in_thread(self.export()):
+            yield line
+
+    alog = in_thread(log)
+    aget_commit = in_thread(get_commit)
+    aget_content = in_thread(get_content)
+    aget_source = in_thread(get_source)
+    ahistory_of = in_thread(history_of)
+    aresolve = in_thread(resolve)
+    aread_tool_result = in_thread(read_tool_result)
+    ahydrate = in_thread(hydrate)
+    acompile = in_thread(compile)  # noqa: A003 - the method's own name
+    afind_tool_results = in_thread(find_tool_results)
+    afind_tool_calls = in_thread(find_tool_calls)
+    afind_tool_turns = in_thread(find_tool_turns)
+
+    # Shortening
+
+    def compress(
+        self,
+        *,
+        commits: Sequence[str] | None = None,
+        from_commit: str | None = None,
+        to_commit: str | None = None,
+        content: str | None = None,
+        instructions: str | None = None,
+        system_prompt: str | None = None,
+        target_tokens: int | None = None,
+        preserve: Sequence[str] = (),
+    ) -> CompressResult:
+        """Let one text stand for messages: those named, those from one to another, or all; ``content``, or a summary.
+
+        A call and its results are covered together, or preserved together; an earlier compaction is covered whole. What
+        was not asked for and had to be covered is in ``widened``. ``system_prompt`` takes the place of
+        ``CONVERSATION_SUMMARIZE_SYSTEM``, and ``instructions`` stand behind it.
+
+        Raises ``ConfigError`` without content and summarizer, ``InputError`` for an empty text, and for what is no text or
+        no list, ``UnknownCommitError``, and what the summarizer raises; then nothing is written.
+
+        >>> from toolcarry.tract import Tract
+        >>> with Tract.open() as tract:
+        ...     for text in ("Fix the test.", "Which one?", "The second."):
+        ...         _ = tract.user(text)
+        ...     done = tract.compress(content="The user wants the second test fixed.")
+        ...     len(tract.compile()), tract.uncompress(done.commit.commit_hash).role, len(tract.compile())
+        (1, 'undo', 3)
+        """
+        check_limit("target_tokens", target_tokens, optional=True)
+        check_text("content", content, optional=True)
+        check_text("instructions", instructions, optional=True)
+        check_text("system_prompt", system_prompt, optional=True)
+
+        def write(transcript: str) -> tuple[str, dict[str, Any]]:
+            if content is not None:
+                return content, {"by": "caller"}
+            system = system_prompt or CONVERSATION_SUMMARIZE_SYSTEM
+            prompt = instructions_for(system, instructions, target_tokens)
+            return compaction.summarize(self._summarizer, transcript, prompt)
+
+        if content is None:
+            compaction.needs_summarizer(self._summarizer, "content")
+        return compaction.compress(
+            self._log,
+            write=write,
+            commits=None if commits is None else checked_list("commits", commits, "hashes"),
+            from_commit=from_commit,
+            to_commit=to_commit,
+            preserve=checked_list("preserve", preserve, "hashes"),
+        )
+
+    def uncompress(self, commit_hash: str) -> CommitInfo:
+        """Take back what ``compress``, ``compress_tool_calls`` or ``drop_failed_tool_turns`` did."""
+        return compaction.uncompress(self._log, commit_hash)
+
+    def compress_tool_calls(
+        self,
+        hashes: Sequence[str] | None = None,
+        *,
+        name: str | None = None,
+        target_tokens: int | None = None,
+    ) -> CompressResult:
+        """Let a summary supersede each tool result of the turns named, or of all turns, where it is shorter.
+
+        Roles, ids, names and ``is_error`` stay, and so does the final answer: what the model said last behind them.
+        ``target_tokens`` is what one result should have at most. Errors are those of ``compress``.
+        """
+        check_limit("target_tokens", target_tokens, optional=True)
+        compaction.needs_summarizer(self._summarizer, "compress_tool_calls")
+        given = None if hashes is None else checked_list("hashes", hashes, "hashes")
+
+        write = self._result_summarizer(None, target_tokens)
+        return compaction.compress_tool_calls(self._log, given, name=name, write=write)
+
+    def drop_failed_tool_turns(self, name: str | None = None) -> CompressResult:
+        """Leave out, from what is compiled, the turns of which every result failed; nothing is deleted."""
+        return compaction.drop_failed(self._log, name)
+
+    def configure_tool_summarization(
+        self,
+        instructions: Mapping[str, str] | None = None,
+        *,
+        auto_threshold: int | None = None,
+        default_instructions: str | None = None,
+    ) -> None:
+        """Summarize tool results as ``tool_result`` commits them; what ``append_many`` or an import brings stays as it is.
+
+        Those of the tools named, each; with ``auto_threshold``, those of any tool that have more tokens and no others, by
+        the tool's instructions where there are some, else by the default ones. The original is committed first, and stays.
+        Without arguments, none are any more. A handler that ``on`` has set comes before this.
+        """
+        named = {} if instructions is None else instructions
+        settings = Summarization(named, auto_threshold, default_instructions)
+        is_on = bool(settings.instructions) or auto_threshold is not None
+        if is_on:
+            compaction.needs_summarizer(self._summarizer, "configure_tool_summarization")
+        self._hooks.summarization = settings if is_on else None
+
+    def on(self, event: str, handler: Callable[[PendingToolResult], object]) -> None:
+        """Call ``handler`` with a ``PendingToolResult`` for each new ``tool_result``, in place of the default.
+
+        It may be a coroutine function. Results that come by ``append_many`` or an import fire nothing.
+        """
+        self._hooks.on(event, handler)
+
+    def off(self, event: str) -> None:
+        """Go back to the default: what ``configure_tool_summarization`` has set, if anything."""
+        self._hooks.off(event)
+
+    def summarize_result(self, commit_hash: str, instructions: str | None = None) -> CommitInfo:
+        """Let a summary supersede a tool result. Errors are those of ``compress``, and ``InputError`` where it is no shorter."""
+        compaction.needs_summarizer(self._summarizer, "summarize_result")
+        check_text("instructions", instructions, optional=True)
+        root = query.original_result(self._log, commit_hash)
+        write = self._result_summarizer(instructions, None)
+        return compaction.summarize_result(self._log, root, write)
+
+    acompress = in_thread(compress)
+    auncompress = in_thread(uncompress)
+    acompress_tool_calls = in_thread(compress_tool_calls)
+    adrop_failed_tool_turns = in_thread(drop_failed_tool_turns)
+    asummarize_result = in_thread(summarize_result)
+
+    # Maintenance
+
+    @property
+    def conversation(self) -> str:
+        """The name of the conversation."""
+        return self._log.conversation
+
+    def conversations(self) -> list[str]:
+        """The names of the tenant's conversations, in the order in which they began."""
+        return maintenance.conversation_names(self._log)
+
+    def verify(self) -> VerifyResult:
+        """Hash every commit and every content of the store again, of all its conversations, and list what is damaged."""
+        return verify(self._log.database)
+
+    def repair(self, path: str | os.PathLike[str]) -> Salvage:
+        """Copy what still proves itself into a new file; what doesn't is listed, and noted there as lost.
+
+        The damaged store stays as it is. Raises ``ConfigError`` where there is something at the path.
+        """
+        return maintenance.repair(self._log, path)
+
+    def stats(self) -> Stats:
+        """What the conversation holds."""
+        return maintenance.count(self._log)
+
+    def archive(self, target: str | os.PathLike[str], *, before: datetime) -> Archived:
+        """Move the tenant's conversations to another store in which nothing is younger than ``before``.
+
+        A conversation leaves this store when the other one has it whole and has proved it.
+        Raises ``ConfigError`` where the other store is this one, by whatever name, or memory, which nobody could look into;
+        ``StoreError`` where it has a different conversation of the same name, when all others have moved.
+        """
+        return maintenance.archive_conversations(self._log, target, before)
+
+    def forget(self, conversation: str | None = None) -> bool:
+        """Delete a conversation for good, by default this one; whether there was one.
+
+        Its contents go with it, unless another conversation of the tenant holds them as well. Raises ``StoreBusyError``
+        where they are deleted, but a reader keeps them in the file for as long as it reads: then call it again.
+
+        >>> from toolcarry.tract import Tract
+        >>> with Tract.open() as tract:
+        ...     _ = tract.user("My password is hunter2.")
+        ...     tract.forget("default"), tract.log()
+        (True, [])
+        """
+        return maintenance.forget_conversation(self._log, conversation)
+
+    aconversations = in_thread(conversations)
+    averify = in_thread(verify)
+    arepair = in_thread(repair)
+    astats = in_thread(stats)
+    aarchive = in_thread(archive)
+    aforget = in_thread(forget)
 
     def _add_result(self, draft: Draft) -> CommitInfo:
         """Commit a result, and tell where it was cut before it came here."""
@@ -272,3 +652,15 @@ class Tract(Shortening, Upkeep):
         kind = Kind.CALL if ours else Kind.MESSAGE
         draft = Draft(role, kind, encode_text(text), found, count_tokens(text))
         return self._log.append([draft])[0]
+
+    def _result_summarizer(
+        self, instructions: str | None, target_tokens: int | None
+    ) -> compaction.WriteSummary:
+        """Return a function that summarizes a tool result."""
+
+        def write(result: CommitInfo, text: str) -> tuple[str, dict[str, Any]]:
+            settings = self._hooks.summarization
+            prompt = compaction.summary_instructions(result, settings, instructions, target_tokens)
+            return compaction.summarize(self._summarizer, text, prompt)
+
+        return write

@@ -1,4 +1,4 @@
-"""How the log is to be read: which results have a newer version, what is left out, and what a compaction stands for."""
+"""The log as it is read: newest versions, omissions, compactions, and calls paired with their results."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from toolcarry.tract.store.log import Log
-from toolcarry.tract.values import CommitInfo, Kind
+from toolcarry.tract.store.types import CommitInfo, Kind, ToolTurn
 
 __all__ = [
     "CALLS",
@@ -19,6 +19,7 @@ __all__ = [
     "SAID",
     "View",
     "original",
+    "pair_turns",
     "ranges",
     "read_view",
     "sequences",
@@ -109,3 +110,50 @@ def sequences(runs: Iterable[Sequence[int]]) -> Iterator[int]:
     """
     for first, last in runs:
         yield from range(first, last + 1)
+
+
+class OpenTurn:
+    """A turn in the making: a call, and the results so far, by the place of what they answer."""
+
+    __slots__ = ("call", "keys", "names", "results")
+
+    def __init__(self, call: CommitInfo) -> None:
+        calls = call.metadata["tool_calls"]
+        self.call = call
+        self.names = tuple([each["name"] for each in calls])
+        self.keys = [each["id"] or f"\0{each['name']}" for each in calls]
+        self.results: list[tuple[int, CommitInfo]] = []
+
+    def close(self, view: View) -> ToolTurn:
+        results = sorted(self.results, key=place_of)
+        versions = tuple([view.version_of(result) for _, result in results])
+        return ToolTurn(self.call, versions, self.names)
+
+
+def place_of(found: tuple[int, CommitInfo]) -> int:
+    return found[0]
+
+
+def pair_turns(commits: Iterable[CommitInfo], view: View) -> list[ToolTurn]:
+    """Calls and results as turns. A result belongs to the nearest earlier unanswered call with its id, else to the
+    nearest with it; without an id, to the first unanswered call of its tool in the last turn that has one."""
+    turns: list[OpenTurn] = []
+    waiting: dict[str, list[tuple[OpenTurn, int]]] = {}
+    latest: dict[str, tuple[OpenTurn, int]] = {}
+    for commit in commits:
+        if commit.kind is Kind.CALL:
+            turn = OpenTurn(commit)
+            turns.append(turn)
+            for place in range(
+                len(turn.keys) - 1, -1, -1
+            ):  # of one turn's the first is taken first
+                key = turn.keys[place]
+                latest[key] = (turn, place)
+                waiting.setdefault(key, []).append((turn, place))
+            continue
+        key = commit.tool_call_id or f"\0{commit.name}"
+        open_calls = waiting.get(key)
+        found = open_calls.pop() if open_calls else latest.get(key)
+        if found is not None:
+            found[0].results.append((found[1], commit))
+    return [turn.close(view) for turn in turns]

@@ -1,13 +1,13 @@
-//! What was said in a conversation, without tools and without thinking. The twin is `_pure/dialogue.py`.
+//! The words of a conversation: who said what, without tools and without thinking.
 
-use crate::clean::{clean, escape_marks};
-use crate::messages::{Halt, Messages};
-use crate::output::Output;
-use crate::pieces::Piece;
-use crate::read::{needs_import, read_spoken, speaker_of};
+use crate::content::spoken_content;
+use crate::context::output::Output;
+use crate::formats::{needs_import, read_spoken, speaker_of};
+use crate::input::messages::{Halt, Messages};
 use crate::session::{Placed, Places};
-use crate::spoken::spoken_content;
 use crate::text::Text;
+use crate::text::piece::Piece;
+use crate::text::sanitize::{clean, escape_marks};
 
 const MARKS: [&str; 4] = ["[USER]", "[/USER]", "[ASSISTANT]", "[/ASSISTANT]"];
 

@@ -1,5 +1,4 @@
 //! The full survey of a conversation: what is in it, what it weighs, what is wrong with it.
-//! The twin is `_pure/inspect.py`.
 
 use std::cell::{Cell, RefCell};
 use std::cmp::Reverse;
@@ -7,14 +6,14 @@ use std::cmp::Reverse;
 use ahash::AHashMap;
 
 use crate::dedupe::Judging;
-use crate::entry::Entry;
-use crate::messages::{Halt, Messages, Record};
-use crate::pair::Walk;
-use crate::read::read_message;
-use crate::rules::RuleSet;
-use crate::said::Said;
+use crate::dedupe::rules::RuleSet;
+use crate::formats::message::Said;
+use crate::formats::read_message;
+use crate::input::messages::{Halt, Messages, Record};
+use crate::json::value::{Value, names};
+use crate::pairing::Walk;
+use crate::pairing::block::Entry;
 use crate::text::{OwnedText, Text};
-use crate::value::{Value, names};
 
 /// What one tool's results weigh.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,13 +1,31 @@
 //! Tool results in the conversations of LLM agents: paired, deduplicated, cut to a budget, carried over.
 //!
-//! The modules are the steps, in the order in which data meets them: [`read`] and [`session`] say what a message
-//! is, [`pair`] joins calls with results, [`dedupe`] (with [`rules`] and [`shell`]) finds what is superseded,
-//! [`truncate`] cuts, [`render`] (with [`clean`], [`fences`], [`summary`]) makes headings and texts, [`fill`] spends
-//! the budget, and [`carry`] is all of it. They see the input through [`value::Value`].
+//! The modules are the layers, the lowest first: a module imports only from those above it in this table, and no files
+//! import each other (`.ci/rust_layers` checks that). The reference in Python, `toolcarry._pure`, has the same tree without
+//! `simd`, `json` and `input`, and a file of the same name for each file here.
+//!
+//! | layer | what it knows |
+//! |---|---|
+//! | `simd` | blocks of 64 bytes as bit masks |
+//! | [`text`] | code points, grapheme clusters, UTF-8, text that stays as it is written in JSON |
+//! | [`json`] | the values that all readers see, and documents that are scanned into nodes |
+//! | [`input`] | the messages of a request body, of a list, or of a session file |
+//! | [`formats`] | one reader for each family of formats: the calls and results of a message |
+//! | [`content`] | the text of a result, whatever kind of thing came back |
+//! | [`session`] | the records of a session file: side chains, and the branch that is active |
+//! | [`pairing`] | calls joined with their results, as blocks |
+//! | [`dedupe`] | rules, line ranges and shell commands: which block supersedes which |
+//! | [`tokens`] | tokens of `OpenAI`'s encodings, counted and cut |
+//! | [`context`] | blocks and a summary as context for another model, within a budget |
+//! | [`dialogue`], [`inspect`] | what was said without tools; what is in a conversation |
+//! | [`projection`] | a request with markers in place of old results, and repaired if asked for |
+//! | [`text_history`] | a conversation as texts, with a line for each call |
+//! | [`history`] | hashes of messages, lines of session files, deltas of metadata |
 //!
 //! ```
 //! use bumpalo::Bump;
-//! use toolcarry::{carry::carry, pieces::Piece, rules::RuleSet, scan::Conversation, settings::Settings};
+//! use toolcarry::context::{carry, policy::Settings};
+//! use toolcarry::{dedupe::rules::RuleSet, input::Conversation, text::piece::Piece};
 //!
 //! let body = br#"[
 //!     {"role": "assistant", "content": [{"type": "tool_use", "id": "t1", "name": "Bash", "input": {"command": "ls"}}]},
@@ -19,65 +37,19 @@
 //! assert!(carried.output.to_utf8().contains("### ls\n```\na.py\n```\n"));
 //! ```
 
-mod base64;
-pub mod branch;
-mod call_title;
-mod candidate;
-pub mod carry;
-mod change;
-pub mod clean;
-pub mod content;
-mod cut;
-pub mod dedupe;
-pub mod default_rules;
-pub mod dialogue;
-pub mod entry;
-pub mod escaped;
-pub mod fates;
-pub mod fences;
-pub mod fill;
-mod fit;
-pub mod folding;
-mod foreign;
-mod free_ids;
-mod grapheme_classes;
-pub mod graphemes;
-pub mod history;
-pub mod inspect;
-mod lanes;
-pub mod languages;
-pub mod left_out;
-pub mod limits;
-pub mod lines;
-mod media;
-pub mod message_tokens;
-pub mod messages;
-mod newer;
-pub mod output;
-mod owned_text;
-pub mod pair;
-pub mod parts;
-pub mod pieces;
-pub mod project;
-pub mod read;
-pub mod recount;
-pub mod render;
-pub mod rules;
-pub mod said;
-pub mod scan;
-mod sequences;
-pub mod session;
-pub mod settings;
-mod shapes;
-pub mod shell;
-mod spoken;
-pub mod summary;
+mod simd;
 pub mod text;
-mod texts;
+pub mod json;
+pub mod input;
+pub mod formats;
+pub mod content;
+pub mod session;
+pub mod pairing;
+pub mod dedupe;
 pub mod tokens;
-mod tool_arguments;
-pub mod truncate;
-mod turns;
-mod unmade;
-mod utf8;
-pub mod value;
+pub mod context;
+pub mod dialogue;
+pub mod inspect;
+pub mod projection;
+pub mod text_history;
+pub mod history;

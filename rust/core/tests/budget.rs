@@ -5,14 +5,15 @@
 mod wire;
 
 use serde_json::{Value, json};
-use toolcarry::carry::{Carried, carry as run};
-use toolcarry::limits::Limits;
-use toolcarry::messages::{Halt, List};
-use toolcarry::rules::RuleSet;
-use toolcarry::scan::{Conversation, Scanned};
-use toolcarry::settings::{NO_LIMIT, Settings};
+use toolcarry::context::limits::Limits;
+use toolcarry::context::policy::{NO_LIMIT, Settings};
+use toolcarry::context::{Carried, carry as run};
+use toolcarry::dedupe::rules::RuleSet;
+use toolcarry::input::Conversation;
+use toolcarry::input::messages::{Halt, List};
+use toolcarry::json::scanned::Scanned;
 use toolcarry::text::Width;
-use toolcarry::truncate::Keep;
+use toolcarry::text::truncate::Keep;
 use wire::nonsense::{nonsense, nonsense_message};
 use wire::{Dice, Document, bash, edit, failed_bash, json_of, open_call, piece, read, result, turn, user};
 

@@ -4,9 +4,9 @@
 
 mod wire;
 
-use toolcarry::clean::{clean, clean_line, is_clean, shorten};
-use toolcarry::pieces::Piece;
 use toolcarry::text::Text;
+use toolcarry::text::piece::Piece;
+use toolcarry::text::sanitize::{clean, clean_line, is_clean, shorten};
 use wire::piece;
 
 const CASES: [(&str, &str); 31] = [

@@ -5,13 +5,14 @@
 mod wire;
 
 use serde_json::{Value, json};
-use toolcarry::carry;
+use toolcarry::context;
+use toolcarry::context::policy::Settings;
+use toolcarry::dedupe::rules::{KeepBlock, Rule, RuleKey, RuleSet};
 use toolcarry::dedupe::{Judging, Reason};
-use toolcarry::pair::Walk;
-use toolcarry::pieces::Piece;
-use toolcarry::rules::{KeepBlock, Kind, Rule, RuleKey, RuleSet};
-use toolcarry::settings::Settings;
+use toolcarry::pairing::Walk;
+use toolcarry::pairing::block::Kind;
 use toolcarry::text::Text;
+use toolcarry::text::piece::Piece;
 use wire::{assistant, bash, call, edit, failed_bash, failed_turn, json_of, open_call, read, result, turn, user};
 
 /// The id of each block, oldest first, with the reason why it is superseded.
@@ -257,7 +258,7 @@ fn the_reasons_of_a_rule() {
 fn what_a_rule_keeps_out_is_carried_nowhere() {
     let messages = json_of(&turn("t1", "f", &json!({"q": "x"}), "SECRET"));
     let rules = rule(Kind::Other, KeepBlock::None);
-    let carried = carry::carry(messages.open(), &Piece::ascii(""), &Settings::default(), &rules, false).unwrap();
+    let carried = context::carry(messages.open(), &Piece::ascii(""), &Settings::default(), &rules, false).unwrap();
     assert_eq!(carried.output.to_utf8(), "");
     assert_eq!(carried.counts.excluded, [("rule", 1)]);
 }

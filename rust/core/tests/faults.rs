@@ -5,9 +5,11 @@
 mod wire;
 
 use serde_json::json;
-use toolcarry::scan::{Fault, MAX_DEPTH, Refused, Scanned};
+use toolcarry::json::error::{Fault, Refused};
+use toolcarry::json::grammar::MAX_DEPTH;
+use toolcarry::json::scanned::Scanned;
+use toolcarry::json::value::{Key, Value, names};
 use toolcarry::text::Text;
-use toolcarry::value::{Key, Value, names};
 use wire::Document;
 use wire::trees::{Tree, open, parse};
 

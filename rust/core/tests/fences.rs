@@ -4,15 +4,15 @@
 
 mod wire;
 
-use toolcarry::clean::clean;
 use toolcarry::content::Content;
-use toolcarry::fences::{Fenced, Source as SourceOf, fence, fence_into};
-use toolcarry::limits::{Limits, Measure};
-use toolcarry::output::{Output, Place};
-use toolcarry::pieces::Piece;
-use toolcarry::scan::Scanned;
+use toolcarry::context::fence::{Fenced, Source as SourceOf, fence, fence_into};
+use toolcarry::context::limits::{Limits, Measure};
+use toolcarry::context::output::{Output, Place};
+use toolcarry::json::scanned::Scanned;
 use toolcarry::text::Text;
-use toolcarry::truncate::Keep;
+use toolcarry::text::piece::Piece;
+use toolcarry::text::sanitize::clean;
+use toolcarry::text::truncate::Keep;
 use wire::piece;
 
 type Source = SourceOf<'static, Scanned<'static>>;

@@ -7,15 +7,16 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use bumpalo::Bump;
-use toolcarry::carry::carry;
-use toolcarry::messages::{List, Messages};
-use toolcarry::pieces::Piece;
-use toolcarry::rules::RuleSet;
-use toolcarry::scan::{Conversation, Scanned};
-use toolcarry::settings::{NO_LIMIT, Settings};
+use toolcarry::context::carry;
+use toolcarry::context::policy::{NO_LIMIT, Settings};
+use toolcarry::dedupe::rules::RuleSet;
+use toolcarry::input::Conversation;
+use toolcarry::input::messages::{List, Messages};
+use toolcarry::json::scanned::Scanned;
+use toolcarry::json::value::{Key, Value, names};
 use toolcarry::text::Text;
-use toolcarry::truncate::Keep;
-use toolcarry::value::{Key, Value, names};
+use toolcarry::text::piece::Piece;
+use toolcarry::text::truncate::Keep;
 
 fn cases() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/cases/golden");

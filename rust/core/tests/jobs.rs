@@ -5,15 +5,15 @@
 mod wire;
 
 use serde_json::{Value as Parsed, json};
-use toolcarry::carry::carry;
+use toolcarry::context::carry;
+use toolcarry::context::policy::Settings;
+use toolcarry::dedupe::rules::RuleSet;
 use toolcarry::dialogue::dialogue;
+use toolcarry::input::messages::Halt;
 use toolcarry::inspect::{Inspection, ToolSize, inspect};
-use toolcarry::messages::Halt;
-use toolcarry::pieces::Piece;
-use toolcarry::rules::RuleSet;
-use toolcarry::scan::{Fault, Refused};
-use toolcarry::settings::Settings;
+use toolcarry::json::error::{Fault, Refused};
 use toolcarry::text::Text;
+use toolcarry::text::piece::Piece;
 use wire::lines::{A, B, REQUEST};
 use wire::spellings::{spellings, with_result};
 use wire::{Document, assistant, bash, call, failure, json_of, result, user};

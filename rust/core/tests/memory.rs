@@ -7,12 +7,12 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::fmt::Write;
 
-use toolcarry::carry::carry;
-use toolcarry::limits::Limits;
-use toolcarry::pieces::Piece;
-use toolcarry::rules::RuleSet;
-use toolcarry::scan::{Conversation, room_for};
-use toolcarry::settings::Settings;
+use toolcarry::context::carry;
+use toolcarry::context::limits::Limits;
+use toolcarry::context::policy::Settings;
+use toolcarry::dedupe::rules::RuleSet;
+use toolcarry::input::{Conversation, room_for};
+use toolcarry::text::piece::Piece;
 
 thread_local! {
     /// What this thread has allocated, and the most that it had.

@@ -6,9 +6,9 @@ mod wire;
 
 use serde_json::{Value, json};
 use toolcarry::content::result_content;
-use toolcarry::messages::{Halt, List};
-use toolcarry::pair::Walk;
-use toolcarry::scan::Scanned;
+use toolcarry::input::messages::{Halt, List};
+use toolcarry::json::scanned::Scanned;
+use toolcarry::pairing::Walk;
 use wire::{Document, assistant, call, failure, json_of, result, user};
 
 /// A block as a test compares it: the tool's name, and the text of its result.

@@ -5,10 +5,12 @@
 mod wire;
 
 use bumpalo::Bump;
-use toolcarry::messages::{Messages, Record};
-use toolcarry::scan::{Conversation, Fault, Refused, Scanned};
+use toolcarry::input::Conversation;
+use toolcarry::input::messages::{Messages, Record};
+use toolcarry::json::error::{Fault, Refused};
+use toolcarry::json::scanned::Scanned;
+use toolcarry::json::value::{Value, names};
 use toolcarry::text::Text;
-use toolcarry::value::{Value, names};
 use wire::Document;
 use wire::author::Author;
 use wire::lines::{A, B};

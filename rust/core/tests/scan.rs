@@ -6,9 +6,10 @@ mod wire;
 
 use bumpalo::Bump;
 use serde_json::Value as Parsed;
-use toolcarry::scan::{Fault, Refused, Scanned};
+use toolcarry::json::error::{Fault, Refused};
+use toolcarry::json::scanned::Scanned;
+use toolcarry::json::value::{Key, Value, names};
 use toolcarry::text::{OwnedText, Text};
-use toolcarry::value::{Key, Value, names};
 use wire::author::Author;
 use wire::surrogates::{stand_in, without_lone_surrogates};
 use wire::trees::{Tree, open, parse};

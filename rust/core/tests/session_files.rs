@@ -5,10 +5,11 @@
 mod wire;
 
 use serde_json::json;
-use toolcarry::messages::Messages;
-use toolcarry::scan::{Fault, Refused, Scanned};
+use toolcarry::input::messages::Messages;
+use toolcarry::json::error::{Fault, Refused};
+use toolcarry::json::scanned::Scanned;
+use toolcarry::json::value::{Key, Value};
 use toolcarry::text::Text;
-use toolcarry::value::{Key, Value};
 use wire::Document;
 use wire::lines::{A, B, C, REQUEST};
 use wire::trees::{messages_of, open, parse};

@@ -4,8 +4,8 @@
 
 mod wire;
 
-use toolcarry::settings::Settings;
-use toolcarry::summary::clean_summary;
+use toolcarry::context::policy::Settings;
+use toolcarry::context::summary::clean_summary;
 use wire::{bash, carry, piece};
 
 fn cleaned(summary: &str) -> String {

@@ -7,12 +7,13 @@ mod wire;
 use bumpalo::Bump;
 use serde_json::{Value as Json, json};
 use toolcarry::dedupe::Judging;
-use toolcarry::messages::List;
-use toolcarry::pair::Walk;
-use toolcarry::rules::{KeepBlock, Kind, Rule, RuleKey, RuleSet};
-use toolcarry::scan::Scanned;
+use toolcarry::dedupe::rules::{KeepBlock, Rule, RuleKey, RuleSet};
+use toolcarry::input::messages::List;
+use toolcarry::json::scanned::Scanned;
+use toolcarry::json::value::{Value, names};
+use toolcarry::pairing::Walk;
+use toolcarry::pairing::block::Kind;
 use toolcarry::text::Text;
-use toolcarry::value::{Value, names};
 use wire::{assistant, bash, call, edit, failed_bash, failed_turn, json_of, read, result, turn, user};
 
 /// Each superseded block with the one that it gives way to, by their ids, oldest first.

@@ -7,8 +7,8 @@ mod wire;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::rc::Rc;
 
-use toolcarry::output::Output;
-use toolcarry::pieces::Piece;
+use toolcarry::context::output::Output;
+use toolcarry::text::piece::Piece;
 use toolcarry::text::{OwnedText, Text, Width};
 use wire::piece;
 

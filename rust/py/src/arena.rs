@@ -11,9 +11,9 @@ use std::cell::RefCell;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBool, PyDict, PyInt, PyList, PyString, PyTuple};
-use toolcarry::scan::push_quoted;
+use toolcarry::json::value::{KNOWN, Key, Value};
+use toolcarry::json::write::push_quoted;
 use toolcarry::text::{OwnedText, Text};
-use toolcarry::value::{KNOWN, Key, Value};
 
 use crate::strings::{string_of, text_of};
 

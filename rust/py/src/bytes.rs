@@ -7,12 +7,12 @@ use pyo3::call::PyCallArgs;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString, PyTuple};
-use toolcarry::carry::{Carried, Counts, carry};
-use toolcarry::pieces::Piece;
-use toolcarry::rules::RuleSet;
-use toolcarry::scan::{Conversation, room_for};
-use toolcarry::settings::Settings;
+use toolcarry::context::policy::Settings;
+use toolcarry::context::{Carried, Counts, carry};
+use toolcarry::dedupe::rules::RuleSet;
+use toolcarry::input::{Conversation, room_for};
 use toolcarry::text::OwnedText;
+use toolcarry::text::piece::Piece;
 
 use crate::context::counts_tuple;
 use crate::settings::{Rules, extract_settings};

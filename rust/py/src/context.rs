@@ -2,10 +2,11 @@
 
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple};
-use toolcarry::carry::{self as job, Carried, Counts};
-use toolcarry::fates::Reasons;
-use toolcarry::messages::List;
-use toolcarry::pieces::Piece;
+use toolcarry::context as job;
+use toolcarry::context::policy::Reasons;
+use toolcarry::context::{Carried, Counts};
+use toolcarry::input::messages::List;
+use toolcarry::text::piece::Piece;
 
 use crate::arena::Arena;
 use crate::blocks::entries_of;

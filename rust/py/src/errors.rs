@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 
 use pyo3::prelude::*;
-use toolcarry::messages::Halt;
+use toolcarry::input::messages::Halt;
 
 /// `InputError` with the number of the message, or `NeedsImport`.
 pub(crate) fn input_error(py: Python<'_>, halt: Halt<Infallible>) -> PyErr {

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
-use toolcarry::folding::fold;
-use toolcarry::history::{Place, Sealer, commit_hash, content_hash, write_text};
-use toolcarry::parts::is_suspect;
+use toolcarry::history::hashing::{Place, Sealer, commit_hash, content_hash, write_text};
+use toolcarry::history::metadata_delta::fold;
+use toolcarry::history::session_lines::is_suspect;
 
 use crate::bytes::{LARGE, ask_reference};
 use crate::strings::text_of;

@@ -3,8 +3,8 @@
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyList, PyString};
-use toolcarry::scan::{Scanned, Written};
-use toolcarry::value::Value;
+use toolcarry::json::scanned::{Scanned, Written};
+use toolcarry::json::value::Value;
 
 use crate::strings::string_of;
 

@@ -3,8 +3,8 @@
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString, PyTuple};
-use toolcarry::parts::{Part, Unread, What, read_line};
-use toolcarry::scan::room_for;
+use toolcarry::history::session_lines::{Part, Unread, What, read_line};
+use toolcarry::input::room_for;
 use toolcarry::text::OwnedText;
 
 use crate::bytes::{LARGE, ask_reference};

@@ -6,11 +6,13 @@ use pyo3::exceptions::PyValueError;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyMapping, PyString, PyTuple};
-use toolcarry::limits::Limits;
-use toolcarry::project::{self as job, Counter, Decision, Fate, Frame, Known, OwnMend, Previous, Settings, Sign};
-use toolcarry::rules::{KeepBlock, Kind, Rule, RuleSet};
-use toolcarry::scan::room_for;
-use toolcarry::settings::NO_LIMIT;
+use toolcarry::context::limits::Limits;
+use toolcarry::context::policy::NO_LIMIT;
+use toolcarry::dedupe::rules::{KeepBlock, Rule, RuleSet};
+use toolcarry::input::room_for;
+use toolcarry::pairing::block::Kind;
+use toolcarry::projection as job;
+use toolcarry::projection::{Counter, Decision, Fate, Frame, Known, OwnMend, Previous, Settings, Sign};
 use toolcarry::text::OwnedText;
 use toolcarry::tokens::Encoding;
 

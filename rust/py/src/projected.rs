@@ -3,10 +3,10 @@
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
-use toolcarry::output::Output;
-use toolcarry::project::{Changed, Decisions, Door, Draft, Edit, Json, Mend, Outcome, Replacement, TextPart};
+use toolcarry::context::output::Output;
+use toolcarry::json::value::{Key, Value};
+use toolcarry::projection::{Changed, Decisions, Door, Draft, Edit, Json, Mend, Outcome, Replacement, TextPart};
 use toolcarry::text::Text;
-use toolcarry::value::{Key, Value};
 
 use crate::arena::{Arena, Object};
 use crate::strings::{new_string, string_of, text_of};

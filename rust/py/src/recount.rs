@@ -5,10 +5,11 @@ use std::convert::Infallible;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyTuple};
-use toolcarry::limits::Measure;
-use toolcarry::messages::{Halt, List};
-use toolcarry::recount::{self as job, Asked, Counts, Recounted};
-use toolcarry::scan::{Conversation, room_for};
+use toolcarry::context::limits::Measure;
+use toolcarry::input::messages::{Halt, List};
+use toolcarry::input::{Conversation, room_for};
+use toolcarry::text_history as job;
+use toolcarry::text_history::{Asked, Counts, Recounted};
 
 use crate::arena::Arena;
 use crate::bytes::{ask_reference, released};

@@ -7,11 +7,12 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyString;
 
-use toolcarry::limits::{Limits, Measure};
-use toolcarry::rules::{KeepBlock, Kind, Rule, RuleKey, RuleSet};
-use toolcarry::settings::{NO_LIMIT, Settings};
+use toolcarry::context::limits::{Limits, Measure};
+use toolcarry::context::policy::{NO_LIMIT, Settings};
+use toolcarry::dedupe::rules::{KeepBlock, Rule, RuleKey, RuleSet};
+use toolcarry::pairing::block::Kind;
 use toolcarry::text::OwnedText;
-use toolcarry::truncate::Keep;
+use toolcarry::text::truncate::Keep;
 
 use crate::strings::text_of;
 use crate::tokens::load;

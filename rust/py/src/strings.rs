@@ -6,11 +6,11 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::string::PyStringData;
 use pyo3::types::{PyBytes, PyString};
-use toolcarry::output::Output;
-use toolcarry::pieces::Piece;
-use toolcarry::shell;
+use toolcarry::context::output::Output;
+use toolcarry::dedupe::shell;
+use toolcarry::text::piece::Piece;
+use toolcarry::text::truncate::Keep;
 use toolcarry::text::{Text, Width};
-use toolcarry::truncate::Keep;
 
 use crate::settings::extract_keep;
 
@@ -86,7 +86,7 @@ pub(crate) fn truncate<'py>(
     marker: Option<&Bound<'py, PyString>>,
 ) -> PyResult<Bound<'py, PyString>> {
     let given = text_of(text.as_borrowed());
-    let (head, tail) = toolcarry::clean::cut_text(given, limit, extract_keep(keep).unwrap_or(Keep::Head));
+    let (head, tail) = toolcarry::text::sanitize::cut_text(given, limit, extract_keep(keep).unwrap_or(Keep::Head));
     if head == tail {
         return Ok(text.clone());
     }

@@ -6,9 +6,10 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyString, PyTuple};
 use toolcarry::dialogue as saying;
-use toolcarry::inspect::{self as job, Inspection};
-use toolcarry::messages::{Halt, List};
-use toolcarry::scan::{Conversation, room_for};
+use toolcarry::input::messages::{Halt, List};
+use toolcarry::input::{Conversation, room_for};
+use toolcarry::inspect as job;
+use toolcarry::inspect::Inspection;
 
 use crate::arena::Arena;
 use crate::bytes::{ask_reference, released};

@@ -9,11 +9,11 @@ use pyo3::exceptions::PyValueError;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyAny, PyBytes, PyList, PyString};
-use toolcarry::message_tokens as job;
-use toolcarry::messages::{Halt, List};
-use toolcarry::scan::{Conversation, room_for};
+use toolcarry::input::messages::{Halt, List};
+use toolcarry::input::{Conversation, room_for};
+use toolcarry::text::truncate::Keep;
+use toolcarry::tokens::messages as job;
 use toolcarry::tokens::{Encoding, EncodingName, Memo};
-use toolcarry::truncate::Keep;
 
 use crate::arena::Arena;
 use crate::bytes::{LARGE, ask_reference, released};

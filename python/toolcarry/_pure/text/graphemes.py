@@ -9,7 +9,7 @@ read when a character beyond U+02FF is first met, not on import.
 Left out: rule GB9c (Indic conjuncts), which is younger than the table's Unicode 15.0; tailoring by
 language; and a list of clusters, which nothing here needs.
 
-The twins are ``rust/core/src/graphemes.rs`` and, for the table, ``grapheme_classes.rs``: the same
+The twins are ``rust/core/src/text/graphemes.rs`` and, for the table, ``grapheme_table.rs``: the same
 functions in the same order.
 """
 

@@ -8,7 +8,7 @@ Left out: limits in tokens, which ``tokens.py`` has; making the marker fit a lim
 seam between marker and text, where a text that ends in a prepended mark, or begins with a
 combining one, joins the marker when displayed.
 
-The twin is ``rust/core/src/truncate.rs``, which has `cut` alone: in Rust the binding joins the
+The twin is ``rust/core/src/text/truncate.rs``, which has `cut` alone: in Rust the binding joins the
 pieces, on the caller's own ``str``.
 """
 

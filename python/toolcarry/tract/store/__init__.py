@@ -1,4 +1,31 @@
-"""Where commits are kept: an append-only log that can prove itself, on SQLite or PostgreSQL.
+"""The store of commits: an append-only log that can prove itself, on SQLite or PostgreSQL.
 
-Knows of hashes, rows and contents, and nothing of what is said in them.
+It knows hashes, rows and contents, and does not read messages.
 """
+
+from __future__ import annotations
+
+import os
+
+from toolcarry.tract.store.database import Database
+from toolcarry.tract.store.sqlite import SqliteDatabase
+from toolcarry.tract.store.validate import check_timeout
+from toolcarry.types import checked_path
+
+__all__ = ["open_database"]
+
+
+def open_database(
+    target: str | os.PathLike[str], *, busy_timeout: float, is_read_only: bool = False
+) -> Database:
+    """Open the database at a path, ``:memory:`` or ``postgresql://...``; a file that does not exist is created.
+
+    Raises ``ConfigError`` for a target or a timeout that is not allowed.
+    """
+    target = checked_path("target", target, "a path, :memory:, a URL")
+    check_timeout("busy_timeout", busy_timeout)
+    if target.startswith(("postgresql://", "postgres://")):
+        from toolcarry.tract.store.postgres import PostgresDatabase  # noqa: PLC0415 - needs the extra "postgres"
+
+        return PostgresDatabase(target, busy_timeout=busy_timeout, is_read_only=is_read_only)
+    return SqliteDatabase(target, busy_timeout=busy_timeout, is_read_only=is_read_only)

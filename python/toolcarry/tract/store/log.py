@@ -1,31 +1,102 @@
-"""The log of one conversation: commits appended to its head, and read back, verified.
+"""The log of one conversation: an append-only list of commits.
 
-Nothing is ever changed in it. A commit that was appended is on the disk when ``append`` returns.
+A commit is on disk when ``append`` returns. Reads come in pages, and each commit is verified: its own hashes, and that
+it follows the commit before it.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from toolcarry import _backend
 from toolcarry._pure.history.hashing import Content, Part
-from toolcarry.errors import InputError, StoreBusyError
+from toolcarry.errors import (
+    InputError,
+    StoreBusyError,
+    StoreDamagedError,
+    StoreError,
+    UnknownCommitError,
+)
 from toolcarry.tract.store.database import (
     ConflictError,
+    Database,
     LostConnectionError,
     Row,
     Transaction,
     Value,
 )
-from toolcarry.tract.store.packing import PACK_FROM, pack
-from toolcarry.tract.store.pages import Head, Pages
-from toolcarry.tract.store.rows import commits_of
-from toolcarry.tract.store.statements import ADD_COMMIT, ADD_CONTENT, HEAD, NUMBER, SEAL
-from toolcarry.tract.values import CommitInfo, Kind
+from toolcarry.tract.store.rows import (
+    COLUMNS,
+    COMPRESS_FROM,
+    WIDTH,
+    commits_of,
+    compress,
+    find_contents,
+    hash_range,
+    read_content,
+    read_contents,
+    read_row,
+    read_rows,
+    unfold_rows,
+)
+from toolcarry.tract.store.types import CommitInfo, Kind
+from toolcarry.tract.store.validate import check_text
 
-__all__ = ["Draft", "Log", "Prepared", "prepare"]
+__all__ = [
+    "ADD_COMMIT",
+    "ADD_CONTENT",
+    "ADD_LOST",
+    "HEAD",
+    "LOST",
+    "NUMBER",
+    "Draft",
+    "Head",
+    "Log",
+    "Prepared",
+    "prepare",
+]
+
+SELECT: Final = f"SELECT {COLUMNS} FROM tract_commits c WHERE c.conversation = ?"
+SELECT_WITH_CONTENT: Final = (
+    f"SELECT {COLUMNS}, k.packing, k.size, k.data FROM tract_commits c "
+    "LEFT JOIN tract_contents k ON k.tenant = ? AND k.hash = c.content WHERE c.conversation = ?"
+)
+SELECT_WITH_SIZE: Final = (
+    f"SELECT {COLUMNS}, k.size, length(k.data) FROM tract_commits c "
+    "LEFT JOIN tract_contents k ON k.tenant = ? AND k.hash = c.content WHERE c.conversation = ?"
+)
+# The index has the first eight bytes alone.
+FIND: Final = (
+    f"{SELECT} AND substr(c.hash, 1, 8) >= ? AND substr(c.hash, 1, 8) <= ? "
+    "AND c.hash >= ? AND c.hash <= ? LIMIT 2"
+)
+HEAD: Final = (
+    "SELECT sequence, hash FROM tract_commits WHERE conversation = ? ORDER BY sequence DESC LIMIT 1"
+)
+SEAL: Final = "SELECT hash, seal FROM tract_commits WHERE conversation = ? AND sequence = ?"
+# Where the same content is stored in other bytes, they are damaged, or packed another way: these ones are good.
+ADD_CONTENT: Final = (
+    "INSERT INTO tract_contents (tenant, hash, size, packing, data) VALUES (?, ?, ?, ?, ?) "
+    "ON CONFLICT (tenant, hash) DO UPDATE SET size = excluded.size, packing = excluded.packing, "
+    "data = excluded.data WHERE tract_contents.data <> excluded.data"
+)
+ADD_COMMIT: Final = (
+    "INSERT INTO tract_commits (conversation, sequence, hash, parent, role, kind, content, metadata, "
+    "token_count, created_at, seal) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+)
+NUMBER: Final = "SELECT id FROM tract_conversations WHERE tenant = ? AND name = ?"
+ADD_LOST: Final = "INSERT INTO tract_lost (conversation, sequence, reason) VALUES (?, ?, ?) ON CONFLICT DO NOTHING"
+LOST: Final = "SELECT sequence, reason FROM tract_lost WHERE conversation = ? ORDER BY sequence"
+
+
+PAGE: Final = 1000
+"""Commits read at once."""
+
+Head = tuple[int, bytes | None]
+"""The newest commit of a conversation: its sequence and its hash; ``(0, None)`` where there is none."""
+
 
 ATTEMPTS: Final = 200
 """At appending, before it is given up because others are always faster."""
@@ -66,19 +137,110 @@ def prepare(drafts: Sequence[Draft], tenant: str) -> Prepared:
         raise InputError(f"metadata: {error}", None) from None
     contents = prepared.contents
     for place, (_, found, size, _, content) in enumerate(contents):
-        if size >= PACK_FROM:
-            contents[place] = (tenant, found, size, *pack(content))
+        if size >= COMPRESS_FROM:
+            contents[place] = (tenant, found, size, *compress(content))
     return prepared
 
 
-class Log(Pages):
+class Log:
     """The log of one conversation of one tenant.
 
-    The newest commit that was written here is remembered, so that the next one needs no look at the store: where another
-    writer came in between, the place is taken, and the head is asked for.
+    It keeps no cursor open while it reads, so that nobody has to wait for a reader. A ``condition`` is SQL that begins
+    with ``AND``. Without one, a missing commit raises ``StoreDamagedError``, unless a repair recorded it as lost.
+
+    The newest commit that was written here is remembered, so that the next one needs no look at the store: if another
+    writer was faster, its place is taken, and the head is read again.
     """
 
-    _known: Head | None = None
+    def __init__(self, database: Database, tenant: str, conversation: str) -> None:
+        self.database = database
+        self.tenant = tenant
+        self.conversation = conversation
+        self._number: int | None = None
+        self._failures = database.failures
+        self._known: Head | None = None
+
+    def head(self) -> Head:
+        """The newest commit. Where a write failed on the disk, it is read again whole, so that nothing is built on a loss."""
+        number = self._find_number()
+        if number is None:
+            return 0, None
+        found = self._find_head(self.database.read(HEAD, (number,)))
+        if self._failures != self.database.failures and found[0] > 0:
+            for commit, _ in self.contents(after=found[0] - 1):
+                found = commit.sequence, bytes.fromhex(commit.commit_hash)
+        self._failures = self.database.failures
+        return found
+
+    def commits(self, condition: str = "", *, after: int = 0) -> Iterator[CommitInfo]:
+        """The commits behind a sequence, oldest first."""
+        for commits, _ in self._pages(SELECT, (), condition, after):
+            yield from commits
+
+    def contents(
+        self, condition: str = "", *, after: int = 0
+    ) -> Iterator[tuple[CommitInfo, bytes]]:
+        """The commits behind a sequence, each with its content, oldest first."""
+        pages = self._pages(SELECT_WITH_CONTENT, (self.tenant,), condition, after)
+        for commits, rows in pages:
+            yield from read_contents(commits, [row[WIDTH:] for row in rows])
+
+    def sized(self, condition: str = "") -> Iterator[tuple[CommitInfo, int, int]]:
+        """The commits, each with the bytes of its content and the bytes that these take, oldest first."""
+        for commits, rows in self._pages(SELECT_WITH_SIZE, (self.tenant,), condition, 0):
+            for commit, row in zip(commits, rows, strict=False):
+                yield commit, row[WIDTH] or 0, row[WIDTH + 1] or 0
+
+    def newest(self, limit: int | None) -> Iterator[CommitInfo]:
+        """The commits, newest first."""
+        newer: CommitInfo | None = None
+        while limit is None or limit > 0:
+            number = self._find_number()
+            if number is None:
+                return
+            size = PAGE if limit is None else min(PAGE, limit)
+            end = "" if newer is None else "AND c.sequence < ? "
+            values = (number, size) if newer is None else (number, newer.sequence, size)
+            rows = self._read(f"{SELECT} {end}ORDER BY c.sequence DESC LIMIT ?", values)
+            for commit in read_rows(rows, self.tenant, self.conversation):
+                if newer is not None:
+                    self._check_link(commit.sequence, commit.commit_hash, newer)
+                newer = commit
+                yield commit
+            if len(rows) < size:
+                if newer is not None:
+                    self._check_link(0, None, newer)
+                return
+            limit = None if limit is None else limit - size
+
+    def find(self, given: str) -> CommitInfo:
+        """The commit of a hash, or of the first eight or more of its digits.
+
+        Raises ``UnknownCommitError``, and ``InputError`` for what is no text.
+        """
+        check_text("commit", given)
+        low, high = hash_range(given)
+        number = self._find_number()
+        rows: list[Row] = []
+        if number is not None and low:
+            rows = self._read(FIND, (number, low[:8], high[:8], low, high))
+        if len(rows) != 1:
+            reason = "several commits begin with it" if rows else "has no such commit"
+            raise UnknownCommitError(
+                f"commit {given!r:.80}: the conversation {self.conversation!r} {reason}", given
+            )
+        commit = read_row(rows[0], self.tenant, self.conversation)
+        if not low.hex() <= commit.commit_hash <= high.hex():
+            raise StoreDamagedError(f"commit {given:.80}: another one is found for it", given)
+        return commit
+
+    def content(self, commit: CommitInfo) -> bytes:
+        """The content of a commit, verified. Raises ``UnknownCommitError`` for a commit that is not of here."""
+        key = bytes.fromhex(commit.content_hash)
+        found = find_contents(self.database.read, self.tenant, [key])
+        if key not in found:
+            self.find(commit.commit_hash)  # of another tenant's commit nothing was lost here
+        return read_content(commit, found.get(key, (None, None, None)))
 
     def append(self, drafts: Sequence[Draft]) -> list[CommitInfo]:
         """Append commits to the head, whatever it is, all or none."""
@@ -193,3 +355,66 @@ class Log(Pages):
                 names,
             )
         raise ConflictError("the conversation was forgotten meanwhile")
+
+    def _pages(
+        self, select: str, values: tuple[Value, ...], condition: str, after: int
+    ) -> Iterator[tuple[list[CommitInfo], list[Row]]]:
+        """The commits behind a sequence, many at once, each with its row; of a page with damage, those before it."""
+        number = self._find_number()
+        if number is None:
+            return
+        sql = f"{select} AND c.sequence > ? {condition} ORDER BY c.sequence LIMIT ?"
+        older: CommitInfo | None = None
+        place = after
+        while True:
+            rows = self._read(sql, (*values, number, place, PAGE))
+            commits: list[CommitInfo] = []
+            try:
+                for commit in read_rows(rows, self.tenant, self.conversation):
+                    if not condition and older is not None:
+                        self._check_link(older.sequence, older.commit_hash, commit)
+                    elif not condition and after == 0:
+                        self._check_link(0, None, commit)
+                    if commit.sequence <= place:
+                        raise StoreDamagedError(
+                            f"{self.database.name}: is damaged: rows are not in order"
+                        )
+                    older, place = commit, commit.sequence
+                    commits.append(commit)
+            except StoreError:
+                yield commits, rows
+                raise
+            yield commits, rows
+            if len(rows) < PAGE:
+                return
+
+    def _read(self, sql: str, values: tuple[Value, ...]) -> list[Row]:
+        """The rows of commits, with their metadata as it was written."""
+        return unfold_rows(self.database.read(sql, values), self.database.read, self.tenant)
+
+    def _check_link(self, sequence: int, found: str | None, commit: CommitInfo) -> None:
+        """Raise ``StoreDamagedError`` where a commit does not stand on the one of this sequence and hash."""
+        shown = commit.commit_hash
+        if commit.sequence == sequence + 1:
+            if commit.parent_hash != found:
+                raise StoreDamagedError(
+                    f"commit {shown}: does not stand on the commit before it", shown
+                )
+            return
+        lost = {row[0] for row in self.database.read(LOST, (self._find_number(),))}
+        missing = [each for each in range(sequence + 1, commit.sequence) if each not in lost]
+        if missing:
+            raise StoreDamagedError(
+                f"commit {shown}: number {missing[0]} of the conversation is missing before it",
+                shown,
+            )
+
+    def _find_number(self) -> int | None:
+        if self._number is None:
+            rows = self.database.read(NUMBER, (self.tenant, self.conversation))
+            self._number = int(rows[0][0]) if rows else None
+        return self._number
+
+    @staticmethod
+    def _find_head(rows: list[Row]) -> Head:
+        return (rows[0][0], rows[0][1]) if rows else (0, None)

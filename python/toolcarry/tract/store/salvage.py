@@ -7,13 +7,17 @@ from typing import Any, Final
 
 from toolcarry.errors import StoreDamagedError, StoreError
 from toolcarry.tract.store.database import Database, Row, Transaction, Value
-from toolcarry.tract.store.hashing import content_hash
-from toolcarry.tract.store.log import Log
-from toolcarry.tract.store.packing import unpack
-from toolcarry.tract.store.rows import COLUMNS, read_content, read_row
-from toolcarry.tract.store.statements import ADD_COMMIT, ADD_CONTENT, ADD_LOST
-from toolcarry.tract.store.unfolding import is_folded, whole
-from toolcarry.tract.values import Damage, Salvage
+from toolcarry.tract.store.log import ADD_COMMIT, ADD_CONTENT, ADD_LOST, Log
+from toolcarry.tract.store.rows import (
+    COLUMNS,
+    content_hash,
+    decompress,
+    is_folded,
+    read_content,
+    read_row,
+    unfold_row,
+)
+from toolcarry.tract.store.types import Damage, Salvage
 
 __all__ = ["salvage"]
 
@@ -128,7 +132,7 @@ class Contents:
     def _proves(row: Row) -> bytes | None:
         """The hash of what is stored in a row."""
         try:
-            return content_hash(unpack(row[4], row[5], row[3]))
+            return content_hash(decompress(row[4], row[5], row[3]))
         except (StoreError, TypeError, ValueError):
             return None
 
@@ -159,7 +163,7 @@ class Copy:
             self._tell(sequence, row, None)
             return
         content = contents.find(self._log.tenant, row[5]) if is_folded(row) else None
-        known = whole(row, packed(content)) if content else row
+        known = unfold_row(row, packed(content)) if content else row
         try:
             commit = read_row(known, self._log.tenant, self._log.conversation)
         except StoreError as error:

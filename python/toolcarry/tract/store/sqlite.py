@@ -2,38 +2,236 @@
 
 One connection for each process, used by one thread at a time. A write holds the file's only write lock from its first
 statement on (``BEGIN IMMEDIATE``), and is on the disk when it returns (WAL, ``synchronous=FULL``).
-What SQLite does with a connection that it finds in a forked process is not defined: so it is closed before, and each
-of the two processes opens its own.
+SQLite does not define what happens to a connection that a forked process inherits: so it is closed before a fork, and
+each of the two processes opens its own.
 """
 
 from __future__ import annotations
 
 import os
 import threading
+import time
 import weakref
-from collections.abc import Callable, Sequence
-from contextlib import suppress
-from typing import TypeVar
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Final, TypeVar
+from urllib.parse import quote
 
 import apsw
 
-from toolcarry.errors import StoreBusyError, StoreDamagedError, StoreError
-from toolcarry.tract.store import guard
-from toolcarry.tract.store.database import Row, Transaction, Value
-from toolcarry.tract.store.sqlite_file import (
-    CAUSES,
-    address,
-    create,
-    errors,
-    in_transaction,
-    is_unwritable,
-    own_error,
-    prepared,
+from toolcarry.errors import (
+    StoreBusyError,
+    StoreDamagedError,
+    StoreError,
+    StoreFullError,
+    StoreVersionError,
+)
+from toolcarry.tract.store import sqlite_guard
+from toolcarry.tract.store.database import ConflictError, Row, Step, Transaction, Value, joined
+from toolcarry.tract.store.schema import SQLITE, VERSION, migrate
+
+__all__ = ["MEMORY", "SqliteDatabase", "create_file"]
+
+APPLICATION: Final = 0x746F6F6C
+"""By which a file says that it is ours."""
+OWNER: Final = (
+    "SELECT count(*), (SELECT user_version FROM pragma_user_version), "
+    "(SELECT application_id FROM pragma_application_id) FROM sqlite_schema"
+)
+SETTINGS: Final = (
+    "PRAGMA foreign_keys = ON",
+    "PRAGMA trusted_schema = OFF",
+    "PRAGMA cell_size_check = ON",
+    "PRAGMA cache_size = -16000",
+    "PRAGMA secure_delete = FAST",  # where pages are split, what is moved leaves a copy that no deletion finds
 )
 
-__all__ = ["MEMORY", "SqliteDatabase"]
+
+WAITS: Final = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05)
+"""Seconds between two looks at a file that is locked; the last one again and again."""
+
+
+DAMAGED: Final = (
+    *(apsw.CorruptError, apsw.NotADBError, apsw.FormatError, apsw.SQLError, UnicodeDecodeError),
+)
 
 T = TypeVar("T")
+
+
+class BusyHandler:
+    """How long to wait for other writers. SQLite's own waiting can't be interrupted; this can."""
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self._deadline = 0.0
+
+    def __call__(self, count: int) -> bool:
+        """Whether to look again, ``count`` looks after the first."""
+        now = time.monotonic()
+        if count == 0:
+            self._deadline = now + self._seconds
+        left = self._deadline - now
+        if left <= 0:
+            return False
+        time.sleep(min(WAITS[min(count, len(WAITS) - 1)], left))
+        return True
+
+
+class Statements:
+    """What a transaction may do, on a connection of apsw's."""
+
+    def __init__(self, connection: apsw.Connection) -> None:
+        self._connection = connection
+
+    def run(self, sql: str, values: Sequence[Value] = (), /) -> list[Row]:
+        return list(self._connection.execute(sql, values))
+
+    def run_many(self, sql: str, rows: Iterable[Sequence[Value]], /) -> None:
+        for statement, values in joined(sql, rows):
+            self._connection.execute(statement, values)
+
+    def finish(self, steps: Sequence[Step], /) -> None:
+        for sql, rows in steps:
+            if len(rows) == 1:
+                self._connection.execute(sql, rows[0])
+            else:
+                self.run_many(sql, rows)
+
+
+def create_file(path: str) -> None:
+    """Make the file, for nobody else to read, where there is none. SQLite gives its companions the same mode."""
+    with sqlite_guard.lock, suppress(FileExistsError):  # its descriptor is no other library's
+        try:
+            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+        except FileExistsError:
+            raise
+        except OSError as error:
+            raise StoreError(f"{path}: cannot be made: {error.strerror}") from error
+
+
+def is_unwritable(path: str) -> bool:
+    """Whether there is a file that this process may not write to."""
+    return os.access(path, os.F_OK) and not os.access(path, os.W_OK)
+
+
+def file_uri(path: str) -> str:
+    """The file's URI. Where neither it nor its folder can be written, nobody else writes either: it is taken as it stands."""
+    uri = f"file:{quote(os.fsencode(path))}"
+    is_fixed = is_unwritable(path) and not os.access(Path(path).parent, os.W_OK)
+    return f"{uri}?immutable=1" if is_fixed and not os.access(f"{path}-wal", os.F_OK) else uri
+
+
+def prepare_connection(
+    connection: apsw.Connection, busy_timeout: float, is_writable: bool = True
+) -> apsw.Connection:
+    """The connection with its settings, durable, on the newest schema. Closes it where that fails."""
+    try:
+        connection.set_busy_handler(BusyHandler(busy_timeout))
+        for statement in SETTINGS:
+            connection.execute(statement)
+        version = schema_version(connection)
+        if is_writable or version > VERSION:
+            use_write_ahead_log(connection, busy_timeout)
+            migrate_schema(connection, version)
+        else:
+            check_version(version)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def schema_version(connection: apsw.Connection) -> int:
+    """The version of the schema; 0 where there is none yet. Raises ``StoreError`` for a file of something else.
+
+    Asked for in one statement, since another process may be making the tables.
+    """
+    tables, version, application = connection.execute(OWNER).get
+    if application != APPLICATION if version else tables > 0:
+        raise StoreError(f"{connection.filename}: is a SQLite file of something else")
+    return int(version)
+
+
+def check_version(version: int) -> None:
+    """Raise ``StoreVersionError`` for a schema that would have to be brought up first."""
+    if version < VERSION:
+        raise StoreVersionError(
+            f"the store has schema {version}, older than this toolcarry's {VERSION}: "
+            "it must be opened for writing once"
+        )
+
+
+def use_write_ahead_log(connection: apsw.Connection, busy_timeout: float) -> None:
+    """A write-ahead log that is on the disk before a write returns.
+
+    Going over to it needs the file for a moment alone, for which SQLite does not wait by itself.
+    """
+    deadline = time.monotonic() + busy_timeout
+    while connection.pragma("journal_mode") != "wal":
+        try:
+            if connection.pragma("journal_mode", "wal") in ("wal", "memory"):
+                break
+        except apsw.BusyError:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.005)
+    connection.execute("PRAGMA synchronous = FULL")
+
+
+def migrate_schema(connection: apsw.Connection, version: int) -> None:
+    """Make the tables, or what is new in them. Looks again under the lock, since two may open a new file at once."""
+
+    def work(run: Transaction) -> None:
+        migrate(run, connection.pragma("user_version"), SQLITE)
+        run.run(f"PRAGMA application_id = {APPLICATION}")
+        run.run(f"PRAGMA user_version = {VERSION}")
+
+    if version != VERSION:
+        in_transaction(connection, work)
+
+
+def in_transaction(connection: apsw.Connection, work: Callable[[Transaction], T]) -> T:
+    """Do all of it or nothing, with the file's only write lock from the first statement on."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        done = work(Statements(connection))
+        connection.execute("COMMIT")
+    except BaseException:
+        if not connection.get_autocommit():  # some errors have rolled back by themselves
+            with suppress(apsw.Error):
+                connection.execute("ROLLBACK")
+        raise
+    return done
+
+
+SQLITE_ERRORS: Final = (apsw.Error, UnicodeDecodeError)
+"""What ``own_error`` knows."""
+
+
+@contextmanager
+def translate_errors(name: str) -> Iterator[None]:
+    """What SQLite says as errors of ours."""
+    try:
+        yield
+    except SQLITE_ERRORS as cause:
+        raise store_error(cause, name) from cause
+
+
+def store_error(cause: Exception, name: str) -> StoreError | ConflictError:
+    """What SQLite says as an error of ours."""
+    if isinstance(cause, (apsw.BusyError, apsw.LockedError)):
+        return StoreBusyError(f"{name}: is busy: {cause}")
+    if isinstance(cause, apsw.FullError):
+        return StoreFullError(f"{name}: is full: {cause}")
+    # Of the last kind are texts, every one of which was UTF-8 when it was written; of the one before it, statements that
+    # don't fit the tables: so these are not the ones that were made.
+    if isinstance(cause, DAMAGED):
+        return StoreDamagedError(f"{name}: is damaged: {cause}")
+    if isinstance(cause, apsw.ConstraintError):
+        return ConflictError(str(cause))
+    return StoreError(f"{name}: {cause}")
+
 
 MEMORY = ":memory:"
 
@@ -48,12 +246,12 @@ class SqliteDatabase:
         self._is_read_only = is_read_only
         self._is_closed = False
         self._connection: apsw.Connection | None = None
-        self._identity: guard.Identity | None = None
+        self._identity: sqlite_guard.Identity | None = None
         self._process = os.getpid()
         self._lock = threading.RLock()
         with forking:
             forked.add(self)
-        with self._lock, errors(self.name):
+        with self._lock, translate_errors(self.name):
             self._connect()
 
     @property
@@ -70,8 +268,8 @@ class SqliteDatabase:
             connection = self._opened()
             try:
                 return list(connection.execute(sql, values))
-            except CAUSES as cause:
-                raise own_error(cause, self.name) from cause
+            except SQLITE_ERRORS as cause:
+                raise store_error(cause, self.name) from cause
 
     def write(self, work: Callable[[Transaction], T], /) -> T:
         with self._lock:
@@ -80,21 +278,21 @@ class SqliteDatabase:
                 raise StoreError(f"{self.name}: is open for reading only")
             try:
                 return in_transaction(connection, work)
-            except CAUSES as cause:
+            except SQLITE_ERRORS as cause:
                 if isinstance(cause, apsw.IOError):
                     # What the system's cache holds may not be what the disk does: let go, and look again.
                     self.failures += 1
                     self._disconnect()
-                raise own_error(cause, self.name) from cause
+                raise store_error(cause, self.name) from cause
 
     def erase(self, work: Callable[[Transaction], T], /) -> T:
         with self._lock:
             connection = self._opened()
-            with errors(self.name):
+            with translate_errors(self.name):
                 connection.pragma("secure_delete", True)
             try:
                 done = self.write(work)
-                with errors(self.name):
+                with translate_errors(self.name):
                     is_held, *_ = connection.pragma("wal_checkpoint", "TRUNCATE")
                 if is_held:
                     raise StoreBusyError(
@@ -124,7 +322,7 @@ class SqliteDatabase:
         if self._process != os.getpid():
             raise StoreError(f"{self.name}: belongs to the process that opened it")
         if self._connection is None:
-            with errors(self.name):
+            with translate_errors(self.name):
                 self._connect()
         assert self._connection is not None
         return self._connection
@@ -132,18 +330,20 @@ class SqliteDatabase:
     def _connect(self) -> None:
         self._process = os.getpid()
         if self._path == MEMORY:
-            self._connection = prepared(apsw.Connection(MEMORY), self._busy_timeout)
+            self._connection = prepare_connection(apsw.Connection(MEMORY), self._busy_timeout)
             return
         self._is_read_only = self._is_read_only or is_unwritable(self._path)
         if not self._is_read_only:
-            create(self._path)
+            create_file(self._path)
         flags = apsw.SQLITE_OPEN_READONLY if self._is_read_only else apsw.SQLITE_OPEN_READWRITE
-        self._identity = guard.add(self._path)
+        self._identity = sqlite_guard.add(self._path)
         try:
-            connection = apsw.Connection(address(self._path), flags | apsw.SQLITE_OPEN_URI)
-            self._connection = prepared(connection, self._busy_timeout, not self._is_read_only)
+            connection = apsw.Connection(file_uri(self._path), flags | apsw.SQLITE_OPEN_URI)
+            self._connection = prepare_connection(
+                connection, self._busy_timeout, not self._is_read_only
+            )
         except BaseException:
-            guard.remove(self._identity)
+            sqlite_guard.remove(self._identity)
             raise
 
     def _before_fork(self) -> None:
@@ -161,7 +361,7 @@ class SqliteDatabase:
         if connection is not None:
             with suppress(apsw.Error):
                 connection.close()
-            guard.remove(self._identity)
+            sqlite_guard.remove(self._identity)
 
 
 forked: weakref.WeakSet[SqliteDatabase] = weakref.WeakSet()
@@ -176,11 +376,11 @@ def before_fork() -> None:
     waiting.extend(forked)
     for database in waiting:
         database._before_fork()
-    guard.lock.acquire()
+    sqlite_guard.lock.acquire()
 
 
 def after_fork() -> None:
-    guard.lock.release()
+    sqlite_guard.lock.release()
     for database in waiting:
         database._after_fork()
     waiting.clear()

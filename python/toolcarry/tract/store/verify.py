@@ -7,12 +7,9 @@ from typing import Any, Final
 
 from toolcarry.errors import StoreDamagedError
 from toolcarry.tract.store.database import Database, Row
-from toolcarry.tract.store.hashing import content_hash
-from toolcarry.tract.store.packing import unpack
-from toolcarry.tract.store.rows import COLUMNS, read_row
-from toolcarry.tract.store.statements import LOST
-from toolcarry.tract.store.unfolding import unfolded
-from toolcarry.tract.values import CommitInfo, Damage, Kind, VerifyResult
+from toolcarry.tract.store.log import LOST
+from toolcarry.tract.store.rows import COLUMNS, content_hash, decompress, read_row, unfold_rows
+from toolcarry.tract.store.types import CommitInfo, Damage, Kind, VerifyResult
 
 __all__ = ["all_conversations", "kind_of", "pages", "verify"]
 
@@ -47,7 +44,7 @@ def verify(database: Database) -> VerifyResult:
             chain = Chain(tenant, name, dict(database.read(LOST, (number,))))
             for row in pages(database, COMMITS, (tenant, number), 0):
                 checked += 1
-                (whole,) = unfolded([row], database.read, tenant)
+                (whole,) = unfold_rows([row], database.read, tenant)
                 chain.take(whole, contents.get((tenant, row[5])))
             damaged += chain.damaged
             lost += chain.lost
@@ -133,7 +130,7 @@ def kind_of(commit: CommitInfo) -> Kind:
 def content_damage(row: Row) -> str | None:
     _, _, found, size, packing, data = row
     try:
-        content = unpack(packing, data, size)
+        content = decompress(packing, data, size)
     except (StoreDamagedError, TypeError, ValueError) as error:
         return f"its content {error}"
     return None if content_hash(content) == found else "its content is not what was written"

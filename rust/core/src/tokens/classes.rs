@@ -1,4 +1,4 @@
-//! What the grammars of the encodings call a letter, a number, a space.
+//! The classes of characters in the grammars of the encodings: letters, numbers, spaces.
 //!
 //! Guaranteed: the classes are those of one table, `classes.txt`, which is of the Unicode version that tiktoken's
 //! regular expressions have, whatever version Rust has; a younger one would count some thousand characters otherwise.

@@ -1,13 +1,20 @@
-//! Count tokens.
+//! Count tokens: of one text, or of texts that stand one behind the other.
+//!
+//! Pieces are counted some words at a time: a loop that splits and a loop that counts take less time than one that does
+//! both. Where it is known how many tokens a text has by itself, what is counted again is what stands at its ends, up to
+//! where the text can be taken apart.
 
 use std::ops::ControlFlow;
 
-use super::Encoding;
+use super::cache::WORD;
 use super::classes::of_byte;
-use super::safe::is_safe;
-use crate::lanes::Scalar;
-use crate::text::{Text, Unit, on_units};
-use crate::utf8;
+use super::encoder::Encoder;
+use super::encoding::Encoding;
+use super::split::is_safe;
+use super::truncate::utf8_of;
+use super::vocabulary::medium_key;
+use crate::simd::{Lanes, Scalar, Work, dispatch};
+use crate::text::{Text, Unit, on_units, utf8};
 
 /// Code points that are encoded at once, so that a large text is not held twice.
 const PART: usize = 1 << 14;
@@ -75,5 +82,148 @@ impl Encoding {
             is_safe(std::mem::replace(&mut before, after), after, byte)
         });
         seam.and_then(|at| units.get(..PART + at)).unwrap_or(units)
+    }
+}
+
+/// Pieces that are looked up together.
+const SIZE: usize = 128;
+
+/// A piece of a text.
+#[derive(Clone, Copy)]
+struct Piece {
+    /// 0 if it is longer than a word.
+    key: u128,
+    end: usize,
+    /// How many tokens it has; 0 if that is not known.
+    count: u8,
+}
+
+/// Pieces that stand side by side.
+struct Batch {
+    pieces: [Piece; SIZE],
+    size: usize,
+}
+
+impl Batch {
+    #[inline(always)]
+    fn push(&mut self, key: u128, end: usize) {
+        if let Some(place) = self.pieces.get_mut(self.size) {
+            *place = Piece { key, end, count: 0 };
+            self.size += 1;
+        }
+    }
+
+    /// Count the tokens of each word.
+    #[inline(always)]
+    fn count(&mut self, text: &[u8], encoder: &mut Encoder<'_>) {
+        for piece in self.pieces.iter_mut().take(self.size).filter(|piece| piece.key != 0) {
+            piece.count = encoder.remembered.count(piece.key);
+            if piece.count == 0 {
+                piece.count = encoder.count_new(text, piece.end, piece.key);
+            }
+        }
+    }
+}
+
+impl Encoding {
+    /// Visit where the pieces end, from a place on where one begins, each with how many tokens there are up to there,
+    /// until these are enough. A piece that has more than enough by itself may be counted as any number above that.
+    #[inline(always)]
+    pub(super) fn visit_counts(&self, text: &[u8], from: usize, enough: usize, visit: impl FnMut(usize, usize)) {
+        dispatch(Count { encoding: self, text, from, enough, visit });
+    }
+}
+
+/// The pieces of a text to count.
+struct Count<'a, V> {
+    encoding: &'a Encoding,
+    text: &'a [u8],
+    from: usize,
+    enough: usize,
+    visit: V,
+}
+
+impl<V: FnMut(usize, usize)> Work for Count<'_, V> {
+    type Done = ();
+
+    #[inline(always)]
+    fn run<L: Lanes>(self) {
+        let Self { encoding, text, from, enough, mut visit } = self;
+        let (mut encoder, mut start, mut total) = (encoding.encoder(), from, 0);
+        let mut batch = Batch { pieces: [Piece { key: 0, end: 0, count: 0 }; SIZE], size: 0 };
+        while start < text.len() && total < enough {
+            let most = SIZE.min(enough - total); // each has a token at least
+            batch.size = 0;
+            let mut begin = start;
+            let _ = encoding.split::<L, _>(text, start, |begin, end| {
+                start = end;
+                let key = if end - begin > WORD { 0 } else { medium_key(text, begin, end - begin) };
+                batch.push(key, end);
+                if batch.size == most { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            });
+            batch.count(text, &mut encoder);
+            for piece in batch.pieces.iter().take(batch.size) {
+                if total >= enough {
+                    break;
+                }
+                total += match piece.key {
+                    0 => encoder.count_longer(text, begin, piece.end, enough - total),
+                    _ => usize::from(piece.count),
+                };
+                begin = piece.end;
+                visit(begin, total);
+            }
+        }
+    }
+}
+
+/// Of so many characters at most an end is counted again; where the text can't be taken apart within them, all is.
+const LONGEST_END: usize = 128;
+
+/// A count in the making.
+#[derive(Debug)]
+pub struct Tally<'e> {
+    encoding: &'e Encoding,
+    count: usize,
+    /// What is not yet counted.
+    rest: Vec<u8>,
+}
+
+impl<'e> Tally<'e> {
+    /// A count of nothing.
+    #[must_use]
+    pub fn new(encoding: &'e Encoding) -> Self {
+        Self { encoding, count: 0, rest: Vec::new() }
+    }
+
+    /// Add a text.
+    pub fn add(&mut self, text: Text<'_>) {
+        self.rest.extend_from_slice(&utf8_of(text));
+    }
+
+    /// Add a text that has so many tokens by itself.
+    pub fn add_counted(&mut self, text: Text<'_>, tokens: usize) {
+        let size = text.len();
+        if size <= 2 * LONGEST_END {
+            return self.add(text);
+        }
+        let (start, end) = (utf8_of(text.slice(0, LONGEST_END)), utf8_of(text.slice(size - LONGEST_END, size)));
+        let first = self.encoding.splitter(&start).safe_after(0);
+        let last = self.encoding.splitter(&end).safe_before(end.len());
+        if first == start.len() || last == 0 {
+            return self.add(text);
+        }
+        let (start, end) = (start.get(..first).unwrap_or_default(), end.get(last..).unwrap_or_default());
+        let inside = tokens - (self.encoding.count(start) + self.encoding.count(end)).min(tokens);
+        self.rest.extend_from_slice(start);
+        self.count += self.encoding.count(&self.rest) + inside;
+        self.rest.clear();
+        self.rest.extend_from_slice(end);
+    }
+
+    /// How many tokens all of it has.
+    #[must_use]
+    pub fn finish(self) -> usize {
+        self.count + self.encoding.count(&self.rest)
     }
 }

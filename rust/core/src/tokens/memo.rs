@@ -12,11 +12,11 @@ use lru::LruCache;
 use twox_hash::XxHash3_128;
 use zerocopy::IntoBytes;
 
-use super::Encoding;
+use super::encoding::Encoding;
 use super::split::Grammar;
 use crate::content::Content;
+use crate::json::value::{Spelling, Value};
 use crate::text::Text;
-use crate::value::{Spelling, Value};
 
 /// What a count takes with all that is kept of it.
 const ENTRY_BYTES: usize = 128;

@@ -5,16 +5,17 @@
 //! the limit says, without a cluster of which only a part is in them; and one token less at a time where these and the
 //! marker are encoded in more than they are apart.
 //! The time is proportional to what is kept, unless a single piece of the text is far longer than that: only as much
-//! of an end is looked at as has the tokens, and what is counted again is what stands at the seams.
+//! of an end is looked at as has the tokens, and what is counted again is what stands at the seams. (The reference encodes
+//! and counts the whole.)
 //!
 //! Left out: joining the parts with the marker, which the binding does on the caller's own `str`.
-//!
-//! The twin is `truncate_tokens` in `python/toolcarry/_pure/tokens.py`, which encodes and counts the whole.
 
-use super::Encoding;
-use super::part::{Part, utf8_of};
-use crate::text::Text;
-use crate::truncate::Keep;
+use std::borrow::Cow;
+
+use super::encoding::Encoding;
+use crate::text::graphemes::{ceil_boundary, floor_boundary};
+use crate::text::truncate::Keep;
+use crate::text::{Text, on_units, utf8};
 
 /// What stays of a text: where the head ends, and where the tail begins, in code points; and their tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -132,5 +133,192 @@ impl Encoding {
         let to = tail_start + self.splitter(rest).safe_after(0);
         let seam = [head.slice(from, head_end), marker, tail.slice(tail_start, to)].concat();
         head.count_to(from) + self.count(&seam) + tail.total() - tail.count_to(to)
+    }
+}
+
+/// Tokens of text and code are seldom longer on average. Of a start so many characters for each are looked at first, of
+/// which no more are encoded than need be.
+const MANY_CHARACTERS_A_TOKEN: usize = 6;
+/// Tokens of Chinese are seldom shorter. Of an end all is encoded that is looked at: better too little at first.
+const FEW_CHARACTERS_A_TOKEN: usize = 1;
+
+/// In bytes.
+const LONGEST_CHARACTER: usize = 4;
+
+/// Where a piece ends, and how many tokens there are up to there.
+#[derive(Clone, Copy)]
+struct Piece {
+    end: usize,
+    total: usize,
+}
+
+/// A start or an end of a text in UTF-8, in pieces.
+#[derive(Default)]
+pub(super) struct Part<'a> {
+    pub(super) bytes: Cow<'a, [u8]>,
+    /// Where the first piece begins.
+    first: usize,
+    /// There may be more text behind the last one, of which more tokens may be counted than there are, once they are
+    /// enough.
+    pieces: Vec<Piece>,
+}
+
+impl<'a> Part<'a> {
+    /// A start of a text that has so many of its tokens, or all of it.
+    pub(super) fn start(encoding: &Encoding, text: Text<'a>, enough: usize) -> Self {
+        let mut reach = enough.saturating_mul(MANY_CHARACTERS_A_TOKEN).saturating_add(64);
+        loop {
+            let is_all = reach >= text.len();
+            let bytes = utf8_of(text.slice(0, reach));
+            let end = if is_all { bytes.len() } else { encoding.splitter(&bytes).safe_before(bytes.len()) };
+            let pieces = encoding.pieces(bytes.get(..end).unwrap_or_default(), 0, enough);
+            let part = Self { bytes, first: 0, pieces };
+            if is_all || part.total() >= enough {
+                return part;
+            }
+            reach = reach.saturating_mul(4);
+        }
+    }
+
+    /// An end of a text that has so many of its tokens, or all of it.
+    pub(super) fn end(encoding: &Encoding, text: Text<'a>, enough: usize) -> Self {
+        let mut part = Self::default();
+        let mut start = text.len(); // of what is encoded
+        let mut reach = enough.saturating_mul(FEW_CHARACTERS_A_TOKEN).saturating_add(64);
+        loop {
+            let (from, bytes, first) = Self::before(encoding, text, start, reach);
+            let pieces = encoding.pieces(&bytes, first, usize::MAX);
+            start = from + utf8::count(bytes.get(..first).unwrap_or_default());
+            part.prepend(bytes, first, pieces);
+            if from == 0 || part.total() >= enough {
+                return part;
+            }
+            // As many characters for each of the other tokens, and some more.
+            let needed = (enough - part.total()).saturating_mul(text.len() - start) / part.total().max(1);
+            reach = (needed + needed / 16).saturating_add(32);
+        }
+    }
+
+    /// At least so many characters that stand before `start`: where they begin, their bytes, and where in these the text
+    /// can be taken apart first.
+    fn before(encoding: &Encoding, text: Text<'a>, start: usize, reach: usize) -> (usize, Cow<'a, [u8]>, usize) {
+        let (mut reach, mut end) = (reach, start);
+        loop {
+            let from = start.saturating_sub(reach);
+            let bytes = utf8_of(text.slice(from, end));
+            let first = if from == 0 { 0 } else { encoding.splitter(&bytes).safe_after(0) };
+            if from == 0 || first < bytes.len() {
+                return (from, if end == start { bytes } else { utf8_of(text.slice(from, start)) }, first);
+            }
+            // There is no place in it. Looked at is what stands before it, up to the first of its characters.
+            (reach, end) = (reach.saturating_mul(4), from + 1);
+        }
+    }
+
+    /// Put the bytes from `first` on before what there is, with their pieces.
+    fn prepend(&mut self, bytes: Cow<'a, [u8]>, first: usize, mut pieces: Vec<Piece>) {
+        if self.bytes.is_empty() {
+            *self = Self { bytes, first, pieces };
+            return;
+        }
+        let (size, own, total) = (bytes.len(), self.first, pieces.last().map_or(0, |last| last.total));
+        let mut all = bytes.into_owned();
+        all.extend_from_slice(self.slice(own, self.bytes.len()));
+        pieces
+            .extend(self.pieces.iter().map(|piece| Piece { end: piece.end - own + size, total: piece.total + total }));
+        *self = Self { bytes: Cow::Owned(all), first, pieces };
+    }
+
+    pub(super) fn slice(&self, from: usize, to: usize) -> &[u8] {
+        self.bytes.get(from..to).unwrap_or_default()
+    }
+
+    /// How many tokens there are.
+    pub(super) fn total(&self) -> usize {
+        self.pieces.last().map_or(0, |last| last.total)
+    }
+
+    /// How many there are up to a place where the text can be taken apart.
+    pub(super) fn count_to(&self, at: usize) -> usize {
+        let behind = self.pieces.partition_point(|piece| piece.end <= at);
+        behind.checked_sub(1).and_then(|last| self.pieces.get(last)).map_or(0, |last| last.total)
+    }
+
+    /// Where so many tokens end, counted from the first one.
+    fn end_of(&self, encoding: &Encoding, count: usize) -> usize {
+        let number = self.pieces.partition_point(|piece| piece.total < count);
+        let before = number.checked_sub(1).and_then(|last| self.pieces.get(last));
+        let (start, done) = before.map_or((self.first, 0), |piece| (piece.end, piece.total));
+        match self.pieces.get(number) {
+            _ if count == done => start,
+            Some(piece) if piece.total == count => piece.end,
+            Some(piece) => encoding.end_within(&self.bytes, (start, piece.end), count - done),
+            None => start,
+        }
+    }
+
+    /// Behind which character so many of a text's first tokens end, or before.
+    pub(super) fn head_end(&self, encoding: &Encoding, count: usize) -> usize {
+        utf8::count(self.slice(0, self.end_of(encoding, count)))
+    }
+
+    /// Before which character so many of a text's last tokens begin, or behind.
+    pub(super) fn tail_start(&self, encoding: &Encoding, text: Text<'_>, count: usize) -> usize {
+        let start = self.end_of(encoding, self.total() - count);
+        text.len() - utf8::count(self.slice(start, self.bytes.len()))
+    }
+
+    /// Behind so many of a text's first tokens, without a cluster of which only a part is in them: in bytes of this
+    /// start, and in characters of the text.
+    pub(super) fn head(&self, encoding: &Encoding, text: Text<'_>, count: usize) -> (usize, usize) {
+        let mut at = utf8::floor(&self.bytes, self.end_of(encoding, count));
+        let mut index = utf8::count(self.slice(0, at));
+        let boundary = on_units!(text, units => floor_boundary(units, index));
+        while index > boundary {
+            at = utf8::floor(&self.bytes, at - 1);
+            index -= 1;
+        }
+        (at, index)
+    }
+
+    /// Before so many of a text's last tokens, without a cluster of which only a part is in them.
+    pub(super) fn tail(&self, encoding: &Encoding, text: Text<'_>, count: usize) -> (usize, usize) {
+        let mut at = utf8::ceil(&self.bytes, self.end_of(encoding, self.total() - count));
+        let mut index = text.len() - utf8::count(self.slice(at, self.bytes.len()));
+        let boundary = on_units!(text, units => ceil_boundary(units, index));
+        while index < boundary {
+            at = utf8::ceil(&self.bytes, at + 1);
+            index += 1;
+        }
+        (at, index)
+    }
+}
+
+impl Encoding {
+    /// The pieces from a place on where one begins, until they have so many tokens.
+    fn pieces(&self, text: &[u8], from: usize, enough: usize) -> Vec<Piece> {
+        let mut pieces = Vec::with_capacity(enough.min(text.len() / 4)); // pieces of text are seldom shorter
+        self.visit_counts(text, from, enough, |end, total| pieces.push(Piece { end, total }));
+        pieces
+    }
+
+    /// Where so many tokens of a piece end.
+    fn end_within(&self, text: &[u8], (start, end): (usize, usize), count: usize) -> usize {
+        let mut ends = Vec::new();
+        self.encoder().ends(text, start, end, count, &mut ends);
+        count.checked_sub(1).and_then(|last| ends.get(last)).copied().unwrap_or(end)
+    }
+}
+
+/// A text in UTF-8, borrowed where it is ASCII; a lone surrogate becomes U+FFFD.
+pub(super) fn utf8_of(text: Text<'_>) -> Cow<'_, [u8]> {
+    match text {
+        Text::Latin1(units) if units.is_ascii() => Cow::Borrowed(units),
+        _ => {
+            let mut bytes = vec![0; text.len() * LONGEST_CHARACTER];
+            let size = text.write_utf8(&mut bytes);
+            bytes.truncate(size);
+            Cow::Owned(bytes)
+        }
     }
 }

@@ -4,10 +4,20 @@
 //! at once. Only the few of 16 bytes and more are hashed and compared as bytes.
 //! Merging asks mostly for what is no token; a filter that fits the processor's cache answers that. Not so for a few bytes
 //! of ASCII, which mostly are a token: those are looked up at once.
+//!
+//! What other work leaves of the processor's caches decides on the speed, so a token of up to 7 bytes and its rank take
+//! eight bytes in one line of them. A token's bytes are mixed into a number that tells them, and of which the upper bits
+//! say in which line it belongs: only the others need be kept.
+//!
+//! Merging begins with bytes, and in Chinese most of it is to make characters of them. What a character by itself is
+//! merged to, it is merged to in a text as well, unless some token has a part of its bytes and what stands beside it
+//! there ([`Characters::is_seam`]): for the ranks of a vocabulary are the order in which its tokens were made, each of two
+//! that were there before. A token that has all bytes of the character, and more, was made of it, and comes later; one
+//! that was made otherwise was made of such a part. So the lowest rank that can be joined is either within the character,
+//! or the same when it is whole already. Characters at a seam, and bytes that are no characters, are merged from their
+//! bytes.
 
-use super::characters::Characters;
-use super::keys::{hash, hash_bytes, medium_filter_hash, medium_key, short_filter_hash, short_key};
-use super::short::Short;
+use std::sync::atomic::{AtomicU8, Ordering};
 
 /// The rank of what is no token. Ranks are signed because comparing signed integers is what every vector unit can.
 pub(crate) const NONE: i32 = i32::MAX;
@@ -237,4 +247,314 @@ fn pair_place(first: u8, second: u8) -> usize {
 fn split_token(packed: &[u8]) -> Option<(&[u8], &[u8])> {
     let (size, rest) = packed.split_first()?;
     rest.split_at_checked(usize::from(*size))
+}
+
+/// Bits of a key: 7 bytes, and the one behind them that tells how many there are.
+const KEY_BITS: u32 = 57;
+const KEYS: u64 = (1 << KEY_BITS) - 1;
+const RANK_BITS: u32 = 18;
+const RANKS: u64 = (1 << RANK_BITS) - 1;
+
+/// Bits of a line's number at least, so that what is kept of a key leaves room for its rank and for how far it is away.
+const LEAST_BITS: u32 = KEY_BITS + RANK_BITS + 3 - u64::BITS;
+
+const MIX: u64 = 0x9E37_79B9_7F4A_7C15;
+
+/// No token: its rank would be the greatest.
+const FREE: u64 = u64::MAX;
+
+/// As many tokens as a line of the cache holds.
+#[repr(align(64))]
+#[derive(Clone)]
+struct Line([u64; 8]);
+
+/// The tokens by lines. One for which its own line has no place is in one of the next, and says how far.
+pub(crate) struct Short {
+    lines: Vec<Line>,
+    /// Bits of a mixed key that are kept.
+    kept_bits: u32,
+}
+
+impl Short {
+    /// A table of these keys and their ranks, at most two thirds full. `None` where there are too many.
+    pub(crate) fn of(tokens: &[(u64, i32)]) -> Option<Self> {
+        let first = (tokens.len() * 3 / 16).next_power_of_two().ilog2().max(LEAST_BITS);
+        (first..first + 4).find_map(|bits| {
+            let lines = vec![Line([FREE; 8]); 1 << bits];
+            let mut table = Self { lines, kept_bits: KEY_BITS - bits };
+            tokens.iter().all(|(key, rank)| table.insert(*key, *rank)).then_some(table)
+        })
+    }
+
+    /// Where a key belongs, and what is kept of it there.
+    #[inline(always)]
+    fn place(&self, key: u64) -> (usize, u64) {
+        let mixed = (key ^ key >> 29).wrapping_mul(MIX) & KEYS;
+        (usize::try_from(mixed >> self.kept_bits).unwrap_or(0), mixed & ((1 << self.kept_bits) - 1))
+    }
+
+    /// Whether there was a place.
+    fn insert(&mut self, key: u64, rank: i32) -> bool {
+        let (line, kept) = self.place(key);
+        let Some(rank) = u64::try_from(rank).ok().filter(|rank| *rank < RANKS) else { return false };
+        let last = self.lines.len() - 1;
+        for distance in 0..1 << (64 - RANK_BITS - self.kept_bits) {
+            let places = self.lines.get_mut((line + distance) & last).map(|line| &mut line.0);
+            if let Some(own) = places.into_iter().flatten().find(|own| **own == FREE) {
+                *own = ((distance as u64) << self.kept_bits | kept) << RANK_BITS | rank;
+                return true;
+            }
+        }
+        false
+    }
+
+    /// The rank of a key.
+    #[inline(always)]
+    pub(crate) fn rank(&self, key: u64) -> i32 {
+        let (mut line, mut wanted) = self.place(key);
+        loop {
+            let Some(Line(places)) = self.lines.get(line) else { return NONE };
+            // Without a branch for each: which one it is can't be foreseen.
+            let found = places.iter().fold(FREE, |found, own| if own >> RANK_BITS == wanted { *own } else { found });
+            if found != FREE {
+                return i32::try_from(found & RANKS).unwrap_or(NONE);
+            }
+            if places.last() == Some(&FREE) {
+                return NONE;
+            }
+            line = (line + 1) & (self.lines.len() - 1);
+            wanted += 1 << self.kept_bits;
+        }
+    }
+}
+
+const FIRST: u64 = 0x9E37_79B9_7F4A_7C15;
+const SECOND: u64 = 0xC2B2_AE3D_27D4_EB4F;
+
+/// The bits of a key of up to 15 bytes: those and, above them, their number.
+pub(crate) const SIZE_BITS: u128 = u128::MAX >> 4;
+
+/// What the place of a medium key is taken from; the upper bits are the good ones.
+#[inline(always)]
+#[allow(clippy::cast_possible_truncation)] // its halves
+pub(crate) fn hash(key: u128) -> u64 {
+    let (low, high) = (key as u64, (key >> 64) as u64);
+    (low ^ low >> 29).wrapping_mul(FIRST).wrapping_add((high ^ high >> 31).wrapping_mul(SECOND)).wrapping_mul(FIRST)
+}
+
+/// One that takes less time and is less good, for what may be forgotten.
+#[inline(always)]
+#[allow(clippy::cast_possible_truncation)] // its halves
+pub(crate) fn near_hash(key: u128) -> u64 {
+    let (low, high) = (key as u64, (key >> 64) as u64);
+    let both = low ^ high.wrapping_mul(SECOND);
+    (both ^ both >> 32).wrapping_mul(FIRST)
+}
+
+/// What the filter's bit for a short key is taken from.
+#[inline(always)]
+pub(crate) fn short_filter_hash(key: u64) -> u64 {
+    (key ^ key >> 31).wrapping_mul(SECOND)
+}
+
+/// The same for a medium key.
+#[inline(always)]
+pub(crate) fn medium_filter_hash(key: u128) -> u64 {
+    hash(key).wrapping_mul(SECOND)
+}
+
+/// The bytes from `start` on, 16 or as many as there are.
+#[inline(always)]
+fn sixteen(text: &[u8], start: usize) -> u128 {
+    let rest = text.get(start..).unwrap_or_default();
+    match rest.first_chunk() {
+        Some(bytes) => u128::from_le_bytes(*bytes),
+        None => rest.iter().rev().fold(0, |word, byte| word << 8 | u128::from(*byte)),
+    }
+}
+
+/// The bytes from `start` on, 8 or as many as there are.
+#[inline(always)]
+fn eight(text: &[u8], start: usize) -> u64 {
+    let rest = text.get(start..).unwrap_or_default();
+    match rest.first_chunk() {
+        Some(bytes) => u64::from_le_bytes(*bytes),
+        None => rest.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte)),
+    }
+}
+
+/// The key of up to 7 bytes: those, and a bit behind them.
+#[inline(always)]
+pub(crate) fn short_key(text: &[u8], start: usize, size: usize) -> u64 {
+    let end = 1 << (8 * (size & 7));
+    eight(text, start) & (end - 1) | end
+}
+
+/// The key of up to 15 bytes.
+#[inline(always)]
+pub(crate) fn medium_key(text: &[u8], start: usize, size: usize) -> u128 {
+    #[allow(clippy::indexing_slicing)] // while it is compiled
+    const MASKS: [u128; 16] = {
+        let (mut masks, mut size) = ([0; 16], 1);
+        while size < 16 {
+            masks[size] = u128::MAX >> (128 - 8 * size);
+            size += 1;
+        }
+        masks
+    };
+    sixteen(text, start) & MASKS.get(size & 15).copied().unwrap_or(0) | (size as u128) << 120
+}
+
+/// How many bytes a medium key is of.
+#[inline(always)]
+pub(crate) fn size_of_key(key: u128) -> usize {
+    usize::try_from(key >> 120 & 15).unwrap_or(0)
+}
+
+/// The hash of any number of bytes.
+pub(crate) fn hash_bytes(bytes: &[u8]) -> u64 {
+    let mix = |hash: u64, word: u64| {
+        let mixed = (hash ^ word).wrapping_mul(FIRST);
+        mixed ^ mixed >> 32
+    };
+    let (words, rest) = bytes.as_chunks::<8>();
+    let hash = words.iter().fold(bytes.len() as u64, |hash, word| mix(hash, u64::from_le_bytes(*word)));
+    mix(hash, eight(rest, 0)).wrapping_mul(SECOND)
+}
+
+/// Code points that are looked at: the planes in which nearly all text is.
+const CODE_POINTS: usize = 0x2_0000;
+
+/// Bits of the filter of seams: some 30 times the seams.
+const SEAM_BITS: u32 = 17;
+
+/// What is known of characters.
+pub(crate) struct Characters {
+    /// Where the parts start that each is merged to: a bit for a byte, and none where that was not asked for yet.
+    parts: Vec<AtomicU8>,
+    /// Where tokens cut characters: see [`seam`].
+    seams: Vec<u64>,
+}
+
+/// A character in UTF-8.
+#[derive(Clone, Copy)]
+pub(crate) struct Character {
+    code_point: usize,
+    pub(crate) size: usize,
+}
+
+impl Character {
+    /// The one that the bytes begin with, if they do, and if it is none of a single byte.
+    #[inline(always)]
+    pub(crate) fn first(bytes: &[u8]) -> Option<Self> {
+        let (code_point, size) = match *bytes {
+            [lead @ 0xC2..0xE0, one, ..] => (bits(lead, 0x1F) << 6 | continuation(one)?, 2),
+            [lead @ 0xE0..0xF0, one, two, ..] => {
+                (bits(lead, 0x0F) << 12 | continuation(one)? << 6 | continuation(two)?, 3)
+            }
+            [lead @ 0xF0..0xF5, one, two, three, ..] => {
+                let upper = bits(lead, 0x07) << 18 | continuation(one)? << 12;
+                (upper | continuation(two)? << 6 | continuation(three)?, 4)
+            }
+            _ => return None,
+        };
+        let is_shortest = code_point >= [0, 0, 0x80, 0x800, 0x1_0000].get(size).copied()?;
+        is_shortest.then_some(Self { code_point, size })
+    }
+}
+
+fn bits(byte: u8, mask: u8) -> usize {
+    usize::from(byte & mask)
+}
+
+#[inline(always)]
+fn continuation(byte: u8) -> Option<usize> {
+    is_continuation(byte).then(|| bits(byte, 0x3F))
+}
+
+#[inline(always)]
+fn is_continuation(byte: u8) -> bool {
+    byte & 0xC0 == 0x80
+}
+
+impl Characters {
+    pub(crate) fn new() -> Self {
+        let mut parts = Vec::new();
+        parts.resize_with(CODE_POINTS, AtomicU8::default);
+        Self { parts, seams: vec![0; 1 << (SEAM_BITS - 6)] }
+    }
+
+    /// Note where a token cuts characters.
+    pub(crate) fn add(&mut self, token: &[u8]) {
+        if std::str::from_utf8(token).is_ok() {
+            return; // all are whole
+        }
+        let mut at = 0;
+        while let Some((first, later)) = token.get(at..).and_then(<[u8]>::split_first) {
+            let whole = token.get(at..).and_then(Character::first).map(|own| own.size);
+            let end = at + whole.unwrap_or_else(|| 1 + later.iter().take_while(|byte| is_continuation(**byte)).count());
+            if whole.is_none() && !first.is_ascii() {
+                self.cut(token, at);
+                self.cut(token, end);
+            }
+            at = end;
+        }
+    }
+
+    /// Note that a token has a part of the character on one side of this place, if it has anything on both.
+    fn cut(&mut self, token: &[u8], at: usize) {
+        let (Some(before), Some(after)) = (at.checked_sub(1).and_then(|before| token.get(before)), token.get(at))
+        else {
+            return;
+        };
+        match token.get(at + 1) {
+            Some(next) => set(&mut self.seams, seam([*before, *after, *next])),
+            None => (0..=255).for_each(|next| set(&mut self.seams, seam([*before, *after, next]))),
+        }
+    }
+
+    /// Whether some token may have a part of the character on either side of this place in a text.
+    #[inline(always)]
+    pub(crate) fn is_seam(&self, bytes: &[u8], at: usize) -> bool {
+        let Some([before, after]) =
+            at.checked_sub(1).and_then(|before| bytes.get(before..=at)).and_then(<[u8]>::first_chunk)
+        else {
+            return false;
+        };
+        let next = bytes.get(at + 1).copied().unwrap_or(0);
+        is_continuation(*after) || has(&self.seams, seam([*before, *after, next]))
+    }
+
+    /// Where the parts start that the bytes of a character, by itself, are merged to: a bit each.
+    #[inline(always)]
+    pub(crate) fn parts(&self, character: Character, merge: impl FnOnce() -> u64) -> u64 {
+        let every = (1 << character.size) - 1;
+        let Some(known) = self.parts.get(character.code_point) else { return every };
+        match known.load(Ordering::Relaxed) {
+            0 => {
+                let parts = merge();
+                known.store(u8::try_from(parts).unwrap_or(0), Ordering::Relaxed);
+                parts
+            }
+            parts => u64::from(parts),
+        }
+    }
+}
+
+/// The number of three bytes that stand beside one another, of which the second begins a character; others may share it.
+#[inline(always)]
+fn seam(bytes: [u8; 3]) -> usize {
+    let [one, two, three] = bytes.map(u32::from);
+    ((one << 16 | two << 8 | three).wrapping_mul(0x9E37_79B1) >> (32 - SEAM_BITS)) as usize
+}
+
+#[inline(always)]
+fn has(set: &[u64], number: usize) -> bool {
+    set.get(number / 64).is_some_and(|word| word >> (number % 64) & 1 == 1)
+}
+
+fn set(set: &mut [u64], number: usize) {
+    if let Some(word) = set.get_mut(number / 64) {
+        *word |= 1 << (number % 64);
+    }
 }

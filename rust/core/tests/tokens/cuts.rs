@@ -2,10 +2,10 @@
 
 use std::fs;
 
-use toolcarry::graphemes::{ceil_boundary, floor_boundary};
 use toolcarry::text::OwnedText;
+use toolcarry::text::graphemes::{ceil_boundary, floor_boundary};
+use toolcarry::text::truncate::Keep;
 use toolcarry::tokens::Kept;
-use toolcarry::truncate::Keep;
 
 use crate::peer::{PAIRS, Pair};
 use crate::random::Random;

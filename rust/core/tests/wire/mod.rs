@@ -11,12 +11,12 @@ pub(crate) mod trees;
 
 use bumpalo::Bump;
 use serde_json::{Value, json};
-use toolcarry::carry::{Counts, carry as run};
-use toolcarry::pieces::Piece;
-use toolcarry::rules::RuleSet;
-use toolcarry::scan::Conversation;
-use toolcarry::settings::Settings;
+use toolcarry::context::policy::Settings;
+use toolcarry::context::{Counts, carry as run};
+use toolcarry::dedupe::rules::RuleSet;
+use toolcarry::input::Conversation;
 use toolcarry::text::OwnedText;
+use toolcarry::text::piece::Piece;
 
 pub(crate) fn call(id: &str, name: &str, input: &Value) -> Value {
     json!({"type": "tool_use", "id": id, "name": name, "input": input})

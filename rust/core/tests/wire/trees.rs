@@ -1,10 +1,12 @@
 //! Values that can be compared, and what the bytes door makes of a document.
 
 use bumpalo::Bump;
-use toolcarry::messages::Messages;
-use toolcarry::scan::{Conversation, Refused, Scanned, Written};
+use toolcarry::input::Conversation;
+use toolcarry::input::messages::Messages;
+use toolcarry::json::error::Refused;
+use toolcarry::json::scanned::{Scanned, Written};
+use toolcarry::json::value::Value;
 use toolcarry::text::Text;
-use toolcarry::value::Value;
 
 /// A value as a test compares it.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,0 +1,206 @@
+"""The input and output of commands: files and stdin as bytes; stdout, or a file that is replaced as a whole.
+
+A file that can't be read, or is not a conversation, is reported on stderr, and the next one follows. Output is UTF-8 in
+every locale.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import stat
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Final, Self
+
+from toolcarry._input.archive import read_file, unpack
+from toolcarry._pure.text.sanitize import DIRTY
+from toolcarry.cli.exit_codes import FAILED, NOT_FOUND, USAGE, FileError
+from toolcarry.cli.terminal import Screen, is_terminal, label, one_line, write
+from toolcarry.errors import InputError
+
+STDIN: Final = "-"
+
+
+def read(name: str) -> bytes:
+    """All bytes of a file, of a folder of events, or of stdin; unpacked where they are packed."""
+    with reading():
+        if name == STDIN:
+            if sys.stdin is None:
+                raise FileError("is closed", FAILED)
+            return unpack(sys.stdin.buffer.read())
+        if not name or "\0" in name:
+            raise FileError("no such file", NOT_FOUND)
+        return read_file(Path(name))
+
+
+@contextmanager
+def reading() -> Iterator[None]:
+    """Where a file is read: what goes wrong is told of the file."""
+    try:
+        yield
+    except BrokenPipeError:  # which is never the file's
+        raise
+    except (FileNotFoundError, NotADirectoryError):
+        raise FileError("no such file", NOT_FOUND) from None
+    except IsADirectoryError:
+        raise FileError("is a directory without events", FAILED) from None
+    except OSError as error:
+        raise FileError(f"cannot read: {error.strerror or error}", FAILED) from None
+
+
+def read_some(name: str) -> bytes:
+    """``read``, of a file that holds something."""
+    data = read(name)
+    if not data or data.isspace():
+        raise FileError("is empty", FAILED)
+    return data
+
+
+def for_each(
+    names: Sequence[str], job: Callable[[str, bytes], int], screen: Screen, *, is_free: bool
+) -> int:
+    """Do ``job`` with the name and the bytes of every file; the highest exit code of all."""
+    return for_each_name(names, lambda name: job(name, read_some(name)), screen, is_free=is_free)
+
+
+def for_each_name(
+    names: Sequence[str], job: Callable[[str], int], screen: Screen, *, is_free: bool
+) -> int:
+    """Do ``job`` with the name of every file; the highest exit code of all."""
+    worst = 0
+    sizes = [found.st_size if (found := regular_file(name)) else 0 for name in names]
+    with screen.progress(sizes, is_free=is_free):
+        for name in names:
+            screen.begin(name)
+            try:
+                code = job(name)
+            except FileError as error:
+                code = error.code
+                screen.say(f"{label(name)}: {error}")
+            except InputError as error:
+                code = FAILED
+                screen.say(f"{label(name)}: {one_line(str(error), 400)}")
+            except MemoryError:
+                code = FAILED
+                screen.say(f"{label(name)}: does not fit into memory")
+            worst = max(worst, code)
+            screen.advance()
+    return worst
+
+
+def check_stdin(names: Sequence[str]) -> None:
+    """Stdin can be read once only."""
+    if names.count(STDIN) > 1:
+        raise FileError("-: stdin can be read once only", USAGE)
+
+
+def regular_file(name: str) -> os.stat_result | None:
+    """What is known of a file; ``None`` where it is not there, or no regular one."""
+    try:
+        found = os.fstat(0) if name == STDIN else Path(name).stat()
+    except (OSError, ValueError):
+        return None
+    return found if stat.S_ISREG(found.st_mode) else None
+
+
+def json_line(value: object) -> bytes:
+    """``value`` as JSON on one line; what a terminal would obey, and lone surrogates, are escaped.
+
+    >>> json_line({"tool": "Re\\x9bad é"}).decode()
+    '{"tool":"Re\\\\u009bad é"}\\n'
+    """
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return f"{DIRTY.sub(escape, text)}\n".encode()
+
+
+def escape(match: re.Match[str]) -> str:
+    return json.dumps(match[0])[1:-1]
+
+
+class Output:
+    """A context manager: the file stands in its place at the end, where something was written and nothing failed."""
+
+    def __init__(self, name: str | None = None, inputs: Sequence[str] = ()) -> None:
+        self.is_terminal = False
+        self._file: IO[bytes] | None = None
+        self._target: Path | None = None
+        self._temporary: Path | None = None
+        self._is_written = False
+        if name is not None and name != STDIN:
+            self._open(name, inputs)
+        elif sys.stdout is None:
+            raise FileError("stdout is closed", FAILED)
+        else:
+            self.is_terminal = is_terminal(sys.stdout)
+
+    def _open(self, name: str, inputs: Sequence[str]) -> None:
+        shown = f"-o {label(name)}"
+        found = regular_file(name)
+        for other in inputs:
+            given = regular_file(other)
+            if found is not None and given is not None and os.path.samestat(found, given):
+                raise FileError(f"{shown}: is the input {label(other)}", USAGE)
+        path = Path(name)
+        try:
+            if path.is_dir():
+                raise FileError(f"{shown}: is a directory", USAGE)
+            if found is None and path.exists():
+                self._file = path.open("wb")  # a device or a pipe is written to, not replaced
+                return
+            self._target = path.resolve()  # a link stays one
+            handle, temporary = tempfile.mkstemp(
+                ".tmp", f".{self._target.name[:40]}.", self._target.parent
+            )
+            self._temporary = Path(temporary)
+            self._file = os.fdopen(handle, "wb")
+            self._temporary.chmod(stat.S_IMODE(found.st_mode) if found else 0o666 & ~umask())
+        except FileNotFoundError:
+            raise FileError(f"{shown}: no such directory", NOT_FOUND) from None
+        except (OSError, RuntimeError, ValueError) as error:
+            reason = getattr(error, "strerror", None) or error
+            raise FileError(f"{shown}: cannot write: {reason}", FAILED) from None
+
+    def write(self, data: bytes) -> None:
+        """Write; on stdout at once, so that it comes in order with what stands on stderr."""
+        self._is_written = True
+        if self._file is not None:
+            self._file.write(data)
+            return
+        write(sys.stdout, data)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._file is None:
+            return
+        is_done = kind is None and self._is_written
+        try:
+            with self._file:
+                if is_done and self._target is not None:
+                    self._file.flush()
+                    os.fsync(self._file.fileno())
+            if is_done and self._target is not None and self._temporary is not None:
+                self._temporary.replace(self._target)
+        finally:
+            if self._temporary is not None:
+                with suppress(OSError):
+                    self._temporary.unlink(missing_ok=True)
+
+
+def umask() -> int:
+    """The mode bits that new files do without; reading them means setting them."""
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return mask

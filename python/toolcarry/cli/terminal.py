@@ -1,0 +1,235 @@
+"""Messages on stderr, in words, and a progress bar when a terminal waits for long work.
+
+Text of a transcript is made safe before it is shown: no controls, no escapes, no markup. rich is imported only to draw a
+bar or a table.
+"""
+
+from __future__ import annotations
+
+import errno
+import io
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import IO, TYPE_CHECKING, Final, TextIO
+
+from toolcarry._pure.text.sanitize import clean_line
+from toolcarry._util.plural import counted
+from toolcarry.types import Report
+
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
+    from rich.progress import Progress
+LONGEST: Final = 100
+"""How many characters of a name or a title are shown."""
+
+MANY_FILES: Final = 10
+MANY_BYTES: Final = 8_000_000
+"""With more than either, work takes long enough for a progress bar."""
+
+WIDE: Final = 400
+"""The columns of what is no terminal: enough for a table that wraps nothing."""
+
+
+def one_line(text: str, limit: int = LONGEST) -> str:
+    """``text`` as one line that a terminal shows as it is; where it is too long, without its middle.
+
+    >>> one_line("Re\\x1b[31mad\\n")
+    'Read\\\\n'
+    """
+    return clean_line(text, limit)
+
+
+def label(name: str) -> str:
+    """A file's name as messages show it."""
+    return "stdin" if name == "-" else one_line(name, 400)
+
+
+def is_terminal(stream: IO[str] | None) -> bool:
+    """Whether someone is looking at ``stream``."""
+    try:
+        return stream is not None and stream.isatty()
+    except ValueError:  # it is closed
+        return False
+
+
+def is_dumb() -> bool:
+    """Whether the terminal only takes text, line by line."""
+    return os.environ.get("TERM", "").lower() in ("dumb", "unknown")
+
+
+def make_console(stream: IO[str] | None, file: IO[str]) -> Console:
+    """A console that writes to ``file`` what suits ``stream``: plain text where nobody looks."""
+    from rich.console import Console  # noqa: PLC0415 - imports rich, for tables and bars only
+
+    is_seen = is_terminal(stream) and not is_dumb()
+    return Console(
+        file=file,
+        force_terminal=is_seen,
+        color_system="auto" if is_seen and not os.environ.get("NO_COLOR") else None,
+        width=columns(stream),
+        highlight=False,
+        markup=False,
+        emoji=False,
+        legacy_windows=False,
+    )
+
+
+def columns(stream: IO[str] | None) -> int:
+    """How wide ``stream`` is: ``COLUMNS``, the terminal's width, or wide where it is none."""
+    asked = os.environ.get("COLUMNS", "")
+    if asked.isascii() and asked.isdecimal() and int(asked[:5]) > 0:
+        return max(int(asked[:5]), 20)
+    if stream is None or not is_terminal(stream):
+        return WIDE
+    try:
+        return os.get_terminal_size(stream.fileno()).columns or 80
+    except (OSError, ValueError):
+        return 80
+
+
+def render(renderables: Sequence[RenderableType], stream: IO[str] | None) -> str:
+    """Tables and texts as ``stream`` can show them, without spaces at the ends of lines."""
+    file = io.StringIO()
+    console = make_console(stream, file)
+    for renderable in renderables:
+        console.print(renderable)
+    return "".join(f"{line.rstrip()}\n" for line in file.getvalue().splitlines())
+
+
+def write(stream: TextIO, data: bytes) -> None:
+    """Write UTF-8 to ``stream``, whatever its encoding, at once and to the end."""
+    stream.flush()
+    binary = getattr(stream, "buffer", None)
+    if binary is None:
+        stream.write(data.decode())
+    elif isinstance(binary, io.RawIOBase):  # PYTHONUNBUFFERED: it may take a part only
+        rest = memoryview(data)
+        while rest:
+            taken = binary.write(rest)
+            if not taken:
+                raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
+            rest = rest[taken:]
+    else:
+        binary.write(data)
+    stream.flush()
+
+
+class Screen:
+    """What is said on stderr, above the progress bar where there is one."""
+
+    def __init__(self) -> None:
+        self._bar: Progress | None = None
+        self._is_alone = False
+        self._done = 0
+
+    def say(self, text: str) -> None:
+        """Write ``text``, which is safe to show, and a line break where it has none."""
+        if sys.stderr is None:
+            return
+        if self._bar is not None:
+            from rich.text import Text  # noqa: PLC0415 - imports rich, for tables and bars only
+
+            self._bar.console.print(Text.from_ansi(text.rstrip("\n")), soft_wrap=True)
+            return
+        if sys.stdout is not None:
+            sys.stdout.flush()
+        data = text if text.endswith("\n") else f"{text}\n"
+        write(sys.stderr, data.encode("utf-8", "replace"))
+
+    def show(self, renderables: Sequence[RenderableType]) -> None:
+        """Write tables and texts."""
+        self.say(render(renderables, sys.stderr))
+
+    @contextmanager
+    def progress(self, sizes: Sequence[int], *, is_free: bool) -> Iterator[None]:
+        """A bar over files of these sizes, where the terminal ``is_free`` for one and the work is long."""
+        is_long = len(sizes) > MANY_FILES or sum(sizes) > MANY_BYTES
+        if not (is_free and is_long and is_terminal(sys.stderr)) or is_dumb():
+            yield
+            return
+        from rich import progress  # noqa: PLC0415 - imports rich, for tables and bars only
+
+        bar = progress.Progress(
+            progress.TextColumn("{task.description}", markup=False),
+            progress.BarColumn(),
+            progress.MofNCompleteColumn(),
+            progress.TimeElapsedColumn(),
+            console=make_console(sys.stderr, sys.stderr),
+            transient=True,
+            redirect_stdout=False,
+            redirect_stderr=False,
+        )
+        self._is_alone, self._done = len(sizes) == 1, 0
+        bar.add_task("", total=None if self._is_alone else len(sizes))
+        with bar:
+            self._bar = bar
+            try:
+                yield
+            finally:
+                self._bar = None
+
+    def begin(self, name: str) -> None:
+        """Name the file that is worked on."""
+        if self._bar is not None:
+            self._bar.update(self._bar.task_ids[0], description=one_line(name, 40))
+
+    def move(self, done: int, total: int) -> None:
+        """Show how much of the file that is worked on is done."""
+        if self._bar is None:
+            return
+        if self._is_alone:
+            self._bar.update(self._bar.task_ids[0], completed=done, total=total)
+        else:
+            self._bar.update(self._bar.task_ids[0], completed=self._done + done / max(total, 1))
+
+    def advance(self) -> None:
+        """Count one file as done."""
+        self._done += 1
+        if self._bar is not None and not self._is_alone:
+            self._bar.update(self._bar.task_ids[0], completed=self._done)
+
+
+def report_counts(report: Report) -> str:
+    """What became of the blocks, on one line."""
+    parts = [f"{report.shown:,} of {report.walked:,}{'' if report.walked_all else '+'} shown"]
+    parts += [f"{report.cut:,} of them cut"] if report.cut else []
+    for what, number in (
+        ("superseded", sum(report.superseded.values())),
+        ("excluded", sum(report.excluded.values())),
+        ("left out", report.left_out),
+    ):
+        parts += [f"{number:,} {what}"] if number else []
+    size = counted(report.chars_after, "character")
+    if report.tokens_after is not None:
+        size += f", {counted(report.tokens_after, 'token')}"
+    return f"{', '.join(parts)}; {size}"
+
+
+def report_notes(report: Report, *, is_strict: bool) -> list[str]:
+    """What a reader of the context should know beside it; what ``--strict`` says is left to it."""
+    found = []
+    if report.budget_too_small:
+        found.append("the limit is too small for a context")
+    elif not report.chars_after:
+        found.append("nothing to carry")
+    if report.summary_cut and not report.budget_too_small:
+        found.append("the summary was cut to half of the limit")
+    if report.skipped_lines and not is_strict:
+        found.append(skipped_note(report.skipped_lines))
+    return found
+
+
+def strict_findings(calls: int, results: int, lines: Sequence[int]) -> str:
+    """What ``--strict`` complains of; empty where there is nothing."""
+    found = [f"{counted(calls, 'call')} without result"] if calls else []
+    found += [f"{counted(results, 'result')} without call"] if results else []
+    found += [skipped_note(lines)] if lines else []
+    return ", ".join(found)
+
+
+def skipped_note(lines: Sequence[int]) -> str:
+    """Which lines were skipped: the first few by number."""
+    listed = ", ".join(map(str, lines[:5])) + (", ..." if len(lines) > 5 else "")
+    return f"{counted(len(lines), 'line')} skipped, no JSON object: {listed}"

@@ -1,0 +1,147 @@
+"""Build the pipeline, its parts and the identification of requests from the settings."""
+
+from __future__ import annotations
+
+import importlib
+import time
+from collections.abc import Callable
+from typing import Any, Final
+
+from toolcarry.config import Config
+from toolcarry.config.tables import Summarize
+from toolcarry.errors import ConfigError
+from toolcarry.integrations.identity import Identification, RequestView
+from toolcarry.integrations.pipeline import RequestPipeline
+from toolcarry.redact import RedactionRule, Redactor
+from toolcarry.summarize import ExtractiveSummarizer, LiteLLMSummarizer, Summarizer
+from toolcarry.switch import MemorySessions, Sessions, SummarizeTransformer
+from toolcarry.tool_cache import MemoryToolCache, ToolCache
+from toolcarry.tool_cache.memory import ToolStore
+
+__all__ = ["identification_from", "pipeline_from", "sessions_from", "tool_cache_from"]
+
+SINGLE_USER: Final = "single-user"
+"""The tenant where there is but one."""
+BESIDE_SUMMARY: Final = 10.0
+"""Seconds that a request may take in the pipeline beside what the summarizer may take."""
+MOST_WAIT: Final = 1.0
+"""Seconds that a request waits for a store that others use: behind them it goes on without."""
+
+
+def pipeline_from(
+    config: Config, sessions: Sessions | None = None, tool_cache: ToolCache | None = None
+) -> RequestPipeline:
+    """The pipeline of these settings. ``sessions`` and ``tool_cache`` are those of the pipeline before, where there was
+    one.
+
+    Raises ``ConfigError`` for what can't be had, as an extra that is not installed, and ``StoreError`` where a store
+    can't be opened.
+
+    >>> pipeline_from(Config()).has_work
+    True
+    """
+    settings = config.thinking.summarize
+    transformer = None
+    if settings.enabled:
+        transformer = SummarizeTransformer(
+            summarizer_from(settings),
+            config.carry_policy(),
+            sessions_from(config) if sessions is None else sessions,
+            include_tool_context=settings.include_tool_context,
+            redact=redactor_from(config),
+            instructions=settings.instructions,
+            timeout=settings.timeout,
+            retries=settings.retries,
+        )
+    return RequestPipeline(
+        transformer=transformer,
+        projection=config.projection_policy() if config.projection.enabled else None,
+        tool_cache=tool_cache_from(config) if tool_cache is None else tool_cache,
+        ttl=config.sessions.ttl,
+        timeout=settings.timeout + BESIDE_SUMMARY,
+    )
+
+
+def sessions_from(config: Config, *, clock: Callable[[], float] = time.monotonic) -> Sessions:
+    """Where the switch keeps what it knows: on the canonical history, where there is one."""
+    bounds = config.sessions
+    if not config.history.target:
+        return MemorySessions(max_entries=bounds.max_entries, ttl=bounds.ttl, clock=clock)
+    from toolcarry.switch.history_sessions import HistorySessions  # noqa: PLC0415 - imports apsw
+
+    return HistorySessions(
+        config.history.target,
+        max_entries=bounds.max_entries,
+        ttl=bounds.ttl,
+        busy_timeout=min(config.history.busy_timeout, MOST_WAIT),
+        clock=clock,
+    )
+
+
+def tool_cache_from(
+    config: Config, *, clock: Callable[[], float] = time.monotonic
+) -> ToolCache | None:
+    """Where tools are kept for the requests that come without; ``None`` where they are not."""
+    settings = config.tool_cache
+    if not settings.enabled:
+        return None
+    ttl, most = settings.ttl, settings.max_entries
+    backend: ToolStore = MemoryToolCache(ttl=ttl, max_entries=most, clock=clock)
+    if settings.redis_url:
+        from toolcarry.tool_cache import RedisToolCache  # noqa: PLC0415 - where it is wanted
+
+        backend = RedisToolCache(settings.redis_url, ttl=ttl, max_entries=most, clock=clock)
+    if settings.path:
+        from toolcarry.tool_cache import SQLiteToolCache  # noqa: PLC0415 - where it is wanted
+
+        backend = SQLiteToolCache(settings.path, ttl=ttl, max_entries=most, clock=clock)
+    return ToolCache(backend, when=settings.when, empty_means_absent=settings.empty_means_absent)
+
+
+def summarizer_from(settings: Summarize) -> Summarizer | None:
+    """Who writes the summary; ``None`` where nobody does."""
+    name = settings.summarizer
+    if name == "none":
+        return None
+    if name == "extractive":
+        return ExtractiveSummarizer()
+    if name == "litellm":
+        return LiteLLMSummarizer(settings.model)
+    module, _, attribute = name.partition(":")
+    try:
+        found: Any = importlib.import_module(module)
+        for part in attribute.split("."):
+            found = getattr(found, part)
+    except (ImportError, AttributeError) as error:
+        raise ConfigError(
+            f"thinking.summarize.summarizer: {name!r} can't be had: {error}"
+        ) from None
+    if not callable(found):
+        raise ConfigError(f"thinking.summarize.summarizer: {name!r} is no callable")
+    summarizer: Summarizer = found() if isinstance(found, type) else found
+    return summarizer
+
+
+def redactor_from(config: Config) -> Callable[[str], str] | None:
+    """What takes the secrets out; ``None`` where that is not asked for."""
+    settings = config.redaction
+    if not settings.enabled:
+        return None
+    rules = [RedactionRule(rule.name, rule.pattern, rule.keywords) for rule in settings.rules]
+    return Redactor(rules=rules, use_default_rules=settings.use_default_rules)
+
+
+def identification_from(
+    config: Config, backend: str | Callable[[RequestView], str] = ""
+) -> Identification:
+    """Who says whose a request is, and by ``backend`` where it goes.
+
+    >>> identification_from(Config()).tenant
+    ''
+    """
+    return Identification(
+        tenant=SINGLE_USER if config.sessions.single_user else "",
+        tenant_header=config.serve.tenant_header,
+        backend=backend,
+        guess_conversation=config.sessions.guess_conversation,
+    )

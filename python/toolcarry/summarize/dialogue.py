@@ -1,0 +1,242 @@
+"""The turns of a dialogue as ``toolcarry.dialogue`` writes it, without text that clients inject and without reasoning.
+
+Removing injected text takes linear time; a text without such tags is the same object; doing it twice is doing it once. A
+tag in backticks of its own, as one that is talked about, stays. One in a fence does not: the tag of a client may follow a
+fence that the user left open.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Final, NamedTuple
+
+from toolcarry._util.plural import counted
+from toolcarry.tokens import truncate
+
+__all__ = [
+    "Turn",
+    "cut_turns",
+    "join_turns",
+    "read_turns",
+    "split_turns",
+    "strip_injected",
+    "strip_reasoning",
+]
+
+DROPPED: Final = frozenset({
+    # Claude Code
+    "system-reminder", "command-name", "command-message", "local-command-stdout", "local-command-stderr",
+    "local-command-caveat", "bash-input", "bash-stdout", "bash-stderr", "task-notification", "new-diagnostics",
+    "user-prompt-submit-hook", "session-start-hook", "ide_opened_file", "ide_selection", "ide_diagnostics",
+    # Cline, Roo Code
+    "environment_details", "explicit_instructions", "file_content", "folder_content", "url_content",
+    "workspace_diagnostics",
+    # Codex
+    "environment_context", "user_instructions", "turn_aborted", "user_shell_command", "subagent_notification",
+    "skills_instructions",
+    # Cursor
+    "additional_data", "attached_files", "system_reminder", "open_and_recently_viewed_files", "project_layout",
+    "user_info",
+    # Copilot, Windsurf, Gemini CLI, OpenHands
+    "environment_info", "workspace_info", "editorcontext", "reminderinstructions", "additional_metadata",
+    "session_context", "repository_info", "runtime_information", "repository_instructions", "extra_info",
+})  # fmt: skip
+"""What stands in these goes with them: nothing of it is the user's own words."""
+
+UNWRAPPED: Final = frozenset({
+    "command-args", "user-memory-input", "task", "user_message", "user_query", "user_request", "userrequest",
+    "feedback", "answer",
+})  # fmt: skip
+"""What stands in these is what the user said."""
+
+NAMES: Final = "|".join(sorted(DROPPED | UNWRAPPED))
+
+TAG: Final = re.compile(
+    rf"<(/?)({NAMES})((?:[ \t/][^<>\n]*)?)>"
+    # what stands behind a notification, outside of its tag
+    r"(?:\s{0,8}(?:Read the output file to retrieve the result|Full transcript available at):[^\n]*)?",
+    re.IGNORECASE,
+)
+"""No tag goes over a line feed, so that a line feed in its place can't make a new one."""
+
+PROJECT_INSTRUCTIONS: Final = re.compile(
+    r"\s*# AGENTS\.md instructions[^\n]*\s*<INSTRUCTIONS>.*?(?:</INSTRUCTIONS>|\Z)", re.DOTALL
+)
+"""How Codex begins a conversation. The tag's name by itself is anybody's."""
+
+REASONING: Final = re.compile(r"\s*<(think|thinking|reasoning|thought)>(?:.*?</\1>|.*)", re.DOTALL)
+REASONING_END: Final = re.compile(r"^[ \t]*</think>[ \t]*$", re.MULTILINE)
+
+BLANK_LINES: Final = re.compile(r"(?:[ \t]*\n)+")
+
+
+def strip_injected(text: str) -> str:
+    """``text`` without what clients inject into a user's turn; empty where the user said nothing.
+
+    ``<system-reminder>`` and its like go with all that is in them; where one is not closed, to the end. Of
+    ``<command-args>``, ``<task>`` and others that hold what the user said, the tags alone go.
+
+    >>> strip_injected("<system-reminder>Be brief.</system-reminder>\\nFix the test.")
+    'Fix the test.'
+    >>> strip_injected("<task>\\nFix the test.\\n</task>\\n<environment_details># Open tabs")
+    'Fix the test.'
+    """
+    if "<" not in text:
+        return text
+    spans = list(kept_spans(text))
+    if spans != [(0, len(text))]:
+        pieces = [trim(text[start:end]) for start, end in spans]
+        text = "\n\n".join(piece for piece in pieces if piece)
+    start = 0
+    while (found := PROJECT_INSTRUCTIONS.match(text, start)) is not None:
+        start = found.end()
+    return trim(text[start:]) if start else text
+
+
+def kept_spans(text: str) -> Iterator[tuple[int, int]]:
+    """What stands between the tags, but for what is dropped with them.
+
+    A block ends where as many tags of its name closed as opened; where that never comes, at the last that closes.
+    """
+    last = {tag[2].lower(): tag.start() for tag in tags(text) if tag[1]}
+    start, depth, dropping = 0, 0, ""
+    for tag in tags(text):
+        name, is_empty = tag[2].lower(), tag[3].endswith("/")
+        if dropping:
+            if name == dropping and not is_empty:
+                depth += -1 if tag[1] else 1
+            if depth == 0 or tag.start() == last[dropping]:
+                start, dropping = tag.end(), ""
+            continue
+        yield start, tag.start()
+        start = tag.end()
+        if not (tag[1] or is_empty or name in UNWRAPPED):
+            if last.get(name, 0) < start:
+                return
+            dropping, depth = name, 1
+    yield start, len(text)
+
+
+def tags(text: str) -> Iterator[re.Match[str]]:
+    """The tags, but for those that stand in backticks of their own."""
+    for tag in TAG.finditer(text):
+        end = tag.end(3) + 1
+        if text[tag.start() - 1 : tag.start()] != "`" or text[end : end + 1] != "`":
+            yield tag
+
+
+def trim(piece: str) -> str:
+    """A piece without blank lines around it; its first line keeps its indent."""
+    blank = BLANK_LINES.match(piece)
+    return (piece[blank.end() :] if blank else piece).rstrip()
+
+
+def strip_reasoning(text: str) -> str:
+    """``text`` without the reasoning that a model wrote before its answer; empty where there is nothing else.
+
+    >>> strip_reasoning("<think>Which one?</think>\\n\\nThe second test fails.")
+    'The second test fails.'
+    >>> strip_reasoning("Which one?\\n</think>\\nThe second test fails.")
+    'The second test fails.'
+    """
+    if "<" not in text:
+        return text
+    start = 0
+    while (found := REASONING.match(text, start)) is not None:
+        start = found.end()
+    if not start and (end := REASONING_END.search(text)) is not None:
+        start = end.end()  # a template may open the tag in the prompt
+    return trim(text[start:]) if start else text
+
+
+TURN_MARK: Final = re.compile(r"^\[(/?)(USER|ASSISTANT)\]$", re.MULTILINE)
+CUT: Final = "\n[...]\n"
+
+
+class Turn(NamedTuple):
+    """What one said: ``USER``, ``ASSISTANT``, or, for text that stands in no turn, nobody."""
+
+    speaker: str
+    text: str
+
+    def __str__(self) -> str:
+        if not self.speaker:
+            return self.text
+        return f"[{self.speaker}]\n{self.text}\n[/{self.speaker}]"
+
+
+def split_turns(dialogue: str) -> list[Turn]:
+    """The turns of a dialogue; a turn that nothing ends goes to the end of the text.
+
+    >>> split_turns("[USER]\\nFix it.\\n[/USER]")
+    [Turn(speaker='USER', text='Fix it.')]
+    """
+    turns: list[Turn] = []
+    speaker, start = "", 0
+    for mark in TURN_MARK.finditer(dialogue):
+        if not speaker and not mark[1]:
+            turns.append(Turn("", dialogue[start : mark.start()].strip("\n")))
+            speaker, start = mark[2], mark.end() + 1
+        elif mark[1] and mark[2] == speaker:
+            turns.append(Turn(speaker, dialogue[start : mark.start() - 1]))
+            speaker, start = "", mark.end()
+    turns.append(Turn(speaker, dialogue[start:].strip("\n")))
+    return [turn for turn in turns if turn.text.strip()]
+
+
+def read_turns(dialogue: str) -> list[Turn]:
+    """The turns with what was said in them: without what clients injected, and without reasoning.
+
+    >>> read_turns("[USER]\\n<system-reminder>Be brief.</system-reminder>\\n[/USER]")
+    []
+    """
+    turns = (
+        Turn(speaker, strip_reasoning(text) if speaker == "ASSISTANT" else strip_injected(text))
+        for speaker, text in split_turns(dialogue)
+    )
+    return [turn for turn in turns if turn.text.strip()]
+
+
+def join_turns(turns: Iterable[Turn]) -> str:
+    """The dialogue of these turns.
+
+    >>> join_turns([Turn("USER", "Fix it.")])
+    '[USER]\\nFix it.\\n[/USER]'
+    """
+    return "\n\n".join(map(str, turns))
+
+
+def cut_turns(turns: list[Turn], limit: int) -> list[Turn]:
+    """Turns of about ``limit`` characters together: a quarter of that from the beginning, the rest from the end.
+
+    What was left out between them is named. A turn that doesn't fit by itself is cut in its middle.
+
+    >>> cut_turns([Turn("USER", "a" * 9), Turn("ASSISTANT", "b" * 50), Turn("USER", "c" * 9)], 40)[1].text
+    '[1 turn left out here: 50 characters]'
+    """
+    if sum(len(turn.text) for turn in turns) <= limit:
+        return turns
+    if len(turns) == 1:
+        return list(fitting(turns, limit))
+    head = list(fitting(turns, limit // 4))
+    tail = list(fitting(turns[: len(head) - 1 : -1], limit - limit // 4))
+    tail.reverse()
+    left_out = turns[len(head) : len(turns) - len(tail)]
+    if not left_out:
+        return head + tail
+    size = sum(len(turn.text) for turn in left_out)
+    gone, chars = counted(len(left_out), "turn"), counted(size, "character")
+    note = Turn("", f"[{gone} left out here: {chars}]")
+    return [*head, note, *tail]
+
+
+def fitting(turns: list[Turn], limit: int) -> Iterator[Turn]:
+    """The first turns, as many as fit; the very first is cut, if need be."""
+    for number, (speaker, text) in enumerate(turns):
+        if len(text) > limit:
+            if number == 0:
+                yield Turn(speaker, truncate(text, limit, keep="ends", marker=CUT))
+            return
+        yield Turn(speaker, text)
+        limit -= len(text)

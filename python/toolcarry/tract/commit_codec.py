@@ -1,0 +1,304 @@
+"""Messages of any format as commits: one for the text and calls of a message, one for each tool result.
+
+The metadata of a commit says what its content is. With ``record`` it is a message, or a line of a file, unchanged, and
+the number tells which part of it the commit stands for; without, it is the text itself. A result that was truncated
+before it came here is stored and flagged.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+from toolcarry import _backend
+from toolcarry._input.json import loads
+from toolcarry._pure.formats import UNKNOWN
+from toolcarry._pure.formats.message import Said, ToolResult
+from toolcarry._pure.history.session_lines import LinePart, result_metadata
+from toolcarry._pure.projection.marker import is_marker
+from toolcarry.errors import InputError
+from toolcarry.importing.jobs import read_parts
+from toolcarry.importing.read import read_message
+from toolcarry.tokens import count_texts, count_tokens
+from toolcarry.tract.store.log import Draft
+from toolcarry.tract.store.rows import content_hash
+from toolcarry.tract.store.types import CommitInfo, Kind
+
+__all__ = [
+    "Names",
+    "arguments_json",
+    "count_truncated",
+    "counted",
+    "decode_text",
+    "dump_message",
+    "encode_text",
+    "flag_truncated",
+    "is_flagged",
+    "is_truncated",
+    "line_drafts",
+    "message_drafts",
+    "object_drafts",
+    "part_text",
+    "refuse_truncated",
+    "result_draft",
+    "results_of",
+]
+
+FLAG: Final = "legacy_truncated"
+
+# Ours at the end of a cut text, or on the line between its two ends; and what other tools write there.
+CUT_MARK: Final = re.compile(
+    r"\.\.\. ?\[truncated(?:\]|: )"
+    r"|^\[toolcarry: [0-9,]+ of [0-9,]+ characters; whole: [^\]\n]+\]$"
+    r"|\[(?:output |content |response |result )?truncated\]\s*\Z"
+    r"|<(?:response|output) clipped>",
+    re.MULTILINE | re.IGNORECASE,
+)
+ENDS: Final = 2_000
+"""Characters of either end in which a mark is looked for, beside the middle of a text that is not longer than both."""
+
+
+def is_truncated(text: str) -> bool:
+    """Whether a text says that it was cut, or is a marker that stands for a result.
+
+    A mark is looked for where cutting leaves one: near the ends, not in the midst of a long text that may be about such marks.
+
+    >>> is_truncated("line 1\\n... [truncated]"), is_truncated("3 passed")
+    (True, False)
+    """
+    if not _backend.kernels.has_cut_word(
+        text, ENDS
+    ):  # which takes next to no time, and a marker has one, too
+        return False
+    return (
+        is_marker(text)
+        or CUT_MARK.search(text[-ENDS:]) is not None
+        or CUT_MARK.search(text[:ENDS]) is not None
+    )
+
+
+def flag_truncated(metadata: dict[str, Any], text: str) -> None:
+    """Note in the metadata of a result that its text was cut."""
+    if is_truncated(text):
+        metadata[FLAG] = True
+
+
+def count_truncated(found: Iterable[Draft | CommitInfo]) -> int:
+    """How many of them are flagged."""
+    return sum(map(is_flagged, found))
+
+
+def is_flagged(found: Draft | CommitInfo) -> bool:
+    """Whether it is a result whose text says that it was cut."""
+    return FLAG in found.metadata
+
+
+def refuse_truncated(drafts: Iterable[Draft]) -> None:
+    """Raise ``InputError`` where one is flagged."""
+    for draft in drafts:
+        if FLAG in draft.metadata:
+            name = draft.metadata.get("name")
+            raise InputError(f"content: the result of {name!r} was cut before it came here", None)
+
+
+ENCODING: Final = "o200k_base"
+"""In which the tokens of a commit are counted."""
+SOURCE: Final = b'"source":true,'
+CACHE_MARK: Final = b'"cache_control"'
+
+encode: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+
+
+def encode_text(text: str) -> bytes:
+    """A text as the history keeps it: UTF-8, in which a lone surrogate stays what it is."""
+    return text.encode("utf-8", "surrogatepass")
+
+
+def decode_text(content: bytes) -> str:
+    return content.decode("utf-8", "surrogatepass")
+
+
+def part_text(commit: CommitInfo, content: bytes) -> str:
+    """The text of a commit, of its content. A line of a file that is no message is shown as it stands."""
+    index = commit.metadata.get("record")
+    if index is None:
+        return decode_text(content)
+    if commit.kind is Kind.RECORD:
+        return content.decode("utf-8", "replace")
+    return read_parts(loads(content))[int(index)].text
+
+
+def results_of(record: Mapping[str, Any]) -> list[ToolResult]:
+    """The results in a message."""
+    said = Said()
+    read_message(record, record.get("role"), said)
+    return said.results
+
+
+def arguments_json(call: Mapping[str, Any]) -> str:
+    """The arguments of a call in the metadata, as OpenAI's requests have them."""
+    return encode(call["arguments"])
+
+
+class Names:
+    """The tool's name of each call, by its id, since most results don't say it.
+
+    What the history knows is loaded when a result needs it: in a whole conversation the calls come before.
+    """
+
+    def __init__(self, load: Callable[[], Mapping[str, str]]) -> None:
+        self._load = load
+        self._noted: dict[str, str] = {}
+        self._known: Mapping[str, str] | None = None
+
+    def note(self, names: Iterable[tuple[str, str]]) -> None:
+        """Take in the calls that come by: the id and the name of each."""
+        self._noted.update(names)
+
+    def find(self, call_id: str) -> str:
+        """The name of the latest call with this id; ``unknown`` where there is none."""
+        if call_id in self._noted:
+            return self._noted[call_id]
+        if self._known is None:
+            self._known = self._load()
+        return self._known.get(call_id, UNKNOWN)
+
+
+class Uncounted(NamedTuple):
+    """A commit to be, the tokens of whose text are not counted yet."""
+
+    draft: Draft
+    text: str
+
+
+def message_drafts(
+    record: Mapping[str, Any],
+    content: bytes,
+    names: Names,
+    *,
+    is_source: bool = False,
+    is_inside: bool = False,
+) -> list[Uncounted]:
+    """The commits of a message, whose bytes are ``content``. Notes the names of its calls.
+
+    ``is_source``: the first of them stands for these bytes of a file. ``is_inside``: they stand in what is kept elsewhere.
+    """
+    found: list[Uncounted] = []
+    for index, (kind, role, text, own, _) in enumerate(read_parts(record)):
+        metadata = {**own, "record": index}
+        names.note((call["id"], call["name"]) for call in metadata.get("tool_calls", ()))
+        if kind == Kind.RESULT:
+            metadata["name"] = metadata["name"] or names.find(metadata["tool_call_id"])
+            flag_truncated(metadata, text)
+        if is_source and index == 0:
+            metadata["source"] = True
+        if is_inside:
+            metadata["inside"] = True
+        found.append(Uncounted(Draft(role, Kind(kind), content, metadata, 0), text))
+    return found
+
+
+def line_drafts(lines: Sequence[bytes], names: Names) -> list[list[Draft] | None]:
+    """The commits of each line of a file, as it stands; ``None`` where it holds no object."""
+    try:
+        found = _backend.kernels.read_lines(list(lines), ENDS)
+    except ValueError as error:
+        raise InputError(f"metadata: {error}", None) from None
+    return [
+        None if parts is None else [line_draft(line, index, part, names) for index, part in enumerate(parts)]
+        for line, parts in zip(lines, found, strict=True)
+    ]  # fmt: skip
+
+
+def line_draft(line: bytes, index: int, part: LinePart, names: Names) -> Draft:
+    """The commit of a part of a line. The first one stands for the line."""
+    _, role, tokens, calls, known, result, suspect = part
+    source = {} if index else {"source": True}
+    if calls is not None:
+        names.note(known)
+        written = b'{"record":%d,%b"tool_calls":%b}' % (index, b"" if index else SOURCE, calls)
+        return Draft(role, Kind.CALL, line, {}, tokens, written)
+    if result is None:
+        return Draft(role, Kind.MESSAGE, line, {"record": index, **source}, tokens)
+    call_id, name, is_error = result
+    own = result_metadata(call_id, name or names.find(call_id), is_error=is_error)
+    metadata = {**own, "record": index, **source}
+    if suspect is not None:
+        flag_truncated(metadata, suspect)
+    return Draft(role, Kind.RESULT, line, metadata, tokens)
+
+
+def counted(found: Sequence[Uncounted]) -> list[Draft]:
+    """The commits with the tokens of their texts, all of which are counted at once."""
+    counts = count_texts([text for _, text in found])
+    pairs = zip(found, counts, strict=True)
+    return [Draft(*draft[:4], count) for (draft, _), count in pairs]
+
+
+def result_draft(
+    call_id: str, name: str, text: str, *, is_error: bool, free: Mapping[str, Any]
+) -> Draft:
+    """The commit of a tool result that is a text, with what the caller notes beside it."""
+    metadata = {**free, **result_metadata(call_id, name, is_error=is_error)}
+    flag_truncated(metadata, text)
+    tokens = _backend.kernels.count_tokens(text, ENCODING)
+    return Draft("tool", Kind.RESULT, encode_text(text), metadata, tokens)
+
+
+def object_drafts(message: Mapping[str, Any], names: Names) -> list[Draft]:
+    """The commits of a message that a program holds: its text alone, where that is all it says.
+
+    Clients move their cache marks on with each request: ``unmarked`` is what the message is known by without them.
+    """
+    role, text = message.get("role"), message.get("content")
+    if isinstance(text, str) and set(message) <= PLAIN.get(str(role), frozenset()):
+        if role != "tool":
+            return [Draft(str(role), Kind.MESSAGE, encode_text(text), {}, count_tokens(text))]
+        call_id, name = message.get("tool_call_id"), message.get("name")
+        if isinstance(call_id, str) and (name is None or isinstance(name, str)):
+            found = name or names.find(call_id)
+            return [result_draft(call_id, found, text, is_error=False, free={})]
+    content = dump_message(message)
+    drafts = counted(message_drafts(message, content, names))
+    drafts = drafts or [Draft("record", Kind.RECORD, content, {"record": 0}, 0)]
+    if CACHE_MARK not in content or (bare := dump_message(unmarked(message))) == content:
+        return drafts
+    known = {"unmarked": content_hash(bare).hex()}
+    return [draft._replace(metadata={**draft.metadata, **known}) for draft in drafts]
+
+
+def unmarked(wire: Mapping[str, Any], depth: int = 2) -> dict[str, Any]:
+    """A message without marks for a provider's cache, and so its parts, and theirs. Arguments of calls stay as they are.
+
+    >>> unmarked({"role": "user", "content": [{"type": "text", "text": "Go.", "cache_control": {"type": "ephemeral"}}]})
+    {'role': 'user', 'content': [{'type': 'text', 'text': 'Go.'}]}
+    """
+    new = {key: value for key, value in wire.items() if key != "cache_control"}
+    parts = new.get("content")
+    if depth and isinstance(parts, list):
+        new["content"] = [
+            unmarked(part, depth - 1) if isinstance(part, dict) else part for part in parts
+        ]
+    return new
+
+
+def dump_message(message: Mapping[str, Any]) -> bytes:
+    """A message as JSON on one line, in UTF-8; a lone surrogate makes it ASCII, in which it can be written."""
+    try:
+        text = json.dumps(message, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+        return text.encode()
+    except UnicodeEncodeError:
+        return json.dumps(message, separators=(",", ":")).encode()
+    except (TypeError, ValueError) as error:
+        raise InputError(f"a message is no JSON: {error}", None) from None
+
+
+PLAIN: Final = {
+    "user": frozenset(("role", "content")),
+    "system": frozenset(("role", "content")),
+    "assistant": frozenset(("role", "content")),
+    "tool": frozenset(("role", "content", "tool_call_id", "name")),
+}
+"""The members of messages that are no more than their text."""

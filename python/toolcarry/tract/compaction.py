@@ -1,0 +1,383 @@
+"""Compactions and omissions: commits that stand for others when the history is compiled, and can be undone.
+
+A call and its results are covered together or not at all. Nothing is deleted: what is covered is left out of
+``Tract.compile``, and of nothing else. A shorter version of a tool result keeps its role, id, name and ``is_error``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from toolcarry._pure.dialogue import safe_turn
+from toolcarry.errors import ConfigError, InputError
+from toolcarry.summarize import Summarizer, run_summarizer
+from toolcarry.summarize.prompts import TOOL_SUMMARIZE_SYSTEM, instructions_for
+from toolcarry.tokens import count_tokens
+from toolcarry.tract.commit_codec import arguments_json, encode_text, part_text
+from toolcarry.tract.hooks import Summarization
+from toolcarry.tract.store.log import Draft, Head, Log
+from toolcarry.tract.store.types import CommitInfo, CompressResult, Kind, ToolTurn
+from toolcarry.tract.view import (
+    CALLS_AND_RESULTS,
+    MESSAGES,
+    NOTHING,
+    View,
+    original,
+    pair_turns,
+    ranges,
+    read_view,
+    sequences,
+)
+
+__all__ = [
+    "compress",
+    "compress_tool_calls",
+    "drop_failed",
+    "edit_draft",
+    "summary_draft",
+    "transcript",
+    "uncompress",
+]
+
+REFERENCE: Final = 16
+"""Digits of a commit's hash that stand for it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """The messages that a compaction is to cover, whole turns and whole earlier compactions."""
+
+    covered: list[CommitInfo]
+    preserved: list[CommitInfo]
+    widened: list[CommitInfo]
+    replaces: list[CommitInfo]
+    """Earlier compactions that it takes the place of."""
+    turns: list[ToolTurn]
+    """All of the conversation, with the first version of each result."""
+
+
+def select(
+    log: Log,
+    view: View,
+    *,
+    commits: Sequence[str] | None,
+    from_commit: str | None,
+    to_commit: str | None,
+    preserve: Sequence[str],
+) -> Selection:
+    """What is to be covered: the commits named, or those from one to another, or all."""
+    if commits is not None and (from_commit is not None or to_commit is not None):
+        raise ConfigError("commits: not allowed beside from_commit and to_commit")
+    messages = {commit.sequence: commit for commit in log.commits(MESSAGES)}
+    first = original(log, from_commit).sequence if from_commit is not None else 0
+    last = original(log, to_commit).sequence if to_commit is not None else max(messages, default=0)
+    if commits is None:
+        asked = {sequence for sequence in messages if first <= sequence <= last}
+    else:
+        asked = set(named(log, commits))
+    turns = pair_turns(messages.values(), NOTHING)
+    units = [[turn.call.sequence, *(each.sequence for each in turn.results)] for turn in turns]
+    kept = widen(set(named(log, preserve)) & messages.keys(), units)
+    older: dict[str, list[int]] = {}
+    for sequence, compaction in view.compacted.items():
+        older.setdefault(compaction.commit_hash, []).append(sequence)
+    found = widen(asked & messages.keys(), [*units, *older.values()])
+    compactions = {each.commit_hash: each for each in view.compacted.values()}
+    replaces = [compactions[name] for name, covered in older.items() if found & set(covered)]
+    return Selection(
+        covered=[messages[sequence] for sequence in sorted(found - kept)],
+        preserved=[messages[sequence] for sequence in sorted(found & kept)],
+        widened=[messages[sequence] for sequence in sorted(found - kept - asked)],
+        replaces=replaces,
+        turns=turns,
+    )
+
+
+def widen(found: set[int], units: Sequence[Sequence[int]]) -> set[int]:
+    """The sequences with all that stands in a unit with one of them."""
+    by_member: dict[int, list[int]] = {}
+    for number, unit in enumerate(units):
+        for sequence in unit:
+            by_member.setdefault(sequence, []).append(number)
+    wide, waiting, taken = set(found), list(found), set[int]()
+    while waiting:
+        for number in by_member.get(waiting.pop(), ()):
+            if number not in taken:
+                taken.add(number)
+                waiting += [sequence for sequence in units[number] if sequence not in wide]
+                wide.update(units[number])
+    return wide
+
+
+def named(log: Log, hashes: Iterable[str]) -> list[int]:
+    """The sequences of the messages that are named; of a compaction those that it covers."""
+    found: list[int] = []
+    for name in hashes:
+        commit = log.find(name)
+        if commit.kind is Kind.COMPACTION:
+            found += sequences(commit.metadata["covers"])
+        else:
+            found.append(original(log, name).sequence)
+    return found
+
+
+def compress(
+    log: Log,
+    *,
+    write: Callable[[str], tuple[str, dict[str, Any]]],
+    commits: Sequence[str] | None = None,
+    from_commit: str | None = None,
+    to_commit: str | None = None,
+    preserve: Sequence[str] = (),
+) -> CompressResult:
+    """Let the text that ``write`` makes of the covered messages stand for them; it says where it comes from, too."""
+    view = read_view(log)
+    chosen = select(
+        log,
+        view,
+        commits=commits,
+        from_commit=from_commit,
+        to_commit=to_commit,
+        preserve=preserve,
+    )
+    if not chosen.covered:
+        return CompressResult(None, (), (), 0, 0)
+    text, provenance = write(transcript(log, view, chosen.covered))
+    if not text.strip():
+        raise InputError("content: is empty; what is left out must be said in some words", None)
+    before = sum(view.version_of(commit).token_count for commit in chosen.covered)
+    after = count_tokens(text)
+    metadata = {
+        "covers": ranges(commit.sequence for commit in chosen.covered),
+        "preserved": ranges(commit.sequence for commit in chosen.preserved),
+        "replaces": [commit.commit_hash for commit in chosen.replaces],
+        "tools": covered_tools(chosen.turns, {commit.sequence for commit in chosen.covered}),
+        "provenance": {**provenance, "tokens_before": before, "tokens_after": after},
+    }
+    draft = Draft("compaction", Kind.COMPACTION, encode_text(text), metadata, after)
+    (commit,) = log.append([draft])
+    return CompressResult(
+        commit,
+        hashes(chosen.covered),
+        hashes(chosen.preserved),
+        before,
+        after,
+        hashes(chosen.widened),
+    )
+
+
+def uncompress(log: Log, name: str) -> CommitInfo:
+    """Take back a compaction, or an omission."""
+    commit = log.find(name)
+    if commit.kind not in (Kind.COMPACTION, Kind.OMISSION):
+        raise InputError(f"commit {name}: is no compaction, but {commit.role}", None)
+    metadata = {"undoes": commit.commit_hash}
+    return log.append([Draft("undo", Kind.UNDO, b"", metadata, 0)])[0]
+
+
+def drop_failed(log: Log, name: str | None) -> CompressResult:
+    """Leave out the turns of which every result failed."""
+    view = read_view(log)
+    turns = pair_turns(log.commits(CALLS_AND_RESULTS), NOTHING)
+    covered: list[CommitInfo] = []
+    for turn in turns:
+        is_named = name is None or name in turn.tool_names
+        is_shown = (
+            turn.call.sequence not in view.left_out and turn.call.sequence not in view.compacted
+        )
+        if is_named and is_shown and turn.results and all(each.is_error for each in turn.results):
+            covered += [turn.call, *turn.results]
+    if not covered:
+        return CompressResult(None, (), (), 0, 0)
+    before = sum(view.version_of(commit).token_count for commit in covered)
+    metadata = {
+        "covers": ranges(commit.sequence for commit in covered),
+        "tools": covered_tools(turns, {commit.sequence for commit in covered}),
+    }
+    (commit,) = log.append([Draft("omission", Kind.OMISSION, b"", metadata, 0)])
+    return CompressResult(commit, hashes(covered), (), before, 0)
+
+
+def covered_tools(turns: Iterable[ToolTurn], covered: set[int]) -> list[dict[str, str]]:
+    """The calls that are covered: the tool's name, the call's id, and what ``Tract.resolve`` finds the result by."""
+    tools: list[dict[str, str]] = []
+    for turn in turns:
+        if turn.call.sequence in covered:
+            for call in turn.call.metadata["tool_calls"]:
+                found = [each for each in turn.results if each.tool_call_id == call["id"]]
+                ref = (found[0] if found else turn.call).commit_hash[:REFERENCE]
+                tools.append({"name": call["name"], "id": call["id"], "ref": ref})
+    return tools
+
+
+def transcript(log: Log, view: View, commits: Sequence[CommitInfo]) -> str:
+    """What a summarizer is given: who said what, which tools were called with what, and what came back.
+
+    What an earlier compaction covers is given as it was, not as its summary.
+    """
+    wanted = {commit.sequence for commit in commits}
+    turns: list[str] = []
+    if not wanted:
+        return ""
+    for commit, content in log.contents(MESSAGES, after=min(wanted) - 1):
+        if commit.sequence > max(wanted):
+            break
+        if commit.sequence not in wanted:
+            continue
+        version = view.version_of(commit)
+        text = part_text(version, content if version is commit else log.content(version))
+        label = commit.role.upper()
+        name = f" {one_line(commit.name)}" if commit.name else ""
+        calls = [
+            f"[CALL {one_line(call['name'])} {arguments_json(call)}]"
+            for call in commit.metadata.get("tool_calls", ())
+        ]
+        body = "\n".join(
+            part for part in (safe_turn(text).replace("[/TOOL]", r"[\/TOOL]"), *calls) if part
+        )
+        turns.append(f"[{label}{name}{' failed' if commit.is_error else ''}]\n{body}\n[/{label}]")
+    return "\n\n".join(turns)
+
+
+def one_line(name: str) -> str:
+    return " ".join(name.split())
+
+
+def hashes(commits: Iterable[CommitInfo]) -> tuple[str, ...]:
+    return tuple([commit.commit_hash for commit in commits])
+
+
+WriteSummary = Callable[[CommitInfo, str], tuple[str, dict[str, Any]]]
+"""Makes a short text of a result's, and says where it comes from."""
+
+
+def edit_draft(root: CommitInfo, text: str, extra: dict[str, Any]) -> Draft:
+    """A newer version of a result."""
+    metadata = {
+        "tool_call_id": root.tool_call_id,
+        "name": root.name,
+        "is_error": root.is_error,
+        "edit": root.commit_hash,
+        **extra,
+    }
+    return Draft("tool", Kind.EDIT, encode_text(text), metadata, count_tokens(text))
+
+
+def summary_draft(root: CommitInfo, text: str, provenance: dict[str, Any]) -> Draft:
+    """A summary as a newer version of a result, with where it comes from and what it saves."""
+    draft = edit_draft(root, text, {})
+    tokens = {"tokens_before": root.token_count, "tokens_after": draft.token_count}
+    return draft._replace(metadata={**draft.metadata, "provenance": {**provenance, **tokens}})
+
+
+def compress_tool_calls(
+    log: Log, given: Sequence[str] | None, *, name: str | None, write: WriteSummary
+) -> CompressResult:
+    """Let the text that ``write`` makes of each result supersede it, where it is shorter, in one transaction.
+
+    Without hashes, the results of all turns that have no newer version yet. What the model said last behind the turns
+    is the final answer: it is named among what is preserved, and stays as it is.
+    """
+    view = read_view(log)
+    messages = list(log.commits(MESSAGES))
+    asked = None if given is None else {original(log, each).sequence for each in given}
+    turns = [
+        turn
+        for turn in pair_turns(messages, NOTHING)
+        if asked is None or asked & {turn.call.sequence, *(each.sequence for each in turn.results)}
+    ]
+    results = [
+        result
+        for turn in turns
+        for result in turn.results
+        if (name is None or result.name == name)
+        and (asked is not None or result.commit_hash not in view.newest)
+        and result.sequence not in view.left_out
+        and result.sequence not in view.compacted
+    ]
+    covered: list[CommitInfo] = []
+    drafts: list[Draft] = []
+    before = after = 0
+    for result in results:
+        text, provenance = write(result, part_text(result, log.content(result)))
+        draft = summary_draft(result, text, provenance)
+        if text.strip() and draft.token_count < view.version_of(result).token_count:
+            covered.append(result)
+            drafts.append(draft)
+            before += view.version_of(result).token_count
+            after += draft.token_count
+    if not drafts:
+        return CompressResult(None, (), (), 0, 0)
+    preserved = final_answer(messages, covered[-1].sequence, asked)
+    found = {commit.sequence for commit in covered}
+    calls = {
+        turn.call.sequence for turn in turns if found & {each.sequence for each in turn.results}
+    }
+    tools = covered_tools(turns, calls)
+
+    def with_record(head: Head) -> list[Draft]:
+        metadata = {
+            "covers": ranges(commit.sequence for commit in covered),
+            "preserved": ranges(commit.sequence for commit in preserved),
+            "edits": [[head[0] + 1, head[0] + len(drafts)]],
+            "tools": tools,
+            "provenance": {"tokens_before": before, "tokens_after": after},
+        }
+        return [*drafts, Draft("compaction", Kind.COMPACTION, b"", metadata, 0)]
+
+    commit = log.append_to(with_record)[-1]
+    return CompressResult(commit, hashes(covered), hashes(preserved), before, after)
+
+
+def final_answer(
+    messages: Sequence[CommitInfo], after: int, asked: set[int] | None
+) -> list[CommitInfo]:
+    """What the model said last behind the turns, without another call: of what was asked for, where something was."""
+    for commit in reversed(messages):
+        is_asked = asked is None or commit.sequence in asked
+        if commit.sequence > after and commit.role == "assistant" and is_asked:
+            return [commit] if commit.kind is Kind.MESSAGE else []
+    return []
+
+
+def summary_instructions(
+    result: CommitInfo,
+    settings: Summarization | None,
+    instructions: str | None,
+    target_tokens: int | None,
+) -> str:
+    """Return the prompt for the summary of a result: by the instructions given, else by the settings for its tool."""
+    if instructions is None and settings is not None:
+        instructions = settings.instructions_for(result.name or "")
+    return instructions_for(TOOL_SUMMARIZE_SYSTEM, instructions, target_tokens)
+
+
+def needs_summarizer(summarizer: Summarizer | None, key: str) -> Summarizer:
+    """Return the summarizer. Raises ``ConfigError`` if there is none."""
+    if summarizer is None:
+        raise ConfigError(f"{key}: needs a summarizer; give one to Tract.open(summarizer=...)")
+    return summarizer
+
+
+def summarize(
+    summarizer: Summarizer | None, text: str, instructions: str
+) -> tuple[str, dict[str, Any]]:
+    """Return the summary of a text, and its provenance. Raises ``InputError`` if the summary is empty."""
+    summarizer = needs_summarizer(summarizer, "summarizer")
+    short = run_summarizer(summarizer, text, instructions)
+    if not isinstance(short, str) or not short.strip():
+        raise InputError("the summarizer returned nothing", None)
+    provenance = {"by": "summarizer", "instructions": instructions}
+    model = getattr(summarizer, "model", None)
+    return short, {**provenance, "model": model} if isinstance(model, str) else provenance
+
+
+def summarize_result(log: Log, root: CommitInfo, write: WriteSummary) -> CommitInfo:
+    """Let a summary supersede a result. Raises ``InputError`` if it is no shorter."""
+    text, provenance = write(root, part_text(root, log.content(root)))
+    draft = summary_draft(root, text, provenance)
+    if draft.token_count >= root.token_count:
+        raise InputError("the summary is no shorter than the result", None)
+    return log.append([draft])[0]

@@ -1,0 +1,349 @@
+"""Append messages that a client sends, and import session files line by line.
+
+What is there already is skipped. Each line of a file is stored unchanged, and read into the commits that it holds.
+Imported bytes are recognized by their hashes: the import of a file that has grown continues, and a file that has changed
+is refused. The last line may be incomplete while the file is still written to; its rest is stored as a commit of its own.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from pathlib import Path
+from typing import Any, Final, NamedTuple, Self
+
+from toolcarry._input.archive import read_file
+from toolcarry._input.document import loads_line, messages_of, open_body
+from toolcarry._input.objects import plain_messages
+from toolcarry.errors import InputError
+from toolcarry.tract.commit_codec import (
+    Names,
+    count_truncated,
+    counted,
+    line_drafts,
+    message_drafts,
+    object_drafts,
+)
+from toolcarry.tract.store.log import Draft, Head, Log, Prepared, prepare
+from toolcarry.tract.store.rows import content_hash
+from toolcarry.tract.store.types import CommitInfo, ImportResult, Kind
+from toolcarry.tract.view import CALLS, RECORDS, SAID
+from toolcarry.types import checked_path
+
+__all__ = ["Progress", "append_messages", "import_file", "read_transcript"]
+
+Check = Callable[[Sequence[Draft]], object]
+"""Raises for what must not be written."""
+
+
+class Appended(NamedTuple):
+    """What was appended of messages, and how many of them were there already."""
+
+    commits: list[CommitInfo]
+    skipped: int
+
+
+def append_messages(
+    log: Log, messages: Sequence[Mapping[str, Any]], check: Check, *, is_inside: bool = False
+) -> Appended:
+    """Append what of the messages is not there yet: where the history ends with how they begin, that is skipped.
+
+    So the whole conversation may be given each time, as clients send it, or what is new; and either again.
+    ``check`` is shown what is to be written. ``is_inside``: they stand in a document that is kept as a whole.
+    """
+    plain = plain_messages(messages)
+    skipped = 0
+
+    def make(_: Head) -> Sequence[Draft]:
+        nonlocal skipped
+        names = Names(lambda: known_names(log))
+        found = [object_drafts(message, names) for message in plain]
+        drafts = [draft for each in found for draft in each]
+        known = overlap(log, drafts)
+        ends = itertools.accumulate(len(each) for each in found)
+        skipped = sum(end <= known for end in ends)
+        check(drafts[known:])
+        inside = {"inside": True} if is_inside else {}
+        return [draft._replace(metadata={**draft.metadata, **inside}) for draft in drafts[known:]]
+
+    return Appended(log.append_to(make), skipped)
+
+
+def overlap(log: Log, drafts: Sequence[Draft]) -> int:
+    """How many of the first drafts are what the log ends with, at most. Linear in both."""
+    wanted = [draft_key(draft) for draft in drafts]
+    tail: list[tuple[object, ...]] = []
+    for commit in log.newest(None):
+        if len(tail) == len(wanted):
+            break
+        if commit.kind < Kind.EDIT and "document" not in commit.metadata:
+            tail.append(commit_key(commit))
+    tail.reverse()
+    # How long a beginning ends here, by Knuth, Morris and Pratt: first of the drafts in themselves, then in the log.
+    borders = [0] * len(wanted)
+    for place in range(1, len(wanted)):
+        borders[place] = extend_border(wanted, borders, borders[place - 1], wanted[place])
+    length = 0
+    for key in tail:
+        length = extend_border(wanted, borders, length, key)
+    return length
+
+
+def extend_border(
+    wanted: Sequence[object], borders: Sequence[int], length: int, key: object
+) -> int:
+    """The longest beginning of ``wanted`` that ends with ``key``, where one of ``length`` ended before it."""
+    if length == len(wanted):
+        length = borders[length - 1] if length else 0
+    while length > 0 and wanted[length] != key:
+        length = borders[length - 1]
+    return length + 1 if length < len(wanted) and wanted[length] == key else length
+
+
+def draft_key(draft: Draft) -> tuple[object, ...]:
+    return known_by(draft.role, content_hash(draft.content).hex(), draft.metadata)
+
+
+def commit_key(commit: CommitInfo) -> tuple[object, ...]:
+    return known_by(commit.role, commit.content_hash, commit.metadata)
+
+
+def known_by(role: str, found: str, metadata: Mapping[str, Any]) -> tuple[object, ...]:
+    """What tells messages apart: their content without cache marks, and not the tool's name, which only some say."""
+    return (
+        role,
+        metadata.get("unmarked", found),
+        metadata.get("tool_call_id"),
+        metadata.get("is_error"),
+        metadata.get("record"),
+    )
+
+
+def known_names(log: Log) -> dict[str, str]:
+    """The tool's name of each call in the history, by its id; of calls with one id, the latest."""
+    calls = (call for commit in log.commits(CALLS) for call in commit.metadata["tool_calls"])
+    return {call["id"]: call["name"] for call in calls}
+
+
+Progress = Callable[[int, int], object]
+"""Told how many lines are done, and of how many."""
+
+BATCH: Final = 500
+"""Lines in one transaction."""
+
+
+class MovedError(Exception):
+    """Somebody else wrote to the conversation."""
+
+
+class ImportState(NamedTuple):
+    """What of a file is there already."""
+
+    head: Head
+    """Of the conversation, at that time."""
+    end: int
+    """The byte behind it."""
+    names: Names
+
+
+def import_file(
+    log: Log, path: str | os.PathLike[str], progress: Progress | None, check: Check
+) -> ImportResult:
+    """Take in a session file, or a document that holds a conversation; what is there already is skipped.
+
+    ``check`` is shown what is to be written.
+    """
+    data, messages = read_transcript(path)
+    if messages is not None:
+        return import_document(log, data, messages, check)
+    total = data.count(b"\n") + (not data.endswith(b"\n"))
+    taken = find_state(log, data, path)
+    done = skipped = lines_to(data, taken.end)
+    commits = unread = truncated = 0
+    with ReadAhead(data, log.tenant, check) as reading:
+        while taken.end < len(data):
+            batch = reading.take(taken)
+            try:
+                head = append_at(log, taken.head, batch.prepared)
+            except MovedError:
+                reading.drop()
+                taken = find_state(log, data, path)
+                done = lines_to(data, taken.end)
+                continue
+            done += batch.lines
+            taken = ImportState(head, batch.end, taken.names)
+            commits += len(batch.prepared.parts)
+            unread += batch.unread
+            truncated += batch.truncated
+            if progress is not None:
+                progress(total if batch.end == len(data) else done, total)
+    return ImportResult(total, skipped, commits, unread, truncated)
+
+
+def read_transcript(path: str | os.PathLike[str]) -> tuple[bytes, Sequence[Any] | None]:
+    """The bytes of a file, and its messages where it is a document. Raises ``InputError`` where it is no conversation,
+    and ``ConfigError`` for a path that is none."""
+    name = checked_path("path", path)
+    data = read_file(Path(name))
+    if not data or data.isspace():
+        raise InputError(f"{name}: is empty")
+    if is_session(data):
+        return data, None
+    opened = open_body(data)
+    return data, opened.messages if opened.lines is None else None
+
+
+class Batch(NamedTuple):
+    """The next lines, read."""
+
+    end: int
+    """The byte behind them."""
+    lines: int
+    prepared: Prepared
+    unread: int
+    """How many hold no object."""
+    truncated: int
+
+
+class ReadAhead:
+    """The lines of a file, of which the next ones are read while a batch is written: then the disk is what is waited for.
+
+    Reading is done in a thread of its own; where the whole file is one batch, there is none. Use as a context.
+    """
+
+    def __init__(self, data: bytes, tenant: str, check: Check) -> None:
+        self._data = data
+        self._tenant = tenant
+        self._check = check
+        self._pool = ThreadPoolExecutor(1, "toolcarry-import")
+        self._next: Future[Batch] | None = None
+
+    def take(self, taken: ImportState) -> Batch:
+        """The batch that begins where ``taken`` ends. Raises what reading it raised."""
+        coming, self._next = self._next, None
+        batch = coming.result() if coming is not None else self._read(taken)
+        if batch.end < len(self._data):
+            after = taken._replace(end=batch.end)
+            self._next = self._pool.submit(self._read, after)
+        return batch
+
+    def drop(self) -> None:
+        """Let go of what was read ahead."""
+        if self._next is not None:
+            wait([self._next])
+            self._next = None
+
+    def _read(self, taken: ImportState) -> Batch:
+        lines = read_batch(self._data, taken)
+        self._check(lines.drafts)
+        prepared = prepare(lines.drafts, self._tenant)
+        truncated = count_truncated(lines.drafts)
+        return Batch(lines.end, lines.lines, prepared, lines.unread, truncated)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._pool.shutdown()
+
+
+def is_session(data: bytes) -> bool:
+    """Whether the first line is a message, or a record, by itself, so that it is lines for certain."""
+    record = loads_line(data[: data.find(b"\n") + 1 or len(data)])
+    return record is not None and messages_of(record) is None
+
+
+class Lines(NamedTuple):
+    """The next lines, as commits."""
+
+    end: int
+    lines: int
+    drafts: list[Draft]
+    unread: int
+
+
+def read_batch(data: bytes, taken: ImportState) -> Lines:
+    """The next lines as commits. Of a line that was torn, what is missing comes first."""
+    end, unread = taken.end, 0
+    drafts: list[Draft] = []
+    is_torn = data.rfind(b"\n", 0, end) + 1 < end
+    if is_torn:
+        end, drafts = finish_line(data, taken)
+    lines: list[bytes] = []
+    while end < len(data) and len(lines) < BATCH:
+        start, end = end, data.find(b"\n", end) + 1 or len(data)
+        lines.append(data[start:end])
+    for line, found in zip(lines, line_drafts(lines, taken.names), strict=True):
+        unread += found is None and not line.isspace()
+        drafts += found or [source(line)]
+    return Lines(end, len(lines) + is_torn, drafts, unread)
+
+
+def finish_line(data: bytes, taken: ImportState) -> tuple[int, list[Draft]]:
+    """The rest of a line of which the first bytes are there: as it stands, and then the line, if now it says something."""
+    first = data.rfind(b"\n", 0, taken.end) + 1
+    end = data.find(b"\n", taken.end) + 1 or len(data)
+    rest = source(data[taken.end : end], inside=True)
+    line = data[first:end]
+    is_read = loads_line(data[first : taken.end]) is not None  # nothing but its end was missing
+    record = None if is_read else loads_line(line)
+    if record is None:
+        return end, [rest]
+    drafts = counted(message_drafts(record, line, taken.names, is_inside=True))
+    said = drafts or [Draft("record", Kind.RECORD, line, {"record": 0, "inside": True}, 0)]
+    return end, [rest, *said]
+
+
+def source(chunk: bytes, **more: bool) -> Draft:
+    """Bytes of a file that are no message by themselves."""
+    return Draft("record", Kind.RECORD, chunk, {"record": 0, "source": True, **more}, 0)
+
+
+def append_at(log: Log, expected: Head, prepared: Prepared) -> Head:
+    """Append to the head that is expected, and no other. The new head."""
+
+    def make(head: Head) -> Prepared:
+        if head != expected:
+            raise MovedError
+        return prepared
+
+    return log.advance(make) or expected
+
+
+def find_state(log: Log, data: bytes, path: str | os.PathLike[str]) -> ImportState:
+    """What of a file is there already. Raises ``InputError`` where the file is another one by now."""
+    head, end = log.head(), 0
+    for commit, size, _ in log.sized(SAID):
+        if commit.metadata.get("source") is not True:
+            continue
+        if content_hash(data[end : end + size]).hex() != commit.content_hash:
+            line = lines_to(data, end) + 1
+            raise InputError(
+                f"{os.fspath(path)}: line {line} is not what was imported into "
+                f"{log.conversation!r}: import the file into a conversation of its own",
+                line - 1,
+            )
+        end += size
+    return ImportState(head, end, Names(lambda: known_names(log)))
+
+
+def lines_to(data: bytes, end: int) -> int:
+    """How many lines are whole before a byte."""
+    return data.count(b"\n", 0, end) + (end == len(data) and not data.endswith(b"\n"))
+
+
+def import_document(log: Log, data: bytes, messages: Sequence[Any], check: Check) -> ImportResult:
+    """Take in a request, or a list of messages: the messages, and behind them the document as it stands."""
+    commits, skipped = append_messages(log, messages, check, is_inside=True)
+    found = content_hash(data).hex()
+
+    def make(_: Head) -> Sequence[Draft]:
+        if any(commit.content_hash == found for commit in log.commits(RECORDS)):
+            return ()
+        metadata = {"record": 0, "source": True, "document": True}
+        return [Draft("record", Kind.RECORD, data, metadata, 0)]
+
+    added = len(commits) + len(log.append_to(make))
+    return ImportResult(len(messages), skipped, added, 0, count_truncated(commits))

@@ -1,0 +1,89 @@
+"""Verify, repair, archive and measure a store, and delete conversations."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime
+
+from toolcarry.errors import ConfigError
+from toolcarry.tract.store import open_database
+from toolcarry.tract.store.archive import archive, forget
+from toolcarry.tract.store.database import Database
+from toolcarry.tract.store.log import Log
+from toolcarry.tract.store.salvage import salvage
+from toolcarry.tract.store.sqlite import MEMORY
+from toolcarry.tract.store.types import Archived, Kind, Salvage, Stats
+from toolcarry.tract.store.validate import check_name
+from toolcarry.tract.store.verify import all_conversations
+from toolcarry.types import checked_path
+
+__all__ = ["archive_conversations", "conversation_names", "count", "forget_conversation", "repair"]
+
+
+def count(log: Log) -> Stats:
+    """Commits by kind, tokens of the messages as they were said, and the bytes of all contents, each once."""
+    kinds: Counter[str] = Counter()
+    sizes: dict[str, tuple[int, int]] = {}
+    tokens = 0
+    for commit, size, stored in log.sized():
+        kinds[commit.kind.name.lower()] += 1
+        sizes[commit.content_hash] = (size, stored)
+        if commit.kind < Kind.RECORD:
+            tokens += commit.token_count
+    return Stats(
+        sum(kinds.values()),
+        dict(kinds),
+        tokens,
+        sum(size for size, _ in sizes.values()),
+        sum(stored for _, stored in sizes.values()),
+    )
+
+
+def conversation_names(log: Log) -> list[str]:
+    """Return the names of the tenant's conversations, in the order in which they began."""
+    found = all_conversations(log.database)
+    return [name for _, tenant, name in found if tenant == log.tenant]
+
+
+def repair(log: Log, path: str | os.PathLike[str]) -> Salvage:
+    """Copy what can be verified into a new file. Raises ``ConfigError`` if something is at the path."""
+    name = checked_path("path", path)
+    if os.path.lexists(name):
+        raise ConfigError(f"path: {name!r} is not allowed; allowed: a new file")
+    with other_store(log, "path", path) as target:
+        return salvage(log.database, target)
+
+
+def archive_conversations(log: Log, target: str | os.PathLike[str], before: datetime) -> Archived:
+    """Move the tenant's conversations that ended before a time to another store."""
+    if not isinstance(before, datetime) or before.tzinfo is None:
+        raise ConfigError(
+            f"before: {before!r} is not allowed; allowed: a datetime with its time zone"
+        )
+    with other_store(log, "target", target) as other:
+        return archive(log.database, other, log.tenant, before)
+
+
+def forget_conversation(log: Log, conversation: str | None) -> bool:
+    """Delete a conversation of the tenant, by default the log's own. Return whether there was one."""
+    name = log.conversation if conversation is None else conversation
+    check_name("conversation", name)
+    return forget(log.database, log.tenant, name)
+
+
+@contextmanager
+def other_store(log: Log, key: str, target: str | os.PathLike[str]) -> Iterator[Database]:
+    """Open another store that lasts. Raises ``ConfigError`` for memory, and for the log's own store."""
+    name = checked_path(key, target, "a store that lasts")
+    if name == MEMORY:
+        raise ConfigError(f"{key}: {MEMORY!r} is not allowed; allowed: a store that lasts")
+    other = open_database(name, busy_timeout=10.0)
+    try:
+        if other.identity() == log.database.identity():
+            raise ConfigError(f"{key}: {other.name!r} is this store; allowed: another one")
+        yield other
+    finally:
+        other.close()

@@ -1,0 +1,159 @@
+"""Move conversations to another store, and delete them.
+
+A conversation is copied, verified in the other store, and only then deleted here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Final
+
+from toolcarry.errors import StoreDamagedError, StoreError
+from toolcarry.tract.store.database import Database, Row, Transaction
+from toolcarry.tract.store.log import (
+    ADD_COMMIT,
+    ADD_CONTENT,
+    ADD_LOST,
+    HEAD,
+    LOST,
+    NUMBER,
+    Head,
+    Log,
+)
+from toolcarry.tract.store.rows import COLUMNS
+from toolcarry.tract.store.types import Archived
+from toolcarry.tract.store.verify import all_conversations, pages
+
+__all__ = ["archive", "forget"]
+
+BATCH: Final = 500
+"""Commits in one transaction."""
+
+ROWS: Final = (
+    f"SELECT {COLUMNS} FROM tract_commits c WHERE c.conversation = ? AND c.sequence > ? "
+    "ORDER BY c.sequence LIMIT ?"
+)
+CONTENT: Final = (
+    "SELECT tenant, hash, size, packing, data FROM tract_contents WHERE tenant = ? AND hash = ?"
+)
+NEWEST: Final = (
+    "SELECT created_at FROM tract_commits WHERE conversation = ? ORDER BY sequence DESC LIMIT 1"
+)
+FORGET: Final = (
+    "DELETE FROM tract_lost WHERE conversation = ?",
+    "DELETE FROM tract_commits WHERE conversation = ?",
+    "DELETE FROM tract_conversations WHERE id = ?",
+)
+UNSHARED: Final = (
+    "SELECT content FROM tract_commits WHERE conversation = ? EXCEPT "
+    "SELECT c.content FROM tract_commits c JOIN tract_conversations v ON v.id = c.conversation "
+    "WHERE v.tenant = ? AND v.id <> ?"
+)
+HASH_AT: Final = "SELECT hash FROM tract_commits WHERE conversation = ? AND sequence = ?"
+
+
+class OtherConversationError(StoreError):
+    """The other store has a different conversation of this name."""
+
+
+def archive(source: Database, target: Database, tenant: str, before: datetime) -> Archived:
+    """Move the tenant's conversations of which nothing is younger than ``before``.
+
+    Each stands proved in the other store before it leaves this one. What broke off in between is gone on with.
+    One that the other store has a different one of stays, and keeps no other here: it is told when all others have moved.
+    """
+    refused: OtherConversationError | None = None
+    limit = round(before.astimezone(UTC).timestamp() * 1_000_000)
+    moved: list[str] = []
+    commits = 0
+    for number, owner, name in list(all_conversations(source)):
+        newest = source.read(NEWEST, (number,))
+        if owner != tenant or not newest or newest[0][0] >= limit:
+            continue
+        head = Log(source, tenant, name).head()
+        try:
+            commits += copy_conversation(source, target, number, tenant, name)
+        except OtherConversationError as error:
+            refused = refused or error
+            continue
+        copied = Log(target, tenant, name)
+        for _ in copied.contents():  # each proves itself, and that none is missing before it
+            pass
+        if copied.head() != head:
+            raise StoreDamagedError(f"{target.name}: the copy of {name!r} is not whole")
+        if forget(source, tenant, name, expected=head):
+            moved.append(name)
+    if refused is not None:
+        raise refused
+    return Archived(tuple(moved), commits)
+
+
+def copy_conversation(
+    source: Database, target: Database, number: int, tenant: str, name: str
+) -> int:
+    """Copy the rows of a conversation as they are; how many were new.
+
+    Raises ``OtherConversationError`` where the other store has a conversation of this name that is another one.
+    """
+    log = Log(target, tenant, name)
+    sequence, found = log.head()
+    if sequence and source.read(HASH_AT, (number, sequence)) != [(found,)]:
+        raise OtherConversationError(f"{target.name}: has another conversation {name!r}")
+    added = 0
+    batch: list[Row] = []
+    for row in pages(source, ROWS, (number,), sequence):
+        batch.append(row)
+        if len(batch) == BATCH:
+            copy_rows(source, target, log, batch)
+            added, batch = added + BATCH, []
+    copy_rows(source, target, log, batch)
+    lost = source.read(LOST, (number,))
+    if lost:
+        target.write(
+            lambda run: run.run_many(ADD_LOST, [(log.make_number(run), *row) for row in lost])
+        )
+    return added + len(batch)
+
+
+def copy_rows(source: Database, target: Database, log: Log, rows: Sequence[Row]) -> None:
+    """Copy commits with their contents, in one transaction."""
+    contents = [
+        source.read(CONTENT, (log.tenant, found)) for found in sorted({row[5] for row in rows})
+    ]
+
+    def work(run: Transaction) -> None:
+        number = log.make_number(run)
+        run.run_many(ADD_CONTENT, [found[0] for found in contents if found])
+        run.run_many(ADD_COMMIT, [(number, *row) for row in rows])
+
+    if rows:
+        target.write(work)
+
+
+def forget(database: Database, tenant: str, name: str, *, expected: Head | None = None) -> bool:
+    """Delete a conversation, and the contents that no other one of the tenant holds. Whether there was one.
+
+    With ``expected``, only where it ends with this commit still.
+    """
+
+    def work(run: Transaction) -> bool:
+        found = run.run(NUMBER, (tenant, name))
+        if not found:
+            return False
+        number = found[0][0]
+        if expected is not None and run.run(HEAD, (number,)) != [expected]:
+            return False
+        unshared = run.run(UNSHARED, (number, tenant, number))
+        for statement in FORGET:
+            run.run(statement, (number,))
+        for start in range(0, len(unshared), BATCH):
+            hashes = [row[0] for row in unshared[start : start + BATCH]]
+            places = ", ".join("?" * len(hashes))
+            run.run(
+                f"DELETE FROM tract_contents WHERE tenant = ? AND hash IN ({places})",
+                (tenant, *hashes),
+            )
+        return True
+
+    return database.erase(work)

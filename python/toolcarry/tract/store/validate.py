@@ -1,0 +1,129 @@
+"""Checks of what callers pass in, made before anything is written."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from toolcarry._input.json import loads_arguments
+from toolcarry._input.objects import MAX_DEPTH, as_object
+from toolcarry.errors import ConfigError, InputError
+from toolcarry.importing.read import read_call
+
+__all__ = [
+    "check_callable",
+    "check_name",
+    "check_text",
+    "check_timeout",
+    "checked_call",
+    "free_metadata",
+]
+
+LONGEST_TIMEOUT: Final = 1_000_000
+"""Seconds. Both databases count milliseconds in 32 bits."""
+
+RESERVED: Final = frozenset(
+    (
+        "covers",
+        "document",
+        "edit",
+        "edits",
+        "is_error",
+        "inside",
+        "legacy_truncated",
+        "name",
+        "preserved",
+        "record",
+        "replaces",
+        "source",
+        "tool_call_id",
+        "tool_calls",
+        "tools",
+        "undoes",
+        "unmarked",
+    )
+)
+"""The keys of metadata that say what a commit is."""
+
+
+def check_name(key: str, value: object) -> None:
+    """Raise ``ConfigError`` unless ``value`` can name a conversation or a tenant in every store."""
+    if isinstance(value, str) and "\0" not in value:
+        try:
+            value.encode()
+        except UnicodeEncodeError:
+            pass
+        else:
+            return
+    raise ConfigError(
+        f"{key}: {value!r:.80} is not allowed; allowed: a text without NUL and lone surrogates"
+    )
+
+
+def check_timeout(key: str, value: object) -> None:
+    """Raise ``ConfigError`` unless ``value`` is a number of seconds that every store can wait."""
+    if (
+        isinstance(value, bool)
+        or not isinstance(value, (int, float))
+        or not 0 <= value <= LONGEST_TIMEOUT
+    ):
+        raise ConfigError(
+            f"{key}: {value!r} is not allowed; allowed: seconds, from 0 to {LONGEST_TIMEOUT:,}"
+        )
+
+
+def check_callable(key: str, value: object, *, optional: bool = False) -> None:
+    """Raise ``ConfigError`` unless ``value`` can be called."""
+    if not callable(value) and not (optional and value is None):
+        allowed = "what can be called, None" if optional else "what can be called"
+        raise ConfigError(f"{key}: {value!r:.80} is not allowed; allowed: {allowed}")
+
+
+def check_text(key: str, value: object, *, optional: bool = False) -> None:
+    """Raise ``InputError`` unless ``value`` is a text."""
+    if not isinstance(value, str) and not (optional and value is None):
+        raise InputError(f"{key} must be a text, not {type(value).__name__}", None)
+
+
+def check_json(value: object, depth: int = MAX_DEPTH) -> None:
+    """Raise ``InputError`` for what ``json`` would write, but not read again as it was, or not at all."""
+    if isinstance(value, dict):
+        for key in value:
+            if not isinstance(key, str):
+                raise InputError(f"metadata: the key {key!r:.80} is no text", None)
+    elif not isinstance(value, (list, tuple)):
+        return
+    if depth == 0:
+        raise InputError(f"metadata: nested deeper than {MAX_DEPTH}", None)
+    for item in value.values() if isinstance(value, dict) else value:
+        check_json(item, depth - 1)
+
+
+def checked_call(call: object, index: int) -> dict[str, Any]:
+    """A tool call of any shape as the history has it. Raises ``InputError`` for what is none."""
+    wire = as_object(call)
+    if wire is None:
+        raise InputError(f"tool_calls[{index}] is not an object, but {type(call).__name__}", None)
+    for key in ("id", "name"):  # what is no text would be read as if it were not there
+        check_text(f"tool_calls[{index}].{key}", wire.get(key), optional=True)
+    _, call_id, name, arguments = read_call(wire)
+    if not name and wire.get("name") is None:
+        raise InputError(f"tool_calls[{index}] names no tool", None)
+    if isinstance(arguments, Mapping):
+        arguments = dict(arguments)
+        check_json(arguments)
+    return {"id": call_id, "name": name, "arguments": loads_arguments(arguments)}
+
+
+def free_metadata(metadata: Mapping[str, Any] | None) -> dict[str, Any]:
+    """What a caller notes beside a commit. Raises ``InputError`` for keys that are ours."""
+    if metadata is None:
+        return {}
+    if not isinstance(metadata, Mapping):
+        raise InputError(f"metadata must be an object, not {type(metadata).__name__}", None)
+    taken = sorted(key for key in metadata if key in RESERVED)
+    if taken:
+        raise InputError(f"metadata: the key {taken[0]!r} is toolcarry's own", None)
+    found = dict(metadata)
+    check_json(found)
+    return found

@@ -1,0 +1,80 @@
+//! The line that stands for what is no text: an image, a document, a sound; never its base64.
+
+use crate::json::base64::{
+    ADDRESS, DATA_KEYS, MEDIA_TYPE_KEYS, OPAQUE_KEYS, SHORTEST_DATA, URL_KEYS, first_text_of, is_base64, label_of,
+    line, named_type, sized_line, url_line,
+};
+use crate::json::value::{Key, Value, names, text_or_empty};
+use crate::text::Text;
+use crate::text::piece::Piece;
+
+/// Whether what holds media holds text instead, or parts.
+pub(crate) fn is_text<'a, V: Value<'a>>(source: V) -> bool {
+    let has_text = source.get(names::TEXT).and_then(Value::text).is_some();
+    has_text
+        || text_or_empty(source.get(names::TYPE)).is("text")
+        || source.get(names::CONTENT).and_then(Value::list).is_some_and(|content| content.count() > 0)
+}
+
+/// Whether a part of a kind that nobody here knows holds what is no text.
+pub(crate) fn is_opaque<'a, V: Value<'a>>(part: V) -> bool {
+    // How many bytes there are is an answer.
+    let is_counted = |held: V| matches!(held.type_name().as_str(), "int" | "float");
+    let is_data = |held: V| held.get(names::DATA).is_some_and(is_base64_value);
+    let source = part.get(names::SOURCE).and_then(Value::object);
+    OPAQUE_KEYS.iter().any(|key| part.get(*key).is_some_and(|held| !is_counted(held)))
+        || is_data(part)
+        || source.is_some_and(is_data)
+}
+
+/// Whether a part says nothing of its kind, but the type of its media, and holds them.
+pub(crate) fn is_untyped_data<'a, V: Value<'a>>(part: V) -> bool {
+    let is_data = |data: Text<'a>| is_base64(data) || data.starts_with(ADDRESS);
+    first_text_of(part, DATA_KEYS).is_some_and(is_data) && first_text_of(part, MEDIA_TYPE_KEYS).is_some()
+}
+
+/// Whether an object says where its media are.
+pub(crate) fn holds_media<'a, V: Value<'a>>(holder: V) -> bool {
+    holder.has(names::SOURCE) || first_text_of(holder, DATA_KEYS).is_some() || first_text_of(holder, URL_KEYS).is_some()
+}
+
+fn is_base64_value<'a, V: Value<'a>>(value: V) -> bool {
+    value.text_start(SHORTEST_DATA).is_some_and(is_base64)
+}
+
+/// `[image: image/png, 34,211 bytes]` for an image, a document or a sound; never its base64.
+pub(crate) fn media_line<'a, V: Value<'a>>(kind: Key<'a>, part: V) -> Piece<'a> {
+    let inner = part.get(names::SOURCE).or_else(|| part.get(kind));
+    let holder = inner.and_then(Value::object).unwrap_or(part);
+    let source = holder.get(names::SOURCE).and_then(Value::object).unwrap_or(holder);
+    let named = named_type(source).or_else(|| named_type(holder));
+    let label = label_of(kind, named);
+    if let Some(url) = inner.and_then(Value::text).or_else(|| first_text_of(source, URL_KEYS)) {
+        return url_line(label, url);
+    }
+    let Some(data) = first_text_of(source, DATA_KEYS) else {
+        return match named {
+            Some(name) => line(label, &[Text::ascii(": "), name]),
+            None => line(label, &[]),
+        };
+    };
+    if data.starts_with("data:") {
+        return url_line(label, data);
+    }
+    if text_or_empty(source.get(names::TYPE)).is("text") {
+        return Piece::Borrowed(data);
+    }
+    sized_line(label, named, data)
+}
+
+/// `[search_result: the title, https://...]`
+pub(crate) fn found_line<'a, V: Value<'a>>(part: V) -> Piece<'a> {
+    let said = [names::TITLE, names::SOURCE].map(|key| text_or_empty(part.get(key)));
+    let label = Text::ascii("search_result");
+    let [title, source] = said;
+    match (title.is_empty(), source.is_empty()) {
+        (false, false) => line(label, &[Text::ascii(": "), title, Text::ascii(", "), source]),
+        (true, true) => line(label, &[]),
+        (is_untitled, _) => line(label, &[Text::ascii(": "), if is_untitled { source } else { title }]),
+    }
+}

@@ -1,0 +1,387 @@
+//! A block as markdown: its heading, and the texts below it.
+//!
+//! A heading names the call (`Grep(pattern="fn main", path="src")`); an edit is shown as its changed lines; the language of
+//! a code block is told by the extension of the file (`_data/languages.json`).
+
+use super::fence::Source;
+use super::output::Output;
+use crate::content::Content;
+use crate::dedupe::line_ranges::{Lines, TO_THE_END, UNREADABLE, line_range};
+use crate::json::value::{Key, Value, items, names, text_or_empty};
+use crate::pairing::argument_names::{DIFF_KEYS, NEW_KEYS, OLD_KEYS, SOURCE_KEY, WHOLE_FILE_KEYS};
+use crate::pairing::block::{Entry, Kind};
+use crate::text::graphemes::CodePoint as _;
+use crate::text::piece::Piece;
+use crate::text::sanitize::clean_line;
+use crate::text::truncate::Keep;
+use crate::text::{OwnedText, Text, constants, on_units};
+
+const LONGEST_TITLE: usize = 200;
+
+/// A part of a context.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Section {
+    /// Reads.
+    Files,
+    /// Edits.
+    Changes,
+    /// Commands.
+    Commands,
+    /// Everything else.
+    Others,
+}
+
+impl Section {
+    /// All sections, in the order in which they stand.
+    pub const ALL: [Self; 4] = [Self::Files, Self::Changes, Self::Commands, Self::Others];
+
+    /// The line that opens the section.
+    #[must_use]
+    pub const fn heading(self) -> &'static str {
+        match self {
+            Self::Files => constants::FILES_HEADING,
+            Self::Changes => constants::CHANGES_HEADING,
+            Self::Commands => constants::COMMANDS_HEADING,
+            Self::Others => constants::OTHERS_HEADING,
+        }
+    }
+
+    /// The section that a block stands in; without its key argument, it is one of the other tools.
+    #[must_use]
+    pub fn of<V>(entry: &Entry<'_, V>) -> Self {
+        match entry.kind {
+            _ if entry.value.is_none() => Self::Others,
+            Kind::Read => Self::Files,
+            Kind::Edit => Self::Changes,
+            Kind::Command => Self::Commands,
+            Kind::Other => Self::Others,
+        }
+    }
+}
+
+/// What a heading says before its notes: a path, the first line of a command, or the call.
+pub fn title<'a, V: Value<'a>>(entry: &Entry<'a, V>) -> Piece<'a> {
+    line_title(entry).unwrap_or_else(|| {
+        let mut text = OwnedText::with_room(LONGEST_TITLE);
+        push_call_title(&mut text, entry, LONGEST_TITLE);
+        Piece::own(text)
+    })
+}
+
+/// The same, kept by an output.
+pub(crate) fn keep_title<'a, V: Value<'a>>(output: &mut Output<'a>, entry: &Entry<'a, V>) {
+    match line_title(entry) {
+        Some(line) => output.keep(line.into()),
+        None => push_call_title(output, entry, LONGEST_TITLE),
+    }
+}
+
+/// A path, or the first line of a command; nothing where the call is said.
+fn line_title<'a, V: Value<'a>>(entry: &Entry<'a, V>) -> Option<Piece<'a>> {
+    let value = entry.value.as_ref()?;
+    match Section::of(entry) {
+        Section::Others => None,
+        Section::Commands => {
+            let value = value.trim_newlines();
+            let end = value.text().find(b'\n').unwrap_or(value.len());
+            Some(clean_line(&value.slice(0, end), LONGEST_TITLE))
+        }
+        Section::Files | Section::Changes => Some(clean_line(value, LONGEST_TITLE)),
+    }
+}
+
+/// The heading's brackets, with a space before; empty where there is nothing to say.
+pub fn notes<'a, V: Value<'a>>(entry: &Entry<'a, V>) -> String {
+    let mut said = String::new();
+    let mut say = |note: &str| {
+        said.push_str(if said.is_empty() { " (" } else { "; " });
+        said.push_str(note);
+    };
+    if let Some(given) = entry.given
+        && entry.kind == Kind::Read
+        && entry.value.is_some()
+        && let Some(lines) = line_range(given)
+        && lines != UNREADABLE
+    {
+        say(&lines_note(lines));
+    }
+    if entry.is_stale {
+        say("edited after this read");
+    }
+    match entry.result {
+        None => say("interrupted: no result"),
+        Some(_) if entry.is_error() => say("failed"),
+        Some(_) => {}
+    }
+    if entry.call.is_none() {
+        say("call missing");
+    }
+    if !said.is_empty() {
+        said.push(')');
+    }
+    said
+}
+
+/// The brackets with a count before all else in them.
+#[must_use]
+pub fn with_count(notes: &str, count: &str) -> String {
+    match notes.strip_prefix(" (") {
+        _ if count.is_empty() => notes.to_owned(),
+        Some(others) => format!(" ({count}; {others}"),
+        None => format!(" ({count})"),
+    }
+}
+
+fn lines_note(lines: Lines) -> String {
+    let Lines { first, last } = lines;
+    if last >= TO_THE_END { format!("lines {first}-end") } else { format!("lines {first}-{last}") }
+}
+
+/// `latest of 4 runs`, `3 edits, last shown`; with a `+` where older ones were not looked at.
+#[must_use]
+pub fn count_note(kind: Kind, earlier: usize, is_open: bool) -> String {
+    if earlier == 0 {
+        return String::new();
+    }
+    let (number, plus) = (earlier + 1, if is_open { "+" } else { "" });
+    if kind == Kind::Edit {
+        format!("{number}{plus} edits, last shown")
+    } else {
+        format!("latest of {number}{plus} runs")
+    }
+}
+
+/// The texts of a block, two at most: the command where its heading can't hold it, or the change; and the output.
+/// `keep` is `None` for what suits the kind of tool.
+pub fn sources<'a, V: Value<'a>>(entry: &Entry<'a, V>, keep: Option<Keep>) -> [Option<Source<'a, V>>; 2] {
+    let section = Section::of(entry);
+    let side = keep.unwrap_or(Keep::Head);
+    let path = entry.value.as_ref().map_or(Text::ascii(""), Piece::text);
+    let source = |text: Content<'a, V>, language, side| Source {
+        text,
+        language,
+        side,
+        reference: entry.call_id,
+        is_exempt: false,
+    };
+    let mut first = None;
+    if let (Section::Commands, Some(value)) = (section, &entry.value) {
+        let command = value.trim_newlines();
+        if value.len() > LONGEST_TITLE || command.text().find(b'\n').is_some() {
+            first = Some(Source { is_exempt: true, ..source(Content::Piece(command), "sh", side) });
+        }
+    } else if let (Section::Changes, Some(given)) = (section, entry.given)
+        && let Some((text, is_diff)) = change_of(given)
+    {
+        first = Some(source(text, if is_diff { "diff" } else { language_of(path) }, side));
+        if entry.result.is_some() && !entry.is_error() {
+            return [first, None];
+        }
+    }
+    let side = if section == Section::Commands { keep.unwrap_or(Keep::Ends) } else { side };
+    let language = if section == Section::Files { language_of(path) } else { "" };
+    [first, entry.result.map(|_| source(entry.text.clone(), language, side))]
+}
+
+const LONGEST_ARGUMENT: usize = 120;
+
+/// What a call is said to, piece by piece.
+pub(crate) trait Line<'a> {
+    fn add(&mut self, piece: Piece<'a>);
+    fn add_ascii(&mut self, text: &str);
+}
+
+impl<'a> Line<'a> for OwnedText {
+    fn add(&mut self, piece: Piece<'a>) {
+        self.push(piece.text());
+    }
+
+    fn add_ascii(&mut self, text: &str) {
+        self.push_ascii(text);
+    }
+}
+
+impl<'a> Line<'a> for Output<'a> {
+    fn add(&mut self, piece: Piece<'a>) {
+        self.keep(piece.into());
+    }
+
+    #[inline(always)]
+    fn add_ascii(&mut self, text: &str) {
+        self.keep_ascii(text);
+    }
+}
+
+/// Say a call in at most so many characters, with `...` for the arguments that have no room.
+pub(crate) fn push_call_title<'a, V: Value<'a>>(line: &mut impl Line<'a>, entry: &Entry<'a, V>, longest: usize) {
+    let name = clean_line(&Piece::Borrowed(entry.name()), LONGEST_ARGUMENT);
+    let mut room = longest.saturating_sub(name.len() + 2);
+    line.add(name);
+    let Some(given) = entry.given else { return };
+    line.add_ascii("(");
+    let mut is_first = true;
+    given.members(&mut |key, value| {
+        if !is_first {
+            line.add_ascii(", ");
+        }
+        is_first = false;
+        let key = clean_line(&Piece::Borrowed(key), LONGEST_ARGUMENT);
+        let argument = Argument::of(value);
+        let size = key.len() + argument.len() + 3;
+        if size > room {
+            line.add_ascii("...");
+            return false;
+        }
+        room -= size;
+        line.add(key);
+        line.add_ascii("=");
+        argument.say(line);
+        true
+    });
+    line.add_ascii(")");
+}
+
+/// An argument as it stands in a heading.
+enum Argument<'a> {
+    /// A text, in quotes.
+    Text(Piece<'a>),
+    /// Everything else, as JSON.
+    Json(Piece<'a>),
+}
+
+impl<'a> Argument<'a> {
+    fn of<V: Value<'a>>(value: V) -> Self {
+        match value.text() {
+            Some(text) => Self::Text(clean_line(&Piece::Borrowed(text), LONGEST_ARGUMENT)),
+            None => Self::Json(clean_line(&Piece::own(value.json()), LONGEST_ARGUMENT)),
+        }
+    }
+
+    fn len(&self) -> usize {
+        match self {
+            Self::Text(text) => {
+                let quotes =
+                    on_units!(text.text(), units => units.iter().filter(|unit| unit.code_point() == 0x22).count());
+                text.len() + quotes + 2
+            }
+            Self::Json(json) => json.len(),
+        }
+    }
+
+    fn say(self, line: &mut impl Line<'a>) {
+        let mut rest = match self {
+            Self::Text(text) => text,
+            Self::Json(json) => return line.add(json),
+        };
+        line.add_ascii("\"");
+        while let Some(quote) = rest.text().find(b'"') {
+            line.add(rest.slice(0, quote));
+            line.add_ascii("\\\"");
+            rest = rest.slice(quote + 1, rest.len());
+        }
+        line.add(rest);
+        line.add_ascii("\"");
+    }
+}
+
+/// Room for the signs of lines of so many characters is made at once.
+const SHORT_LINE: usize = 16;
+
+/// What an edit changed, as lines with `-` and `+` (true), or the whole that a write wrote (false).
+pub(crate) fn change_of<'a, V: Value<'a>>(input: V) -> Option<(Content<'a, V>, bool)> {
+    if let Some(edits) = input.get(names::EDITS).and_then(Value::list) {
+        let mut text = OwnedText::default();
+        for edit in items(edits).filter_map(Value::object) {
+            push_replaced(&mut text, replaced(edit));
+        }
+        if !text.as_text().is_empty() {
+            return Some((Content::Piece(Piece::own(text)), true));
+        }
+    }
+    let texts = replaced(input);
+    if texts.iter().any(Option::is_some) {
+        let mut text = OwnedText::default();
+        push_replaced(&mut text, texts);
+        return (!text.as_text().is_empty()).then(|| (Content::Piece(Piece::own(text)), true));
+    }
+    if let Some(diff) = first_text(input, DIFF_KEYS) {
+        return Some((Content::Value(diff), true));
+    }
+    let whole = first_text(input, WHOLE_FILE_KEYS).or_else(|| first_text(input, &[SOURCE_KEY]))?;
+    Some((Content::Value(whole), false))
+}
+
+/// The old text and the new.
+fn replaced<'a, V: Value<'a>>(edit: V) -> [Option<V>; 2] {
+    [first_text(edit, OLD_KEYS), first_text(edit, NEW_KEYS)]
+}
+
+/// Add the old lines with `-` and the new lines with `+`.
+fn push_replaced<'a, V: Value<'a>>(text: &mut OwnedText, [old, new]: [Option<V>; 2]) {
+    push_prefixed(text, text_or_empty(old), "-");
+    push_prefixed(text, text_or_empty(new), "+");
+}
+
+fn push_prefixed(text: &mut OwnedText, lines: Text<'_>, sign: &str) {
+    if lines.is_empty() {
+        return;
+    }
+    let unix = without_returns(lines);
+    let mut rest = unix.text().without_suffix("\n");
+    text.reserve(rest.len() + rest.len() / SHORT_LINE + 2);
+    text.push_ascii(sign);
+    while let Some(newline) = rest.find(b'\n') {
+        text.push(rest.slice(0, newline + 1));
+        text.push_ascii(sign);
+        rest = rest.slice(newline + 1, rest.len());
+    }
+    text.push(rest);
+    text.push_ascii("\n");
+}
+
+/// `text` with LF in place of CRLF and CR.
+fn without_returns(text: Text<'_>) -> Piece<'_> {
+    let mut rest = text;
+    let mut unix = OwnedText::default();
+    while let Some(found) = rest.find(b'\r') {
+        unix.push(rest.slice(0, found));
+        unix.push_ascii("\n");
+        let is_pair = rest.get(found + 1) == Some(0x0A);
+        rest = rest.slice(found + 1 + usize::from(is_pair), rest.len());
+    }
+    if rest.len() == text.len() {
+        return Piece::Borrowed(text);
+    }
+    unix.push(rest);
+    Piece::own(unix)
+}
+
+/// The first of these members that is a text.
+fn first_text<'a, V: Value<'a>>(input: V, keys: &[Key<'_>]) -> Option<V> {
+    keys.iter().find_map(|key| input.get(*key).filter(|value| value.text_len().is_some()))
+}
+
+include!(concat!(env!("OUT_DIR"), "/languages.rs"));
+
+const LONGEST_EXTENSION: usize = 8;
+
+/// The language for `path`; empty where its extension says nothing.
+#[must_use]
+pub fn language_of(path: Text<'_>) -> &'static str {
+    let size = path.len();
+    let end = path.slice(size.saturating_sub(LONGEST_EXTENSION + 1), size);
+    let mut room = [0; LONGEST_EXTENSION + 1];
+    let units = narrow(end, &mut room);
+    let Some(dot) = memchr::memrchr(b'.', units) else { return "" };
+    let extension = units.get(dot + 1..).unwrap_or_default();
+    let place = EXTENSIONS.binary_search_by(|(own, _)| own.as_bytes().cmp(extension));
+    place.ok().and_then(|place| EXTENSIONS.get(place)).map_or("", |(_, language)| language)
+}
+
+/// The text in single bytes; a wider code point becomes one that no extension has.
+fn narrow<'a>(text: Text<'_>, room: &'a mut [u8; LONGEST_EXTENSION + 1]) -> &'a [u8] {
+    for (index, slot) in room.iter_mut().enumerate() {
+        *slot = text.get(index).and_then(|code_point| u8::try_from(code_point).ok()).unwrap_or(0);
+    }
+    room.get(..text.len()).unwrap_or_default()
+}

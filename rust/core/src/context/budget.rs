@@ -1,0 +1,487 @@
+//! The budget: which blocks a context shows, newest first, and how it is put together.
+//!
+//! Each block is shown in full up to the limit on one result. The first that does not fit into what is left of the
+//! total is cut, or left out; the blocks before it are left out, and the newest of them listed. The walk stops
+//! there. No context is ever longer than the total.
+
+use ahash::AHashMap;
+
+use super::block::{Section, count_note, keep_title, notes, sources, title, with_count};
+use super::fence::{Fitted, Sources, fit_part, fit_whole};
+use super::limits::{Measure, room_of, signed};
+use super::output::{Output, Place};
+use super::policy::{Fate, Reasons, Settings, Trace, count_reason};
+use super::summary::fit_summary;
+use crate::dedupe::Reason;
+use crate::json::value::Value;
+use crate::pairing::block::{Entry, Kind};
+use crate::text::OwnedText;
+use crate::text::constants::{EARLIER_RESULTS, FRAMING, LEFT_OUT_HEADING};
+use crate::text::piece::Piece;
+use crate::text::sanitize::{CLOSE_MARKER, OPEN_MARKER, clean_line, shorten};
+
+/// Room for so many shown blocks is made at once, so that nothing has to grow for a short conversation.
+pub(crate) const ROOM: usize = 12;
+
+/// A context in the making. Blocks are offered newest first, until `is_done`.
+#[derive(Debug)]
+pub struct Fill<'a, 's, V> {
+    /// Whether nothing that is offered any more can change the context.
+    pub is_done: bool,
+    /// How many blocks are shown.
+    pub shown: usize,
+    /// How many of them are cut.
+    pub cut: usize,
+    /// How many had no room.
+    pub left_out: usize,
+    /// How many were kept out, by reason.
+    pub excluded: Reasons,
+    /// How many are superseded, by reason.
+    pub superseded: Reasons,
+    /// Whether the summary was cut.
+    pub summary_cut: bool,
+    /// Whether the total was too small for anything.
+    pub budget_too_small: bool,
+    /// What the context takes, where the total counts tokens.
+    pub tokens: Option<usize>,
+    /// What each shown block takes of them, with the position of its message, as they stand in the context.
+    pub block_tokens: Vec<(usize, usize)>,
+    settings: &'s Settings,
+    trace: Option<Trace>,
+    left: isize,
+    /// All blocks that are shown.
+    blocks: Vec<Candidate>,
+    output: Output<'a>,
+    opened: Vec<Section>,
+    /// Where a shown block stands among all, by its order. Blocks that are given by hand come in any.
+    counted: AHashMap<usize, usize>,
+    is_spent: bool,
+    stopped_at: Option<Entry<'a, V>>,
+    listed: Vec<Entry<'a, V>>,
+    summary: OwnedText,
+}
+
+impl<'a, 's, V: Value<'a>> Fill<'a, 's, V> {
+    /// A context that holds the summary so far.
+    #[must_use]
+    pub fn new(settings: &'s Settings, summary: &Piece<'_>, is_traced: bool) -> Self {
+        let mut fill = Self {
+            is_done: false,
+            shown: 0,
+            cut: 0,
+            left_out: 0,
+            excluded: Vec::new(),
+            superseded: Vec::new(),
+            summary_cut: false,
+            budget_too_small: false,
+            tokens: None,
+            block_tokens: Vec::new(),
+            settings,
+            trace: is_traced.then(Vec::new),
+            left: signed(settings.total) - signed(frame_size(settings.measure)),
+            blocks: Vec::with_capacity(ROOM),
+            output: Output::with_room(ROOM),
+            opened: Vec::new(),
+            counted: AHashMap::new(),
+            is_spent: false,
+            stopped_at: None,
+            listed: Vec::new(),
+            summary: OwnedText::default(),
+        };
+        if settings.include_summary && !summary.is_empty() {
+            let measure = settings.measure;
+            let fitted = fit_summary(summary, (signed(settings.total / 2).min(fill.left), measure));
+            (fill.summary_cut, fill.budget_too_small) = (fitted.is_cut, fitted.has_no_room);
+            fill.left -= signed(measure.size(fitted.section.as_text()));
+            fill.summary = fitted.section;
+        }
+        fill
+    }
+
+    /// A block that a setting, its branch or its scope keeps out.
+    pub fn exclude(&mut self, age: usize, reason: &'static str) {
+        count_reason(&mut self.excluded, reason);
+        self.note(age, Fate::Excluded, reason);
+    }
+
+    /// A block that another one says better.
+    pub fn supersede(&mut self, age: usize, reason: Reason) {
+        if reason == Reason::Rule {
+            self.exclude(age, reason.name());
+            return;
+        }
+        count_reason(&mut self.superseded, reason.name());
+        self.note(age, Fate::Superseded, reason.name());
+    }
+
+    fn note(&mut self, age: usize, fate: Fate, reason: &'static str) {
+        if let Some(trace) = &mut self.trace {
+            trace.push((age, fate, reason));
+        }
+    }
+
+    /// Let the heading of the block with this order, where it is shown, count one more older block.
+    pub fn count(&mut self, newest: usize) {
+        let shown = self.counted.get(&newest).and_then(|place| self.blocks.get_mut(*place));
+        let Some(shown) = shown else { return };
+        if self.is_spent {
+            shown.late += 1;
+            return;
+        }
+        let growth = shown.growth(self.settings.measure, &self.output);
+        if growth > self.left {
+            self.is_spent = true;
+            shown.late += 1;
+            return;
+        }
+        shown.earlier += 1;
+        shown.line_size = shown.line_size.saturating_add_signed(growth);
+        self.left -= growth;
+    }
+
+    /// Show a block, or what fits of it, or leave it out.
+    pub fn offer(&mut self, entry: Entry<'a, V>) {
+        let reason = self.excluding_setting(&entry);
+        if let Some(reason) = reason {
+            self.exclude(entry.age, reason);
+        } else if !self.is_spent {
+            self.try_whole(entry);
+        } else if self.listed.len() < MOST_LISTED {
+            self.leave_out(entry.age);
+            self.listed.push(entry);
+        } else {
+            self.leave_out(entry.age);
+            self.is_done = true;
+        }
+    }
+
+    /// Show a block whole, or stop at it.
+    fn try_whole(&mut self, entry: Entry<'a, V>) {
+        let sources = sources(&entry, self.settings.keep);
+        let measure = self.settings.measure;
+        let candidate = Candidate::new(&entry, has_any(&sources), measure, &mut self.output);
+        let room = self.left - signed(self.heading_size(&candidate));
+        let limits = self.settings.limits.by_rule(entry.max_chars);
+        let fitted = fit_whole(&sources, limits, (room, measure), &mut self.output);
+        if let Some(fitted) = fitted {
+            self.show(&entry, candidate, fitted, "limit");
+        } else {
+            self.output.go_back(candidate.start);
+            self.is_spent = true;
+            self.stopped_at = Some(entry);
+        }
+    }
+
+    fn excluding_setting(&self, entry: &Entry<'a, V>) -> Option<&'static str> {
+        let settings = self.settings;
+        let (is_included, name) = match Section::of(entry) {
+            _ if entry.result.is_none() && !settings.include_interrupted => (false, "include_interrupted"),
+            _ if entry.is_error() && !settings.include_failed => (false, "include_failed"),
+            Section::Files => (settings.include_files, "include_files"),
+            Section::Changes => (settings.include_changes, "include_changes"),
+            Section::Commands => (settings.include_commands, "include_commands"),
+            Section::Others => (settings.include_others, "include_others"),
+        };
+        (!is_included).then_some(name)
+    }
+
+    /// What a block takes beside its texts: its heading, and what it is the first to need.
+    fn heading_size(&self, candidate: &Candidate) -> usize {
+        let measure = self.settings.measure;
+        let mut size = candidate.line_size;
+        if !self.opened.contains(&candidate.section) {
+            size += measure.size_ascii(candidate.section.heading());
+        }
+        if self.shown == 0 && self.settings.framing {
+            size += measure.size_ascii(FRAMING);
+        }
+        size
+    }
+
+    fn show(&mut self, entry: &Entry<'a, V>, candidate: Candidate, fitted: Fitted, by: &'static str) {
+        self.left -= signed(self.heading_size(&candidate) + fitted.size);
+        self.shown += 1;
+        self.cut += usize::from(fitted.is_cut);
+        let (fate, by) = if fitted.is_cut { (Fate::Cut, by) } else { (Fate::Shown, "") };
+        self.note(entry.age, fate, by);
+        self.counted.insert(entry.order, self.blocks.len());
+        if !self.opened.contains(&candidate.section) {
+            self.opened.push(candidate.section);
+        }
+        self.blocks.push(candidate.with_texts(fitted.size, &self.output));
+    }
+
+    fn leave_out(&mut self, age: usize) {
+        self.left_out += 1;
+        self.note(age, Fate::LeftOut, "budget");
+    }
+
+    /// The finished context; empty where there is nothing to carry or no room to carry it in.
+    pub fn finish(&mut self) -> Output<'a> {
+        let measure = self.settings.measure;
+        let counts_tokens = !measure.is_characters();
+        let left_out = self.settle_stop();
+        let mut output = std::mem::take(&mut self.output);
+        if self.shown == 0 && self.summary.as_text().is_empty() {
+            self.budget_too_small |= self.is_spent;
+            self.tokens = counts_tokens.then_some(0);
+            return output;
+        }
+        let mut size = frame_size(measure) + measure.size(self.summary.as_text()) + measure.size(left_out.as_text());
+        output.push_ascii(OPEN_MARKER);
+        output.push_ascii("\n\n");
+        output.push(Piece::own(std::mem::take(&mut self.summary)));
+        for section in Section::ALL {
+            let mut is_first = true;
+            for shown in self.blocks.iter_mut().rev().filter(|shown| shown.section == section) {
+                if is_first {
+                    output.push_ascii(section.heading());
+                    size += measure.size_ascii(section.heading());
+                    is_first = false;
+                }
+                shown.place(!self.is_done, measure, &mut output);
+                size += shown.line_size + shown.texts_size;
+                if counts_tokens {
+                    self.block_tokens.push((shown.position, shown.line_size + shown.texts_size));
+                }
+            }
+        }
+        output.push(Piece::own(left_out));
+        if self.shown > 0 && self.settings.framing {
+            output.push_ascii(FRAMING);
+            size += measure.size_ascii(FRAMING);
+        }
+        output.push_ascii(CLOSE_MARKER);
+        self.tokens = counts_tokens.then_some(size);
+        output
+    }
+
+    /// The fates of all blocks that were offered.
+    pub fn take_trace(&mut self) -> Trace {
+        self.trace.take().unwrap_or_default()
+    }
+
+    /// Show what fits of the block at which the total was spent, beside the list of those before it.
+    fn settle_stop(&mut self) -> OwnedText {
+        let room = (self.settings.total / 16).min(room_of(self.left.div_euclid(2)));
+        let listed = std::mem::take(&mut self.listed);
+        let mut listed: Vec<&Entry<'a, V>> = listed.iter().collect();
+        let listing = list_left_out(&listed, (room, self.settings.measure), self.is_done);
+        let Some(entry) = self.stopped_at.take() else { return listing };
+        let (measure, sources) = (self.settings.measure, sources(&entry, self.settings.keep));
+        let candidate = Candidate::new(&entry, has_any(&sources), measure, &mut self.output);
+        let left = self.left - signed(measure.size(listing.as_text())) - signed(self.heading_size(&candidate));
+        let limits = self.settings.limits.by_rule(entry.max_chars);
+        if let Some(fitted) = fit_part(&sources, limits, (left, measure), &mut self.output) {
+            self.show(&entry, candidate, fitted, "total");
+            return listing;
+        }
+        self.output.go_back(candidate.start);
+        self.leave_out(entry.age);
+        listed.insert(0, &entry);
+        list_left_out(&listed, (room, self.settings.measure), self.is_done)
+    }
+}
+
+fn has_any<V>(sources: &Sources<'_, V>) -> bool {
+    sources.iter().any(Option::is_some)
+}
+
+/// What the lines take that open and close a context.
+fn frame_size(measure: Measure) -> usize {
+    measure.size_ascii(&format!("{OPEN_MARKER}\n\n")) + measure.size_ascii(CLOSE_MARKER)
+}
+
+const OPENING: &str = "### ";
+
+/// A block that is offered: what its heading takes and counts, and where the output keeps it.
+#[derive(Debug)]
+pub(crate) struct Candidate {
+    pub(crate) section: Section,
+    pub(crate) position: usize,
+    /// What the heading takes.
+    pub(crate) line_size: usize,
+    /// What the texts take.
+    pub(crate) texts_size: usize,
+    /// How many older blocks its heading counts.
+    pub(crate) earlier: usize,
+    /// How many came after the total was spent.
+    pub(crate) late: usize,
+    kind: Kind,
+    pub(crate) start: Place,
+    title_end: Place,
+    notes_end: Place,
+    end: Place,
+    has_texts: bool,
+}
+
+impl Candidate {
+    /// A block whose heading the output keeps from now on, and behind it, if it is shown, its texts.
+    pub(crate) fn new<'a, V: Value<'a>>(
+        entry: &Entry<'a, V>,
+        has_texts: bool,
+        measure: Measure,
+        output: &mut Output<'a>,
+    ) -> Self {
+        let start = output.end();
+        output.keep_ascii(OPENING);
+        keep_title(output, entry);
+        let title_end = output.end();
+        output.keep_ascii(&notes(entry));
+        let notes_end = output.end();
+        output.keep_ascii(end(has_texts));
+        let line = start..output.end();
+        Self {
+            section: Section::of(entry),
+            position: entry.position,
+            line_size: measure.size_kept(output, [(line.clone(), None)]),
+            texts_size: 0,
+            earlier: 0,
+            late: 0,
+            kind: entry.kind,
+            start,
+            title_end,
+            notes_end,
+            end: line.end,
+            has_texts,
+        }
+    }
+
+    /// The block with its texts, which the output keeps behind its heading.
+    pub(crate) fn with_texts(self, size: usize, output: &Output<'_>) -> Self {
+        Self { texts_size: size, end: output.end(), ..self }
+    }
+
+    /// How much more the heading takes that counts one older block more. It may be less.
+    pub(crate) fn growth(&self, measure: Measure, output: &Output<'_>) -> isize {
+        let count = count_note(self.kind, self.earlier + 1, true);
+        signed(self.line_size_with(&count, measure, output)) - signed(self.line_size)
+    }
+
+    /// What the heading takes with a count.
+    fn line_size_with(&self, count: &str, measure: Measure, output: &Output<'_>) -> usize {
+        match measure {
+            Measure::Characters => {
+                let notes = Output::size_of(&(self.title_end..self.notes_end));
+                let brackets = match (notes, count.len()) {
+                    (notes, 0) => notes,
+                    (0, count) => count + 3,
+                    (notes, count) => notes + count + 2,
+                };
+                Output::size_of(&(self.start..self.title_end)) + brackets + end(self.has_texts).len()
+            }
+            Measure::Tokens(_) => {
+                let line = output.kept(self.start..self.title_end);
+                measure_line(line, &with_count(&self.notes(output), count), self.has_texts, measure)
+            }
+        }
+    }
+
+    fn notes(&self, output: &Output<'_>) -> String {
+        output.kept(self.title_end..self.notes_end).as_text().to_utf8()
+    }
+
+    /// Let the block be the next that stands in the output, with what its heading counts.
+    pub(crate) fn place(&mut self, walked_all: bool, measure: Measure, output: &mut Output<'_>) {
+        if self.earlier + self.late == 0 {
+            output.place(self.start..self.end);
+            return;
+        }
+        let count = self.settle_count(walked_all, measure, output);
+        let counted = with_count(&self.notes(output), &count);
+        output.place(self.start..self.title_end);
+        output.push_ascii(&counted);
+        output.place(self.notes_end..self.end);
+    }
+
+    /// What the heading counts. What came after the total was spent is counted where its number has room.
+    fn settle_count(&mut self, walked_all: bool, measure: Measure, output: &Output<'_>) -> String {
+        if walked_all {
+            let exact = count_note(self.kind, self.earlier + self.late, false);
+            let size = self.line_size_with(&exact, measure, output);
+            if size <= self.line_size {
+                self.line_size = size;
+                return exact;
+            }
+        }
+        count_note(self.kind, self.earlier, true)
+    }
+}
+
+/// What a heading ends with: an empty line ends a block that has nothing else.
+fn end(has_texts: bool) -> &'static str {
+    if has_texts { "\n" } else { "\n\n" }
+}
+
+fn measure_line(mut line: OwnedText, notes: &str, has_texts: bool, measure: Measure) -> usize {
+    line.push_ascii(notes);
+    line.push_ascii(end(has_texts));
+    measure.size(line.as_text())
+}
+
+pub(crate) const MOST_LISTED: usize = 20;
+const LONGEST_LISTED: usize = 100;
+
+/// The section that names the newest of what was left out, as far as they fit.
+pub(crate) fn list_left_out<'a, V: Value<'a>>(
+    entries: &[&Entry<'a, V>],
+    (room, measure): (usize, Measure),
+    has_more: bool,
+) -> OwnedText {
+    let mut has_more = has_more || entries.len() > MOST_LISTED;
+    let mut room = signed(room) - signed(measure.size_ascii(LEFT_OUT_HEADING));
+    let end = signed(measure.size_ascii(EARLIER_RESULTS));
+    let mut text = OwnedText::default();
+    text.push_ascii(LEFT_OUT_HEADING);
+    let count = entries.len().min(MOST_LISTED);
+    let mut is_empty = true;
+    for (number, entry) in entries.iter().take(MOST_LISTED).enumerate() {
+        let mut line = OwnedText::default();
+        line.push_ascii("- ");
+        line.push(shorten(&listed_title(entry), LONGEST_LISTED).text());
+        line.push_ascii("\n");
+        let line_size = signed(measure.size(line.as_text()));
+        let is_last = number + 1 == count && !has_more;
+        let size = if is_last { last_size(&line, measure) } else { line_size + end };
+        if size > room {
+            has_more = true;
+            break;
+        }
+        room -= line_size;
+        text.push(line.as_text());
+        is_empty = false;
+    }
+    if is_empty && (count == 0 || end > room) {
+        return OwnedText::default();
+    }
+    text.push_ascii(if has_more { EARLIER_RESULTS } else { "\n" });
+    text
+}
+
+/// What the last line takes, with the empty line behind it.
+fn last_size(line: &OwnedText, measure: Measure) -> isize {
+    let mut last = line.clone();
+    last.push_ascii("\n");
+    signed(measure.size(last.as_text()))
+}
+
+/// What the list says of a block: the tool with its path or command, or the call.
+///
+/// What could open a block of markdown at the beginning of a list item is escaped.
+fn listed_title<'a, V: Value<'a>>(entry: &Entry<'a, V>) -> Piece<'a> {
+    let name = title(entry);
+    let mut text = OwnedText::default();
+    if Section::of(entry) != Section::Others {
+        text.push(clean_line(&Piece::Borrowed(entry.name()), 40).text());
+        text.push_ascii(": ");
+    }
+    text.push(name.text());
+    let first = text.as_text().get(0).and_then(char::from_u32);
+    if first.is_none_or(|first| !first.is_ascii() || first.is_ascii_alphabetic() || first == '_') {
+        return Piece::own(text);
+    }
+    let mut escaped = OwnedText::default();
+    escaped.push_ascii("\\");
+    escaped.push(text.as_text());
+    Piece::own(escaped)
+}

@@ -1,0 +1,358 @@
+//! Fenced code blocks whose content can't end them, cut to a limit or to the room that is left of the total.
+
+use super::limits::{Cut, Limits, Measure, cut_clean, cut_plain, room_of, signed};
+use super::output::Output;
+use crate::content::Content;
+use crate::json::value::Value;
+use crate::text::constants::NO_OUTPUT;
+use crate::text::piece::Piece;
+use crate::text::sanitize::{clean, clean_line};
+use crate::text::segment::Part;
+use crate::text::truncate::Keep;
+use crate::text::{Text, Unit, on_units};
+
+/// A cut text of fewer characters tells nothing: the block is left out instead.
+const LEAST_SHOWN: usize = 20;
+const LONGEST_REFERENCE: usize = 80;
+/// What most fences begin with, and what they end with: the end of the line before, and what stands behind, if anything.
+const OPENING: &str = "```";
+const CLOSING: &str = "\n```\n\n";
+
+/// A text to be fenced: its language, the side that stays where it is cut, and where the whole is.
+#[derive(Clone, Debug)]
+pub struct Source<'a, V> {
+    /// The text.
+    pub text: Content<'a, V>,
+    /// The language of the fence; may be empty.
+    pub language: &'static str,
+    /// What stays where the text is cut.
+    pub side: Keep,
+    /// The id of the call.
+    pub reference: Text<'a>,
+    /// Whether the limit on one result does not apply: a command, which is shown whole.
+    pub is_exempt: bool,
+}
+
+/// A finished block: how long it is, and what it shows of the text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fenced {
+    /// What the block takes, with all that stands behind it.
+    pub size: usize,
+    /// How many characters of the text are shown.
+    pub shown: usize,
+    /// Whether that is not all.
+    pub is_cut: bool,
+}
+
+/// Let `out` keep `source` in a fence, no more of it than its limits allow, and what stands behind the fence.
+pub fn fence<'a, V: Value<'a>>(
+    source: &Source<'a, V>,
+    limits: Limits,
+    measure: Measure,
+    end: &'static str,
+    out: &mut Output<'a>,
+) -> Fenced {
+    let start = out.end();
+    let shown = cut_to(source, limits, measure);
+    let (mark, ends_with_newline) = (shown.mark(), shown.ends_with_newline(source.side));
+    let Shown { head, tail, reference, tokens } = shown;
+    let (chars, is_cut) = (head.len() + tail.len(), reference.is_some());
+    let needs_newline = !head.is_empty() && !head.ends_with_newline();
+    match &mark {
+        Some(mark) => out.keep_ascii(mark),
+        None => out.keep_ascii(OPENING),
+    }
+    out.keep_ascii(source.language);
+    out.keep_ascii("\n");
+    let inside = out.end();
+    out.keep(head);
+    let head_end = out.end();
+    if let Some(reference) = reference {
+        keep_marker(out, needs_newline, [chars, source.text.len()], reference);
+        if source.side != Keep::Head {
+            out.keep_ascii("\n");
+        }
+    } else if chars == 0 {
+        out.keep_ascii(NO_OUTPUT);
+    }
+    let tail_start = out.end();
+    out.keep(tail);
+    let tail_end = out.end();
+    let newline = if ends_with_newline { "" } else { "\n" };
+    match (&mark, end) {
+        (None, "" | "\n") => {
+            out.keep_ascii(CLOSING.get(1 - newline.len()..CLOSING.len() - 1 + end.len()).unwrap_or(CLOSING));
+        }
+        (mark, _) => out.keep_ascii(&format!("{newline}{}\n{end}", mark.as_deref().unwrap_or(OPENING))),
+    }
+    let [head_tokens, tail_tokens] = tokens;
+    let stretches = [
+        (start..inside, None),
+        (inside..head_end, head_tokens),
+        (head_end..tail_start, None),
+        (tail_start..tail_end, tail_tokens),
+        (tail_end..out.end(), None),
+    ];
+    Fenced { size: measure.size_kept(out, stretches), shown: chars, is_cut }
+}
+
+/// Let `out` keep `source` in a fence that takes no more than `room` in all; `None`, and nothing is kept, where too
+/// little would be shown.
+pub fn fence_into<'a, V: Value<'a>>(
+    source: &Source<'a, V>,
+    limits: Limits,
+    (room, measure): (usize, Measure),
+    end: &'static str,
+    out: &mut Output<'a>,
+) -> Option<Fenced> {
+    let start = out.end();
+    let frame = measure.size_ascii(&format!("```{}\n```\n{end}", source.language));
+    let mut fenced = fence(source, limits.within(room.saturating_sub(frame), measure), measure, end, out);
+    if fenced.size > room {
+        out.go_back(start);
+        keep_marker(out, false, [room, source.text.len()], reference_of(source));
+        let note = measure.size_kept(out, [(start..out.end(), None)]);
+        let limits = limits.within(room.saturating_sub(frame + note + 3), measure);
+        out.go_back(start);
+        fenced = fence(source, limits, measure, end, out);
+        if fenced.size > room {
+            let (limit, excess) = (limits.of(measure), fenced.size - room);
+            let limit = limit.saturating_sub(excess).max((limit / 2).saturating_sub(16));
+            out.go_back(start);
+            fenced = fence(source, limits.within(limit, measure), measure, end, out);
+        }
+    }
+    let is_enough = fenced.size <= room && (!fenced.is_cut || fenced.shown >= LEAST_SHOWN);
+    if !is_enough {
+        out.go_back(start);
+    }
+    is_enough.then_some(fenced)
+}
+
+/// What a fence shows of a text: all of it, or its ends, of which either may be empty.
+struct Shown<'a> {
+    head: Part<'a>,
+    tail: Part<'a>,
+    /// What the marker between the ends says of where the whole is; nothing where there is none.
+    reference: Option<Piece<'a>>,
+    /// The tokens of both ends, where they were counted.
+    tokens: [Option<usize>; 2],
+}
+
+impl<'a> Shown<'a> {
+    fn whole(text: impl Into<Part<'a>>, tokens: Option<usize>) -> Self {
+        Self { head: text.into(), tail: Part::default(), reference: None, tokens: [tokens, None] }
+    }
+
+    fn ends<V: Value<'a>>(source: &Source<'a, V>, [head, tail]: [Part<'a>; 2], tokens: Option<[usize; 2]>) -> Self {
+        let tokens = tokens.map_or([None; 2], |tokens| tokens.map(Some));
+        Self { head, tail, reference: Some(reference_of(source)), tokens }
+    }
+
+    fn ends_with_newline(&self, side: Keep) -> bool {
+        match &self.reference {
+            None => self.head.ends_with_newline(),
+            Some(_) if self.tail.is_empty() => side != Keep::Head,
+            Some(_) => self.tail.ends_with_newline(),
+        }
+    }
+
+    /// The shorter of the fences that no line can end; nothing where it is the usual one.
+    fn mark(&self) -> Option<String> {
+        let backticks = self.longest_run(b'`');
+        if backticks < 3 {
+            return None;
+        }
+        let tildes = self.longest_run(b'~');
+        Some(if tildes < backticks { "~".repeat((tildes + 1).max(3)) } else { "`".repeat(backticks + 1) })
+    }
+
+    /// The longest run of three or more; 0 where there is none. No run goes from one part to the next.
+    fn longest_run(&self, character: u8) -> usize {
+        let reference = self.reference.as_ref().map_or(Text::ascii(""), Piece::text);
+        let ends = [&self.head, &self.tail].map(|end| match end {
+            Part::Piece(piece) => piece.text(),
+            Part::Plain(plain) if character == b'`' && !plain.has_backticks() => Text::ascii(""),
+            Part::Plain(plain) => Text::Latin1(plain.written()),
+        });
+        let runs = ends.into_iter().chain([reference]).map(|text| {
+            let Some(start) = text.find(character) else { return 0 };
+            on_units!(text.slice(start, text.len()), units => run_length(units, character))
+        });
+        runs.max().filter(|run| *run >= 3).unwrap_or(0)
+    }
+}
+
+/// The clean text within its limits.
+fn cut_to<'a, V: Value<'a>>(source: &Source<'a, V>, limits: Limits, measure: Measure) -> Shown<'a> {
+    let Source { text, side, .. } = source;
+    let is_long = text.len() > limits.chars;
+    // Tokens are counted of texts that are made.
+    let is_plain = measure.is_characters() && limits.tokens.is_none();
+    if is_plain {
+        if is_long && let Some(ends) = cut_plain(text, limits.chars, *side) {
+            return Shown::ends(source, ends.map(Part::Plain), None);
+        }
+        if !is_long && let Some(whole) = text.plain_start(usize::MAX) {
+            return Shown::whole(Part::Plain(whole), None);
+        }
+    }
+    let ends = if is_long { cut_clean(text, limits.chars, *side) } else { None };
+    let Cut { head, tail, tokens } = if let Some([head, tail]) = ends {
+        Cut { head, tail, tokens: None }.within(limits, *side)
+    } else {
+        let text = clean(&text.whole());
+        match Cut::of(&text, limits, *side) {
+            Err(cut) => cut,
+            Ok(tokens) => return Shown::whole(text, tokens),
+        }
+    };
+    Shown::ends(source, [head, tail].map(Part::from), tokens)
+}
+
+/// Keep what stands where text was cut, behind the end of the line before, if one is missing: how many characters are
+/// shown, of how many, and where the whole is.
+fn keep_marker<'a>(out: &mut Output<'a>, needs_newline: bool, [shown, all]: [usize; 2], reference: Piece<'a>) {
+    if needs_newline {
+        out.keep_ascii("\n... [truncated: ");
+    } else {
+        out.keep_ascii("... [truncated: ");
+    }
+    out.keep_number(shown);
+    out.keep_ascii(" of ");
+    out.keep_number(all);
+    if reference.is_empty() {
+        out.keep_ascii(" characters shown]");
+    } else {
+        out.keep_ascii(" characters shown; whole: ");
+        out.keep(reference.into());
+        out.keep_ascii("]");
+    }
+}
+
+/// The id of a call, as a marker says it; it may be empty.
+fn reference_of<'a, V>(source: &Source<'a, V>) -> Piece<'a> {
+    clean_line(&Piece::Borrowed(source.reference), LONGEST_REFERENCE)
+}
+
+fn run_length<C: Unit>(units: &[C], character: u8) -> usize {
+    let wanted = C::from_code_point(u32::from(character));
+    let (mut longest, mut at) = (0, 0);
+    while let Some(found) = units.get(at..).and_then(|rest| crate::text::find_unit(rest, wanted)) {
+        let start = at + found;
+        let run = units.iter().skip(start).take_while(|unit| **unit == wanted).count();
+        longest = longest.max(run);
+        at = start + run;
+    }
+    longest
+}
+
+/// The texts of a block.
+pub(crate) type Sources<'a, V> = [Option<Source<'a, V>>; 2];
+
+/// What a block's texts take, and whether one of them is cut.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Fitted {
+    pub(crate) size: usize,
+    pub(crate) is_cut: bool,
+}
+
+impl Fitted {
+    fn add(&mut self, fenced: Fenced) {
+        self.size += fenced.size;
+        self.is_cut |= fenced.is_cut;
+    }
+}
+
+/// Let `out` keep a block's texts, each fenced and up to the limits on one result; `None`, and nothing is kept, where
+/// there is no room for that.
+pub(crate) fn fit_whole<'a, V: Value<'a>>(
+    sources: &Sources<'a, V>,
+    own: Limits,
+    (room, measure): (isize, Measure),
+    out: &mut Output<'a>,
+) -> Option<Fitted> {
+    let (start, mut left, mut fitted) = (out.end(), room, Fitted::default());
+    for (source, end) in with_ends(sources) {
+        let limits = limits_on(source, own);
+        // Tokens of a part are not simply fewer than those of the whole: there is no shorter way to see what is too long.
+        let tight = if measure.is_characters() { limits.within(room_of(left), measure) } else { limits };
+        let found = (left >= 0).then(|| fence(source, tight, measure, end, out));
+        let Some(found) = found.filter(|found| !(found.is_cut && tight.chars < limits.chars)) else {
+            left = -1;
+            break;
+        };
+        left -= signed(found.size);
+        fitted.add(found);
+    }
+    if left < 0 {
+        out.go_back(start);
+    }
+    (left >= 0).then_some(fitted)
+}
+
+/// Let `out` keep a block's texts, each fenced and cut to the room; `None`, and nothing is kept, where too little of
+/// them would be shown.
+pub(crate) fn fit_part<'a, V: Value<'a>>(
+    sources: &Sources<'a, V>,
+    own: Limits,
+    (room, measure): (isize, Measure),
+    out: &mut Output<'a>,
+) -> Option<Fitted> {
+    let (start, mut left, mut fitted) = (out.end(), room, Fitted::default());
+    for (source, end) in with_ends(sources) {
+        let share = if end.is_empty() { (left - 1).div_euclid(2) } else { left };
+        let found = usize::try_from(share)
+            .ok()
+            .and_then(|share| fence_into(source, limits_on(source, own), (share, measure), end, out));
+        let Some(found) = found else {
+            out.go_back(start);
+            return None;
+        };
+        left -= signed(found.size);
+        fitted.add(found);
+    }
+    (out.end() != start).then_some(fitted)
+}
+
+/// The limits on one text: a command is shown whole.
+fn limits_on<V>(source: &Source<'_, V>, own: Limits) -> Limits {
+    if source.is_exempt { Limits::NONE } else { own }
+}
+
+/// The texts of a block, each with what stands behind its fence: behind the last one the line that ends the block.
+fn with_ends<'s, 'a, V>(sources: &'s Sources<'a, V>) -> impl Iterator<Item = (&'s Source<'a, V>, &'static str)> {
+    let count = sources.iter().flatten().count();
+    let sources = sources.iter().flatten().enumerate();
+    sources.map(move |(number, source)| (source, if number + 1 == count { "\n" } else { "" }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::json::scanned::Scanned;
+
+    #[test]
+    fn clean_text_is_borrowed() {
+        let given = "def main():\n".repeat(20);
+        let source: Source<'_, Scanned<'_>> = Source {
+            text: Content::Piece(Piece::ascii(&given)),
+            language: "python",
+            side: Keep::Head,
+            reference: Text::ascii("t1"),
+            is_exempt: false,
+        };
+        for (limit, shown) in [(given.len(), given.len()), (200, 200)] {
+            let mut output = Output::default();
+            let start = output.end();
+            fence(&source, Limits::of_chars(limit), Measure::Characters, "", &mut output);
+            let mut borrowed = Vec::new();
+            output.see_parts(&(start..output.end()), &mut |part| {
+                if let Part::Piece(Piece::Borrowed(Text::Latin1(units))) = part {
+                    borrowed.push((units.as_ptr(), units.len()));
+                }
+            });
+            assert!(borrowed.contains(&(given.as_ptr(), shown)), "{limit}");
+        }
+    }
+}

@@ -1,0 +1,230 @@
+//! The job that the library is named after: the tool results of a conversation as context for another backend.
+
+pub mod block;
+pub mod budget;
+pub mod fence;
+pub mod limits;
+pub mod output;
+pub mod policy;
+pub mod summary;
+
+use self::budget::{Fill, ROOM};
+use self::output::Output;
+use self::policy::Settings;
+use self::policy::{Reasons, Trace};
+use crate::dedupe::Judging;
+use crate::dedupe::rules::RuleSet;
+use crate::input::messages::{Halt, Messages};
+use crate::json::value::Value;
+use crate::pairing::Walk;
+use crate::pairing::block::Entry;
+use crate::text::piece::Piece;
+
+/// What became of the blocks that were walked.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// How many blocks were walked.
+    pub walked: usize,
+    /// Whether the walk came to the beginning of the conversation.
+    pub walked_all: bool,
+    /// How many blocks are shown.
+    pub shown: usize,
+    /// How many of them are cut.
+    pub cut: usize,
+    /// How many had no room.
+    pub left_out: usize,
+    /// How many are superseded, by reason.
+    pub superseded: Reasons,
+    /// How many were kept out, by reason.
+    pub excluded: Reasons,
+    /// Calls without result.
+    pub orphan_calls: usize,
+    /// Results without call.
+    pub orphan_results: usize,
+    /// Results for calls that were answered.
+    pub duplicate_results: usize,
+    /// Records that were written twice.
+    pub repeated_records: usize,
+    /// Blocks that failed.
+    pub errors: usize,
+    /// The characters of all results.
+    pub chars_before: usize,
+    /// The characters of the context.
+    pub chars_after: usize,
+    /// Whether the summary was cut.
+    pub summary_cut: bool,
+    /// Whether the total was too small for anything.
+    pub budget_too_small: bool,
+    /// The tokens of the context, where the total counts them.
+    pub tokens_after: Option<usize>,
+    /// Those of each shown block, with the position of its message, as they stand in the context.
+    pub block_tokens: Vec<(usize, usize)>,
+}
+
+/// A context, what became of the blocks, and their fates where they were asked for.
+#[derive(Debug)]
+pub struct Carried<'a> {
+    /// The context.
+    pub output: Output<'a>,
+    /// What became of the blocks.
+    pub counts: Counts,
+    /// The fate of each block.
+    pub trace: Trace,
+}
+
+/// The context of a conversation.
+pub fn carry<'a, M: Messages<'a>>(
+    messages: M,
+    summary: &Piece<'_>,
+    settings: &Settings,
+    rules: &RuleSet,
+    is_traced: bool,
+) -> Result<Carried<'a>, Halt<M::Error>> {
+    let mut following = Walk::following(&messages);
+    let mut carried = carry_walked(&mut following, summary, settings, rules, is_traced)?;
+    if !following.is_sure() {
+        carried = carry_walked(&mut Walk::new(&messages), summary, settings, rules, is_traced)?;
+    }
+    for (position, _) in &mut carried.counts.block_tokens {
+        *position = messages.number(*position);
+    }
+    Ok(carried)
+}
+
+/// What [`carry`] makes of a walk.
+fn carry_walked<'a, M: Messages<'a>>(
+    walk: &mut Walk<'a, M>,
+    summary: &Piece<'_>,
+    settings: &Settings,
+    rules: &RuleSet,
+    is_traced: bool,
+) -> Result<Carried<'a>, Halt<M::Error>> {
+    let mut job = Job {
+        fill: Fill::new(settings, summary, is_traced),
+        judging: Judging::with_room(rules, ROOM),
+        counts: Counts::default(),
+    };
+    if rules.keeps_first {
+        let mut entries = Vec::new();
+        while let Some(mut entry) = walk.next_entry()? {
+            if job.watch(&mut entry) {
+                entries.push(entry);
+            }
+        }
+        job.judging.find_firsts(&mut entries);
+        for entry in entries {
+            job.take(entry);
+            if job.fill.is_done {
+                break;
+            }
+        }
+    } else {
+        while let Some(mut entry) = walk.next_entry()? {
+            if job.watch(&mut entry) {
+                job.take(entry);
+                if job.fill.is_done {
+                    break;
+                }
+            }
+        }
+    }
+    Ok(job.finish(walk))
+}
+
+struct Job<'a, 's, V> {
+    fill: Fill<'a, 's, V>,
+    judging: Judging<'a, 's>,
+    counts: Counts,
+}
+
+impl<'a, V: Value<'a>> Job<'a, '_, V> {
+    /// Count an entry; whether it stands on the active branch.
+    fn watch(&mut self, entry: &mut Entry<'a, V>) -> bool {
+        let counts = &mut self.counts;
+        entry.age = counts.walked;
+        counts.walked += 1;
+        if entry.result.is_none() {
+            counts.orphan_calls += 1;
+        } else {
+            counts.chars_before += entry.text.len();
+            counts.errors += usize::from(entry.is_error());
+            counts.orphan_results += usize::from(entry.call.is_none());
+        }
+        if !entry.is_active {
+            self.fill.exclude(entry.age, inactive_reason(entry));
+        }
+        entry.is_active
+    }
+
+    fn take(&mut self, mut entry: Entry<'a, V>) {
+        let judgement = self.judging.judge(&mut entry);
+        if let Some(newest) = judgement.counted_by {
+            self.fill.count(newest);
+        }
+        match judgement.reason {
+            Some(reason) => self.fill.supersede(entry.age, reason),
+            None => self.fill.offer(entry),
+        }
+    }
+
+    fn finish<M: Messages<'a>>(mut self, walk: &Walk<'a, M>) -> Carried<'a> {
+        let output = self.fill.finish();
+        let counts = Counts {
+            walked_all: !self.fill.is_done,
+            shown: self.fill.shown,
+            cut: self.fill.cut,
+            left_out: self.fill.left_out,
+            superseded: std::mem::take(&mut self.fill.superseded),
+            excluded: std::mem::take(&mut self.fill.excluded),
+            duplicate_results: walk.duplicate_results,
+            repeated_records: walk.repeated_records(),
+            chars_after: output.len(),
+            summary_cut: self.fill.summary_cut,
+            budget_too_small: self.fill.budget_too_small,
+            tokens_after: self.fill.tokens,
+            block_tokens: std::mem::take(&mut self.fill.block_tokens),
+            ..self.counts
+        };
+        Carried { output, counts, trace: self.fill.take_trace() }
+    }
+}
+
+/// Why a block that is not on the active branch is not carried.
+pub fn inactive_reason<V>(entry: &Entry<'_, V>) -> &'static str {
+    if entry.scope.is_empty() { "other_branch" } else { "side_chain" }
+}
+
+/// The context of entries that were deduplicated before, newest first; each with the ages of the older ones that
+/// its heading counts.
+#[must_use]
+pub fn format<'a, V: Value<'a>>(
+    entries: Vec<(Entry<'a, V>, Vec<usize>)>,
+    summary: &Piece<'_>,
+    settings: &Settings,
+    rules: &RuleSet,
+) -> Output<'a> {
+    let mut fill = Fill::new(settings, summary, false);
+    let judging = Judging::new(rules);
+    let mut counts: Vec<(usize, usize)> =
+        entries.iter().flat_map(|(entry, earlier)| earlier.iter().map(|age| (*age, entry.order))).collect();
+    counts.sort_by_key(|(age, _)| *age);
+    let mut counts = counts.into_iter().peekable();
+    for (mut entry, _) in entries {
+        while let Some((_, newest)) = counts.next_if(|(age, _)| *age <= entry.order) {
+            fill.count(newest);
+        }
+        if entry.is_active {
+            let is_stale = entry.is_stale;
+            judging.prepare(&mut entry);
+            entry.is_stale = is_stale;
+            fill.offer(entry);
+        } else {
+            fill.exclude(entry.age, inactive_reason(&entry));
+        }
+        if fill.is_done {
+            break;
+        }
+    }
+    counts.for_each(|(_, newest)| fill.count(newest));
+    fill.finish()
+}

@@ -1,0 +1,288 @@
+//! The rule that a tool's name falls under, and the built-in rules: `_data/default_rules.json`.
+//!
+//! A name is matched without regard to ASCII case, whole and behind `mcp__server__`; what UTF-8 cannot hold matches
+//! as U+FFFD. The first rule that matches decides; a user's rules come before the built-in ones.
+
+use std::borrow::Cow;
+use std::sync::LazyLock;
+
+use ahash::AHashMap;
+
+use crate::json::value::{Key, Value, items, names};
+use crate::pairing::block::Kind;
+use crate::text::piece::Piece;
+use crate::text::{OwnedText, Text};
+
+/// Which blocks of one key stay.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KeepBlock {
+    /// The last.
+    Last,
+    /// All.
+    All,
+    /// The first.
+    First,
+    /// None: they are carried nowhere.
+    None,
+}
+
+/// The name of a key argument, looked up once.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RuleKey {
+    name: OwnedText,
+    number: Option<usize>,
+}
+
+impl RuleKey {
+    /// The key argument of this name.
+    #[must_use]
+    pub fn new(name: Text<'_>) -> Self {
+        Self { name: name.into(), number: Key::named(name).number }
+    }
+
+    /// The key as a door takes it.
+    #[must_use]
+    pub fn key(&self) -> Key<'_> {
+        Key { name: self.name.as_text(), number: self.number }
+    }
+}
+
+/// What supersedes what, for some tools.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rule {
+    /// Names; `*` and `?` are wildcards, `editor:view` is the tool called with that command.
+    pub tools: Vec<String>,
+    /// What the tools do.
+    pub kind: Kind,
+    /// The arguments that tell blocks apart.
+    pub key: Vec<RuleKey>,
+    /// Which blocks of one key stay.
+    pub keep: KeepBlock,
+    /// The limit on one result of these tools, in place of the policy's.
+    pub max_result_chars: Option<usize>,
+}
+
+/// What applies where no rule matches.
+pub static OTHER: Rule =
+    Rule { tools: Vec::new(), kind: Kind::Other, key: Vec::new(), keep: KeepBlock::All, max_result_chars: None };
+
+/// Longer names are put into lower case in an allocation of their own.
+const LONGEST_NAME: usize = 64;
+
+static DEFAULT: LazyLock<RuleSet> = LazyLock::new(|| RuleSet::new(Vec::new(), false));
+
+/// Rules, compiled for look-up by name.
+#[derive(Debug)]
+pub struct RuleSet {
+    /// Whether every edit of a file is kept until the file is written or wholly read again.
+    pub is_careful: bool,
+    /// Whether a rule keeps the first block of a key.
+    pub keeps_first: bool,
+    rules: Vec<Rule>,
+    exact: AHashMap<String, usize>,
+    globs: Vec<(String, usize)>,
+    subcommands: AHashMap<String, AHashMap<String, usize>>,
+}
+
+impl RuleSet {
+    /// A user's rules, and behind them the built-in ones.
+    #[must_use]
+    pub fn new(given: Vec<Rule>, is_careful: bool) -> Self {
+        let mut rules = given;
+        rules.extend(default_rules());
+        rules.push(OTHER.clone());
+        let mut set = Self {
+            is_careful,
+            keeps_first: rules.iter().any(|rule| rule.keep == KeepBlock::First),
+            rules: Vec::new(),
+            exact: AHashMap::new(),
+            globs: Vec::new(),
+            subcommands: AHashMap::new(),
+        };
+        for (number, rule) in rules.iter().enumerate() {
+            for pattern in &rule.tools {
+                set.add(&pattern.to_ascii_lowercase(), number);
+            }
+        }
+        set.rules = rules;
+        set
+    }
+
+    /// The built-in rules.
+    #[must_use]
+    pub fn built_in() -> &'static Self {
+        &DEFAULT
+    }
+
+    /// Whether it is the first rule that a call of the tool `name` falls under.
+    pub(crate) fn is_first<'a, V: Value<'a>>(&self, name: Text<'a>, input: Option<V>) -> bool {
+        self.rules.first().is_some_and(|first| std::ptr::eq(first, self.find(name, input)))
+    }
+
+    fn add(&mut self, pattern: &str, number: usize) {
+        if pattern.contains(['*', '?']) {
+            self.globs.push((pattern.to_owned(), number));
+        } else if let Some((name, command)) = pattern.split_once(':') {
+            self.subcommands.entry(name.to_owned()).or_default().entry(command.to_owned()).or_insert(number);
+        } else {
+            self.exact.entry(pattern.to_owned()).or_insert(number);
+        }
+    }
+
+    /// The rule for a call of the tool `name`.
+    pub fn find<'a, V: Value<'a>>(&self, name: Text<'a>, input: Option<V>) -> &Rule {
+        let mut room = [0; LONGEST_NAME];
+        let lower = &*lowered(name, &mut room);
+        let mut number = self.rules.len() - 1;
+        for form in [Some(lower), behind_server(lower)].into_iter().flatten() {
+            if let Some(exact) = self.exact.get(form) {
+                number = number.min(*exact);
+            }
+            for (pattern, candidate) in &self.globs {
+                if *candidate < number && glob_matches(pattern, form) {
+                    number = *candidate;
+                }
+            }
+            if let Some(commands) = self.subcommands.get(form)
+                && let Some(command) = input.and_then(|input| input.get(names::COMMAND)).and_then(Value::text)
+                && let Some(candidate) = commands.get(&command.to_utf8().to_ascii_lowercase())
+            {
+                number = number.min(*candidate);
+            }
+        }
+        self.rules.get(number).unwrap_or(&OTHER)
+    }
+}
+
+/// Whether a tool's name is this one, which is in lower case, as a rule would match it.
+pub(crate) fn is_named(name: Text<'_>, wanted: &str) -> bool {
+    let mut room = [0; LONGEST_NAME];
+    let lower = &*lowered(name, &mut room);
+    lower == wanted || behind_server(lower) == Some(wanted)
+}
+
+/// A name in lower case.
+fn lowered<'r>(name: Text<'_>, room: &'r mut [u8; LONGEST_NAME]) -> Cow<'r, str> {
+    lower_ascii(name, room).map_or_else(|| Cow::Owned(name.to_utf8().to_ascii_lowercase()), Cow::Borrowed)
+}
+
+/// A short ASCII name in lower case, without an allocation.
+fn lower_ascii<'r>(name: Text<'_>, room: &'r mut [u8; LONGEST_NAME]) -> Option<&'r str> {
+    let Text::Latin1(units) = name else { return None };
+    let own = room.get_mut(..units.len()).filter(|_| units.is_ascii())?;
+    own.copy_from_slice(units);
+    own.make_ascii_lowercase();
+    std::str::from_utf8(own).ok()
+}
+
+/// What stands behind `mcp__server__`.
+fn behind_server(name: &str) -> Option<&str> {
+    let (_, tool) = name.strip_prefix("mcp__")?.split_once("__")?;
+    (!tool.is_empty()).then_some(tool)
+}
+
+/// Whether `pattern` with its `*` and `?` matches the whole of `text`.
+fn glob_matches(pattern: &str, text: &str) -> bool {
+    let pattern: Vec<char> = pattern.chars().collect();
+    let text: Vec<char> = text.chars().collect();
+    let (mut at, mut place, mut star) = (0, 0, None);
+    while let Some(character) = text.get(at) {
+        match pattern.get(place) {
+            Some('*') => {
+                star = Some((place, at));
+                place += 1;
+            }
+            Some(own) if *own == '?' || own == character => {
+                place += 1;
+                at += 1;
+            }
+            _ => {
+                let Some((back, mark)) = star else { return false };
+                star = Some((back, mark + 1));
+                (place, at) = (back + 1, mark + 1);
+            }
+        }
+    }
+    pattern.iter().skip(place).all(|own| *own == '*')
+}
+
+/// What tells blocks of this rule apart: the first key argument that is there.
+pub fn key_value<'a, V: Value<'a>>(rule: &Rule, input: V) -> Option<Piece<'a>> {
+    for key in &rule.key {
+        let Some(value) = input.get(key.key()) else { continue };
+        if let Some(text) = value.text() {
+            if !text.is_empty() {
+                return Some(Piece::Borrowed(text));
+            }
+        } else if rule.kind == Kind::Command
+            && let Some(words) = value.list()
+        {
+            return command_line(words);
+        }
+    }
+    None
+}
+
+/// The command of an argument list: the script of `["bash", "-lc", script]`, else the words, quoted.
+fn command_line<'a, V: Value<'a>>(words: V) -> Option<Piece<'a>> {
+    let given: Vec<Text<'a>> = items(words).filter_map(Value::text).collect();
+    if given.is_empty() || given.len() != words.count() {
+        return None;
+    }
+    if let [_, option, script] = given.as_slice()
+        && (option.is("-c") || option.is("-lc"))
+    {
+        return Some(Piece::Borrowed(*script));
+    }
+    let mut line = OwnedText::default();
+    for (index, word) in given.iter().enumerate() {
+        if index > 0 {
+            line.push_ascii(" ");
+        }
+        push_quoted(&mut line, *word);
+    }
+    Some(Piece::own(line))
+}
+
+/// Add `word` as a shell takes it for one word.
+fn push_quoted(line: &mut OwnedText, word: Text<'_>) {
+    let is_safe = |code_point: u32| {
+        u8::try_from(code_point).is_ok_and(|byte| byte.is_ascii_alphanumeric() || b"_@%+=:,./-".contains(&byte))
+    };
+    if !word.is_empty() && (0..word.len()).all(|index| word.get(index).is_some_and(is_safe)) {
+        line.push(word);
+        return;
+    }
+    line.push_ascii("'");
+    let mut rest = word;
+    while let Some(quote) = rest.find(b'\'') {
+        line.push(rest.slice(0, quote));
+        line.push_ascii("'\"'\"'");
+        rest = rest.slice(quote + 1, rest.len());
+    }
+    line.push(rest);
+    line.push_ascii("'");
+}
+
+include!(concat!(env!("OUT_DIR"), "/default_rules.rs"));
+
+/// A rule of the table.
+pub(crate) struct BuiltIn {
+    tools: &'static [&'static str],
+    kind: Kind,
+    key: &'static [&'static str],
+    keep: KeepBlock,
+}
+
+/// The built-in rules.
+#[must_use]
+pub fn default_rules() -> Vec<Rule> {
+    let rules = RULES.iter().map(|rule| Rule {
+        tools: rule.tools.iter().map(|tool| (*tool).to_owned()).collect(),
+        kind: rule.kind,
+        key: rule.key.iter().map(|name| RuleKey::new(Text::ascii(name))).collect(),
+        keep: rule.keep,
+        max_result_chars: None,
+    });
+    rules.collect()
+}

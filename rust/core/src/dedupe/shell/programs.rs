@@ -1,0 +1,206 @@
+//! Programs that write, known by name, verb or option: `_data/shell.json`.
+//!
+//! Options are told from other words as getopt would: every argument is an option, an option's value, or another word.
+//! Shortened long names, dry runs and the targets of arguments are left out. A program or verb nobody listed reads.
+
+/// A program's name without its folder and, for a few, its version.
+pub(super) fn program_name(word: &str) -> &str {
+    let name = word.rsplit_once('/').map_or(word, |(_, name)| name);
+    let base = name.trim_end_matches(|letter: char| letter.is_ascii_digit() || letter == '.');
+    if VERSIONED.contains(&base) { base } else { name }
+}
+
+/// Whether a program that runs no other writes with these arguments.
+pub(super) fn writes(name: &str, arguments: &[&str]) -> bool {
+    if WRITERS.contains(&name) {
+        return true;
+    }
+    if let Some(spec) = find(PACKAGERS, name) {
+        return package_writes(name, arguments, spec);
+    }
+    if let Some(spec) = find(MANAGERS, name) {
+        let (verb, _) = verb_of(arguments, spec);
+        return !verb.is_empty() && !is_reading(verb);
+    }
+    match name {
+        "git" => git_writes(arguments),
+        "sed" | "gsed" => has_option(arguments, &SED_OPTIONS, SED_WRITING),
+        "perl" => has_any(&parse(arguments, &PERL_OPTIONS, true).0, PERL_WRITING),
+        "curl" => curl_writes(arguments),
+        "wget" => wget_writes(arguments),
+        "make" | "gmake" => {
+            let (_, targets) = parse(arguments, &MAKE_OPTIONS, false);
+            targets.iter().any(|target| MAKE_WRITING.contains(target))
+        }
+        _ => false,
+    }
+}
+
+/// A package manager, by its verb.
+fn package_writes(name: &str, arguments: &[&str], spec: &Spec) -> bool {
+    let (verb, _) = verb_of(arguments, spec);
+    PACKAGE_WRITING.contains(&verb) || (PACKAGE_SHORTENING.contains(&name) && PACKAGE_SHORT.contains(&verb))
+}
+
+/// Whether a verb of docker and its like reads; `list-units` counts as `list`.
+fn is_reading(verb: &str) -> bool {
+    let stem = verb.split_once('-').map_or(verb, |(stem, _)| stem);
+    READING.contains(&verb) || READING_STEMS.contains(&stem)
+}
+
+/// Git, by its verb; the verbs that also list, by what follows.
+fn git_writes(arguments: &[&str]) -> bool {
+    let (verb, rest) = verb_of(arguments, &GIT_OPTIONS);
+    match verb {
+        "branch" => has_option(&rest, &GIT_BRANCH_OPTIONS, GIT_BRANCH_WRITING),
+        "tag" => git_tag_writes(&rest),
+        "stash" => !matches!(verb_of(&rest, &PLAIN).0, "list" | "show"),
+        "worktree" => !matches!(verb_of(&rest, &PLAIN).0, "" | "list"),
+        _ => GIT_WRITING.contains(&verb),
+    }
+}
+
+/// `git tag` lists without a name or with an option that only a list takes.
+fn git_tag_writes(arguments: &[&str]) -> bool {
+    let (options, names) = parse(arguments, &GIT_TAG_OPTIONS, false);
+    has_any(&options, GIT_TAG_DELETING) || (!names.is_empty() && !has_any(&options, GIT_TAG_LISTING))
+}
+
+/// Whether curl sends something or saves to a file.
+fn curl_writes(arguments: &[&str]) -> bool {
+    let (options, _) = parse(arguments, &CURL_OPTIONS, false);
+    let (mut has_data, mut is_get) = (false, false);
+    for (option, value) in options {
+        match option {
+            "X" | "--request" if SENDING.contains(&value) => return true,
+            "o" | "--output" if value != "-" && writes_file(value) => return true,
+            _ if CURL_WRITING.contains(&option) => return true,
+            "G" | "--get" => is_get = true,
+            _ => has_data |= matches!(option, "d" | "--json") || option.starts_with("--data"),
+        }
+    }
+    has_data && !is_get
+}
+
+/// Whether wget sends something or saves to a file, which it does unless told otherwise.
+fn wget_writes(arguments: &[&str]) -> bool {
+    let (options, _) = parse(arguments, &WGET_OPTIONS, false);
+    let mut saves = true;
+    for (option, value) in options {
+        match option {
+            "--method" if SENDING.contains(&value) => return true,
+            _ if WGET_SENDING.contains(&option) => return true,
+            "O" | "--output-document" => saves = value != "-" && writes_file(value),
+            "--spider" => saves = false,
+            _ => {}
+        }
+    }
+    saves
+}
+
+/// Whether writing to a target changes a file; a process substitution reads as `>()`.
+pub(super) fn writes_file(target: &str) -> bool {
+    !DEVICES.contains(&target) && target != ">()" && !target.starts_with("/dev/fd/")
+}
+
+/// Options with their values: an option is a letter, or a long name with its dashes.
+pub(super) type Options<'a> = Vec<(&'a str, &'a str)>;
+
+/// The options with their values, and the other words. With `stops`, everything from the first
+/// other word on is one.
+pub(super) fn parse<'a>(arguments: &[&'a str], spec: &Spec, stops: bool) -> (Options<'a>, Vec<&'a str>) {
+    let mut options = Vec::new();
+    let mut others = Vec::new();
+    let mut words = arguments.iter().copied();
+    while let Some(word) = words.next() {
+        if !is_option(word) && stops {
+            others.push(word);
+        }
+        if word == "--" || (stops && !is_option(word)) {
+            others.extend(words);
+            break;
+        }
+        if !is_option(word) {
+            others.push(word);
+            continue;
+        }
+        let takes_next = if word.starts_with("--") {
+            let split = word.split_once('=');
+            options.push(split.unwrap_or((word, "")));
+            split.is_none() && spec.names.contains(&word)
+        } else {
+            parse_letters(word.get(1..).unwrap_or_default(), spec, &mut options)
+        };
+        let value = if takes_next { words.next() } else { None };
+        if let (Some(option), Some(value)) = (options.last_mut(), value) {
+            option.1 = value;
+        }
+    }
+    (options, others)
+}
+
+/// Whether a word is an option: `-x`, `--long`, `+x`.
+fn is_option(word: &str) -> bool {
+    word.len() > 1 && word.starts_with(['-', '+'])
+}
+
+/// Take a cluster of letters apart; whether the last one's value is the next word.
+fn parse_letters<'a>(letters: &'a str, spec: &Spec, options: &mut Options<'a>) -> bool {
+    for (index, letter) in letters.char_indices() {
+        let (option, rest) =
+            letters.get(index..).and_then(|tail| tail.split_at_checked(letter.len_utf8())).unwrap_or_default();
+        let is_valued = spec.valued.contains(letter);
+        if is_valued || spec.attached.contains(letter) {
+            options.push((option, rest));
+            return is_valued && rest.is_empty();
+        }
+        options.push((option, ""));
+    }
+    false
+}
+
+/// The first word that is no option, or the second where the first is a group of verbs; and the
+/// words behind it.
+pub(super) fn verb_of<'a>(arguments: &[&'a str], spec: &Spec) -> (&'a str, Vec<&'a str>) {
+    let (_, mut others) = parse(arguments, spec, true);
+    if others.first().is_some_and(|first| spec.groups.contains(first)) {
+        others = parse(others.get(1..).unwrap_or_default(), spec, true).1;
+    }
+    match others.split_first() {
+        Some((verb, rest)) => (verb, rest.to_vec()),
+        None => ("", Vec::new()),
+    }
+}
+
+/// Whether one of the named options is among those given.
+pub(super) fn has_any(options: &Options<'_>, names: Words) -> bool {
+    options.iter().any(|(option, _)| names.contains(option))
+}
+
+/// Whether one of the options is among the arguments, wherever it stands.
+pub(super) fn has_option(arguments: &[&str], spec: &Spec, names: Words) -> bool {
+    has_any(&parse(arguments, spec, false).0, names)
+}
+
+include!(concat!(env!("OUT_DIR"), "/shell.rs"));
+
+/// A list of words.
+pub(super) type Words = &'static [&'static str];
+
+/// How a program reads options: the letters that take a value (attached or the next word), the
+/// letters whose value is always attached, the long names that take the next word, and the first
+/// words after which the next one is the verb.
+pub(super) struct Spec {
+    pub(super) valued: &'static str,
+    pub(super) attached: &'static str,
+    pub(super) names: Words,
+    pub(super) groups: Words,
+}
+
+/// How a program reads options that nobody described: each stands for itself.
+pub(super) const PLAIN: Spec = Spec { valued: "", attached: "", names: &[], groups: &[] };
+
+/// What a list says of a program.
+pub(super) fn find(programs: &'static [(&'static str, Spec)], name: &str) -> Option<&'static Spec> {
+    programs.iter().find(|(own, _)| *own == name).map(|(_, spec)| spec)
+}

@@ -1,0 +1,75 @@
+//! Anthropic Messages: calls and results are blocks of the content. Claude Code and Cline write them too.
+//!
+//! What a server's tool gave (`web_search_tool_result` and others) is a result as any other.
+
+use super::message::{Said, Shape, ToolCall, ToolResult};
+use crate::json::value::{Key, Value, names, text_or_empty};
+use crate::json::value::{first_text, objects};
+use crate::text::Text;
+
+const NAME: &str = "anthropic";
+const RETURN_CODE: Key<'static> = Key::new("return_code");
+
+pub(crate) struct Anthropic;
+
+impl Shape for Anthropic {
+    fn read<'a, V: Value<'a>>(message: V, _: Option<V>, said: &mut Said<'a, V>) -> Option<&'static str> {
+        for block in objects(message.get(names::CONTENT)) {
+            let kind = text_or_empty(block.get(names::TYPE));
+            if is_result(kind) {
+                said.results.push(Self::to_result(block));
+            } else if is_call(kind) {
+                said.calls.push(Self::to_call(block));
+            }
+        }
+        (!said.is_empty()).then_some(NAME)
+    }
+
+    fn call<'a, V: Value<'a>>(wire: V) -> Option<ToolCall<'a, V>> {
+        is_call(text_or_empty(wire.get(names::TYPE))).then(|| Self::to_call(wire))
+    }
+
+    fn result<'a, V: Value<'a>>(wire: V) -> Option<ToolResult<'a, V>> {
+        is_result(text_or_empty(wire.get(names::TYPE))).then(|| Self::to_result(wire))
+    }
+}
+
+impl Anthropic {
+    fn to_call<'a, V: Value<'a>>(wire: V) -> ToolCall<'a, V> {
+        ToolCall {
+            wire,
+            call_id: text_or_empty(wire.get(names::ID)),
+            name: text_or_empty(wire.get(names::NAME)),
+            arguments: wire.get(names::INPUT),
+        }
+    }
+
+    fn to_result<'a, V: Value<'a>>(wire: V) -> ToolResult<'a, V> {
+        let content = wire.get(names::CONTENT);
+        ToolResult {
+            wire,
+            call_id: first_text(wire, [names::TOOL_USE_ID, names::TOOL_CALL_ID]),
+            name: text_or_empty(wire.get(names::NAME)),
+            content,
+            is_error: wire.get(names::IS_ERROR).is_some_and(Value::is_true) || is_server_error(content),
+        }
+    }
+}
+
+fn is_call(kind: Text<'_>) -> bool {
+    kind.is("tool_use") || kind.is("server_tool_use") || kind.is("mcp_tool_use")
+}
+
+fn is_result(kind: Text<'_>) -> bool {
+    kind.is("tool_result") || kind.ends_with("_tool_result")
+}
+
+/// Whether a server's tool gave an error in place of its results, or code that it ran failed.
+fn is_server_error<'a, V: Value<'a>>(content: Option<V>) -> bool {
+    let Some(content) = content.filter(|content| content.text_len().is_none() && content.list().is_none()) else {
+        return false;
+    };
+    let Some(error) = content.object() else { return false };
+    let has_failed = error.get(RETURN_CODE).and_then(Value::integer).is_some_and(|code| code != 0);
+    has_failed || text_or_empty(error.get(names::TYPE)).ends_with("_tool_result_error")
+}

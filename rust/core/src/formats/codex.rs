@@ -1,0 +1,37 @@
+//! Codex rollouts: records that hold an item of `OpenAI` Responses as their `payload`.
+//!
+//! The other kinds of records (`event_msg` and its mirror of outputs, `turn_context`, `compacted`) say nothing that the
+//! items don't. The older flat form, in which the records are the items, is read as Responses.
+
+use super::message::{Said, Shape, Spoken};
+use super::responses::Responses;
+use crate::json::value::{Value, names, text_or_empty};
+
+const NAME: &str = "codex";
+/// The kinds of records.
+const RECORDS: [&str; 6] = ["session_meta", "response_item", "turn_context", "compacted", "world_state", "event_msg"];
+
+pub(crate) struct Codex;
+
+impl Shape for Codex {
+    fn read<'a, V: Value<'a>>(message: V, role: Option<V>, said: &mut Said<'a, V>) -> Option<&'static str> {
+        let payload = message.get(names::PAYLOAD).filter(|_| role.is_none())?.object()?;
+        let kind = text_or_empty(message.get(names::TYPE));
+        if !RECORDS.iter().any(|name| kind.is(name)) {
+            return None;
+        }
+        if is_item(message) {
+            Responses::read(payload, None, said);
+        }
+        Some(NAME)
+    }
+
+    fn spoken<'a, V: Value<'a>>(message: V) -> Option<Spoken<'a, V>> {
+        let payload = message.get(names::PAYLOAD).filter(|_| is_item(message))?.object()?;
+        Some(Spoken { speaker: text_or_empty(payload.get(names::ROLE)), content: payload.get(names::CONTENT) })
+    }
+}
+
+fn is_item<'a, V: Value<'a>>(record: V) -> bool {
+    text_or_empty(record.get(names::TYPE)).is("response_item")
+}

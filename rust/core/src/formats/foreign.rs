@@ -1,0 +1,48 @@
+//! Messages that only an importer can read: the backend looks for certain keys, and halts where it meets one.
+//!
+//! The importers are in front of the backends, in Python (`toolcarry.importers`); the keys are in `importers/keys.txt`,
+//! which the reference reads, too.
+
+use std::sync::LazyLock;
+
+use crate::json::value::{Key, Value, names, objects, text_or_empty};
+use crate::text::Text;
+
+const KEYS_TEXT: &str = include_str!("../../../../python/toolcarry/importers/keys.txt");
+
+/// The keys of messages, calls and results that an importer may know.
+static KEYS: LazyLock<Vec<Key<'static>>> = LazyLock::new(|| {
+    let lines = KEYS_TEXT.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
+    lines.map(|name| Key::named(Text::ascii(name))).collect()
+});
+
+/// How the types of calls and results begin that are no request format's.
+const KINDS: [&str; 3] = ["tool_call", "server_tool_call", "invalid_tool_call"];
+
+/// Return whether a message is one of SWE-agent, which but for a member looks like `OpenAI` Chat.
+pub(crate) fn is_dialect<'a, V: Value<'a>>(message: V, role: Option<V>) -> bool {
+    let role = text_or_empty(role);
+    (role.is("tool") && message.has(names::TOOL_CALL_IDS)) || (role.is("assistant") && message.has(names::MESSAGE_TYPE))
+}
+
+/// Return whether a message that no format knows may be an importer's.
+pub(crate) fn is_foreign<'a, V: Value<'a>>(message: V, role: Option<V>) -> bool {
+    if role.is_some() && message.get(names::CONTENT).is_some() {
+        return false;
+    }
+    let is_record = || message.has(names::UUID) || message.get(names::MESSAGE).and_then(Value::object).is_some();
+    if role.is_none() && has_key(message) && !is_record() {
+        return true;
+    }
+    objects(message.get(names::PARTS)).any(|part| part.has(names::TYPE))
+}
+
+/// Return whether a call or a result that stands by itself may be an importer's.
+pub(crate) fn is_foreign_part<'a, V: Value<'a>>(wire: V) -> bool {
+    let kind = text_or_empty(wire.get(names::TYPE));
+    has_key(wire) || KINDS.iter().any(|start| kind.starts_with(start))
+}
+
+fn has_key<'a, V: Value<'a>>(object: V) -> bool {
+    KEYS.iter().any(|key| object.has(*key))
+}

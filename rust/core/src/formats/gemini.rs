@@ -1,0 +1,92 @@
+//! Gemini: parts that hold `functionCall` or `functionResponse`, often without ids.
+//!
+//! Code that ran on the server (`executableCode`, `codeExecutionResult`) and its tools (`toolCall`, `toolResponse`) are
+//! calls and results as any other.
+
+use super::message::{Said, Shape, Spoken, ToolCall, ToolResult};
+use crate::json::value::{Key, Value, names, text_or_empty};
+use crate::json::value::{first_text, objects};
+use crate::text::Text;
+
+const NAME: &str = "gemini";
+const OUTCOME: Key<'static> = Key::new("outcome");
+const CODE: Text<'static> = Text::ascii("code_execution");
+
+pub(crate) struct Gemini;
+
+impl Shape for Gemini {
+    fn read<'a, V: Value<'a>>(message: V, _: Option<V>, said: &mut Said<'a, V>) -> Option<&'static str> {
+        let parts = message.get(names::PARTS)?;
+        let mut seen = objects(Some(parts)).peekable();
+        if seen.peek().is_none() || seen.any(|part| part.has(names::TYPE)) {
+            return None;
+        }
+        for part in objects(Some(parts)) {
+            said.calls.extend(Self::call(part));
+            said.results.extend(Self::result(part));
+        }
+        Some(NAME)
+    }
+
+    fn call<'a, V: Value<'a>>(wire: V) -> Option<ToolCall<'a, V>> {
+        let used = member(wire, &[names::FUNCTION_CALL_CAMEL, names::FUNCTION_CALL, names::TOOL_CALL_CAMEL]);
+        if let Some(used) = used {
+            return Some(ToolCall {
+                wire,
+                call_id: text_or_empty(used.get(names::ID)),
+                name: tool_name(used),
+                arguments: used.get(names::ARGS),
+            });
+        }
+        let code = member(wire, &[names::EXECUTABLE_CODE_CAMEL, names::EXECUTABLE_CODE])?;
+        Some(ToolCall { wire, call_id: text_or_empty(code.get(names::ID)), name: CODE, arguments: Some(code) })
+    }
+
+    fn result<'a, V: Value<'a>>(wire: V) -> Option<ToolResult<'a, V>> {
+        let given =
+            member(wire, &[names::FUNCTION_RESPONSE_CAMEL, names::FUNCTION_RESPONSE, names::TOOL_RESPONSE_CAMEL]);
+        if let Some(given) = given {
+            let (content, is_error) = answer_of(given);
+            let call_id = text_or_empty(given.get(names::ID));
+            return Some(ToolResult { wire, call_id, name: tool_name(given), content, is_error });
+        }
+        let ran = member(wire, &[names::CODE_EXECUTION_RESULT_CAMEL, names::CODE_EXECUTION_RESULT])?;
+        let outcome = text_or_empty(ran.get(OUTCOME));
+        Some(ToolResult {
+            wire,
+            call_id: text_or_empty(ran.get(names::ID)),
+            name: CODE,
+            content: ran.get(names::OUTPUT),
+            is_error: outcome.is("OUTCOME_FAILED") || outcome.is("OUTCOME_DEADLINE_EXCEEDED"),
+        })
+    }
+
+    fn spoken<'a, V: Value<'a>>(message: V) -> Option<Spoken<'a, V>> {
+        let parts = message.get(names::PARTS)?.list()?;
+        let role = message.get(names::ROLE);
+        let speaker = if role.is_none() { Text::ascii("user") } else { text_or_empty(role) };
+        Some(Spoken { speaker, content: Some(parts) })
+    }
+}
+
+/// The first member of these names that is there, where it is an object.
+fn member<'a, V: Value<'a>>(wire: V, keys: &[Key<'static>]) -> Option<V> {
+    keys.iter().find_map(|key| wire.get(*key))?.object()
+}
+
+fn tool_name<'a, V: Value<'a>>(held: V) -> Text<'a> {
+    first_text(held, [names::NAME, names::TOOL_TYPE])
+}
+
+/// What a function gave back, and whether that is an error.
+fn answer_of<'a, V: Value<'a>>(given: V) -> (Option<V>, bool) {
+    let response = given.get(names::RESPONSE);
+    let held = response.and_then(Value::object);
+    let is_error = held.is_some_and(|held| held.get(names::ERROR).is_some());
+    if given.get(names::PARTS).and_then(Value::list).is_some_and(|parts| parts.count() > 0) {
+        return (Some(given.under(names::FUNCTION_RESPONSE_CAMEL)), is_error); // media beside the answer
+    }
+    let Some(held) = held else { return (response, false) };
+    let only = [names::OUTPUT, names::RESULT, names::ERROR].iter().find_map(|key| held.get(*key));
+    (only.filter(|_| held.size() == 1).or(Some(held)), is_error)
+}

@@ -1,0 +1,151 @@
+//! `OpenAI` Responses: calls and results are items of their own, named by their type.
+//!
+//! A tool that runs on the server (`web_search_call`, `mcp_call`) has its call and its result in one item.
+//! A `reasoning` item says nothing here; it stays with its call where items are moved.
+
+use super::message::{Said, Shape, ToolCall, ToolResult};
+use crate::json::value::{Key, Value, names, text_or_empty};
+use crate::json::value::{first_text, items};
+use crate::text::Text;
+
+const NAME: &str = "openai-responses";
+const OPERATION: Key<'static> = Key::new("operation");
+const OUTPUTS: Key<'static> = Key::new("outputs");
+const QUERIES: Key<'static> = Key::new("queries");
+const CODE: Key<'static> = Key::new("code");
+const PROMPT: Key<'static> = Key::new("prompt");
+const METADATA: Key<'static> = Key::new("metadata");
+const EXIT_CODE: Key<'static> = Key::new("exit_code");
+const OUTCOME: Key<'static> = Key::new("outcome");
+const TOOLS: Key<'static> = Key::new("tools");
+/// The calls whose results are items of their own. What is of another kind is a call by its `call_id`.
+const ON_CLIENT: [&str; 7] = [
+    "function_call",
+    "custom_tool_call",
+    "local_shell_call",
+    "shell_call",
+    "apply_patch_call",
+    "computer_call",
+    "tool_search_call",
+];
+/// Calls whose type says nothing of their tool.
+const NAMED: [&str; 2] = ["function_call", "custom_tool_call"];
+const NO_CALLS: [&str; 3] = ["reasoning", "item_reference", "mcp_list_tools"];
+/// The calls that hold their results: where the arguments stand, and what came back.
+const ON_SERVER: [(&str, Key<'static>, Key<'static>); 5] = [
+    ("web_search_call", names::ACTION, names::RESULTS),
+    ("file_search_call", QUERIES, names::RESULTS),
+    ("code_interpreter_call", CODE, OUTPUTS),
+    ("image_generation_call", PROMPT, names::RESULT),
+    ("mcp_call", names::ARGUMENTS, names::OUTPUT),
+];
+/// Arguments that are no object: one is made of them, under their own name.
+const WRAPPED: [Key<'static>; 3] = [QUERIES, CODE, PROMPT];
+
+const MOST_EXIT_CODE: u64 = 1 << 32;
+
+pub(crate) struct Responses;
+
+impl Shape for Responses {
+    fn read<'a, V: Value<'a>>(message: V, role: Option<V>, said: &mut Said<'a, V>) -> Option<&'static str> {
+        if role.is_some() {
+            return None;
+        }
+        let kind = message.get(names::TYPE).and_then(Value::text)?;
+        if NO_CALLS.iter().any(|name| kind.is(name)) {
+            return Some(NAME);
+        }
+        said.calls.extend(Self::call(message));
+        said.results.extend(Self::result(message));
+        (!said.is_empty()).then_some(NAME)
+    }
+
+    fn call<'a, V: Value<'a>>(wire: V) -> Option<ToolCall<'a, V>> {
+        let kind = text_or_empty(wire.get(names::TYPE));
+        let is_known = on_server(kind).is_some() || ON_CLIENT.iter().any(|name| kind.is(name));
+        if !(is_known || kind.ends_with("_call") && wire.has(names::CALL_ID)) {
+            return None;
+        }
+        let name = tool_name(wire, kind);
+        Some(ToolCall { wire, call_id: item_id(wire), name, arguments: arguments(wire, kind) })
+    }
+
+    fn result<'a, V: Value<'a>>(wire: V) -> Option<ToolResult<'a, V>> {
+        let kind = text_or_empty(wire.get(names::TYPE));
+        if let Some((_, _, key)) = on_server(kind) {
+            return Some(server_result(wire, kind, *key));
+        }
+        if !kind.ends_with("_call_output") && !kind.ends_with("tool_search_output") {
+            return None;
+        }
+        let output = wire.get(names::OUTPUT).or_else(|| wire.get(TOOLS));
+        let (content, has_failed) = output.and_then(unpacked).unwrap_or((output, false));
+        let is_broken = || {
+            kind.is("shell_call_output") && output.and_then(Value::list).is_some_and(|list| items(list).any(has_broken))
+        };
+        let is_error = has_failed || is_broken() || text_or_empty(wire.get(names::STATUS)).is("failed");
+        let name = text_or_empty(wire.get(names::NAME));
+        Some(ToolResult { wire, call_id: item_id(wire), name, content, is_error })
+    }
+}
+
+/// The name of the tool; of one that has none, its type says it.
+fn tool_name<'a, V: Value<'a>>(wire: V, kind: Text<'a>) -> Text<'a> {
+    let name = text_or_empty(wire.get(names::NAME));
+    let is_named = !name.is_empty() || NAMED.iter().any(|name| kind.is(name));
+    if is_named { name } else { kind.without_suffix("_call") }
+}
+
+fn on_server(kind: Text<'_>) -> Option<&'static (&'static str, Key<'static>, Key<'static>)> {
+    ON_SERVER.iter().find(|(name, ..)| kind.is(name))
+}
+
+/// What a call was given.
+fn arguments<'a, V: Value<'a>>(wire: V, kind: Text<'a>) -> Option<V> {
+    if let Some((_, key, _)) = on_server(kind) {
+        let given = wire.get(*key)?;
+        return Some(if WRAPPED.contains(key) { given.under(*key) } else { given });
+    }
+    if kind.is("custom_tool_call") {
+        return Some(wire.get(names::INPUT)?.under(names::INPUT)); // no JSON, even where it looks like it
+    }
+    [names::ARGUMENTS, names::ACTION, OPERATION, names::INPUT].iter().find_map(|key| wire.get(*key))
+}
+
+fn server_result<'a, V: Value<'a>>(wire: V, kind: Text<'a>, key: Key<'static>) -> ToolResult<'a, V> {
+    let error = wire.get(names::ERROR);
+    let found = wire.get(key).map(|found| {
+        let is_image = kind.is("image_generation_call") && found.text_len().is_some();
+        if is_image { found.under(names::DATA).under(names::IMAGE) } else { found }
+    });
+    let status = text_or_empty(wire.get(names::STATUS));
+    let is_error = error.is_some() || status.is("failed") || status.is("incomplete");
+    ToolResult { wire, call_id: item_id(wire), name: tool_name(wire, kind), content: error.or(found), is_error }
+}
+
+/// What Codex writes as JSON, `{"output": ..., "metadata": {"exit_code": ...}}`, and whether that failed.
+fn unpacked<'a, V: Value<'a>>(output: V) -> Option<(Option<V>, bool)> {
+    if !output.text_start(1)?.is("{") {
+        return None;
+    }
+    let held = output.arguments();
+    let text = held.get(names::OUTPUT).filter(|text| text.text_len().is_some())?;
+    Some((Some(text), exit_code_of(held.get(METADATA)?)? != 0))
+}
+
+/// Whether a command of a shell failed, or took too long.
+fn has_broken<'a, V: Value<'a>>(item: V) -> bool {
+    let Some(outcome) = item.object().and_then(|item| item.get(OUTCOME)) else { return false };
+    let kind = outcome.object().and_then(|outcome| outcome.get(names::TYPE));
+    text_or_empty(kind).is("timeout") || exit_code_of(outcome).is_some_and(|code| code != 0)
+}
+
+/// An exit code, unless it is a number that no system gives.
+fn exit_code_of<'a, V: Value<'a>>(holder: V) -> Option<i64> {
+    holder.object()?.get(EXIT_CODE)?.integer().filter(|code| code.unsigned_abs() <= MOST_EXIT_CODE)
+}
+
+/// The id by which a call and its result are paired: `call_id`, where there is one.
+fn item_id<'a, V: Value<'a>>(wire: V) -> Text<'a> {
+    first_text(wire, [names::CALL_ID, names::ID])
+}

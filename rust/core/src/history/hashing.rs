@@ -1,0 +1,170 @@
+//! The hashes that prove a commit of the canonical history: tagged SHA-256 over canonical bytes.
+
+use memchr::memchr2_iter;
+use sha2::{Digest, Sha256};
+
+use crate::text::graphemes::CodePoint;
+use crate::text::{Text, on_units};
+
+const CONTENT: &[u8] = b"toolcarry content 1\n";
+const COMMIT: &[u8] = b"toolcarry commit 1\n";
+const SEAL: &[u8] = b"toolcarry seal 1\n";
+
+/// Bytes of a seal.
+pub const SEAL_SIZE: usize = 16;
+
+/// The address of a content.
+#[must_use]
+pub fn content_hash(content: &[u8]) -> [u8; 32] {
+    Sha256::new_with_prefix(CONTENT).chain_update(content).finalize().into()
+}
+
+/// The hash of a commit with this parent (empty: none), role, hash of its content, and canonical metadata.
+#[must_use]
+pub fn commit_hash(parent: &[u8], role: &str, content: &[u8], metadata: &[u8]) -> [u8; 32] {
+    let mut hasher = Sha256::new_with_prefix(COMMIT);
+    for part in [parent, role.as_bytes(), content, metadata] {
+        hasher.update(length(part));
+        hasher.update(part);
+    }
+    hasher.finalize().into()
+}
+
+/// What every seal of a conversation begins with.
+#[derive(Clone, Debug)]
+pub struct Sealer(Sha256);
+
+/// The columns that the hash of a commit leaves out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// From 1 on.
+    pub sequence: u64,
+    /// What the commit is.
+    pub kind: u64,
+    /// Of its content.
+    pub token_count: u64,
+    /// Microseconds since 1970.
+    pub created_at: i64,
+}
+
+impl Sealer {
+    /// For a conversation of a tenant.
+    #[must_use]
+    pub fn new(tenant: &str, conversation: &str) -> Self {
+        let mut hasher = Sha256::new_with_prefix(SEAL);
+        for name in [tenant, conversation] {
+            hasher.update(length(name.as_bytes()));
+            hasher.update(name);
+        }
+        Self(hasher)
+    }
+
+    /// The seal of a commit in its place.
+    #[must_use]
+    pub fn seal(&self, place: Place, commit: &[u8]) -> [u8; SEAL_SIZE] {
+        let mut hasher = self.0.clone();
+        for number in [place.sequence, place.kind, place.token_count] {
+            hasher.update(number.to_be_bytes());
+        }
+        hasher.update(place.created_at.to_be_bytes());
+        hasher.update(commit);
+        let whole: [u8; 32] = hasher.finalize().into();
+        let mut seal = [0; SEAL_SIZE];
+        seal.iter_mut().zip(whole).for_each(|(own, byte)| *own = byte);
+        seal
+    }
+}
+
+fn length(part: &[u8]) -> [u8; 8] {
+    (part.len() as u64).to_be_bytes()
+}
+
+/// Of which every mark of a cut has one, and where in each the letter is that all of them have.
+const CUT_WORDS: [(&[u8], usize); 3] = [(b"truncated", 4), (b"[toolcarry: ", 5), (b"clipped", 0)];
+
+/// Whether one of the words that say of a text that it was cut stands in it, in whatever case.
+#[must_use]
+pub fn has_cut_word(text: Text<'_>) -> bool {
+    match text {
+        Text::Latin1(units) => memchr2_iter(b'c', b'C', units).any(|place| is_cut_word(units, place)),
+        _ => on_units!(text, units => {
+            let is_letter = |unit: u32| unit | 0x20 == u32::from(b'c');
+            (0..units.len()).any(|place| {
+                units.get(place).is_some_and(|unit| is_letter(unit.code_point())) && is_cut_word(units, place)
+            })
+        }),
+    }
+}
+
+/// Whether one of the words stands where this is its letter.
+fn is_cut_word<C: CodePoint>(units: &[C], place: usize) -> bool {
+    CUT_WORDS.iter().any(|(word, letter)| {
+        let found = place.checked_sub(*letter).and_then(|start| units.get(start..start + word.len()));
+        found.is_some_and(|found| {
+            let folded = found.iter().map(|unit| u8::try_from(unit.code_point()).unwrap_or(0).to_ascii_lowercase());
+            folded.eq(word.iter().copied())
+        })
+    })
+}
+
+/// Write a text as JSON in ASCII, between quotes.
+pub fn write_text(text: Text<'_>, to: &mut Vec<u8>) {
+    to.push(b'"');
+    match text {
+        Text::Latin1(units) if units.is_ascii() => {
+            let mut rest = units;
+            while !rest.is_empty() {
+                let (plain, behind) = rest.split_at(plain_length(rest));
+                to.extend_from_slice(plain);
+                let Some((byte, behind)) = behind.split_first() else { break };
+                escape(u32::from(*byte), to);
+                rest = behind;
+            }
+        }
+        _ => on_units!(text, units => units.iter().for_each(|unit| escape(unit.code_point(), to))),
+    }
+    to.push(b'"');
+}
+
+/// How many of the first bytes stand for themselves; they are looked at some at once.
+fn plain_length(bytes: &[u8]) -> usize {
+    let is_plain = |byte: &u8| is_plain(u32::from(*byte));
+    let blocks = bytes.chunks_exact(16).take_while(|block| block.iter().fold(true, |all, byte| all & is_plain(byte)));
+    let whole = 16 * blocks.count();
+    whole + bytes.iter().skip(whole).take_while(|byte| is_plain(byte)).count()
+}
+
+/// Whether a character stands for itself.
+#[inline(always)]
+fn is_plain(code_point: u32) -> bool {
+    matches!(code_point, 0x20..0x7F) & (code_point != 0x22) & (code_point != 0x5C)
+}
+
+/// Write a character, as its escape where it has one.
+fn escape(code_point: u32, to: &mut Vec<u8>) {
+    match u8::try_from(code_point) {
+        Ok(byte) if is_plain(code_point) => to.push(byte),
+        Ok(byte @ (b'"' | b'\\')) => to.extend([b'\\', byte]),
+        Ok(0x08) => to.extend(b"\\b"),
+        Ok(0x0C) => to.extend(b"\\f"),
+        Ok(b'\n') => to.extend(b"\\n"),
+        Ok(b'\r') => to.extend(b"\\r"),
+        Ok(b'\t') => to.extend(b"\\t"),
+        _ => match code_point.checked_sub(0x1_0000) {
+            Some(above) => {
+                write_unit(0xD800 | above >> 10, to);
+                write_unit(0xDC00 | above & 0x3FF, to);
+            }
+            None => write_unit(code_point, to),
+        },
+    }
+}
+
+/// Write sixteen bits as `\uXXXX`.
+fn write_unit(unit: u32, to: &mut Vec<u8>) {
+    to.extend(b"\\u");
+    for shift in [12, 8, 4, 0] {
+        let digit = u8::try_from(unit >> shift & 0xF).unwrap_or(0);
+        to.push(if digit < 10 { b'0' + digit } else { b'a' - 10 + digit });
+    }
+}

@@ -1,0 +1,6 @@
+//! The parts of a stored history: [`hashing`] of messages, the lines of session files ([`session_lines`]), and changes of a
+//! message's metadata ([`metadata_delta`]).
+
+pub mod hashing;
+pub mod metadata_delta;
+pub mod session_lines;

@@ -1,0 +1,173 @@
+//! The lines of a session file as the parts that commits are made of.
+
+use bumpalo::Bump;
+
+use super::hashing::{has_cut_word, write_text};
+use crate::content::spoken_content;
+use crate::content::{Content, result_content};
+use crate::formats::message::{Said, ToolCall};
+use crate::formats::{read_message, read_spoken, speaker_of};
+use crate::input::messages::NeedsImport;
+use crate::json::scanned::{Scanned, Written};
+use crate::json::value::{Value, names};
+use crate::text::piece::Piece;
+use crate::text::{OwnedText, Text};
+use crate::tokens::Encoding;
+
+/// Who speaks where the host does.
+const SYSTEMS: [&str; 2] = ["system", "developer"];
+
+/// What one commit has of a line.
+#[derive(Debug)]
+pub struct Part {
+    /// What the part is.
+    pub what: What,
+    /// Who said it.
+    pub role: &'static str,
+    /// Of its text.
+    pub tokens: usize,
+}
+
+/// What a part is, with what its kind alone has.
+#[derive(Debug)]
+pub enum What {
+    /// Words.
+    Message,
+    /// What the model said with these calls: each with its id and its name; and all of them as canonical bytes.
+    Calls(Vec<[OwnedText; 2]>, Vec<u8>),
+    /// What came back.
+    Result {
+        /// Of the call.
+        call_id: OwnedText,
+        /// Of the tool; may be empty.
+        name: OwnedText,
+        /// Whether the tool failed.
+        is_error: bool,
+        /// The text, where it may hold a mark of a cut.
+        suspect: Option<OwnedText>,
+    },
+}
+
+/// What only the reference can read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Unread;
+
+/// The parts of a line; nothing where it is blank. A mark of a cut is looked for so many characters from either end.
+pub fn read_line(line: &[u8], ends: usize, encoding: &Encoding, bump: &Bump) -> Result<Option<Vec<Part>>, Unread> {
+    if line.iter().all(|byte| matches!(byte, b' ' | 0x09..=0x0D)) {
+        return Ok(None);
+    }
+    let record = Scanned::parse(line, bump).ok().and_then(Value::object).ok_or(Unread)?;
+    let is_held = record.get(names::ROLE).is_none() && (record.has(names::UUID) || record.has(names::MESSAGE));
+    let held = record.get(names::MESSAGE).filter(|_| is_held).and_then(Value::object);
+    let message = held.filter(|held| held.size() > 0).unwrap_or(record);
+    let mut said = Said::default();
+    read_message(message, message.get(names::ROLE), &mut said).map_err(|NeedsImport| Unread)?;
+    let count = |text: &Piece<'_>| encoding.count_text(text.text());
+    let results = said.results.iter().map(|result| {
+        let text = result_content(result.content).whole();
+        let what = What::Result {
+            call_id: OwnedText::from(result.call_id),
+            name: OwnedText::from(result.name),
+            is_error: result.is_error,
+            suspect: is_suspect(text.text(), ends).then(|| OwnedText::from(text.text())),
+        };
+        Part { what, role: "tool", tokens: count(&text) }
+    });
+    let spoken = read_spoken(message);
+    let is_result = said.results.iter().any(|result| result.wire.identity() == message.identity());
+    let content = if is_result { Content::Piece(Piece::default()) } else { spoken_content(spoken.content) };
+    let text = content.whole();
+    if !said.calls.is_empty() {
+        let known = said.calls.iter().map(|call| [OwnedText::from(call.call_id), OwnedText::from(call.name)]);
+        let what = What::Calls(known.collect(), write_calls(&said.calls)?);
+        let called = Part { what, role: "assistant", tokens: count(&text) };
+        return Ok(Some(std::iter::once(called).chain(results).collect()));
+    }
+    let mut parts: Vec<Part> = results.collect();
+    let role = if SYSTEMS.iter().any(|name| spoken.speaker.is(name)) {
+        Some("system")
+    } else {
+        speaker_of(spoken.speaker).map(|speaker| if speaker == "USER" { "user" } else { "assistant" })
+    };
+    if let Some(role) = role.filter(|_| !text.text().is_empty()) {
+        parts.push(Part { what: What::Message, role, tokens: count(&text) });
+    }
+    Ok(Some(parts))
+}
+
+/// Whether a word that says of a text that it was cut stands near its ends.
+#[must_use]
+pub fn is_suspect(text: Text<'_>, ends: usize) -> bool {
+    if text.len() <= ends {
+        return has_cut_word(text);
+    }
+    has_cut_word(text.slice(0, ends)) || has_cut_word(text.slice(text.len() - ends, text.len()))
+}
+
+/// Calls as canonical metadata has them.
+fn write_calls(calls: &[ToolCall<'_, Scanned<'_>>]) -> Result<Vec<u8>, Unread> {
+    let mut written = Vec::new();
+    for call in calls {
+        written.extend_from_slice(if written.is_empty() { b"[" } else { b"," });
+        written.extend_from_slice(br#"{"arguments":"#);
+        match call.arguments {
+            Some(arguments) => write(arguments.arguments(), &mut written)?,
+            None => written.extend_from_slice(b"{}"),
+        }
+        written.extend_from_slice(br#","id":"#);
+        write_text(call.call_id, &mut written);
+        written.extend_from_slice(br#","name":"#);
+        write_text(call.name, &mut written);
+        written.push(b'}');
+    }
+    written.push(b']');
+    Ok(written)
+}
+
+/// Write a value as canonical JSON: keys in order, no white space.
+fn write(value: Scanned<'_>, to: &mut Vec<u8>) -> Result<(), Unread> {
+    match value.written() {
+        Written::Null => to.extend_from_slice(b"null"),
+        Written::Bool(truth) => to.extend_from_slice(if truth { b"true" } else { b"false" }),
+        Written::Number(digits) => {
+            // How a float is written, and what a long integer becomes, the shared decoder knows.
+            let number = std::str::from_utf8(digits).ok().and_then(|digits| digits.parse::<i64>().ok());
+            if number.is_none() || digits == b"-0" {
+                return Err(Unread);
+            }
+            to.extend_from_slice(digits);
+        }
+        Written::Text(text) => write_text(text, to),
+        Written::List => {
+            to.push(b'[');
+            for (place, item) in (0..value.count()).filter_map(|index| value.item(index)).enumerate() {
+                to.extend((place > 0).then_some(b','));
+                write(item, to)?;
+            }
+            to.push(b']');
+        }
+        Written::Object => {
+            let mut members = Vec::new();
+            value.members(&mut |name, value| {
+                members.push((name, value));
+                true
+            });
+            members.sort_by(|(one, _), (other, _)| units(*one).cmp(units(*other)));
+            to.push(b'{');
+            for (place, (name, value)) in members.into_iter().enumerate() {
+                to.extend((place > 0).then_some(b','));
+                write_text(name, to);
+                to.push(b':');
+                write(value, to)?;
+            }
+            to.push(b'}');
+        }
+    }
+    Ok(())
+}
+
+/// The code points of a text.
+fn units(text: Text<'_>) -> impl Iterator<Item = u32> {
+    (0..text.len()).filter_map(move |index| text.get(index))
+}

@@ -1,0 +1,85 @@
+//! The messages of a document: the members in which a request, a trajectory or an export has them.
+
+use bumpalo::Bump;
+
+use crate::json::error::Scan;
+use crate::json::scanned::Scanned;
+use crate::json::value::{Key, Value, items, names};
+use crate::text::Text;
+use crate::text::escaped::EscapedText;
+
+include!(concat!(env!("OUT_DIR"), "/documents.rs"));
+
+/// The role of a document's member in finding its messages.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Part {
+    /// The messages, whatever else there is.
+    Messages,
+    /// A list of this rank may be the messages.
+    List(usize),
+    /// The document is a message.
+    OfMessage,
+    #[default]
+    Other,
+}
+
+impl Part {
+    #[inline(always)]
+    pub(crate) fn of(name: EscapedText<'_>) -> Self {
+        let name = &*name.utf8();
+        let is_name = |key: &Key<'static>| matches!(key.name, Text::Latin1(own) if own == name);
+        match LISTS.iter().position(is_name) {
+            _ if name == b"messages" => Self::Messages,
+            Some(rank) => Self::List(rank),
+            None if MESSAGE_KEYS.iter().any(is_name) => Self::OfMessage,
+            None => Self::Other,
+        }
+    }
+}
+
+/// Whether a record is a whole request.
+pub(crate) fn is_request(record: Scanned<'_>) -> bool {
+    let is_list = |key: &Key<'_>| record.get(*key).and_then(Value::list).is_some();
+    let is_message = || MESSAGE_KEYS.iter().any(|key| record.has(*key));
+    is_list(&names::MESSAGES) || (LISTS.iter().any(is_list) && !is_message())
+}
+
+/// The messages of a document that is a request or a list of them, and under which name they stand.
+pub(crate) fn messages_of(document: Scanned<'_>) -> Option<(Scanned<'_>, Option<Text<'static>>)> {
+    if document.list().is_some() {
+        return Some((document, None));
+    }
+    let list = |key: Key<'static>| Some((document.get(key)?.list()?, Some(key.name)));
+    if let Some(found) = list(names::MESSAGES) {
+        return Some(found);
+    }
+    if MESSAGE_KEYS.iter().any(|key| document.has(*key)) {
+        return None;
+    }
+    let mut lists = LISTS.iter().copied().filter_map(list);
+    let first = lists.next()?;
+    let is_history = first.1 == Some(names::HISTORY.name);
+    let has_calls = || items(first.0).any(|item| item.has(names::TOOL_CALLS));
+    match list(names::TRAJECTORY).filter(|_| is_history && !has_calls()) {
+        Some(trajectory) => Some(trajectory),
+        None => Some(first),
+    }
+}
+
+/// The messages of a document as a list; `None` if it is neither a request nor a list of messages nor a message.
+pub(crate) fn open_document<'a>(data: &'a [u8], bump: &'a Bump) -> Scan<Option<Scanned<'a>>> {
+    let document = Scanned::document_of(data, |name| Part::of(name) != Part::Other, bump)?;
+    if document.has(names::MESSAGES) {
+        // If it is no list, the reference says what is wrong with it.
+        return Ok(document.get(names::MESSAGES).and_then(Value::list));
+    }
+    if let Some((list, _)) = messages_of(document) {
+        return Ok(Some(list));
+    }
+    let is_message = || MESSAGE_KEYS.iter().any(|key| document.has(*key));
+    let has_prompt = || document.get(names::INPUT).is_some_and(|input| input.text_len().is_some());
+    if document.object().is_none() || (has_prompt() && !is_message()) {
+        return Ok(None);
+    }
+    Scanned::document(data, bump).map(|message| Some(message.listed()))
+}

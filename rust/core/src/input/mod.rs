@@ -1,0 +1,110 @@
+//! The messages of bytes: request bodies, JSON arrays and session files, read without making values of them.
+//!
+//! [`document`] finds the messages in a document of [`crate::json`]; [`jsonl`] reads the lines of a session file from the
+//! last on, as far as they are asked for.
+
+mod document;
+pub(crate) mod jsonl;
+pub mod messages;
+
+use bumpalo::Bump;
+
+use self::document::{is_request, open_document};
+use self::jsonl::{Lines, is_pretty};
+use self::messages::{List, Messages, Record};
+use crate::json::error::{Fault, Refused};
+use crate::json::scanned::Scanned;
+
+pub(crate) use self::document::messages_of;
+
+/// A conversation in bytes.
+#[derive(Debug)]
+pub struct Conversation<'a> {
+    source: Source<'a>,
+}
+
+#[derive(Debug)]
+enum Source<'a> {
+    /// The messages of a document; and the numbers of the lines that were skipped before it.
+    Document(List<Scanned<'a>>, Vec<usize>),
+    Lines(Box<Lines<'a>>),
+}
+
+/// Room is asked for by pages of memory, less what is kept with it.
+const PAGE: usize = 4096;
+const OF_A_CHUNK: usize = 64;
+
+/// For more data than this, room is added as it is needed.
+const LARGE: usize = 4 << 20;
+
+/// Room for what is made of some data while it is read: its nodes above all, which take less than a twentieth of it where
+/// results have some length, and an eighth where they have less. What goes beyond takes twice as much at a time.
+#[must_use]
+pub fn room_for(data: &[u8]) -> Bump {
+    let size = data.len().min(LARGE);
+    let pages = (size / 20 / PAGE * PAGE).max((size / 8).min(2 * PAGE));
+    Bump::with_capacity(pages.saturating_sub(OF_A_CHUNK))
+}
+
+impl<'a> Conversation<'a> {
+    /// Read a request body, a JSON array, or JSONL. An error tells the first byte at which it is none of them, as a
+    /// document; the bump keeps what is made of it.
+    pub fn open(data: &'a [u8], bump: &'a Bump) -> Result<Self, Refused> {
+        match open_document(data, bump) {
+            Ok(Some(messages)) => Ok(Source::Document(List(messages), Vec::new())),
+            Ok(None) => Err(Refused { at: 0, fault: Fault::NoMessages }),
+            Err(refused) if is_pretty(data) => Err(refused),
+            Err(refused) => open_lines(data, refused, bump),
+        }
+        .map(|source| Self { source })
+    }
+
+    /// The numbers, from 1, of the lines that were come by and hold no object.
+    #[must_use]
+    pub fn skipped_lines(&self) -> Vec<usize> {
+        match &self.source {
+            Source::Document(_, skipped) => skipped.clone(),
+            Source::Lines(lines) => lines.skipped_lines(),
+        }
+    }
+}
+
+/// The records of a session file, or the one request that it holds.
+fn open_lines<'a>(data: &'a [u8], refused: Refused, bump: &'a Bump) -> Result<Source<'a>, Refused> {
+    let lines = Lines::new(data, bump);
+    let Some((start, end, record)) = lines.last_before(lines.len()) else { return Err(refused) };
+    if !is_request(record) {
+        return Ok(Source::Lines(Box::new(Lines::new(data, bump))));
+    }
+    if start.checked_sub(1).is_some_and(|end| lines.last_before(end).is_some()) {
+        return lines.refuse(start);
+    }
+    let messages = open_document(lines.line(start, end), bump)?.ok_or(refused)?;
+    Ok(Source::Document(List(messages), lines.skipped_lines()))
+}
+
+impl<'a> Messages<'a> for Conversation<'a> {
+    type Item = Scanned<'a>;
+    type Error = Refused;
+
+    fn before(&self, position: Option<usize>) -> Result<Option<(usize, Scanned<'a>)>, Refused> {
+        match &self.source {
+            Source::Document(messages, _) => messages.before(position).map_err(|never| match never {}),
+            Source::Lines(lines) => lines.before(position),
+        }
+    }
+
+    fn number(&self, position: usize) -> usize {
+        match &self.source {
+            Source::Document(messages, _) => messages.number(position),
+            Source::Lines(lines) => lines.number(position),
+        }
+    }
+
+    fn records(&self, last: usize) -> Result<Vec<Option<Record<'a>>>, Refused> {
+        match &self.source {
+            Source::Document(messages, _) => messages.records(last).map_err(|never| match never {}),
+            Source::Lines(lines) => lines.records(last),
+        }
+    }
+}

@@ -1,0 +1,421 @@
+//! A value of scanned JSON, as the steps see it: how it is read, and how it is written as compact JSON.
+//!
+//! Compact JSON is as orjson writes it: one line, keys in their order, no escape without need.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use bumpalo::Bump;
+
+use super::base64::{address_line, base64_line};
+use super::error::{Fault, Refused};
+use super::nodes::{Building, Made, Member, Node, Origin, Stacks, distinct};
+use super::value::{Key, Spelling, Value, names, text_or_empty};
+use super::write::push_quoted;
+use crate::simd::{BLOCK, dispatch, prefetch};
+use crate::text::escaped::EscapedText;
+use crate::text::piece::Piece;
+use crate::text::segment::Plain;
+use crate::text::{OwnedText, Text};
+
+/// A value of scanned JSON. What has to be made of it (a text without its escapes) is kept as long as the scan.
+#[derive(Clone, Copy, Debug)]
+pub struct Scanned<'a> {
+    pub(crate) node: &'a Node<'a>,
+    pub(crate) origin: &'a Origin<'a>,
+}
+
+/// So many bytes of each end of a text are asked for; what follows them the processor asks for by itself.
+const FETCHED: usize = 256;
+
+static EMPTY: Node<'static> = Node::Object(&[], 0);
+
+impl<'a> Scanned<'a> {
+    pub(crate) fn new(node: Node<'a>, origin: &'a Origin<'a>) -> Self {
+        Self { node: origin.bump.alloc(node), origin }
+    }
+
+    pub(crate) fn with(self, node: &'a Node<'a>) -> Self {
+        Self { node, ..self }
+    }
+
+    /// A list that holds this value alone.
+    pub(crate) fn listed(self) -> Self {
+        Self::new(Node::List(std::slice::from_ref(self.node), 0), self.origin)
+    }
+
+    /// Where the value stands in the data that was scanned, which is shorter than 4 GiB: all that was written of it,
+    /// quotes and brackets too. Of a value that the scan made itself it says nothing.
+    pub(crate) fn span(self, data: &[u8]) -> Range<usize> {
+        self.node.span(data)
+    }
+
+    /// The members of an object as they are written, those too that are there twice.
+    pub(crate) fn raw_members(self) -> &'a [Member<'a>] {
+        match self.node {
+            Node::Object(members, _) => members,
+            _ => &[],
+        }
+    }
+
+    fn member(self, key: Key<'_>) -> Option<&'a Node<'a>> {
+        match self.node {
+            Node::Object(members, _) => {
+                let data = self.origin.data;
+                let found = members.iter().rev().find(|member| member.name.is(key.name, data));
+                found.map(|member| &member.value)
+            }
+            Node::Made(made) => (made.name == key.name).then_some(&made.value),
+            _ => None,
+        }
+    }
+
+    /// The members of an object by name, each once.
+    pub(crate) fn distinct(self) -> Vec<(Text<'a>, &'a Node<'a>)> {
+        match self.node {
+            Node::Made(made) => vec![(made.name, &made.value)],
+            _ => distinct(self.raw_members(), self.origin),
+        }
+    }
+
+    /// The value as it is written, for those who make something else of it.
+    #[must_use]
+    pub fn written(self) -> Written<'a> {
+        match self.node {
+            Node::Null(_) => Written::Null,
+            Node::Bool(value, _) => Written::Bool(*value),
+            Node::Number(digits) => Written::Number(digits),
+            Node::Text { .. } => Written::Text(text_or_empty(Some(self))),
+            Node::List(..) => Written::List,
+            Node::Object(..) | Node::Made(_) => Written::Object,
+        }
+    }
+}
+
+/// What is written for a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Written<'a> {
+    /// `null`
+    Null,
+    /// `true` or `false`
+    Bool(bool),
+    /// A number's digits.
+    Number(&'a [u8]),
+    /// A string.
+    Text(Text<'a>),
+    /// An array.
+    List,
+    /// An object.
+    Object,
+}
+
+impl<'a> Value<'a> for Scanned<'a> {
+    fn get(self, key: Key<'_>) -> Option<Self> {
+        self.member(key).filter(|node| !matches!(node, Node::Null(_))).map(|node| self.with(node))
+    }
+
+    fn has(self, key: Key<'_>) -> bool {
+        self.member(key).is_some()
+    }
+
+    fn text(self) -> Option<Text<'a>> {
+        self.node.raw().map(|raw| raw.text(self.origin.bump))
+    }
+
+    fn spelling(self) -> Option<Spelling<'a>> {
+        self.node.raw().map(|raw| match raw {
+            EscapedText { bytes, has_escapes: false, is_ascii: true, .. } => Spelling::Text(Text::Latin1(bytes)),
+            EscapedText { bytes, .. } => Spelling::Json(bytes),
+        })
+    }
+
+    fn between_quotes(self) -> Option<&'a [u8]> {
+        self.node.raw().map(|raw| raw.bytes)
+    }
+
+    fn text_len(self) -> Option<usize> {
+        self.node.raw().map(|raw| raw.chars as usize)
+    }
+
+    fn utf8_len(self) -> Option<usize> {
+        self.node.raw().map(EscapedText::utf8_len)
+    }
+
+    /// Of a list of parts, the text of the first one.
+    fn fetch(self) {
+        let part = match self.node {
+            Node::List([Node::Object([.., last], _), ..], _) => &last.value,
+            own => own,
+        };
+        if let Node::Text { bytes, .. } = part {
+            for ahead in (0..FETCHED).step_by(BLOCK) {
+                prefetch(bytes, ahead);
+                prefetch(bytes, bytes.len().saturating_sub(ahead + 1));
+            }
+        }
+    }
+
+    fn text_start(self, count: usize) -> Option<Text<'a>> {
+        self.node.raw().map(|raw| raw.start(count, self.origin.bump))
+    }
+
+    fn text_end(self, count: usize) -> Option<Text<'a>> {
+        self.node.raw().map(|raw| raw.end(count, self.origin.bump))
+    }
+
+    fn plain_start(self, count: usize) -> Option<Plain<'a>> {
+        self.node.raw()?.plain_start(count)
+    }
+
+    fn plain_end(self, count: usize, before: usize) -> Option<Plain<'a>> {
+        self.node.raw()?.plain_end(count, before)
+    }
+
+    fn first(self, count: usize) -> Option<Self> {
+        self.node.raw().map(|raw| Self::new(Node::text(raw.first(count)), self.origin))
+    }
+
+    fn last(self, count: usize) -> Option<Self> {
+        self.node.raw().map(|raw| Self::new(Node::text(raw.last(count)), self.origin))
+    }
+
+    fn object(self) -> Option<Self> {
+        matches!(self.node, Node::Object(..) | Node::Made(_)).then_some(self)
+    }
+
+    fn list(self) -> Option<Self> {
+        matches!(self.node, Node::List(..)).then_some(self)
+    }
+
+    fn count(self) -> usize {
+        match self.node {
+            Node::List(items, _) => items.len(),
+            _ => 0,
+        }
+    }
+
+    fn item(self, index: usize) -> Option<Self> {
+        match self.node {
+            Node::List(items, _) => items.get(index).map(|node| self.with(node)),
+            _ => None,
+        }
+    }
+
+    fn is_true(self) -> bool {
+        matches!(self.node, Node::Bool(true, _))
+    }
+
+    fn integer(self) -> Option<i64> {
+        match self.node {
+            Node::Number(digits) => std::str::from_utf8(digits).ok()?.parse().ok(),
+            _ => None,
+        }
+    }
+
+    fn size(self) -> usize {
+        match self.node {
+            Node::Object(members @ [_, _, ..], _) => distinct(members, self.origin).len(),
+            Node::Object(members, _) => members.len(),
+            Node::Made(_) => 1,
+            _ => 0,
+        }
+    }
+
+    fn members(self, visit: &mut dyn FnMut(Text<'a>, Self) -> bool) {
+        let _ = self.distinct().into_iter().all(|(name, node)| visit(name, self.with(node)));
+    }
+
+    fn json(self) -> OwnedText {
+        compact(self)
+    }
+
+    fn answer_json(self) -> OwnedText {
+        answer(self)
+    }
+
+    fn arguments(self) -> Self {
+        let Some(raw) = self.node.raw() else {
+            return match self.node {
+                Node::Null(_) => self.empty(),
+                Node::Object(..) | Node::Made(_) => self,
+                _ => self.under(names::ARGUMENTS),
+            };
+        };
+        if raw.chars == 0 {
+            return self.empty();
+        }
+        let bump = self.origin.bump;
+        let data = match raw.utf8() {
+            Cow::Borrowed(bytes) => bytes,
+            Cow::Owned(bytes) => bump.alloc_slice_copy(&bytes),
+        };
+        match Self::decoded(data, bump) {
+            Ok(value) => value.object().unwrap_or_else(|| value.under(names::ARGUMENTS)),
+            Err(_) => self.under(names::ARGUMENTS),
+        }
+    }
+
+    fn empty(self) -> Self {
+        self.with(&EMPTY)
+    }
+
+    fn under(self, key: Key<'static>) -> Self {
+        let made = Made { name: key.name, value: *self.node };
+        Self::new(Node::Made(self.origin.bump.alloc(made)), self.origin)
+    }
+
+    fn type_name(self) -> String {
+        match self.node {
+            Node::Null(_) => "NoneType",
+            Node::Bool(..) => "bool",
+            Node::Number(digits) if digits.iter().any(|byte| matches!(byte, b'.' | b'e' | b'E')) => "float",
+            Node::Number(_) => "int",
+            Node::Text { .. } => "str",
+            Node::List(..) => "list",
+            Node::Object(..) | Node::Made(_) => "dict",
+        }
+        .to_owned()
+    }
+
+    fn identity(self) -> usize {
+        std::ptr::from_ref(self.node).addr()
+    }
+}
+
+impl<'a> Scanned<'a> {
+    /// One document, of less than 4 GiB. An error tells the first byte that is wrong.
+    pub fn parse(data: &'a [u8], bump: &'a Bump) -> Result<Self, Refused> {
+        Document { at: 0, checks_utf8: true, keeps: None }.read(data, bump)
+    }
+
+    /// One document that may begin with a byte order mark.
+    pub(crate) fn document(data: &'a [u8], bump: &'a Bump) -> Result<Self, Refused> {
+        Document { at: mark_len(data), checks_utf8: true, keeps: None }.read(data, bump)
+    }
+
+    /// The same, but arrays and objects are empty in those of its members that are not kept.
+    pub(crate) fn document_of(
+        data: &'a [u8],
+        keeps: fn(EscapedText<'a>) -> bool,
+        bump: &'a Bump,
+    ) -> Result<Self, Refused> {
+        Document { at: mark_len(data), checks_utf8: true, keeps: Some(keeps) }.read(data, bump)
+    }
+
+    /// A document in a text that was decoded before: it may hold lone surrogates.
+    pub(crate) fn decoded(data: &'a [u8], bump: &'a Bump) -> Result<Self, Refused> {
+        Document { at: 0, checks_utf8: false, keeps: None }.read(data, bump)
+    }
+}
+
+/// A byte order mark, which may stand before a document.
+pub(crate) const MARK: &[u8] = b"\xEF\xBB\xBF";
+
+/// How long the mark is before a document, if there is one.
+fn mark_len(data: &[u8]) -> usize {
+    if data.starts_with(MARK) { MARK.len() } else { 0 }
+}
+
+/// How a document is read.
+struct Document<'a> {
+    at: usize,
+    checks_utf8: bool,
+    keeps: Option<fn(EscapedText<'a>) -> bool>,
+}
+
+impl<'a> Document<'a> {
+    fn read(self, data: &'a [u8], bump: &'a Bump) -> Result<Scanned<'a>, Refused> {
+        let Self { at, checks_utf8, keeps } = self;
+        if u32::try_from(data.len()).is_err() {
+            return Err(Refused { at: 0, fault: Fault::TooLong });
+        }
+        let (origin, stacks) = (bump.alloc(Origin { data, bump }), &mut Stacks::default());
+        let building = Building { origin, at, depth: 0, long: &[], is_all: true, checks_utf8, keeps, stacks };
+        Ok(Scanned::new(dispatch(building)?, origin))
+    }
+}
+
+/// A value as JSON on one line.
+pub(crate) fn compact(value: Scanned<'_>) -> OwnedText {
+    written(value, false)
+}
+
+/// A value as JSON on one line, in which base64 is a line that names it.
+pub(crate) fn answer(value: Scanned<'_>) -> OwnedText {
+    written(value, true)
+}
+
+fn written(value: Scanned<'_>, is_answer: bool) -> OwnedText {
+    let mut writer = Writer { is_answer, out: OwnedText::default() };
+    writer.value(value, Text::ascii(""));
+    writer.out
+}
+
+struct Writer {
+    /// Whether base64 becomes a line.
+    is_answer: bool,
+    out: OwnedText,
+}
+
+impl Writer {
+    /// What stands under a name. Values are at most as deep as the grammar lets them be, so that this may call itself.
+    fn value<'a>(&mut self, value: Scanned<'a>, name: Text<'a>) {
+        match value.node {
+            Node::Null(_) => self.out.push_ascii("null"),
+            Node::Bool(true, _) => self.out.push_ascii("true"),
+            Node::Bool(false, _) => self.out.push_ascii("false"),
+            Node::Number(digits) => self.out.push_ascii(&number(digits)),
+            Node::Text { .. } => self.text(text_or_empty(Some(value))),
+            Node::List(items, _) => {
+                self.out.push_ascii("[");
+                for (index, item) in items.iter().enumerate() {
+                    if index > 0 {
+                        self.out.push_ascii(",");
+                    }
+                    self.value(value.with(item), Text::ascii(""));
+                }
+                self.out.push_ascii("]");
+            }
+            Node::Object(..) | Node::Made(_) => {
+                self.out.push_ascii("{");
+                for (index, (key, node)) in value.distinct().into_iter().enumerate() {
+                    if index > 0 {
+                        self.out.push_ascii(",");
+                    }
+                    push_quoted(&mut self.out, key);
+                    self.out.push_ascii(":");
+                    self.member(value, key, value.with(node), name);
+                }
+                self.out.push_ascii("}");
+            }
+        }
+    }
+
+    /// A member of an object that stands under a name itself, which may say that it is media.
+    fn member<'a>(&mut self, holder: Scanned<'a>, key: Text<'a>, item: Scanned<'a>, name: Text<'a>) {
+        let data = item.text().filter(|_| self.is_answer);
+        match data.and_then(|data| base64_line(holder, key, data, name)) {
+            Some(line) => push_quoted(&mut self.out, line.text()),
+            None => self.value(item, key),
+        }
+    }
+
+    fn text(&mut self, text: Text<'_>) {
+        let shown = if self.is_answer { address_line(text) } else { Piece::Borrowed(text) };
+        push_quoted(&mut self.out, shown.text());
+    }
+}
+
+/// A number as it reads once it was a number: an integer beyond 64 bits is a float where one can hold it.
+fn number(digits: &[u8]) -> String {
+    let text = std::str::from_utf8(digits).unwrap_or_default();
+    let is_integer = !digits.iter().any(|byte| matches!(byte, b'.' | b'e' | b'E'));
+    if is_integer && (text.parse::<i64>().is_ok() || text.parse::<u64>().is_ok()) {
+        return if text == "-0" { "0".to_owned() } else { text.to_owned() };
+    }
+    match text.parse::<f64>() {
+        Ok(value) if value.is_finite() => zmij::Buffer::new().format_finite(value).to_owned(),
+        _ if is_integer => text.to_owned(),
+        _ => "null".to_owned(),
+    }
+}

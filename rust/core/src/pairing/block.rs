@@ -1,0 +1,170 @@
+//! A block in the making, on its way through the steps: a call with its result.
+
+use crate::content::{Content, is_stand_in, result_content};
+use crate::formats::UNKNOWN;
+use crate::formats::message::{ToolCall, ToolResult};
+use crate::json::value::Value;
+use crate::text::Text;
+use crate::text::piece::Piece;
+
+/// What a tool does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// It reads a file.
+    Read,
+    /// It changes a file.
+    Edit,
+    /// It runs a command.
+    Command,
+    /// Anything else.
+    Other,
+}
+
+impl Kind {
+    /// The kind's name.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Edit => "edit",
+            Self::Command => "command",
+            Self::Other => "other",
+        }
+    }
+}
+
+/// A block in the making: a call, a result, or both, as the wire's own objects.
+#[derive(Clone, Debug)]
+pub struct Entry<'a, V> {
+    /// The call, unless it is missing.
+    pub call: Option<V>,
+    /// The result, unless it is missing.
+    pub result: Option<V>,
+    /// The arguments as they stand.
+    pub arguments: Option<V>,
+    /// What came back.
+    pub content: Option<V>,
+    /// What came back, as text.
+    pub text: Content<'a, V>,
+    /// The arguments as an object; known once the entry was judged.
+    pub given: Option<V>,
+    /// The id of the call; may be empty.
+    pub call_id: Text<'a>,
+    /// The tool's name, by the call, else by what the result says of itself; may be empty.
+    pub tool_name: Text<'a>,
+    /// The index of the message that the call stands in; of a result without call, that of its own.
+    pub position: usize,
+    /// The index of the message that the result stands in.
+    pub result_position: usize,
+    /// Entries in the order of the walk; unique.
+    pub order: usize,
+    /// How many newer blocks there are.
+    pub age: usize,
+    /// The side chain; empty for the main conversation.
+    pub scope: Text<'a>,
+    /// Whether the block stands on the active branch.
+    pub is_active: bool,
+    /// Whether the file was edited after this read.
+    pub is_stale: bool,
+    is_error: bool,
+    is_failure: bool,
+    /// While the entry waits for its call: the place of the next one behind it that waits for a call of this id.
+    pub(crate) behind: Option<usize>,
+    /// What kind of tool it is.
+    pub kind: Kind,
+    /// What tells blocks of this kind apart.
+    pub value: Option<Piece<'a>>,
+    /// The limit of the rule on the result, where it has one.
+    pub max_chars: Option<usize>,
+}
+
+impl<'a, V: Value<'a>> Entry<'a, V> {
+    /// An entry that nothing is known of but what it holds.
+    #[must_use]
+    pub fn new(
+        call: Option<ToolCall<'a, V>>,
+        result: Option<ToolResult<'a, V>>,
+        (position, order): (usize, usize),
+        (scope, is_active): (Text<'a>, bool),
+    ) -> Self {
+        let by_call = call.map(|call| (call.call_id, call.name));
+        let by_result = || result.map(|result| (result.call_id, result.name));
+        let (call_id, tool_name) = by_call.or_else(by_result).unwrap_or((Text::ascii(""), Text::ascii("")));
+        let content = result.and_then(|result| result.content);
+        let text = result_content(content);
+        let is_error = result.is_some_and(|result| result.is_error);
+        Self {
+            call: call.map(|call| call.wire),
+            result: result.map(|result| result.wire),
+            arguments: call.and_then(|call| call.arguments),
+            content,
+            given: None,
+            call_id,
+            tool_name,
+            position,
+            result_position: position,
+            order,
+            age: 0,
+            scope,
+            is_active,
+            is_stale: false,
+            is_error,
+            is_failure: is_error || result.is_none() || is_stand_in(&text),
+            text,
+            behind: None,
+            kind: Kind::Other,
+            value: None,
+            max_chars: None,
+        }
+    }
+
+    /// The arguments as an object, which is `given` from now on; nothing where the call is missing.
+    pub(crate) fn read_arguments(&mut self) -> Option<V> {
+        let call = self.call?;
+        self.given = Some(match self.arguments {
+            None => call.empty(),
+            Some(arguments) => arguments.object().unwrap_or_else(|| arguments.arguments()),
+        });
+        self.given
+    }
+
+    /// Take in the call that this result answers.
+    pub(crate) fn add_call(&mut self, call: ToolCall<'a, V>, (position, order): (usize, usize), is_active: bool) {
+        (self.call, self.arguments, self.tool_name) = (Some(call.wire), call.arguments, call.name);
+        (self.position, self.order, self.is_active) = (position, order, is_active);
+    }
+
+    /// Take over what came back for another entry.
+    pub(crate) fn take_over(&mut self, other: &Self) {
+        (self.result, self.result_position, self.content) = (other.result, other.result_position, other.content);
+        (self.text, self.is_error, self.is_failure) = (other.text.clone(), other.is_error, other.is_failure);
+    }
+
+    /// Let it be known from elsewhere that the tool failed.
+    pub fn set_error(&mut self) {
+        (self.is_error, self.is_failure) = (true, true);
+    }
+
+    /// Let it supersede what a call without result does.
+    pub(crate) fn lose_result(&mut self) {
+        self.is_failure = true;
+    }
+
+    /// The tool's name, by the call, else by what the result says of itself.
+    #[must_use]
+    pub fn name(&self) -> Text<'a> {
+        if self.tool_name.is_empty() { Text::ascii(UNKNOWN) } else { self.tool_name }
+    }
+
+    /// Whether the tool failed.
+    #[must_use]
+    pub fn is_error(&self) -> bool {
+        self.is_error
+    }
+
+    /// Whether the tool failed, or was interrupted.
+    #[must_use]
+    pub fn is_failure(&self) -> bool {
+        self.is_failure
+    }
+}

@@ -1,0 +1,289 @@
+//! The blocks of a request, oldest first, each with its reference, and with what stands in place of its result.
+
+use std::borrow::Cow;
+use std::cell::OnceCell;
+use std::convert::Infallible;
+
+use super::edits::Path;
+use super::marker::{References, Substitute, is_marker, slack};
+use super::policy::{Decision, Fate, Settings};
+use super::result_slot::{Paths, Site};
+use crate::content::Content;
+use crate::context::limits::signed;
+use crate::dedupe::rules::is_named;
+use crate::dedupe::{Judgement, Judging, Reason};
+use crate::input::messages::{Halt, Slice};
+use crate::json::value::Value;
+use crate::pairing::Walk;
+use crate::pairing::block::Entry;
+use crate::text::constants::RETRIEVAL_TOOL;
+use crate::text::piece::Piece;
+
+/// How many bytes a token of an image is taken for.
+const MEDIA_BYTES: usize = 4;
+
+/// What is known of a call, beside what the messages say.
+#[derive(Clone, Debug)]
+pub struct Known {
+    /// By which its result is found in what the messages are a part of.
+    pub reference: String,
+    /// Whether it failed, which not every shape has a mark for.
+    pub is_error: bool,
+}
+
+/// A call with its result, and what becomes of the result.
+#[derive(Clone, Debug)]
+pub(crate) struct Block<'a, V> {
+    pub(crate) entry: Entry<'a, V>,
+    /// Why another block supersedes it.
+    pub(crate) reason: Option<Reason>,
+    /// The order of the entry that does.
+    pub(crate) by: Option<usize>,
+    pub(crate) result_path: Option<Path>,
+    pub(crate) site: Option<Site<V>>,
+    pub(crate) reference: Cow<'a, str>,
+    pub(crate) decision: Option<Decision<'a>>,
+    pub(crate) text: Content<'a, V>,
+    /// How many characters `text` has.
+    pub(crate) size: usize,
+    /// How many bytes, once it was asked for.
+    bytes: OnceCell<usize>,
+    /// What stands in place of `text` by the decision.
+    pub(crate) new: Option<Substitute<'a, V>>,
+    /// How many bytes less stand in its place.
+    saved: OnceCell<isize>,
+    /// Whether the policy keeps it.
+    pub(crate) is_kept: bool,
+    /// Whether it goes with its call.
+    pub(crate) is_dropped: bool,
+    /// Whether the previous decisions are about it.
+    pub(crate) is_known: bool,
+    /// Whether it can't be replaced, once that was asked.
+    is_fixed: OnceCell<bool>,
+}
+
+/// A decision about a result, and what stands in its place by it.
+#[derive(Clone, Debug)]
+pub(crate) struct Proposal<'a, V> {
+    pub(crate) decision: Decision<'a>,
+    pub(crate) new: Substitute<'a, V>,
+}
+
+impl<'a, V: Value<'a>> Block<'a, V> {
+    fn new(entry: Entry<'a, V>, paths: &mut Paths<'_, V>, judgement: Judgement) -> Self {
+        let result_path = entry.result.and_then(|result| paths.of(entry.result_position, result));
+        let site = result_path.zip(entry.result).and_then(|(path, result)| Site::at(path, result));
+        let text = site.map_or_else(|| Content::Piece(Piece::default()), |site| site.text());
+        let chars = text.len();
+        Self {
+            entry,
+            reason: judgement.reason,
+            by: judgement.by,
+            result_path,
+            site,
+            reference: Cow::Borrowed(""),
+            decision: None,
+            text,
+            size: chars,
+            bytes: OnceCell::new(),
+            new: None,
+            saved: OnceCell::new(),
+            is_kept: false,
+            is_dropped: false,
+            is_known: false,
+            is_fixed: OnceCell::new(),
+        }
+    }
+
+    /// Let the result stand in a place of its own, where one object stands for several.
+    fn place(&mut self, paths: &mut Paths<'_, V>) {
+        let place = |result| paths.next_of(self.entry.result_position, result);
+        if let Some(path) = self.entry.result.filter(|_| self.result_path.is_some()).and_then(place) {
+            self.result_path = Some(path);
+            self.site.iter_mut().for_each(|site| site.path = path);
+        }
+    }
+
+    /// Whether it can't be replaced.
+    pub(crate) fn is_fixed(&self) -> bool {
+        *self.is_fixed.get_or_init(|| {
+            self.size == 0
+                || is_named(self.entry.tool_name, RETRIEVAL_TOOL)
+                || is_marker(&self.text)
+                || self.site.is_none_or(|site| !site.is_replaceable())
+        })
+    }
+
+    /// Whether it stays as it is, whatever is decided.
+    pub(crate) fn is_settled(&self) -> bool {
+        self.is_kept || self.is_dropped || self.is_fixed()
+    }
+
+    /// How many characters stand there by the decision.
+    pub(crate) fn new_len(&self) -> usize {
+        self.new.as_ref().map_or(self.size, Substitute::len)
+    }
+
+    /// How many bytes of UTF-8 the result has.
+    pub(crate) fn utf8_len(&self) -> usize {
+        *self.bytes.get_or_init(|| self.text.utf8_len())
+    }
+
+    /// What stands there by the decision.
+    pub(crate) fn new_text(&self) -> Content<'a, V> {
+        self.new.as_ref().map_or_else(|| self.text.clone(), |new| Content::Piece(new.text()))
+    }
+
+    /// How many bytes less stand there by the decision.
+    pub(crate) fn saved(&self) -> isize {
+        let Some((decision, new)) = self.decision.as_ref().zip(self.new.as_ref()) else { return 0 };
+        *self.saved.get_or_init(|| self.saved_by(decision, new))
+    }
+
+    /// A decision, with what it makes of the result.
+    pub(crate) fn propose(&self, decision: Decision<'a>) -> Proposal<'a, V> {
+        let new = Substitute::of((&self.text, self.size), &decision, &self.reference);
+        Proposal { decision, new }
+    }
+
+    /// How many bytes less would stand there by a decision.
+    pub(crate) fn would_save(&self, Proposal { decision, new }: &Proposal<'a, V>) -> isize {
+        self.saved_by(decision, new)
+    }
+
+    /// Replace the result, if that makes it smaller, and smaller than it already is; whether it does.
+    pub(crate) fn decide(&mut self, Proposal { decision, new }: Proposal<'a, V>) -> bool {
+        if self.is_settled() {
+            return false;
+        }
+        // Where all of the text stands there, fewer characters are fewer bytes, since a marker is ASCII: its bytes need
+        // not be counted.
+        let is_plain = self.decision.is_none() && decision.by.is_ascii() && self.media_bytes(&decision) == 0;
+        let is_smaller = if is_plain {
+            self.longest(&decision, &new) < self.size
+        } else {
+            self.saved_by(&decision, &new) > self.saved()
+        };
+        if is_smaller {
+            (self.decision, self.new, self.saved) = (Some(decision), Some(new), OnceCell::new());
+        }
+        is_smaller
+    }
+
+    /// Let the result go with its call: nothing stands in its place.
+    pub(crate) fn drop(&mut self) {
+        self.is_dropped = true;
+        (self.decision, self.new, self.saved) = (None, Some(Substitute::NONE), OnceCell::new());
+    }
+
+    /// What the images and documents count that go by a decision, in bytes.
+    fn media_bytes(&self, decision: &Decision<'a>) -> usize {
+        let site = self.site.filter(|_| decision.fate != Fate::Cut);
+        site.map_or(0, |site| MEDIA_BYTES * site.media_tokens())
+    }
+
+    /// How many characters would stand there with longer references.
+    fn longest(&self, decision: &Decision<'a>, new: &Substitute<'a, V>) -> usize {
+        let by = if decision.by.is_empty() { 0 } else { slack(&decision.by) };
+        new.len() + slack(&self.reference) + by
+    }
+
+    /// How many bytes less would stand there; none where none would with longer references.
+    fn saved_by(&self, decision: &Decision<'a>, new: &Substitute<'a, V>) -> isize {
+        let media = self.media_bytes(decision);
+        if self.longest(decision, new) >= self.size && media == 0 {
+            return 0;
+        }
+        signed(self.utf8_len() + media) - signed(new.utf8_len())
+    }
+}
+
+/// The blocks of a conversation.
+pub(crate) struct Blocks<'a, V> {
+    /// Oldest first.
+    pub(crate) all: Vec<Block<'a, V>>,
+    /// How many results came for a call that was answered.
+    pub(crate) duplicate_results: usize,
+}
+
+/// The blocks of a conversation, judged by the policy's rules, with what is known of them; else they have references of
+/// their own, and failed where they say so. Those of the orders in `lost` supersede what a call without result does.
+pub(crate) fn read_blocks<'a, V: Value<'a>>(
+    messages: &[V],
+    settings: &Settings<'_>,
+    known: Option<&[Known]>,
+    lost: &[usize],
+) -> Result<Blocks<'a, V>, Halt<Infallible>> {
+    let mut walk = Walk::new(Slice(messages));
+    let mut judging = Judging::with_room(settings.rules, messages.len() / 2);
+    let mut paths = Paths::new(messages);
+    let mut all = Vec::with_capacity(messages.len());
+    let mut newest_first = known.unwrap_or_default().iter().rev();
+    let mut next_entry = || {
+        let mut entry = walk.next_entry()?;
+        if let Some((entry, known)) = entry.as_mut().zip(newest_first.next())
+            && known.is_error
+        {
+            entry.set_error();
+        }
+        let is_lost = |entry: &&mut Entry<'a, V>| lost.binary_search(&entry.order).is_ok();
+        entry.iter_mut().filter(is_lost).for_each(Entry::lose_result);
+        Ok::<_, Halt<Infallible>>(entry)
+    };
+    let mut add = |judging: &mut Judging<'a, '_>, mut entry: Entry<'a, V>| {
+        let judgement = judging.judge(&mut entry);
+        all.push(Block::new(entry, &mut paths, judgement));
+    };
+    if settings.rules.keeps_first {
+        let mut entries = Vec::new();
+        while let Some(entry) = next_entry()? {
+            entries.push(entry);
+        }
+        judging.find_firsts(&mut entries);
+        for entry in entries {
+            add(&mut judging, entry);
+        }
+    } else {
+        while let Some(entry) = next_entry()? {
+            add(&mut judging, entry);
+        }
+    }
+    all.reverse();
+    if paths.has_repeated() {
+        for block in &mut all {
+            block.place(&mut paths);
+        }
+    }
+    if let Some(known) = known {
+        for (block, known) in all.iter_mut().zip(known) {
+            block.reference = Cow::Owned(known.reference.clone());
+        }
+    } else {
+        let mut names = References::with_room(all.len());
+        for block in &mut all {
+            block.reference = names.add(block.entry.call_id);
+        }
+    }
+    Ok(Blocks { all, duplicate_results: walk.duplicate_results })
+}
+
+/// The numbers of the blocks by the turn that their calls stand in: those that were called before the first result came.
+pub(crate) fn turns_of<V>(blocks: &[Block<'_, V>]) -> Vec<Vec<usize>> {
+    let mut turns: Vec<Vec<usize>> = Vec::new();
+    let mut end = 0;
+    for (number, block) in blocks.iter().enumerate() {
+        let entry = &block.entry;
+        if entry.call.is_none() {
+            continue;
+        }
+        let result_position = entry.result.as_ref().map(|_| entry.result_position);
+        if let Some(turn) = turns.last_mut().filter(|_| entry.position <= end) {
+            turn.push(number);
+            end = result_position.map_or(end, |position| end.min(position));
+        } else {
+            turns.push(vec![number]);
+            end = result_position.unwrap_or(entry.position);
+        }
+    }
+    turns
+}

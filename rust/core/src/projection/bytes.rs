@@ -1,0 +1,214 @@
+//! The bytes door of the projection: a body is scanned once, and what stays of it is copied as it stood.
+
+use bumpalo::Bump;
+
+use super::edits::{Door, Draft};
+use super::plan::{Decisions, Frame, Outcome, Projection, plan};
+use super::policy::{Previous, Settings};
+use super::splice::{Writer, Written};
+use crate::content::Content;
+use crate::input::messages::Halt;
+use crate::input::messages_of;
+use crate::json::scanned::Scanned;
+use crate::json::value::{Key, Value, items};
+use crate::text::Text;
+use crate::text::piece::Piece;
+
+const GZIP: &[u8] = b"\x1F\x8B";
+/// The members by which a request says that the provider holds what was before.
+const CONTINUED: [Key<'static>; 2] = [Key::new("previous_response_id"), Key::new("conversation")];
+
+/// What came of a body.
+#[derive(Debug)]
+pub struct Projected<'a> {
+    /// The new body; nothing where it stays as it is.
+    pub body: Option<Written<'a>>,
+    /// What was done.
+    pub outcome: Outcome<'a>,
+    /// What was decided.
+    pub decisions: Decisions<'a>,
+}
+
+/// Why a body stays as it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unread {
+    /// It is packed.
+    Compressed,
+    /// The scan refuses it.
+    Refused,
+    /// One of its messages needs an importer.
+    NeedsImport,
+    /// It is no request.
+    NoMessages,
+    /// The message of this number is no object.
+    NotAnObject(usize),
+}
+
+impl Unread {
+    /// The reason as a report tells it; of what the scan refuses, or has to be imported, the reference tells it.
+    #[must_use]
+    pub fn reason(self) -> Option<String> {
+        match self {
+            Self::Compressed => Some("compressed".to_owned()),
+            Self::Refused | Self::NeedsImport => None,
+            Self::NoMessages => Some("no messages".to_owned()),
+            Self::NotAnObject(number) => Some(format!("message {number} is not an object")),
+        }
+    }
+}
+
+/// The messages of a body.
+struct Messages<'a, 'm> {
+    data: &'a [u8],
+    bump: &'a Bump,
+    all: &'m [Scanned<'a>],
+}
+
+impl Messages<'_, '_> {
+    /// How many bytes stand before a message; before the first none, so that it has what stands before all.
+    fn place(&self, position: usize) -> usize {
+        match self.all.get(position) {
+            _ if position == 0 => 0,
+            Some(message) => message.span(self.data).start,
+            None => self.all.last().map_or(0, |message| message.span(self.data).end),
+        }
+    }
+}
+
+impl<'a> Door<'a> for Messages<'a, '_> {
+    type Item = Scanned<'a>;
+
+    fn build(&self, draft: &Draft<'a, Scanned<'a>>) -> Option<Scanned<'a>> {
+        if let Draft::Kept(_, value) = draft {
+            return Some(*value);
+        }
+        let written = Writer::new(self.data).message(draft);
+        let room = self.bump.alloc_slice_fill_copy(written.len(), 0);
+        written.write(room);
+        Scanned::parse(room, self.bump).ok()
+    }
+
+    fn weigh(&self, start: usize, end: usize) -> usize {
+        self.place(end).saturating_sub(self.place(start))
+    }
+}
+
+/// A request body with what the policy makes of its messages.
+pub fn project_body<'a>(
+    data: &'a [u8],
+    settings: &Settings<'_>,
+    previous: Option<&Previous>,
+    bump: &'a Bump,
+) -> Result<Projected<'a>, Unread> {
+    if data.starts_with(GZIP) {
+        return Err(Unread::Compressed);
+    }
+    let document = Scanned::document(data, bump).map_err(|_| Unread::Refused)?;
+    let (list, key) = messages_of(document).ok_or(Unread::NoMessages)?;
+    let mut messages: Vec<Scanned<'a>> = Vec::with_capacity(list.count());
+    messages.extend(items(list));
+    if let Some(number) = messages.iter().position(|message| message.object().is_none()) {
+        return Err(Unread::NotAnObject(number));
+    }
+    let frame = Frame {
+        tokens: settings.max_request_tokens.map_or(0, |_| frame_tokens(document, key, settings)),
+        is_continued: CONTINUED.iter().any(|key| document.get(*key).is_some()),
+        known: None,
+    };
+    let door = Messages { data, bump, all: &messages };
+    let Projection { drafts, outcome, decisions } =
+        plan((&messages, &door), settings, previous, frame).map_err(|halt| match halt {
+            Halt::NotAnObject { number, .. } => Unread::NotAnObject(number),
+            Halt::NeedsImport => Unread::NeedsImport,
+            Halt::Source(never) => match never {},
+        })?;
+    let body = drafts.map(|drafts| Writer::new(data).document(list, &drafts));
+    Ok(Projected { body, outcome, decisions })
+}
+
+/// What a request takes beside its messages: the system prompt, the tools, and its settings.
+fn frame_tokens(document: Scanned<'_>, key: Option<Text<'_>>, settings: &Settings<'_>) -> usize {
+    let Some(counter) = settings.counter else { return 0 };
+    let mut tokens = 0;
+    document.members(&mut |name, value| {
+        if Some(name) != key {
+            let is_text = value.text_len().is_some();
+            let content = if is_text { Content::Value(value) } else { Content::Piece(Piece::own(value.json())) };
+            tokens += counter.count(&content);
+        }
+        true
+    });
+    tokens
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)] // a test fails by panicking
+mod tests {
+    use bumpalo::Bump;
+
+    use super::{Unread, project_body};
+    use crate::context::limits::Limits;
+    use crate::dedupe::rules::RuleSet;
+    use crate::projection::Settings;
+
+    const SETTINGS: fn() -> Settings<'static> = || Settings {
+        total: None,
+        total_in_tokens: false,
+        limits: Limits::NONE,
+        keep: None,
+        rules: RuleSet::built_in(),
+        max_request_tokens: None,
+        repair: true,
+        clear_at_least: 0,
+        excluded: None,
+        keep_last_results: 0,
+        keep_last_turns: 0,
+        counter: None,
+    };
+
+    /// What a body becomes; nothing where it stays.
+    fn projected(body: &str) -> Result<Option<String>, Unread> {
+        let bump = Bump::new();
+        let found = project_body(body.as_bytes(), &SETTINGS(), None, &bump)?;
+        Ok(found.body.map(|written| {
+            let mut room = vec![0; written.len()];
+            written.write(&mut room);
+            String::from_utf8(room).unwrap()
+        }))
+    }
+
+    fn read(call_id: &str, text: &str) -> String {
+        format!(
+            r#"{{"role": "assistant", "content" : [ {{"type":"tool_use","id":"{call_id}","name":"Read","input":{{"file_path":"a"}}}} ]}} ,
+            {{ "role":"user","content":[{{"type":"tool_result", "tool_use_id":"{call_id}" , "content" : "{text}", "x":1.50 }}]}}"#
+        )
+    }
+
+    #[test]
+    fn what_does_not_change_is_copied_as_it_stands() {
+        let long = "x\\n".repeat(40);
+        let body = |text: &str| {
+            format!("\u{feff}{{ \"a\":[ ], \"messages\":[ {} ,{}\n] }} ", read("t1", text), read("t2", "y"))
+        };
+        let marker = "[toolcarry: superseded by call t2; whole: t1]";
+        assert_eq!(projected(&body(&long)), Ok(Some(body(marker))));
+        assert_eq!(projected(&body(marker)), Ok(None));
+    }
+
+    #[test]
+    fn what_is_missing_is_added() {
+        let call = r#"{"role":"assistant","content":[{"type":"tool_use","id":"t","name":"f","input":{}}]}"#;
+        let made =
+            r#"{"type":"tool_result","tool_use_id":"t","content":"[Tool use interrupted: no result]","is_error":true}"#;
+        let expected = format!(r#"[ {call},{{"role":"user","content":[{made}]}}]"#);
+        assert_eq!(projected(&format!("[ {call} ]")), Ok(Some(expected)));
+    }
+
+    #[test]
+    fn what_is_no_request_stays() {
+        let unread = |body: &str| projected(body).unwrap_err();
+        assert_eq!(unread("\u{1f}"), Unread::Refused);
+        assert_eq!(unread("{}"), Unread::NoMessages);
+        assert_eq!(unread("[{}, 1]"), Unread::NotAnObject(1));
+    }
+}

@@ -1,0 +1,267 @@
+//! The results that are replaced: those that newer ones supersede, what is over a limit, and what a total has no room for.
+//!
+//! A decision that was made for an earlier request of the same conversation stands, as long as it is about the same result;
+//! it may be taken further (what was cut may be superseded, or cleared), never back. New ones about what was sent before are
+//! made only if they win enough at once, since they cost the prompt cache from their place on; what was not yet sent costs nothing.
+
+use std::borrow::Cow;
+
+use super::blocks::{Block, Proposal};
+use super::fingerprint::recognize;
+use super::marker::{Substitute, marker_of, slack, widest};
+use super::policy::{Counter, Decision, Fate, Previous, Settings};
+use crate::content::Content;
+use crate::context::limits::cut;
+use crate::context::limits::{Cut, Limits, room_of, signed};
+use crate::context::policy::NO_LIMIT;
+use crate::dedupe::Reason;
+use crate::json::value::Value;
+use crate::pairing::block::Kind;
+use crate::text::truncate::Keep;
+
+/// By which the tokens that a decision wins are estimated: the hot path counts nothing.
+pub(crate) const BYTES_PER_TOKEN: usize = 4;
+
+/// Whether so many bytes are enough for what was sent before to change.
+pub(crate) fn is_enough(won: isize, settings: &Settings<'_>) -> bool {
+    won >= signed(settings.clear_at_least.saturating_mul(BYTES_PER_TOKEN))
+}
+
+/// Keep what the policy keeps: the last results, the last turns, and the tools that it names.
+pub(crate) fn protect<'a, V: Value<'a>>(blocks: &mut [Block<'a, V>], turns: &[Vec<usize>], settings: &Settings<'_>) {
+    let answered = blocks.iter_mut().rev().filter(|block| block.entry.result.is_some());
+    answered.take(settings.keep_last_results).for_each(|block| block.is_kept = true);
+    for number in turns.iter().rev().take(settings.keep_last_turns).flatten() {
+        if let Some(block) = blocks.get_mut(*number) {
+            block.is_kept = true;
+        }
+    }
+    let Some(excluded) = settings.excluded else { return };
+    for block in blocks {
+        let given = block.entry.given.filter(|_| block.entry.call.is_some());
+        block.is_kept |= excluded.is_first(block.entry.tool_name, given);
+    }
+}
+
+/// Make the decisions again that were made before, unless they were made about others than have the references now.
+///
+/// How many messages stand as they were sent, as far as the results tell.
+pub(crate) fn repeat<'a, V: Value<'a>>(
+    blocks: &mut [Block<'a, V>],
+    turns: &[Vec<usize>],
+    previous: &Previous,
+) -> usize {
+    let (calls, standing) = recognize(blocks, previous);
+    for block in blocks.iter_mut().filter(|block| block.is_known) {
+        let decision = previous.made.get(&*block.reference);
+        let stands = |decision: &&Decision<'_>| decision.fate != Fate::Superseded || calls.contains(&*decision.by);
+        if let Some(decision) = decision.filter(stands) {
+            block.decide(block.propose(decision.clone()));
+        }
+    }
+    if previous.dropped.is_empty() {
+        return standing;
+    }
+    for turn in turns.split_last().map_or(&[][..], |(_, earlier)| earlier) {
+        let own = turn.iter().filter_map(|number| blocks.get(*number));
+        let mut gone = own.filter(|block| previous.dropped.contains(&*block.reference)).peekable();
+        if gone.peek().is_some() && gone.all(|block| block.is_known) {
+            drop_all(blocks, turn);
+        }
+    }
+    standing
+}
+
+/// Let the blocks of so many numbers go with their calls.
+pub(crate) fn drop_all<'a, V: Value<'a>>(blocks: &mut [Block<'a, V>], numbers: &[usize]) {
+    for number in numbers {
+        if let Some(block) = blocks.get_mut(*number) {
+            block.drop();
+        }
+    }
+}
+
+/// Replace what is superseded and what is over its limit, of so many messages that were sent before where it is worth it.
+pub(crate) fn replace<'a, V: Value<'a>>(blocks: &mut [Block<'a, V>], settings: &Settings<'_>, sent: usize) {
+    let mut waiting = Vec::new();
+    let mut won = 0;
+    for number in 0..blocks.len() {
+        let Some(proposal) = wanted(blocks, number, settings) else { continue };
+        let Some(block) = blocks.get_mut(number).filter(|block| !block.is_settled()) else { continue };
+        if block.entry.result_position >= sent {
+            block.decide(proposal);
+            continue;
+        }
+        let saved = block.would_save(&proposal) - block.saved();
+        if saved > 0 {
+            won += saved;
+            waiting.push((number, proposal));
+        }
+    }
+    if is_enough(won, settings) {
+        for (number, proposal) in waiting {
+            if let Some(block) = blocks.get_mut(number) {
+                block.decide(proposal);
+            }
+        }
+    }
+}
+
+/// What the policy makes of a result; nothing where it leaves it as it is.
+fn wanted<'a, V: Value<'a>>(
+    blocks: &[Block<'a, V>],
+    number: usize,
+    settings: &Settings<'_>,
+) -> Option<Proposal<'a, V>> {
+    let block = blocks.get(number)?;
+    match (block.reason, block.by) {
+        (Some(Reason::Rule), _) => return Some(block.propose(Decision::RULED_OUT)),
+        (Some(_), Some(by)) => {
+            let by = reference_of(blocks, by)?;
+            return Some(block.propose(Decision { fate: Fate::Superseded, by, head: 0, tail: 0 }));
+        }
+        _ => {}
+    }
+    if block.decision.is_some() {
+        return None;
+    }
+    cut_to(block, settings.limits.by_rule(block.entry.max_chars), settings)
+}
+
+/// The reference of the entry of an order. The walk numbers entries from the newest on.
+fn reference_of<'a, V>(blocks: &[Block<'a, V>], order: usize) -> Option<Cow<'a, str>> {
+    let place = blocks.binary_search_by(|block| order.cmp(&block.entry.order)).ok()?;
+    blocks.get(place).map(|block| block.reference.clone())
+}
+
+/// How a result is cut so that it keeps within limits, the marker included; nothing where it does as it is.
+pub(crate) fn cut_to<'a, V: Value<'a>>(
+    block: &Block<'a, V>,
+    limits: Limits,
+    settings: &Settings<'_>,
+) -> Option<Proposal<'a, V>> {
+    let size = block.size;
+    let is_long = size > limits.chars;
+    // Each byte is a token at most.
+    let may_have_many = limits.tokens.is_some_and(|(most, _)| block.utf8_len() > most);
+    if !is_long && !may_have_many {
+        return None;
+    }
+    let keep = side_of(block, settings);
+    if !is_long && Cut::of(&block.text.whole(), limits, keep).is_ok() {
+        return None;
+    }
+    let longest = |reference: &str| marker_of(&Decision::cut(size, size), size, reference);
+    let longest_len = longest(&block.reference).as_text().len() + slack(&block.reference);
+    let chars = if limits.chars == NO_LIMIT { isize::MAX } else { signed(limits.chars) - signed(longest_len) - 2 };
+    let widest = limits.tokens.map(|_| widest(&block.reference)).unwrap_or_default();
+    let mut tokens = limits.tokens.map(|(most, encoding)| {
+        let own = encoding.count_text(longest(&widest).as_text());
+        (signed(most) - signed(own) - 2, encoding)
+    });
+    while chars > 0 && tokens.is_none_or(|(room, _)| room > 0) {
+        let room = Limits { chars: room_of(chars), tokens: tokens.map(|(room, encoding)| (room_of(room), encoding)) };
+        let Some([head, tail]) = ends_within(block, room, keep) else { break };
+        if head.is_empty() && tail.is_empty() {
+            break;
+        }
+        let decision = Decision::cut(head.len(), size - tail.len());
+        let substitute = |reference: &str| Substitute::cut([head.clone(), tail.clone()], &decision, size, reference);
+        let over = limits.tokens.map_or(0, |(most, encoding)| {
+            signed(encoding.count_text(substitute(&widest).text().text())) - signed(most)
+        });
+        if over <= 0 {
+            let new = substitute(&block.reference);
+            return Some(Proposal { decision, new });
+        }
+        tokens = tokens.map(|(room, encoding)| (room - over, encoding));
+    }
+    Some(block.propose(Decision::CLEARED))
+}
+
+/// The ends of a result that stay within limits; `None` if all of it does.
+fn ends_within<'a, V: Value<'a>>(block: &Block<'a, V>, limits: Limits, keep: Keep) -> Option<[Content<'a, V>; 2]> {
+    let text = &block.text;
+    if limits.tokens.is_some() {
+        let Cut { head, tail, .. } = Cut::of(&text.whole(), limits, keep).err()?;
+        return Some([text.first(head.len()), text.last(tail.len())]);
+    }
+    (block.size > limits.chars).then(|| cut(text, limits.chars, keep))
+}
+
+/// Which part of a result stays: of a command's output both ends, since the error stands last.
+fn side_of<V>(block: &Block<'_, V>, settings: &Settings<'_>) -> Keep {
+    settings.keep.unwrap_or(if block.entry.kind == Kind::Command { Keep::Ends } else { Keep::Head })
+}
+
+/// What all results together may take, by characters or tokens.
+pub(crate) struct Total<'s, 'r> {
+    settings: &'s Settings<'r>,
+    /// What counts; nothing for characters.
+    counter: Option<Counter<'r>>,
+    /// How much there is still room for; less than nothing where it is over the limit.
+    left: isize,
+}
+
+impl<'s, 'r> Total<'s, 'r> {
+    pub(crate) fn new<'a, V: Value<'a>>(blocks: &[Block<'a, V>], settings: &'s Settings<'r>) -> Self {
+        let counter = settings.counter.filter(|_| settings.total_in_tokens);
+        let mut total = Self { settings, counter, left: 0 };
+        total.count_anew(blocks.iter());
+        total
+    }
+
+    /// Count what stands in place of all results.
+    pub(crate) fn count_anew<'a, 'b, V: Value<'a> + 'b>(&mut self, blocks: impl Iterator<Item = &'b Block<'a, V>>)
+    where
+        'a: 'b,
+    {
+        if let Some(limit) = self.settings.total.filter(|limit| *limit != NO_LIMIT) {
+            self.left = signed(limit) - blocks.map(|block| self.size(block)).sum::<isize>();
+        }
+    }
+
+    /// How much the results are over the limit.
+    pub(crate) fn over(&self) -> usize {
+        room_of(self.left.saturating_neg())
+    }
+
+    /// Clear the oldest results, and enough of them at once; those of the last turn are cut, where that is needed.
+    pub(crate) fn clear<'a, V: Value<'a>>(&mut self, blocks: &mut [Block<'a, V>], last: &[usize]) {
+        let mut won = 0;
+        let mut spared = last.iter().copied().peekable();
+        for (number, block) in blocks.iter_mut().enumerate() {
+            if self.over() == 0 && (won == 0 || is_enough(won, self.settings)) {
+                return;
+            }
+            if spared.next_if_eq(&number).is_none() {
+                won += self.shrink(block, block.propose(Decision::CLEARED));
+            }
+        }
+        for number in last {
+            let Some(block) = blocks.get_mut(*number).filter(|_| self.over() > 0) else { continue };
+            let room = room_of(self.size(block) - signed(self.over()));
+            let proposal = cut_to(block, self.limits(room), self.settings);
+            self.shrink(block, proposal.unwrap_or_else(|| block.propose(Decision::CLEARED)));
+        }
+    }
+
+    /// Replace a result; how many bytes that wins.
+    fn shrink<'a, V: Value<'a>>(&mut self, block: &mut Block<'a, V>, proposal: Proposal<'a, V>) -> isize {
+        let (size, saved) = (self.size(block), block.saved());
+        block.decide(proposal);
+        self.left += size - self.size(block);
+        block.saved() - saved
+    }
+
+    fn limits(&self, room: usize) -> Limits {
+        match self.counter {
+            None => Limits::of_chars(room),
+            Some(counter) => Limits { tokens: Some((room, counter.encoding)), ..Limits::NONE },
+        }
+    }
+
+    fn size<'a, V: Value<'a>>(&self, block: &Block<'a, V>) -> isize {
+        signed(self.counter.map_or_else(|| block.new_len(), |counter| counter.count(&block.new_text())))
+    }
+}

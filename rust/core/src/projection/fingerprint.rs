@@ -1,0 +1,124 @@
+//! By what a result is known again in a later request, where another one may have its reference.
+//!
+//! Where ids repeat or are missing, references number what is there: as soon as a client lets go of its first turns, they
+//! name other calls. A sign is cheap, since it is asked for only of what is decided: no more of a text is looked at than a
+//! little of both ends. So two results of one tool and one length that differ in the middle alone are taken for one, if
+//! their calls differ no more than that.
+
+use std::borrow::Cow;
+
+use ahash::AHashSet;
+use crc32fast::Hasher;
+
+use super::blocks::Block;
+use super::marker::marker_of;
+use super::policy::{Decision, Fate, Previous, Sign};
+use crate::content::Content;
+use crate::json::value::Value;
+use crate::pairing::block::Entry;
+use crate::text::graphemes::CodePoint;
+use crate::text::piece::Piece;
+use crate::text::{Text, on_units};
+
+/// How many characters of each end are looked at.
+const END: usize = 32;
+
+/// The sign of a call: its tool, and the file, the command, or what else tells calls of the tool apart.
+fn call_sign<V>(entry: &Entry<'_, V>) -> u32 {
+    let value = entry.value.as_ref().map_or(Text::ascii(""), Piece::text);
+    [entry.tool_name, value].into_iter().fold(0, |start, text| {
+        let size = text.len();
+        checksum(text.slice(size.saturating_sub(END), size), checksum(text.slice(0, END), start))
+    })
+}
+
+/// The checksum of both ends of a result.
+fn ends_of<'a, V: Value<'a>>(text: &Content<'a, V>) -> u32 {
+    let last = text.end(END); // that, or more
+    let size = last.len();
+    checksum(last.text().slice(size.saturating_sub(END), size), checksum(text.start(END).text(), 0))
+}
+
+/// The CRC-32 of a text, in UTF-32 where it is not ASCII.
+fn checksum(text: Text<'_>, start: u32) -> u32 {
+    let mut hasher = Hasher::new_with_initial(start);
+    match text {
+        Text::Latin1(units) if units.is_ascii() => hasher.update(units),
+        _ => on_units!(text, units => {
+            let is_ascii = units.iter().all(|unit| unit.code_point() < 0x80);
+            let size = if is_ascii { 1 } else { 4 };
+            for unit in units {
+                hasher.update(unit.code_point().to_le_bytes().get(..size).unwrap_or_default());
+            }
+        }),
+    }
+    hasher.finalize()
+}
+
+/// Find the results that have their signs still: the references of the calls that do, and how many messages stand.
+///
+/// A call that had no result then, or an empty one, is known by itself. From the first message on that is another one now,
+/// none is as it was sent, so that there is nothing left of it in a cache.
+pub(crate) fn recognize<'a, 'p, V: Value<'a>>(
+    blocks: &mut [Block<'a, V>],
+    previous: &'p Previous,
+) -> (AHashSet<&'p str>, usize) {
+    let mut calls = AHashSet::new();
+    let mut standing = previous.messages;
+    if previous.signs.is_empty() {
+        return (calls, standing);
+    }
+    for block in blocks {
+        let Some((reference, sign)) = previous.signs.get_key_value(&*block.reference) else { continue };
+        if sign.call != call_sign(&block.entry) {
+            standing = standing.min(block.entry.position);
+            continue;
+        }
+        calls.insert(reference.as_str());
+        block.is_known = sign.size == 0 || (sign.size == block.size && sign.ends == ends_of(&block.text));
+        if !block.is_known && !is_as_decided(block, previous.made.get(reference), sign.size) {
+            standing = standing.min(block.entry.result_position);
+        }
+    }
+    (calls, standing)
+}
+
+/// Whether a result of so many characters stands as it was sent by a decision: a client may keep what it sent.
+fn is_as_decided<'a, V: Value<'a>>(block: &Block<'a, V>, decision: Option<&Decision<'_>>, size: usize) -> bool {
+    let Some(decision) = decision.filter(|_| !block.is_fixed()) else { return block.is_fixed() };
+    let ends = if decision.fate == Fate::Cut { [decision.head, size.saturating_sub(decision.tail)] } else { [0; 2] };
+    let kept: usize = ends.into_iter().filter(|count| *count > 0).map(|count| count + 1).sum();
+    block.size == marker_of(decision, size, &block.reference).as_text().len() + kept
+}
+
+/// The signs of what is decided about, and of the calls that supersede.
+pub(crate) fn signs_of<'a, V: Value<'a>>(blocks: &[Block<'a, V>]) -> Vec<(Cow<'a, str>, Sign)> {
+    let decided = blocks.iter().filter_map(|block| block.decision.as_ref());
+    let superseding: AHashSet<&str> =
+        decided.filter(|decision| decision.fate == Fate::Superseded).map(|decision| &*decision.by).collect();
+    let mut signs = Vec::new();
+    for block in blocks {
+        let call = || call_sign(&block.entry);
+        let sign = if block.decision.is_some() || block.is_dropped {
+            Sign { call: call(), size: block.size, ends: ends_of(&block.text) }
+        } else if !superseding.is_empty() && superseding.contains(&*block.reference) {
+            Sign { call: call(), ..Sign::default() }
+        } else {
+            continue;
+        };
+        signs.push((block.reference.clone(), sign));
+    }
+    signs
+}
+
+#[cfg(test)]
+mod tests {
+    use super::checksum;
+    use crate::text::Text;
+
+    #[test]
+    fn the_checksum_is_that_of_zlib() {
+        assert_eq!(checksum(Text::ascii("123456789"), 0), 0xCBF4_3926);
+        assert_eq!(checksum(Text::ascii("56789"), checksum(Text::ascii("1234"), 0)), 0xCBF4_3926);
+    }
+}

@@ -1,0 +1,251 @@
+//! The marker in place of a result: one line that says why, and by which reference the whole is found.
+//!
+//! A reference is the id of the call. Where an id repeats, its second call is `id#2`; calls whose id is no plain word or
+//! missing are `#1`, `#2` and so on. Only a text that is such a line and nothing else is taken for a marker.
+
+use std::borrow::Cow;
+
+use ahash::{AHashMap, AHashSet};
+
+use super::edits::{Json, TextPart};
+use super::policy::{Decision, Fate};
+use crate::content::Content;
+use crate::json::value::Value;
+use crate::text::constants::{MARKER_START, MARKER_WHOLE};
+use crate::text::piece::Piece;
+use crate::text::{OwnedText, Text, grouped};
+
+const MOST_NUMBER: &str = "#999999";
+/// How long an id may be to name a result.
+const MOST_ID: usize = 200;
+
+/// What stands for a result of so many characters, or for what was cut out of it.
+pub(crate) fn marker_of(decision: &Decision<'_>, chars: usize, reference: &str) -> OwnedText {
+    let mut marker = String::with_capacity(64 + decision.by.len() + reference.len());
+    marker.push_str(MARKER_START);
+    match decision.fate {
+        Fate::Superseded => {
+            marker.push_str("superseded by call ");
+            marker.push_str(&decision.by);
+        }
+        Fate::Rule => marker.push_str("left out by a rule"),
+        Fate::Cleared => {
+            marker.push_str("cleared, ");
+            marker.push_str(&grouped(chars));
+            marker.push_str(" characters");
+        }
+        Fate::Cut => {
+            marker.push_str(&grouped(chars + decision.head - decision.tail));
+            marker.push_str(" of ");
+            marker.push_str(&grouped(chars));
+            marker.push_str(" characters");
+        }
+    }
+    marker.push_str(MARKER_WHOLE);
+    marker.push_str(reference);
+    marker.push(']');
+    OwnedText::from(marker)
+}
+
+/// The text in place of a result: a marker and, on lines of their own, the head and the tail that stay.
+///
+/// The ends are parts of the result as it is written: in a body they are copied with their escapes.
+#[derive(Clone, Debug)]
+pub(crate) struct Substitute<'a, V> {
+    head: Content<'a, V>,
+    marker: Piece<'a>,
+    tail: Content<'a, V>,
+}
+
+impl<'a, V: Value<'a>> Substitute<'a, V> {
+    /// No text at all.
+    pub(crate) const NONE: Self = Self::marked(Piece::ascii(""));
+
+    /// The text that a decision puts in place of a result of a number of characters.
+    pub(crate) fn of((text, size): (&Content<'a, V>, usize), decision: &Decision<'_>, reference: &str) -> Self {
+        if decision.fate != Fate::Cut {
+            return Self::marked(Piece::own(marker_of(decision, size, reference)));
+        }
+        let head = decision.head.min(size);
+        let tail = decision.tail.clamp(head, size);
+        let ends = [text.first(head), text.last(size - tail)];
+        Self::cut(ends, &Decision::cut(head, tail), size, reference)
+    }
+
+    /// The text for a result that a decision cuts to these ends.
+    pub(crate) fn cut(ends: [Content<'a, V>; 2], decision: &Decision<'_>, size: usize, reference: &str) -> Self {
+        let [head, tail] = ends;
+        Self { head, marker: Piece::own(marker_of(decision, size, reference)), tail }
+    }
+
+    const fn marked(marker: Piece<'a>) -> Self {
+        Self { head: Content::Piece(Piece::ascii("")), marker, tail: Content::Piece(Piece::ascii("")) }
+    }
+
+    /// The parts in their order.
+    fn parts(&self) -> impl Iterator<Item = Content<'a, V>> {
+        let line_feed = || Content::Piece(Piece::ascii("\n"));
+        let head = (!self.head.is_empty()).then(|| [self.head.clone(), line_feed()]);
+        let tail = (!self.tail.is_empty()).then(|| [line_feed(), self.tail.clone()]);
+        let marker = Content::Piece(self.marker.clone());
+        head.into_iter().flatten().chain([marker]).chain(tail.into_iter().flatten())
+    }
+
+    /// The number of characters.
+    pub(crate) fn len(&self) -> usize {
+        let ends = [&self.head, &self.tail].map(Content::len);
+        self.marker.len() + ends.iter().map(|size| size + usize::from(*size > 0)).sum::<usize>()
+    }
+
+    /// The number of bytes in UTF-8; a lone surrogate has three.
+    pub(crate) fn utf8_len(&self) -> usize {
+        self.parts().map(|part| part.utf8_len()).sum()
+    }
+
+    /// The whole text.
+    pub(crate) fn text(&self) -> Piece<'a> {
+        if self.len() == self.marker.len() {
+            return self.marker.clone();
+        }
+        let mut text = OwnedText::default();
+        for part in self.parts() {
+            text.push(part.whole().text());
+        }
+        Piece::own(text)
+    }
+
+    /// The text as a new value.
+    pub(crate) fn json(&self) -> Json<'a> {
+        Json::Joined(self.parts().map(|part| TextPart::of(&part)).collect())
+    }
+}
+
+/// Whether a text is a marker, and nothing else. Most are not, as their ends tell.
+pub(crate) fn is_marker<'a, V: Value<'a>>(content: &Content<'a, V>) -> bool {
+    if !content.starts_with_any(&[MARKER_START]) || !content.end(1).text().ends_with("]") {
+        return false;
+    }
+    let whole = content.whole();
+    let text = whole.text();
+    text.find(b']') == text.len().checked_sub(1) && text.find(b'\n').is_none() && holds_whole(text)
+}
+
+/// Whether a text says where the whole is found.
+fn holds_whole(text: Text<'_>) -> bool {
+    let mut rest = text;
+    while let Some(at) = rest.find(b';') {
+        rest = rest.slice(at, rest.len());
+        if rest.starts_with(MARKER_WHOLE) {
+            return true;
+        }
+        rest = rest.slice(1, rest.len());
+    }
+    false
+}
+
+/// A reference as long as any that its call may have.
+///
+/// What a projection takes out is not counted in the next one, in which `t1#2` may be `t1`: what is worth a marker, and how
+/// much room one leaves, is decided by this one, so that both decide alike.
+pub(crate) fn widest(reference: &str) -> String {
+    let mut widest = stem_of_reference(reference).to_owned();
+    widest.push_str(MOST_NUMBER);
+    if widest.len() < reference.len() { reference.to_owned() } else { widest }
+}
+
+/// How many characters [`widest`] has more.
+pub(crate) fn slack(reference: &str) -> usize {
+    (stem_of_reference(reference).len() + MOST_NUMBER.len()).saturating_sub(reference.len())
+}
+
+/// A reference without the numbers in which it ends.
+fn stem_of_reference(reference: &str) -> &str {
+    let mut stem = reference;
+    loop {
+        let named = stem.trim_end_matches(|digit: char| digit.is_ascii_digit());
+        match named.strip_suffix('#') {
+            Some(rest) if named.len() < stem.len() => stem = rest,
+            _ => return stem,
+        }
+    }
+}
+
+/// Names for calls, in the order of the conversation: what comes later changes none of them.
+#[derive(Debug, Default)]
+pub(crate) struct References<'a> {
+    /// Those with a number.
+    given: AHashSet<Cow<'a, str>>,
+    counts: AHashMap<&'a str, usize>,
+}
+
+impl<'a> References<'a> {
+    /// Names for so many calls.
+    pub(crate) fn with_room(calls: usize) -> Self {
+        Self { given: AHashSet::new(), counts: AHashMap::with_capacity(calls) }
+    }
+
+    /// The reference of the next call.
+    pub(crate) fn add(&mut self, call_id: Text<'a>) -> Cow<'a, str> {
+        let stem = stem_of(call_id);
+        let counted = self.counts.entry(stem).or_default();
+        let mut count = *counted + 1;
+        let is_first = count == 1 && !stem.is_empty();
+        if is_first && !stem.contains('#') {
+            *counted = count;
+            return Cow::Borrowed(stem); // a name with a number is never this one
+        }
+        let mut reference = if is_first { Cow::Borrowed(stem) } else { Cow::Owned(format!("{stem}#{count}")) };
+        while self.given.contains(&reference) {
+            count += 1;
+            reference = Cow::Owned(format!("{stem}#{count}"));
+        }
+        *counted = count;
+        self.given.insert(reference.clone());
+        reference
+    }
+}
+
+/// An id that can stand in a marker as it is: printable ASCII without brackets, and not too long; empty where it can't.
+fn stem_of(call_id: Text<'_>) -> &str {
+    let Text::Latin1(units) = call_id else { return "" };
+    let is_plain = |unit: &u8| matches!(unit, b'!'..=b'~') && !matches!(unit, b'[' | b']' | b';');
+    if units.len() > MOST_ID || !units.iter().all(is_plain) {
+        return "";
+    }
+    std::str::from_utf8(units).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{References, is_marker, slack, widest};
+    use crate::content::Content;
+    use crate::json::scanned::Scanned;
+    use crate::text::Text;
+    use crate::text::piece::Piece;
+
+    #[test]
+    fn a_reference_names_one_call() {
+        let mut references = References::default();
+        let found = ["a", "a", "", "b", "a#2", "x y"].map(|call_id| references.add(Text::ascii(call_id)));
+        assert_eq!(found, ["a", "a#2", "#1", "b", "a#2#2", "#2"]);
+    }
+
+    #[test]
+    fn the_widest_reference_is_the_same_for_all_of_an_id() {
+        let found = ["t1", "t1#2", "#12", "a#2#3", "t#123456789"].map(widest);
+        assert_eq!(found, ["t1#999999", "t1#999999", "#999999", "a#999999", "t#123456789"]);
+        for reference in ["t1", "t1#2", "#12", "a#2#3", "t#123456789"] {
+            assert_eq!(slack(reference), widest(reference).len() - reference.len());
+        }
+    }
+
+    #[test]
+    fn only_a_whole_line_is_a_marker() {
+        let check = |text: &str| is_marker(&Content::<Scanned<'_>>::Piece(Piece::ascii(text)));
+        let marker = "[toolcarry: cleared, 5,000 characters; whole: a]";
+        assert!(check(marker));
+        for text in ["", "[toolcarry: a]", &format!("{marker}\n"), &format!("x{marker}"), &marker.repeat(2)] {
+            assert!(!check(text), "{text}");
+        }
+    }
+}

@@ -1,0 +1,354 @@
+//! The plan of a projection, and how much of the request stands as it did.
+//!
+//! That is what a prompt cache keeps, by bytes; how much messages weigh, the sources of requests say.
+
+use std::borrow::Cow;
+use std::convert::Infallible;
+
+use ahash::AHashSet;
+
+use super::blocks::{Block, Blocks, Known, read_blocks, turns_of};
+use super::decide::{BYTES_PER_TOKEN, Total, protect, repeat, replace};
+use super::edits::{Door, Draft};
+use super::fingerprint::signs_of;
+use super::policy::{Decision, Fate, Mend, OwnMend, Previous, Settings, Sign};
+use super::repair::providers::Dialect;
+use super::repair::report::Mends;
+use super::repair::{mend, shapes_of};
+use super::request::{Material, is_as_it_was};
+use super::window::Request;
+use crate::context::limits::{room_of, signed};
+use crate::input::messages::Halt;
+use crate::json::value::Value;
+use crate::text::Text;
+
+/// What a request is beside its messages.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Frame<'r> {
+    /// What it takes of a model's window.
+    pub tokens: usize,
+    /// Whether the provider holds what was before the messages.
+    pub is_continued: bool,
+    /// What is known of each call, in their order, beside what the messages say.
+    pub known: Option<&'r [Known]>,
+}
+
+/// What becomes of the messages.
+#[derive(Clone, Debug)]
+pub struct Projection<'a, V> {
+    /// Nothing where they stay as they are.
+    pub drafts: Option<Vec<Draft<'a, V>>>,
+    /// What was done.
+    pub outcome: Outcome<'a>,
+    /// What was decided.
+    pub decisions: Decisions<'a>,
+}
+
+/// What was decided: the next projection of the same conversation is given it.
+#[derive(Clone, Debug)]
+pub struct Decisions<'a> {
+    /// How many messages there are.
+    pub messages: usize,
+    /// By reference, in the order of the blocks.
+    pub made: Vec<(Cow<'a, str>, Decision<'a>)>,
+    /// The references of what is dropped.
+    pub dropped: Vec<Cow<'a, str>>,
+    /// The signs of all calls and results that decisions name, by reference.
+    pub signs: Vec<(Cow<'a, str>, Sign)>,
+}
+
+/// A result that a marker stands for, or that went with its call.
+#[derive(Clone, Debug)]
+pub struct Replacement<'a> {
+    /// The message that the result stands in.
+    pub position: usize,
+    /// The name by which the whole is found.
+    pub reference: Cow<'a, str>,
+    /// Of the tool.
+    pub name: Text<'a>,
+    /// Why.
+    pub reason: &'static str,
+    /// How many characters the result had, and has.
+    pub sizes: (usize, usize),
+    /// Where what is not there begins, and where it ends.
+    pub range: (usize, usize),
+}
+
+/// What was done, as the report tells it.
+#[derive(Clone, Debug, Default)]
+pub struct Outcome<'a> {
+    /// How many blocks there are.
+    pub blocks: usize,
+    /// What was replaced.
+    pub replacements: Vec<Replacement<'a>>,
+    /// What was mended.
+    pub mends: Vec<Mend<'a>>,
+    /// Calls without result.
+    pub orphan_calls: usize,
+    /// Results without call.
+    pub orphan_results: usize,
+    /// Second results.
+    pub duplicate_results: usize,
+    /// Blocks that failed.
+    pub errors: usize,
+    /// The characters of all results.
+    pub chars_before: usize,
+    /// What is left of them.
+    pub chars_after: usize,
+    /// The tokens of the request before and after, where they were counted.
+    pub tokens: Option<(usize, isize)>,
+    /// How much the results are over their total.
+    pub over_budget: usize,
+    /// How much the request is over its limit.
+    pub over_request: usize,
+    /// The shapes that could not be mended.
+    pub not_repaired: String,
+    /// How many tokens stand as they did.
+    pub stable_prefix_tokens: usize,
+    /// How many that were sent before have to be read anew.
+    pub cache_break_tokens: usize,
+}
+
+/// What came of the messages: drafts of all of them, and how they were mended.
+struct Put<'a, V> {
+    drafts: Vec<Draft<'a, V>>,
+    mends: Mends<'a>,
+    not_repaired: String,
+    is_same: bool,
+}
+
+/// What a policy makes of the messages of a request.
+pub fn plan<'a, D: Door<'a>>(
+    request: (&[D::Item], &D),
+    settings: &Settings<'_>,
+    previous: Option<&Previous>,
+    frame: Frame<'_>,
+) -> Result<Projection<'a, D::Item>, Halt<Infallible>> {
+    plan_without(&[], request, settings, previous, frame)
+}
+
+/// The same, where the calls of the orders in `lost` are those whose results are left out as the request is mended.
+fn plan_without<'a, D: Door<'a>>(
+    lost: &[usize],
+    (messages, door): (&[D::Item], &D),
+    settings: &Settings<'_>,
+    previous: Option<&Previous>,
+    frame: Frame<'_>,
+) -> Result<Projection<'a, D::Item>, Halt<Infallible>> {
+    let Blocks { all: mut blocks, duplicate_results } = read_blocks(messages, settings, frame.known, lost)?;
+    let turns = if asks_for_turns(settings, previous) { turns_of(&blocks) } else { Vec::new() };
+    let standing = previous.map_or(0, |previous| repeat(&mut blocks, &turns, previous));
+    protect(&mut blocks, &turns, settings);
+    replace(&mut blocks, settings, standing);
+    let mut total = Total::new(&blocks, settings);
+    total.clear(&mut blocks, turns.last().map_or(&[], Vec::as_slice));
+    let mut request = settings
+        .counter
+        .zip(settings.max_request_tokens)
+        .map(|(counter, limit)| Request::new(messages, (&blocks, &turns), frame.tokens, (settings, counter, limit)));
+    // Where it is mended, what is taken out by that needs no room.
+    if let Some(request) = request.as_mut().filter(|_| !settings.repair) {
+        request.fit(&mut blocks, &turns);
+    }
+    let put = loop {
+        let put = put_together((messages, door), &blocks, (settings, frame.is_continued));
+        let Some(request) = &mut request else { break put };
+        request.count_anew(&put.drafts, door);
+        if !request.fit(&mut blocks, &turns) {
+            break put;
+        }
+    };
+    if lost.is_empty() && !put.mends.left_out.is_empty() {
+        let lost = lost_by(&blocks, &put.mends);
+        if !lost.is_empty() {
+            return plan_without(&lost, (messages, door), settings, previous, frame);
+        }
+    }
+    if total.over() > 0 {
+        // By less, where some were dropped or left out since.
+        total.count_anew(blocks.iter().filter(|block| !put.mends.is_left_out(block.result_path)));
+    }
+    let now = Now { blocks: &blocks, messages: messages.len(), mends: &put.mends, standing };
+    let (stable_prefix_tokens, cache_break_tokens) = prefix_tokens(&now, previous, |start, end| door.weigh(start, end));
+    let told = outcome_of(&blocks, &put.mends);
+    let outcome = Outcome {
+        mends: put.mends.made,
+        duplicate_results,
+        tokens: request.as_ref().map(|request| (request.before, request.tokens)),
+        over_budget: total.over(),
+        over_request: request.as_ref().map_or(0, Request::over),
+        not_repaired: put.not_repaired,
+        stable_prefix_tokens,
+        cache_break_tokens,
+        ..told
+    };
+    let made = blocks.iter().filter_map(|block| Some((block.reference.clone(), block.decision.clone()?)));
+    let dropped = blocks.iter().filter(|block| block.is_dropped).map(|block| block.reference.clone());
+    let (made, dropped) = (made.collect(), dropped.collect());
+    let decisions = Decisions { messages: messages.len(), made, dropped, signs: signs_of(&blocks) };
+    Ok(Projection { drafts: (!put.is_same).then_some(put.drafts), outcome, decisions })
+}
+
+/// The orders of the calls whose results were left out, sorted, where one of them was to stand for an older result.
+fn lost_by<'a, V: Value<'a>>(blocks: &[Block<'a, V>], mends: &Mends<'a>) -> Vec<usize> {
+    let decided = blocks.iter().filter_map(|block| block.decision.as_ref());
+    let superseded = decided.filter(|decision| decision.fate == Fate::Superseded);
+    let superseding: AHashSet<&str> = superseded.map(|decision| &*decision.by).collect();
+    let is_lost = |block: &&Block<'a, V>| block.entry.call.is_some() && mends.is_left_out(block.result_path);
+    let lost = || blocks.iter().filter(is_lost);
+    let is_missed = lost().any(|block| superseding.contains(&*block.reference));
+    let mut orders: Vec<usize> = lost().filter(|_| is_missed).map(|block| block.entry.order).collect();
+    orders.sort_unstable();
+    orders
+}
+
+/// Whether anything depends on the turns.
+fn asks_for_turns(settings: &Settings<'_>, previous: Option<&Previous>) -> bool {
+    let limits = settings.total.or(settings.max_request_tokens);
+    limits.is_some() || settings.keep_last_turns > 0 || previous.is_some_and(|previous| !previous.dropped.is_empty())
+}
+
+/// What blocks tell of what was done.
+fn outcome_of<'a, V: Value<'a>>(blocks: &[Block<'a, V>], mends: &Mends<'a>) -> Outcome<'a> {
+    // Of a result that is left out nothing stands there, and no marker for it.
+    let sent = || blocks.iter().filter(|block| !mends.is_left_out(block.result_path));
+    Outcome {
+        blocks: blocks.len(),
+        replacements: replacements(sent()),
+        orphan_calls: blocks.iter().filter(|block| block.entry.result.is_none()).count(),
+        orphan_results: blocks.iter().filter(|block| block.entry.call.is_none()).count(),
+        errors: blocks.iter().filter(|block| block.entry.is_error()).count(),
+        chars_before: blocks.iter().map(|block| block.size).sum(),
+        chars_after: sent().map(Block::new_len).sum(),
+        ..Outcome::default()
+    }
+}
+
+/// Put the messages together, and mend them where that is asked for.
+fn put_together<'a, 'm, D: Door<'a>>(
+    (messages, door): (&'m [D::Item], &D),
+    blocks: &'m [Block<'a, D::Item>],
+    (settings, is_continued): (&Settings<'_>, bool),
+) -> Put<'a, D::Item> {
+    let drops = blocks.iter().any(|block| block.is_dropped);
+    let decides = drops || blocks.iter().any(|block| block.decision.is_some());
+    if !decides && !settings.repair && settings.max_request_tokens.is_none() {
+        return Put { drafts: Vec::new(), mends: Mends::default(), not_repaired: String::new(), is_same: true };
+    }
+    let mut material = Material::new(messages, blocks, is_continued);
+    let mut mends = Mends::default();
+    let mut not_repaired = String::new();
+    let mut mended = None;
+    if settings.repair || drops {
+        let shapes = if drops {
+            let all = Material::new(messages, blocks, is_continued).all_messages();
+            shapes_of(all.iter().filter_map(|draft| door.build(draft)), is_continued)
+        } else {
+            shapes_of(messages.iter().copied(), is_continued)
+        };
+        match (shapes.as_slice(), shapes.first().and_then(|name| Dialect::named(name))) {
+            // Where messages of one role may not follow one another, what is left has to be joined.
+            ([_], Some(dialect)) if settings.repair || dialect.merges => {
+                mended = Some(mend(&mut material, dialect, &mut mends));
+                not_repaired = mends.open_kinds.iter().map(Cow::as_ref).collect::<Vec<_>>().join(", ");
+            }
+            ([_], Some(_)) => {}
+            _ if settings.repair => not_repaired = shapes.join(", "),
+            _ => {}
+        }
+    }
+    let drafts = mended.unwrap_or_else(|| material.all_messages());
+    let is_same = is_as_it_was(&drafts, messages.len());
+    Put { drafts, mends, not_repaired, is_same }
+}
+
+/// The results that markers stand for, and those that went with their calls.
+fn replacements<'a, 'b, V: Value<'a> + 'b>(blocks: impl Iterator<Item = &'b Block<'a, V>>) -> Vec<Replacement<'a>>
+where
+    'a: 'b,
+{
+    let mut found = Vec::new();
+    for block in blocks {
+        let (entry, size) = (&block.entry, block.size);
+        let (reason, after, range) = match &block.decision {
+            _ if block.is_dropped => ("dropped", 0, (0, size)),
+            None => continue,
+            Some(decision) => {
+                let by_reason = block.reason.filter(|_| decision.fate == Fate::Superseded);
+                let reason = by_reason.map_or(decision.fate.name(), |reason| reason.name());
+                let is_cut = decision.fate == Fate::Cut;
+                (reason, block.new_len(), if is_cut { (decision.head, decision.tail) } else { (0, size) })
+            }
+        };
+        found.push(Replacement {
+            position: entry.result_position,
+            reference: block.reference.clone(),
+            name: entry.name(),
+            reason,
+            sizes: (size, after),
+            range,
+        });
+    }
+    found
+}
+
+/// What was decided for this request.
+pub(crate) struct Now<'n, 'a, V> {
+    pub(crate) blocks: &'n [Block<'a, V>],
+    /// How many messages there are.
+    pub(crate) messages: usize,
+    pub(crate) mends: &'n Mends<'a>,
+    /// How many messages stand as they were sent, with a projection before.
+    pub(crate) standing: usize,
+}
+
+impl<'n, 'a, V> Now<'n, 'a, V> {
+    /// The blocks whose results were not left out: what is decided of a result that is in no request changes none.
+    fn sent(&self) -> impl Iterator<Item = &'n Block<'a, V>> {
+        self.blocks.iter().filter(|block| !self.mends.is_left_out(block.result_path))
+    }
+}
+
+/// The first message that is not as the previous projection had it; without one, as it came.
+fn first_changed<V>(now: &Now<'_, '_, V>, previous: Option<&Previous>) -> usize {
+    let known = previous.map_or(now.messages, |_| now.standing);
+    let decided = now.sent().filter(|block| {
+        let before = previous.filter(|_| block.is_known).and_then(|previous| previous.made.get(&*block.reference));
+        block.decision.as_ref() != before
+    });
+    let decided = decided.map(|block| block.entry.result_position);
+    let was_dropped = |block: &Block<'_, V>| {
+        block.is_known && previous.is_some_and(|previous| previous.dropped.contains(&*block.reference))
+    };
+    let dropped = now.sent().filter(|block| block.is_dropped != was_dropped(block));
+    let dropped = dropped.map(|block| block.entry.position);
+    let changed = decided.chain(dropped).chain(other_mends(&now.mends.made, previous)).min();
+    changed.unwrap_or(known).min(known).min(now.messages)
+}
+
+/// The messages of the mends that were made now or then, and not both.
+fn other_mends(now: &[Mend<'_>], previous: Option<&Previous>) -> Option<usize> {
+    let then = previous.map_or(&[][..], |previous| &previous.mends);
+    let then: AHashSet<Mend<'_>> = then.iter().map(OwnMend::mend).collect();
+    let own: AHashSet<Mend<'_>> = now.iter().cloned().collect();
+    own.symmetric_difference(&then).filter_map(|mend| mend.position).min()
+}
+
+/// How many tokens stand as they did, and how many that were sent before have to be read anew; estimates.
+pub(crate) fn prefix_tokens<'a, V: Value<'a>>(
+    now: &Now<'_, 'a, V>,
+    previous: Option<&Previous>,
+    weigh: impl Fn(usize, usize) -> usize,
+) -> (usize, usize) {
+    let changed = first_changed(now, previous);
+    let sent = previous.map_or(changed, |_| now.standing.min(now.messages));
+    let (mut stable, mut broken) = (signed(weigh(0, changed)), signed(weigh(changed, sent)));
+    for block in now.sent().filter(|block| block.decision.is_some()) {
+        if block.entry.result_position < changed {
+            stable -= block.saved();
+        } else if block.entry.result_position < sent {
+            broken -= block.saved();
+        }
+    }
+    (room_of(stable) / BYTES_PER_TOKEN, room_of(broken) / BYTES_PER_TOKEN)
+}

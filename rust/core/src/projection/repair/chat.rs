@@ -1,0 +1,163 @@
+//! `OpenAI` Chat and Ollama: results are messages of their own, right behind the message with their calls.
+
+use ahash::{AHashMap, AHashSet};
+
+use super::pairs::{given_twice, id_of};
+use super::providers::Form;
+use super::state::Repair;
+use crate::formats::read_result;
+use crate::json::value::{Key, Value, items, names, text_or_empty};
+use crate::projection::edits::{Draft, Edit, Json, PartsKey, Path};
+use crate::text::Text;
+use crate::text::piece::Piece;
+
+/// One of these a message has that has no calls.
+const WORDS: [Key<'static>; 4] = [names::CONTENT, names::FUNCTION_CALL, names::REFUSAL, names::AUDIO];
+
+/// The messages, so that each call has its result behind it, once, and no other result stands anywhere.
+pub(crate) fn mend_chat<'a, V: Value<'a>>(mut repair: Repair<'_, 'a, '_, V>) -> Vec<Draft<'a, V>> {
+    let (dialect, pairs, messages) = (repair.dialect, repair.pairs, repair.material.messages);
+    let blocks = repair.material.blocks;
+    let mut by_position: AHashMap<usize, Vec<usize>> = AHashMap::new();
+    let mut owners: AHashMap<usize, usize> = AHashMap::new();
+    for (_, number) in pairs.calls() {
+        if let Some(block) = blocks.get(number) {
+            by_position.entry(block.entry.position).or_default().push(number);
+        }
+    }
+    for path in &pairs.results {
+        let owner = pairs.owner(*path).and_then(|number| Some((number, blocks.get(number)?)));
+        if let Some((number, block)) = owner {
+            owners.insert(path.position(), block.entry.position);
+            if !repair.material.is_gone(*path) {
+                renew(&mut repair, *path, pairs.name_of(number, block), block.entry.call_id);
+            }
+        }
+    }
+    let mut drafts = Vec::with_capacity(messages.len());
+    let mut behind = None; // whose results stand here
+    for (position, message) in messages.iter().copied().enumerate() {
+        let path = Path::Message(position);
+        let is_own = pairs.owner(path).is_some() || dialect.is_result(message);
+        let is_result = is_own || names_call(message, &pairs.ids);
+        if pairs.is_stray(path) || (is_result && !pairs.is_other(path)) {
+            if !repair.material.is_gone(path) {
+                let call_id = text_or_empty(message.get(names::TOOL_CALL_ID));
+                match owners.get(&position) {
+                    None => repair.tell_stray(path, call_id),
+                    Some(owner) if Some(*owner) != behind => repair.mends.add("moved_result", Some(position), call_id),
+                    Some(_) => {}
+                }
+            }
+            continue;
+        }
+        behind = Some(position);
+        let numbers = by_position.get(&position).map_or(&[][..], Vec::as_slice);
+        if !numbers.is_empty() && !text_or_empty(message.get(names::ROLE)).is(dialect.model) {
+            let role = Some(Edit::Made(Json::ascii(dialect.model)));
+            repair.material.edit(path, vec![(names::ROLE, role)]);
+            repair.mends.add("renamed_role", Some(position), repair.call_id(numbers.last().copied()));
+        }
+        mend_message(&mut repair, position, message);
+        let Some(draft) = repair.material.message(position) else { continue };
+        drafts.push(draft);
+        add_results(&mut drafts, &mut repair, numbers);
+    }
+    drafts
+}
+
+/// Let an answer of the role that came before `tool_calls`, which is refused there, be one of today's.
+fn renew<'a, V: Value<'a>>(repair: &mut Repair<'_, 'a, '_, V>, path: Path, name: Text<'a>, call_id: Text<'a>) {
+    let (dialect, position) = (repair.dialect, Some(path.position()));
+    let Some(message) = repair.material.at(path).filter(|message| !dialect.is_result(*message)) else { return };
+    let mut members = vec![(names::ROLE, Some(Edit::Made(Json::ascii("tool"))))];
+    if message.get(names::CONTENT).is_none() {
+        members.push((names::CONTENT, Some(Edit::Made(Json::ascii(""))))); // which the old role need not have
+    }
+    let own = text_or_empty(message.get(names::NAME));
+    if !own.is_empty() && own != name {
+        // By which it would be another's, without an id.
+        members.push((names::NAME, Some(Edit::Made(Json::Text(Piece::Borrowed(name))))));
+        repair.mends.add_with("renamed_tool", position, call_id, Piece::Borrowed(name));
+    }
+    repair.material.edit(path, members);
+    repair.mends.add("renamed_role", position, call_id);
+}
+
+/// Whether a message of the old role names a call of `tool_calls`: that is refused, however often.
+fn names_call<'a, V: Value<'a>>(message: V, call_ids: &AHashSet<Text<'a>>) -> bool {
+    let call_id = text_or_empty(message.get(names::TOOL_CALL_ID));
+    text_or_empty(message.get(names::ROLE)) == Text::ascii("function")
+        && !call_id.is_empty()
+        && call_ids.contains(&call_id)
+}
+
+/// Add the results for the calls of one message: those that are there in their order, then new ones.
+fn add_results<'a, V: Value<'a>>(
+    drafts: &mut Vec<Draft<'a, V>>,
+    repair: &mut Repair<'_, 'a, '_, V>,
+    numbers: &[usize],
+) {
+    let pairs = repair.pairs;
+    let mut paths: Vec<Path> = numbers.iter().filter_map(|number| pairs.result_of(*number)).collect();
+    paths.sort_unstable();
+    drafts.extend(paths.iter().filter_map(|path| repair.material.message(path.position())));
+    let missing = numbers.iter().filter(|number| pairs.result_of(**number).is_none());
+    drafts.extend(missing.filter_map(|number| repair.answer(*number)));
+}
+
+/// Take out an empty list of calls: Chat refuses it, and other providers its name.
+pub(crate) fn take_out_empty_calls<'a, V: Value<'a>>(repair: &mut Repair<'_, 'a, '_, V>) {
+    for (position, message) in repair.material.messages.iter().enumerate() {
+        if message.get(names::TOOL_CALLS).and_then(Value::list).is_none_or(|calls| calls.count() > 0) {
+            continue;
+        }
+        let mut members = vec![(names::TOOL_CALLS, None)];
+        if repair.dialect.form == Form::Chat && WORDS.iter().all(|key| message.get(*key).is_none()) {
+            members.push((names::CONTENT, Some(Edit::Made(Json::ascii("")))));
+        }
+        repair.material.edit(Path::Message(position), members);
+        repair.mends.add("empty_calls", Some(position), Text::ascii(""));
+    }
+}
+
+/// A call that stands in the content too is one call; what answers a call of the client's stands in no content.
+fn mend_message<'a, V: Value<'a>>(repair: &mut Repair<'_, 'a, '_, V>, position: usize, message: V) {
+    let calls = message.get(names::TOOL_CALLS).and_then(Value::list);
+    if calls.is_none_or(|calls| calls.count() == 0) && !repair.pairs.has_strays() {
+        return;
+    }
+    let content = message.get(names::CONTENT).and_then(Value::list);
+    let part = |index: usize| content.and_then(|content| content.item(index));
+    let kind = |part: V| text_or_empty(part.object().and_then(|part| part.get(names::TYPE)));
+    let mut doubled = given_twice(message);
+    doubled.retain(|(index, _)| part(*index).is_some_and(|part| kind(part).is("tool_use")));
+    let path_of = |index: usize| Path::Part(position, PartsKey::Content, index);
+    let mut gone: Vec<Path> = doubled.iter().map(|(index, _)| path_of(*index)).collect();
+    for (index, _) in &doubled {
+        repair.mends.add("doubled_call", Some(position), part(*index).map_or(Text::ascii(""), id_of));
+    }
+    for (index, part) in content.into_iter().flat_map(items).enumerate() {
+        let path = path_of(index);
+        if let Some(part) = part.object().filter(|part| repair.pairs.is_misplaced(path, *part)) {
+            repair.tell_stray(path, read_result(part).call_id);
+            gone.push(path);
+        }
+    }
+    if !gone.is_empty() && Some(gone.len()) == content.map(Value::count) {
+        let content = Some(Edit::Made(Json::ascii("")));
+        repair.material.edit(Path::Message(position), vec![(names::CONTENT, content)]);
+    } else {
+        for path in gone {
+            repair.material.take_out(path);
+        }
+    }
+    let id_at = |index: usize| calls.and_then(|calls| calls.item(index)).map_or(Text::ascii(""), id_of);
+    let kept: AHashMap<Text<'_>, usize> = doubled.iter().map(|(_, place)| (id_at(*place), *place)).collect();
+    for (index, call) in calls.into_iter().flat_map(items).enumerate().filter(|_| !kept.is_empty()) {
+        let call_id = id_of(call);
+        if !call_id.is_empty() && kept.get(&call_id).is_some_and(|place| *place != index) {
+            repair.material.take_out(Path::Part(position, PartsKey::ToolCalls, index));
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! `OpenAI` Responses: calls, results and reasoning are items of their own.
+
+use super::pairs::{FOUND, Pairs, SEARCHED};
+use super::state::Repair;
+use crate::json::value::{Value, names, text_or_empty};
+use crate::projection::edits::{Draft, Path};
+use crate::text::Text;
+
+/// The items, so that each call has one result behind it, and each reasoning what it led to. A result that is missing
+/// stands behind the calls that its call is one of.
+pub(crate) fn mend_items<'a, V: Value<'a>>(mut repair: Repair<'_, 'a, '_, V>) -> Vec<Draft<'a, V>> {
+    let (dialect, pairs, messages) = (repair.dialect, repair.pairs, repair.material.messages);
+    if pairs.is_searching {
+        repair.mends.open_kinds.insert(SEARCHED.into());
+    }
+    let leads = leading_on(messages);
+    let mut drafts = Vec::with_capacity(messages.len());
+    let mut missing = Vec::new();
+    for ((position, item), leads_on) in messages.iter().copied().enumerate().zip(leads) {
+        let path = Path::Message(position);
+        if repair.material.is_gone(path) {
+            continue;
+        }
+        let call = pairs.call_at(path);
+        if call.is_none() {
+            drafts.append(&mut missing);
+        }
+        let is_result = dialect.is_result(item) && !repair.material.is_continued;
+        let is_found = || text_or_empty(item.get(names::TYPE)).is(FOUND) && answers_other(item, pairs);
+        if (is_result || is_found()) && !pairs.has_result(path) {
+            repair.tell_stray(path, id_of_call(item));
+            continue;
+        }
+        if is_reasoning(item) && !leads_on {
+            repair.mends.add("trailing_thought", Some(position), Text::ascii(""));
+            continue;
+        }
+        drafts.extend(repair.material.draft(path));
+        let unanswered = call.filter(|number| pairs.result_of(*number).is_none());
+        missing.extend(unanswered.and_then(|number| repair.answer(number)));
+    }
+    drafts.append(&mut missing);
+    drafts
+}
+
+fn id_of_call<'a, V: Value<'a>>(item: V) -> Text<'a> {
+    text_or_empty(item.get(names::CALL_ID))
+}
+
+/// Whether an item names a call that it does not answer, since the client does.
+fn answers_other<'a, V: Value<'a>>(item: V, pairs: &Pairs<'a>) -> bool {
+    let call_id = id_of_call(item);
+    !call_id.is_empty() && pairs.ids.contains(&call_id)
+}
+
+fn is_reasoning<'a, V: Value<'a>>(item: V) -> bool {
+    text_or_empty(item.get(names::TYPE)).is("reasoning")
+}
+
+/// Whether something of the model's follows on what it thought, for each item.
+fn leading_on<'a, V: Value<'a>>(items: &[V]) -> Vec<bool> {
+    let mut leads = vec![false; items.len()];
+    let mut follows = false;
+    for (item, leads_on) in items.iter().zip(&mut leads).rev() {
+        *leads_on = follows;
+        if !is_reasoning(*item) {
+            let role = item.get(names::ROLE);
+            let is_output = || text_or_empty(item.get(names::TYPE)).ends_with("_output");
+            follows = if role.is_some() { text_or_empty(role).is("assistant") } else { !is_output() };
+        }
+    }
+    leads
+}

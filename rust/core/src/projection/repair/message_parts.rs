@@ -1,0 +1,190 @@
+//! Messages in the making, and what makes them one.
+
+use super::providers::Dialect;
+use super::report::Mends;
+use crate::content::{Content, has_no_word, is_white};
+use crate::json::value::{Key, Value, names, text_or_empty};
+use crate::projection::edits::TextPart;
+use crate::projection::edits::{Changed, Draft, Edit, Home, Json, Parts, PartsKey, Path, set_member};
+use crate::projection::request::Material;
+use crate::text::Text;
+
+const REASONING: Key<'static> = Key::new("reasoningContent");
+
+/// Who speaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Side {
+    Model,
+    /// Who answers the model's calls.
+    User,
+    /// Another, as the system, who answers none.
+    Other,
+}
+
+/// Whether a message says that it is the model's.
+pub(crate) fn is_models<'a, V: Value<'a>>(message: V) -> bool {
+    let role = text_or_empty(message.get(names::ROLE));
+    role.is("assistant") || role.is("model")
+}
+
+/// A message in the making: the one that it is made of, if any, and its parts.
+pub(crate) struct Sheet<'a, V> {
+    pub(crate) position: Option<usize>,
+    pub(crate) side: Side,
+    /// `None` where the content is no list and stays.
+    pub(crate) items: Option<Vec<Draft<'a, V>>>,
+    /// What stands in place of such a content.
+    words: Option<Json<'a>>,
+}
+
+impl<'a, V: Value<'a>> Sheet<'a, V> {
+    pub(crate) fn new(position: Option<usize>, side: Side, items: Option<Vec<Draft<'a, V>>>) -> Self {
+        Self { position, side, items, words: None }
+    }
+
+    /// The draft of the message.
+    pub(crate) fn draft(self, material: &mut Material<'a, '_, V>, key: PartsKey) -> Option<Draft<'a, V>> {
+        let Some(position) = self.position else {
+            let parts = Parts { of: None, items: self.items.unwrap_or_default() };
+            let role = (names::ROLE, Some(Edit::Made(Json::ascii("user"))));
+            let members = vec![role, (key.key(), Some(Edit::Parts(parts)))];
+            return Some(Draft::Changed(Changed { path: None, of: None, members }));
+        };
+        let (path, message) = (Path::Message(position), material.message_at(position)?);
+        let list = material.list(position, key);
+        let parts = |items| Edit::Parts(Parts { of: list.map(|list| (Home::Message(position, key), list)), items });
+        let items = self.items.filter(|items| !is_as_it_stands(items, position, key, list));
+        let content = self.words.map(Edit::Made).or_else(|| items.map(parts));
+        let mut members = material.members(path);
+        if content.is_some() {
+            set_member(&mut members, key.key(), content);
+        }
+        Some(if members.is_empty() {
+            Draft::Kept(path, message)
+        } else {
+            Draft::Changed(Changed { path: Some(path), of: Some(message), members })
+        })
+    }
+}
+
+/// Whether items are the parts of a message, as they stand.
+fn is_as_it_stands<'a, V: Value<'a>>(items: &[Draft<'a, V>], position: usize, key: PartsKey, list: Option<V>) -> bool {
+    let mut numbered = items.iter().enumerate();
+    items.len() == list.map_or(0, Value::count)
+        && numbered.all(|(index, item)| item.is_kept_at(Path::Part(position, key, index)))
+}
+
+/// The number of the message that the model ends the conversation in, before one that says nothing.
+fn end_of<'a, V: Value<'a>>(sheets: &[Sheet<'a, V>], material: &Material<'a, '_, V>, key: PartsKey) -> Option<usize> {
+    let message = |sheet: &Sheet<'a, V>| material.message_at(sheet.position?);
+    let speaks = |sheet: &Sheet<'a, V>| message(sheet).is_some_and(|message| says_something(message, key));
+    let is_end = |sheet: &Sheet<'a, V>| sheet.side != Side::Model || sheet.items.is_some() || speaks(sheet);
+    let end = sheets.iter().rposition(is_end)?;
+    sheets.get(end).is_some_and(|sheet| sheet.side == Side::Model).then_some(end)
+}
+
+/// Leave out the thoughts in which the model's last turn ends, with messages of nothing else.
+pub(crate) fn drop_trailing_thoughts<'a, V: Value<'a>>(
+    sheets: &mut Vec<Sheet<'a, V>>,
+    (material, dialect): (&Material<'a, '_, V>, &Dialect),
+    mends: &mut Mends<'a>,
+) {
+    let is_thought = |item: &mut Draft<'a, V>| item.path().is_some_and(|path| is_thought(material, path));
+    while let Some(end) = end_of(sheets, material, dialect.key) {
+        let Some(sheet) = sheets.get_mut(end) else { return };
+        let Some(items) = sheet.items.as_mut() else { return };
+        let count = items.len();
+        while items.pop_if(is_thought).is_some() {}
+        if items.len() == count {
+            return;
+        }
+        mends.add("trailing_thought", sheet.position, Text::ascii(""));
+        if items.is_empty() {
+            sheets.remove(end);
+        }
+    }
+}
+
+/// Leave out the white space in which the model's last words end, where the provider refuses it.
+pub(crate) fn drop_trailing_space<'a, V: Value<'a>>(
+    sheets: &mut [Sheet<'a, V>],
+    (material, dialect): (&Material<'a, '_, V>, &Dialect),
+    mends: &mut Mends<'a>,
+) {
+    let end = end_of(sheets, material, dialect.key).filter(|_| dialect.refuses_blank);
+    let Some(sheet) = end.and_then(|end| sheets.get_mut(end)) else { return };
+    if let Some(last) = sheet.items.as_mut().and_then(|items| items.last_mut()) {
+        let Draft::Kept(path, part) = last else { return };
+        let Some(part) = part.object().filter(|part| is_text(*part)) else { return };
+        let Some(words) = words_of(part.get(names::TEXT)) else { return };
+        let members = vec![(names::TEXT, Some(Edit::Made(words)))];
+        *last = Draft::Changed(Changed { path: Some(*path), of: Some(part), members });
+    } else {
+        let message = sheet.position.and_then(|position| material.message_at(position));
+        sheet.words = words_of(message.and_then(|message| message.get(dialect.key.key())));
+        if sheet.words.is_none() {
+            return;
+        }
+    }
+    mends.add("trailing_space", sheet.position, Text::ascii(""));
+}
+
+/// A text without the white space in which it ends; nothing where it ends in none.
+fn words_of<'a, V: Value<'a>>(text: Option<V>) -> Option<Json<'a>> {
+    let content = Content::Value(text.filter(|text| text.text_len().is_some())?);
+    let whole = content.whole();
+    let text = whole.text();
+    let last = (0..text.len()).rev().find(|index| !text.get(*index).is_some_and(is_white));
+    let count = last.map_or(0, |last| last + 1);
+    (count < text.len()).then(|| Json::Joined(vec![TextPart::of(&content.first(count))]))
+}
+
+/// Make one message of those of the model's, or the user's, that follow one another.
+pub(crate) fn merge<'a, V: Value<'a>>(sheets: Vec<Sheet<'a, V>>, mends: &mut Mends<'a>) -> Vec<Sheet<'a, V>> {
+    let mut merged: Vec<Sheet<'a, V>> = Vec::with_capacity(sheets.len());
+    for sheet in sheets {
+        let last = merged.last_mut().filter(|last| last.side == sheet.side && last.side != Side::Other);
+        match (last, sheet) {
+            (Some(Sheet { position: own, items: Some(known), .. }), Sheet { position, items: Some(items), .. }) => {
+                mends.add("merged_message", position, Text::ascii(""));
+                *own = own.or(position);
+                known.extend(items);
+            }
+            (_, sheet) => merged.push(sheet),
+        }
+    }
+    merged
+}
+
+fn is_thought<'a, V: Value<'a>>(material: &Material<'a, '_, V>, path: Path) -> bool {
+    let Some(part) = part_at(material, path) else { return false };
+    let kind = text_or_empty(part.get(names::TYPE));
+    is_thinking(kind) || part.get(names::THOUGHT).is_some_and(Value::is_true) || part.has(REASONING)
+}
+
+/// Whether a block of this type is what the model thought.
+pub(crate) fn is_thinking(kind: Text<'_>) -> bool {
+    kind.is("thinking") || kind.is("redacted_thinking")
+}
+
+/// The part of a message at a path, where it is an object.
+pub(crate) fn part_at<'a, V: Value<'a>>(material: &Material<'a, '_, V>, path: Path) -> Option<V> {
+    match path {
+        Path::Part(..) => material.at(path)?.object(),
+        _ => None,
+    }
+}
+
+/// Whether a part is a text without a word that the provider refuses.
+pub(crate) fn is_blank<'a, V: Value<'a>>(dialect: &Dialect, part: V) -> bool {
+    dialect.refuses_blank && is_text(part) && part.get(names::TEXT).is_some_and(has_no_word)
+}
+
+/// Whether the content of a message is a text, and not an empty one.
+pub(crate) fn says_something<'a, V: Value<'a>>(message: V, key: PartsKey) -> bool {
+    message.get(key.key()).and_then(Value::text_len).is_some_and(|size| size > 0)
+}
+
+fn is_text<'a, V: Value<'a>>(part: V) -> bool {
+    !part.has(names::TYPE) || text_or_empty(part.get(names::TYPE)).is("text")
+}

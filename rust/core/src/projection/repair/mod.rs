@@ -1,0 +1,120 @@
+//! Requests as their providers take them: each call with one result in its place, no result without call, ids that pair.
+//!
+//! What the provider would take stays as it stands. Mending what is mended changes nothing.
+
+mod chat;
+mod ids;
+mod items;
+mod message_parts;
+mod pairs;
+pub(crate) mod providers;
+pub(crate) mod report;
+mod state;
+mod turns;
+
+use ahash::AHashSet;
+
+use super::edits::Draft;
+use super::repair::chat::{mend_chat, take_out_empty_calls};
+use super::repair::ids::give_ids;
+use super::repair::items::mend_items;
+use super::repair::message_parts::is_thinking;
+use super::repair::pairs::Pairs;
+use super::repair::providers::{Dialect, Form};
+use super::repair::report::Mends;
+use super::repair::state::Repair;
+use super::repair::turns::Turns;
+use super::request::Material;
+use crate::formats::message::Said;
+use crate::formats::read_message;
+use crate::json::value::{Value, items, names, text_or_empty};
+
+/// The shapes whose results are messages of their own.
+const CHATS: [&str; 2] = ["openai-chat", "ollama"];
+
+/// The messages as their provider takes them; `mends` tells what was done.
+pub(crate) fn mend<'a, V: Value<'a>>(
+    material: &mut Material<'a, '_, V>,
+    dialect: &'static Dialect,
+    mends: &mut Mends<'a>,
+) -> Vec<Draft<'a, V>> {
+    let pairs = Pairs::new(material.messages, material.blocks, dialect);
+    let ids = give_ids(material, dialect, &pairs, mends);
+    let mut repair = Repair { material, dialect, pairs: &pairs, ids: &ids, mends };
+    take_out_empty_calls(&mut repair);
+    match dialect.form {
+        Form::Turns => Turns::new(repair).mended(),
+        Form::Chat => mend_chat(repair),
+        Form::Items => mend_items(repair),
+    }
+}
+
+/// The shapes of the messages that have calls or results, by name; of Chat and its dialect the one of the calls.
+///
+/// Where none has a call, results answer nothing and will be left out, unless the provider holds what was before: so those
+/// count of the messages that think or show something as only one provider's do, if there are any. Where nothing tells, an
+/// empty list of calls does: it is Chat's. What is of no provider's shape always counts, records too, and so does what only
+/// one has: the reasoning of Responses, and Bedrock's texts without a type.
+pub(crate) fn shapes_of<'a, V: Value<'a>>(messages: impl Iterator<Item = V>, is_continued: bool) -> Vec<&'static str> {
+    let (mut found, mut callers) = (AHashSet::new(), AHashSet::new());
+    let (mut answerers, mut tellers) = (AHashSet::new(), AHashSet::new());
+    let mut lists_calls = false;
+    let mut said = Said::default();
+    for message in messages {
+        let role = message.get(names::ROLE);
+        if role.is_none() && (message.has(names::UUID) || message.has(names::MESSAGE)) {
+            found.insert("claude-code");
+            continue;
+        }
+        said.clear();
+        let shape = read_message(message, role, &mut said).ok().flatten(); // the walk halted at what needs an importer
+        let parts = message.get(names::CONTENT).and_then(Value::list);
+        let parts = || parts.into_iter().flat_map(items).filter_map(Value::object);
+        if parts().any(|part| part.has(names::TEXT) && !part.has(names::TYPE)) {
+            found.insert("bedrock");
+        }
+        let is_reasoning = text_or_empty(message.get(names::TYPE)).is("reasoning");
+        if is_reasoning && shape == Some("openai-responses") {
+            found.insert("openai-responses");
+        }
+        let tells = || is_reasoning || (role.is_some() && parts().any(is_anthropics));
+        if callers.is_empty() && said.results.is_empty() && tells() {
+            tellers.insert(shape.unwrap_or("anthropic"));
+        }
+        lists_calls = lists_calls || message.get(names::TOOL_CALLS).and_then(Value::list).is_some();
+        if shape != Some("ollama") && text_or_empty(role).is("tool") {
+            answerers.insert("openai-chat");
+        }
+        let Some(name) = shape else { continue };
+        if Dialect::named(name).is_none() {
+            found.insert(name);
+        }
+        if !said.calls.is_empty() {
+            callers.insert(name);
+        }
+        if !said.results.is_empty() {
+            answerers.insert(name);
+        }
+    }
+    found.extend(&callers);
+    if !found.is_empty() || is_continued || tellers.is_empty() {
+        found.extend(answerers);
+    }
+    if found.len() == CHATS.len() && CHATS.iter().all(|name| found.contains(name)) {
+        let is_ollama = callers.len() == 1 && callers.contains("ollama");
+        return vec![if is_ollama { "ollama" } else { "openai-chat" }];
+    }
+    if found.is_empty() && tellers.is_empty() && lists_calls {
+        return vec!["openai-chat"];
+    }
+    let mut found: Vec<&str> = if found.is_empty() { tellers } else { found }.into_iter().collect();
+    found.sort_unstable();
+    found
+}
+
+/// Whether a part is of a kind that only Anthropic has: a thought, or what is shown with its source.
+fn is_anthropics<'a, V: Value<'a>>(part: V) -> bool {
+    let kind = text_or_empty(part.get(names::TYPE));
+    let is_shown = kind.is("image") || kind.is("document");
+    is_thinking(kind) || (is_shown && part.get(names::SOURCE).and_then(Value::object).is_some())
+}

@@ -1,0 +1,50 @@
+//! The state that all ways to repair a request share.
+
+use super::ids::GivenIds;
+use super::pairs::Pairs;
+use super::providers::Dialect;
+use super::report::Mends;
+use crate::json::value::{Value, names, text_or_empty};
+use crate::projection::edits::{Draft, Path};
+use crate::projection::request::Material;
+use crate::text::Text;
+
+/// What a request is mended from, and what is told of it.
+pub(crate) struct Repair<'t, 'a, 'm, V> {
+    pub(crate) material: &'t mut Material<'a, 'm, V>,
+    pub(crate) dialect: &'static Dialect,
+    pub(crate) pairs: &'t Pairs<'a>,
+    /// The ids that calls get.
+    pub(crate) ids: &'t GivenIds<'a>,
+    pub(crate) mends: &'t mut Mends<'a>,
+}
+
+impl<'a, V: Value<'a>> Repair<'_, 'a, '_, V> {
+    /// The id of a block's call, as it was.
+    pub(crate) fn call_id(&self, number: Option<usize>) -> Text<'a> {
+        let block = number.and_then(|number| self.material.blocks.get(number));
+        block.map_or(Text::ascii(""), |block| block.entry.call_id)
+    }
+
+    /// A result for the call of a block, which has none; nothing where none can be made.
+    pub(crate) fn answer(&mut self, number: usize) -> Option<Draft<'a, V>> {
+        let block = self.material.blocks.get(number)?;
+        let entry = &block.entry;
+        let call_id = self.ids.get(&number).cloned().unwrap_or_default();
+        let Some(made) = self.dialect.make(&call_id, self.pairs.name_of(number, block), entry.call) else {
+            let kind = text_or_empty(entry.call.and_then(|call| call.get(names::TYPE)));
+            self.mends.open_kinds.insert(kind.to_utf8().into());
+            return None;
+        };
+        self.mends.add("missing_result", Some(entry.position), entry.call_id);
+        Some(Draft::Made(made))
+    }
+
+    /// Tell of a result that is taken out: it answers no call, or one that is answered.
+    pub(crate) fn tell_stray(&mut self, path: Path, call_id: Text<'a>) {
+        let is_second = !call_id.is_empty() && self.pairs.ids.contains(&call_id);
+        let kind = if is_second { "duplicate_result" } else { "orphan_result" };
+        self.mends.add(kind, Some(path.position()), call_id);
+        self.mends.left_out.insert(path);
+    }
+}

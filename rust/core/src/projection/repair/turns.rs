@@ -1,0 +1,473 @@
+//! Providers whose results are parts of the user's turn: Anthropic, Bedrock and Gemini.
+//!
+//! Messages of one side that follow one another are one turn. The results for a turn's calls are the first parts of the
+//! user's turn behind it, each once. Within a result, providers refuse texts without a word, failures that say nothing, and
+//! calls. A provider's own call or answer that stands alone is told as text, since what came of it only the provider knows.
+
+use std::ops::Range;
+
+use ahash::{AHashMap, AHashSet};
+
+use super::message_parts::{
+    Sheet, Side, drop_trailing_space, drop_trailing_thoughts, is_blank, is_models, merge, part_at, says_something,
+};
+use super::pairs::Pairs;
+use super::providers::Dialect;
+use super::report::Mends;
+use super::state::Repair;
+use crate::content::has_no_word;
+use crate::json::value::{Value, items, names, text_or_empty};
+use crate::projection::blocks::Block;
+use crate::projection::edits::{Changed, Draft, Edit, Home, Json, Parts, PartsKey, Path};
+use crate::projection::request::Material;
+use crate::text::Text;
+use crate::text::constants::FAILED;
+
+/// So many calls are looked through sooner than a set of them is made.
+const FEW: usize = 8;
+
+/// The turns of a conversation, mended one after the other.
+pub(crate) struct Turns<'t, 'a, 'm, V> {
+    repair: Repair<'t, 'a, 'm, V>,
+    sheets: Vec<Sheet<'a, V>>,
+    /// What has to stand behind the results, by the path of the one in which it stood.
+    beside: AHashMap<Path, Vec<Draft<'a, V>>>,
+}
+
+impl<'t, 'a, 'm, V: Value<'a>> Turns<'t, 'a, 'm, V> {
+    pub(crate) fn new(repair: Repair<'t, 'a, 'm, V>) -> Self {
+        Self { repair, sheets: Vec::new(), beside: AHashMap::new() }
+    }
+
+    /// The messages, so that the provider takes them.
+    pub(crate) fn mended(mut self) -> Vec<Draft<'a, V>> {
+        let pairs = self.repair.pairs;
+        for path in &pairs.results {
+            let beside = clean_result(&mut self.repair, *path);
+            if !beside.is_empty() {
+                self.beside.insert(*path, beside);
+            }
+        }
+        self.leave_out_messages();
+        part_calls(&mut self.repair);
+        let mut open = Vec::new();
+        for Run { side, positions } in runs_of(&self.repair) {
+            if side != Side::User {
+                self.close(&open);
+                open.clear();
+            }
+            if side == Side::Model {
+                self.add_model(positions, &mut open);
+            } else {
+                self.add_answers(side, positions, &open);
+                open.clear();
+            }
+        }
+        self.close(&open);
+        let Self { repair: Repair { material, dialect, mends, .. }, mut sheets, .. } = self;
+        drop_trailing_thoughts(&mut sheets, (material, dialect), mends);
+        drop_trailing_space(&mut sheets, (material, dialect), mends);
+        tell_alone(&sheets, (material.blocks, pairs), mends);
+        if dialect.merges {
+            sheets = merge(sheets, mends);
+        }
+        sheets.into_iter().filter_map(|sheet| sheet.draft(material, dialect.key)).collect()
+    }
+
+    /// Leave out results without call that are messages of their own, as Chat's are beside another's thoughts.
+    fn leave_out_messages(&mut self) {
+        if self.repair.pairs.orphan_ids.is_empty() {
+            return;
+        }
+        let blocks = self.repair.material.blocks;
+        for block in blocks.iter().filter(|block| block.entry.call.is_none()) {
+            if let Some(path @ Path::Message(_)) = block.result_path {
+                self.repair.material.take_out(path);
+                self.repair.tell_stray(path, block.entry.call_id);
+            }
+        }
+    }
+
+    /// Answer calls that no turn of the user's follows.
+    fn close(&mut self, open: &[usize]) {
+        if !open.is_empty() {
+            let items = Some(self.results_of(open, &[]));
+            self.sheets.push(Sheet::new(None, Side::User, items));
+        }
+    }
+
+    /// Take over a turn of the model's; its calls are added to those that wait for their results.
+    fn add_model(&mut self, positions: Range<usize>, open: &mut Vec<usize>) {
+        for position in positions {
+            if self.is_left_out(position) {
+                continue;
+            }
+            let (pairs, key) = (self.repair.pairs, self.repair.dialect.key);
+            open.extend(paths_of(self.repair.material, position, key).filter_map(|path| pairs.call_at(path)));
+            let mut stay = self.stay(position);
+            let misplaced: Vec<_> = stay.iter().flatten().copied().filter(|path| self.is_result(*path)).collect();
+            if let Some(stay) = stay.as_mut().filter(|_| !misplaced.is_empty()) {
+                stay.retain(|path| !self.is_result(*path));
+            }
+            for path in misplaced {
+                self.tell_foreign(path);
+            }
+            let speaks_last = stay.as_ref().is_some_and(|stay| speaks_last(&self.repair, stay.iter().copied()));
+            let stay = stay.map(|stay| if speaks_last { self.calls_last(stay) } else { stay });
+            self.add(position, Side::Model, stay, Vec::new());
+            if !self.repair.material.message_at(position).is_some_and(is_models) {
+                let role = Some(Edit::Made(Json::ascii(self.repair.dialect.model)));
+                self.repair.material.edit(Path::Message(position), vec![(names::ROLE, role)]);
+                self.repair.mends.add("renamed_role", Some(position), self.repair.call_id(open.last().copied()));
+            }
+        }
+    }
+
+    fn is_left_out(&self, position: usize) -> bool {
+        self.repair.material.is_gone(Path::Message(position))
+    }
+
+    /// The parts of a message with its calls behind them. So what the provider answered itself keeps its place before the
+    /// text about it.
+    fn calls_last(&mut self, stay: Vec<Path>) -> Vec<Path> {
+        let pairs = self.repair.pairs;
+        let (calls, mut parts): (Vec<_>, Vec<_>) = stay.into_iter().partition(|path| pairs.call_at(*path).is_some());
+        for path in &calls {
+            let call_id = self.repair.call_id(pairs.call_at(*path));
+            self.repair.mends.add("moved_call", Some(path.position()), call_id);
+        }
+        parts.extend(calls);
+        parts
+    }
+
+    /// Take over a turn that is not the model's: the results first, each once, and none that belongs elsewhere.
+    fn add_answers(&mut self, side: Side, positions: Range<usize>, open: &[usize]) {
+        let wanted = (open.len() > FEW).then(|| open.iter().copied().collect::<AHashSet<_>>());
+        let is_wanted =
+            |number| wanted.as_ref().map_or_else(|| open.contains(&number), |wanted| wanted.contains(&number));
+        let mut stay = Vec::with_capacity(positions.len());
+        for position in positions {
+            if !self.is_left_out(position) {
+                stay.push((position, self.stay(position)));
+            }
+        }
+        let belongs = |path: &Path| self.repair.pairs.owner(*path).is_some_and(is_wanted);
+        let (mut own, mut foreign, mut count, mut is_first) = (Vec::new(), Vec::new(), 0, true);
+        for (position, stay) in &stay {
+            let plain = [Path::Message(*position)];
+            let paths = stay.as_deref().filter(|paths| !paths.is_empty()).unwrap_or(&plain);
+            for path in paths {
+                if belongs(path) {
+                    let is_apart = own.last().is_some_and(|last: &Path| last.position() != *position);
+                    is_first &= own.len() == count && !(is_apart && self.repair.dialect.answers_at_once);
+                    own.push(*path);
+                } else if self.is_result(*path) {
+                    foreign.push(*path);
+                }
+                count += 1;
+            }
+        }
+        let is_whole = own.len() == open.len() && !own.iter().any(|path| self.beside.contains_key(path));
+        if is_whole && is_first && foreign.is_empty() {
+            for (position, stay) in stay {
+                self.add(position, side, stay, Vec::new());
+            }
+            return;
+        }
+        for path in &foreign {
+            self.tell_foreign(*path);
+        }
+        if let Some(first) = own.first().filter(|_| !is_first) {
+            let call_id = self.repair.call_id(self.repair.pairs.owner(*first));
+            self.repair.mends.add("moved_result", Some(first.position()), call_id);
+        }
+        let mut first_parts = self.results_of(open, &own);
+        let taken: AHashSet<Path> = own.into_iter().chain(foreign).collect();
+        for (position, stay) in stay {
+            let rest = stay.map(|paths| paths.into_iter().filter(|path| !taken.contains(path)).collect());
+            self.add(position, side, rest, std::mem::take(&mut first_parts));
+        }
+    }
+
+    /// A result for each call, in their order, by which those without ids are paired: some stand in the turn, some elsewhere,
+    /// some are new. What must not stand within them comes behind.
+    fn results_of(&mut self, open: &[usize], own: &[Path]) -> Vec<Draft<'a, V>> {
+        let there: AHashSet<&Path> = own.iter().collect();
+        let (mut drafts, mut beside) = (Vec::with_capacity(open.len()), Vec::new());
+        for number in open {
+            let Some(path) = self.repair.pairs.result_of(*number) else {
+                drafts.extend(self.repair.answer(*number));
+                continue;
+            };
+            drafts.extend(self.repair.material.draft(path));
+            beside.extend(self.beside.remove(&path).into_iter().flatten());
+            let moved = self.repair.material.blocks.get(*number).filter(|_| !there.contains(&path));
+            if let Some(entry) = moved.map(|block| &block.entry) {
+                self.repair.mends.add("moved_result", Some(entry.result_position), entry.call_id);
+            }
+        }
+        drafts.extend(beside);
+        drafts
+    }
+
+    fn is_result(&self, path: Path) -> bool {
+        let Repair { material, dialect, pairs, .. } = &self.repair;
+        if pairs.is_stray(path) {
+            return true;
+        }
+        let Some(part) = part_at(material, path) else { return false };
+        if dialect.is_result(part) {
+            return !pairs.is_other(path) && pairs.call_at(path).is_none();
+        }
+        // Where one of the provider's own answers a call of the client's, others would the next time.
+        pairs.has_strays() && pairs.is_misplaced(path, part)
+    }
+
+    /// Tell of a result that is taken out where it stands; one that is moved is told of where it goes.
+    fn tell_foreign(&mut self, path: Path) {
+        if self.repair.pairs.owner(path).is_some() {
+            return;
+        }
+        let part = part_at(self.repair.material, path);
+        let call_id = part.map_or(Text::ascii(""), |part| self.repair.dialect.result_id.text(part));
+        self.repair.tell_stray(path, call_id);
+    }
+
+    /// The parts of a message that are not blank; `None` where it has no list of parts.
+    fn stay(&mut self, position: usize) -> Option<Vec<Path>> {
+        self.repair.material.list(position, self.repair.dialect.key)?;
+        let mut stay = Vec::new();
+        for path in paths_of(self.repair.material, position, self.repair.dialect.key)
+            .filter(|path| !self.repair.material.is_gone(*path))
+        {
+            if part_at(self.repair.material, path).is_some_and(|part| is_blank(self.repair.dialect, part)) {
+                self.repair.mends.add("empty_text", Some(position), Text::ascii(""));
+            } else {
+                stay.push(path);
+            }
+        }
+        Some(stay)
+    }
+
+    /// Add a message with the parts that stay, and some before them.
+    fn add(&mut self, position: usize, side: Side, stay: Option<Vec<Path>>, before: Vec<Draft<'a, V>>) {
+        let Some(stay) = stay else { return self.add_plain(position, side, before) };
+        let mut items = before;
+        items.extend(stay.into_iter().filter_map(|path| self.repair.material.draft(path)));
+        if items.is_empty() {
+            self.repair.mends.add("empty_message", Some(position), Text::ascii(""));
+        } else {
+            self.sheets.push(Sheet::new(Some(position), side, Some(items)));
+        }
+    }
+
+    /// Add a message whose content is a text. What has no content can't take results: they stand before it.
+    fn add_plain(&mut self, position: usize, side: Side, mut first: Vec<Draft<'a, V>>) {
+        let key = self.repair.dialect.key.key();
+        let message = self.repair.material.message_at(position);
+        let content = message.and_then(|message| message.get(key));
+        if !first.is_empty() && !message.is_some_and(|message| message.has(key)) {
+            self.sheets.push(Sheet::new(None, Side::User, Some(std::mem::take(&mut first))));
+        }
+        let text = content.filter(|content| content.text_len().is_some() && !has_no_word(*content));
+        let is_last = side == Side::Model && position + 1 == self.repair.material.messages.len();
+        let is_last_word = is_last && !message.is_some_and(|message| says_something(message, self.repair.dialect.key));
+        let mut items = None;
+        if !first.is_empty() {
+            let text = text.map(|text| Draft::Made(self.repair.dialect.text(text_or_empty(Some(text)))));
+            items = Some(first.into_iter().chain(text).collect());
+        } else if text.is_none() && self.repair.dialect.refuses_blank && !is_last_word {
+            self.repair.mends.add("empty_message", Some(position), Text::ascii(""));
+            return;
+        }
+        self.sheets.push(Sheet::new(Some(position), side, items));
+    }
+}
+
+/// Messages of one side that follow one another; between them there may be some that are left out.
+pub(crate) struct Run {
+    pub(crate) side: Side,
+    pub(crate) positions: Range<usize>,
+}
+
+/// The turns; what the model says behind its calls is one of its own. A message with calls is the model's, whatever its
+/// role.
+pub(crate) fn runs_of<'a, V: Value<'a>>(repair: &Repair<'_, 'a, '_, V>) -> Vec<Run> {
+    let (dialect, pairs) = (repair.dialect, repair.pairs);
+    let mut runs: Vec<Run> = Vec::new();
+    let mut is_behind_calls = false;
+    for (position, message) in repair.material.messages.iter().enumerate() {
+        if repair.material.is_gone(Path::Message(position)) {
+            continue;
+        }
+        let paths = || paths_of(repair.material, position, dialect.key);
+        let has_calls = paths().any(|path| pairs.call_at(path).is_some());
+        let side = if has_calls { Side::Model } else { side_of(*message, dialect) };
+        let first = Path::Part(position, dialect.key, 0);
+        let starts = || pairs.call_at(first).is_none() || speaks_last(repair, paths());
+        let is_next = side == Side::Model && is_behind_calls && starts();
+        is_behind_calls = has_calls;
+        match runs.last_mut().filter(|run| run.side == side && !is_next) {
+            Some(run) => run.positions.end = position + 1,
+            None => runs.push(Run { side, positions: position..position + 1 }),
+        }
+    }
+    runs
+}
+
+/// Who says a message without calls.
+fn side_of<'a, V: Value<'a>>(message: V, dialect: &Dialect) -> Side {
+    let role = text_or_empty(message.get(names::ROLE));
+    if is_models(message) {
+        Side::Model
+    } else if dialect.answering.iter().any(|own| role.is(own)) {
+        Side::User
+    } else {
+        Side::Other
+    }
+}
+
+/// The parts of a message.
+pub(crate) fn paths_of<'a, V: Value<'a>>(
+    material: &Material<'a, '_, V>,
+    position: usize,
+    key: PartsKey,
+) -> impl Iterator<Item = Path> + use<V> {
+    let count = material.list(position, key).map_or(0, Value::count);
+    (0..count).map(move |index| Path::Part(position, key, index))
+}
+
+/// Whether a text stands behind the calls, or an answer of the provider's own behind one: some providers refuse it.
+pub(crate) fn speaks_last<'a, V: Value<'a>>(repair: &Repair<'_, 'a, '_, V>, paths: impl Iterator<Item = Path>) -> bool {
+    let Repair { material, dialect, pairs, .. } = repair;
+    let (mut is_behind, mut has_text) = (false, false);
+    for path in paths.take_while(|_| dialect.ends_in_calls) {
+        let part = part_at(material, path);
+        let kind = text_or_empty(part.and_then(|part| part.get(names::TYPE)));
+        if pairs.call_at(path).is_some() {
+            (is_behind, has_text) = (true, false);
+        } else if is_behind && kind.ends_with("_tool_result") {
+            return true;
+        }
+        has_text |= is_behind && kind.is("text") && !part.is_some_and(|part| is_blank(dialect, part));
+    }
+    has_text
+}
+
+/// Let a result hold what its provider takes there; what has to stand behind the results instead.
+pub(crate) fn clean_result<'a, V: Value<'a>>(repair: &mut Repair<'_, 'a, '_, V>, path: Path) -> Vec<Draft<'a, V>> {
+    let call_id = repair.call_id(repair.pairs.owner(path));
+    let Repair { material, dialect, mends, .. } = repair;
+    let part = part_at(material, path).filter(|_| dialect.refuses_blank && !material.is_gone(path));
+    let Some(held) = part.and_then(|part| dialect.result_id.held(part)) else { return Vec::new() };
+    let content = held.get(names::CONTENT);
+    let Some(given) = parts_of(material, path, content) else { return Vec::new() };
+    let (is_failure, count) = (dialect.is_failure(held), given.len());
+    let (mut stay, mut beside) = (Vec::with_capacity(count), Vec::new());
+    for item in given {
+        let own = value_of(&item);
+        if is_failure && dialect.fails_in_words && own.is_some_and(is_shown) {
+            beside.push(item);
+        } else if !own.is_some_and(|part| is_blank(dialect, part)) {
+            stay.push(item);
+        }
+    }
+    let position = Some(path.position());
+    if stay.len() + beside.len() < count {
+        mends.add("empty_text", position, Text::ascii(""));
+    }
+    if !beside.is_empty() {
+        mends.add("moved_media", position, call_id);
+    }
+    if is_failure && stay.is_empty() {
+        mends.add("empty_failure", position, call_id);
+        stay.push(Draft::Made(dialect.text(Text::ascii(FAILED))));
+    } else if stay.len() == count {
+        return beside;
+    }
+    let of = content.and_then(Value::list).map(|list| (Home::Inner, list));
+    let members = vec![(names::CONTENT, Some(Edit::Parts(Parts { of, items: stay })))];
+    let members = match dialect.result_id.holders.first() {
+        None => members,
+        Some(holder) => vec![(*holder, Some(Edit::Changed(Changed { path: None, of: Some(held), members })))],
+    };
+    material.edit(path, members);
+    beside
+}
+
+/// Let a part that is a call be no result as well.
+pub(crate) fn part_calls<'a, V: Value<'a>>(repair: &mut Repair<'_, 'a, '_, V>) {
+    let (pairs, dialect) = (repair.pairs, repair.dialect);
+    for (path, number) in pairs.calls().filter(|_| dialect.may_be_both()) {
+        if part_at(repair.material, path).is_some_and(|part| dialect.is_result(part)) {
+            repair.material.edit(path, dialect.result_id.holders.iter().map(|holder| (*holder, None)).collect());
+            let call_id = repair.call_id(Some(number));
+            repair.mends.add("orphan_result", Some(path.position()), call_id);
+        }
+    }
+}
+
+/// The parts of a result, as far as they stay; none where it has no content, and `None` where that is something else.
+fn parts_of<'a, V: Value<'a>>(
+    material: &Material<'a, '_, V>,
+    path: Path,
+    content: Option<V>,
+) -> Option<Vec<Draft<'a, V>>> {
+    match material.new_content(path) {
+        Some(Edit::Parts(parts)) => return Some(parts.items.clone()),
+        Some(_) => return None,
+        None => {}
+    }
+    let Some(content) = content.filter(|content| !has_no_word(*content)) else {
+        return Some(Vec::new());
+    };
+    let parts = items(content.list()?).enumerate();
+    Some(parts.map(|(index, part)| Draft::Kept(Path::Inner(index), part)).collect())
+}
+
+/// A part that stays as it is, where it is an object.
+fn value_of<'a, V: Value<'a>>(item: &Draft<'a, V>) -> Option<V> {
+    match item {
+        Draft::Kept(_, part) => part.object(),
+        _ => None,
+    }
+}
+
+/// Whether a part is of a kind that is no text.
+fn is_shown<'a, V: Value<'a>>(part: V) -> bool {
+    let kind = text_or_empty(part.get(names::TYPE));
+    !kind.is_empty() && !kind.is("text")
+}
+
+/// Tell of calls that were not answered before their turn was over, and of answers to no call.
+pub(crate) fn tell_alone<'a, V>(
+    sheets: &[Sheet<'a, V>],
+    (blocks, pairs): (&[Block<'a, V>], &Pairs<'a>),
+    mends: &mut Mends<'a>,
+) {
+    if pairs.alone.is_empty() {
+        return;
+    }
+    let end = end_of(sheets, pairs);
+    for block in pairs.alone.iter().filter_map(|number| blocks.get(*number)) {
+        let (position, result_position) = (block.entry.position, block.entry.result_position);
+        if block.entry.call.is_none() && !mends.is_left_out(block.result_path) {
+            mends.open_kinds.insert(format!("server_tool_result in message {result_position}").into());
+        } else if block.entry.call.is_some() && end.is_some_and(|end| position <= end) {
+            mends.open_kinds.insert(format!("server_tool_use in message {position}").into());
+        }
+    }
+}
+
+/// Where the last turn of the model's ends that is over. One goes on that waits for the client's results, and so does the
+/// last.
+fn end_of<V>(sheets: &[Sheet<'_, V>], pairs: &Pairs<'_>) -> Option<usize> {
+    let callers: AHashSet<usize> = pairs.calls().map(|(path, _)| path.position()).collect();
+    let mut turns = sheets.chunk_by(|one, other| one.side == other.side);
+    turns.next_back();
+    let is_over = |turn: &[Sheet<'_, V>]| {
+        turn.first().is_some_and(|sheet| sheet.side == Side::Model)
+            && !turn.iter().filter_map(|sheet| sheet.position).any(|position| callers.contains(&position))
+    };
+    turns.rfind(|turn| is_over(turn))?.iter().rev().find_map(|sheet| sheet.position)
+}

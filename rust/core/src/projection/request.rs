@@ -1,0 +1,193 @@
+//! The request that a projection is put together from: its messages, what is replaced in them, and what is taken out.
+
+use std::collections::hash_map::Entry;
+
+use ahash::{AHashMap, AHashSet};
+
+use super::blocks::Block;
+use super::edits::{Changed, Draft, Edit, Home, Members, Parts, PartsKey, Path, set_member};
+use super::policy::Fate;
+use crate::json::value::{Value, names, text_or_empty};
+
+/// The messages of a conversation, and what becomes of their parts.
+pub(crate) struct Material<'a, 'm, V> {
+    pub(crate) messages: &'m [V],
+    pub(crate) blocks: &'m [Block<'a, V>],
+    /// Whether the provider holds what was before, so that a result may answer a call that is not here.
+    pub(crate) is_continued: bool,
+    edits: AHashMap<Path, Members<'a, V>>,
+    gone: AHashSet<Path>,
+    /// The lists of each message in which something changes.
+    touched: AHashMap<usize, [bool; PartsKey::ALL.len()]>,
+}
+
+impl<'a, 'm, V: Value<'a>> Material<'a, 'm, V> {
+    /// Of messages, and of what was decided of their blocks.
+    pub(crate) fn new(messages: &'m [V], blocks: &'m [Block<'a, V>], is_continued: bool) -> Self {
+        let decided = blocks.iter().filter(|block| block.decision.is_some()).count();
+        let (edits, gone) = (AHashMap::with_capacity(decided), AHashSet::new());
+        let touched = AHashMap::with_capacity(decided);
+        let mut material = Self { messages, blocks, is_continued, edits, gone, touched };
+        for block in blocks {
+            if let (Some(decision), Some(site), Some(new)) = (&block.decision, block.site, &block.new) {
+                material.edit(site.path, site.replaced(new, decision.fate != Fate::Cut));
+            }
+            if block.is_dropped {
+                material.drop(block);
+            }
+        }
+        material
+    }
+
+    /// Leave out a call, with all that the model said in its message, and its result.
+    ///
+    /// A provider refuses reasoning without the call that it led to.
+    fn drop(&mut self, block: &Block<'a, V>) {
+        let mut position = block.entry.position;
+        self.take_out(Path::Message(position));
+        while let Some(before) = position.checked_sub(1).filter(|before| self.is_reasoning(*before)) {
+            position = before;
+            self.take_out(Path::Message(position));
+        }
+        if let Some(path) = block.result_path {
+            self.take_out(path);
+        }
+    }
+
+    /// Replace members of the object at a path; those of an object in it come together.
+    pub(crate) fn edit(&mut self, path: Path, members: Members<'a, V>) {
+        self.touch(path);
+        let edits = match self.edits.entry(path) {
+            Entry::Occupied(edits) => edits.into_mut(),
+            Entry::Vacant(place) => {
+                place.insert(members);
+                return;
+            }
+        };
+        for (key, value) in members {
+            let known = edits.iter_mut().find(|(own, _)| *own == key);
+            match (known, value) {
+                (Some((_, Some(Edit::Changed(known)))), Some(Edit::Changed(value))) => {
+                    for (key, value) in value.members {
+                        set_member(&mut known.members, key, value);
+                    }
+                }
+                (Some((_, known)), value) => *known = value,
+                (None, value) => edits.push((key, value)),
+            }
+        }
+    }
+
+    fn is_reasoning(&self, position: usize) -> bool {
+        let message = self.message_at(position);
+        message.is_some_and(|message| text_or_empty(message.get(names::TYPE)).is("reasoning"))
+    }
+
+    /// Leave out a message, or a part of one.
+    pub(crate) fn take_out(&mut self, path: Path) {
+        self.gone.insert(path);
+        self.touch(path);
+    }
+
+    fn touch(&mut self, path: Path) {
+        if let Path::Part(position, key, _) = path {
+            let touched = self.touched.entry(position).or_default();
+            for (own, is_touched) in PartsKey::ALL.iter().zip(touched) {
+                *is_touched |= *own == key;
+            }
+        }
+    }
+
+    pub(crate) fn is_gone(&self, path: Path) -> bool {
+        self.gone.contains(&path)
+    }
+
+    /// What the content of a result is replaced by; nothing where it stays.
+    pub(crate) fn new_content(&self, path: Path) -> Option<&Edit<'a, V>> {
+        let edits = self.edits.get(&path)?;
+        let held = edits.iter().filter_map(|(_, edit)| match edit {
+            Some(Edit::Changed(changed)) => Some(&changed.members),
+            _ => None,
+        });
+        let mut members = std::iter::once(edits).chain(held).flatten();
+        members.find_map(|(key, edit)| edit.as_ref().filter(|_| *key == names::CONTENT))
+    }
+
+    /// The message at a position.
+    pub(crate) fn message_at(&self, position: usize) -> Option<V> {
+        self.messages.get(position).copied()
+    }
+
+    /// The parts of a message, where they are a list.
+    pub(crate) fn list(&self, position: usize, key: PartsKey) -> Option<V> {
+        self.message_at(position)?.get(key.key())?.list()
+    }
+
+    /// What stands at a path.
+    pub(crate) fn at(&self, path: Path) -> Option<V> {
+        match path {
+            Path::Message(position) => self.message_at(position),
+            Path::Part(position, key, index) => self.list(position, key)?.item(index),
+            Path::Inner(_) => None,
+        }
+    }
+
+    /// A message without parts that change, or a part. What changes in it is handed out: each may be asked for once.
+    pub(crate) fn draft(&mut self, path: Path) -> Option<Draft<'a, V>> {
+        let value = self.at(path)?;
+        Some(match self.edits.remove(&path) {
+            None => Draft::Kept(path, value),
+            Some(members) => Draft::Changed(Changed { path: Some(path), of: Some(value), members }),
+        })
+    }
+
+    /// The members that change of the object at a path, which are handed out.
+    pub(crate) fn members(&mut self, path: Path) -> Members<'a, V> {
+        self.edits.remove(&path).unwrap_or_default()
+    }
+
+    /// The parts of a message that stay.
+    fn parts(&mut self, position: usize, key: PartsKey) -> Vec<Draft<'a, V>> {
+        let count = self.list(position, key).map_or(0, Value::count);
+        let mut parts = Vec::with_capacity(count);
+        for index in 0..count {
+            let path = Path::Part(position, key, index);
+            if !self.is_gone(path) {
+                parts.extend(self.draft(path));
+            }
+        }
+        parts
+    }
+
+    /// A message with what changes in it, which is handed out; nothing where nothing is left of it.
+    pub(crate) fn message(&mut self, position: usize) -> Option<Draft<'a, V>> {
+        let path = Path::Message(position);
+        if self.is_gone(path) {
+            return None;
+        }
+        let Some(touched) = self.touched.get(&position).copied() else { return self.draft(path) };
+        let mut members = self.members(path);
+        for (key, _) in PartsKey::ALL.into_iter().zip(touched).filter(|(_, is_touched)| *is_touched) {
+            let items = self.parts(position, key);
+            if items.is_empty() && key != PartsKey::ToolCalls {
+                return None;
+            }
+            let of = self.list(position, key).map(|list| (Home::Message(position, key), list));
+            set_member(&mut members, key.key(), Some(Edit::Parts(Parts { of, items })));
+        }
+        Some(Draft::Changed(Changed { path: Some(path), of: self.message_at(position), members }))
+    }
+
+    /// The messages in their order.
+    pub(crate) fn all_messages(mut self) -> Vec<Draft<'a, V>> {
+        let mut drafts = Vec::with_capacity(self.messages.len());
+        drafts.extend((0..self.messages.len()).filter_map(|position| self.message(position)));
+        drafts
+    }
+}
+
+/// Whether drafts are the messages, so many of them, as they stand.
+pub(crate) fn is_as_it_was<V>(drafts: &[Draft<'_, V>], count: usize) -> bool {
+    let mut places = drafts.iter().enumerate();
+    drafts.len() == count && places.all(|(position, draft)| draft.is_kept_at(Path::Message(position)))
+}

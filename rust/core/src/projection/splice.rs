@@ -1,0 +1,296 @@
+//! A projection of bytes: what changes is written anew, and all else is copied as it stood.
+//!
+//! Between parts that follow one another as they did, what stood between them stays: the comma and the white space.
+
+use std::ops::Range;
+
+use super::edits::{Changed, Draft, Edit, Home, Json, Parts, TextPart};
+use crate::json::nodes::span_of;
+use crate::json::scanned::Scanned;
+use crate::json::value::Value;
+use crate::json::write::{push_escaped, push_string};
+use crate::text::Text;
+
+/// What is written of a document: what is copied, and what is new.
+#[derive(Debug)]
+pub struct Written<'d> {
+    data: &'d [u8],
+    /// All that is new.
+    own: Vec<u8>,
+    chunks: Vec<Chunk>,
+}
+
+#[derive(Clone, Debug)]
+enum Chunk {
+    /// A part of the data.
+    Copied(Range<usize>),
+    /// A part of what is new.
+    Own(Range<usize>),
+}
+
+impl Written<'_> {
+    fn slices(&self) -> impl Iterator<Item = &[u8]> {
+        self.chunks.iter().map(|chunk| match chunk {
+            Chunk::Copied(range) => self.data.get(range.clone()).unwrap_or_default(),
+            Chunk::Own(range) => self.own.get(range.clone()).unwrap_or_default(),
+        })
+    }
+
+    /// How many bytes there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.slices().map(<[u8]>::len).sum()
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Write them into room for as many.
+    pub fn write(&self, room: &mut [u8]) {
+        let mut rest = room;
+        for slice in self.slices() {
+            let Some((own, behind)) = rest.split_at_mut_checked(slice.len()) else { return };
+            own.copy_from_slice(slice);
+            rest = behind;
+        }
+    }
+}
+
+/// A writer of what was scanned.
+pub(crate) struct Writer<'d> {
+    data: &'d [u8],
+    own: Vec<u8>,
+    chunks: Vec<Chunk>,
+}
+
+/// A list or an object in the making, of parts that may have stood in another.
+struct Container {
+    brackets: [&'static [u8]; 2],
+    /// Where that one was.
+    outer: Option<Range<usize>>,
+    /// How many parts it had.
+    count: usize,
+    /// The number of the part before, and where it ended.
+    before: Option<(usize, usize)>,
+    is_empty: bool,
+}
+
+impl Container {
+    fn new(brackets: [&'static [u8]; 2], outer: Option<Range<usize>>, count: usize) -> Self {
+        Self { brackets, outer, count, before: None, is_empty: true }
+    }
+
+    /// What stands before a part that had a number and a place, and before one that is new.
+    fn step(&mut self, known: Option<(usize, Range<usize>)>, writer: &mut Writer<'_>) {
+        let gap = known.as_ref().and_then(|(index, span)| {
+            let start = match self.before {
+                None if self.is_empty && *index == 0 => self.outer.as_ref()?.start,
+                Some((before, end)) if before + 1 == *index => end,
+                _ => return None,
+            };
+            Some(start..span.start)
+        });
+        match gap {
+            Some(gap) => writer.copy(gap),
+            None if self.is_empty => writer.push(self.brackets[0]),
+            None => writer.push(b","),
+        }
+        (self.before, self.is_empty) = (known.map(|(index, span)| (index, span.end)), false);
+    }
+
+    /// What stands behind the last part.
+    fn finish(self, writer: &mut Writer<'_>) {
+        let last = self.before.filter(|(last, _)| last + 1 == self.count);
+        match (self.outer, last) {
+            (Some(outer), Some((_, end))) => writer.copy(end..outer.end),
+            _ if self.is_empty => self.brackets.iter().for_each(|bracket| writer.push(bracket)),
+            _ => writer.push(self.brackets[1]),
+        }
+    }
+}
+
+impl<'d> Writer<'d> {
+    pub(crate) fn new(data: &'d [u8]) -> Self {
+        Self { data, own: Vec::new(), chunks: Vec::new() }
+    }
+
+    /// The document with these messages.
+    pub(crate) fn document(mut self, messages: Scanned<'_>, drafts: &[Draft<'_, Scanned<'_>>]) -> Written<'d> {
+        let span = messages.span(self.data);
+        self.copy(0..span.start);
+        self.list(Some((Home::Messages, messages)), drafts);
+        self.copy(span.end..self.data.len());
+        self.finish()
+    }
+
+    /// One message.
+    pub(crate) fn message(mut self, draft: &Draft<'_, Scanned<'_>>) -> Written<'d> {
+        let span = self.span(draft);
+        self.draft(draft, span);
+        self.finish()
+    }
+
+    fn finish(self) -> Written<'d> {
+        let Self { data, own, chunks } = self;
+        Written { data, own, chunks }
+    }
+
+    /// Copy a part of the data; parts that follow one another are one.
+    fn copy(&mut self, span: Range<usize>) {
+        match self.chunks.last_mut() {
+            Some(Chunk::Copied(last)) if last.end == span.start => last.end = span.end,
+            _ => self.chunks.push(Chunk::Copied(span)),
+        }
+    }
+
+    /// Write what is new.
+    fn push(&mut self, bytes: &[u8]) {
+        let start = self.own.len();
+        self.own.extend_from_slice(bytes);
+        self.take_in(start);
+    }
+
+    /// Take in what was added to what is new from a place on.
+    fn take_in(&mut self, start: usize) {
+        let end = self.own.len();
+        match self.chunks.last_mut() {
+            Some(Chunk::Own(last)) => last.end = end,
+            _ => self.chunks.push(Chunk::Own(start..end)),
+        }
+    }
+
+    /// Write a draft; `span` is where the value stands that it is made from.
+    fn draft(&mut self, draft: &Draft<'_, Scanned<'_>>, span: Option<Range<usize>>) {
+        match (draft, span) {
+            (Draft::Kept(..), span) => self.copy(span.unwrap_or_default()),
+            (Draft::Changed(changed), span) => self.object(changed, span),
+            (Draft::Made(value), _) => self.json(value),
+        }
+    }
+
+    fn edit(&mut self, edit: &Edit<'_, Scanned<'_>>) {
+        match edit {
+            Edit::Made(value) => self.json(value),
+            Edit::Changed(changed) => self.object(changed, changed.of.map(|object| object.span(self.data))),
+            Edit::Parts(Parts { of, items }) => self.list(*of, items),
+        }
+    }
+
+    /// Where the value stands that a draft is made from.
+    fn span(&self, draft: &Draft<'_, Scanned<'_>>) -> Option<Range<usize>> {
+        let value = match draft {
+            Draft::Kept(_, value) => Some(*value),
+            Draft::Changed(changed) => changed.of,
+            Draft::Made(_) => None,
+        };
+        value.map(|value| value.span(self.data))
+    }
+
+    /// An array of drafts; `of` is the array whose items they may be.
+    fn list(&mut self, of: Option<(Home, Scanned<'_>)>, drafts: &[Draft<'_, Scanned<'_>>]) {
+        let list = of.map(|(_, list)| list);
+        let outer = list.map(|list| list.span(self.data));
+        let mut array = Container::new([b"[", b"]"], outer, list.map_or(0, Value::count));
+        for draft in drafts {
+            let index = of.and_then(|(home, _)| draft.path()?.index_in(home));
+            let span = self.span(draft);
+            array.step(index.zip(span.clone()), self);
+            self.draft(draft, span);
+        }
+        array.finish(self);
+    }
+
+    /// An object with some members replaced, left out or added; `outer` is where it stood.
+    fn object(&mut self, changed: &Changed<'_, Scanned<'_>>, outer: Option<Range<usize>>) {
+        let data = self.data;
+        let known = changed.of.map_or(&[][..], Scanned::raw_members);
+        let mut object = Container::new([b"{", b"}"], outer, known.len());
+        for (index, member) in known.iter().enumerate() {
+            let change = changed.members.iter().find(|(key, _)| member.name.is(key.name, data));
+            let is_last = || {
+                !known.iter().skip(index + 1).any(|later| change.is_some_and(|(key, _)| later.name.is(key.name, data)))
+            };
+            let span = member.span(data);
+            match change {
+                Some((_, None)) => {}
+                Some((_, Some(edit))) if is_last() => {
+                    object.step(Some((index, span.clone())), self);
+                    self.copy(span.start..member.value.start(data));
+                    self.edit(edit);
+                }
+                _ => {
+                    object.step(Some((index, span.clone())), self);
+                    self.copy(span);
+                }
+            }
+        }
+        for (key, edit) in &changed.members {
+            let is_new = || !known.iter().any(|member| member.name.is(key.name, data));
+            if let Some(edit) = edit.as_ref().filter(|_| is_new()) {
+                object.step(None, self);
+                self.text(key.name);
+                self.push(b":");
+                self.edit(edit);
+            }
+        }
+        object.finish(self);
+    }
+
+    /// A new value.
+    fn json(&mut self, value: &Json<'_>) {
+        match value {
+            Json::Text(text) => self.text(text.text()),
+            Json::Joined(parts) => self.joined(parts),
+            Json::Number(number) => self.push(number.to_string().as_bytes()),
+            Json::True => self.push(b"true"),
+            Json::List(items) => {
+                self.push(b"[");
+                for (index, item) in items.iter().enumerate() {
+                    if index > 0 {
+                        self.push(b",");
+                    }
+                    self.json(item);
+                }
+                self.push(b"]");
+            }
+            Json::Object(members) => {
+                self.push(b"{");
+                for (index, (name, value)) in members.iter().enumerate() {
+                    if index > 0 {
+                        self.push(b",");
+                    }
+                    self.text(name.text());
+                    self.push(b":");
+                    self.json(value);
+                }
+                self.push(b"}");
+            }
+        }
+    }
+
+    /// A new text of parts, of which what is written already is copied.
+    fn joined(&mut self, parts: &[TextPart<'_>]) {
+        self.push(b"\"");
+        for part in parts {
+            match part {
+                TextPart::Text(text) => {
+                    let start = self.own.len();
+                    push_escaped(&mut self.own, text.text());
+                    self.take_in(start);
+                }
+                TextPart::Written(bytes) => self.copy(span_of(bytes, self.data)),
+            }
+        }
+        self.push(b"\"");
+    }
+
+    /// A new text.
+    fn text(&mut self, text: Text<'_>) {
+        let start = self.own.len();
+        push_string(&mut self.own, text);
+        self.take_in(start);
+    }
+}

@@ -1,0 +1,281 @@
+//! Text that stays as it is written in a JSON string: measured and cut with its escapes.
+//!
+//! [`EscapedText`] is all of a string, or so many code points of one end of it. [`super::unescape`] makes text of it, and a
+//! [`super::segment::Plain`] is a part that an output can hold as it is. Nothing here looks for the quotes: that is the work
+//! of [`crate::json`].
+
+use std::iter;
+
+use super::utf8;
+use crate::simd::{BLOCK, ESCAPES, Lanes, Work, block_at, dispatch, find_escaped};
+
+/// A JSON string as it is written, without its quotes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct EscapedText<'a> {
+    pub(crate) bytes: &'a [u8],
+    /// How many code points it stands for.
+    pub(crate) chars: u32,
+    pub(crate) has_escapes: bool,
+    pub(crate) is_ascii: bool,
+}
+
+pub(crate) fn is_high_surrogate(unit: u32) -> bool {
+    (0xD800..0xDC00).contains(&unit)
+}
+
+/// The low surrogate that is written as an escape at `at`.
+pub(crate) fn low_surrogate_at(data: &[u8], at: usize) -> Option<u32> {
+    let is_escape = data.get(at..at + 2) == Some(b"\\u");
+    is_escape.then(|| hex4(data, at + 2)).flatten().filter(|unit| (0xDC00..0xE000).contains(unit))
+}
+
+/// The number that four hexadecimal digits at `at` stand for.
+pub(crate) fn hex4(data: &[u8], at: usize) -> Option<u32> {
+    let digits = data.get(at..at + 4)?;
+    digits.iter().try_fold(0, |number, digit| char::from(*digit).to_digit(16).map(|value| number << 4 | value))
+}
+
+/// The code point that is written as an escape at `at`, and how many bytes it takes.
+#[inline]
+pub(crate) fn escape_at(bytes: &[u8], at: usize) -> (u32, usize) {
+    match bytes.get(at + 1).copied().unwrap_or_default() {
+        b'u' => unit_at(bytes, at),
+        letter => (u32::from(ESCAPES.get(usize::from(letter)).copied().unwrap_or_default()), 2),
+    }
+}
+
+/// The code point that is written by its number at `at`, and how many bytes it takes.
+#[inline(never)]
+fn unit_at(bytes: &[u8], at: usize) -> (u32, usize) {
+    let unit = hex4(bytes, at + 2).unwrap_or_default();
+    match low_surrogate_at(bytes, at + 6).filter(|_| is_high_surrogate(unit)) {
+        Some(low) => (0x1_0000 + ((unit - 0xD800) << 10) + (low - 0xDC00), 12),
+        None => (unit, 6),
+    }
+}
+
+/// How many code points are no way to go.
+const NEAR: usize = BLOCK;
+
+impl<'a> EscapedText<'a> {
+    /// The first code points, so many or all.
+    pub(crate) fn first(self, count: usize) -> Self {
+        let Some(others) = self.all_but(count) else { return self };
+        let end = match () {
+            () if self.is_plain() => count,
+            () if is_near(others, count) => self.bytes.len() - self.last(others).bytes.len(),
+            () => self.step(self.bytes, count).at,
+        };
+        self.part(self.bytes.get(..end).unwrap_or_default(), count)
+    }
+
+    /// The last code points, so many or all.
+    pub(crate) fn last(self, count: usize) -> Self {
+        let Some(others) = self.all_but(count) else { return self };
+        let known = match () {
+            () if self.is_plain() => Some(others),
+            () if is_near(others, count) => Some(self.first(others).bytes.len()),
+            () => None,
+        };
+        if let Some(start) = known {
+            return self.part(self.bytes.get(start..).unwrap_or_default(), count);
+        }
+        for rest in self.longer_ends(count) {
+            let held = self.step(rest, usize::MAX).count;
+            if let Some(surplus) = held.checked_sub(count) {
+                let at = self.step(rest, surplus).at;
+                return self.part(rest.get(at..).unwrap_or_default(), count);
+            }
+        }
+        self
+    }
+
+    /// Ends as they are written, each longer than the one before, up to all: the first one mostly holds so many code
+    /// points, as it has the bytes that so many take on the average, and some more.
+    pub(crate) fn longer_ends(self, count: usize) -> impl Iterator<Item = &'a [u8]> {
+        let (size, chars) = (self.bytes.len(), self.chars as usize);
+        let first = if count < chars { count * size / chars + count / 8 + BLOCK } else { size };
+        let next = move |taken: &usize| (*taken < size).then(|| taken.saturating_mul(2));
+        iter::successors(Some(first), next)
+            .filter_map(move |taken| self.bytes.get(boundary(self.bytes, size.saturating_sub(taken))..))
+    }
+
+    /// How many code points there are beside so many; nothing where there are none.
+    fn all_but(self, count: usize) -> Option<usize> {
+        (self.chars as usize).checked_sub(count).filter(|others| *others > 0)
+    }
+
+    fn step(self, bytes: &[u8], count: usize) -> Stepped {
+        dispatch(Stepping { bytes, is_ascii: self.is_ascii, count })
+    }
+
+    fn is_plain(self) -> bool {
+        self.is_ascii && !self.has_escapes
+    }
+
+    fn part(self, bytes: &'a [u8], count: usize) -> Self {
+        Self { bytes, chars: u32::try_from(count).unwrap_or(self.chars), ..self }
+    }
+}
+
+/// Whether there are so few others that so many code points of a string are sooner found from its other end.
+fn is_near(others: usize, count: usize) -> bool {
+    others <= NEAR && count > 2 * NEAR
+}
+
+/// The work of going over so many code points, or all, from the first one on.
+struct Stepping<'b> {
+    bytes: &'b [u8],
+    is_ascii: bool,
+    count: usize,
+}
+
+/// Where that leads, and how many code points stand before it.
+struct Stepped {
+    at: usize,
+    count: usize,
+}
+
+impl Work for Stepping<'_> {
+    type Done = Stepped;
+
+    #[inline(always)]
+    fn run<L: Lanes>(self) -> Stepped {
+        let Self { bytes, is_ascii, count } = self;
+        let (mut at, mut left, mut carry) = (0, count, 0);
+        let mut padded = [0; BLOCK];
+        while left > 0 && at < bytes.len() {
+            let pending = usize::from(carry == 1);
+            let block = block_at(bytes, at, &mut padded);
+            let letters = find_escaped(L::equal(block, b'\\'), &mut carry);
+            if letters & L::equal(block, b'u') != 0 {
+                // The backslash of the first letter was counted with the block before.
+                (at, left) = step(bytes, at - pending, at + BLOCK, left + pending);
+                carry = 0;
+                continue;
+            }
+            let size = BLOCK.min(bytes.len() - at);
+            let begins =
+                !(letters | if is_ascii { 0 } else { L::others(block).continuations }) & (u64::MAX >> (BLOCK - size));
+            let held = begins.count_ones() as usize;
+            if held > left {
+                return Stepped { at: at + place_of(begins, left), count };
+            }
+            left -= held;
+            at += size;
+        }
+        // What goes on with the last one that was counted belongs to it.
+        let pending = usize::from(carry == 1);
+        let (at, left) = step(bytes, at - pending, bytes.len(), left + pending);
+        Stepped { at, count: count - left }
+    }
+}
+
+/// One character or escape after the other, up to an offset or so many; where that leads, and how many are left.
+fn step(bytes: &[u8], from: usize, end: usize, count: usize) -> (usize, usize) {
+    let (mut at, mut left) = (from, count);
+    while at < end
+        && let Some(byte) = bytes.get(at)
+    {
+        if utf8::is_continuation(*byte) {
+            at += 1;
+            continue;
+        }
+        if left == 0 {
+            break;
+        }
+        at += if *byte == b'\\' { escape_at(bytes, at).1 } else { 1 };
+        left -= 1;
+    }
+    (at, left)
+}
+
+/// The nearest place at or before `at` where a character begins.
+fn boundary(bytes: &[u8], at: usize) -> usize {
+    let is_continuation = |at: &usize| bytes.get(*at).is_some_and(|byte| byte & 0xC0 == 0x80);
+    let mut at = (0..=at).rev().find(|at| !is_continuation(at)).unwrap_or(0);
+    // An escape takes six bytes at most: one that holds this place begins at the last backslash before it.
+    for start in (at.saturating_sub(5)..at).rev() {
+        if bytes.get(start) == Some(&b'\\') {
+            if is_escape(bytes, start) && start + escape_at(bytes, start).1.min(6) > at {
+                at = start;
+            }
+            break;
+        }
+    }
+    // The second escape of a pair belongs to the first.
+    let pair = at.checked_sub(6).filter(|_| low_surrogate_at(bytes, at).is_some());
+    let is_pair = |start: &usize| {
+        bytes.get(*start) == Some(&b'\\') && is_escape(bytes, *start) && escape_at(bytes, *start).1 == 12
+    };
+    pair.filter(is_pair).unwrap_or(at)
+}
+
+/// Whether the backslash at `at` begins an escape: those before it pair up.
+fn is_escape(bytes: &[u8], at: usize) -> bool {
+    let before = bytes.get(..at).unwrap_or_default();
+    before.iter().rev().take_while(|byte| **byte == b'\\').count() % 2 == 0
+}
+
+/// The place of the bit that so many others stand before: in which half of the bits, in which half of that, and so on.
+#[inline(always)]
+pub(crate) fn place_of(bits: u64, before: usize) -> usize {
+    let (mut place, mut left) = (0, before);
+    for width in [32, 16, 8, 4, 2, 1] {
+        let below = (bits >> place & ((1 << width) - 1)).count_ones() as usize;
+        if left >= below {
+            (place, left) = (place + width, left - below);
+        }
+    }
+    place
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)] // a test fails by panicking
+mod tests {
+    use bumpalo::Bump;
+
+    use super::EscapedText;
+    use crate::json::strings::Window;
+    use crate::json::strings::read_string;
+    use crate::simd::Scalar;
+
+    /// What ends of every length say is what the text has there, and the two ends are the whole as it is written.
+    fn check(written: &str) {
+        let quoted = format!("\"{written}\"");
+        let raw = read_string::<Scalar>(quoted.as_bytes(), 1, true, &mut Window::default()).unwrap();
+        let bump = Bump::new();
+        let text = |raw: EscapedText<'_>| {
+            let text = raw.text(&bump);
+            assert_eq!(text.len(), raw.chars as usize);
+            (0..text.len()).filter_map(|index| text.get(index)).collect::<Vec<_>>()
+        };
+        let (size, whole) = (raw.chars as usize, text(raw));
+        for count in 0..size + 2 {
+            let (first, last) = (raw.first(count), raw.last(size.saturating_sub(count)));
+            assert_eq!([first.bytes, last.bytes].concat(), raw.bytes, "{count} of {written}");
+            assert_eq!([text(first), text(last)].concat(), whole, "{count} of {written}");
+        }
+    }
+
+    #[test]
+    fn ends_are_parted_between_characters() {
+        for unit in [
+            "a",
+            "\\n",
+            "\\\\",
+            "\\\"",
+            "\u{e9}",
+            "\u{20ac}\u{1f600}",
+            "\\u00e9",
+            "\\ud83d\\ude00",
+            "\\ud83d",
+            "\\ude00\\ud83d",
+        ] {
+            for before in (0..70).step_by(3) {
+                check(&format!("{}{}", "x".repeat(before), unit.repeat(140)));
+                check(&format!("{}{unit}{}", "\\t".repeat(before), "\u{fc}b\\u0061".repeat(60)));
+            }
+        }
+    }
+}

@@ -1,0 +1,168 @@
+//! A text history within a budget: results first, then the lines of calls, and only then messages, the oldest each time.
+//!
+//! Of the messages whole exchanges go, which a message of the user's begins; of the last one what the user says goes last,
+//! and prompts go after all else. A line that is measured by itself begins with a bracket behind a line feed, where both
+//! encodings split: so the tokens of a message are those of its parts.
+
+use super::call_line::{Fate, SEPARATOR, ToolLine};
+use super::message::Told;
+use crate::context::limits::{Measure, signed};
+use crate::text::Text;
+use crate::text::piece::Piece;
+use crate::text::sanitize::cut_text;
+use crate::text::segment::Part;
+use crate::text::truncate::Keep;
+
+/// Characters of a result that stay as long as lines need not be shortened to their calls.
+const LEAST: usize = 80;
+
+/// A line, and what it takes with what stands behind it.
+struct Sized<'t, 'a> {
+    line: &'t mut ToolLine<'a>,
+    end: &'static str,
+    size: usize,
+    measure: Measure,
+}
+
+impl<'t, 'a> Sized<'t, 'a> {
+    fn new(line: &'t mut ToolLine<'a>, is_last: bool, measure: Measure) -> Self {
+        let mut sized = Self { line, end: if is_last { "" } else { SEPARATOR }, size: 0, measure };
+        sized.size = sized.size_of(sized.line.parts());
+        sized
+    }
+
+    /// Cut the result by as much as is over, or as far as may be; how much smaller the line is.
+    fn cut(&mut self, over: isize) -> isize {
+        let text = self.line.result.clone();
+        if text.len() <= LEAST {
+            return 0;
+        }
+        let (least, _) = cut_text(text.text(), LEAST, Keep::Head);
+        if self.size_with(&text.slice(0, least)) >= self.size {
+            return 0;
+        }
+        self.line.result = text.slice(0, self.longest(&text, least, signed(self.size) - over));
+        self.line.fate = Fate::CutFurther;
+        self.resize()
+    }
+
+    /// Leave nothing but the call; how much smaller the line is.
+    fn shorten(&mut self) -> isize {
+        if self.size_of(vec![self.line.call.clone().into()]) >= self.size {
+            return 0;
+        }
+        self.line.fate = Fate::Shortened;
+        self.resize()
+    }
+
+    fn resize(&mut self) -> isize {
+        let size = self.size_of(self.line.parts());
+        let won = signed(self.size) - signed(size);
+        self.size = size;
+        won
+    }
+
+    /// How much of a result may stay for the line to take no more than is allowed; never less than the least.
+    fn longest(&self, text: &Piece<'a>, least: usize, allowed: isize) -> usize {
+        let mut limit = allowed - signed(self.size_with(&Piece::default()));
+        while let Some(room) = usize::try_from(limit).ok().filter(|room| *room > 0) {
+            let (head, _) = match self.measure {
+                Measure::Characters => cut_text(text.text(), room, Keep::Head),
+                Measure::Tokens(encoding) => encoding.cut(text.text(), room, Keep::Head, Text::ascii("")),
+            };
+            if head <= least {
+                break;
+            }
+            let excess = signed(self.size_with(&text.slice(0, head))) - allowed;
+            if excess <= 0 {
+                return head;
+            }
+            limit -= excess;
+        }
+        least
+    }
+
+    fn size_with(&self, result: &Piece<'a>) -> usize {
+        self.size_of(self.line.with_result(result, true))
+    }
+
+    fn size_of(&self, mut parts: Vec<Part<'a>>) -> usize {
+        parts.push(Piece::ascii(self.end).into());
+        self.measure.size_of(&parts)
+    }
+}
+
+/// The messages that fit a total, those that don't, and what the first take.
+pub(super) struct Shrunk<'a> {
+    pub(super) kept: Vec<Told<'a>>,
+    pub(super) gone: Vec<Told<'a>>,
+    pub(super) size: usize,
+}
+
+/// Make messages fit a total.
+pub(super) fn shrink<'a>(mut told: Vec<Told<'a>>, total: usize, measure: Measure) -> Shrunk<'a> {
+    let mut sizes: Vec<usize> = told.iter().map(|message| measure.size_of(&message.said())).collect();
+    let mut lines: Vec<(usize, Sized<'_, 'a>)> = Vec::new();
+    for (number, message) in told.iter_mut().enumerate() {
+        let last = message.lines.len().saturating_sub(1);
+        let own = message.lines.iter_mut().enumerate();
+        lines.extend(own.map(|(index, line)| (number, Sized::new(line, index == last, measure))));
+    }
+    let all = sizes.iter().sum::<usize>() + lines.iter().map(|(_, line)| line.size).sum::<usize>();
+    let mut over = signed(all) - signed(total);
+    for (_, line) in &mut lines {
+        if over > 0 {
+            over -= line.cut(over);
+        }
+    }
+    for (_, line) in &mut lines {
+        if over > 0 {
+            over -= line.shorten();
+        }
+    }
+    for (number, line) in lines {
+        if let Some(size) = sizes.get_mut(number) {
+            *size += line.size;
+        }
+    }
+    let mut is_gone = vec![false; told.len()];
+    for unit in units(&told) {
+        if over <= 0 {
+            break;
+        }
+        for number in unit {
+            if let (Some(flag), Some(size)) = (is_gone.get_mut(number), sizes.get_mut(number)) {
+                *flag = true;
+                over -= signed(std::mem::take(size));
+            }
+        }
+    }
+    let mut flags = is_gone.into_iter();
+    let (gone, kept) = told.into_iter().partition(|_| flags.next().unwrap_or(false));
+    Shrunk { kept, gone, size: sizes.iter().sum() }
+}
+
+/// What goes as one, in the order in which it goes, as numbers of messages.
+fn units(told: &[Told<'_>]) -> Vec<Vec<usize>> {
+    let mut exchanges = vec![Vec::new()];
+    let mut prompts = Vec::new();
+    for (number, message) in told.iter().enumerate() {
+        let is_users = message.role.is("user");
+        if !is_users && !message.is_assistants() {
+            prompts.push(vec![number]);
+            continue;
+        }
+        if is_users && exchanges.last().is_some_and(|last| !last.is_empty()) {
+            exchanges.push(Vec::new());
+        }
+        if let Some(last) = exchanges.last_mut() {
+            last.push(number);
+        }
+    }
+    let last = exchanges.pop().unwrap_or_default();
+    let is_assistants = |number: &usize| told.get(*number).is_some_and(Told::is_assistants);
+    let (answers, words): (Vec<usize>, Vec<usize>) = last.into_iter().partition(is_assistants);
+    exchanges.extend(answers.into_iter().chain(words).map(|number| vec![number]));
+    exchanges.extend(prompts);
+    exchanges
+}

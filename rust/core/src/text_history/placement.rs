@@ -1,0 +1,136 @@
+//! The message below which the line of a call stands.
+//!
+//! A call of the messages stands where it was made; one of a host's own records below the first message of the assistant's
+//! in its turn. A turn without one gets a message of its own. What belongs to no turn is kept at the nearest earlier
+//! message of the assistant's.
+
+use ahash::AHashMap;
+
+use super::call_line::ToolLine;
+use super::message::{Told, Turn};
+use crate::json::value::{Key, Value, names};
+use crate::pairing::block::Entry;
+
+/// The position behind all messages.
+const END: usize = usize::MAX;
+
+/// Add the lines of a conversation's calls, oldest first, to its messages, in order of position.
+///
+/// A result without call is no call of its message's, and stands at the nearest earlier message of the assistant's.
+/// `turns` are those of messages by their position, in order.
+pub(super) fn place_entries<'a, V: Value<'a>>(
+    told: &mut Vec<Told<'a>>,
+    entries: &[Entry<'a, V>],
+    turns: &[(usize, Turn<'a>)],
+    limit: usize,
+) {
+    let turn_of = |entry: &Entry<'a, V>| {
+        let found = turns.binary_search_by_key(&entry.position, |(position, _)| *position).ok()?;
+        turns.get(found).map(|(_, turn)| *turn)
+    };
+    let mut seated: Vec<Told<'a>> = Vec::with_capacity(told.len());
+    let mut early = Vec::new();
+    let mut nearest: Option<usize> = None;
+    let mut waiting = std::mem::take(told).into_iter().peekable();
+    for entry in entries {
+        while let Some(message) = waiting.next_if(|message| message.position <= entry.position) {
+            if message.is_assistants() {
+                nearest = Some(seated.len());
+            }
+            seated.push(message);
+        }
+        let is_below = nearest.and_then(|nearest| seated.get(nearest)).is_some_and(|it| it.position >= entry.position);
+        if entry.call.is_some() && !is_below {
+            nearest = Some(seated.len());
+            seated.push(Told::made(entry.position, turn_of(entry)));
+        }
+        let line = ToolLine::new(entry, limit);
+        match nearest.and_then(|nearest| seated.get_mut(nearest)) {
+            Some(message) => message.lines.push(line),
+            None => early.push(line),
+        }
+    }
+    seated.extend(waiting);
+    *told = seated;
+    if !early.is_empty() {
+        let first = first_assistant(told);
+        if let Some(message) = told.get_mut(first) {
+            message.lines.splice(0..0, early);
+        }
+    }
+}
+
+/// Add the lines of a host's records; the numbers of those whose turn is not known.
+pub(super) fn place_records<'a, V: Value<'a>>(
+    told: &mut Vec<Told<'a>>,
+    records: &[(V, Entry<'a, V>)],
+    turns: &[(usize, Turn<'a>)],
+    turn_id: Key<'_>,
+    limit: usize,
+) -> Vec<usize> {
+    let mut of_turn: AHashMap<Turn<'a>, usize> = AHashMap::new();
+    let last_of_turn: AHashMap<Turn<'a>, usize> = turns.iter().map(|(position, turn)| (*turn, *position)).collect();
+    let mut assistants: Vec<(usize, usize)> = Vec::new();
+    for (number, message) in told.iter().enumerate() {
+        if message.is_assistants() {
+            if let Some(turn) = message.turn {
+                of_turn.entry(turn).or_insert(number);
+            }
+            assistants.push((message.position, number));
+        }
+    }
+    let mut without_turn = Vec::new();
+    let mut seat: Option<usize> = None;
+    for (number, (record, entry)) in records.iter().enumerate() {
+        let turn = Turn::of(*record, turn_id);
+        if let Some((turn, last)) = turn.and_then(|turn| Some((turn, *last_of_turn.get(&turn)?))) {
+            seat = Some(*of_turn.entry(turn).or_insert_with(|| {
+                told.push(Told::made(last, Some(turn)));
+                told.len() - 1
+            }));
+        } else {
+            without_turn.push(number);
+            if let Some(position) = record.get(names::POSITION).and_then(Value::integer) {
+                let behind =
+                    assistants.partition_point(|(own, _)| i64::try_from(*own).is_ok_and(|own| own <= position));
+                seat = assistants.get(behind.saturating_sub(1)).map(|(_, number)| *number).or(seat);
+            }
+        }
+        let place = *seat.get_or_insert_with(|| first_assistant(told));
+        if let Some(message) = told.get_mut(place) {
+            message.lines.push(ToolLine::new(entry, limit));
+        }
+    }
+    told.sort_by_key(|message| message.position);
+    without_turn
+}
+
+/// The place of the first message of the assistant's; where there is none, one is made at the end.
+fn first_assistant(told: &mut Vec<Told<'_>>) -> usize {
+    told.iter().position(Told::is_assistants).unwrap_or_else(|| {
+        told.push(Told::made(END, None));
+        told.len() - 1
+    })
+}
+
+/// The messages that say something. The lines of one that has nothing else join the message of the assistant's that stands
+/// right before it in its turn.
+pub(super) fn joined(told: Vec<Told<'_>>) -> Vec<Told<'_>> {
+    let mut kept: Vec<Told<'_>> = Vec::with_capacity(told.len());
+    for mut message in told {
+        if message.text.is_empty() {
+            if message.lines.is_empty() {
+                continue;
+            }
+            if let Some(last) = kept.last_mut()
+                && last.is_assistants()
+                && (message.turn.is_none() || message.turn == last.turn)
+            {
+                last.lines.append(&mut message.lines);
+                continue;
+            }
+        }
+        kept.push(message);
+    }
+    kept
+}

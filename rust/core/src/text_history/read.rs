@@ -1,0 +1,99 @@
+//! The words of a conversation, message by message.
+
+use ahash::AHashSet;
+
+use super::message::{ASSISTANT, Told, Turn, is_named_thought, role_of, told_text};
+use crate::formats::message::{Said, Spoken as Words};
+use crate::formats::{read_message, read_spoken, speaker_of};
+use crate::input::messages::{Halt, Messages};
+use crate::json::value::{Key, Value, names};
+use crate::session::{Placed, Places};
+use crate::text::Text;
+use crate::text::piece::Piece;
+
+/// The speakers of results.
+const TOOLS: [&str; 2] = ["tool", "function"];
+
+/// The messages of the active branch that may be told, in order: those with words, and all of the assistant's.
+#[derive(Debug, Default)]
+pub(super) struct Spoken<'a> {
+    pub(super) told: Vec<Told<'a>>,
+    /// The positions of messages without words.
+    pub(super) silent: AHashSet<usize>,
+    /// Those of messages that no one says.
+    pub(super) without_role: Vec<usize>,
+    /// The turns of all that name one, by their position, in order.
+    pub(super) turns: Vec<(usize, Turn<'a>)>,
+    /// How many messages there are from which thoughts were left out.
+    pub(super) thinking: usize,
+    /// How many of other branches and of side chains.
+    pub(super) inactive: usize,
+}
+
+impl<'a> Spoken<'a> {
+    pub(super) fn read<M: Messages<'a>>(messages: &M, turn_id: Key<'_>) -> Result<Self, Halt<M::Error>> {
+        let mut spoken = Self::default();
+        let mut said = Said::default();
+        let mut places = Places::default();
+        let mut position = None;
+        while let Some((found, item)) = messages.before(position).map_err(Halt::Source)? {
+            position = Some(found);
+            match places.place(messages, found, item)? {
+                Some(own) if own.is_active => spoken.add(own, found, turn_id, &mut said),
+                Some(_) => spoken.inactive += 1,
+                None => {}
+            }
+        }
+        spoken.told.reverse();
+        spoken.without_role.reverse();
+        spoken.turns.reverse();
+        Ok(spoken)
+    }
+
+    fn add<V: Value<'a>>(
+        &mut self,
+        Placed { message, role: name, .. }: Placed<'a, V>,
+        position: usize,
+        turn_id: Key<'_>,
+        said: &mut Said<'a, V>,
+    ) {
+        let turn = Turn::of(message, turn_id);
+        self.turns.extend(turn.map(|turn| (position, turn)));
+        let Words { speaker, content } = read_spoken(message);
+        let role = role_of(speaker);
+        if is_thought_alone(message, role) {
+            self.thinking += 1;
+            self.silent.insert(position);
+            return;
+        }
+        let is_tools = TOOLS.iter().any(|name| role.is(name));
+        let (mut text, is_thinking) = if is_tools { Default::default() } else { told_text(content, role) };
+        if text.is_empty() && role.is(ASSISTANT) {
+            (text, _) = told_text(message.get(names::REFUSAL), role);
+        }
+        if !text.is_empty() && speaker_of(speaker).is_none() {
+            said.clear();
+            _ = read_message(message, name, said); // the walk halts at what needs an importer
+            if !said.results.is_empty() {
+                text = Piece::default(); // what a tool says is its result
+            } else if role.is_empty() {
+                self.without_role.push(position);
+                return;
+            }
+        }
+        self.thinking += usize::from(is_thinking);
+        let is_object = || !role.is_empty() || message.size() > 0; // an empty one stands where a line was skipped
+        if text.is_empty() && is_object() {
+            self.silent.insert(position);
+        }
+        if !text.is_empty() || role.is(ASSISTANT) {
+            self.told.push(Told::new(role, text, position, turn));
+        }
+    }
+}
+
+/// Whether a message is an item that holds nothing but what a model thought, in a record of Codex's, too.
+fn is_thought_alone<'a, V: Value<'a>>(message: V, role: Text<'_>) -> bool {
+    let record = || message.get(names::PAYLOAD).filter(|_| role.is_empty()).and_then(Value::object);
+    is_named_thought(message) || record().is_some_and(is_named_thought)
+}

@@ -1,0 +1,169 @@
+//! Text without what a model thought: `<think>...</think>` goes, and code that shows such tags stays.
+//!
+//! A tag counts where it stands outside of fenced code and is not alone in backticks. The first closing tag ends a thought;
+//! one that is never closed goes to the end of the text. Where a text begins within a thought, as chat templates that open
+//! the tag themselves leave it, a closing tag on a line of its own ends that.
+
+use std::ops::Range;
+
+use crate::text::piece::Piece;
+use crate::text::sanitize::find_ascii;
+use crate::text::{OwnedText, Unit, find_unit, on_units};
+
+const OPEN: &str = "<think>";
+const CLOSE: &str = "</think>";
+/// The place of the letter in them that is looked for first.
+const RARE: usize = 0;
+
+/// `piece` without thoughts; nothing where it holds none.
+pub(super) fn without_thinking<'a>(piece: &Piece<'a>) -> Option<Piece<'a>> {
+    let text = piece.text();
+    on_units!(text, units => find_ascii(units, "think>", 5, 0))?;
+    let kept = on_units!(text, units => Thoughts::new(units).kept());
+    if kept.iter().map(Range::len).sum::<usize>() == text.len() {
+        return None;
+    }
+    let mut left = OwnedText::default();
+    for Range { start, end } in kept {
+        left.push(text.slice(start, end));
+    }
+    Some(Piece::own(left).trim_newlines())
+}
+
+/// A look for thoughts.
+struct Thoughts<'t, C> {
+    units: &'t [C],
+    kept: Vec<Range<usize>>,
+    /// Up to where it is decided what is kept.
+    done: usize,
+    /// Whether no tag was met yet.
+    is_first: bool,
+    /// Whether anything is kept yet.
+    is_kept: bool,
+    /// Whether what comes next begins a line of what is kept.
+    is_line: bool,
+}
+
+impl<'t, C: Unit> Thoughts<'t, C> {
+    fn new(units: &'t [C]) -> Self {
+        Self { units, kept: Vec::new(), done: 0, is_first: true, is_kept: false, is_line: true }
+    }
+
+    /// What of the text is kept.
+    fn kept(mut self) -> Vec<Range<usize>> {
+        let size = self.units.len();
+        let (mut at, mut end) = (0, 0);
+        let mut fence: Option<(u32, usize)> = None;
+        while at < size {
+            if at >= end {
+                end = find_unit(self.from(at), C::from_code_point(0x0A)).map_or(size, |found| at + found + 1);
+                self.is_line = true;
+            }
+            let line = self.units.get(at..end).unwrap_or_default();
+            let mark = fence_mark(line).filter(|_| self.is_line);
+            if let Some((character, length)) = fence {
+                if mark.is_some_and(|(own, run, rest)| own == character && run >= length && is_blank(rest)) {
+                    fence = None;
+                }
+            } else if let Some((character, run, _)) = mark {
+                fence = Some((character, run));
+            } else if self.is_first && is_close(line) {
+                self.is_first = false;
+                self.done = self.skip_newlines(end);
+            } else if let Some(opened) = self.find_open(at, end) {
+                at = self.take_out(opened);
+                continue;
+            }
+            at = end;
+        }
+        self.kept.push(self.done..size);
+        self.kept
+    }
+
+    /// Take out the thought that opens here; where the text goes on.
+    fn take_out(&mut self, opened: usize) -> usize {
+        let size = self.units.len();
+        self.is_first = false;
+        self.is_kept |= self.done < opened;
+        self.kept.push(self.done..opened);
+        let closed = find_ascii(self.units, CLOSE, RARE, opened + OPEN.len());
+        let mut at = closed.map_or(size, |closed| closed + CLOSE.len());
+        self.is_line = !self.is_kept || opened.checked_sub(1).and_then(|before| self.at(before)) == Some(0x0A);
+        if self.is_line {
+            at = self.skip_newlines(at);
+        }
+        self.done = at;
+        at
+    }
+
+    /// Where a tag opens a thought.
+    fn find_open(&self, start: usize, end: usize) -> Option<usize> {
+        let line = self.units.get(..end).unwrap_or_default();
+        let mut from = start;
+        loop {
+            let found = find_ascii(line, OPEN, RARE, from)?;
+            from = found + OPEN.len();
+            let before = found.checked_sub(1).and_then(|before| self.at(before));
+            if before != Some(0x60) || self.at(from) != Some(0x60) {
+                return Some(found);
+            }
+        }
+    }
+
+    fn skip_newlines(&self, from: usize) -> usize {
+        from + self.from(from).iter().take_while(|unit| unit.code_point() == 0x0A).count()
+    }
+
+    fn at(&self, index: usize) -> Option<u32> {
+        self.units.get(index).map(|unit| unit.code_point())
+    }
+
+    fn from(&self, index: usize) -> &'t [C] {
+        self.units.get(index..).unwrap_or_default()
+    }
+}
+
+/// The character and the length of the run by which a line begins or ends a fence, in a list or a quotation, too, and what
+/// stands behind it. Behind an opening run of backticks there are no more of them.
+fn fence_mark<C: Unit>(line: &[C]) -> Option<(u32, usize, &[C])> {
+    let mut line = line;
+    while let Some(size) = container_mark(line) {
+        line = line.get(size..)?;
+    }
+    let character = line.first()?.code_point();
+    let run = line.iter().take_while(|unit| unit.code_point() == character).count();
+    let rest = line.get(run..)?;
+    let is_fence = || match character {
+        0x60 => !rest.iter().any(|unit| unit.code_point() == 0x60),
+        0x7E => true,
+        _ => false,
+    };
+    (run >= 3 && is_fence()).then_some((character, run, rest))
+}
+
+/// How many characters the mark of a quotation or of a list's item takes that a line begins with, or white space does.
+fn container_mark<C: Unit>(line: &[C]) -> Option<usize> {
+    let is_space = |index: usize| line.get(index).is_some_and(|unit| matches!(unit.code_point(), 0x20 | 0x09));
+    let is_at =
+        |index: usize, characters: &[u32]| line.get(index).is_some_and(|it| characters.contains(&it.code_point()));
+    match line.first()?.code_point() {
+        0x20 | 0x09 | 0x3E => Some(1),
+        0x2A | 0x2B | 0x2D if is_space(1) => Some(1),
+        0x30..=0x39 => {
+            let digits = line.iter().take(10).take_while(|unit| matches!(unit.code_point(), 0x30..=0x39)).count();
+            (digits <= 9 && is_at(digits, &[0x2E, 0x29]) && is_space(digits + 1)).then_some(digits + 1)
+        }
+        _ => None,
+    }
+}
+
+fn is_blank<C: Unit>(units: &[C]) -> bool {
+    units.iter().all(|unit| matches!(unit.code_point(), 0x20 | 0x09 | 0x0A))
+}
+
+/// Whether a line is a closing tag and nothing else.
+fn is_close<C: Unit>(line: &[C]) -> bool {
+    let start = line.iter().take_while(|unit| is_blank(&[**unit])).count();
+    let rest = line.get(start..).unwrap_or_default();
+    find_ascii(rest, CLOSE, RARE, 0) == Some(0) && rest.get(CLOSE.len()..).is_some_and(is_blank)
+}

@@ -1,0 +1,130 @@
+//! Pieces that a thread has encoded before, and their tokens: the words of a text recur, and so do the rules and the rows
+//! of its tables.
+//!
+//! They stand in tables of fixed size, where a new piece takes the place of an old one. These have them side by side,
+//! whereas in the vocabulary each is in another line of the processor's caches, and other work drives those out.
+
+use std::cell::RefCell;
+
+use super::vocabulary::{SIZE_BITS, hash_bytes, near_hash};
+
+/// The longest piece that is a word: one that has a key.
+pub(crate) const WORD: usize = 15;
+
+/// Words remembered: 288 kB.
+const WORD_BITS: u32 = 14;
+
+/// In the upper bits of a remembered key, where no size is so large: how many tokens the word has.
+const COUNT_SHIFT: u32 = 124;
+
+/// Longer pieces remembered: 32 kB.
+const LONGER_BITS: u32 = 8;
+
+/// The longest of them, in bytes.
+pub(crate) const LONGEST: usize = 126;
+
+/// Encodings that a thread remembers pieces of.
+const ENCODINGS: usize = 2;
+
+/// What is remembered of an encoding.
+#[derive(Default)]
+pub(crate) struct Remembered {
+    /// Words as keys, with the number of their tokens.
+    keys: Vec<u128>,
+    /// Where the tokens of each begin: a bit each.
+    starts: Vec<u16>,
+    longer: Vec<Longer>,
+}
+
+/// A piece of more bytes than a word has.
+#[repr(align(128))]
+#[derive(Clone)]
+struct Longer {
+    bytes: [u8; LONGEST],
+    size: u8,
+    count: u8,
+}
+
+thread_local! {
+    /// By the encodings' numbers, the one used last at the end.
+    static OF_THREAD: RefCell<Vec<(u64, Remembered)>> = const { RefCell::new(Vec::new()) };
+}
+
+impl Remembered {
+    fn with_room() -> Self {
+        let nothing = Longer { bytes: [0; LONGEST], size: 0, count: 0 };
+        Self { keys: vec![0; 1 << WORD_BITS], starts: vec![0; 1 << WORD_BITS], longer: vec![nothing; 1 << LONGER_BITS] }
+    }
+
+    /// Take what this thread remembers of the encoding of a number.
+    pub(crate) fn take(number: u64) -> Self {
+        let known = OF_THREAD.try_with(|all| {
+            let mut all = all.try_borrow_mut().ok()?;
+            let place = all.iter().rposition(|(own, _)| *own == number)?;
+            Some(all.remove(place).1)
+        });
+        known.ok().flatten().unwrap_or_else(Self::with_room)
+    }
+
+    /// Keep it for the next time.
+    pub(crate) fn keep(self, number: u64) {
+        // A thread that ends remembers nothing any more.
+        let _ = OF_THREAD.try_with(|all| {
+            if let Ok(mut all) = all.try_borrow_mut() {
+                if all.len() >= ENCODINGS {
+                    all.remove(0);
+                }
+                all.push((number, self));
+            }
+        });
+    }
+
+    /// How many tokens the word of a key has; 0 if it is not remembered.
+    #[inline(always)]
+    #[allow(clippy::cast_possible_truncation)] // four bits
+    pub(crate) fn count(&self, key: u128) -> u8 {
+        let own = self.keys.get(place_of(key)).copied().unwrap_or(0);
+        // Without a branch: whether it is a new word can't be foreseen.
+        u8::from(own & SIZE_BITS == key).wrapping_neg() & (own >> COUNT_SHIFT) as u8
+    }
+
+    /// Where its tokens begin: a bit each.
+    pub(crate) fn starts(&self, key: u128) -> Option<u64> {
+        let starts = self.starts.get(place_of(key)).filter(|_| self.count(key) > 0)?;
+        Some(u64::from(*starts))
+    }
+
+    /// Remember where the tokens of a word begin.
+    #[inline(always)]
+    pub(crate) fn add(&mut self, key: u128, starts: u64) {
+        let place = place_of(key);
+        if let (Some(own), Some(own_starts)) = (self.keys.get_mut(place), self.starts.get_mut(place)) {
+            *own = key | u128::from(starts.count_ones()) << COUNT_SHIFT;
+            *own_starts = u16::try_from(starts).unwrap_or(1);
+        }
+    }
+
+    /// How many tokens a longer piece has: what is remembered, or else what is found out and remembered from now on.
+    #[inline(always)]
+    pub(crate) fn count_longer(&mut self, piece: &[u8], find: impl FnOnce() -> usize) -> usize {
+        let place = usize::try_from(hash_bytes(piece) >> (64 - LONGER_BITS)).unwrap_or(0);
+        let Some(own) = self.longer.get_mut(place).filter(|_| piece.len() <= LONGEST) else { return find() };
+        if own.bytes.get(..usize::from(own.size)) == Some(piece) {
+            return usize::from(own.count);
+        }
+        let count = find();
+        if let (Some(bytes), Ok(size), Ok(count)) =
+            (own.bytes.get_mut(..piece.len()), u8::try_from(piece.len()), u8::try_from(count))
+        {
+            bytes.copy_from_slice(piece);
+            (own.size, own.count) = (size, count);
+        }
+        count
+    }
+}
+
+/// Where a word is remembered.
+#[inline(always)]
+fn place_of(key: u128) -> usize {
+    usize::try_from(near_hash(key) >> (64 - WORD_BITS)).unwrap_or(0)
+}

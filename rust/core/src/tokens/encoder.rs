@@ -1,0 +1,87 @@
+//! The tokens of a piece.
+
+use super::cache::{LONGEST, Remembered, WORD};
+use super::merge::{Joins, SHORT, merge_no_token};
+use super::merge::{count_long, merge_long};
+use super::vocabulary::Vocabulary;
+use super::vocabulary::{medium_key, size_of_key};
+
+/// Encodes pieces of a text.
+pub(crate) struct Encoder<'a> {
+    vocabulary: &'a Vocabulary,
+    number: u64,
+    pub(crate) remembered: Remembered,
+    joins: Joins,
+}
+
+impl<'a> Encoder<'a> {
+    /// Take what the thread has remembered of the encoding of this number, and give it back when done.
+    pub(crate) fn new(vocabulary: &'a Vocabulary, number: u64) -> Self {
+        Self { vocabulary, number, remembered: Remembered::take(number), joins: [0; SHORT] }
+    }
+
+    /// The number of tokens of a word that is not remembered. From now on it is.
+    #[inline(never)]
+    #[allow(clippy::cast_possible_truncation)] // not more than bytes
+    pub(crate) fn count_new(&mut self, text: &[u8], end: usize, key: u128) -> u8 {
+        self.starts(text, end - size_of_key(key), key).count_ones() as u8
+    }
+
+    /// Where its tokens begin: a bit each. From now on it is remembered.
+    #[inline(always)]
+    fn starts(&mut self, text: &[u8], start: usize, key: u128) -> u64 {
+        let end = start + size_of_key(key);
+        let starts = if self.vocabulary.is_token(text, start, end) {
+            1
+        } else {
+            merge_no_token(self.vocabulary, text, start, end, &mut self.joins)
+        };
+        self.remembered.add(key, starts);
+        starts
+    }
+
+    /// How many tokens a longer piece has, from `start` to before `end`; or any number above `limit` where there are more.
+    #[inline(never)]
+    pub(crate) fn count_longer(&mut self, text: &[u8], start: usize, end: usize, limit: usize) -> usize {
+        let Self { vocabulary, remembered, joins, .. } = self;
+        let piece = text.get(start..end).unwrap_or_default();
+        remembered.count_longer(piece, || {
+            if vocabulary.is_token(text, start, end) {
+                1
+            } else if end - start <= SHORT {
+                merge_no_token(vocabulary, text, start, end, joins).count_ones() as usize
+            } else {
+                count_long(vocabulary, piece, joins, limit.max(LONGEST)) // what is remembered is exact
+            }
+        })
+    }
+
+    /// Add where the tokens of a piece end: the first `enough` of them at least.
+    pub(crate) fn ends(&mut self, text: &[u8], start: usize, end: usize, enough: usize, ends: &mut Vec<usize>) {
+        let mut later = if end - start <= WORD {
+            let key = medium_key(text, start, end - start);
+            self.remembered.starts(key).unwrap_or_else(|| self.starts(text, start, key))
+        } else if self.vocabulary.is_token(text, start, end) {
+            1
+        } else if end - start <= SHORT {
+            merge_no_token(self.vocabulary, text, start, end, &mut self.joins)
+        } else {
+            let piece = text.get(start..end).unwrap_or_default();
+            let found = merge_long(self.vocabulary, piece, &mut self.joins, enough);
+            ends.extend(found.into_iter().map(|end| start + end));
+            return;
+        };
+        later &= !1;
+        while later != 0 {
+            ends.push(start + later.trailing_zeros() as usize);
+            later &= later - 1;
+        }
+        ends.push(end);
+    }
+}
+
+impl Drop for Encoder<'_> {
+    fn drop(&mut self) {
+        std::mem::take(&mut self.remembered).keep(self.number);
+    }
+}

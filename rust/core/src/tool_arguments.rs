@@ -1,5 +1,0 @@
-//! What the arguments of tools are called: `_data/tool_arguments.json`, for the steps that compare and show edits.
-
-use crate::value::Key;
-
-include!(concat!(env!("OUT_DIR"), "/tool_arguments.rs"));
