@@ -238,10 +238,10 @@ def estimate_context_usage(
     )
 
 
-NAME: Final = "read_conversation_data"
-MESSAGES: Final = 20
+TOOL_NAME: Final = "read_conversation_data"
+PAGE_MESSAGES: Final = 20
 """How many messages a page has where the model doesn't say."""
-MOST_CHARS: Final = 20_000
+PAGE_CHARS: Final = 20_000
 """Of a page; a message that is longer by itself is a page alone, in parts."""
 
 DESCRIPTION: Final = (
@@ -254,7 +254,7 @@ PARAMETERS: Final[dict[str, Any]] = {
         "offset": {"type": "integer", "description": "The first message to return, from 0."},
         "limit": {
             "type": "integer",
-            "description": f"How many messages to return; {MESSAGES} by default.",
+            "description": f"How many messages to return; {PAGE_MESSAGES} by default.",
         },
         "character": {
             "type": "integer",
@@ -270,7 +270,7 @@ def conversation_data_tool(style: Style = "openai") -> dict[str, Any]:
     >>> conversation_data_tool("anthropic")["name"]
     'read_conversation_data'
     """
-    return define(NAME, DESCRIPTION, PARAMETERS, style)
+    return define(TOOL_NAME, DESCRIPTION, PARAMETERS, style)
 
 
 def read_conversation_data(
@@ -297,13 +297,13 @@ def read_conversation_data(
     check_config(config)
     given = given_arguments(arguments)
     offset = whole_number("offset", given.get("offset"), 0)
-    limit = whole_number("limit", given.get("limit"), MESSAGES)
+    limit = whole_number("limit", given.get("limit"), PAGE_MESSAGES)
     character = whole_number("character", given.get("character"), 0)
     length = config.tool_result_max_length
     told = recount(messages, tool_calls=tool_calls, turn_id=turn_id, max_result_length=length)
     history = told.messages
     parts: list[str] = []
-    room = MOST_CHARS
+    room = PAGE_CHARS
     number = min(offset, len(history))
     for message in history[offset : offset + limit]:
         content = message["content"][character:]
