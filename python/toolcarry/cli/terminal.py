@@ -14,8 +14,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING, Final, TextIO
 
-from toolcarry._pure.clean import clean_line
-from toolcarry.counted import counted
+from toolcarry._pure.text.sanitize import clean_line
+from toolcarry._util.plural import counted
 from toolcarry.types import Report
 
 if TYPE_CHECKING:

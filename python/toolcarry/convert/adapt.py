@@ -12,9 +12,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, TypeVar
 
+from toolcarry._input.json import loads_arguments
+from toolcarry._input.objects import Wire, as_list, as_object, first_given, text_or_empty
 from toolcarry._pure.content import part_text, result_text
-from toolcarry._pure.free_ids import FreeIds
-from toolcarry._pure.shapes.responses import ON_SERVER
+from toolcarry._pure.formats.responses import ON_SERVER
+from toolcarry._pure.projection.repair.ids import FreeIds
+from toolcarry._util.plural import counted
 from toolcarry.convert.losses import Losses, listed
 from toolcarry.convert.media import items_of, read_media
 from toolcarry.convert.model import (
@@ -30,9 +33,6 @@ from toolcarry.convert.model import (
     Turn,
 )
 from toolcarry.convert.native import BLOCKS, ON_GEMINI, is_own_call, is_own_result
-from toolcarry.counted import counted
-from toolcarry.decode import loads_arguments
-from toolcarry.wire import Wire, as_list, as_object, first_given, text_or_empty
 
 # https://ai.google.dev/gemini-api/docs/thought-signatures
 UNSIGNED: Final = "skip_thought_signature_validator"

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
-from toolcarry._pure.project.mend.results import FAILED
+from toolcarry._pure.projection.repair.turns import FAILED
 from toolcarry.convert.adapt import BEDROCK, arguments_of, split_prompt
 from toolcarry.convert.anthropic import add
 from toolcarry.convert.losses import Losses

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from toolcarry._util.plural import counted
 from toolcarry.convert.adapt import UNSIGNED, arguments_of, signature_of, split_prompt
 from toolcarry.convert.losses import Losses
 from toolcarry.convert.model import Call, Media, Orphan, Part, Result, Text, Turn, results_of
 from toolcarry.convert.native import is_own_call, is_own_result, with_id
-from toolcarry.counted import counted
 
 Content = dict[str, Any]
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from toolcarry._pure.shapes.responses import ON_CLIENT
+from toolcarry._input.objects import Wire, as_list, as_object, text_or_empty
+from toolcarry._pure.formats.responses import ON_CLIENT
 from toolcarry.convert.model import Family
-from toolcarry.wire import Wire, as_list, as_object, text_or_empty
 
 PARTS: Final = ("input_", "output_", "refusal")
 """How the types of parts begin in a message of Responses."""

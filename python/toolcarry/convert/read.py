@@ -10,15 +10,18 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from toolcarry._pure.dialogue import part_text, spoken_text
-from toolcarry._pure.entry import Entry
-from toolcarry._pure.pair import Walk, object_at
-from toolcarry._pure.read import SPEAKERS
-from toolcarry._pure.said import Said
+from toolcarry._input.document import LISTS, is_message, messages_of, open_body
+from toolcarry._input.json import loads
+from toolcarry._input.objects import MAX_DEPTH, Wire, as_list, as_object, plain, text_or_empty
+from toolcarry._pure.content import spoken_part, spoken_text
+from toolcarry._pure.formats import SPEAKERS
+from toolcarry._pure.formats.anthropic import CALLS
+from toolcarry._pure.formats.message import Said
+from toolcarry._pure.formats.responses import NO_CALLS, ON_SERVER
+from toolcarry._pure.pairing import Walk, object_at
+from toolcarry._pure.pairing.block import Entry
 from toolcarry._pure.session import Places
-from toolcarry._pure.shapes.anthropic import CALLS
-from toolcarry._pure.shapes.responses import NO_CALLS, ON_SERVER
-from toolcarry.body import LISTS, is_message, messages_of, open_body
+from toolcarry._util.plural import counted
 from toolcarry.convert.losses import Losses, listed
 from toolcarry.convert.media import read_image, read_media
 from toolcarry.convert.model import (
@@ -35,12 +38,9 @@ from toolcarry.convert.model import (
     Turn,
 )
 from toolcarry.convert.native import ON_GEMINI, is_own_message, is_own_result
-from toolcarry.counted import counted
-from toolcarry.decode import loads
 from toolcarry.errors import InputError, NeedsImport
 from toolcarry.importing.messages import Import
 from toolcarry.importing.read import read_message, read_result, read_spoken
-from toolcarry.wire import MAX_DEPTH, Wire, as_list, as_object, plain, text_or_empty
 
 ROLES: Final[dict[str, Role]] = {
     "system": "system",
@@ -136,7 +136,7 @@ def read_part(item: object, position: int) -> Text | Thought | Media | None:
     part = as_object(item)
     if part is None:
         return None
-    text = part_text(part)
+    text = spoken_part(part)
     if text is None and part.get("type") == "refusal":
         text = part.get("refusal")
     if isinstance(text, str):

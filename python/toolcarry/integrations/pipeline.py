@@ -13,17 +13,16 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Final, Protocol
 
-from toolcarry.decisions import Decisions
+from toolcarry._input.request_fields import RequestFields, read_fields
+from toolcarry._util.ttl_cache import SlidingCache
 from toolcarry.errors import InputError
-from toolcarry.fields import RequestFields, read_fields
 from toolcarry.integrations.identity import ModelRequest, RequestIdentity, opening
 from toolcarry.integrations.tools import give_tools
 from toolcarry.policy import Policy, check_type
-from toolcarry.project import project_body
+from toolcarry.projection import project_body
 from toolcarry.redact.logs import get_logger
-from toolcarry.sliding import SlidingCache
 from toolcarry.tool_cache import ToolCache
-from toolcarry.types import check_limit, check_seconds
+from toolcarry.types import Decisions, check_limit, check_seconds
 
 __all__ = ["Processed", "RequestPipeline", "Transformed", "Transformer"]
 

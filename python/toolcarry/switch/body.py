@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
-from toolcarry.decode import loads, loads_any_depth
-from toolcarry.encode import dump
+from toolcarry._input.json import dump, loads, loads_any_depth
+from toolcarry._input.objects import as_list, as_object
+from toolcarry._input.request_fields import RequestFields, read_fields
 from toolcarry.errors import InputError
-from toolcarry.fields import RequestFields, read_fields
 from toolcarry.switch.types import Switched, SwitchedBody
-from toolcarry.wire import as_list, as_object
 
 __all__ = ["Request", "open_request"]
 

@@ -8,14 +8,14 @@ from dataclasses import replace
 from itertools import islice
 from typing import Any, Final, NamedTuple
 
-from toolcarry.sliding import SlidingCache
+from toolcarry._input.objects import plain_message
+from toolcarry._util.ttl_cache import SlidingCache
 from toolcarry.switch.branches import RequestLengths
 from toolcarry.switch.fingerprint import Mark
 from toolcarry.switch.portable import portable_message
 from toolcarry.switch.request_view import join_prompts, leading_prompts, role_in
 from toolcarry.switch.sessions import PARTED, Line, Prefix, Session, SessionKey, Sessions
 from toolcarry.switch.types import Reason, Switched, SwitchReport
-from toolcarry.wire import plain_message
 
 __all__ = ["NEW_BEGINNINGS", "Conversations", "RoutedRequest", "untouched", "with_beginning"]
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Final, NamedTuple, Protocol
 
-from toolcarry.sliding import SlidingCache, both_limits
+from toolcarry._util.ttl_cache import SlidingCache, both_limits
 
 __all__ = ["Line", "MemorySessions", "Prefix", "Session", "SessionKey", "Sessions"]
 

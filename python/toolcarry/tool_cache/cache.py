@@ -11,17 +11,15 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, Final, Literal, TypeAlias, get_args
 
-from toolcarry._pure.said import Said
-from toolcarry.decode import loads_any_depth
-from toolcarry.encode import dump
+from toolcarry._input.json import dump, loads_any_depth
+from toolcarry._input.objects import Messages, as_object
+from toolcarry._pure.formats.message import Said
 from toolcarry.errors import InputError
 from toolcarry.importing.read import read_message
-from toolcarry.read import Messages
 from toolcarry.redact.logs import get_logger
 from toolcarry.tool_cache.definitions import EMPTY, STYLES, Style, read_definitions
 from toolcarry.tool_cache.stores import MemoryToolCache, ToolKey, ToolStore
 from toolcarry.types import check_choice
-from toolcarry.wire import as_object
 
 __all__ = ["ToolCache", "ToolResolution", "cache_key"]
 

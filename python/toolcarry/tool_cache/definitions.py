@@ -11,13 +11,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal, NamedTuple, TypeAlias, get_args
 
-from toolcarry.counted import counted
-from toolcarry.decode import loads_any_depth
-from toolcarry.encode import dump
+from toolcarry._input.json import dump, loads_any_depth
+from toolcarry._input.objects import as_list, as_object, first_given
+from toolcarry._util.plural import counted
 from toolcarry.errors import InputError
 from toolcarry.redact.logs import get_logger
 from toolcarry.types import check_choice, checked_list
-from toolcarry.wire import as_list, as_object, first_given
 
 __all__ = ["EMPTY", "FORMS", "STYLES", "Definitions", "Style", "convert_tools", "read_definitions"]
 

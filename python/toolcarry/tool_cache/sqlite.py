@@ -10,8 +10,8 @@ from typing import Any, Final
 
 import apsw
 
+from toolcarry._util.ttl_cache import STEPS
 from toolcarry.errors import StoreError
-from toolcarry.sliding import STEPS
 from toolcarry.tool_cache.stores import SharedToolCache, StoreUnavailableError
 from toolcarry.tract.store import sqlite_guard
 from toolcarry.tract.store.sqlite import create_file

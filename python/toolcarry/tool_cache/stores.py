@@ -14,12 +14,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any, Final, Protocol, TypeAlias, TypeVar
 
-from toolcarry.breaker import Breaker
-from toolcarry.decode import loads
-from toolcarry.encode import dump
+from toolcarry._input.json import dump, loads
+from toolcarry._util.circuit_breaker import Breaker
+from toolcarry._util.ttl_cache import STEPS, SlidingCache, both_limits
 from toolcarry.errors import ConfigError, InputError
 from toolcarry.redact.logs import get_logger
-from toolcarry.sliding import STEPS, SlidingCache, both_limits
 from toolcarry.tool_cache.definitions import FORMS, Definitions, Style, read_definitions
 from toolcarry.types import check_seconds
 

@@ -14,11 +14,11 @@ from datetime import datetime
 from types import TracebackType
 from typing import Any, Literal, Self
 
-from toolcarry.counted import counted
+from toolcarry._util.plural import counted
 from toolcarry.errors import StoreError
 from toolcarry.policy import Policy
+from toolcarry.projection import read_part
 from toolcarry.redact.logs import get_logger
-from toolcarry.resolve import read_part
 from toolcarry.summarize import Summarizer
 from toolcarry.summarize.prompts import CONVERSATION_SUMMARIZE_SYSTEM, instructions_for
 from toolcarry.tokens import count_tokens

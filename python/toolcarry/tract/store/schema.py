@@ -102,7 +102,7 @@ MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (
         """,
     ),
     (
-        # Since this step, metadata may be folded (``_pure/folding.py``), which an older toolcarry would take for damage.
+        # Since this step, metadata may be folded (``_pure/history/metadata_delta.py``), which an older toolcarry would take for damage.
         # Half of the pages that a batch changed were those of indexes, in which what is new has no place of its own: the
         # shorter an entry, the fewer they are.
         "DROP INDEX tract_commits_hash",
