@@ -7,6 +7,7 @@
 use std::cell::RefCell;
 
 use super::vocabulary::{SIZE_BITS, hash_bytes, near_hash};
+use crate::simd::prefetch;
 
 /// The longest piece that is a word: one that has a key.
 pub(crate) const WORD: usize = 15;
@@ -77,6 +78,12 @@ impl Remembered {
                 all.push((number, self));
             }
         });
+    }
+
+    /// Prefetch the word of a key.
+    #[inline(always)]
+    pub(crate) fn fetch(&self, key: u128) {
+        prefetch(&self.keys, place_of(key));
     }
 
     /// How many tokens the word of a key has; 0 if it is not remembered.

@@ -1,7 +1,7 @@
 //! Count tokens: of one text, or of texts that stand one behind the other.
 //!
-//! Pieces are counted some words at a time: a loop that splits and a loop that counts take less time than one that does
-//! both. Where it is known how many tokens a text has by itself, what is counted again is what stands at its ends, up to
+//! Pieces are counted some words at a time. Other work has often driven the vocabulary out of the processor's caches, so
+//! the lines for all of these words are prefetched before the first is looked up. Where it is known how many tokens a text has by itself, what is counted again is what stands at its ends, up to
 //! where the text can be taken apart.
 
 use std::ops::ControlFlow;
@@ -116,10 +116,43 @@ impl Batch {
     /// Count the tokens of each word.
     #[inline(always)]
     fn count(&mut self, text: &[u8], encoder: &mut Encoder<'_>) {
-        for piece in self.pieces.iter_mut().take(self.size).filter(|piece| piece.key != 0) {
+        let (mut new, mut size) = ([0; SIZE], 0);
+        for (place, piece) in self.pieces.iter_mut().take(self.size).enumerate() {
             piece.count = encoder.remembered.count(piece.key);
-            if piece.count == 0 {
-                piece.count = encoder.count_new(text, piece.end, piece.key);
+            if let Some(own) = new.get_mut(size) {
+                *own = place;
+            }
+            size += usize::from((piece.count == 0) & (piece.key != 0));
+        }
+        if size > 0 {
+            self.count_new(new.get_mut(..size).unwrap_or_default(), text, encoder);
+        }
+    }
+
+    /// Count the words in these places, which are not in the cache: first those that are tokens, so that the parts of the
+    /// others can be prefetched, too.
+    #[inline(never)]
+    fn count_new(&mut self, places: &mut [usize], text: &[u8], encoder: &mut Encoder<'_>) {
+        for word in places.iter().filter_map(|place| self.pieces.get(*place)) {
+            encoder.fetch(text, word.end, word.key);
+        }
+        let mut others = 0; // they take the first of the places
+        for index in 0..places.len() {
+            let Some(place) = places.get(index).copied() else { break };
+            let Some(word) = self.pieces.get_mut(place) else { break };
+            word.count = 1;
+            let is_token = encoder.is_token(text, word.end, word.key);
+            if let Some(own) = places.get_mut(others) {
+                *own = place;
+            }
+            others += usize::from(!is_token);
+        }
+        for word in places.iter().take(others).filter_map(|place| self.pieces.get(*place)) {
+            encoder.fetch_parts(text, word.end, word.key);
+        }
+        for place in places.iter().take(others) {
+            if let Some(word) = self.pieces.get_mut(*place) {
+                word.count = encoder.count_no_token(text, word.end, word.key);
             }
         }
     }
@@ -158,6 +191,7 @@ impl<V: FnMut(usize, usize)> Work for Count<'_, V> {
             let _ = encoding.split::<L, _>(text, start, |begin, end| {
                 start = end;
                 let key = if end - begin > WORD { 0 } else { medium_key(text, begin, end - begin) };
+                encoder.remembered.fetch(key);
                 batch.push(key, end);
                 if batch.size == most { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
             });

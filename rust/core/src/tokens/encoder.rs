@@ -1,10 +1,15 @@
 //! The tokens of a piece.
 
+use std::ops::RangeInclusive;
+
 use super::cache::{LONGEST, Remembered, WORD};
 use super::merge::{Joins, SHORT, merge_no_token};
 use super::merge::{count_long, merge_long};
 use super::vocabulary::Vocabulary;
 use super::vocabulary::{medium_key, size_of_key};
+
+/// The sizes in bytes of the parts that are looked up most when a word is merged; those of two have their own table.
+const PARTS: RangeInclusive<usize> = 3..=6;
 
 /// Encodes pieces of a text.
 pub(crate) struct Encoder<'a> {
@@ -20,11 +25,37 @@ impl<'a> Encoder<'a> {
         Self { vocabulary, number, remembered: Remembered::take(number), joins: [0; SHORT] }
     }
 
-    /// The number of tokens of a word that is not remembered. From now on it is.
-    #[inline(never)]
+    /// Prefetch the vocabulary's line for a word.
+    #[inline(always)]
+    pub(crate) fn fetch(&self, text: &[u8], end: usize, key: u128) {
+        self.vocabulary.fetch(text, end - size_of_key(key), end);
+    }
+
+    /// Return true if a word that is not in the cache is a token; cache it as one until it is merged.
+    #[inline(always)]
+    pub(crate) fn is_token(&mut self, text: &[u8], end: usize, key: u128) -> bool {
+        self.remembered.add(key, 1);
+        self.vocabulary.is_token(text, end - size_of_key(key), end)
+    }
+
+    /// Prefetch the lines for the parts that a word is likely to be merged to: most of the waiting is for those.
+    #[inline(always)]
+    pub(crate) fn fetch_parts(&self, text: &[u8], end: usize, key: u128) {
+        let start = end - size_of_key(key);
+        for size in PARTS {
+            for from in start..(end + 1).saturating_sub(size) {
+                self.vocabulary.fetch(text, from, from + size);
+            }
+        }
+    }
+
+    /// Count the tokens of a word that is not itself a token.
+    #[inline(always)]
     #[allow(clippy::cast_possible_truncation)] // not more than bytes
-    pub(crate) fn count_new(&mut self, text: &[u8], end: usize, key: u128) -> u8 {
-        self.starts(text, end - size_of_key(key), key).count_ones() as u8
+    pub(crate) fn count_no_token(&mut self, text: &[u8], end: usize, key: u128) -> u8 {
+        let starts = merge_no_token(self.vocabulary, text, end - size_of_key(key), end, &mut self.joins);
+        self.remembered.add(key, starts);
+        starts.count_ones() as u8
     }
 
     /// Where its tokens begin: a bit each. From now on it is remembered.

@@ -19,6 +19,8 @@
 
 use std::sync::atomic::{AtomicU8, Ordering};
 
+use crate::simd::prefetch;
+
 /// The rank of what is no token. Ranks are signed because comparing signed integers is what every vector unit can.
 pub(crate) const NONE: i32 = i32::MAX;
 
@@ -64,6 +66,11 @@ impl Medium {
                 _ => return None,
             }
         }
+    }
+
+    #[inline(always)]
+    fn fetch(&self, key: u128) {
+        prefetch(&self.keys, self.first_place(key));
     }
 
     #[inline(always)]
@@ -222,6 +229,15 @@ impl Vocabulary {
         }
     }
 
+    /// Prefetch the line in which these bytes would be found.
+    #[inline(always)]
+    pub(crate) fn fetch(&self, text: &[u8], start: usize, end: usize) {
+        match end - start {
+            ..8 => self.short.fetch(short_key(text, start, end - start)),
+            _ => self.medium.fetch(medium_key(text, start, end - start)),
+        }
+    }
+
     /// Whether the bytes from `start` to before `end` are a token, as most pieces are.
     #[inline(always)]
     pub(crate) fn is_token(&self, text: &[u8], start: usize, end: usize) -> bool {
@@ -306,6 +322,12 @@ impl Short {
             }
         }
         false
+    }
+
+    /// Prefetch the line of a key.
+    #[inline(always)]
+    pub(crate) fn fetch(&self, key: u64) {
+        prefetch(&self.lines, self.place(key).0);
     }
 
     /// The rank of a key.
