@@ -5,14 +5,14 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-import strategies
-import strategies_policies
-from bodies import FORMS, WRITERS, check_same, outcome
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from strategies_text import HOSTILE, texts
+from support.builders.bodies import FORMS, WRITERS, check_same, outcome
+from support.builders.wire import assistant, bash, join, read, turn, use
 from support.examples import examples
-from wire import assistant, bash, join, read, turn, use
+from support.strategies import conversations as strategies
+from support.strategies import policies as strategies_policies
+from support.strategies.texts import HOSTILE, texts
 
 from toolcarry import NO_LIMIT, Policy
 from toolcarry.body import decode_messages, open_body

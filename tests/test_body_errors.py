@@ -5,8 +5,8 @@ import json
 from types import ModuleType
 
 import pytest
-from bodies import MARK, STRUCTURAL, check_same
-from wire import bash, join, turn, use
+from support.builders.bodies import MARK, STRUCTURAL, check_same
+from support.builders.wire import bash, join, turn, use
 
 from toolcarry import InputError, Policy
 

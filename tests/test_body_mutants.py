@@ -11,14 +11,14 @@ from typing import Any
 
 import orjson
 import pytest
-import strategies
-from bodies import FORMS, MARK, STRUCTURAL, WRITERS, check_same, outcome
 from hypothesis import given
 from hypothesis import strategies as st
-from real import TRANSCRIPTS
-from strategies_text import hostile
+from support.builders.bodies import FORMS, MARK, STRUCTURAL, WRITERS, check_same, outcome
+from support.builders.wire import assistant, result, use, user
 from support.examples import examples
-from wire import assistant, result, use, user
+from support.strategies import conversations as strategies
+from support.strategies.texts import hostile
+from support.transcripts import TRANSCRIPTS
 
 from toolcarry import InputError
 from toolcarry._pure import kernels

@@ -5,12 +5,12 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-import strategies
-import strategies_policies
 from hypothesis import given
-from records import Record, carried, out, record, run
+from support.builders.records import Record, carried, out, record, run
+from support.builders.wire import assistant, use
 from support.examples import examples
-from wire import assistant, use
+from support.strategies import conversations as strategies
+from support.strategies import policies as strategies_policies
 
 from toolcarry import Policy
 from toolcarry._pure.carry import carry, carry_walked

@@ -8,7 +8,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from wire import bash, edit, join, open_call, read, result, turn, use, user, write
+from support.builders.wire import bash, edit, join, open_call, read, result, turn, use, user, write
 
 from toolcarry import Policy
 

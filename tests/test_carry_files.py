@@ -7,13 +7,13 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-import strategies
-import strategies_policies
-from bodies import FORMS, MARK
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
+from support.builders.bodies import FORMS, MARK
+from support.builders.wire import bash, join
 from support.examples import examples
-from wire import bash, join
+from support.strategies import conversations as strategies
+from support.strategies import policies as strategies_policies
 
 from toolcarry import Carried, ConfigError, InputError, Policy
 

@@ -3,8 +3,8 @@
 from types import ModuleType
 
 import pytest
-from markdown import shown_blocks
-from wire import bash, turn
+from support.builders.wire import bash, turn
+from support.oracles.markdown import shown_blocks
 
 from toolcarry import Policy
 from toolcarry._pure.clean import clean, clean_line, shorten

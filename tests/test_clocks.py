@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
-from clocks import Clock, async_wait_until, wait_until
+from support.clocks import Clock, async_wait_until, wait_until
 
 
 def test_a_clock_stands_until_it_is_advanced() -> None:

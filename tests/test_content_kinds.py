@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from markdown import shown_blocks
-from media import LINES, PAYLOAD, PLACES, Wire, found, gemini, text
+from support.builders.media import LINES, PAYLOAD, PLACES, Wire, found, gemini, text
+from support.builders.wire import assistant, bash, use
 from support.examples import examples
-from wire import assistant, bash, use
+from support.oracles.markdown import shown_blocks
 
 MARK = "QUJD" * 10
 

@@ -6,21 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conversions import (
-    MARK_ERRORS,
-    TARGETS,
-    Held,
-    check_shape,
-    conversation_in,
-    held,
-    kinds,
-    without_ids,
-)
 from hypothesis import given
 from hypothesis import strategies as st
-from real import FILES
-from sources import HAVE_ERRORS, SOURCES
-from sources_providers import (
+from support.builders.sources import HAVE_ERRORS, SOURCES
+from support.builders.sources_providers import (
     CODE,
     DIALOGUE,
     FAILURE,
@@ -37,8 +26,19 @@ from sources_providers import (
     tool_result,
     tool_use,
 )
-from strategies import transcripts
-from wire import assistant, user
+from support.builders.wire import assistant, user
+from support.oracles.conversions import (
+    MARK_ERRORS,
+    TARGETS,
+    Held,
+    check_shape,
+    conversation_in,
+    held,
+    kinds,
+    without_ids,
+)
+from support.strategies.conversations import transcripts
+from support.transcripts import FILES
 
 from toolcarry import Converted, convert, dialogue
 from toolcarry.body import decode_messages

@@ -5,8 +5,7 @@ import json
 from typing import Any
 
 import pytest
-from conversions import kinds
-from sources_providers import (
+from support.builders.sources_providers import (
     ANTHROPIC,
     BEDROCK,
     GEMINI,
@@ -23,8 +22,9 @@ from sources_providers import (
     tool_use,
     use,
 )
-from validity import problems
-from wire import assistant, user
+from support.builders.wire import assistant, user
+from support.oracles.conversions import kinds
+from support.providers.validity import problems
 
 from toolcarry import Loss, convert
 from toolcarry.convert import signature

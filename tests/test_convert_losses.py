@@ -5,9 +5,8 @@ import json
 from typing import Any
 
 import pytest
-from conversions import TARGETS, check_shape, held, kinds
-from sources_agents import CLAUDE_CODE, record
-from sources_providers import (
+from support.builders.sources_agents import CLAUDE_CODE, record
+from support.builders.sources_providers import (
     OLLAMA,
     chat_call,
     function_call,
@@ -17,7 +16,8 @@ from sources_providers import (
     text,
     use,
 )
-from wire import assistant, user
+from support.builders.wire import assistant, user
+from support.oracles.conversions import TARGETS, check_shape, held, kinds
 
 from toolcarry import ConfigError, Converted, InputError, Loss, convert
 from toolcarry.convert import KINDS, Target, losses

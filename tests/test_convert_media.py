@@ -3,9 +3,9 @@
 from typing import Any
 
 import pytest
-from conversions import kinds
-from sources_providers import result, said, text, use
-from wire import assistant, user
+from support.builders.sources_providers import result, said, text, use
+from support.builders.wire import assistant, user
+from support.oracles.conversions import kinds
 
 from toolcarry import Loss, convert
 from toolcarry.convert import Target

@@ -4,8 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from conversions import TARGETS
-from sources_providers import (
+from support.builders.sources_providers import (
     asked,
     chat_call,
     function_call,
@@ -17,7 +16,8 @@ from sources_providers import (
     tool_use,
     use,
 )
-from wire import assistant, user
+from support.builders.wire import assistant, user
+from support.oracles.conversions import TARGETS
 
 from toolcarry import Loss, convert
 from toolcarry.convert import Target

@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conversions import conversation_in
 from hypothesis import given
-from real import FILES
-from sources import SOURCES
-from strategies import transcripts
+from support.builders.sources import SOURCES
+from support.oracles.conversions import conversation_in
 from support.sdk import sdk
+from support.strategies.conversations import transcripts
+from support.transcripts import FILES
 
 from toolcarry import convert
 from toolcarry.convert import Target

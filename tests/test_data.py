@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 import pytest
-import wire
+from support.builders import wire
 
 from toolcarry._data import FOLDER, read_table
 from toolcarry._pure.languages import LANGUAGES, LONGEST_EXTENSION

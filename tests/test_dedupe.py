@@ -4,7 +4,19 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from wire import assistant, bash, edit, join, open_call, read, result, turn, use, user, write
+from support.builders.wire import (
+    assistant,
+    bash,
+    edit,
+    join,
+    open_call,
+    read,
+    result,
+    turn,
+    use,
+    user,
+    write,
+)
 
 from toolcarry import ToolBlock
 

@@ -4,7 +4,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from wire import bash, edit, join, open_call, read, turn
+from support.builders.wire import bash, edit, join, open_call, read, turn
 
 from toolcarry import Policy, Rule
 

@@ -6,7 +6,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from families import FAMILIES
+from support.builders.families import FAMILIES
 
 import toolcarry
 from toolcarry._pure.foreign import KEYS, is_dialect, is_foreign

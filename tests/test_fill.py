@@ -4,9 +4,9 @@ import re
 from types import ModuleType
 from typing import Any
 
-import markdown
 import pytest
-from wire import assistant, bash, edit, join, read, result, turn, use, user
+from support.builders.wire import assistant, bash, edit, join, read, result, turn, use, user
+from support.oracles import markdown
 
 from toolcarry import NO_LIMIT, Policy, Rule
 

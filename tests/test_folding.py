@@ -9,7 +9,7 @@ from types import ModuleType
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from prepared import fold
+from support.builders.metadata import fold
 
 Both = tuple[ModuleType, ModuleType]
 

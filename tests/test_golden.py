@@ -10,8 +10,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-import markdown
 import pytest
+from support.oracles import markdown
 
 from toolcarry import Policy
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from prepared import dump_metadata
+from support.builders.metadata import dump_metadata
 
 from toolcarry._pure.history import EPOCH, Linked, Part
 from toolcarry.tract import CommitInfo, Kind

@@ -6,9 +6,9 @@ A case that takes quadratic time runs into the limit of the whole suite.
 from types import ModuleType
 from typing import Any
 
-import markdown
 import pytest
-from wire import bash, turn
+from support.builders.wire import bash, turn
+from support.oracles import markdown
 
 from toolcarry import NO_LIMIT, Policy
 

@@ -5,7 +5,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from wire import assistant, bash, edit, join, open_call, read, result, turn, user
+from support.builders.wire import assistant, bash, edit, join, open_call, read, result, turn, user
 
 
 def test_a_survey(api: ModuleType) -> None:

@@ -9,15 +9,15 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
-import markdown
-import oracle
-import strategies
-import strategies_policies
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from oracle_text import as_fenced, texts_of
-from strategies_text import json_values
 from support.examples import examples
+from support.oracles import markdown
+from support.oracles import pairing as oracle
+from support.oracles.texts import as_fenced, texts_of
+from support.strategies import conversations as strategies
+from support.strategies import policies as strategies_policies
+from support.strategies.texts import json_values
 
 from toolcarry import NO_LIMIT, Policy
 from toolcarry._pure.clean import clean

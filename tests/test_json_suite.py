@@ -12,7 +12,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from bodies import check_same, outcome
+from support.builders.bodies import check_same, outcome
 
 from toolcarry import InputError
 from toolcarry.decode import parse_integer

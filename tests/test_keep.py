@@ -4,7 +4,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from wire import bash, edit, join, read, turn, write
+from support.builders.wire import bash, edit, join, read, turn, write
 
 from toolcarry import Policy, Rule
 

@@ -8,9 +8,9 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from families import ANSWER, ARGUMENTS, FAMILIES
-from real import TRANSCRIPTS
-from wire import assistant, bash, join, result, user
+from support.builders.families import ANSWER, ARGUMENTS, FAMILIES
+from support.builders.wire import assistant, bash, join, result, user
+from support.transcripts import TRANSCRIPTS
 
 from toolcarry import ConfigError, InputError
 from toolcarry._pure.message_tokens import MEDIA_TOKENS

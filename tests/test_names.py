@@ -4,8 +4,8 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from bodies import WRITERS, check_same
-from wire import join, turn
+from support.builders.bodies import WRITERS, check_same
+from support.builders.wire import join, turn
 
 from toolcarry import Policy, Rule
 

@@ -7,7 +7,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from wire import turn
+from support.builders.wire import turn
 
 
 @pytest.mark.parametrize("brackets", ["[", '{"a":', '[{"role":"user","content":['])

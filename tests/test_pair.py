@@ -3,11 +3,11 @@
 from types import ModuleType
 from typing import Any
 
-import oracle
-import strategies
 from hypothesis import given
+from support.builders.wire import assistant, result, use, user
 from support.examples import examples
-from wire import assistant, result, use, user
+from support.oracles import pairing as oracle
+from support.strategies import conversations as strategies
 
 
 def ollama_calls(*names: str) -> dict[str, Any]:

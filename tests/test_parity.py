@@ -1,19 +1,19 @@
 """Python and Rust say the same, to the character: on generated conversations, on bad input, and on real sessions."""
 
-import dataclasses
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import pytest
-import strategies
-import strategies_policies
 from hypothesis import given
 from hypothesis import strategies as st
-from real import TRANSCRIPTS
-from strategies_text import COMMANDS, commands, json_values, texts
 from support.examples import examples
+from support.oracles.parity import Dumped, outcome
+from support.strategies import conversations as strategies
+from support.strategies import policies as strategies_policies
+from support.strategies.texts import COMMANDS, commands, json_values, texts
+from support.transcripts import TRANSCRIPTS
 
 from toolcarry import NO_LIMIT, ConfigError, Notes, Policy, Rule, ToolBlock
 from toolcarry.body import decode_messages
@@ -39,27 +39,6 @@ POLICIES = (
         rules=(Rule("bash", kind="command", key="command", keep="none"),),
     ),
 )
-
-
-def outcome(job: Callable[[], Any]) -> Any:
-    """What a job gives, or the error that it raises: its type, message and position."""
-    try:
-        return plain(job())
-    except Exception as error:  # noqa: BLE001  any difference at all is a bug
-        return type(error), str(error), getattr(error, "position", None)
-
-
-def plain(value: Any) -> Any:
-    """``value`` with its blocks as tuples, and the wire's objects by identity."""
-    if isinstance(value, (list, tuple)):
-        return [plain(item) for item in value]
-    if dataclasses.is_dataclass(value):
-        found = {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
-        for name in ("tool_use", "tool_result"):
-            if name in found:
-                found[name] = id(found[name]), repr(found[name])
-        return type(value).__name__, found
-    return value
 
 
 def check_all(both: Both, messages: Any, summary: str, policy: Policy) -> None:
@@ -169,16 +148,6 @@ def test_almost_an_exchange(both: Both, name: str) -> None:
     """What the common case of the Python walk must leave to its general way."""
     said, results = ALMOST_EXCHANGES[name]
     check_all(both, [said, {"role": "user", "content": results}], "", Policy())
-
-
-class Dumped:
-    """An SDK's object."""
-
-    def __init__(self, value: dict[str, Any]) -> None:
-        self._value = value
-
-    def model_dump(self) -> dict[str, Any]:
-        return self._value
 
 
 def test_an_object_that_dumps_to_nothing_is_no_message(both: Both) -> None:

@@ -7,12 +7,12 @@ from typing import Any
 
 import orjson
 import pytest
-import strategies
-import strategies_shapes
 from hypothesis import given
 from hypothesis import strategies as st
-from prepared import dump_metadata
-from strategies_text import json_values
+from support.builders.metadata import dump_metadata
+from support.strategies import conversations as strategies
+from support.strategies import formats as strategies_shapes
+from support.strategies.texts import json_values
 
 from toolcarry.tract.marks import ENDS
 

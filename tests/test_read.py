@@ -5,8 +5,8 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from markdown import shown_blocks
-from wire import assistant, bash, result, turn, use, user
+from support.builders.wire import assistant, bash, result, turn, use, user
+from support.oracles.markdown import shown_blocks
 
 
 def call_of(api: ModuleType, message: Any) -> tuple[str, str, str | None]:

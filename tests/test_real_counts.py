@@ -8,7 +8,7 @@ from types import ModuleType
 from typing import Any, NamedTuple
 
 import pytest
-from real import TRANSCRIPTS
+from support.transcripts import TRANSCRIPTS
 
 PATTERNS = (
     "claude_code/**/*.jsonl",

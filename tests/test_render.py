@@ -4,8 +4,20 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from markdown import lines_between, shown_blocks
-from wire import assistant, bash, edit, join, open_call, read, result, turn, use, user, write
+from support.builders.wire import (
+    assistant,
+    bash,
+    edit,
+    join,
+    open_call,
+    read,
+    result,
+    turn,
+    use,
+    user,
+    write,
+)
+from support.oracles.markdown import lines_between, shown_blocks
 
 from toolcarry import NO_LIMIT, Policy, ToolBlock
 

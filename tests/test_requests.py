@@ -5,11 +5,11 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from bodies import check_same
 from hypothesis import given
 from hypothesis import strategies as st
+from support.builders.bodies import check_same
+from support.builders.wire import bash
 from support.examples import examples
-from wire import bash
 
 from toolcarry import InputError
 from toolcarry.body import LISTS, MESSAGE_KEYS, open_body

@@ -4,7 +4,7 @@ import json
 from types import ModuleType
 
 import pytest
-from wire import bash, join, read, result, turn, user
+from support.builders.wire import bash, join, read, result, turn, user
 
 from toolcarry import DEFAULT_RULES, NO_LIMIT, ConfigError, Policy, Rule
 from toolcarry._pure.rules import glob_matches

@@ -3,8 +3,8 @@
 from types import ModuleType
 from typing import Any
 
-from records import carried, out, record, run, said
-from wire import assistant, bash, result, use, user
+from support.builders.records import carried, out, record, run, said
+from support.builders.wire import assistant, bash, result, use, user
 
 
 def test_a_chain_is_one_conversation(api: ModuleType) -> None:

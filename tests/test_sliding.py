@@ -4,7 +4,7 @@ import random
 import threading
 
 import pytest
-from clocks import Clock
+from support.clocks import Clock
 
 from toolcarry.errors import ConfigError
 from toolcarry.sliding import SlidingCache

@@ -2,12 +2,12 @@
 
 from types import ModuleType
 
-import markdown
 import pytest
 from hypothesis import given
-from strategies_text import markdown_lines
+from support.builders.wire import bash
 from support.examples import examples
-from wire import bash
+from support.oracles import markdown
+from support.strategies.texts import markdown_lines
 
 from toolcarry import Policy
 

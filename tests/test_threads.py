@@ -15,8 +15,8 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
-from clocks import wait_until
-from wire import bash, join
+from support.builders.wire import bash, join
+from support.clocks import wait_until
 
 from toolcarry import NO_LIMIT, Policy
 

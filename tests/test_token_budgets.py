@@ -5,7 +5,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from wire import bash, edit, join, read
+from support.builders.wire import bash, edit, join, read
 
 from toolcarry import NO_LIMIT, Policy
 from toolcarry._pure.tokens import count_tokens

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies_text import texts
+from support.strategies.texts import texts
 
 from toolcarry._pure import tokens
 from toolcarry.types import EncodingName

@@ -10,8 +10,8 @@ from typing import NamedTuple
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies_text import texts
 from support.examples import IS_LONG
+from support.strategies.texts import texts
 
 from toolcarry._pure import tokens
 from toolcarry._pure.graphemes import is_boundary

@@ -5,13 +5,13 @@ import json
 from typing import Any
 
 import pytest
-from damages import DAMAGES, damages_of
 from hypothesis import Phase, find, given, settings
 from hypothesis import strategies as st
-from strategies_requests import broken_requests, damaged_requests, requests
 from support.examples import examples
-from validity import PROVIDERS, problems
-from validity_cases import CASES
+from support.providers.cases import CASES
+from support.providers.validity import PROVIDERS, problems
+from support.strategies.damages import DAMAGES, damages_of
+from support.strategies.requests import broken_requests, damaged_requests, requests
 
 RULES = [
     pytest.param(provider, good, broken, said, id=f"{provider}: {rule}")

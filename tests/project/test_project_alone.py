@@ -5,9 +5,9 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-import wire
-from repairs import ASK, kinds, repair
-from validity import problems
+from support.builders import wire
+from support.oracles.repairs import ASK, kinds, repair
+from support.providers.validity import problems
 
 from toolcarry import Policy
 

@@ -5,8 +5,8 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-import wire
-from repairs import ASK, INTERRUPTED, answer, chat, kinds, repair
+from support.builders import wire
+from support.oracles.repairs import ASK, INTERRUPTED, answer, chat, kinds, repair
 
 THOUGHT = {"type": "thinking", "thinking": "Hm.", "signature": "c2ln"}
 NAMED = {"role": "tool", "tool_name": "f", "content": "ok"}

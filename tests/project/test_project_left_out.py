@@ -4,8 +4,8 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-import wire
-from repairs import ASK, chat, kinds, repair
+from support.builders import wire
+from support.oracles.repairs import ASK, chat, kinds, repair
 
 LONG = "a line of text\n" * 30
 READ = '{"file_path":"/a.py"}'

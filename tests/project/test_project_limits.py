@@ -3,7 +3,7 @@
 from types import ModuleType
 from typing import Any
 
-import wire
+from support.builders import wire
 
 from toolcarry import NO_LIMIT, Policy, Rule
 from toolcarry.decode import compact_json

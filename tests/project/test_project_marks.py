@@ -4,8 +4,8 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from repairs import ASK
-from wire import bash
+from support.builders.wire import bash
+from support.oracles.repairs import ASK
 
 from toolcarry import Policy
 

@@ -4,8 +4,8 @@ import json
 from types import ModuleType
 
 import pytest
-from repairs import ASK, answer, chat, kinds, repair
-from wire import turn
+from support.builders.wire import turn
+from support.oracles.repairs import ASK, answer, chat, kinds, repair
 
 from toolcarry import Policy
 

@@ -3,7 +3,7 @@
 from types import ModuleType
 from typing import Any
 
-from repairs import ASK, answer, chat, kinds, repair
+from support.oracles.repairs import ASK, answer, chat, kinds, repair
 
 from toolcarry import Policy
 

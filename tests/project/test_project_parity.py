@@ -5,14 +5,14 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-import strategies
-import strategies_policies
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies_requests import broken_requests, requests
-from strategies_text import json_values
 from support.examples import examples
-from validity import PROVIDERS
+from support.providers.validity import PROVIDERS
+from support.strategies import conversations as strategies
+from support.strategies import policies as strategies_policies
+from support.strategies.requests import broken_requests, requests
+from support.strategies.texts import json_values
 
 from toolcarry import Decisions, Policy
 

@@ -5,12 +5,12 @@ import json
 from types import ModuleType
 from typing import Any
 
-import strategies
-import strategies_policies
-import wire
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies_text import json_values
+from support.builders import wire
+from support.strategies import conversations as strategies
+from support.strategies import policies as strategies_policies
+from support.strategies.texts import json_values
 
 from toolcarry import NO_LIMIT, Decisions, Policy
 from toolcarry._pure.project.markers import is_marker

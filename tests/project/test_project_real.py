@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 import yaml
-from validity import problems
+from support.providers.validity import problems
 
 from toolcarry import Policy
 

@@ -4,12 +4,12 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-import wire
 from hypothesis import given
 from hypothesis import strategies as st
-from repairs import ASK, REPAIR, chat, repair
-from strategies_requests import broken_requests, requests
-from validity import PROVIDERS, problems
+from support.builders import wire
+from support.oracles.repairs import ASK, REPAIR, chat, repair
+from support.providers.validity import PROVIDERS, problems
+from support.strategies.requests import broken_requests, requests
 
 from toolcarry import Policy
 

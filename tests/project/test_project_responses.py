@@ -4,7 +4,7 @@ import json
 from types import ModuleType
 
 import pytest
-from repairs import REPAIR, kinds, repair
+from support.oracles.repairs import REPAIR, kinds, repair
 
 
 @pytest.mark.parametrize(

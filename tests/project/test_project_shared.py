@@ -5,8 +5,8 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-import wire
-from repairs import ASK, answer, chat, kinds, repair
+from support.builders import wire
+from support.oracles.repairs import ASK, answer, chat, kinds, repair
 
 from toolcarry import Policy
 

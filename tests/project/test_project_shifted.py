@@ -7,9 +7,9 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-import wire
 from hypothesis import given
 from hypothesis import strategies as st
+from support.builders import wire
 
 from toolcarry import Decisions, Policy
 from toolcarry.project import Projected

@@ -7,11 +7,11 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-import strategies
-import strategies_policies
-import wire
 from hypothesis import given
-from real import growing, real_conversations
+from support.builders import wire
+from support.strategies import conversations as strategies
+from support.strategies import policies as strategies_policies
+from support.transcripts import growing, real_conversations
 
 from toolcarry import Decisions, Policy
 

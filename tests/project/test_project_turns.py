@@ -4,8 +4,8 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-import wire
-from repairs import ASK, INTERRUPTED, REPAIR, kinds, repair
+from support.builders import wire
+from support.oracles.repairs import ASK, INTERRUPTED, REPAIR, kinds, repair
 
 from toolcarry import Policy
 

@@ -5,7 +5,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-import wire
+from support.builders import wire
 
 STYLES = ("anthropic", "openai", "responses", "ollama", "gemini", "bedrock")
 MESSAGES = [

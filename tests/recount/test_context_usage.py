@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import transcripts
 from support.sdk import sdk
+from support.strategies.conversations import transcripts
 
 from toolcarry._pure.tokens import count_tokens
 from toolcarry.types import ENCODINGS, EncodingName

@@ -8,9 +8,9 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from families import ANSWER, FAMILIES
-from recounting import asks, kept, lines, says, system, told
-from wire import assistant, bash, join, open_call, result, turn, use, user
+from support.builders.families import ANSWER, FAMILIES
+from support.builders.text_histories import asks, kept, lines, says, system, told
+from support.builders.wire import assistant, bash, join, open_call, result, turn, use, user
 
 TEXT = {"type": "text", "text": "Let me look."}
 

@@ -4,8 +4,8 @@ from itertools import pairwise
 from types import ModuleType
 
 import pytest
-from recounting import asks, kept, lines, says, size, system, told
-from wire import Message, assistant, bash, join, result, use, user
+from support.builders.text_histories import asks, kept, lines, says, size, system, told
+from support.builders.wire import Message, assistant, bash, join, result, use, user
 
 from toolcarry import NO_LIMIT
 from toolcarry.types import ENCODINGS, EncodingName

@@ -5,8 +5,8 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from recounting import asks, says
-from wire import assistant, user
+from support.builders.text_histories import asks, says
+from support.builders.wire import assistant, user
 
 DEEP: Any = "x"
 for _ in range(200):

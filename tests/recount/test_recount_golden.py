@@ -11,7 +11,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from recounting import told
+from support.builders.text_histories import told
 
 CASES = sorted((Path(__file__).parents[1] / "cases").glob("recount/*.json"))
 

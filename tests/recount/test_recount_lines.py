@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from recounting import asks, kept, lines, marks, result_of, says, told
-from strategies_text import texts
-from wire import assistant, bash, join, open_call, result, turn, use, user
+from support.builders.text_histories import asks, kept, lines, marks, result_of, says, told
+from support.builders.wire import assistant, bash, join, open_call, result, turn, use, user
+from support.strategies.texts import texts
 
 from toolcarry._pure.clean import without_controls
 from toolcarry._pure.graphemes import is_boundary

@@ -6,15 +6,15 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-import strategies
 from hypothesis import given
 from hypothesis import strategies as st
-from real import TRANSCRIPTS
-from strategies_recount import conversations, forged_calls, lists_of_records
-from strategies_text import json_values
+from support.builders.wire import Message, join
 from support.examples import examples
-from test_parity import Dumped, outcome
-from wire import Message, join
+from support.oracles.parity import Dumped, outcome
+from support.strategies import conversations as strategies
+from support.strategies.text_histories import conversations, forged_calls, lists_of_records
+from support.strategies.texts import json_values
+from support.transcripts import TRANSCRIPTS
 
 from toolcarry import NO_LIMIT
 from toolcarry.body import decode_messages

@@ -7,14 +7,19 @@ import re
 from types import ModuleType
 from typing import Any
 
-import strategies
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from recounting import asks, lines, marks, says, system, told
-from strategies_recount import conversations, forged_calls, lists_of_records, turn_ids
-from strategies_text import json_values
+from support.builders.text_histories import asks, lines, marks, says, system, told
+from support.builders.wire import Message, assistant, join, result, use, user
 from support.examples import examples
-from wire import Message, assistant, join, result, use, user
+from support.strategies import conversations as strategies
+from support.strategies.text_histories import (
+    conversations,
+    forged_calls,
+    lists_of_records,
+    turn_ids,
+)
+from support.strategies.texts import json_values
 
 from toolcarry._pure.clean import without_controls
 

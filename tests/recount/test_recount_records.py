@@ -6,8 +6,8 @@ from types import MappingProxyType, ModuleType
 from typing import Any
 
 import pytest
-from recounting import asks, kept, lines, says, told
-from wire import bash
+from support.builders.text_histories import asks, kept, lines, says, told
+from support.builders.wire import bash
 
 IMAGE = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "aGk="}}
 RECORDS = {

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from recounting import asks, kept, lines, says, system, told
-from wire import assistant, bash, result, use, user
+from support.builders.text_histories import asks, kept, lines, says, system, told
+from support.builders.wire import assistant, bash, result, use, user
 
 SECRET = "my secret"
 TEXT = {"type": "text", "text": "Yes."}

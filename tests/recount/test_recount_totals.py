@@ -5,10 +5,10 @@ from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
-from recounting import lines, lines_of, marks, says, size, told
-from strategies_recount import conversations, forged_calls, lists_of_records
+from support.builders.text_histories import lines, lines_of, marks, says, size, told
+from support.builders.wire import bash, join
 from support.examples import examples
-from wire import bash, join
+from support.strategies.text_histories import conversations, forged_calls, lists_of_records
 
 from toolcarry.types import ENCODINGS, EncodingName
 

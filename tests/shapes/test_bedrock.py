@@ -4,7 +4,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from shaping import (
+from support.oracles.format_checks import (
     ASSISTANT,
     USER,
     Wire,

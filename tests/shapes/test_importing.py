@@ -6,8 +6,8 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from families import ANSWER, FAMILIES, anthropic, chat, langchain
-from shaping import Wire, as_lines, blocks
+from support.builders.families import ANSWER, FAMILIES, anthropic, chat, langchain
+from support.oracles.format_checks import Wire, as_lines, blocks
 
 from toolcarry import Policy
 from toolcarry.importers import IMPORTERS

@@ -5,7 +5,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from families import (
+from support.builders.families import (
     ANSWER,
     FAMILIES,
     atif,
@@ -17,7 +17,7 @@ from families import (
     opentelemetry,
     responses,
 )
-from shaping import (
+from support.oracles.format_checks import (
     ASSISTANT,
     USER,
     Wire,

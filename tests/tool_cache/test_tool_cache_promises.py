@@ -7,8 +7,15 @@ import threading
 from typing import Any
 
 import pytest
-from clocks import Clock, async_wait_until
-from definition_styles import NEED_A_SCHEMA, STYLES, WRITERS, Said, joined, no_arguments
+from support.builders.definition_styles import (
+    NEED_A_SCHEMA,
+    STYLES,
+    WRITERS,
+    Said,
+    joined,
+    no_arguments,
+)
+from support.clocks import Clock, async_wait_until
 
 from toolcarry.errors import ConfigError
 from toolcarry.tool_cache import MemoryToolCache, ToolCache, convert_tools

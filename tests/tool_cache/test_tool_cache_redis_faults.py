@@ -9,8 +9,9 @@ import time
 from functools import partial
 
 import pytest
-from clocks import Clock
-from redis_caches import (
+from support.clocks import Clock
+from support.servers.redis import RedisServer, free_port
+from support.servers.redis_caches import (
     MOST,
     TOOLS,
     StartRedis,
@@ -20,7 +21,6 @@ from redis_caches import (
     opened,
     until_others_have_it,
 )
-from redis_server import RedisServer, free_port
 
 from toolcarry.errors import ConfigError
 from toolcarry.tool_cache import RedisToolCache

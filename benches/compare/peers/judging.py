@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from peer import SIZE, Pair, Peer, Policies
+from support.providers.validity import problems
 from tables import Row
-from validity import problems
 from workload import SEED, Message, generate
 
 from toolcarry import count_tokens, project
