@@ -6,6 +6,7 @@ import itertools
 from pathlib import Path
 
 from support.clocks import wait_until
+
 from toolcarry.config import ReloadingConfig
 
 PORT = "serve.port = {}\n"

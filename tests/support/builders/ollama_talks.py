@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import msgspec
-
 from support.providers.fakes import Call, Turn
+
 from toolcarry.config import parse_config
 
 CONFIG = parse_config("[tool_cache]\nttl = 60.0\n")

@@ -1,6 +1,7 @@
 """A conversation whose sessions the tests keep."""
 
 from support.builders.wire_talks import OPENAI
+
 from toolcarry.switch.sessions import Line, Prefix, Session, SessionKey
 
 WHERE = {"conversation": "c", "backend": "b", "tenant": "t"}

@@ -3,6 +3,7 @@
 from typing import Any
 
 from support.builders.wire_talks import OPENAI
+
 from toolcarry.switch import SummarizeTransformer
 
 WHERE = {"conversation": "c", "backend": "b"}

@@ -4,6 +4,7 @@ import re
 from typing import Any
 
 from support.builders.wire import Message
+
 from toolcarry._pure.tokens import count_tokens
 from toolcarry.types import EncodingName
 

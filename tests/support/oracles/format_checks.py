@@ -5,6 +5,7 @@ from types import ModuleType
 from typing import Any
 
 from support.oracles.markdown import Shown, shown_blocks
+
 from toolcarry import ToolBlock
 
 Wire = dict[str, Any]

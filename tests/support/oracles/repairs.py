@@ -6,6 +6,7 @@ from typing import Any
 
 from support.builders import wire
 from support.providers.validity import problems
+
 from toolcarry import Policy
 
 REPAIR = Policy(repair=True)

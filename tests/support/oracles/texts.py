@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 from support.oracles.formats import told_of
+
 from toolcarry._pure.clean import clean
 from toolcarry._pure.content import result_text
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import orjson
 import uvicorn
-
 from support.clocks import async_wait_until
+
 from toolcarry import Policy
 from toolcarry.integrations.asgi import ToolCarryMiddleware
 from toolcarry.integrations.pipeline import RequestPipeline

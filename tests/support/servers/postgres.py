@@ -14,7 +14,6 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import psycopg
-
 from support.clocks import wait_until
 
 TIMEOUT = 60.0

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import redis
-
 from support.clocks import wait_until
 
 TIMEOUT = 60.0

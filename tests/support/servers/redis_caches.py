@@ -9,6 +9,7 @@ from typing import Any
 
 from support.clocks import Clock, wait_until
 from support.servers.redis import RedisServer
+
 from toolcarry.tool_cache import RedisToolCache, ToolCache, ToolResolution
 
 PREFIX = "toolcarry:tools:"

@@ -9,7 +9,6 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-
 from support.servers.postgres import PostgresServer
 
 HOLD = """

@@ -4,7 +4,6 @@ import json
 from typing import Any
 
 from hypothesis import strategies as st
-
 from support.strategies.texts import texts
 from support.strategies.tools import calls, contents, synthetic
 

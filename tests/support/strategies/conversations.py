@@ -7,7 +7,6 @@ import json
 from typing import Any
 
 from hypothesis import strategies as st
-
 from support.strategies.formats import conversations, shaped
 from support.strategies.texts import hostile, markdown_lines, texts
 from support.strategies.tools import calls, contents, synthetic

@@ -8,7 +8,6 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from hypothesis import strategies as st
-
 from support.builders.drafts import Call, Image, Part, Result, Said, Search, Text, Thinking
 
 Turns = list[Said]

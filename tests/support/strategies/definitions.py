@@ -6,7 +6,6 @@ import copy
 from typing import Any
 
 from hypothesis import strategies as st
-
 from support.builders.definition_styles import (
     WRITERS,
     Json,

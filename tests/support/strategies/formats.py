@@ -9,7 +9,6 @@ import json
 from typing import Any
 
 from hypothesis import strategies as st
-
 from support.builders import families
 from support.strategies.agents import (
     Message,

@@ -9,7 +9,6 @@ from typing import Any
 
 from hypothesis import assume
 from hypothesis import strategies as st
-
 from support.builders.draft_writers import write
 from support.builders.drafts import (
     Call,

@@ -3,7 +3,6 @@
 from typing import Any
 
 from hypothesis import strategies as st
-
 from support.builders.wire import Message
 from support.strategies import conversations as strategies
 from support.strategies.texts import json_values, texts

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from hypothesis import strategies as st
-
 from support.builders.definition_styles import (
     NEED_A_SCHEMA,
     STYLES,

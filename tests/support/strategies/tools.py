@@ -3,7 +3,6 @@
 from typing import Any, NamedTuple
 
 from hypothesis import strategies as st
-
 from support.strategies.texts import commands, hostile, json_values, paths, texts
 
 READ_NAMES = (

@@ -20,7 +20,7 @@ from toolcarry.decode import parse_integer
 Both = tuple[ModuleType, ModuleType]
 Case = dict[str, Any]
 
-FOLDER = Path(__file__).parent / "cases" / "json"
+FOLDER = Path(__file__).parents[1] / "cases" / "json"
 RECORD = b'{"role":"assistant","content":[{"type":"tool_use","id":"t1","name":"f","input":{"value":%b}}]}'
 PLACES = {"body": b"%b", "input": b'{"messages":[' + RECORD + b"]}"}
 NO_JSON = ("not JSON at byte", "not UTF-8 at byte", "nested deeper than 128 at byte")

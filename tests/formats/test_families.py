@@ -13,8 +13,8 @@ from toolcarry._pure.foreign import KEYS, is_dialect, is_foreign
 from toolcarry._pure.shapes import SHAPES
 from toolcarry.importers import IMPORTERS
 
-ROOT = Path(__file__).resolve().parents[1]
-TESTS = ROOT / "tests" / "shapes"
+ROOT = Path(__file__).resolve().parents[2]
+TESTS = Path(__file__).parent
 IMPORTER_FILES = Path(toolcarry.__file__).parent / "importers"
 
 

@@ -22,7 +22,7 @@ PATHS = sorted(
     for pattern in PATTERNS
     for path in TRANSCRIPTS.glob(pattern)
 )
-TABLE_PATH = Path(__file__).with_name("cases") / "real_counts.json"
+TABLE_PATH = Path(__file__).parents[1] / "cases" / "real_counts.json"
 TABLE: dict[str, list[int]] = json.loads(TABLE_PATH.read_text())
 
 LISTS = ("messages", "contents", "input")

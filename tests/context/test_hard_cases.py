@@ -15,7 +15,7 @@ from toolcarry import Policy, Report, ToolBlock
 
 Case = dict[str, Any]
 
-PATHS = sorted(Path(__file__).with_name("cases").glob("hard/*.json"))
+PATHS = sorted((Path(__file__).parents[1] / "cases").glob("hard/*.json"))
 
 PAIRING = (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20)
 BESIDE_TOOLS = (21, 22, 23)

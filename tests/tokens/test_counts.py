@@ -1,4 +1,4 @@
-"""Counts of tokens, as tiktoken's. `test_truncate_tokens.py` has the cuts."""
+"""Counts of tokens, as tiktoken's. `test_cuts.py` has the cuts."""
 
 import re
 from types import ModuleType

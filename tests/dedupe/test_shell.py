@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-TABLE = Path(__file__).parent / "cases" / "shell.txt"
+TABLE = Path(__file__).parents[1] / "cases" / "shell.txt"
 LINES = TABLE.read_text(encoding="utf-8").split("\n")
 CASES = [
     (json.loads(line[2:]), line[0] == "W") for line in LINES if line and not line.startswith("#")

@@ -1,7 +1,7 @@
 """Grapheme boundaries of the reference: Unicode's own cases, the table, time, and laziness.
 
 The Rust twin runs the same cases in its own tests; what both make of generated text is compared
-through ``truncate`` in ``test_truncate.py`` and ``test_parity.py``.
+through ``truncate`` in ``test_truncate.py`` and ``context/test_parity.py``.
 """
 
 import importlib.util
@@ -20,7 +20,7 @@ from toolcarry._data import FOLDER
 from toolcarry._pure import graphemes
 from toolcarry._pure.graphemes import ceil_boundary, floor_boundary, is_boundary
 
-CASES = Path(__file__).with_name("cases") / "grapheme_breaks.txt"
+CASES = Path(__file__).parents[1] / "cases" / "grapheme_breaks.txt"
 TABLE = Path(FOLDER, "graphemes.txt")
 MANY = 1_000_000
 

@@ -19,7 +19,7 @@ from toolcarry._pure.project.mend.made import INTERRUPTED
 from toolcarry.types import KEEP_BLOCK, KINDS, KeepBlock
 
 TABLES = sorted(path.stem for path in Path(FOLDER).glob("*.json"))
-BUILD = Path(__file__).parents[1] / "rust" / "core" / "build.rs"
+BUILD = Path(__file__).parents[2] / "rust" / "core" / "build.rs"
 PLACES = {"id", "id?", "name", "type", "text"}
 
 

@@ -1,6 +1,6 @@
 """Whole contexts to read: each ``cases/golden/*.json`` is a conversation, the ``.md`` beside it what is carried.
 
-To make the contexts anew after an intended change, run ``TOOLCARRY_WRITE_GOLDEN=1 pytest tests/test_golden.py``
+To make the contexts anew after an intended change, run ``TOOLCARRY_WRITE_GOLDEN=1 pytest tests/context/test_golden.py``
 and read the difference before you commit it: the Python backend writes, both are compared.
 """
 
@@ -15,7 +15,7 @@ from support.oracles import markdown
 
 from toolcarry import Policy
 
-CASES = sorted(Path(__file__).with_name("cases").glob("golden/*.json"))
+CASES = sorted((Path(__file__).parents[1] / "cases").glob("golden/*.json"))
 
 
 def load(path: Path) -> dict[str, Any]:

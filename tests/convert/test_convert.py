@@ -52,7 +52,7 @@ BLOCKS = [
 ]
 HARD = {
     path.stem: case
-    for path in sorted((Path(__file__).parent / "cases" / "hard").glob("*.json"))
+    for path in sorted((Path(__file__).parents[1] / "cases" / "hard").glob("*.json"))
     if "lines" not in (case := json.loads(path.read_text("utf-8")))  # not one document
     and "$repeat" not in json.dumps(case)
 }
