@@ -1,4 +1,4 @@
-"""Whether a provider would take what a peer leaves, by the rules of ``tests/validity``, and how much that is."""
+"""Whether a provider would take what a peer leaves, by ``tests/support/providers/validity``, and how much that is."""
 
 from __future__ import annotations
 
