@@ -26,8 +26,8 @@ from toolcarry.importing.kernels import ImportingKernels
 
 sys.path.insert(0, str(seeds.ROOT / "tests"))
 
-from bodies import body_kernels
 from mutator import Mutator
+from support.builders.bodies import body_kernels
 
 FOUND = seeds.FUZZ / "found"
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from random import Random
 from typing import Any
 
-from bodies import FORMS, STRUCTURAL, WRITERS
+from support.builders.bodies import FORMS, STRUCTURAL, WRITERS
 
 from toolcarry import Policy, Rule
 from toolcarry._input.document import decode_messages

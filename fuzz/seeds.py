@@ -12,8 +12,8 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 
-from families import FAMILIES
-from media import PLACES
+from support.builders.families import FAMILIES
+from support.builders.media import PLACES
 
 FUZZ = Path(__file__).resolve().parent
 ROOT = FUZZ.parent

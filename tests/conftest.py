@@ -16,10 +16,10 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from postgres_server import PostgresServer, find_binaries
-from real import TRANSCRIPTS
-from redis_server import RedisServer, find_redis
 from support.examples import load_profile
+from support.servers.postgres import PostgresServer, find_binaries
+from support.servers.redis import RedisServer, find_redis
+from support.transcripts import TRANSCRIPTS
 
 import toolcarry
 from toolcarry import _backend

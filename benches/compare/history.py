@@ -31,7 +31,7 @@ from toolcarry.tract.importing import BATCH
 sys.path.insert(0, str(Path(__file__).parents[1] / "data"))
 sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
 import history as data
-from postgres_server import PostgresServer, find_binaries
+from support.servers.postgres import PostgresServer, find_binaries
 
 WRITE_HEADER = ("store", "job", "raw", "tract", "of which tokens", "rate beside raw", "aim")
 READ_HEADER = ("job", "commits", "time", "for each commit", "beside a tenth of them", "aim")

@@ -30,7 +30,7 @@ from toolcarry._pure import kernels as reference
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "data"))
 sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
-from real import TRANSCRIPTS, growing, real_conversations
+from support.transcripts import TRANSCRIPTS, growing, real_conversations
 from workload import body, generate
 
 WORKLOADS = (20, 66, 200, 2_000)

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from histories import say
+from support.builders.histories import say
 
 from toolcarry.cli import main
 from toolcarry.tract import Tract

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from datetime import datetime
 
-from histories import CALLS, HOSTILE, lines
+from support.builders.histories import CALLS, HOSTILE, lines
 
 from toolcarry.cli import main
 from toolcarry.tract import Tract

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import apsw
 import pytest
-from clocks import wait_until
-from histories import many
-from stores import TELL_WHEN_WAITING, held
+from support.builders.histories import many
+from support.clocks import wait_until
+from support.servers.stores import TELL_WHEN_WAITING, held
 
 from toolcarry.cli import main
 from toolcarry.tract import Tract

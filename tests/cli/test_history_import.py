@@ -7,7 +7,7 @@ import os
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from histories import lines
+from support.builders.histories import lines
 
 from toolcarry.tract import Tract
 

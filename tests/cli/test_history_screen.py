@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from histories import many
-from terminals import in_terminal
+from support.builders.histories import many
+from support.processes.terminals import in_terminal
 
 from toolcarry.tract import Tract
 

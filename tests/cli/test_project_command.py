@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-import wire
+from support.builders import wire
 
 import toolcarry
 

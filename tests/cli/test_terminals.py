@@ -6,8 +6,8 @@ import json
 import subprocess
 
 import pytest
-import wire
-from terminals import in_terminal
+from support.builders import wire
+from support.processes.terminals import in_terminal
 
 pytest.importorskip("pty")
 

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from clocks import wait_until
 from hypothesis import given
 from hypothesis import strategies as st
+from support.clocks import wait_until
 
 from toolcarry import AgentConfig, ConfigError
 from toolcarry import agent_config as module

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from drafts_of_settings import values
 from hypothesis import given
 from hypothesis import strategies as st
+from support.strategies.settings import values
 
 from toolcarry import ConfigError, load_config
 from toolcarry.config import Config, parse_config

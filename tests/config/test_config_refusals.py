@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from drafts_of_settings import all_settings
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from support.strategies.settings import all_settings
 
 from toolcarry import ConfigError
 from toolcarry.config import Config, parse_config

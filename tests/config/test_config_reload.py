@@ -12,8 +12,8 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from clocks import wait_until
-from watched import PORT, replace, wait_until_watched
+from support.clocks import wait_until
+from support.watched import PORT, replace, wait_until_watched
 
 from toolcarry import ConfigError
 from toolcarry._util import file_watch as watching

@@ -6,9 +6,9 @@ import tomllib
 from typing import Any
 
 import pytest
-from drafts_of_settings import all_settings
 from hypothesis import given
 from msgspec import convert
+from support.strategies.settings import all_settings
 
 from toolcarry._pure.text.sanitize import DIRTY
 from toolcarry.config import Config, parse_config

@@ -6,7 +6,7 @@ import tracemalloc
 from typing import Any
 
 import pytest
-from hosts import (
+from support.servers.hosts import (
     CUT,
     JSON,
     KEY,

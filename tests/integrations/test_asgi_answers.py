@@ -5,7 +5,7 @@ import json
 from typing import Any
 
 import pytest
-from hosts import (
+from support.servers.hosts import (
     CUT,
     JSON,
     LONG,

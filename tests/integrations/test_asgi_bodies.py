@@ -6,7 +6,9 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from hosts import (
+from hypothesis import given
+from hypothesis import strategies as st
+from support.servers.hosts import (
     CUT,
     JSON,
     KEY,
@@ -18,8 +20,6 @@ from hosts import (
     post,
     scope_for,
 )
-from hypothesis import given
-from hypothesis import strategies as st
 
 from toolcarry.integrations.asgi import ToolCarryMiddleware
 from toolcarry.integrations.pipeline import RequestPipeline

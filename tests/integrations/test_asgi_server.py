@@ -7,8 +7,12 @@ from typing import Any
 
 import httpx
 import pytest
-from clocks import async_wait_until
-from hosts import (
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import StreamingResponse
+from starlette.routing import Route
+from support.clocks import async_wait_until
+from support.servers.hosts import (
     CUT,
     LONG,
     WAIT,
@@ -22,10 +26,6 @@ from hosts import (
     raw_request,
     served,
 )
-from starlette.applications import Starlette
-from starlette.requests import Request
-from starlette.responses import StreamingResponse
-from starlette.routing import Route
 
 from toolcarry.integrations.asgi import ToolCarryMiddleware
 from toolcarry.integrations.pipeline import RequestPipeline

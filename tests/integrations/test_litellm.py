@@ -23,10 +23,17 @@ if importlib.util.find_spec("litellm") is None:
 import anthropic
 import httpx
 import openai
-from clocks import wait_until
-from sdk_turns import SAY, result
-from upstreams import AnthropicFake, Asked, OpenAIFake, content_of, reads_then_quotes, serving
-from upstreams.script import strings
+from support.clocks import wait_until
+from support.providers.fakes import (
+    AnthropicFake,
+    Asked,
+    OpenAIFake,
+    content_of,
+    reads_then_quotes,
+    serving,
+)
+from support.providers.fakes.script import strings
+from support.providers.sdk_turns import SAY, result
 
 PATH = "/src/table.py"
 FILE = "".join(f"{number:03} \tx = '\u00e9' # ```\n" for number in range(1, 245))

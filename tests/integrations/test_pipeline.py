@@ -4,8 +4,8 @@ import asyncio
 import json
 
 import pytest
-from hosts import NamingTransformer, conversation
-from pipelines import CUT, LONG, ME, run
+from support.builders.pipelines import CUT, LONG, ME, run
+from support.servers.hosts import NamingTransformer, conversation
 
 from toolcarry import Policy
 from toolcarry.integrations.identity import RequestIdentity

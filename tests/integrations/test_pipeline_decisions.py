@@ -5,8 +5,8 @@ import json
 from typing import Any
 
 import pytest
-from hosts import Changed, NamingTransformer, conversation
-from pipelines import CUT, LONG, ME, run
+from support.builders.pipelines import CUT, LONG, ME, run
+from support.servers.hosts import Changed, NamingTransformer, conversation
 
 from toolcarry import Policy
 from toolcarry._input.request_fields import read_fields

@@ -7,10 +7,10 @@ import threading
 from typing import Any
 
 import pytest
-from hosts import Changed, NamingTransformer, conversation
 from hypothesis import given
 from hypothesis import strategies as st
-from pipelines import CUT, LONG, ME, run
+from support.builders.pipelines import CUT, LONG, ME, run
+from support.servers.hosts import Changed, NamingTransformer, conversation
 
 from toolcarry import ConfigError, Policy, inspect, project_body
 from toolcarry.integrations import pipeline as module

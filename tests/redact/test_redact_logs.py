@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from secret_texts import CASES, INNOCENTS, private_key
+from support.builders.secret_texts import CASES, INNOCENTS, private_key
 
 import toolcarry
 from toolcarry.redact import RedactingFilter, get_logger

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from real import real_conversations
+from support.transcripts import real_conversations
 
 from toolcarry.redact import Redactor, redact_messages
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from secret_texts import CASES, INNOCENTS, private_key, some
+from support.builders.secret_texts import CASES, INNOCENTS, private_key, some
 
 from toolcarry.errors import ConfigError, RedactionError
 from toolcarry.redact import DEFAULT_REDACTION_RULES, RedactionRule, Redactor

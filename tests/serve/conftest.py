@@ -10,8 +10,8 @@ from typing import Any
 import httpx
 import pytest
 from msgspec.structs import replace
+from support.providers.fakes import AnthropicFake, Fake, OllamaFake, OpenAIFake, serving
 from support.sdk import sdk
-from upstreams import AnthropicFake, Fake, OllamaFake, OpenAIFake, serving
 
 from toolcarry.config import Config, Serve, Upstream
 from toolcarry.serve import Proxy, create_app

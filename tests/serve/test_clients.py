@@ -5,9 +5,16 @@ from __future__ import annotations
 import asyncio
 
 import pytest
-from sdk_turns import PROVIDERS, SAY, result
+from support.providers.fakes import (
+    AnthropicFake,
+    Call,
+    OllamaFake,
+    OpenAIFake,
+    Turn,
+    reads_then_quotes,
+)
+from support.providers.sdk_turns import PROVIDERS, SAY, result
 from support.sdk import sdk
-from upstreams import AnthropicFake, Call, OllamaFake, OpenAIFake, Turn, reads_then_quotes
 
 anthropic = sdk("anthropic")
 openai = sdk("openai")

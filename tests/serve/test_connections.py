@@ -9,7 +9,7 @@ from typing import Any
 
 import httpx
 import pytest
-from clocks import Clock, async_wait_until
+from support.clocks import Clock, async_wait_until
 
 import toolcarry.serve.connections as module
 from toolcarry.serve.connections import Connections

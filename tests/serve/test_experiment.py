@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from sdk_turns import PROVIDERS, SAY, result
-from upstreams import (
+from support.providers.fakes import (
     AnthropicFake,
     Asked,
     Fake,
@@ -19,7 +18,8 @@ from upstreams import (
     content_of,
     reads_then_quotes,
 )
-from upstreams.script import strings
+from support.providers.fakes.script import strings
+from support.providers.sdk_turns import PROVIDERS, SAY, result
 
 from toolcarry.config import parse_config
 

@@ -9,18 +9,18 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import Any
 
-import failing_summarizer
 import httpx
 import pytest
-from postgres_server import PostgresServer
-from redis_server import RedisServer
-from upstreams import AnthropicFake, Turn
+from support.providers import failing_summarizer
+from support.providers.fakes import AnthropicFake, Turn
+from support.servers.postgres import PostgresServer
+from support.servers.redis import RedisServer
 
 from toolcarry.config import parse_config
 
 SETTINGS = """
 [thinking.summarize]
-summarizer = "failing_summarizer:summarize"
+summarizer = "support.providers.failing_summarizer:summarize"
 timeout = 0.3
 retries = 0
 [projection]

@@ -10,10 +10,10 @@ from itertools import islice
 
 import httpx
 import pytest
-from clocks import wait_until
-from forwarded import FAKES, LONG, MESSAGES, Echo
-from sdk_turns import PROVIDERS, SAY
-from upstreams import AnthropicFake, OllamaFake, OpenAIFake, Turn
+from support.clocks import wait_until
+from support.providers.fakes import AnthropicFake, OllamaFake, OpenAIFake, Turn
+from support.providers.sdk_turns import PROVIDERS, SAY
+from support.servers.forwarded import FAKES, LONG, MESSAGES, Echo
 
 from toolcarry.integrations.asgi import headers_of
 from toolcarry.integrations.identity import RequestView

@@ -8,11 +8,11 @@ import threading
 
 import httpx
 import pytest
-from clocks import wait_until
-from forwarded import FAKES, LONG, MESSAGES, Echo
-from sdk_turns import PROVIDERS, SAY
+from support.clocks import wait_until
+from support.providers.fakes import AnthropicFake, Turn
+from support.providers.sdk_turns import PROVIDERS, SAY
 from support.sdk import sdk
-from upstreams import AnthropicFake, Turn
+from support.servers.forwarded import FAKES, LONG, MESSAGES, Echo
 
 anthropic = sdk("anthropic")
 openai = sdk("openai")

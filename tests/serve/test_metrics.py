@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 
 import pytest
-from sdk_turns import SAY
 from starlette.testclient import TestClient
-from upstreams import AnthropicFake, OpenAIFake
+from support.providers.fakes import AnthropicFake, OpenAIFake
+from support.providers.sdk_turns import SAY
 
 from toolcarry.config import Serve, Upstream
 from toolcarry.serve import create_app

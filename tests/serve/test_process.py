@@ -8,10 +8,10 @@ import sys
 
 import httpx
 import pytest
-from clocks import wait_until
-from proxy_process import COMMAND, running
+from support.clocks import wait_until
+from support.processes.proxy import COMMAND, running
+from support.providers.fakes import AnthropicFake, Turn
 from support.sdk import sdk
-from upstreams import AnthropicFake, Turn
 
 anthropic = sdk("anthropic")
 pytestmark = pytest.mark.sdk

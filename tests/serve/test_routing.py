@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 
 import pytest
-from sdk_turns import SAY
-from upstreams import AnthropicFake, OpenAIFake, Turn
+from support.providers.fakes import AnthropicFake, OpenAIFake, Turn
+from support.providers.sdk_turns import SAY
 
 from toolcarry.config import Serve, Upstream
 from toolcarry.errors import ConfigError

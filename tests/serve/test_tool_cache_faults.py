@@ -14,11 +14,11 @@ from typing import Any
 
 import httpx
 import pytest
-from clocks import wait_until
-from proxy_process import running
-from redis_server import RedisServer
+from support.clocks import wait_until
+from support.processes.proxy import running
+from support.providers.fakes import OllamaFake, Turn
 from support.sdk import sdk
-from upstreams import OllamaFake, Turn
+from support.servers.redis import RedisServer
 
 ollama = sdk("ollama")
 pytestmark = pytest.mark.sdk

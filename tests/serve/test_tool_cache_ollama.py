@@ -8,8 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from clocks import Clock
-from ollama_talks import (
+from support.builders.ollama_talks import (
     ALWAYS,
     CONFIG,
     GO_ON,
@@ -25,7 +24,8 @@ from ollama_talks import (
     names_in,
     tools_in,
 )
-from upstreams import OllamaFake
+from support.clocks import Clock
+from support.providers.fakes import OllamaFake
 
 from toolcarry.config import Config, parse_config
 

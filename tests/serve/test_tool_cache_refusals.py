@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from upstreams import AnthropicFake, OpenAIFake, Turn
+from support.providers.fakes import AnthropicFake, OpenAIFake, Turn
 
 from toolcarry.config import parse_config
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from ollama_talks import (
+from support.builders.ollama_talks import (
     ALWAYS,
     CONFIG,
     GO_ON,
@@ -17,7 +17,7 @@ from ollama_talks import (
     parameters,
     tools_in,
 )
-from upstreams import AnthropicFake, OpenAIFake, Turn
+from support.providers.fakes import AnthropicFake, OpenAIFake, Turn
 
 pytestmark = pytest.mark.sdk
 

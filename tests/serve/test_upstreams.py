@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from starlette.testclient import TestClient
-from upstreams import AnthropicFake, Call, OllamaFake, OpenAIFake, Turn
+from support.providers.fakes import AnthropicFake, Call, OllamaFake, OpenAIFake, Turn
 
 pytestmark = pytest.mark.sdk
 

@@ -4,7 +4,7 @@ import asyncio
 from typing import Any
 
 import pytest
-from summarizers import (
+from support.providers.summarizers import (
     Ask,
     AsyncRecorder,
     Recorder,

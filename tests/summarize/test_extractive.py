@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from real import TRANSCRIPTS, real_conversations
+from support.transcripts import TRANSCRIPTS, real_conversations
 
 import toolcarry
 from toolcarry import ConfigError, dialogue, extract_tool_blocks

@@ -5,7 +5,7 @@ import json
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from real import TRANSCRIPTS, real_conversations
+from support.transcripts import TRANSCRIPTS, real_conversations
 
 from toolcarry import dialogue
 from toolcarry.summarize import strip_injected

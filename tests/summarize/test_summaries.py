@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from summarizers import (
+from support.providers.summarizers import (
     TALK,
     TODO,
     Ask,

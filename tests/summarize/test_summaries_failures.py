@@ -6,7 +6,7 @@ import time
 from typing import Any
 
 import pytest
-from summarizers import (
+from support.providers.summarizers import (
     TALK,
     Ask,
     Recorder,

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from summarizers import TALK, TODO, Ask, Curious, LockedError, Recorder, block
+from support.providers.summarizers import TALK, TODO, Ask, Curious, LockedError, Recorder, block
 
 from toolcarry import ToolBlock, dialogue
 from toolcarry.summarize import (

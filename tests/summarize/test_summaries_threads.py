@@ -6,8 +6,8 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
-from clocks import wait_until
-from summarizers import (
+from support.clocks import wait_until
+from support.providers.summarizers import (
     SOON,
     TALK,
     Ask,

@@ -1,1 +1,1 @@
-"""Helpers that tests share: builders, strategies, servers and settings."""
+"""Helpers that tests share: builders, strategies, oracles, providers, servers, processes, and time."""

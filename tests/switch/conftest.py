@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from stores import make_target
+from support.servers.stores import make_target
 
 
 @pytest.fixture(params=["file", pytest.param("postgres", marks=pytest.mark.services)])

@@ -3,8 +3,8 @@
 from typing import Any
 
 import pytest
-from validity import problems
-from wire_talks import ANTHROPIC, OPENAI, RESPONSES, SIGNED, Message
+from support.builders.wire_talks import ANTHROPIC, OPENAI, RESPONSES, SIGNED, Message
+from support.providers.validity import problems
 
 from toolcarry.switch import SummarizeTransformer
 from toolcarry.switch.portable import portable_message

@@ -4,9 +4,9 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from clocks import Clock
-from talks_of_sessions import REQUEST, WHERE, key, session
-from wire_talks import OPENAI
+from support.builders.session_talks import REQUEST, WHERE, key, session
+from support.builders.wire_talks import OPENAI
+from support.clocks import Clock
 
 from toolcarry.errors import ConfigError
 from toolcarry.switch import MemorySessions, SummarizeTransformer

@@ -7,11 +7,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from clocks import Clock
-from postgres_server import PostgresServer
-from stores import held
-from talks_of_sessions import REQUEST, WHERE, key
-from wire_talks import OPENAI
+from support.builders.session_talks import REQUEST, WHERE, key
+from support.builders.wire_talks import OPENAI
+from support.clocks import Clock
+from support.servers.postgres import PostgresServer
+from support.servers.stores import held
 
 from toolcarry.errors import StoreDamagedError
 from toolcarry.switch import HistorySessions, SummarizeTransformer

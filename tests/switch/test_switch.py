@@ -3,8 +3,7 @@
 import copy
 import json
 
-from validity import problems
-from wire_talks import (
+from support.builders.wire_talks import (
     ANTHROPIC,
     FILE,
     OPENAI,
@@ -16,6 +15,7 @@ from wire_talks import (
     texts_of,
     transformer,
 )
+from support.providers.validity import problems
 
 from toolcarry.switch import SummarizeTransformer
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from wire_talks import ANTHROPIC, SHAPES, SIGNED, Shape
+from support.builders.wire_talks import ANTHROPIC, SHAPES, SIGNED, Shape
 
 from toolcarry.switch import SummarizeTransformer
 

@@ -2,7 +2,7 @@
 
 import json
 
-from wire_talks import ANTHROPIC, OPENAI, SIGNED, Message
+from support.builders.wire_talks import ANTHROPIC, OPENAI, SIGNED, Message
 
 from toolcarry.switch import MemorySessions, SummarizeTransformer
 

@@ -4,8 +4,16 @@ import json
 from typing import Any
 
 import pytest
-from validity import problems
-from wire_talks import ANTHROPIC, OPENAI, RESPONSES, SHAPES, Message, Shape, texts_of
+from support.builders.wire_talks import (
+    ANTHROPIC,
+    OPENAI,
+    RESPONSES,
+    SHAPES,
+    Message,
+    Shape,
+    texts_of,
+)
+from support.providers.validity import problems
 
 from toolcarry.errors import InputError
 from toolcarry.switch import SummarizeTransformer

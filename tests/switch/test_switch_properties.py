@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies_requests import requests
+from support.builders.wire_talks import SHAPES, SIGNED, Message, Shape
 from support.examples import examples
-from validity import PROVIDERS, problems
-from wire_talks import SHAPES, SIGNED, Message, Shape
+from support.providers.validity import PROVIDERS, problems
+from support.strategies.requests import requests
 
 from toolcarry import NO_LIMIT, Policy
 from toolcarry.switch import SummarizeTransformer

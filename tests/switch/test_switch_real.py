@@ -4,8 +4,8 @@ import json
 from pathlib import Path
 
 import pytest
-from real import growing, real_conversations
-from validity import problems
+from support.providers.validity import problems
+from support.transcripts import growing, real_conversations
 
 from toolcarry import NO_LIMIT, Policy, convert, extract_tool_blocks, project
 from toolcarry.errors import InputError

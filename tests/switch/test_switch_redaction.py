@@ -4,8 +4,8 @@ import logging
 from typing import Any
 
 import pytest
-from test_switch_summary import REQUEST, WHERE, Recording, transformer
-from wire_talks import ANTHROPIC, OPENAI, texts_of
+from support.builders.summary_talks import REQUEST, WHERE, Recording, transformer
+from support.builders.wire_talks import ANTHROPIC, OPENAI, texts_of
 
 
 def redact(text: str) -> str:

@@ -1,7 +1,7 @@
 """What a request says beside its results, and what reaches the new backend of that."""
 
 import pytest
-from wire_talks import (
+from support.builders.wire_talks import (
     ANTHROPIC,
     FILE,
     OPENAI,

@@ -10,7 +10,7 @@ import sys
 from typing import Any
 
 import pytest
-from clocks import Clock
+from support.clocks import Clock
 
 import toolcarry
 from toolcarry.errors import ConfigError

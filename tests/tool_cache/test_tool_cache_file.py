@@ -13,7 +13,7 @@ from typing import Any
 
 import apsw
 import pytest
-from clocks import Clock
+from support.clocks import Clock
 
 from toolcarry.errors import StoreError
 from toolcarry.tool_cache import SQLiteToolCache, ToolCache

@@ -7,9 +7,16 @@ import threading
 from typing import Any
 
 import pytest
-from clocks import Clock, async_wait_until
-from definition_styles import NEED_A_SCHEMA, STYLES, WRITERS, Said, joined, no_arguments
-from late_threads import CountingCache
+from support.builders.definition_styles import (
+    NEED_A_SCHEMA,
+    STYLES,
+    WRITERS,
+    Said,
+    joined,
+    no_arguments,
+)
+from support.clocks import Clock, async_wait_until
+from support.processes.late_threads import CountingCache
 
 from toolcarry.errors import ConfigError
 from toolcarry.tool_cache import MemoryToolCache, ToolCache, convert_tools

@@ -6,8 +6,10 @@ import threading
 from typing import Any
 
 import pytest
-from clocks import Clock
-from redis_caches import (
+from support.clocks import Clock
+from support.processes.tool_workers import tool_workers
+from support.servers.redis import RedisServer
+from support.servers.redis_caches import (
     PREFIX,
     TOOLS,
     asked,
@@ -16,8 +18,6 @@ from redis_caches import (
     opened,
     tool,
 )
-from redis_server import RedisServer
-from tool_workers import tool_workers
 
 from toolcarry.tool_cache.stores import TAG, checksum
 

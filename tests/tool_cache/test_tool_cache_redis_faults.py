@@ -8,9 +8,10 @@ import statistics
 import time
 
 import pytest
-from clocks import Clock, wait_until
-from late_threads import CountingCache
-from redis_caches import (
+from support.clocks import Clock, wait_until
+from support.processes.late_threads import CountingCache
+from support.servers.redis import RedisServer, free_port
+from support.servers.redis_caches import (
     MOST,
     TOOLS,
     StartRedis,
@@ -20,7 +21,6 @@ from redis_caches import (
     opened,
     until_others_have_it,
 )
-from redis_server import RedisServer, free_port
 
 from toolcarry.errors import ConfigError
 from toolcarry.tool_cache import RedisToolCache

@@ -13,9 +13,9 @@ from contextlib import ExitStack
 from typing import Any
 
 import pytest
-from clocks import Clock
-from listeners import Listener, Pretend, Relay
-from redis_server import RedisServer
+from support.clocks import Clock
+from support.servers.listeners import Listener, Pretend, Relay
+from support.servers.redis import RedisServer
 
 from toolcarry.errors import ConfigError
 from toolcarry.tool_cache import RedisToolCache, ToolCache

@@ -7,9 +7,19 @@ import json
 from collections import Counter
 from typing import Any
 
-from clocks import Clock
-from definition_styles import WRITERS, Said, joined
-from drafts_of_tools import (
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+)
+from support.builders.definition_styles import WRITERS, Said, joined
+from support.clocks import Clock
+from support.strategies.definitions import SERVER_TOOLS
+from support.strategies.tool_drafts import (
     ALIKE,
     CALLED,
     CHOICES,
@@ -26,16 +36,6 @@ from drafts_of_tools import (
     spoil,
     styles,
 )
-from hypothesis import settings
-from hypothesis import strategies as st
-from hypothesis.stateful import (
-    RuleBasedStateMachine,
-    initialize,
-    invariant,
-    precondition,
-    rule,
-)
-from strategies_definitions import SERVER_TOOLS
 
 from toolcarry.tool_cache import MemoryToolCache, ToolCache
 

@@ -8,7 +8,9 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from definition_styles import (
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from support.builders.definition_styles import (
     KNOW_STRICT,
     NEED_A_SCHEMA,
     STYLES,
@@ -18,11 +20,9 @@ from definition_styles import (
     joined,
     no_arguments,
 )
-from drafts_of_tools import styles, tools_with_style, written
-from hypothesis import assume, given
-from hypothesis import strategies as st
-from side_by_side import SCHEMA, SIDE_BY_SIDE
-from strategies_definitions import SERVER_TOOLS, requests, several
+from support.builders.side_by_side import SCHEMA, SIDE_BY_SIDE
+from support.strategies.definitions import SERVER_TOOLS, requests, several
+from support.strategies.tool_drafts import styles, tools_with_style, written
 
 from toolcarry._util.plural import counted
 from toolcarry.tool_cache import STYLES as STYLES_OF_THE_LIBRARY

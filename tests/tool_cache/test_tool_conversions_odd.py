@@ -8,16 +8,16 @@ import logging
 from typing import Any
 
 import pytest
-from definition_styles import (
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from support.builders.definition_styles import (
     WRITERS,
     Said,
     joined,
 )
-from drafts_of_tools import styles, tools_with_style, written
-from hypothesis import assume, given
-from hypothesis import strategies as st
-from side_by_side import SIDE_BY_SIDE
-from strategies_definitions import json_values, several
+from support.builders.side_by_side import SIDE_BY_SIDE
+from support.strategies.definitions import json_values, several
+from support.strategies.tool_drafts import styles, tools_with_style, written
 
 from toolcarry.tool_cache import ToolCache, convert_tools
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from stores import make_target
+from support.servers.stores import make_target
 
 from toolcarry.tract import Tract
 

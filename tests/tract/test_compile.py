@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conversions import MARK_ERRORS, TARGETS
-from talks import ANSWERED, ASKED, TALK
+from support.builders.talks import ANSWERED, ASKED, TALK
+from support.oracles.conversions import MARK_ERRORS, TARGETS
 
 from toolcarry import Policy, convert
 from toolcarry.tract import Kind, Tract

@@ -1,7 +1,7 @@
 """Compaction: what it covers, what it keeps, and that it can be taken back."""
 
 import pytest
-from talks import call, texts, work
+from support.builders.talks import call, texts, work
 
 from toolcarry import ConfigError, InputError
 from toolcarry.errors import UnknownCommitError

@@ -7,9 +7,9 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-import children
 import pytest
 from support.examples import IS_LONG
+from support.processes import children
 
 from toolcarry.errors import StoreError, StoreFullError
 from toolcarry.tract import Tract

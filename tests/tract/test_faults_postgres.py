@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any
 
-import children
 import pytest
-from clocks import wait_until
-from postgres_server import PostgresServer
+from support.clocks import wait_until
+from support.processes import children
+from support.servers.postgres import PostgresServer
 
 from toolcarry.errors import StoreError, StoreVersionError
 from toolcarry.tract import Tract

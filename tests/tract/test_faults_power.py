@@ -5,10 +5,10 @@ import shutil
 import subprocess
 from pathlib import Path
 
-import children
 import pytest
-from power import CALLS, Ack, Disk, read_trace
 from support.examples import IS_LONG
+from support.oracles.power import CALLS, Ack, Disk, read_trace
+from support.processes import children
 
 from toolcarry.tract import Tract
 

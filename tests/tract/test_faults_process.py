@@ -11,9 +11,9 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 
-import children
 import pytest
 from support.examples import IS_LONG
+from support.processes import children
 
 from toolcarry.errors import StoreError
 from toolcarry.tool_cache import SQLiteToolCache

@@ -5,8 +5,8 @@ from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-import children
 import pytest
+from support.processes import children
 
 from toolcarry.errors import StoreBusyError, StoreError, StoreVersionError
 from toolcarry.tract import Tract

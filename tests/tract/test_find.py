@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conversions import TARGETS
 from hypothesis import given
 from hypothesis import strategies as st
-from talks import call, work
+from support.builders.talks import call, work
+from support.oracles.conversions import TARGETS
 
 from toolcarry import InputError, Policy
 from toolcarry.tract import CommitInfo, Tract

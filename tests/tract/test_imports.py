@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from real import TRANSCRIPTS
+from support.transcripts import TRANSCRIPTS
 
 from toolcarry import InputError, convert
 from toolcarry.tract import ImportResult, Tract

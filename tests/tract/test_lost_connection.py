@@ -7,8 +7,8 @@ import threading
 from typing import Any
 
 import pytest
-from clocks import wait_until
-from postgres_server import PostgresServer
+from support.clocks import wait_until
+from support.servers.postgres import PostgresServer
 
 from toolcarry.errors import StoreError
 from toolcarry.tract import Tract

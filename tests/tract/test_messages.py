@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from talks import ANSWERED, ASKED, CALLED, TALK
+from support.builders.talks import ANSWERED, ASKED, CALLED, TALK
 
 from toolcarry import InputError, convert
 from toolcarry.tract import Tract

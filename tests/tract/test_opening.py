@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 import pytest
-from stores import TELL_WHEN_WAITING, held
+from support.servers.stores import TELL_WHEN_WAITING, held
 
 from toolcarry.errors import ConfigError, StoreBusyError, StoreError
 from toolcarry.tract import Tract

@@ -5,8 +5,8 @@ from types import MappingProxyType
 from typing import Any
 
 import pytest
+from support.builders.talks import call
 from support.sdk import sdk
-from talks import call
 
 from toolcarry.errors import InputError, UnknownCommitError
 from toolcarry.tract import ToolTurn, Tract

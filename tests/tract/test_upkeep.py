@@ -5,8 +5,8 @@ from pathlib import Path
 
 import psycopg
 import pytest
-from postgres_server import PostgresServer
-from talks import work
+from support.builders.talks import work
+from support.servers.postgres import PostgresServer
 
 from toolcarry import ConfigError
 from toolcarry.errors import StoreDamagedError, StoreError

@@ -1,10 +1,10 @@
-"""Whether a provider would take what a peer leaves, by the rules of ``tests/validity``, and how much that is."""
+"""Whether a provider would take what a peer leaves, by ``tests/support/providers/validity``, and how much that is."""
 
 from __future__ import annotations
 
 from peer import SIZE, Pair, Peer, Policies
+from support.providers.validity import problems
 from tables import Row
-from validity import problems
 from workload import SEED, Message, generate
 
 from toolcarry import count_tokens, project

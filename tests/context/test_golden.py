@@ -1,0 +1,56 @@
+"""Whole contexts to read: each ``cases/golden/*.json`` is a conversation, the ``.md`` beside it what is carried.
+
+To make the contexts anew after an intended change, run ``TOOLCARRY_WRITE_GOLDEN=1 pytest tests/context/test_golden.py``
+and read the difference before you commit it: the Python backend writes, both are compared.
+"""
+
+import json
+import os
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+from support.oracles import markdown
+
+from toolcarry import Policy
+
+CASES = sorted((Path(__file__).parents[1] / "cases").glob("golden/*.json"))
+
+
+def load(path: Path) -> dict[str, Any]:
+    given: dict[str, Any] = json.loads(path.read_text("utf-8"))
+    policy = Policy(**given.get("policy", {}))
+    return {"messages": given["messages"], "summary": given.get("summary", ""), "policy": policy}
+
+
+@pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
+def test_golden(backend: ModuleType, path: Path) -> None:
+    text, _ = backend.carry(*load(path).values())
+    expected = path.with_suffix(".md")
+    if (
+        os.environ.get("TOOLCARRY_WRITE_GOLDEN") == "1"
+        and backend.__name__ == "toolcarry._pure.kernels"
+    ):
+        expected.write_bytes(text.encode() + b"\n")
+    assert text.encode() + b"\n" == expected.read_bytes()
+
+
+@pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
+def test_golden_from_bytes(api: ModuleType, path: Path) -> None:
+    case = load(path)
+    messages = json.dumps(case.pop("messages")).encode()
+    assert api.carry(messages, **case).text + "\n" == path.with_suffix(".md").read_bytes().decode()
+
+
+@pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
+def test_golden_is_markdown(path: Path) -> None:
+    text = path.with_suffix(".md").read_text("utf-8")
+    assert text.count(markdown.OPEN) == text.count(markdown.CLOSE) == 1
+    assert markdown.sections(text) == [
+        name for name in markdown.SECTIONS if name in markdown.sections(text)
+    ]
+
+
+def test_there_are_cases() -> None:
+    assert len(CASES) == 8

@@ -1,0 +1,143 @@
+"""Media between shapes: what both hold is converted, by its bytes or its address; a line stands for the rest."""
+
+from typing import Any
+
+import pytest
+from support.builders.sources_providers import result, said, text, use
+from support.builders.wire import assistant, user
+from support.oracles.conversions import kinds
+
+from toolcarry import Loss, convert
+from toolcarry.convert import Target
+
+Wire = dict[str, Any]
+PNG = "iVBORw0KGgoAAAANSUhEUg=="
+URL = "https://example.org/a.png"
+
+
+def anthropic_image(**source: str) -> Wire:
+    return {"type": "image", "source": source}
+
+
+ANTHROPIC_IMAGE = anthropic_image(type="base64", media_type="image/png", data=PNG)
+OPENAI_IMAGE = {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{PNG}"}}
+RESPONSES_IMAGE = {"type": "input_image", "image_url": f"data:image/png;base64,{PNG}"}
+
+
+@pytest.mark.parametrize("part", [ANTHROPIC_IMAGE, OPENAI_IMAGE, RESPONSES_IMAGE])
+def test_images_by_their_bytes(part: Wire) -> None:
+    messages = [user(text("See."), part)]
+    assert convert(messages, to="anthropic").messages == [user(text("See."), ANTHROPIC_IMAGE)]
+    assert convert(messages, to="openai").messages == [user(text("See."), OPENAI_IMAGE)]
+    assert convert(messages, to="responses").messages == [
+        user(text("See.", "input_text"), RESPONSES_IMAGE)
+    ]
+    ollama = convert(messages, to="ollama")
+    assert ollama.messages == [said("user", "See.", images=[PNG])]
+    assert ollama.losses == ()
+    assert convert(ollama.messages, to="anthropic").messages == [
+        user(text("See."), ANTHROPIC_IMAGE)
+    ]
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        anthropic_image(type="url", url=URL),
+        {"type": "image_url", "image_url": {"url": URL}},
+        {"type": "input_image", "image_url": URL},
+    ],
+)
+def test_images_by_their_address(part: Wire) -> None:
+    messages = [user(part)]
+    (message,) = convert(messages, to="anthropic").messages
+    assert message["content"] == [anthropic_image(type="url", url=URL)]
+    (message,) = convert(messages, to="openai").messages
+    assert message["content"] == [{"type": "image_url", "image_url": {"url": URL}}]
+    (message,) = convert(messages, to="responses").messages
+    assert message["content"] == [{"type": "input_image", "image_url": URL}]
+    ollama = convert(messages, to="ollama")
+    assert ollama.messages == [said("user", f"[image: {URL}]")]
+    assert kinds(ollama) == {"media"}
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        {"inlineData": {"mimeType": "image/png", "data": PNG}},
+        {"image": {"format": "png", "source": {"bytes": PNG}}},
+        {"type": "blob", "mime_type": "image/png", "modality": "image", "content": PNG},
+        {"type": "image", "mimeType": "image/png", "data": PNG},
+        {"type": "image", "mime_type": "image/png", "base64": PNG},
+    ],
+)
+def test_images_of_other_shapes(part: Wire) -> None:
+    key = "parts" if "inlineData" in part or part.get("type") == "blob" else "content"
+    (message,) = convert([{"role": "user", key: [part]}], to="openai").messages
+    assert message["content"] == [OPENAI_IMAGE]
+
+
+def test_documents_and_sounds() -> None:
+    pdf = {"type": "base64", "media_type": "application/pdf", "data": "JVBERi0xLjQK"}
+    sound = {"type": "input_audio", "input_audio": {"data": "aGk=", "format": "wav"}}
+    messages = [user({"type": "document", "source": pdf, "title": "Bill"}, sound)]
+    (message,) = convert(messages, to="openai").messages
+    url = "data:application/pdf;base64,JVBERi0xLjQK"
+    file = {"type": "file", "file": {"filename": "Bill.pdf", "file_data": url}}
+    assert message["content"] == [file, sound]
+    responses = convert([said("user", [file])], to="responses").messages[0]["content"]
+    assert responses == [{"type": "input_file", "filename": "Bill.pdf", "file_data": url}]
+    back = convert([message], to="anthropic")
+    assert back.messages[0]["content"][0]["source"] == pdf
+    assert back.losses == (Loss(0, "media", "[audio: wav, 2 bytes]"),)
+
+
+def test_images_in_results() -> None:
+    shot = result("t1", "") | {"content": [text("Here."), ANTHROPIC_IMAGE]}
+    messages = [assistant(use("t1", "shot", {})), user(shot)]
+    assert convert(messages, to="anthropic").messages == messages
+    responses = convert(messages, to="responses")
+    assert responses.messages[1]["output"] == [text("Here.", "input_text"), RESPONSES_IMAGE]
+    assert convert(responses.messages, to="anthropic").messages == messages
+
+
+@pytest.mark.parametrize("to", ["openai", "ollama"])
+def test_a_line_stands_for_an_image_in_a_result(to: Target) -> None:
+    shot = result("t1", "") | {"content": [text("Here."), ANTHROPIC_IMAGE]}
+    converted = convert([assistant(use("t1", "shot", {})), user(shot)], to=to)
+    assert converted.messages[1]["content"] == "Here.\n[image: image/png, 16 bytes]"
+    (loss,) = (loss for loss in converted.losses if loss.kind == "media")
+    assert loss == Loss(1, "media", "[image: image/png, 16 bytes], in the result of shot t1")
+
+
+def test_media_beside_an_answer_of_gemini_are_kept_or_told() -> None:
+    image = {"inlineData": {"mimeType": "image/png", "data": "iVBORw0KGgo="}}
+    answer = {"name": "f", "response": {"ok": 1}, "parts": [image]}
+    messages = [
+        {"role": "model", "parts": [{"functionCall": {"name": "f", "args": {}}}]},
+        {"role": "user", "parts": [{"functionResponse": answer}]},
+    ]
+    kept = convert(messages, to="anthropic")
+    assert [block["type"] for block in kept.messages[1]["content"][0]["content"]] == [
+        "text",
+        "image",
+    ]
+    assert "media" not in {loss.kind for loss in kept.losses}
+    assert "media" in {loss.kind for loss in convert(messages, to="openai").losses}
+
+
+def test_a_resource_is_its_text_or_its_bytes() -> None:
+    def block(resource: dict[str, str]) -> object:
+        result = {"type": "tool_result", "tool_use_id": "t", "content": []}
+        result["content"] = [{"type": "resource", "resource": {"uri": "file:///a", **resource}}]
+        call = {"type": "tool_use", "id": "t", "name": "f", "input": {}}
+        messages = [
+            {"role": "assistant", "content": [call]},
+            {"role": "user", "content": [result]},
+        ]
+        return convert(messages, to="anthropic").messages[1]["content"][0]["content"]
+
+    assert block({"text": "words"}) == "words"
+    given = block({"mimeType": "application/pdf", "blob": "JVBERi0="})
+    source = {"type": "base64", "media_type": "application/pdf", "data": "JVBERi0="}
+    assert given == [{"type": "document", "source": source}]

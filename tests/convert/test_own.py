@@ -1,0 +1,198 @@
+"""What is of the target's own shape goes on as it stands, and what it says elsewhere is told."""
+
+import json
+from typing import Any
+
+import pytest
+from support.builders.sources_providers import (
+    asked,
+    chat_call,
+    function_call,
+    output,
+    result,
+    said,
+    text,
+    tool_result,
+    tool_use,
+    use,
+)
+from support.builders.wire import assistant, user
+from support.oracles.conversions import TARGETS
+
+from toolcarry import Loss, convert
+from toolcarry.convert import Target
+
+Wire = dict[str, Any]
+
+each_target = pytest.mark.parametrize("to", TARGETS)
+
+
+PNG = {"mimeType": "image/png"}
+OWN: dict[Target, list[Wire]] = {
+    "responses": [
+        {"type": "message", "role": "developer", "content": [{"type": "input_text", "text": "d"}]},
+        {"type": "message", "id": "m1", "role": "user", "status": "completed", "content": "x"},
+        {
+            "type": "message",
+            "id": "msg_1",
+            "role": "assistant",
+            "status": "incomplete",
+            "phase": "commentary",
+            "content": [
+                {"type": "output_text", "text": "y", "annotations": [{"type": "url_citation"}]},
+                {"type": "refusal", "refusal": "No."},
+            ],
+        },
+        {**function_call("c1", "f", {}), "id": "fc_1", "status": "completed"},
+        {**output("c1", "ok"), "id": "fo_1", "status": "failed"},
+        {"type": "computer_call", "id": "cc", "call_id": "c2", "action": {"type": "screenshot"}},
+        {
+            "type": "computer_call_output",
+            "call_id": "c2",
+            "acknowledged_safety_checks": [{"id": "s"}],
+            "output": {"type": "computer_screenshot", "image_url": "data:image/png;base64,aGk="},
+        },
+        {"type": "tool_search_call", "call_id": "c3", "arguments": {"query": "q"}},
+        {"type": "tool_search_output", "call_id": "c3", "tools": [{"name": "f"}]},
+    ],
+    "anthropic": [
+        user({**text("x"), "cache_control": {"type": "ephemeral"}}),
+        assistant({**use("t1", "f", {}), "caller": {"type": "direct"}}),
+        user(
+            {
+                **result("t1", ""),
+                "is_error": False,
+                "content": [
+                    {**text("a"), "cache_control": {"type": "ephemeral"}},
+                    text("b"),
+                    {"type": "tool_reference", "tool_name": "f"},
+                ],
+            }
+        ),
+    ],
+    "openai": [
+        said("user", [text("x"), text("y")]),
+        {
+            "role": "assistant",
+            "content": [{"type": "refusal", "refusal": "No."}],
+            "tool_calls": [
+                {
+                    **chat_call("c1", "f", {}),
+                    "type": "function",
+                    "extra_content": {"google": {"thought_signature": "s"}},
+                }
+            ],
+        },
+        {"role": "tool", "tool_call_id": "c1", "name": "f", "content": [text("a"), text("b")]},
+    ],
+    "ollama": [
+        said("user", "x", images=["aGk="]),
+        {
+            "role": "assistant",
+            "content": "",
+            "tool_calls": [{"function": {"index": 0, "name": "f", "arguments": {}}}],
+        },
+        {"role": "tool", "tool_name": "f", "content": "ok", "images": ["aGk="]},
+    ],
+    "gemini": [
+        {"role": "user", "parts": [{"text": "x"}, {"inlineData": {"data": "aGk=", **PNG}}]},
+        {
+            "role": "model",
+            "parts": [
+                {"text": "Hm.", "thought": True},
+                {"text": "y", "thoughtSignature": "c2ln"},
+                {"executableCode": {"language": "PYTHON", "code": "1"}},
+                {"codeExecutionResult": {"outcome": "OUTCOME_OK", "output": "1"}},
+                {**asked("f", {}), "thoughtSignature": "c2ln"},
+                asked("g", {}),
+            ],
+        },
+        {
+            "role": "user",
+            "parts": [
+                {
+                    "functionResponse": {
+                        "name": "f",
+                        "response": {"ok": 1},
+                        "parts": [{"inlineData": {"data": "aGk=", **PNG}}],
+                    }
+                },
+                {"functionResponse": {"name": "g", "response": {}, "scheduling": "SILENT"}},
+            ],
+        },
+        {"role": "user", "parts": [{"fileData": {"fileUri": "gs://a/b", **PNG}}]},
+    ],
+    "bedrock": [
+        user({"text": "x"}, {"cachePoint": {"type": "default"}}),
+        assistant(
+            {"reasoningContent": {"reasoningText": {"text": "Hm.", "signature": "c2ln"}}},
+            {"text": "y"},
+            tool_use("t.1:a", "f", {}),
+            tool_use("t2", "f", {}),
+        ),
+        user(
+            tool_result("t.1:a", "no", "error"),
+            {"toolResult": {"toolUseId": "t2", "content": [{"json": {"a": [1]}}]}},
+            {"document": {"format": "pdf", "name": "A b", "source": {"bytes": "aGk="}}},
+            {"image": {"format": "png", "source": {"s3Location": {"uri": "s3://a/b"}}}},
+            {"text": "z"},
+        ),
+    ],
+}
+
+
+@each_target
+def test_what_is_of_the_targets_own_shape_goes_on_as_it_stands(to: Target) -> None:
+    converted = convert(OWN[to], to=to)
+    assert converted.messages == OWN[to]
+    assert converted.losses == ()
+
+
+def test_what_an_item_says_of_itself_is_told_elsewhere() -> None:
+    losses = convert(OWN["responses"][1:3], to="openai").losses
+    assert Loss(None, "metadata", "fields of 2 messages: id, phase, status") in losses
+
+
+def test_what_anthropic_answers_is_no_item_of_responses() -> None:
+    answer = {"type": "message", "id": "msg_1", **assistant(text("I look."), use("t1", "f", {}))}
+    converted = convert([answer, user(result("t1", "ok"))], to="responses")
+    assert converted.messages == [
+        said("assistant", "I look."),
+        {"type": "function_call", "call_id": "t1", "name": "f", "arguments": "{}"},
+        {"type": "function_call_output", "call_id": "t1", "output": "ok"},
+    ]
+
+
+def test_a_refusal_of_a_message_stays_one() -> None:
+    messages = [said("assistant", None, refusal="No.")]
+    part = {"type": "refusal", "refusal": "No."}
+    for to in ("openai", "responses"):
+        assert convert(messages, to=to).messages == [said("assistant", [part])]  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("body", "to", "loss"),
+    [
+        (
+            {"messages": [said("user", "x", name="bob")]},
+            "openai",
+            Loss(None, "metadata", "fields of 1 message: name"),
+        ),
+        (
+            {
+                "system": [{**text("Be kind."), "cache_control": {"type": "ephemeral"}}],
+                "messages": [said("user", "x")],
+            },
+            "anthropic",
+            Loss(None, "cache_control", "of the system prompt, which is one text"),
+        ),
+        (
+            {"messages": OWN["ollama"]},
+            "openai",
+            Loss(2, "media", "images in the result of f"),
+        ),
+    ],
+    ids=str,
+)
+def test_what_was_lost_without_a_word(body: Wire, to: Target, loss: Loss) -> None:
+    assert loss in convert(json.dumps(body).encode(), to=to).losses

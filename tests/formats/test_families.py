@@ -1,0 +1,70 @@
+"""A format is whole: a reader on both sides and what fuzzes it, or an importer; and a conversation and tests for each."""
+
+import re
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+from support.builders.families import FAMILIES
+
+import toolcarry
+from toolcarry._pure.formats import SHAPES
+from toolcarry._pure.formats.foreign import KEYS, is_dialect, is_foreign
+from toolcarry.importers import IMPORTERS
+
+ROOT = Path(__file__).resolve().parents[2]
+TESTS = Path(__file__).parent
+IMPORTER_FILES = Path(toolcarry.__file__).parent / "importers"
+
+
+def names_of(modules: tuple[Any, ...]) -> list[str]:
+    return sorted(module.__name__.rpartition(".")[2] for module in modules)
+
+
+READERS, IMPORTED = names_of(SHAPES), names_of(IMPORTERS)
+
+
+def test_the_families() -> None:
+    readers = ROOT / "rust" / "core" / "src" / "formats"
+    others = {"mod", "message", "foreign"}
+    assert {*READERS, *others} == {path.stem for path in readers.glob("*.rs")}
+    assert FAMILIES.keys() == {*READERS, *IMPORTED}
+
+
+@pytest.mark.parametrize("module", SHAPES, ids=READERS)
+def test_a_reader_is_fuzzed(module: Any) -> None:
+    source = (ROOT / "fuzz" / "fuzz_targets" / "readers.rs").read_text("utf-8")
+    assert f'"{module.NAME}"' in source
+    table = source[source.index("static FORMATS") : source.index("fuzz_target!")]
+    choices = re.findall(r"&\[[^&]*\]", table.partition("=")[2])
+    assert f"CHOICES = {len(choices)}\n" in (ROOT / "fuzz" / "seeds.py").read_text("utf-8")
+
+
+def test_every_importer_is_in_the_list() -> None:
+    files = {path.stem for path in IMPORTER_FILES.glob("*.py")} - {"__init__", "base"}
+    assert files == set(IMPORTED)
+
+
+@pytest.mark.parametrize("name", IMPORTED)
+def test_an_importer_has_tests(name: str) -> None:
+    assert (TESTS / f"test_{name}.py").is_file()
+
+
+@pytest.mark.parametrize("name", IMPORTED)
+def test_the_backends_know_the_messages_of_an_importer(name: str) -> None:
+    """Each message but those that a backend reads as they are has one of the keys."""
+    messages = FAMILIES[name]("t1")
+    assert any(is_dialect(each, each.get("role")) or is_foreign(each, each.get("role")) for each in messages)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_a_family_is_told_by_its_name(api: ModuleType, name: str) -> None:
+    modules = {module.__name__.rpartition(".")[2]: module for module in (*SHAPES, *IMPORTERS)}
+    assert api.inspect(FAMILIES[name]("t1")).shape == modules[name].NAME  # type: ignore[attr-defined]
+
+
+def test_no_key_is_one_of_a_request_format() -> None:
+    """Else each request would be looked at in Python."""
+    messages = [message for name in READERS for message in FAMILIES[name]("t1")]
+    assert all(KEYS.isdisjoint(message) for message in messages)

@@ -1,0 +1,216 @@
+"""The bytes door: bytes give what the objects in them give, in Rust what they give in Python."""
+
+import json
+from types import ModuleType
+from typing import Any
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from support.builders.bodies import FORMS, WRITERS, check_same, outcome
+from support.builders.wire import assistant, bash, join, read, turn, use
+from support.examples import examples
+from support.strategies import conversations as strategies
+from support.strategies import policies as strategies_policies
+from support.strategies.texts import HOSTILE, texts
+
+from toolcarry import NO_LIMIT, Policy
+from toolcarry._input.document import decode_messages, open_body
+
+Both = tuple[ModuleType, ModuleType]
+
+ROOMY = Policy(max_tool_context_chars=NO_LIMIT)
+SEEDS = st.integers(0, 1 << 16)
+forms = st.sampled_from(sorted(FORMS))
+writers = st.sampled_from(sorted(WRITERS))
+
+
+def written(messages: list[Any], form: str, writer: str, seed: int) -> bytes:
+    return FORMS[form](messages, writer, seed)
+
+
+bodies = st.builds(written, strategies.transcripts, forms, writers, SEEDS)
+
+
+def check_doors(kernels: ModuleType, body: bytes, summary: str, policy: Policy) -> None:
+    """Compare every kernel's two doors. ``Lines`` are not a list: each kernel gets new ones."""
+
+    def objects() -> Any:
+        opened = open_body(body)
+        return opened.messages if kernels.__name__.endswith("_pure") else list(opened.messages)
+
+    def carried() -> Any:
+        context, counts, _ = kernels.carry_body(body, summary, policy)
+        return context.decode(), counts
+
+    doors = {
+        "carry": (carried, lambda: kernels.carry(objects(), summary, policy)),
+        "inspect": (
+            lambda: kernels.inspect_body(body)[0],
+            lambda: kernels.inspect(objects()),
+        ),
+        "dialogue": (
+            lambda: kernels.dialogue_body(body),
+            lambda: kernels.dialogue(objects()),
+        ),
+        "blocks": (
+            lambda: kernels.extract_tool_blocks_body(body),
+            lambda: kernels.extract_tool_blocks(objects()),
+        ),
+    }
+    for name, (of_bytes, of_objects) in doors.items():
+        assert (name, outcome(of_bytes)) == (name, outcome(of_objects))
+
+
+@examples(300)
+@given(body=bodies, summary=strategies.summaries, policy=strategies_policies.policies)
+def test_both_doors_lead_to_the_same(
+    backend: ModuleType, body: bytes, summary: str, policy: Policy
+) -> None:
+    check_doors(backend, body, summary, policy)
+
+
+@examples(600)
+@given(body=bodies, summary=strategies.summaries, policy=strategies_policies.policies)
+def test_rust_is_the_same_as_python(both: Both, body: bytes, summary: str, policy: Policy) -> None:
+    check_same(both, body, summary, policy)
+
+
+@examples(200)
+@given(
+    messages=strategies.tangles | strategies.sessions(),
+    form=forms,
+    writer=writers,
+    seed=SEEDS,
+    policy=strategies_policies.policies,
+)
+def test_tangles_and_sessions(
+    both: Both, messages: list[Any], form: str, writer: str, seed: int, policy: Policy
+) -> None:
+    check_same(both, written(messages, form, writer, seed), "", policy)
+
+
+@examples(200)
+@given(messages=strategies.transcripts, form=forms, writer=writers, seed=SEEDS)
+def test_every_way_to_write_is_read_alike(
+    messages: list[Any], form: str, writer: str, seed: int
+) -> None:
+    """The writers of this suite write what they are given: the reference's decoder reads it back."""
+    assume(form != "lines" and not (form == "mark" and seed % 3 == 2))
+    found, _ = decode_messages(written(messages, form, writer, seed))
+    expected, _ = decode_messages(json.dumps(messages).encode())
+    assert found == expected
+
+
+@examples(300)
+@given(
+    texts=st.lists(texts | st.text(max_size=400), min_size=1, max_size=3),
+    keep=st.sampled_from(("head", "tail", "ends")),
+    limit=st.integers(0, 700),
+    total=st.integers(0, 3_000) | st.just(NO_LIMIT),
+    writer=writers,
+    seed=SEEDS,
+)
+def test_cuts_of_hostile_texts(
+    both: Both, texts: list[str], keep: Any, limit: int, total: int, writer: str, seed: int
+) -> None:
+    messages = join(*(bash(f"c{number}", text, f"t{number}") for number, text in enumerate(texts)))
+    policy = Policy(max_tool_context_chars=total, max_tool_result_chars=limit, keep=keep)
+    check_same(both, written(messages, "request", writer, seed), "", policy)
+
+
+@pytest.mark.parametrize("keep", ["head", "tail", "ends"])
+@pytest.mark.parametrize("writer", ["ascii", "not ascii", "escaped", "some escaped"])
+@pytest.mark.parametrize(
+    "unit", ["\\", '"', "\\\\n", "\U0001f600", "a\U0001f600", "\ud800\udc00"[:1], "\u00e9\n"]
+)
+def test_cuts_at_every_place(both: Both, unit: str, writer: str, keep: Any) -> None:
+    """A cut never falls into an escape, a pair of them, or a character of several bytes."""
+    for count in (63, 64, 65, 900):
+        body = written(bash("ls", unit * count), "array", writer, count)
+        for limit in (*range(30, 60), 200, 511, 512, 513):
+            policy = Policy(max_tool_result_chars=limit, keep=keep)
+            python, rust = (kernels.carry_body(body, "", policy) for kernels in both)
+            assert rust == python
+
+
+@pytest.mark.parametrize("text", HOSTILE, ids=ascii)
+def test_a_hostile_text_in_every_place(both: Both, text: str) -> None:
+    messages = join(
+        turn(text, {text: text, "x": {text: [text]}}, text, text or "t0"),
+        bash(text, [{"type": "text", "text": text}], "t1"),
+        read(text, text * 3, "t2"),
+        [{"role": "user", "content": text}, {"role": "assistant", "content": text}],
+    )
+    for writer in WRITERS:
+        for form in FORMS:
+            check_same(both, written(messages, form, writer, 1), text, ROOMY)
+
+
+@pytest.mark.parametrize("size", [*range(56, 73), *range(248, 264), 1_000])
+def test_texts_around_the_lengths_that_are_treated_apart(both: Both, size: int) -> None:
+    for end in ("", "\n", "\u00e9", '"', "\\", "\U0001f600", "\ud800"):
+        messages = join(bash("ls", "a" * size + end, "t1"), bash("pwd", end + "b" * size, "t2"))
+        for writer in ("orjson", "ascii", "not ascii", "all at once"):
+            check_same(both, written(messages, "request", writer, size), "", ROOMY)
+
+
+# What the bytes door alone has
+
+
+def test_the_walk_ends_where_the_total_is_spent_and_older_lines_stay_unread(
+    api: ModuleType,
+) -> None:
+    turns = join(*(bash(f"c{number}", "x" * 900, f"t{number}") for number in range(300)))
+    newer = [json.dumps(message).encode() for message in turns]
+    policy = Policy(max_tool_context_chars=1_500)
+    carried = api.carry(b"bad\n" + b"\n".join(newer), policy=policy)
+    assert not carried.report.walked_all
+    assert carried.report.skipped_lines == ()
+    carried = api.carry(b"\n".join([b"bad", *newer, b"worse"]), policy=policy)
+    assert carried.report.skipped_lines == (len(newer) + 2,)
+
+
+def test_a_request_among_records_is_an_error_where_it_is_come_by(api: ModuleType) -> None:
+    line = json.dumps(assistant(use("t1"))).encode()
+    request = b'{"messages": []}'
+    for body in (line + b"\n" + request, request + b"\n" + line):
+        with pytest.raises(api.InputError, match="is a request of its own") as caught:
+            api.carry(body)
+        assert caught.value.position == body.split(b"\n").index(request)
+
+
+def test_the_request_that_is_come_by_first_is_named(both: Both) -> None:
+    line = json.dumps(assistant(use("t1"))).encode()
+    check_same(both, b'{"messages": []}\n{"messages": []}\n' + line)
+    record = b'{"uuid": "u", "message": {"role": "user", "content": "hi"}}'
+    check_same(both, b'{"messages": []}\n{"messages": []}\n' + record)
+    check_same(both, record + b'\n{"messages": []}\n{"messages": []}\n' + line)
+
+
+def test_text_is_what_the_bytes_say(api: ModuleType) -> None:
+    messages = bash("ls \u00e9", "\U0001f600 \ud800 x")
+    given = json.dumps(messages).encode()
+    carried, twin = api.carry(given), api.carry(messages)
+    assert carried.to_bytes() == twin.to_bytes() == twin.text.encode()
+    assert carried.text == twin.text
+    assert carried.report == twin.report
+
+
+@pytest.mark.parametrize("kind", [bytes, bytearray, memoryview])
+def test_every_kind_of_bytes(api: ModuleType, kind: Any) -> None:
+    given = json.dumps(bash("ls")).encode()
+    assert api.carry(kind(given)).text == api.carry(bash("ls")).text
+    assert api.extract_tool_blocks(kind(given)) == api.extract_tool_blocks(bash("ls"))
+    assert api.explain(kind(given)) == api.explain(bash("ls"))
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(15)
+def test_sixty_thousand_lines_take_no_longer_each_than_one(backend: ModuleType) -> None:
+    lines = [
+        json.dumps({"role": "tool", "tool_call_id": f"c{number}", "content": "x" * 100})
+        for number in range(60_000)
+    ]
+    blocks = backend.extract_tool_blocks_body("\n".join(lines).encode())
+    assert [block.position for block in blocks] == list(range(60_000))

@@ -1,0 +1,138 @@
+"""The tables that both backends read: well-formed, without duplicates, and what Rust is built with.
+
+That each has no other members than both know, ``rust/core/build.rs`` checks: with others, the extension is not built.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, get_args
+
+import pytest
+from support.builders import wire
+
+from toolcarry._data import FOLDER, read_table
+from toolcarry._pure.context.block import LANGUAGES, LONGEST_EXTENSION
+from toolcarry._pure.projection.repair.providers import DIALECTS, INTERRUPTED
+from toolcarry.types import KEEP_BLOCK, KINDS, KeepBlock
+
+TABLES = sorted(path.stem for path in Path(FOLDER).glob("*.json"))
+BUILD = Path(__file__).parents[2] / "rust" / "core" / "build.rs"
+PLACES = {"id", "id?", "name", "type", "text"}
+
+
+def unlike(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """The members of an object, of which no two have one name."""
+    assert len(dict(pairs)) == len(pairs), [name for name, _ in pairs]
+    return dict(pairs)
+
+
+def lists(value: object) -> Iterator[list[Any]]:
+    """All lists in a value."""
+    if isinstance(value, list):
+        yield value
+    for item in (
+        value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    ):
+        yield from lists(item)
+
+
+def texts(value: object) -> Iterator[str]:
+    """All texts in a value but the names of members."""
+    if isinstance(value, str):
+        yield value
+    for item in (
+        value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    ):
+        yield from texts(item)
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_a_table(name: str) -> None:
+    text = Path(FOLDER, f"{name}.json").read_text("utf-8")
+    table = json.loads(text, object_pairs_hook=unlike)
+    assert table == read_table(name)
+    assert table["comment"]
+    for found in lists(table):
+        assert all(found.count(item) == 1 for item in found), found
+    assert text.endswith("}\n")
+
+
+@pytest.mark.skipif(not BUILD.exists(), reason="the tests run without the sources of the extension")
+def test_rust_is_built_with_every_table() -> None:
+    named = re.findall(r'^    \(\s*"(\w+)",\s*&\[', BUILD.read_text("utf-8"), re.MULTILINE)
+    assert sorted(named) == TABLES
+
+
+def test_default_rules() -> None:
+    rules = read_table("default_rules")["rules"]
+    assert {rule["kind"] for rule in rules} < set(KINDS)
+    assert {rule["keep"] for rule in rules} <= set(KEEP_BLOCK) == set(get_args(KeepBlock))
+    tools = [tool for rule in rules for tool in rule["tools"]]
+    assert len(set(tools)) == len(tools)
+    assert all(tool == tool.lower() for tool in tools)  # that is how names are compared
+
+
+def test_languages() -> None:
+    assert list(LANGUAGES) == sorted(LANGUAGES)
+    for extension, language in LANGUAGES.items():
+        assert extension.isascii()
+        assert extension == extension.lower()
+        assert 0 < len(extension) <= LONGEST_EXTENSION
+        assert re.fullmatch(r"[a-z]+", language)
+
+
+def test_media() -> None:
+    table = read_table("media")
+    assert table["untyped_media"][-len(table["files"]) :] == table["files"]
+
+
+def test_texts() -> None:
+    table = read_table("texts")
+    assert INTERRUPTED.startswith(
+        tuple(table["stand_ins"])
+    )  # so that repair knows its own results again
+    assert table["open_marker"][1:] == table["close_marker"][2:]
+    assert all(text.isascii() for text in texts(table))
+
+
+def test_providers() -> None:
+    for given in read_table("providers")["dialects"].values():
+        assert "*" in given["results"]
+        for text in texts([given["results"], given["text"]]):
+            assert set(re.findall(r"\{(.*?)\}", text)) <= PLACES
+
+
+@pytest.mark.parametrize("name", DIALECTS)
+def test_a_dialect_knows_the_results_that_it_makes(name: str) -> None:
+    dialect = DIALECTS[name]
+    for kind in dialect.call_types or ("function",):
+        made = dialect.make("t1", "Read", {"type": kind})
+        if made is not None:
+            assert dialect.is_result(made)
+            assert dialect.result_id.text(made) == "t1"
+            assert not dialect.is_call(made) or dialect.form == "chat"
+
+
+HEADINGS = {"read": "files_heading", "edit": "changes_heading", "command": "commands_heading"}
+
+
+@pytest.mark.parametrize(
+    "rule", read_table("default_rules")["rules"], ids=lambda rule: rule["kind"]
+)
+def test_both_backends_have_the_rules_of_the_table(api: Any, rule: dict[str, Any]) -> None:
+    for tool in rule["tools"]:
+        for key in rule["key"]:
+            name, _, command = tool.partition(":")
+            given = {key: "a.py"} | ({"command": command} if command else {})
+            call = wire.use("t1", name, **given)
+            text = api.carry([wire.assistant(call), wire.user(wire.result("t1", "x"))]).text
+            assert read_table("texts")[HEADINGS[rule["kind"]]] + "### a.py" in text, (tool, key)
+
+
+def test_both_backends_have_the_languages_of_the_table(api: Any) -> None:
+    for extension, language in LANGUAGES.items():
+        call = wire.use("t1", "Read", file_path=f"a.{extension}")
+        text = api.carry([wire.assistant(call), wire.user(wire.result("t1", "x"))]).text
+        assert f"### a.{extension}\n```{language}\nx\n```" in text

@@ -1,0 +1,133 @@
+"""Requests that were mended once more the next time: what a mend leaves is what the next projection leaves as it is."""
+
+import json
+from types import ModuleType
+from typing import Any
+
+import pytest
+from support.builders import wire
+from support.oracles.repairs import ASK, INTERRUPTED, answer, chat, kinds, repair
+
+THOUGHT = {"type": "thinking", "thinking": "Hm.", "signature": "c2ln"}
+NAMED = {"role": "tool", "tool_name": "f", "content": "ok"}
+
+
+@pytest.mark.parametrize("orphan", [answer("t1"), NAMED, {**NAMED, "content": []}])
+def test_results_without_calls_beside_anothers_thoughts(
+    api: ModuleType, orphan: dict[str, Any]
+) -> None:
+    """They go, so that the thoughts tell whose request it is; it was Chat's first, and Anthropic's the next time."""
+    said = wire.assistant(ASK["content"][0], THOUGHT)
+    blank = {"role": "user", "content": " "}
+    found = repair(api, [ASK, orphan, blank, said])
+    assert found.messages == [ASK, wire.assistant(ASK["content"][0])]
+    assert kinds(found) == ["orphan_result", "empty_message", "trailing_thought"]
+    assert found.report.mends[0].position == 1
+
+
+def test_an_item_without_call_beside_anothers_thoughts(api: ModuleType) -> None:
+    """Found by fuzzing: the same where the results are of another shape than Chat's."""
+    orphan = {"type": "function_call_output", "call_id": "t1", "output": "ok"}
+    said = {"role": "assistant", "content": [{"type": "text", "text": "Yes."}]}
+    blank = {"role": "user", "content": " "}
+    thinking = {**said, "content": [THOUGHT, *said["content"]]}
+    found = repair(api, [ASK, orphan, blank, thinking])
+    assert found.messages == [ASK, thinking]
+    assert kinds(found) == ["orphan_result", "empty_message"]
+
+
+def test_a_call_tells_whose_request_it_is(api: ModuleType) -> None:
+    """So do results that answer it: the thoughts beside it stay, as in a request to a gateway."""
+    call = {"id": "t1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+    said = {"role": "assistant", "content": [THOUGHT], "tool_calls": [call]}
+    messages = [{"role": "user", "content": " "}, said, answer("t1")]
+    assert repair(api, messages, "openai").messages == messages
+
+
+@pytest.mark.parametrize("kind", ["mcp_tool_result", "web_search_tool_result", "tool_result"])
+def test_an_answer_within_the_message_that_calls(api: ModuleType, kind: str) -> None:
+    """Chat has results in no content: it stayed, and paired with the call before the result that was made up."""
+    within = {"type": kind, "tool_use_id": "t1", "content": [ASK["content"][0]]}
+    said = chat(("t1", "f"), ("t2", "f"))
+    for content in ([within], [within, within], [ASK["content"][0], within]):
+        found = repair(api, [{**said, "content": content}, answer("t2")], "openai")
+        rest = [part for part in content if part is not within] or ""
+        assert found.messages[0] == {**said, "content": rest}
+        assert found.messages[1:] == [answer("t2"), answer("t1", INTERRUPTED["content"])]
+        assert set(kinds(found)) == {"duplicate_result", "missing_result"}
+
+
+def test_an_answer_within_a_later_message(api: ModuleType) -> None:
+    """Also in one whose call is of the kind that came before `tool_calls`."""
+    within = {"type": "mcp_tool_result", "tool_use_id": "t1", "content": []}
+    old = {"role": "assistant", "content": None, "function_call": {"name": "f", "arguments": "{}"}}
+    found = repair(api, [chat(("t1", "f")), {**old, "content": [within]}], "openai")
+    made = answer("t1", INTERRUPTED["content"])
+    assert found.messages == [chat(("t1", "f")), made, {**old, "content": ""}]
+
+
+def test_an_answer_of_the_providers_own_within_a_message(api: ModuleType) -> None:
+    """As a gateway hands it on: what answers no call of the client's stays."""
+    own = {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {}}
+    result = {"type": "web_search_tool_result", "tool_use_id": "srvtoolu_1", "content": []}
+    messages = [chat(("t1", "f"), content=[own, result]), answer("t1")]
+    assert repair(api, messages, "openai").messages == messages
+
+
+def test_answers_of_the_providers_own_to_a_call_of_the_clients(api: ModuleType) -> None:
+    """The one that is paired with it is left out, and so are others, which would be paired with it the next time."""
+    own = {"type": "mcp_tool_result", "tool_use_id": "t1", "content": []}
+    text = ASK["content"][0]
+    messages = [ASK, wire.assistant(own, wire.use("t1")), wire.assistant(text, own)]
+    found = repair(api, messages)
+    assert found.messages == [
+        ASK,
+        wire.assistant(wire.use("t1")),
+        wire.user(INTERRUPTED),
+        wire.assistant(text),
+    ]
+    assert sorted(kinds(found)) == ["duplicate_result", "duplicate_result", "missing_result"]
+
+
+@pytest.mark.parametrize("provider", ["openai", "ollama"])
+def test_a_call_given_in_two_ways_is_judged_by_the_one_that_stays(
+    api: ModuleType, provider: str
+) -> None:
+    """As the content says it, the first call is an old run of the same command, and as `tool_calls` says it, it is none."""
+    page = "a line of text\n" * 20
+    ran = {"command": "make test"}
+
+    def run(call_id: str, name: str, given: dict[str, Any]) -> list[Any]:
+        arguments = given if provider == "ollama" else json.dumps(given)
+        function = {"name": name, "arguments": arguments}
+        call = {"id": call_id, "type": "function", "function": function}
+        content = [wire.use(call_id, "Bash", **ran)]
+        said = {"role": "assistant", "content": content, "tool_calls": [call]}
+        return [said, answer(call_id, page)]
+
+    for name, given in (("look", ran), ("Bash", {"command": "ls"})):
+        found = repair(api, [*run("t1", name, given), *run("t2", "Bash", ran)], provider)
+        assert kinds(found) == ["doubled_call", "doubled_call"]
+        assert found.report.replacements == ()
+        assert api.extract_tool_blocks(found.messages)[0].tool_name == name
+    found = repair(api, [*run("t1", "Bash", ran), *run("t2", "Bash", ran)], provider)
+    assert [replaced.reference for replaced in found.report.replacements] == ["t1"]
+
+
+@pytest.mark.parametrize(
+    ("provider", "key", "called", "result"),
+    [
+        ("gemini", "parts", {"functionCall": {"name": "f", "args": {}}}, "functionResponse"),
+        ("bedrock", "content", {"toolUse": {"toolUseId": "t1", "name": "f", "input": {}}}, "toolResult"),
+    ],
+)  # fmt: skip
+def test_a_part_that_is_a_call_and_a_result(
+    api: ModuleType, provider: str, key: str, called: dict[str, Any], result: str
+) -> None:
+    """Found by fuzzing. A part is one or the other: the result goes, and the call is answered as others are."""
+    role = "model" if provider == "gemini" else "assistant"
+    said = {"role": "user", key: [{"text": "Go on."}]}
+    both = {**called, result: {"name": "f", "toolUseId": "t1", "content": [{"text": "ok"}]}}
+    found = repair(api, [said, {"role": role, key: [both]}], provider)
+    assert found.messages[:2] == [said, {"role": role, key: [called]}]
+    assert set(kinds(found)) == {"orphan_result", "missing_result"}

@@ -1,0 +1,153 @@
+"""Which results are replaced: what a policy keeps, what a total clears, and what a window has no room for."""
+
+from types import ModuleType
+from typing import Any
+
+from support.builders import wire
+
+from toolcarry import NO_LIMIT, Policy, Rule
+from toolcarry._input.json import compact_json
+
+LONG = "".join(f"line {number}\n" for number in range(200))
+
+
+def test_a_policy_keeps_tools_results_and_turns(api: ModuleType) -> None:
+    messages = wire.join(*(wire.bash(f"run {number}", LONG, f"t{number}") for number in range(5)))
+
+    def cut(**settings: Any) -> list[str]:
+        policy = Policy(max_tool_result_chars=200, **settings)
+        return [
+            found.reference for found in api.project(messages, policy=policy).report.replacements
+        ]
+
+    assert cut() == ["t0", "t1", "t2", "t3", "t4"]
+    assert cut(keep_last_results=2) == ["t0", "t1", "t2"]
+    assert cut(keep_last_turns=1) == ["t0", "t1", "t2", "t3"]
+    assert cut(exclude_tools=("ba*",)) == []
+    assert cut(exclude_tools="Read") == ["t0", "t1", "t2", "t3", "t4"]
+    roomy = Rule("Bash", kind="command", key="command", max_result_chars=NO_LIMIT)
+    assert cut(rules=(roomy,)) == []
+
+
+def test_parallel_calls_are_one_turn(api: ModuleType) -> None:
+    uses = [wire.use(f"t{number}", command=f"run {number}") for number in range(3)]
+    results = [wire.result(f"t{number}", LONG) for number in range(3)]
+    messages = [*wire.bash("old", LONG, "t9"), wire.assistant(*uses), wire.user(*results)]
+    policy = Policy(max_tool_result_chars=100, keep_last_turns=1)
+    assert [
+        found.reference for found in api.project(messages, policy=policy).report.replacements
+    ] == ["t9"]
+
+
+def test_rules_leave_tools_out(api: ModuleType) -> None:
+    messages = wire.bash("ls", LONG)
+    policy = Policy(rules=(Rule("Bash", keep="none"),))
+    projected = api.project(messages, policy=policy)
+    assert (
+        projected.messages[1]["content"][0]["content"]
+        == "[toolcarry: left out by a rule; whole: t1]"
+    )
+    assert projected.report.reasons == {"rule": 1}
+
+
+def test_a_total_clears_the_oldest(api: ModuleType) -> None:
+    messages = wire.join(*(wire.bash(f"run {number}", LONG, f"t{number}") for number in range(6)))
+    policy = Policy(max_tool_context_chars=3 * len(LONG), clear_at_least=0)
+    report = api.project(messages, policy=policy).report
+    assert [found.reference for found in report.replacements] == ["t0", "t1", "t2", "t3"]
+    assert report.reasons == {"cleared": 4}
+    assert report.chars_after <= 3 * len(LONG)
+    more = Policy(max_tool_context_chars=3 * len(LONG), clear_at_least=2_000)
+    assert (
+        len(api.project(messages, policy=more).report.replacements) == 5
+    )  # but not the last turn's
+    tight = api.project(messages, policy=Policy(max_tool_context_chars=600)).report
+    assert tight.chars_after <= 600
+    assert tight.reasons == {"cleared": 5, "cut": 1}
+    least = api.project(messages, policy=Policy(max_tool_context_chars=1)).report
+    assert least.over_budget == least.chars_after - 1
+
+
+def test_a_request_fits_the_window(api: ModuleType) -> None:
+    turns = [wire.bash(f"run {number}", LONG, f"t{number}") for number in range(6)]
+    messages = [wire.user({"type": "text", "text": "Go on. " * 50}), *wire.join(*turns)]
+    whole = api.project(messages, policy=Policy(max_request_tokens=NO_LIMIT)).report
+    assert whole.tokens_after == whole.tokens_before
+    assert whole.replacements == ()
+    for limit, reasons in (
+        (4_000, {"cleared"}),
+        (1_000, {"cleared", "cut"}),
+        (300, {"dropped", "cut"}),
+    ):
+        projected = api.project(messages, policy=Policy(max_request_tokens=limit, clear_at_least=0))
+        assert projected.report.tokens_after <= limit
+        assert set(projected.report.reasons) <= {*reasons, "dropped"}
+        assert projected.messages[0] is messages[0]
+    least = api.project(messages, policy=Policy(max_request_tokens=10))
+    assert least.report.over_request == least.report.tokens_after - 10
+    assert len(least.messages) == 3
+
+
+def test_what_is_taken_out_by_a_mend_needs_no_room(api: ModuleType) -> None:
+    """Whether it is a result without call, or one that stands in the model's own message."""
+    words = {"type": "text", "text": "Go on."}
+    lost = wire.user(wire.result("t9", LONG), words)
+    turns = [*wire.bash("ls", "x", "t1"), *wire.bash("pwd", "y", "t2")]
+    policy = Policy(repair=True, max_request_tokens=200, clear_at_least=0)
+    found = api.project([lost, *turns], policy=policy)
+    assert found.messages == [wire.user(words), *turns]
+    said = wire.assistant(wire.use("t0"), wire.result("t0", LONG))
+    both = [lost, said, wire.user(words), *turns]
+    once = api.project(both, policy=policy)
+    assert once.report.tokens_after <= 200
+    assert api.project(both, policy=policy, previous=once.decisions).messages == once.messages
+
+
+def test_what_is_decided_is_done(api: ModuleType) -> None:
+    """Also where it is shorter, and has as many tokens."""
+    for size in range(40, 70):
+        messages = wire.bash("ls", "y" * size)
+        policy = Policy(repair=True, max_request_tokens=20)
+        once = api.project(messages, policy=policy)
+        assert (once.messages != messages) == bool(once.report.replacements)
+        again = api.project(messages, policy=policy, previous=once.decisions)
+        assert again.messages == once.messages
+
+
+def test_a_body_counts_its_system_prompt_and_its_tools(api: ModuleType) -> None:
+    messages = wire.bash("ls", LONG)
+    limit = Policy(max_request_tokens=2_000)
+    bare = api.project_body(compact_json({"messages": messages}).encode(), policy=limit).report
+    body = {"system": "word " * 500, "messages": messages, "tools": [{"name": "Bash"}]}
+    full = api.project_body(compact_json(body).encode(), policy=limit).report
+    assert full.tokens_before - bare.tokens_before > 500
+
+
+def test_loops_that_went_stay_away(api: ModuleType) -> None:
+    turns = [wire.bash(f"run {number}", LONG, f"t{number}") for number in range(6)]
+    messages = [wire.user({"type": "text", "text": "Go on."}), *wire.join(*turns)]
+    first = api.project(messages, policy=Policy(max_request_tokens=300, clear_at_least=0))
+    gone = [found.reference for found in first.report.replacements if found.reason == "dropped"]
+    assert gone
+    assert first.decisions.dropped == frozenset(gone)
+    assert not set(gone) & set(first.decisions.made)
+    assert first.report.chars_after == sum(
+        found.chars_after for found in first.report.replacements if found.reason != "dropped"
+    ) + len(LONG) * (6 - len(first.report.replacements))
+    later = api.project(messages, previous=first.decisions)
+    assert later.messages == first.messages
+    roomy = Policy(max_tool_context_chars=6 * len(LONG) - len(gone) * len(LONG))
+    total = api.project(messages, policy=roomy, previous=first.decisions)
+    assert total.messages == first.messages
+
+
+def test_parts_that_become_text_may_have_more_bytes_by_their_quotes(api: ModuleType) -> None:
+    """Found by fuzzing. A limit counts characters: a quote is one, and two bytes where it stands in a string."""
+    part = {"data": "=" * 40, "kind": "=" * 40, "name": "=" * 40, "text": "taken", "unit": "=" * 40}
+    messages = wire.join(wire.bash("ls", [part], "t1"))
+    body = compact_json({"messages": messages}).encode()
+    size = len(compact_json(part))
+    found = api.project_body(body, policy=Policy(max_tool_result_chars=size - 1))
+    (cut,) = found.report.replacements
+    assert cut.chars_after < cut.chars_before == size
+    assert len(found.body) - found.body.count(b'\\"') <= len(body)

@@ -1,0 +1,150 @@
+"""The prompt cache stays warm: what was sent before changes only where that wins enough at once."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+from hypothesis import given
+from support.builders import wire
+from support.strategies import conversations as strategies
+from support.strategies import policies as strategies_policies
+from support.transcripts import growing, real_conversations
+
+from toolcarry import Decisions, Policy
+
+LONG = "x = 1\n" * 500
+POLICY = Policy(max_tool_result_chars=1_000)
+
+
+def replay(
+    api: ModuleType, turns: Iterator[list[Any]], policy: Policy
+) -> Iterator[tuple[list[Any], list[Any], Any]]:
+    """Project a conversation each time it has grown: what was sent before, what is sent now, and the projection."""
+    previous: Decisions | None = None
+    sent: list[Any] = []
+    for messages in turns:
+        projected = api.project(messages, policy=policy, previous=previous)
+        now = projected.messages
+        yield sent, now, projected
+        previous, sent = projected.decisions, now
+
+
+def written(message: Any) -> bytes:
+    return json.dumps(message).encode()
+
+
+def changes_earlier(sent: list[Any], now: list[Any]) -> bool:
+    """Whether a byte of what was sent is another now. A message that did not change is the same object."""
+    pairs = zip(sent, now, strict=False)
+    return len(now) < len(sent) or any(
+        old is not new and written(old) != written(new) for old, new in pairs
+    )
+
+
+def test_a_superseded_result_stays_until_enough_is_won(api: ModuleType) -> None:
+    turns = [wire.read(f"f{number % 3}.py", LONG, f"t{number}") for number in range(24)]
+    policy = Policy(clear_at_least=4_000)
+    changed = [
+        projected.report
+        for sent, now, projected in replay(api, growing(wire.join(*turns)), policy)
+        if changes_earlier(sent, now)
+    ]
+    # Each superseded read wins nearly 750 tokens, so that the sixth makes it enough.
+    assert len(changed) == 3
+    assert all(report.cache_break_tokens > 0 for report in changed)
+    assert [len(report.replacements) for report in changed] == [6, 12, 18]
+
+
+def test_what_was_not_sent_before_is_cut_at_once(api: ModuleType) -> None:
+    turns = [wire.bash(f"run {number}", LONG, f"t{number}") for number in range(6)]
+    for sent, now, projected in replay(api, growing(wire.join(*turns)), POLICY):
+        assert not changes_earlier(sent, now)
+        assert projected.report.cache_break_tokens == 0
+        assert all(len(written(message)) < 1_500 for message in now)
+
+
+def test_without_previous_decisions_all_are_made(api: ModuleType) -> None:
+    messages = [*wire.read("a.py", LONG, "t1"), *wire.read("a.py", LONG, "t2")]
+    assert api.project(messages).report.reasons == {"later_read": 1}
+    first = api.project(messages[:2])
+    then = api.project(messages, previous=first.decisions)
+    assert then.report.reasons == {}
+    assert then.messages == messages
+
+
+def test_the_prefix_is_what_stands_before_the_first_change(api: ModuleType) -> None:
+    messages = [*wire.bash("ls", "a\n" * 50, "t0"), *wire.read("a.py", LONG, "t1")]
+    messages += wire.read("a.py", LONG, "t2")
+    first = api.project(messages[:4])
+    then = api.project(messages, policy=Policy(clear_at_least=0), previous=first.decisions)
+    report = then.report
+    text = sum(len(item) for message in messages[:3] for item in texts(message))
+    assert report.stable_prefix_tokens == text // 4
+    assert 0 < report.cache_break_tokens < 20  # the marker is all that is read anew
+    body = json.dumps({"model": "m", "messages": messages}).encode()
+    report = api.project_body(body).report
+    assert report.stable_prefix_tokens == body.index(json.dumps(messages[3]).encode()) // 4
+
+
+def texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, (list, dict)):
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from texts(item)
+
+
+@given(messages=strategies.transcripts, policy=strategies_policies.projections)
+def test_only_a_break_that_is_told_changes_what_was_sent(
+    api: ModuleType, messages: list[Any], policy: Policy
+) -> None:
+    given = [message for message in messages if "role" in message and "uuid" not in message]
+    for sent, now, projected in replay(api, growing(given), policy):
+        report = projected.report
+        if changes_earlier(sent, now):
+            is_told = report.cache_break_tokens or report.mends or report.replacements
+            assert is_told, report
+
+
+def test_a_result_that_is_taken_out_breaks_no_cache(api: ModuleType) -> None:
+    """Whatever is decided of it: it was in no request."""
+    lost = wire.user(wire.result("t9", "lost " * 120), {"type": "text", "text": "Go on."})
+    policy = Policy(repair=True, max_tool_context_chars=1_000, clear_at_least=0)
+    messages = [lost, *wire.bash("ls", "x" * 300, "t1")]
+    first = api.project(messages, policy=policy)
+    longer = [*messages, *wire.bash("pwd", "y" * 300, "t2")]
+    then = api.project(longer, policy=policy, previous=first.decisions)
+    assert then.messages[: len(messages)] == first.messages
+    assert list(then.decisions.made) == ["t9"]
+    assert then.report.replacements == ()
+    assert then.report.cache_break_tokens == 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("policy", "expected"),
+    [
+        (Policy(), 5),
+        (Policy(max_tool_result_chars=2_000), 2),
+        (Policy(clear_at_least=0), 30),
+        (Policy(max_tool_context_chars=40_000), 26),
+        (Policy(max_request_tokens=50_000), 19),
+        (Policy(repair=True), 5),
+    ],
+    ids=("default", "cut", "at once", "total", "window", "repair"),
+)
+def test_real_conversations_keep_their_prefix(
+    api: ModuleType, real_transcripts: Path, policy: Policy, expected: int
+) -> None:
+    turns = changed = 0
+    for name, messages in real_conversations(real_transcripts):
+        for sent, now, _ in replay(api, growing(messages), policy):
+            turns += 1
+            if changes_earlier(sent, now):
+                changed += 1
+                lost = len(written(sent)) - len(written(now[: len(sent)]))
+                assert policy != Policy() or lost >= 4 * 2_000 * 0.9, (name, lost)
+    assert (changed, turns) == (expected, 551)

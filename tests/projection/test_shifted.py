@@ -1,0 +1,218 @@
+"""Decisions are about results, and not about names: where ids repeat or are missing, a client that lets go of its first
+turns shifts every reference, and what was decided of one result is not done to another."""
+
+import json
+import pickle
+from types import ModuleType
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from support.builders import wire
+
+from toolcarry import Decisions, Policy
+from toolcarry.projection import Projected
+
+GO: list[Any] = [{"role": "user", "content": "go"}]
+EAGER = Policy(clear_at_least=0)
+LISTING = "UNIQUE listing\n" * 200
+
+
+def turn(name: str, given: dict[str, Any], text: str, call_id: str) -> list[Any]:
+    """A call and its result, as Ollama has them without ids, and as Chat Completions has them with."""
+    if not call_id:
+        call: dict[str, Any] = {"function": {"name": name, "arguments": given}}
+        result: dict[str, Any] = {"role": "tool", "tool_name": name, "content": text}
+    else:
+        function = {"name": name, "arguments": json.dumps(given)}
+        call = {"id": call_id, "type": "function", "function": function}
+        result = {"role": "tool", "tool_call_id": call_id, "content": text}
+    return [{"role": "assistant", "content": "", "tool_calls": [call]}, result]
+
+
+class Door:
+    """One of the two doors, which give the same messages."""
+
+    def __init__(self, api: ModuleType, name: str) -> None:
+        self._api = api
+        self._name = name
+
+    def project(
+        self, messages: list[Any], policy: Policy, previous: Decisions | None = None
+    ) -> Projected:
+        if self._name == "objects":
+            found: Projected = self._api.project(messages, policy=policy, previous=previous)
+            return found
+        body = json.dumps({"model": "m", "messages": messages}).encode()
+        made = self._api.project_body(body, policy=policy, previous=previous)
+        return Projected(made._outcome, made._decisions, json.loads(made.body)["messages"])
+
+
+@pytest.fixture(params=["objects", "body"])
+def door(api: ModuleType, request: pytest.FixtureRequest) -> Door:
+    return Door(api, request.param)
+
+
+@pytest.fixture(params=["", "call_0"], ids=["without", "repeated"])
+def call_id(request: pytest.FixtureRequest) -> str:
+    """The id of every call."""
+    found: str = request.param
+    return found
+
+
+def read(path: str, text: str, call_id: str) -> list[Any]:
+    return turn("Read", {"file_path": path}, text, call_id)
+
+
+def bash(command: str, text: str, call_id: str) -> list[Any]:
+    return turn("Bash", {"command": command}, text, call_id)
+
+
+def results(projected: Projected) -> list[str]:
+    return [message["content"] for message in projected.messages if message["role"] == "tool"]
+
+
+def test_what_superseded_another_result_supersedes_none(door: Door, call_id: str) -> None:
+    ls, later = bash("ls", LISTING, call_id), read("a", "a two\n" * 200, call_id)
+    first = door.project(GO + read("a", "a one\n" * 200, call_id) + ls + later, EAGER)
+    assert first.report.reasons == {"later_read": 1}
+    shifted = GO + ls + later + bash("pwd", "dir\n", call_id)
+    then = door.project(shifted, EAGER, first.decisions)
+    assert then.messages == shifted
+    assert then.decisions.made == {}
+
+
+def test_what_was_cut_cuts_no_other_result(door: Door, call_id: str) -> None:
+    short, long = bash("ls", "x\n" * 200, call_id), bash("cat", "y\n" * 3_000, call_id)
+    policy = Policy(max_tool_result_chars=500)
+    first = door.project(GO + long + short + short, policy)
+    then = door.project(GO + short + long, Policy(), first.decisions)
+    assert results(then) == ["x\n" * 200, "y\n" * 3_000]
+
+
+@pytest.mark.parametrize("line", ["result #\n", "ok\n"])
+def test_other_turns_are_not_dropped(door: Door, call_id: str, line: str) -> None:
+    """Also where their results are as long, or say the same: then the calls are told apart."""
+    text = line * 300
+    turns = [bash(f"c{number}", text.replace("#", f"{number}"), call_id) for number in range(6)]
+    first = door.project(GO + wire.join(*turns), Policy(max_request_tokens=60, clear_at_least=0))
+    assert first.decisions.dropped
+    shifted = GO + wire.join(*turns[4:]) + bash("new", "NEW\n", call_id)
+    then = door.project(shifted, Policy(max_request_tokens=100_000), first.decisions)
+    assert then.messages == shifted
+
+
+def test_a_limit_holds_at_once_where_the_conversation_is_another(door: Door, call_id: str) -> None:
+    """Behind what was not sent before there is nothing to keep in a cache, however little is won."""
+    policy = Policy(max_tool_result_chars=500)
+    first = door.project(GO + bash("ls", "x\n" * 3_000, call_id), policy)
+    then = door.project(GO + bash("ls", "y\n" * 400, call_id), policy, first.decisions)
+    assert then.report.reasons == {"cut": 1}
+    assert then.report.cache_break_tokens == 0
+    other = door.project(GO + bash("pwd", "y\n" * 400, call_id), policy, first.decisions)
+    assert other.report.reasons == {"cut": 1}
+
+
+def test_a_client_that_keeps_what_was_sent_keeps_its_cache(door: Door, call_id: str) -> None:
+    """Its results are as long as they were decided to be: so what stands behind them was sent, too."""
+    policy, eager = Policy(max_tool_result_chars=2_000), Policy(max_tool_result_chars=500)
+    turns = GO + bash("ls", "x\n" * 3_000, call_id) + bash("pwd", "y\n" * 400, call_id)
+    first = door.project(turns, policy)
+    assert first.report.reasons == {"cut": 1}
+    then = door.project(first.messages, eager, first.decisions)
+    assert then.messages == first.messages
+    assert then.report.cache_break_tokens == 0
+
+
+def test_results_that_nothing_shifts_stay_decided(door: Door, call_id: str) -> None:
+    turns = [bash(f"c{number}", f"result {number}\n" * 300, call_id) for number in range(6)]
+    messages = GO + wire.join(*turns)
+    for policy in (
+        Policy(max_tool_context_chars=5_000),
+        Policy(max_tool_result_chars=300),
+        Policy(max_request_tokens=700, clear_at_least=0),
+    ):
+        first = door.project(messages, policy)
+        kept = pickle.loads(pickle.dumps(first.decisions))
+        then = door.project(messages, Policy(), kept)
+        assert then.messages == first.messages
+        assert then.decisions == first.decisions
+        assert then.report.cache_break_tokens == 0
+
+
+def test_a_call_that_is_gone_supersedes_nothing(door: Door) -> None:
+    """Where ids are unique, too: the one that held the newer text may have been let go of alone."""
+    one, two = read("a", "a one\n" * 200, "t1"), read("a", "a two\n" * 200, "t2")
+    first = door.project(GO + one + two, EAGER)
+    assert first.report.reasons == {"later_read": 1}
+    then = door.project(GO + one + bash("pwd", "dir\n", "t3"), EAGER, first.decisions)
+    assert results(then) == ["a one\n" * 200, "dir\n"]
+    other = door.project(GO + one + bash("pwd", "dir\n", "t2"), EAGER, first.decisions)
+    assert results(other) == ["a one\n" * 200, "dir\n"]
+    assert other.report.stable_prefix_tokens < door.project(GO + one, EAGER).report.chars_before
+
+
+def test_a_call_that_waits_for_its_result_supersedes_as_it_did(door: Door) -> None:
+    """What came back since is no sign that it is another call."""
+    failed = wire.read("a", "x" * 2_000, "t1", is_error=True)
+    messages = failed + wire.read("a", "", "t2")[:1]
+    first = door.project(messages, EAGER)
+    assert first.report.reasons == {"later_read": 1}
+    longer = failed + wire.read("a", "a two\n" * 200, "t2")
+    then = door.project(longer, EAGER, first.decisions)
+    assert then.messages[: len(messages)] == first.messages
+    assert then.report.cache_break_tokens == 0
+
+
+def test_decisions_of_another_conversation_decide_nothing(door: Door, call_id: str) -> None:
+    mine = GO + wire.join(
+        *[bash(f"m{number}", f"mine {number}\n" * 300, call_id) for number in range(4)]
+    )
+    yours = GO + wire.join(
+        *[bash(f"y{number}", f"your {number}\n" * 300, call_id) for number in range(4)]
+    )
+    for policy in (Policy(max_tool_result_chars=300), Policy(max_request_tokens=700)):
+        first = door.project(mine, policy)
+        assert door.project(yours, Policy(), first.decisions).messages == yours
+
+
+PATHS = ("a", "b")
+talks = st.lists(st.tuples(st.sampled_from(PATHS), st.integers(1, 40)), min_size=1, max_size=8)
+policies = st.builds(
+    Policy, max_tool_result_chars=st.none() | st.integers(100, 300), clear_at_least=st.just(0)
+)
+
+
+@given(
+    talk=talks,
+    more=talks,
+    gone=st.integers(0, 8),
+    policy=policies,
+    call_id=st.sampled_from(("", "c")),
+)
+def test_a_part_of_a_conversation_is_decided_as_by_itself(
+    api: ModuleType,
+    talk: list[tuple[str, int]],
+    more: list[tuple[str, int]],
+    gone: int,
+    policy: Policy,
+    call_id: str,
+) -> None:
+    """What is superseded is so by a later read of its file, and the same results are whole, cut, or superseded."""
+    texts = [(path, f"{number}\n" * lines) for number, (path, lines) in enumerate(talk + more)]
+    turns = [read(path, text, call_id) for path, text in texts]
+    first = api.project(wire.join(*turns[: len(talk)]), policy=policy)
+    shifted = wire.join(*turns[gone:])
+    then = api.project(shifted, policy=policy, previous=first.decisions)
+    alone = api.project(shifted, policy=policy)
+    assert [(found.position, found.reason) for found in then.report.replacements] == [
+        (found.position, found.reason) for found in alone.report.replacements
+    ]
+    names = ["c"[: len(call_id)] + f"#{number}" for number in range(1, len(turns) + 1)]
+    names[0] = call_id or "#1"
+    for reference, (kind, by, _, _) in then.decisions.made.items():
+        if kind == "superseded":
+            mine, other = names.index(reference), names.index(by)
+            assert mine < other
+            assert texts[gone:][mine][0] == texts[gone:][other][0]

@@ -1,0 +1,1 @@
+"""Conversations, bodies, definitions and stores to test with, written out."""

@@ -1,0 +1,1 @@
+"""Processes of their own, which a test starts, asks and ends."""
