@@ -15,6 +15,10 @@ lint:
 types:
     .ci/check types
 
+# Check that imports go down
+layers:
+    .ci/check layers
+
 # Run the core suite on both backends (3 minutes)
 test:
     .ci/check core_tests

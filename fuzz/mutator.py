@@ -8,9 +8,9 @@ from typing import Any
 from bodies import FORMS, STRUCTURAL, WRITERS
 
 from toolcarry import Policy, Rule
-from toolcarry.body import decode_messages
+from toolcarry._input.document import decode_messages
 from toolcarry.errors import InputError
-from toolcarry.rules import DEFAULT_RULES
+from toolcarry.policy import DEFAULT_RULES
 
 LONGEST = 40_000
 SUMMARIES = ("", "", "## Done\n\n- fixed", "a\ud800b\n```")

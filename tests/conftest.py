@@ -21,23 +21,11 @@ from real import TRANSCRIPTS
 from redis_server import RedisServer, find_redis
 from support.examples import load_profile
 
+import toolcarry
+from toolcarry import _backend
 from toolcarry.importing.kernels import ImportingKernels
 
-USERS_OF_KERNELS = (
-    "_backend",
-    "carry",
-    "read",
-    "pair",
-    "dedupe",
-    "render",
-    "truncate",
-    "tokens",
-    "explain",
-    "inspect",
-    "project",
-    "recount",
-    "resolve",
-)
+DEFAULT = toolcarry.backend()
 
 # A shell lets what it starts in the background ignore interrupts, and so do the processes that this one starts.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -74,18 +62,32 @@ def load_kernels(name: str) -> Any:
 
 
 @pytest.fixture(scope="session", params=["python", "rust"])
-def backend(request: pytest.FixtureRequest) -> ModuleType:
-    """The kernels of one backend."""
-    return load_kernels(request.param)
+def backend_name(request: pytest.FixtureRequest) -> _backend.Name:
+    """The name of one backend."""
+    name: _backend.Name = request.param
+    return name
 
 
 @pytest.fixture(scope="session")
-def api(backend: ModuleType) -> Iterator[ModuleType]:
-    """The public package, running on one backend."""
-    with pytest.MonkeyPatch.context() as patch:
-        for name in USERS_OF_KERNELS:
-            patch.setattr(importlib.import_module(f"toolcarry.{name}"), "kernels", backend)
-        yield importlib.import_module("toolcarry")
+def backend(backend_name: _backend.Name) -> ModuleType:
+    """The kernels of one backend."""
+    return load_kernels(backend_name)
+
+
+@pytest.fixture(scope="session")
+def api(backend: ModuleType, backend_name: _backend.Name) -> Iterator[ModuleType]:
+    """The public package, running on one backend, also while fixtures of a wider scope are set up."""
+    with _backend.using(backend_name):
+        yield toolcarry
+
+
+@pytest.fixture(autouse=True)
+def _chosen_backend(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Let each test see the backend that it asks for: ``api`` is still set up when the next tests run without it."""
+    takes_api = "api" in request.fixturenames
+    name = request.getfixturevalue("backend_name") if takes_api else DEFAULT
+    with _backend.using(name):
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -11,12 +11,12 @@ from typing import Any, NamedTuple
 import pytest
 
 from toolcarry import InputError
+from toolcarry._input.document import decode_messages
+from toolcarry._input.json import compact_json, loads_arguments
 from toolcarry._pure.content import result_text
-from toolcarry._pure.pair import Walk
-from toolcarry._pure.read import read_result
-from toolcarry.body import decode_messages
+from toolcarry._pure.formats import read_result
+from toolcarry._pure.pairing import Walk
 from toolcarry.convert import Converted, Target
-from toolcarry.decode import compact_json, loads_arguments
 from toolcarry.importing.messages import Import
 
 TARGETS: tuple[Target, ...] = (

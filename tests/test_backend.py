@@ -1,4 +1,4 @@
-"""The choice of the backend, in a process of its own each."""
+"""The choice of the backend: in a process of its own each, and for a while in one."""
 
 import importlib.util
 import os
@@ -10,9 +10,11 @@ from pathlib import Path
 import pytest
 
 import toolcarry
+from toolcarry import _backend
 
 PACKAGE = Path(toolcarry.__file__).parent
 HAS_RUST = importlib.util.find_spec("toolcarry._core") is not None
+DEFAULT = toolcarry.backend()
 SAY = "import toolcarry; print(toolcarry.backend())"
 
 
@@ -90,3 +92,16 @@ def test_nonsense_raises(choice: str) -> None:
     assert done.returncode != 0
     expected = f"ConfigError: TOOLCARRY_BACKEND: {choice!r} is not allowed; allowed: 'auto', 'rust', 'python'"
     assert expected in done.stderr
+
+
+def test_another_backend_meanwhile() -> None:
+    with _backend.using("python"):
+        assert toolcarry.backend() == "python"
+        assert toolcarry.carry([]).text == ""
+    assert toolcarry.backend() == DEFAULT
+
+
+def test_a_backend_that_failed_is_not_left_in_place() -> None:
+    with pytest.raises(ZeroDivisionError), _backend.using("python"):
+        raise ZeroDivisionError
+    assert toolcarry.backend() == DEFAULT

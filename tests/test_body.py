@@ -15,7 +15,7 @@ from support.examples import examples
 from wire import assistant, bash, join, read, turn, use
 
 from toolcarry import NO_LIMIT, Policy
-from toolcarry.body import decode_messages, open_body
+from toolcarry._input.document import decode_messages, open_body
 
 Both = tuple[ModuleType, ModuleType]
 

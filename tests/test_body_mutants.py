@@ -21,9 +21,9 @@ from support.examples import examples
 from wire import assistant, result, use, user
 
 from toolcarry import InputError
+from toolcarry._input.document import messages_of
+from toolcarry._input.objects import is_too_deep
 from toolcarry._pure import kernels
-from toolcarry.body import messages_of
-from toolcarry.decode import is_too_deep
 from toolcarry.importing.kernels import ImportingKernels
 
 Both = tuple[ModuleType, ModuleType]

@@ -13,8 +13,8 @@ from support.examples import examples
 from wire import assistant, use
 
 from toolcarry import Policy
-from toolcarry._pure.carry import carry, carry_walked
-from toolcarry._pure.pair import Walk
+from toolcarry._pure.context import carry, carry_walked
+from toolcarry._pure.pairing import Walk
 from toolcarry.importing.messages import Import
 
 SMALL = Policy(max_tool_context_chars=600)

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from clocks import Clock
 
-from toolcarry.breaker import Breaker
+from toolcarry._util.circuit_breaker import Breaker
 
 
 def test_what_failed_is_left_alone_and_then_tried_by_one() -> None:

@@ -7,7 +7,7 @@ from markdown import shown_blocks
 from wire import bash, turn
 
 from toolcarry import Policy
-from toolcarry._pure.clean import clean, clean_line, shorten
+from toolcarry._pure.text.sanitize import clean, clean_line, shorten
 
 CASES = {
     "plain": ("plain text", "plain text"),

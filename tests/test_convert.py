@@ -41,7 +41,7 @@ from strategies import transcripts
 from wire import assistant, user
 
 from toolcarry import Converted, convert, dialogue
-from toolcarry.body import decode_messages
+from toolcarry._input.document import decode_messages
 from toolcarry.convert import Target
 from toolcarry.convert.read import plain_messages
 

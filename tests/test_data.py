@@ -13,9 +13,8 @@ import pytest
 import wire
 
 from toolcarry._data import FOLDER, read_table
-from toolcarry._pure.languages import LANGUAGES, LONGEST_EXTENSION
-from toolcarry._pure.project.mend.dialects import DIALECTS
-from toolcarry._pure.project.mend.made import INTERRUPTED
+from toolcarry._pure.context.block import LANGUAGES, LONGEST_EXTENSION
+from toolcarry._pure.projection.repair.providers import DIALECTS, INTERRUPTED
 from toolcarry.types import KEEP_BLOCK, KINDS, KeepBlock
 
 TABLES = sorted(path.stem for path in Path(FOLDER).glob("*.json"))

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from toolcarry.body import decode_messages, open_body
-from toolcarry.decode import compact_json, loads_arguments
+from toolcarry._input.document import decode_messages, open_body
+from toolcarry._input.json import compact_json, loads_arguments
 from toolcarry.errors import InputError
 
 HI = {"role": "user", "content": "hi"}

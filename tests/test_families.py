@@ -9,8 +9,8 @@ import pytest
 from families import FAMILIES
 
 import toolcarry
-from toolcarry._pure.foreign import KEYS, is_dialect, is_foreign
-from toolcarry._pure.shapes import SHAPES
+from toolcarry._pure.formats import SHAPES
+from toolcarry._pure.formats.foreign import KEYS, is_dialect, is_foreign
 from toolcarry.importers import IMPORTERS
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -26,8 +26,9 @@ READERS, IMPORTED = names_of(SHAPES), names_of(IMPORTERS)
 
 
 def test_the_families() -> None:
-    readers = ROOT / "rust" / "core" / "src" / "shapes"
-    assert {*READERS, "mod"} == {path.stem for path in readers.glob("*.rs")}
+    readers = ROOT / "rust" / "core" / "src" / "formats"
+    others = {"mod", "message", "foreign"}
+    assert {*READERS, *others} == {path.stem for path in readers.glob("*.rs")}
     assert FAMILIES.keys() == {*READERS, *IMPORTED}
 
 

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import toolcarry.fields as module
+import toolcarry._input.request_fields as module
+from toolcarry._input.request_fields import LazyMessages, read_fields
 from toolcarry.errors import InputError
-from toolcarry.fields import LazyMessages, read_fields
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**63), 2**63) | st.text(),

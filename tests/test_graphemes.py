@@ -17,8 +17,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolcarry._data import FOLDER
-from toolcarry._pure import graphemes
-from toolcarry._pure.graphemes import ceil_boundary, floor_boundary, is_boundary
+from toolcarry._pure.text import graphemes
+from toolcarry._pure.text.graphemes import ceil_boundary, floor_boundary, is_boundary
 
 CASES = Path(__file__).with_name("cases") / "grapheme_breaks.txt"
 TABLE = Path(FOLDER, "graphemes.txt")

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from prepared import dump_metadata
 
-from toolcarry._pure.history import EPOCH, Linked, Part
+from toolcarry._pure.history.hashing import EPOCH, Linked, Part
 from toolcarry.tract import CommitInfo, Kind
 
 Both = tuple[ModuleType, ModuleType]

@@ -20,8 +20,8 @@ from strategies_text import json_values
 from support.examples import examples
 
 from toolcarry import NO_LIMIT, Policy
-from toolcarry._pure.clean import clean
-from toolcarry._pure.tokens import count_tokens
+from toolcarry._pure.text.sanitize import clean
+from toolcarry._pure.tokens.count import count_tokens
 from toolcarry.types import ENCODINGS, EncodingName
 
 ROOMY = Policy(max_tool_context_chars=NO_LIMIT)

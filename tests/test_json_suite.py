@@ -15,7 +15,7 @@ import pytest
 from bodies import check_same, outcome
 
 from toolcarry import InputError
-from toolcarry.decode import parse_integer
+from toolcarry._input.json import parse_integer
 
 Both = tuple[ModuleType, ModuleType]
 Case = dict[str, Any]

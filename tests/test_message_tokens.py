@@ -13,8 +13,8 @@ from real import TRANSCRIPTS
 from wire import assistant, bash, join, result, user
 
 from toolcarry import ConfigError, InputError
-from toolcarry._pure.message_tokens import MEDIA_TOKENS
-from toolcarry._pure.tokens import count_tokens
+from toolcarry._pure.tokens.count import count_tokens
+from toolcarry._pure.tokens.messages import MEDIA_TOKENS
 from toolcarry.types import ENCODINGS, EncodingName
 
 BASE64 = "iVBORw0KGgo" * 20_000

@@ -16,7 +16,7 @@ from strategies_text import COMMANDS, commands, json_values, texts
 from support.examples import examples
 
 from toolcarry import NO_LIMIT, ConfigError, Notes, Policy, Rule, ToolBlock
-from toolcarry.body import decode_messages
+from toolcarry._input.document import decode_messages
 
 Both = tuple[ModuleType, ModuleType]
 

@@ -12,7 +12,7 @@ from support.examples import examples
 from wire import bash
 
 from toolcarry import InputError
-from toolcarry.body import LISTS, MESSAGE_KEYS, open_body
+from toolcarry._input.document import LISTS, MESSAGE_KEYS, open_body
 
 Both = tuple[ModuleType, ModuleType]
 

@@ -7,7 +7,7 @@ import pytest
 from wire import bash, join, read, result, turn, user
 
 from toolcarry import DEFAULT_RULES, NO_LIMIT, ConfigError, Policy, Rule
-from toolcarry._pure.rules import glob_matches
+from toolcarry._pure.dedupe.rules import glob_matches
 
 KNOWN = {
     "read": "Read read_file ReadFile view open_file cat_file NotebookRead",

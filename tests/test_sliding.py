@@ -6,8 +6,8 @@ import threading
 import pytest
 from clocks import Clock
 
+from toolcarry._util.ttl_cache import SlidingCache
 from toolcarry.errors import ConfigError
-from toolcarry.sliding import SlidingCache
 
 
 def test_an_entry_lives_from_its_last_use_on() -> None:

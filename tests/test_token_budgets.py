@@ -8,7 +8,7 @@ import pytest
 from wire import bash, edit, join, read
 
 from toolcarry import NO_LIMIT, Policy
-from toolcarry._pure.tokens import count_tokens
+from toolcarry._pure.tokens.count import count_tokens
 from toolcarry.types import ENCODINGS, EncodingName
 
 encodings = pytest.mark.parametrize("encoding", ENCODINGS)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies_text import texts
 
-from toolcarry._pure import tokens
+from toolcarry._pure.tokens import count as tokens
 from toolcarry.types import EncodingName
 
 NAMES: tuple[EncodingName, ...] = ("o200k_base", "cl100k_base")

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolcarry._data import FOLDER
-from toolcarry._pure.truncate import cut
+from toolcarry._pure.text.truncate import cut
 
 Keep = Literal["head", "tail", "ends"]
 KEEPS: tuple[Keep, ...] = ("head", "tail", "ends")

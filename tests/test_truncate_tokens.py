@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from strategies_text import texts
 from support.examples import IS_LONG
 
-from toolcarry._pure import tokens
-from toolcarry._pure.graphemes import is_boundary
+import toolcarry
+from toolcarry._pure.text.graphemes import is_boundary
 from toolcarry.types import CutSide, EncodingName
 
 NAMES: tuple[EncodingName, ...] = ("o200k_base", "cl100k_base")
@@ -40,7 +40,7 @@ MARKERS = (
     *(MARKER, "", "x", " ", "\n", "\n[... 12 of 3,456 tokens]\n", "'s", "1", "/", "\r", "ing the"),
     *("\u0301", "漢", "\ud83d", "\udc00", "\U0001f1e9", "\u200d"),
 )  # fmt: skip
-SOURCES = sorted(Path(tokens.__file__).parents[1].rglob("*.py"))
+SOURCES = sorted(Path(toolcarry.__file__).parent.rglob("*.py"))
 
 
 class Cut(NamedTuple):

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from toolcarry import InputError
-from toolcarry.unpack import join_events, read_file, unpack, zstandard
+from toolcarry._input.archive import join_events, read_file, unpack, zstandard
 
 SESSION: list[dict[str, Any]] = [
     {"type": "response_item", "payload": {"type": "message", "role": "user", "content": "Look."}},

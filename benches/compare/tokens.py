@@ -25,7 +25,7 @@ from growth import TEXTS
 from paired import Job, duration, print_origin, print_table, rust_backend
 
 from toolcarry._pure import kernels as reference
-from toolcarry._pure.tokens import encoding_of
+from toolcarry._pure.tokens.count import encoding_of
 from toolcarry.tokens import ENCODINGS
 from toolcarry.types import CutSide, EncodingName
 

@@ -3,41 +3,69 @@
 from typing import TYPE_CHECKING
 
 from toolcarry._backend import backend
-from toolcarry.carry import Carried, carry, carry_files
+from toolcarry.context import (
+    Carried,
+    Fate,
+    Inspection,
+    carry,
+    carry_files,
+    deduplicate_tools,
+    dialogue,
+    explain,
+    extract_tool_blocks,
+    format_tool_context,
+    inspect,
+    prepend_summary_to_user_message,
+)
 from toolcarry.convert import Converted, Loss, convert
-from toolcarry.decisions import Decisions, Mend, ProjectReport, Replacement
-from toolcarry.dedupe import deduplicate_tools
 from toolcarry.errors import ConfigError, InputError, ToolcarryError
-from toolcarry.explain import Fate, explain
-from toolcarry.inspect import Inspection, ToolSize, inspect
-from toolcarry.pair import extract_tool_blocks
-from toolcarry.policy import NO_LIMIT, Policy
-from toolcarry.prepend import prepend_summary_to_user_message
-from toolcarry.project import Projected, ProjectedBody, project, project_body
-from toolcarry.read import dialogue
-from toolcarry.recount import Recounted, RecountReport, recount
-from toolcarry.render import format_tool_context
-from toolcarry.resolve import read_tool_result, resolve, retrieval_tool
-from toolcarry.rules import DEFAULT_RULES
+from toolcarry.policy import DEFAULT_RULES, NO_LIMIT, Policy
+from toolcarry.projection import (
+    Projected,
+    ProjectedBody,
+    project,
+    project_body,
+    read_tool_result,
+    resolve,
+    retrieval_tool,
+)
 from toolcarry.tokens import (
     FACTORS,
     count_message_tokens,
     count_tokens,
     estimate_tokens,
     resize_token_memo,
+    truncate,
 )
-from toolcarry.truncate import truncate
-from toolcarry.types import Notes, Report, Rule, TokenEstimate, ToolBlock
+from toolcarry.types import (
+    Decisions,
+    Mend,
+    Notes,
+    ProjectReport,
+    Replacement,
+    Report,
+    Rule,
+    TokenEstimate,
+    ToolBlock,
+    ToolSize,
+)
 
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from toolcarry.agent_config import AgentConfig
     from toolcarry.config import Config, load_config
-    from toolcarry.context_usage import ContextUsage, estimate_context_usage
-    from toolcarry.conversation_data import conversation_data_tool, read_conversation_data
     from toolcarry.summarize import CallableSummarizer, ExtractiveSummarizer, LiteLLMSummarizer
     from toolcarry.switch import SummarizeTransformer, Switched
+    from toolcarry.text_history import (
+        ContextUsage,
+        Recounted,
+        RecountReport,
+        conversation_data_tool,
+        estimate_context_usage,
+        read_conversation_data,
+        recount,
+    )
     from toolcarry.tool_cache import (
         MemoryToolCache,
         ToolCache,
@@ -50,10 +78,13 @@ else:
         "AgentConfig": "agent_config",
         "Config": "config",
         "load_config": "config",
-        "ContextUsage": "context_usage",
-        "estimate_context_usage": "context_usage",
-        "conversation_data_tool": "conversation_data",
-        "read_conversation_data": "conversation_data",
+        "ContextUsage": "text_history",
+        "RecountReport": "text_history",
+        "Recounted": "text_history",
+        "conversation_data_tool": "text_history",
+        "estimate_context_usage": "text_history",
+        "read_conversation_data": "text_history",
+        "recount": "text_history",
         "CallableSummarizer": "summarize",
         "ExtractiveSummarizer": "summarize",
         "LiteLLMSummarizer": "summarize",
@@ -67,7 +98,7 @@ else:
     }
 
     def __getattr__(name: str) -> object:
-        """What takes long to import, when it is asked for."""
+        """Import what takes long when it is asked for."""
         if name not in LATE:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         from importlib import import_module  # noqa: PLC0415 - seldom wanted

@@ -2,12 +2,17 @@
 
 ``TOOLCARRY_BACKEND`` is ``auto`` (Rust where the extension is installed), ``rust`` or ``python``.
 Only an extension that is not there falls back to Python: one that is there and broken raises.
+Whoever calls a kernel asks for it here at the call (``_backend.kernels.carry``), so that ``using`` can put the other
+implementation in its place.
 """
 
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from typing import TYPE_CHECKING, Final, Literal
 
 from toolcarry.errors import ConfigError
 from toolcarry.importing.kernels import ImportingKernels
@@ -15,32 +20,55 @@ from toolcarry.importing.kernels import ImportingKernels
 if TYPE_CHECKING:
     from toolcarry._pure import kernels
 
-__all__ = ["backend", "kernels"]
+__all__ = ["Name", "backend", "kernels", "using"]
 
-NAME = os.environ.get("TOOLCARRY_BACKEND", "auto")
+Name = Literal["rust", "python"]
 
-if NAME not in ("auto", "rust", "python"):
-    raise ConfigError(
-        f"TOOLCARRY_BACKEND: {NAME!r} is not allowed; allowed: 'auto', 'rust', 'python'"
-    )
+MODULES: Final = {"rust": "toolcarry._core", "python": "toolcarry._pure.kernels"}
+NAME: Final = os.environ.get("TOOLCARRY_BACKEND", "auto")
+
+
+def load(name: str) -> ImportingKernels:
+    """The kernels of an implementation, or of the one that ``auto`` chooses."""
+    if name not in ("auto", *MODULES):
+        raise ConfigError(
+            f"TOOLCARRY_BACKEND: {name!r} is not allowed; allowed: 'auto', 'rust', 'python'"
+        )
+    try:
+        return ImportingKernels(import_module(MODULES.get(name, "toolcarry._core")))
+    except ModuleNotFoundError as error:
+        if name != "auto" or error.name != "toolcarry._core":
+            raise
+        return ImportingKernels(import_module(MODULES["python"]))
+
 
 if not TYPE_CHECKING:
-    if NAME == "python":
-        from toolcarry._pure import kernels as chosen
-    else:
-        try:
-            import toolcarry._core as chosen
-        except ModuleNotFoundError as error:
-            if NAME == "rust" or error.name != "toolcarry._core":
-                raise
-            from toolcarry._pure import kernels as chosen
-    kernels = ImportingKernels(chosen)
+    kernels = load(NAME)
 
 
-def backend() -> Literal["rust", "python"]:
+def backend() -> Name:
     """The name of the implementation in use.
 
     >>> backend() in ("rust", "python")
     True
     """
-    return "rust" if kernels.__name__ == "toolcarry._core" else "python"
+    return "rust" if kernels.__name__ == MODULES["rust"] else "python"
+
+
+@contextmanager
+def using(name: Name) -> Iterator[None]:
+    """Use an implementation meanwhile, in all threads: for tests and measurements.
+
+    >>> before = backend()
+    >>> with using("python"):
+    ...     backend()
+    'python'
+    >>> backend() == before
+    True
+    """
+    before = kernels
+    globals()["kernels"] = load(name)
+    try:
+        yield
+    finally:
+        globals()["kernels"] = before

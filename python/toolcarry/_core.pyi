@@ -4,17 +4,26 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from toolcarry._pure.body import CarriedBytes
-from toolcarry._pure.carry import Rules
-from toolcarry._pure.history import C, Content, DraftFields, Head, Linked, Part
-from toolcarry._pure.parts import LinePart
-from toolcarry._pure.project.blocks import Known
-from toolcarry._pure.project.body import ProjectedBytes
-from toolcarry._pure.recount.job import RecountCounts
-from toolcarry.decisions import DecisionFields, Decisions, Outcome
+from toolcarry._pure.context import Rules
+from toolcarry._pure.history.hashing import C, Content, DraftFields, Head, Linked, Part
+from toolcarry._pure.history.session_lines import LinePart
+from toolcarry._pure.kernels import CarriedBytes
+from toolcarry._pure.projection.blocks import Known
+from toolcarry._pure.projection.bytes import ProjectedBytes
+from toolcarry._pure.text_history import RecountCounts
 from toolcarry.errors import InputError
 from toolcarry.policy import Policy
-from toolcarry.types import Counts, CutSide, EncodingName, Survey, TextMessage, ToolBlock
+from toolcarry.types import (
+    Counts,
+    CutSide,
+    DecisionFields,
+    Decisions,
+    EncodingName,
+    Outcome,
+    Survey,
+    TextMessage,
+    ToolBlock,
+)
 
 def carry(messages: Sequence[Any], summary: str, policy: Policy) -> tuple[str, Counts]: ...
 def carry_body(body: bytes, summary: str, policy: Policy) -> CarriedBytes: ...

@@ -11,12 +11,12 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from toolcarry._pure.clean import clean_line
-from toolcarry.decode import loads
+from toolcarry._input.json import loads
+from toolcarry._pure.text.sanitize import clean_line
+from toolcarry._util.file_watch import Watching
 from toolcarry.errors import ConfigError, InputError
 from toolcarry.redact.logs import get_logger
 from toolcarry.types import checked_path
-from toolcarry.watching import Watching
 
 __all__ = ["AgentConfig", "check_config"]
 

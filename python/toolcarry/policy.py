@@ -6,8 +6,8 @@ import sys
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from toolcarry._data import read_table
 from toolcarry.errors import ConfigError
-from toolcarry.rules import DEFAULT_RULES
 from toolcarry.types import (
     ENCODINGS,
     EncodingName,
@@ -17,6 +17,16 @@ from toolcarry.types import (
     check_choice,
     check_limit,
 )
+
+DEFAULT_RULES: Final[tuple[Rule, ...]] = tuple(
+    Rule(tuple(rule["tools"]), rule["kind"], tuple(rule["key"]), rule["keep"])
+    for rule in read_table("default_rules")["rules"]
+)
+"""The built-in rules: which tools read, edit and run commands, and by which argument they are told apart.
+
+Rules are data, in ``_data/default_rules.json``. A user's rules come before these, and the first rule that matches a name
+decides; what no rule matches is of the kind other and is never superseded.
+"""
 
 NO_LIMIT: Final = sys.maxsize
 """The value of a limit that says: none."""

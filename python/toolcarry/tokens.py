@@ -1,30 +1,32 @@
-"""Exact counts of tokens, offline; and estimates for models whose vocabulary nobody has."""
+"""Tokens: exact counts, offline, estimates for models whose vocabulary nobody has; and text within a limit."""
 
 from __future__ import annotations
 
 import math
-import os.path
-from typing import Final
+from typing import Final, Literal
 
-from toolcarry._backend import kernels
-from toolcarry._data import FOLDER
+from toolcarry import _backend
+from toolcarry._input.objects import Body, Messages, located, take
 from toolcarry.errors import ConfigError, InputError
 from toolcarry.policy import NO_LIMIT, check_type
-from toolcarry.read import Body, Messages, located, take
-from toolcarry.types import ENCODINGS, EncodingName, TokenEstimate, check_choice, check_limit
+from toolcarry.types import (
+    ENCODINGS,
+    CutSide,
+    EncodingName,
+    TokenEstimate,
+    check_choice,
+    check_limit,
+)
 
 __all__ = [
     "FACTORS",
-    "VOCABULARIES",
     "count_message_tokens",
     "count_texts",
     "count_tokens",
     "estimate_tokens",
     "resize_token_memo",
+    "truncate",
 ]
-
-VOCABULARIES: Final = os.path.join(FOLDER, "vocabularies")  # noqa: PTH118 - pathlib is slow
-"""The folder of the packed vocabularies, which both backends read."""
 
 ENCODING_BY_MODEL: Final[dict[str, EncodingName]] = {
     "gpt-4o": "o200k_base",
@@ -75,7 +77,7 @@ def count_tokens(text: str | Messages | Body, *, encoding: EncodingName = "o200k
     if not isinstance(text, str):
         return sum(count_message_tokens(text, encoding=encoding))
     check_choice("encoding", encoding, ENCODINGS)
-    return kernels.count_tokens(text, encoding)
+    return _backend.kernels.count_tokens(text, encoding)
 
 
 def count_texts(texts: list[str], *, encoding: EncodingName = "o200k_base") -> list[int]:
@@ -85,7 +87,7 @@ def count_texts(texts: list[str], *, encoding: EncodingName = "o200k_base") -> l
     [3, 0]
     """
     check_choice("encoding", encoding, ENCODINGS)
-    return kernels.count_texts(texts, encoding)
+    return _backend.kernels.count_texts(texts, encoding)
 
 
 def count_message_tokens(
@@ -105,8 +107,8 @@ def count_message_tokens(
     given = take(messages)
     try:
         if isinstance(given, bytes):
-            return kernels.message_tokens_body(given, encoding)
-        return kernels.message_tokens(given, encoding)
+            return _backend.kernels.message_tokens_body(given, encoding)
+        return _backend.kernels.message_tokens(given, encoding)
     except InputError as error:
         raise located(error, given) from None
 
@@ -154,4 +156,42 @@ def resize_token_memo(size: int) -> None:
     >>> resize_token_memo(16 << 20)
     """
     check_limit("size", size)
-    kernels.resize_token_memo(min(size, NO_LIMIT))
+    _backend.kernels.resize_token_memo(min(size, NO_LIMIT))
+
+
+def truncate(
+    text: str,
+    limit: int,
+    *,
+    unit: Literal["chars", "tokens"] = "chars",
+    keep: CutSide = "head",
+    marker: str = "... [truncated]",
+    encoding: EncodingName = "o200k_base",
+) -> str:
+    """At most ``limit`` units of ``text``, then ``marker`` where text was cut.
+
+    A unit is a character (a Unicode code point), or a token of ``encoding``: cut by tokens, the whole counts at
+    most ``limit`` tokens more than the marker does when it is counted again.
+
+    ``keep`` is the side that stays: the head, the tail, or both ends with the marker between them.
+    A grapheme cluster is never split. Raises ``ConfigError`` for a limit or an option that is none.
+
+    >>> truncate("one two three", 7)
+    'one two... [truncated]'
+    >>> truncate("one two three", 8, keep="ends", marker=" ... ")
+    'one  ... hree'
+    >>> truncate("one two three", 2, unit="tokens", marker=" ...")
+    'one two ...'
+    """
+    check_type("text", text, str)
+    check_type("marker", marker, str)
+    check_limit("limit", limit)
+    check_choice("unit", unit, ("chars", "tokens"))
+    check_choice("keep", keep, ("head", "tail", "ends"))
+    check_choice("encoding", encoding, ENCODINGS)
+    limit = min(limit, NO_LIMIT)
+    if unit == "tokens":
+        return _backend.kernels.truncate_tokens(
+            text, limit, keep=keep, marker=marker, encoding=encoding
+        )
+    return _backend.kernels.truncate(text, limit, keep=keep, marker=marker)

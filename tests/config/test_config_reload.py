@@ -15,7 +15,8 @@ import pytest
 from clocks import wait_until
 from watched import PORT, replace, wait_until_watched
 
-from toolcarry import ConfigError, watching
+from toolcarry import ConfigError
+from toolcarry._util import file_watch as watching
 from toolcarry.config import Config, ReloadingConfig, Serve
 
 SERVE = [field.name for field in msgspec.structs.fields(Serve)]

@@ -10,7 +10,7 @@ from drafts_of_settings import all_settings
 from hypothesis import given
 from msgspec import convert
 
-from toolcarry._pure.clean import DIRTY
+from toolcarry._pure.text.sanitize import DIRTY
 from toolcarry.config import Config, parse_config
 from toolcarry.config.mask import hide
 from toolcarry.config.schema import root, struct_of

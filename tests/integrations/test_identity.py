@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolcarry.fields import read_fields
+from toolcarry._input.request_fields import read_fields
 from toolcarry.integrations.identity import (
     Identification,
     RequestIdentity,

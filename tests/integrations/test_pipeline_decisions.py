@@ -9,7 +9,7 @@ from hosts import Changed, NamingTransformer, conversation
 from pipelines import CUT, LONG, ME, run
 
 from toolcarry import Policy
-from toolcarry.fields import read_fields
+from toolcarry._input.request_fields import read_fields
 from toolcarry.integrations.identity import ModelRequest, RequestIdentity
 from toolcarry.integrations.pipeline import RequestPipeline
 

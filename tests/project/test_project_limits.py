@@ -6,7 +6,7 @@ from typing import Any
 import wire
 
 from toolcarry import NO_LIMIT, Policy, Rule
-from toolcarry.decode import compact_json
+from toolcarry._input.json import compact_json
 
 LONG = "".join(f"line {number}\n" for number in range(200))
 

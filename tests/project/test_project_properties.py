@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from strategies_text import json_values
 
 from toolcarry import NO_LIMIT, Decisions, Policy
-from toolcarry._pure.project.markers import is_marker
+from toolcarry._pure.projection.marker import is_marker
 
 transcripts = strategies.transcripts
 policies = strategies_policies.projections

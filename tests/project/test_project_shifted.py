@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolcarry import Decisions, Policy
-from toolcarry.project import Projected
+from toolcarry.projection import Projected
 
 GO: list[Any] = [{"role": "user", "content": "go"}]
 EAGER = Policy(clear_at_least=0)

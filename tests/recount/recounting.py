@@ -5,7 +5,7 @@ from typing import Any
 
 from wire import Message
 
-from toolcarry._pure.tokens import count_tokens
+from toolcarry._pure.tokens.count import count_tokens
 from toolcarry.types import EncodingName
 
 BEGINNING = re.compile(r"(?:^|\n\n)(?=\[Tool: )")

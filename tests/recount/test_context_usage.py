@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from strategies import transcripts
 from support.sdk import sdk
 
-from toolcarry._pure.tokens import count_tokens
+from toolcarry._pure.tokens.count import count_tokens
 from toolcarry.types import ENCODINGS, EncodingName
 
 SYSTEM = "You are an agent. 漢字 🙂"

@@ -11,8 +11,8 @@ from recounting import asks, kept, lines, marks, result_of, says, told
 from strategies_text import texts
 from wire import assistant, bash, join, open_call, result, turn, use, user
 
-from toolcarry._pure.clean import without_controls
-from toolcarry._pure.graphemes import is_boundary
+from toolcarry._pure.text.graphemes import is_boundary
+from toolcarry._pure.text.sanitize import without_controls
 
 FAMILY = "\U0001f468\u200d\U0001f469\u200d\U0001f467"
 IMAGE = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "aGk="}}

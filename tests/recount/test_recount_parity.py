@@ -17,7 +17,7 @@ from test_parity import Dumped, outcome
 from wire import Message, join
 
 from toolcarry import NO_LIMIT
-from toolcarry.body import decode_messages
+from toolcarry._input.document import decode_messages
 from toolcarry.types import ENCODINGS
 
 Both = tuple[ModuleType, ModuleType]

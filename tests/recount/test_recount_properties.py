@@ -16,7 +16,7 @@ from strategies_text import json_values
 from support.examples import examples
 from wire import Message, assistant, join, result, use, user
 
-from toolcarry._pure.clean import without_controls
+from toolcarry._pure.text.sanitize import without_controls
 
 limits = st.sampled_from((0, 1, 7, 80, 500, 1 << 40))
 

@@ -13,7 +13,7 @@ from late_threads import CountingCache
 
 from toolcarry.errors import ConfigError
 from toolcarry.tool_cache import MemoryToolCache, ToolCache, convert_tools
-from toolcarry.tool_cache.shared import SharedToolCache
+from toolcarry.tool_cache.stores import SharedToolCache
 
 
 def tool(name: str, description: str = "") -> dict[str, Any]:

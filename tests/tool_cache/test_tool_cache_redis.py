@@ -19,7 +19,14 @@ from redis_caches import (
 from redis_server import RedisServer
 from tool_workers import tool_workers
 
-from toolcarry.tool_cache.shared import TAG, checksum
+from toolcarry.tool_cache.stores import TAG, checksum
+
+
+@pytest.fixture(autouse=True)
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The machine may be busy: that nobody waits for long is tested elsewhere."""
+    monkeypatch.setattr("toolcarry.tool_cache.cache.MOST_WAIT", 10.0)
+
 
 # Several processes
 

@@ -24,7 +24,7 @@ from hypothesis import strategies as st
 from side_by_side import SCHEMA, SIDE_BY_SIDE
 from strategies_definitions import SERVER_TOOLS, requests, several
 
-from toolcarry.counted import counted
+from toolcarry._util.plural import counted
 from toolcarry.tool_cache import STYLES as STYLES_OF_THE_LIBRARY
 from toolcarry.tool_cache import ToolCache, convert_tools
 

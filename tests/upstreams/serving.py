@@ -21,6 +21,7 @@ def serving(app: Any, *, lifespan: str = "off") -> Iterator[str]:
         ws="none",
         lifespan=lifespan,  # type: ignore[arg-type]
         proxy_headers=False,
+        timeout_keep_alive=75,  # a request must not meet a connection that is just being closed
         timeout_graceful_shutdown=1,
     )
     server = uvicorn.Server(config)

@@ -14,6 +14,8 @@ import orjson
 
 FOLDER: Final = os.path.dirname(__file__)  # noqa: PTH120 - pathlib is slow to import
 """The folder of the tables."""
+VOCABULARIES: Final = os.path.join(FOLDER, "vocabularies")  # noqa: PTH118 - as above
+"""The folder of the packed vocabularies."""
 
 
 @cache

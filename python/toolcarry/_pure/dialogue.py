@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from toolcarry._pure.clean import clean
-from toolcarry._pure.content import TEXTS
-from toolcarry._pure.pair import object_at
-from toolcarry._pure.read import SPEAKERS, read_message, read_spoken
-from toolcarry._pure.said import Said
+from toolcarry._pure.content import spoken_text
+from toolcarry._pure.formats import SPEAKERS, read_message, read_spoken
+from toolcarry._pure.formats.message import Said
+from toolcarry._pure.pairing import object_at
 from toolcarry._pure.session import Places
-from toolcarry.wire import Wire, as_list, as_object
+from toolcarry._pure.text.sanitize import clean
 
 SPACE = " \t\r\n"
 
@@ -34,29 +33,6 @@ def dialogue(messages: Sequence[Any]) -> str:
             turns.append(f"[{speaker}]\n{safe_turn(text)}\n[/{speaker}]")
     turns.reverse()
     return "\n\n".join(turns)
-
-
-def spoken_text(content: object) -> str:
-    """The text of a message: a string, or the text parts of a list."""
-    if isinstance(content, str):
-        return content
-    texts: list[str] = []
-    for item in as_list(content) or ():
-        text = item if isinstance(item, str) else part_text(as_object(item) or {})
-        if text is not None:
-            texts.append(text)
-    return "\n".join(texts)
-
-
-def part_text(part: Wire) -> str | None:
-    """What a part of a message says aloud; ``None`` where it is no text, or a thought."""
-    kind = part.get("type")
-    if (kind is not None and kind not in TEXTS) or part.get("thought") is True:
-        return None
-    text = part.get("text")
-    if text is None and kind == "text":
-        text = part.get("content")  # OpenTelemetry
-    return text if isinstance(text, str) else None
 
 
 def safe_turn(text: str) -> str:

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from toolcarry._pure.carry import DEFAULT_RULE_SET
+from toolcarry._input.document import SKIPPED
+from toolcarry._input.objects import Wire, as_object
 from toolcarry._pure.content import result_text
+from toolcarry._pure.context import DEFAULT_RULE_SET
 from toolcarry._pure.dedupe import Judging
-from toolcarry._pure.entry import Entry
-from toolcarry._pure.pair import Walk
-from toolcarry._pure.read import read_message
-from toolcarry._pure.said import Said
-from toolcarry.body import SKIPPED
+from toolcarry._pure.formats import read_message
+from toolcarry._pure.formats.message import Said
+from toolcarry._pure.pairing import Walk
+from toolcarry._pure.pairing.block import Entry
 from toolcarry.types import Survey, ToolSize
-from toolcarry.wire import Wire, as_object
 
 
 def inspect(messages: Sequence[Any]) -> Survey:

@@ -1,24 +1,34 @@
-"""The reference's kernels, under the names that ``toolcarry._core`` has for them."""
+"""The reference's kernels, under the names that ``toolcarry._core`` has for them.
 
-from toolcarry._pure.body import (
-    carry_body,
-    carry_files,
-    dialogue_body,
-    extract_tool_blocks_body,
-    inspect_body,
-    message_tokens_body,
-    recount_body,
-)
-from toolcarry._pure.carry import (
-    carry,
+Those of bytes decode, and the kernels of objects do the rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from toolcarry._input.archive import check_end, read_file
+from toolcarry._input.document import open_body
+from toolcarry._pure.context import carry, extract_tool_blocks
+from toolcarry._pure.dialogue import dialogue
+from toolcarry._pure.inspect import inspect
+from toolcarry._pure.text_history import RecountCounts, recount
+from toolcarry._pure.tokens.messages import message_tokens
+from toolcarry.errors import InputError, NeedsImport
+from toolcarry.policy import Policy
+from toolcarry.types import Counts, EncodingName, Survey, TextMessage, ToolBlock
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+from toolcarry._pure.context import (
     deduplicate_tools,
     explain,
-    extract_tool_blocks,
     format_tool_context,
 )
-from toolcarry._pure.dialogue import dialogue
-from toolcarry._pure.folding import unfold
-from toolcarry._pure.history import (
+from toolcarry._pure.dedupe.shell import has_side_effects
+from toolcarry._pure.history.hashing import (
     commits_of,
     has_cut_word,
     hash_contents,
@@ -26,15 +36,13 @@ from toolcarry._pure.history import (
     prepare_parts,
     prove_rows,
 )
-from toolcarry._pure.inspect import inspect
-from toolcarry._pure.message_tokens import message_tokens
-from toolcarry._pure.parts import read_lines
-from toolcarry._pure.project.body import project_body
-from toolcarry._pure.project.objects import project
-from toolcarry._pure.recount.job import recount
-from toolcarry._pure.shell import has_side_effects
-from toolcarry._pure.tokens import count_texts, count_tokens, resize_token_memo, truncate_tokens
-from toolcarry._pure.truncate import truncate
+from toolcarry._pure.history.metadata_delta import unfold
+from toolcarry._pure.history.session_lines import read_lines
+from toolcarry._pure.projection import project
+from toolcarry._pure.projection.bytes import project_body
+from toolcarry._pure.text.truncate import truncate
+from toolcarry._pure.tokens.count import count_texts, count_tokens, resize_token_memo
+from toolcarry._pure.tokens.truncate import truncate_tokens
 
 __all__ = [
     "carry",
@@ -70,3 +78,75 @@ __all__ = [
     "truncate_tokens",
     "unfold",
 ]
+
+CarriedBytes = tuple[bytes, Counts, tuple[int, ...]]
+"""A context in UTF-8, the counts, and the numbers of the lines that were come by and hold no object."""
+
+
+def carry_body(body: bytes, summary: str, policy: Policy) -> CarriedBytes:
+    """The context of a conversation in bytes."""
+    given = open_body(body)
+    text, counts = carry(given.messages, summary, policy)
+    return text.encode(), counts, given.skipped_lines
+
+
+def carry_files(
+    paths: Sequence[Path], summary: str, policy: Policy, _threads: int
+) -> list[CarriedBytes | InputError | OSError]:
+    """The context of each file, or why there is none. Python's threads would only wait for one another.
+
+    ``NeedsImport`` stands for a file that has to be imported: ``toolcarry.importing`` puts the context in its place.
+    """
+    found: list[Any] = []
+    for path in paths:
+        body = b""
+        try:
+            check_end(path)
+            body = read_file(path)
+            found.append(carry_body(body, summary, policy))
+        except NeedsImport:
+            is_here_again = path.is_file() or path.is_dir()
+            found.append(NeedsImport(None if is_here_again else body))
+        except (InputError, OSError) as error:
+            found.append(error)
+    return found
+
+
+def dialogue_body(body: bytes) -> str:
+    """What was said in a conversation in bytes."""
+    return dialogue(open_body(body).messages)
+
+
+def extract_tool_blocks_body(body: bytes) -> list[ToolBlock]:
+    """Every block of a conversation in bytes."""
+    return extract_tool_blocks(open_body(body).messages)
+
+
+def inspect_body(body: bytes) -> tuple[Survey, tuple[int, ...]]:
+    """The survey of a conversation in bytes, and the numbers of the lines that hold no object."""
+    given = open_body(body)
+    survey = inspect(given.messages)
+    return survey, given.skipped_lines
+
+
+def message_tokens_body(body: bytes, encoding: EncodingName) -> list[int]:
+    """The tokens of every message of a conversation in bytes."""
+    given = open_body(body)
+    counts = message_tokens(given.messages, encoding)
+    if given.lines is not given.messages or given.lines is None:
+        return counts
+    last = given.lines.last_before(len(given.lines))
+    return [] if last is None else counts[: last + 1]
+
+
+def recount_body(
+    body: bytes,
+    turn_id: str,
+    max_result_length: int,
+    total: int | None,
+    encoding: EncodingName | None,
+) -> tuple[list[TextMessage], RecountCounts, tuple[int, ...]]:
+    """The text history of a conversation in bytes, its counts, and the numbers of the lines that hold no object."""
+    given = open_body(body)
+    found, counts = recount(given.messages, (), turn_id, max_result_length, total, encoding)
+    return found, counts, given.skipped_lines

@@ -20,11 +20,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from toolcarry._pure.clean import clean
+from toolcarry._pure.text.sanitize import clean
+from toolcarry._util.plural import counted
 from toolcarry.cli.exit_codes import EXIT_CODES, FAILED, NOT_FOUND, USAGE, FileError
 from toolcarry.cli.io import STDIN, Output, for_each_name, json_line, reading
 from toolcarry.cli.terminal import LONGEST, Screen, columns, label, one_line, render
-from toolcarry.counted import counted
 from toolcarry.errors import ConfigError, InputError
 
 if TYPE_CHECKING:

@@ -18,11 +18,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Final, Self
 
-from toolcarry._pure.clean import DIRTY
+from toolcarry._input.archive import read_file, unpack
+from toolcarry._pure.text.sanitize import DIRTY
 from toolcarry.cli.exit_codes import FAILED, NOT_FOUND, USAGE, FileError
 from toolcarry.cli.terminal import Screen, is_terminal, label, one_line, write
 from toolcarry.errors import InputError
-from toolcarry.unpack import read_file, unpack
 
 STDIN: Final = "-"
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from toolcarry import recount
+from toolcarry._util.plural import counted
 from toolcarry.cli.exit_codes import FAILED
 from toolcarry.cli.io import Output, for_each, json_line
 from toolcarry.cli.terminal import Screen, label, skipped_note, strict_findings
-from toolcarry.counted import counted
 from toolcarry.policy import NO_LIMIT
-from toolcarry.recount import MAX_RESULT_LENGTH, RecountReport
+from toolcarry.text_history import MAX_RESULT_LENGTH, RecountReport
 from toolcarry.types import EncodingName
 
 

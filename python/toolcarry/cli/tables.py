@@ -10,10 +10,10 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from toolcarry._util.plural import counted
 from toolcarry.cli.terminal import label, one_line
-from toolcarry.counted import counted
-from toolcarry.explain import Fate
-from toolcarry.inspect import Inspection, ToolSize
+from toolcarry.context import Fate, Inspection
+from toolcarry.types import ToolSize
 
 ROW_WIDTH: Final = 150
 """Where there are fewer columns, several files stand below one another instead of in rows."""

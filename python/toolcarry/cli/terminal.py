@@ -14,8 +14,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING, Final, TextIO
 
-from toolcarry._pure.clean import clean_line
-from toolcarry.counted import counted
+from toolcarry._pure.text.sanitize import clean_line
+from toolcarry._util.plural import counted
 from toolcarry.types import Report
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def label(name: str) -> str:
 
 
 def is_terminal(stream: IO[str] | None) -> bool:
-    """Whether someone is looking at ``stream``."""
+    """True if someone is looking at ``stream``."""
     try:
         return stream is not None and stream.isatty()
     except ValueError:  # it is closed
@@ -55,7 +55,7 @@ def is_terminal(stream: IO[str] | None) -> bool:
 
 
 def is_dumb() -> bool:
-    """Whether the terminal only takes text, line by line."""
+    """True if the terminal only takes text, line by line."""
     return os.environ.get("TERM", "").lower() in ("dumb", "unknown")
 
 

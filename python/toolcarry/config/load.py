@@ -22,7 +22,7 @@ from typing import Any, Final
 
 from msgspec import ValidationError, convert, inspect
 
-from toolcarry._pure.clean import clean_line
+from toolcarry._pure.text.sanitize import clean_line
 from toolcarry.config.mask import shown
 from toolcarry.config.schema import (
     KeyPath,

@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 
+from toolcarry._util.file_watch import Watching
 from toolcarry.config.load import Place, find_file, label, load_bytes, read_file
 from toolcarry.config.tables import Config
 from toolcarry.errors import ConfigError
 from toolcarry.redact.logs import get_logger
-from toolcarry.watching import Watching
 
 __all__ = ["ReloadingConfig"]
 

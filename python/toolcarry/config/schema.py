@@ -106,7 +106,7 @@ def keys(kind: inspect.Type | None = None, path: KeyPath = ()) -> Iterator[KeyPa
 
 
 def has_mark(path: KeyPath, mark: str) -> bool:
-    """Whether the kind of value at a path has a mark, as ``is_secret``."""
+    """True if the kind of value at a path has a mark, as ``is_secret``."""
     kind = type_at(path)
     while isinstance(kind, inspect.Metadata):
         if (kind.extra or {}).get(mark):

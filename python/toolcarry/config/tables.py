@@ -15,8 +15,7 @@ from msgspec.structs import force_setattr
 
 from toolcarry.config.mask import hide
 from toolcarry.errors import ConfigError
-from toolcarry.policy import DEFAULT_CONTEXT_CHARS, NO_LIMIT, Policy
-from toolcarry.rules import DEFAULT_RULES
+from toolcarry.policy import DEFAULT_CONTEXT_CHARS, DEFAULT_RULES, NO_LIMIT, Policy
 from toolcarry.types import EncodingName, KeepBlock, KeepText, Kind, Rule
 
 __all__ = [
@@ -431,7 +430,7 @@ class Serve(Table, frozen=True):
 
 
 def is_plain_url(text: str) -> bool:
-    """Whether ``text`` is an HTTP address that holds no secret and nothing that would be lost.
+    """True if ``text`` is an HTTP address that holds no secret and nothing that would be lost.
 
     >>> is_plain_url("https://api.example.com/v1"), is_plain_url("https://me:pass@example.com")
     (True, False)

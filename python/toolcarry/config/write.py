@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from msgspec import to_builtins
 
-from toolcarry._pure.clean import DIRTY
+from toolcarry._pure.text.sanitize import DIRTY
 from toolcarry.config.mask import hide
 from toolcarry.config.schema import KeyPath, has_mark
 from toolcarry.config.tables import Config

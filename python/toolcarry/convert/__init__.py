@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, get_args
 
+from toolcarry._input.objects import Body, Messages, take
 from toolcarry.convert.losses import KINDS, Loss, Losses
-from toolcarry.read import Body, Messages, take
 from toolcarry.types import check_choice
 
 __all__ = ["KINDS", "TARGETS", "Converted", "Loss", "Target", "convert"]

@@ -12,9 +12,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, TypeVar
 
+from toolcarry._input.json import loads_arguments
+from toolcarry._input.objects import Wire, as_list, as_object, first_given, text_or_empty
 from toolcarry._pure.content import part_text, result_text
-from toolcarry._pure.free_ids import FreeIds
-from toolcarry._pure.shapes.responses import ON_SERVER
+from toolcarry._pure.formats.responses import ON_SERVER
+from toolcarry._pure.projection.repair.ids import FreeIds
+from toolcarry._util.plural import counted
 from toolcarry.convert.losses import Losses, listed
 from toolcarry.convert.media import items_of, read_media
 from toolcarry.convert.model import (
@@ -30,9 +33,6 @@ from toolcarry.convert.model import (
     Turn,
 )
 from toolcarry.convert.native import BLOCKS, ON_GEMINI, is_own_call, is_own_result
-from toolcarry.counted import counted
-from toolcarry.decode import loads_arguments
-from toolcarry.wire import Wire, as_list, as_object, first_given, text_or_empty
 
 # https://ai.google.dev/gemini-api/docs/thought-signatures
 UNSIGNED: Final = "skip_thought_signature_validator"
@@ -161,7 +161,7 @@ class Fitting:
                 yield part
 
     def _stays(self, part: Thought | Item) -> bool:
-        """Whether the target takes thinking, or what only its own family knows."""
+        """True if the target takes thinking, or what only its own family knows."""
         if part.family == self._holds.family:
             return True
         if isinstance(part, Item):
@@ -174,7 +174,7 @@ class Fitting:
         return False
 
     def _takes(self, part: Text) -> bool:
-        """Whether the target takes a text: Anthropic and Bedrock refuse those of nothing but spaces."""
+        """True if the target takes a text: Anthropic and Bedrock refuse those of nothing but spaces."""
         if part.text.strip() or self._holds.family not in ("anthropic", "bedrock"):
             return True
         if part.text:
@@ -276,7 +276,7 @@ class Fitting:
 
 
 def is_object(arguments: object) -> bool:
-    """Whether arguments are an object, or the JSON text of one."""
+    """True if arguments are an object, or the JSON text of one."""
     if isinstance(arguments, str):
         given = loads_arguments(arguments)
         return not given or (

@@ -1,4 +1,4 @@
-"""Anthropic Messages: results stand first in the user's message right behind their calls; the system prompt apart."""
+"""Write Anthropic Messages: results come first in the user message after their calls; the system prompt is separate."""
 
 from __future__ import annotations
 

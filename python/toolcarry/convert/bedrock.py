@@ -1,6 +1,6 @@
-"""Bedrock Converse: blocks, results first in the user's message right behind their calls; the system prompt apart.
+"""Write Bedrock Converse: blocks, results first in the user message after their calls; the system prompt is separate.
 
-Bytes are base64, as they are on the wire: boto3 wants them decoded.
+Bytes are base64, as in the HTTP API: boto3 wants them decoded.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
-from toolcarry._pure.project.mend.results import FAILED
+from toolcarry._pure.projection.repair.turns import FAILED
 from toolcarry.convert.adapt import BEDROCK, arguments_of, split_prompt
 from toolcarry.convert.anthropic import add
 from toolcarry.convert.losses import Losses

@@ -1,6 +1,6 @@
-"""Gemini: contents of parts, the responses in one content right behind their calls; the system prompt apart.
+"""Write Gemini contents: the responses are in one content after their calls; the system prompt is separate.
 
-An id stays where there was one, and the order keeps the pairs where there was none.
+An id stays if there was one; without ids, the order keeps the pairs.
 """
 
 from __future__ import annotations
@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from toolcarry._util.plural import counted
 from toolcarry.convert.adapt import UNSIGNED, arguments_of, signature_of, split_prompt
 from toolcarry.convert.losses import Losses
 from toolcarry.convert.model import Call, Media, Orphan, Part, Result, Text, Turn, results_of
 from toolcarry.convert.native import is_own_call, is_own_result, with_id
-from toolcarry.counted import counted
 
 Content = dict[str, Any]
 

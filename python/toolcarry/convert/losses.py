@@ -1,4 +1,4 @@
-"""What a conversion could not take along, or had to change: told, never silent."""
+"""The losses of a conversion: what the target cannot hold, or what was changed for it. Each one is reported."""
 
 from __future__ import annotations
 

@@ -1,12 +1,13 @@
-"""Parts that are no text: read from any shape."""
+"""Media parts of any format: images, documents, audio and video."""
 
 from __future__ import annotations
 
 from base64 import b64encode
 from typing import Final, Literal, TypeAlias
 
+from toolcarry._input.objects import Wire, as_list, as_object, first_given
 from toolcarry._pure.content import part_text
-from toolcarry._pure.media import (
+from toolcarry._pure.content.media import (
     DATA_KEYS,
     MEDIA_TYPE_KEYS,
     UNTYPED_MEDIA,
@@ -14,7 +15,6 @@ from toolcarry._pure.media import (
     first_text,
 )
 from toolcarry.convert.model import Family, Media
-from toolcarry.wire import Wire, as_list, as_object, first_given
 
 Kind: TypeAlias = Literal["image", "document", "audio", "video", "search_result"]
 

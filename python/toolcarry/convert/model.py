@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from toolcarry.wire import Wire
+from toolcarry._input.objects import Wire
 
 Family = Literal["anthropic", "openai", "responses", "ollama", "gemini", "bedrock", ""]
 """Whose part it is; empty where it is of another shape, or of any."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from toolcarry._pure.shapes.responses import ON_CLIENT
+from toolcarry._input.objects import Wire, as_list, as_object, text_or_empty
+from toolcarry._pure.formats.responses import ON_CLIENT
 from toolcarry.convert.model import Family
-from toolcarry.wire import Wire, as_list, as_object, text_or_empty
 
 PARTS: Final = ("input_", "output_", "refusal")
 """How the types of parts begin in a message of Responses."""
@@ -27,7 +27,7 @@ ANSWERS: Final = {
 
 
 def is_own_message(holder: Wire, family: Family) -> bool:
-    """Whether an object is a message as an item of Responses, which has an id and a status of its own."""
+    """True if an object is a message as an item of Responses, which has an id and a status of its own."""
     if family != "responses" or holder.get("type") != "message" or holder.get("role") is None:
         return False
     content = holder.get("content")
@@ -38,7 +38,7 @@ def is_own_message(holder: Wire, family: Family) -> bool:
 
 
 def is_own_call(wire: Wire, family: Family) -> bool:
-    """Whether a call is written as the target writes it: with a name, where calls have one."""
+    """True if a call is written as the target writes it: with a name, where calls have one."""
     kind = text_or_empty(wire.get("type"))
     function = as_object(wire.get("function")) or {}
     given = function.get("arguments")
@@ -62,7 +62,7 @@ def is_own_call(wire: Wire, family: Family) -> bool:
 
 
 def is_own_result(wire: Wire, family: Family) -> bool:
-    """Whether a result is written as the target writes it."""
+    """True if a result is written as the target writes it."""
     kind, content = text_or_empty(wire.get("type")), wire.get("content")
     if family == "responses":
         return kind.endswith(("_call_output", "tool_search_output"))
@@ -92,6 +92,6 @@ def with_id(wire: Wire, key: str, call_id: str) -> dict[str, Any]:
 
 
 def are_texts(content: object) -> bool:
-    """Whether content is a list of texts and of nothing else."""
+    """True if content is a list of texts and of nothing else."""
     parts = [as_object(part) for part in as_list(content) or ()]
     return bool(parts) and all(part is not None and part.get("type") == "text" for part in parts)

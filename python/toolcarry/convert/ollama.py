@@ -1,7 +1,7 @@
-"""Ollama: arguments are objects, results name their tool, and the order keeps the pairs.
+"""Write Ollama messages: arguments are objects, results name their tool, and the order keeps the pairs.
 
-Where the order can't, at an open call, a second result and a result without call, the ids stand in the members that
-the server takes for them.
+At an open call, a second result or a result without a call the order can't: there the ids are in the fields that the
+server accepts for them.
 """
 
 from __future__ import annotations

@@ -1,16 +1,16 @@
-"""OpenAI Chat: calls stand in the assistant's message, and each result is a message of its own right behind it."""
+"""Write OpenAI Chat: calls are in the assistant message, and each result is a message of its own after it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from toolcarry._input.json import compact_json
 from toolcarry.convert.adapt import arguments_of
 from toolcarry.convert.losses import Losses
 from toolcarry.convert.media import data_url, file_name
 from toolcarry.convert.model import Call, Media, Orphan, Part, Text, Thought, Turn, results_of
 from toolcarry.convert.native import is_own_call, is_own_result
-from toolcarry.decode import compact_json
 
 Message = dict[str, Any]
 

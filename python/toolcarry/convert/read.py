@@ -10,15 +10,18 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from toolcarry._pure.dialogue import part_text, spoken_text
-from toolcarry._pure.entry import Entry
-from toolcarry._pure.pair import Walk, object_at
-from toolcarry._pure.read import SPEAKERS
-from toolcarry._pure.said import Said
+from toolcarry._input.document import LISTS, is_message, messages_of, open_body
+from toolcarry._input.json import loads
+from toolcarry._input.objects import MAX_DEPTH, Wire, as_list, as_object, plain, text_or_empty
+from toolcarry._pure.content import spoken_part, spoken_text
+from toolcarry._pure.formats import SPEAKERS
+from toolcarry._pure.formats.anthropic import CALLS
+from toolcarry._pure.formats.message import Said
+from toolcarry._pure.formats.responses import NO_CALLS, ON_SERVER
+from toolcarry._pure.pairing import Walk, object_at
+from toolcarry._pure.pairing.block import Entry
 from toolcarry._pure.session import Places
-from toolcarry._pure.shapes.anthropic import CALLS
-from toolcarry._pure.shapes.responses import NO_CALLS, ON_SERVER
-from toolcarry.body import LISTS, is_message, messages_of, open_body
+from toolcarry._util.plural import counted
 from toolcarry.convert.losses import Losses, listed
 from toolcarry.convert.media import read_image, read_media
 from toolcarry.convert.model import (
@@ -35,12 +38,9 @@ from toolcarry.convert.model import (
     Turn,
 )
 from toolcarry.convert.native import ON_GEMINI, is_own_message, is_own_result
-from toolcarry.counted import counted
-from toolcarry.decode import loads
 from toolcarry.errors import InputError, NeedsImport
 from toolcarry.importing.messages import Import
 from toolcarry.importing.read import read_message, read_result, read_spoken
-from toolcarry.wire import MAX_DEPTH, Wire, as_list, as_object, plain, text_or_empty
 
 ROLES: Final[dict[str, Role]] = {
     "system": "system",
@@ -136,7 +136,7 @@ def read_part(item: object, position: int) -> Text | Thought | Media | None:
     part = as_object(item)
     if part is None:
         return None
-    text = part_text(part)
+    text = spoken_part(part)
     if text is None and part.get("type") == "refusal":
         text = part.get("refusal")
     if isinstance(text, str):
@@ -161,7 +161,7 @@ def read_thought(part: Wire, position: int) -> Thought | None:
 
 
 def is_said_elsewhere(item: object) -> bool:
-    """Whether a part only repeats one of the message's calls."""
+    """True if a part only repeats one of the message's calls."""
     part = as_object(item)
     return part is not None and text_or_empty(part.get("type")) in CALLS_ELSEWHERE
 
@@ -230,7 +230,7 @@ def system_prompt(document: bytes) -> str:
 
 
 def is_single(document: dict[str, Any]) -> bool:
-    """Whether a document is one message by itself."""
+    """True if a document is one message by itself."""
     return messages_of(document) is None and (
         is_message(document) or not isinstance(document.get("input"), str)
     )
@@ -373,7 +373,7 @@ class Fields:
         self._names |= lost
 
     def _goes_on(self, holder: Wire) -> bool:
-        """Whether an object goes on as it stands: an item of Responses, or what is of the target's own shape."""
+        """True if an object goes on as it stands: an item of Responses, or what is of the target's own shape."""
         is_own = is_own_message(holder, self._family) or is_own_result(holder, self._family)
         return is_own or is_responses_item(holder)
 
@@ -393,7 +393,7 @@ class Fields:
 
 
 def is_responses_item(wire: Wire) -> bool:
-    """Whether an object is an item of Responses: its members are its own."""
+    """True if an object is an item of Responses: its members are its own."""
     kind = text_or_empty(wire.get("type"))
     return wire.get("role") is None and kind.endswith(("_call", "_output", "reasoning"))
 
@@ -438,7 +438,7 @@ class Reader:
         self._family = family
         self._losses = losses
         self._is_open = False
-        """Whether what the same side says next belongs to the last turn."""
+        """True if what the same side says next belongs to the last turn."""
         self._message_id = ""
         """Of the last message that names itself: Claude Code splits one over several records."""
         self._position = 0
@@ -525,7 +525,7 @@ class Reader:
             self._add("assistant", self.pairs.call_of(entry))
 
     def _stays(self, entry: Entry) -> bool:
-        """Whether a call ran on the target's own server, and stands in one message with its only result."""
+        """True if a call ran on the target's own server, and stands in one message with its only result."""
         call, result = entry.call, entry.result
         if call is None or result is None or id(result) not in self._results:
             return False

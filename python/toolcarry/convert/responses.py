@@ -1,4 +1,4 @@
-"""OpenAI Responses: everything is an item, calls and their outputs too; the system prompt is ``instructions``."""
+"""Write OpenAI Responses: everything is an item, calls and outputs too; the system prompt is ``instructions``."""
 
 from __future__ import annotations
 

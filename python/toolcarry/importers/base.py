@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
-from toolcarry._pure.said import ToolCall, ToolResult
-from toolcarry.wire import Wire
+from toolcarry._input.objects import Wire
+from toolcarry._pure.formats.message import ToolCall, ToolResult
 
 __all__ = ["Imported", "Importer", "ToolCall", "ToolResult"]
 

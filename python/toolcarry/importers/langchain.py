@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from toolcarry._pure.said import Said
-from toolcarry._pure.shapes import anthropic, chat
+from toolcarry._input.objects import Wire, as_list, as_object, text_or_empty
+from toolcarry._pure.formats import anthropic, chat
+from toolcarry._pure.formats.message import Said
 from toolcarry.importers.base import Imported, ToolCall, ToolResult
-from toolcarry.wire import Wire, as_list, as_object, text_or_empty
 
 NAME = "langchain"
 KINDS = frozenset(("ai", "human", "tool", "system", "function", "chat", "AIMessageChunk"))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from toolcarry._input.objects import Wire, as_object, first_given, text_or_empty
 from toolcarry.importers.base import Imported, ToolCall, ToolResult
-from toolcarry.wire import Wire, as_object, first_given, text_or_empty
 
 NAME = "openhands"
 ACTION = "ActionEvent"

@@ -4,8 +4,8 @@ steps, each a command and what was observed.
 
 from __future__ import annotations
 
+from toolcarry._input.objects import Wire, as_list, text_or_empty
 from toolcarry.importers.base import Imported, ToolCall, ToolResult
-from toolcarry.wire import Wire, as_list, text_or_empty
 
 NAME = "swe-agent"
 SHELL = "bash"

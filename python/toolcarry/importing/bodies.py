@@ -5,8 +5,8 @@ from __future__ import annotations
 import codecs
 from typing import Any
 
-from toolcarry.body import loads_line, messages_of, open_body
-from toolcarry.encode import dump
+from toolcarry._input.document import loads_line, messages_of, open_body
+from toolcarry._input.json import dump
 from toolcarry.importing.messages import Import
 
 __all__ = ["import_body", "import_line"]

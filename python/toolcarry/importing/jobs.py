@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from toolcarry._pure import parts
-from toolcarry._pure.carry import to_entry
-from toolcarry._pure.entry import Entry
+from toolcarry._input.document import loads_line
+from toolcarry._input.objects import Wire, as_object
+from toolcarry._pure.context import to_entry
+from toolcarry._pure.formats.message import Said
+from toolcarry._pure.history import session_lines as parts
+from toolcarry._pure.history.session_lines import LinePart, Part
 from toolcarry._pure.inspect import one_of, record_shape
-from toolcarry._pure.parts import LinePart, Part
-from toolcarry._pure.said import Said
-from toolcarry.body import loads_line
+from toolcarry._pure.pairing.block import Entry
 from toolcarry.errors import NeedsImport
 from toolcarry.importing.messages import Import
 from toolcarry.importing.read import read_message
 from toolcarry.types import ToolBlock
-from toolcarry.wire import Wire, as_object
 
 __all__ = ["entry_of", "format_of", "read_line", "read_parts"]
 

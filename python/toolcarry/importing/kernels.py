@@ -9,21 +9,29 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from toolcarry.decisions import DecisionFields, Decisions, Outcome
+from toolcarry._input.objects import Wire
 from toolcarry.errors import InputError, NeedsImport
 from toolcarry.policy import Policy
-from toolcarry.types import Counts, EncodingName, Survey, TextMessage, ToolBlock
-from toolcarry.wire import Wire
+from toolcarry.types import (
+    Counts,
+    DecisionFields,
+    Decisions,
+    EncodingName,
+    Outcome,
+    Survey,
+    TextMessage,
+    ToolBlock,
+)
 
 if TYPE_CHECKING:
     from types import ModuleType
 
-    from toolcarry._pure.body import CarriedBytes
-    from toolcarry._pure.carry import Rules
-    from toolcarry._pure.parts import LinePart
-    from toolcarry._pure.project.blocks import Known
-    from toolcarry._pure.project.body import ProjectedBytes
-    from toolcarry._pure.recount.job import RecountCounts
+    from toolcarry._pure.context import Rules
+    from toolcarry._pure.history.session_lines import LinePart
+    from toolcarry._pure.kernels import CarriedBytes
+    from toolcarry._pure.projection.blocks import Known
+    from toolcarry._pure.projection.bytes import ProjectedBytes
+    from toolcarry._pure.text_history import RecountCounts
     from toolcarry.importing.messages import Import
 
 __all__ = ["ImportingKernels"]
@@ -81,7 +89,7 @@ class ImportingKernels:
     def _carry_file(
         self, path: Path, asked: NeedsImport, summary: str, policy: Policy
     ) -> CarriedBytes | InputError | OSError:
-        from toolcarry.unpack import read_file
+        from toolcarry._input.archive import read_file
 
         try:
             body = read_file(path) if asked.body is None else asked.body
@@ -123,7 +131,7 @@ class ImportingKernels:
         try:
             return self._kernels.extract_tool_blocks_body(body)
         except NeedsImport:
-            from toolcarry.body import open_body
+            from toolcarry._input.document import open_body
 
             return self.extract_tool_blocks(list(open_body(body).messages))
 
@@ -153,7 +161,7 @@ class ImportingKernels:
         try:
             return self._kernels.inspect_body(body)
         except NeedsImport:
-            from toolcarry.body import open_body
+            from toolcarry._input.document import open_body
             from toolcarry.importing.jobs import format_of
 
             survey, skipped = self._kernels.inspect_body(import_all(body, new_import()))

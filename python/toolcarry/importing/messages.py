@@ -6,16 +6,16 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any, Final, TypeVar
 
-from toolcarry._pure.entry import Entry
-from toolcarry._pure.foreign import KEYS, KINDS
-from toolcarry._pure.read import read_call, read_message, read_result
-from toolcarry._pure.said import Said, ToolCall, ToolResult
-from toolcarry._pure.shapes.anthropic import CALLS
+from toolcarry._input.objects import Wire, as_list, as_object, text_or_empty
+from toolcarry._pure.formats import read_call, read_message, read_result
+from toolcarry._pure.formats.anthropic import CALLS
+from toolcarry._pure.formats.foreign import KEYS, KINDS
+from toolcarry._pure.formats.message import Said, ToolCall, ToolResult
+from toolcarry._pure.pairing.block import Entry
 from toolcarry.errors import NeedsImport
 from toolcarry.importers import IMPORTERS
 from toolcarry.importers.base import Imported
 from toolcarry.types import ToolBlock
-from toolcarry.wire import Wire, as_list, as_object, text_or_empty
 
 T = TypeVar("T", bound=Wire)
 

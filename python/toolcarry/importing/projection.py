@@ -11,18 +11,17 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from toolcarry._pure.project.blocks import Known
-from toolcarry._pure.project.body import ProjectedBytes, open_request, untouched
-from toolcarry._pure.project.drafts import Changed, Draft, Kept, build
-from toolcarry._pure.project.mend import shapes_of
-from toolcarry._pure.project.plan import plan
-from toolcarry._pure.project.request import THOUGHTS
-from toolcarry._pure.project.sizes import text_bytes
-from toolcarry.decisions import DecisionFields, Decisions, Outcome
+from toolcarry._input.objects import Wire, as_list, as_object
+from toolcarry._pure.projection.blocks import Known
+from toolcarry._pure.projection.bytes import ProjectedBytes, open_request, untouched
+from toolcarry._pure.projection.edits import Changed, Draft, Kept, build
+from toolcarry._pure.projection.plan import plan, text_bytes
+from toolcarry._pure.projection.repair import shapes_of
+from toolcarry._pure.projection.window import THOUGHTS
 from toolcarry.importing.messages import Import
 from toolcarry.importing.read import read_message
 from toolcarry.policy import Policy
-from toolcarry.wire import Wire, as_list, as_object
+from toolcarry.types import DecisionFields, Decisions, Outcome
 
 __all__ = ["project", "project_body"]
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from toolcarry._pure import read
-from toolcarry._pure.said import Said, Spoken, ToolCall, ToolResult
-from toolcarry._pure.shapes import chat
+from toolcarry._input.objects import Wire
+from toolcarry._pure import formats as read
+from toolcarry._pure.formats import chat
+from toolcarry._pure.formats.message import Said, Spoken, ToolCall, ToolResult
 from toolcarry.errors import NeedsImport
 from toolcarry.importers import IMPORTERS
 from toolcarry.importing.messages import Import, find, read_foreign
-from toolcarry.wire import Wire
 
 __all__ = ["read_call", "read_message", "read_result", "read_spoken"]
 

@@ -41,7 +41,7 @@ SIGNATURES: Final = frozenset(
 
 
 def is_model_path(path: str) -> bool:
-    """Whether requests to a path hold a conversation, at whatever place the API is mounted.
+    """True if requests to a path hold a conversation, at whatever place the API is mounted.
 
     >>> [is_model_path(path) for path in ("/v1/messages", "/openai/v1/chat/completions", "/v1/models")]
     [True, True, False]

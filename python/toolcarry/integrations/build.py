@@ -15,8 +15,8 @@ from toolcarry.integrations.pipeline import RequestPipeline
 from toolcarry.redact import RedactionRule, Redactor
 from toolcarry.summarize import ExtractiveSummarizer, LiteLLMSummarizer, Summarizer
 from toolcarry.switch import MemorySessions, Sessions, SummarizeTransformer
-from toolcarry.tool_cache import MemoryToolCache, ToolCache
-from toolcarry.tool_cache.memory import ToolStore
+from toolcarry.tool_cache import MemoryToolCache, RedisToolCache, ToolCache
+from toolcarry.tool_cache.stores import ToolStore
 
 __all__ = ["identification_from", "pipeline_from", "sessions_from", "tool_cache_from"]
 
@@ -88,11 +88,9 @@ def tool_cache_from(
     ttl, most = settings.ttl, settings.max_entries
     backend: ToolStore = MemoryToolCache(ttl=ttl, max_entries=most, clock=clock)
     if settings.redis_url:
-        from toolcarry.tool_cache import RedisToolCache  # noqa: PLC0415 - where it is wanted
-
         backend = RedisToolCache(settings.redis_url, ttl=ttl, max_entries=most, clock=clock)
     if settings.path:
-        from toolcarry.tool_cache import SQLiteToolCache  # noqa: PLC0415 - where it is wanted
+        from toolcarry.tool_cache import SQLiteToolCache  # noqa: PLC0415 - imports apsw
 
         backend = SQLiteToolCache(settings.path, ttl=ttl, max_entries=most, clock=clock)
     return ToolCache(backend, when=settings.when, empty_means_absent=settings.empty_means_absent)

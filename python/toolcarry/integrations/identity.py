@@ -17,9 +17,9 @@ from urllib.parse import unquote
 
 import orjson
 
-from toolcarry.decode import loads
+from toolcarry._input.json import loads
+from toolcarry._input.request_fields import RequestFields, read_fields
 from toolcarry.errors import InputError
-from toolcarry.fields import RequestFields, read_fields
 from toolcarry.tool_cache import Style
 
 __all__ = [
@@ -331,7 +331,7 @@ def backend_of(request: RequestView) -> str:
 
 
 def is_side_request(path: str) -> bool:
-    """Whether a request only counts tokens.
+    """True if a request only counts tokens.
 
     >>> is_side_request("/v1/messages/count_tokens"), is_side_request("/v1/messages")
     (True, False)

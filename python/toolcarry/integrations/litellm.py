@@ -156,7 +156,7 @@ def client_of(data: Mapping[str, Any]) -> str:
 
 
 def fell_back(response: Any) -> bool:
-    """Whether another model group answered than the one that was asked."""
+    """True if another model group answered than the one that was asked."""
     hidden = getattr(response, "_hidden_params", None) or {}
     headers = hidden.get("additional_headers") or {} if isinstance(hidden, dict) else {}
     return bool(headers.get("x-litellm-attempted-fallbacks"))

@@ -13,17 +13,16 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Final, Protocol
 
-from toolcarry.decisions import Decisions
+from toolcarry._input.request_fields import RequestFields, read_fields
+from toolcarry._util.ttl_cache import SlidingCache
 from toolcarry.errors import InputError
-from toolcarry.fields import RequestFields, read_fields
 from toolcarry.integrations.identity import ModelRequest, RequestIdentity, opening
 from toolcarry.integrations.tools import give_tools
 from toolcarry.policy import Policy, check_type
-from toolcarry.project import project_body
+from toolcarry.projection import project_body
 from toolcarry.redact.logs import get_logger
-from toolcarry.sliding import SlidingCache
 from toolcarry.tool_cache import ToolCache
-from toolcarry.types import check_limit, check_seconds
+from toolcarry.types import Decisions, check_limit, check_seconds
 
 __all__ = ["Processed", "RequestPipeline", "Transformed", "Transformer"]
 
@@ -46,7 +45,7 @@ class Transformed(Protocol):
 
     @property
     def is_switched(self) -> bool:
-        """Whether it is another one."""
+        """True if the body was changed."""
 
     @property
     def line(self) -> str:
@@ -87,7 +86,7 @@ class Processed:
 
     @property
     def is_to_be_told(self) -> bool:
-        """Whether its success is an answer of the backend's."""
+        """True if a successful response counts as an answer of the backend."""
         return self.identity is not None and not self.identity.is_side_request
 
 
@@ -133,7 +132,7 @@ class RequestPipeline:
 
     @property
     def has_work(self) -> bool:
-        """Whether there is anything that it could do to a request."""
+        """True if there is anything that it could do to a request."""
         parts = (self._tool_cache, self._transformer, self._policy)
         return any(part is not None for part in parts)
 

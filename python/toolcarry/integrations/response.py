@@ -93,7 +93,7 @@ class WatchedResponse:
         return None
 
     def _ends(self, message: Message) -> bool:
-        """Whether an answer is whole and good with this part of its body."""
+        """True if an answer is whole and good with this part of its body."""
         chunk = message.get("body")
         has_more = message.get("more_body", False)
         is_last = not has_more

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from toolcarry.decode import loads_any_depth
-from toolcarry.encode import dump
+from toolcarry._input.json import dump, loads_any_depth
 from toolcarry.errors import InputError
 from toolcarry.integrations.identity import ModelRequest, RequestIdentity
 from toolcarry.tool_cache import ToolCache

@@ -7,8 +7,8 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
+from toolcarry._input.objects import MAX_DEPTH, as_list, as_object
 from toolcarry.errors import RedactionError
-from toolcarry.wire import MAX_DEPTH, as_list, as_object
 
 __all__ = ["redact_messages"]
 

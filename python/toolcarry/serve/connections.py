@@ -1,7 +1,7 @@
-"""The connections to an upstream: that which was used last is used next, and none is asked about while it is idle.
+"""The connections to an upstream: the one used last is used next, and idle ones are never polled.
 
-A pool of httpx's asks the system about each of its idle connections for every request, so that a request is the slower
-the more of them there are. Here each connection has a client of its own, which knows one.
+A pool of httpx polls each idle connection for every request, so that a request is slower the more of them there are.
+Here each connection has a client of its own, which knows one.
 """
 
 from __future__ import annotations

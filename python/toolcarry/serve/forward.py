@@ -267,7 +267,7 @@ class Forward:
 
 
 def is_plain(path: str) -> bool:
-    """Whether a path stays below where it begins; the upstream's key must not open what is beside it.
+    """True if a path stays below where it begins; the upstream's key must not open what is beside it.
 
     >>> is_plain("/v1/files/../../admin")
     False

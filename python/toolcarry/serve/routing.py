@@ -258,7 +258,7 @@ async def small_body(request: Request) -> bytes:
 
 
 def is_local(scope: Scope) -> bool:
-    """Whether a request was made on this machine, and by itself.
+    """True if a request was made on this machine, and by itself.
 
     >>> is_local({"client": ("127.0.0.1", 5), "headers": []})
     True

@@ -11,8 +11,8 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
-from toolcarry.counted import counted
-from toolcarry.truncate import truncate
+from toolcarry._util.plural import counted
+from toolcarry.tokens import truncate
 
 __all__ = [
     "Turn",

@@ -11,16 +11,16 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final, NamedTuple, Protocol
 
-from toolcarry._pure.clean import clean_line
+from toolcarry._input.json import loads_arguments
+from toolcarry._input.objects import Wire, as_list, as_object, first_given
 from toolcarry._pure.content import STAND_INS, result_text
-from toolcarry._pure.rules import name_forms
-from toolcarry.decode import loads_arguments
+from toolcarry._pure.dedupe.rules import name_forms
+from toolcarry._pure.text.sanitize import clean_line
 from toolcarry.errors import ConfigError
 from toolcarry.importing.read import read_call, read_result
 from toolcarry.summarize.dialogue import Turn, read_turns, strip_injected
-from toolcarry.truncate import truncate
+from toolcarry.tokens import truncate
 from toolcarry.types import ToolBlock
-from toolcarry.wire import Wire, as_list, as_object, first_given
 
 __all__ = ["ExtractiveSummarizer"]
 

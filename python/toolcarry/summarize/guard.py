@@ -22,7 +22,8 @@ from typing import Any, Final, Generic, Literal, NamedTuple, TypeVar
 
 from cachetools import LRUCache
 
-from toolcarry.counted import counted
+from toolcarry._input.objects import Wire, as_list, as_object
+from toolcarry._util.plural import counted
 from toolcarry.errors import ConfigError, ToolcarryError
 from toolcarry.redact.logs import get_logger
 from toolcarry.summarize.dialogue import (
@@ -36,7 +37,6 @@ from toolcarry.summarize.dialogue import (
 from toolcarry.summarize.prompts import CONVERSATION_SUMMARIZE_SYSTEM, instructions_for
 from toolcarry.summarize.protocol import BlockSummarizer, Summarizer, coroutine_of, run_summarizer
 from toolcarry.types import ToolBlock, check_limit
-from toolcarry.wire import Wire, as_list, as_object
 
 __all__ = ["Summaries", "Summary"]
 
@@ -217,7 +217,7 @@ def check_answer(answer: object) -> str:
 
 
 def is_lasting(error: BaseException) -> bool:
-    """Whether the same call would fail again: by the status of the answer, else by the kind of the error.
+    """True if the same call would fail again: by the status of the answer, else by the kind of the error.
 
     >>> is_lasting(TypeError("takes 1 argument")), is_lasting(ConnectionResetError())
     (True, False)

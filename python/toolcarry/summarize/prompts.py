@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from toolcarry.counted import counted
+from toolcarry._util.plural import counted
 
 __all__ = ["CONVERSATION_SUMMARIZE_SYSTEM", "TOOL_SUMMARIZE_SYSTEM", "instructions_for"]
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
-from toolcarry.decode import loads, loads_any_depth
-from toolcarry.encode import dump
+from toolcarry._input.json import dump, loads, loads_any_depth
+from toolcarry._input.objects import as_list, as_object
+from toolcarry._input.request_fields import RequestFields, read_fields
 from toolcarry.errors import InputError
-from toolcarry.fields import RequestFields, read_fields
 from toolcarry.switch.types import Switched, SwitchedBody
-from toolcarry.wire import as_list, as_object
 
 __all__ = ["Request", "open_request"]
 
@@ -51,7 +50,7 @@ def open_request(body: bytes, fields: RequestFields | None = None) -> Request:
 
 
 def refuses_thinking(document: dict[str, Any]) -> bool:
-    """Whether Anthropic would refuse to think on: the turn with the open calls has to begin with a thought of its own.
+    """True if Anthropic would refuse to continue thinking: the turn with the open calls has to begin with a thought of its own.
 
     The turn goes back to the user's words. What another backend thought there means nothing to it, and was taken out.
     """
@@ -72,7 +71,7 @@ def refuses_thinking(document: dict[str, Any]) -> bool:
 
 
 def has_results(message: Any) -> bool:
-    """Whether a message brings what tools gave."""
+    """True if a message brings what tools gave."""
     blocks = as_list(message.get("content")) or ()
     return any((as_object(block) or {}).get("type") == "tool_result" for block in blocks)
 

@@ -8,14 +8,14 @@ from dataclasses import replace
 from itertools import islice
 from typing import Any, Final, NamedTuple
 
-from toolcarry.sliding import SlidingCache
+from toolcarry._input.objects import plain_message
+from toolcarry._util.ttl_cache import SlidingCache
 from toolcarry.switch.branches import RequestLengths
 from toolcarry.switch.fingerprint import Mark
 from toolcarry.switch.portable import portable_message
 from toolcarry.switch.request_view import join_prompts, leading_prompts, role_in
 from toolcarry.switch.sessions import PARTED, Line, Prefix, Session, SessionKey, Sessions
 from toolcarry.switch.types import Reason, Switched, SwitchReport
-from toolcarry.wire import plain_message
 
 __all__ = ["NEW_BEGINNINGS", "Conversations", "RoutedRequest", "untouched", "with_beginning"]
 
@@ -77,7 +77,7 @@ def find_known(line: Line, backend: str, first: Mark, rest: Iterator[Mark]) -> K
 
 
 def must_record(session: Session, line: Line, backend: str) -> bool:
-    """Whether it tells something that this backend was asked.
+    """True if the session must record that this backend was asked.
 
     Where it has answered the line already, that is what is known anyway, as long as its answer can't be taken for that
     of another line, and the line is not soon the one that was used longest ago.
@@ -112,7 +112,7 @@ def reason_for(session: Session, line: Line, asked: RoutedRequest, known: Known 
 
 
 def holds_own(messages: Sequence[Any]) -> bool:
-    """Whether anything of what models said is understood by their backends alone."""
+    """True if anything of what models said is understood by their backends alone."""
     plain = (plain_message(message, position) for position, message in enumerate(messages))
     said = (message for message in plain if role_in(message) in ("assistant", None))
     return any(portable_message(message) is not message for message in said)
@@ -137,7 +137,7 @@ class Conversations:
 
     @property
     def is_waiting(self) -> bool:
-        """Whether each call here waits for a disk or a network."""
+        """True if each call here waits for a disk or a network."""
         return self._sessions.is_waiting
 
     def ask(

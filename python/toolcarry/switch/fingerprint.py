@@ -10,11 +10,11 @@ import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from toolcarry.encode import dump
+from toolcarry._input.json import dump
+from toolcarry._input.objects import Wire, as_list, as_object, plain_message
 from toolcarry.summarize import strip_injected
 from toolcarry.switch.portable import portable_message
 from toolcarry.switch.request_view import role_in
-from toolcarry.wire import Wire, as_list, as_object, plain_message
 
 __all__ = ["Mark", "marks"]
 

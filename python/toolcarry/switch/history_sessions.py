@@ -15,9 +15,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Final
 
-from toolcarry.breaker import Breaker
-from toolcarry.decode import loads
-from toolcarry.encode import dump
+from toolcarry._input.json import dump, loads
+from toolcarry._util.circuit_breaker import Breaker
 from toolcarry.errors import InputError, StoreError
 from toolcarry.redact.logs import get_logger
 from toolcarry.switch.sessions import Line, MemorySessions, Prefix, Session, SessionKey

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from toolcarry._pure.shapes.responses import ON_SERVER
+from toolcarry._input.objects import Wire, as_list, as_object, text_or_empty
+from toolcarry._pure.formats.responses import ON_SERVER
 from toolcarry.convert.read import ITEMS, ROLES, read_thought
-from toolcarry.wire import Wire, as_list, as_object, text_or_empty
 
 __all__ = ["is_of_server", "portable_message", "portable_part", "server_parts"]
 
@@ -98,7 +98,7 @@ def is_thought(part: Wire) -> bool:
 
 
 def is_of_server(part: Wire) -> bool:
-    """Whether a part or an item is a call that the provider answers itself, or what that gave."""
+    """True if a part or an item is a call that the provider answers itself, or what that gave."""
     kind = text_or_empty(part.get("type"))
     is_result = kind.endswith("_tool_result")
     return is_result or kind in SERVER_CALLS or kind in ON_SERVER

@@ -10,14 +10,14 @@ from collections.abc import Sequence
 from itertools import groupby, takewhile
 from typing import Any, Final, Literal, NamedTuple
 
-from toolcarry._pure.said import Said
+from toolcarry._input.objects import Wire, as_list, as_object, text_or_empty
+from toolcarry._pure.formats.message import Said
+from toolcarry.context import is_result_part
 from toolcarry.convert.model import Role, Text
 from toolcarry.convert.read import ROLES, content_of, read_part, role_of
 from toolcarry.importing.read import read_message
-from toolcarry.prepend import is_result_part
 from toolcarry.summarize import strip_injected
 from toolcarry.switch.portable import is_of_server, portable_part
-from toolcarry.wire import Wire, as_list, as_object, text_or_empty
 
 __all__ = [
     "Entry",
@@ -82,7 +82,7 @@ def role_in(message: Wire) -> Role | None:
 
 
 def is_said(item: object) -> bool:
-    """Whether a part of a user's message is theirs: not a result, and not what their client put in."""
+    """True if a part of a user's message is theirs: not a result, and not what their client put in."""
     if is_result_part(item) or portable_part(item) is None:
         return False
     part = read_part(item, 0)

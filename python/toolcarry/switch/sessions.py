@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Final, NamedTuple, Protocol
 
-from toolcarry.sliding import SlidingCache, both_limits
+from toolcarry._util.ttl_cache import SlidingCache, both_limits
 
 __all__ = ["Line", "MemorySessions", "Prefix", "Session", "SessionKey", "Sessions"]
 
@@ -41,7 +41,7 @@ class Prefix:
     messages: bytes
 
     def is_for(self, other: Prefix) -> bool:
-        """Whether both stand for the same messages at the same backend."""
+        """True if both stand for the same messages at the same backend."""
         return (self.backend, self.count, self.digest) == (other.backend, other.count, other.digest)
 
 
@@ -59,7 +59,7 @@ class Line:
 
     @property
     def is_answered(self) -> bool:
-        """Whether a backend answered, and none was asked since then."""
+        """True if a backend answered, and none was asked since then."""
         return bool(self.backend) and not self.asked
 
     def with_prefix(self, prefix: Prefix) -> Line:

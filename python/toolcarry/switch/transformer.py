@@ -8,12 +8,11 @@ from collections import Counter
 from collections.abc import Callable
 from typing import NamedTuple, ParamSpec, TypeVar
 
-from toolcarry.decode import loads
-from toolcarry.encode import dump
+from toolcarry._input.json import dump, loads
+from toolcarry._input.objects import Messages, plain_message
+from toolcarry._input.request_fields import RequestFields
 from toolcarry.errors import InputError, RedactionError
-from toolcarry.fields import RequestFields
 from toolcarry.policy import Policy, check_type
-from toolcarry.read import Messages
 from toolcarry.redact.logs import get_logger
 from toolcarry.summarize import ExtractiveSummarizer, Summaries, Summarizer, Summary
 from toolcarry.switch.body import open_request
@@ -30,7 +29,6 @@ from toolcarry.switch.pending_answers import PendingAnswers
 from toolcarry.switch.request_view import leading_prompts, read_entry
 from toolcarry.switch.sessions import MemorySessions, Prefix, SessionKey, Sessions
 from toolcarry.switch.types import Reason, Switched, SwitchedBody, SwitchReport
-from toolcarry.wire import plain_message
 
 __all__ = ["SummarizeTransformer"]
 

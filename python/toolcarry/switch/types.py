@@ -33,12 +33,12 @@ class SwitchReport:
 
     @property
     def is_switched(self) -> bool:
-        """Whether the request is another than the client's."""
+        """True if the request differs from the client's."""
         return self.reason in ("switched", "resumed", "rewritten")
 
     @property
     def is_sticky(self) -> bool:
-        """Whether what was sent before for the beginning stands there again, byte for byte."""
+        """True if what was sent before for the beginning stands there again, byte for byte."""
         return self.reason == "resumed"
 
     def to_dict(self) -> dict[str, Any]:
@@ -75,7 +75,7 @@ class Switched:
 
     @property
     def is_switched(self) -> bool:
-        """Whether the messages are others than the client's."""
+        """True if the messages differ from the client's."""
         return self.report.is_switched
 
 
@@ -95,5 +95,5 @@ class SwitchedBody:
 
     @property
     def is_switched(self) -> bool:
-        """Whether the body is another than the client's."""
+        """True if the body differs from the client's."""
         return self.report.is_switched

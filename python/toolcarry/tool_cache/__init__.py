@@ -1,31 +1,27 @@
-"""Tool definitions, kept for the requests that come without them.
+"""The tool cache: tool definitions of earlier requests, for requests that come without.
 
-Some clients send ``tools`` with the first request of a conversation alone. ``ToolCache`` keeps what a request brings
-(``definitions``, read by ``styles``) for its model and its scope, and gives it back to those that bring none: from memory,
-and from what several processes share (``shared``: Redis) or what outlives them (a file). The stores are imported when they
-are asked for.
+Some clients send ``tools`` with the first request of a conversation only. ``ToolCache`` keeps them for their model and
+scope, and returns them for requests without tools: from memory, and from a store that several processes share (Redis) or
+that outlives them (a file).
 """
 
 from typing import TYPE_CHECKING
 
 from toolcarry.tool_cache.cache import ToolCache, ToolResolution, cache_key
-from toolcarry.tool_cache.definitions import convert_tools
-from toolcarry.tool_cache.memory import MemoryToolCache
-from toolcarry.tool_cache.styles import STYLES, Style
+from toolcarry.tool_cache.definitions import STYLES, Style, convert_tools
+from toolcarry.tool_cache.stores import MemoryToolCache, RedisToolCache
 
 if TYPE_CHECKING:
-    from toolcarry.tool_cache.redis import RedisToolCache
     from toolcarry.tool_cache.sqlite import SQLiteToolCache
 else:
-    LATE = {"RedisToolCache": "redis", "SQLiteToolCache": "sqlite"}
 
     def __getattr__(name: str) -> object:
-        """A store that needs more than memory, when it is asked for."""
-        if name not in LATE:
+        """Import the store in a file when it is used."""
+        if name != "SQLiteToolCache":
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        from importlib import import_module  # noqa: PLC0415 - seldom wanted
+        from toolcarry.tool_cache.sqlite import SQLiteToolCache  # noqa: PLC0415 - imports apsw
 
-        return getattr(import_module(f"toolcarry.tool_cache.{LATE[name]}"), name)
+        return SQLiteToolCache
 
 
 __all__ = [

@@ -1,4 +1,4 @@
-"""``ToolCache``: the tools of a request, or, where it has none, those that came before."""
+"""``ToolCache``: the tools of a request, or, if it has none, those of an earlier request."""
 
 from __future__ import annotations
 
@@ -7,20 +7,64 @@ import os
 import threading
 import time
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, Final, Literal, TypeAlias, get_args
 
-from toolcarry.decode import loads_any_depth
-from toolcarry.read import Messages
+from toolcarry._input.json import dump, loads_any_depth
+from toolcarry._input.objects import Messages, as_object
+from toolcarry._pure.formats.message import Said
+from toolcarry.errors import InputError
+from toolcarry.importing.read import read_message
 from toolcarry.redact.logs import get_logger
-from toolcarry.tool_cache.definitions import EMPTY, read_definitions
-from toolcarry.tool_cache.memory import MemoryToolCache, ToolKey, ToolStore
-from toolcarry.tool_cache.request import Tools, as_bytes, holds_calls, refuses_tools
-from toolcarry.tool_cache.styles import STYLES, Style
+from toolcarry.tool_cache.definitions import EMPTY, STYLES, Style, read_definitions
+from toolcarry.tool_cache.stores import MemoryToolCache, ToolKey, ToolStore
 from toolcarry.types import check_choice
 
-__all__ = ["ToolCache", "ToolResolution", "When", "cache_key"]
+__all__ = ["ToolCache", "ToolResolution", "cache_key"]
+
+Tools: TypeAlias = Sequence[Mapping[str, Any]] | bytes
+
+LONG: Final = 64
+"""Bytes of a list that is not empty, whatever white space is in it."""
+
+
+def as_bytes(tools: Tools) -> bytes | None:
+    """Tools as a JSON array; ``None`` for null. Raises ``InputError`` for what can't be written."""
+    if not isinstance(tools, bytes):
+        if not isinstance(tools, (list, tuple)):
+            raise InputError("tools are no list", None)
+        return dump([as_object(tool) or tool for tool in tools])
+    data = tools.strip()
+    if len(data) < LONG and data[:1] == b"[" and not data[1:].strip(b"] \t\r\n"):
+        return EMPTY
+    return None if data == b"null" else data
+
+
+def refuses_tools(tool_choice: object) -> bool:
+    """True if a request says that no tool may be called.
+
+    >>> [refuses_tools(choice) for choice in ("none", {"type": "none"}, "auto", None)]
+    [True, True, False, False]
+    """
+    held = as_object(tool_choice)
+    return tool_choice == "none" or (held is not None and held.get("type") == "none")
+
+
+def holds_calls(messages: Messages | None) -> bool:
+    """True if messages hold a call or a result. They are looked at from the last one on."""
+    try:
+        for message in reversed(messages or ()):
+            wire = as_object(message)
+            if wire is not None:
+                said = Said()
+                read_message(wire, wire.get("role"), said)
+                if said.calls or said.results:
+                    return True
+    except (InputError, TypeError, RecursionError):  # what is no message holds none
+        return False
+    return False
+
 
 When: TypeAlias = Literal["always", "tool_conversation", "never"]
 Source: TypeAlias = Literal["request", "cache", "none"]

@@ -1,21 +1,252 @@
-"""The definitions of a request: read one by one, kept as they came, and written in another style when one asks."""
+"""Tool definitions in each provider's style: read one by one, stored unchanged, and written in another style on request.
+
+All styles have the name, the description and the schema of the arguments; some have ``strict``. What only one provider
+knows stays in its own definition, which comes back unchanged.
+"""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Literal, NamedTuple, TypeAlias, get_args
 
-from toolcarry.counted import counted
-from toolcarry.decode import loads_any_depth
-from toolcarry.encode import dump
+from toolcarry._input.json import dump, loads_any_depth
+from toolcarry._input.objects import as_list, as_object, first_given
+from toolcarry._util.plural import counted
 from toolcarry.errors import InputError
 from toolcarry.redact.logs import get_logger
-from toolcarry.tool_cache.styles import FORMS, STYLES, Form, Function, InvalidToolError, Style
 from toolcarry.types import check_choice, checked_list
-from toolcarry.wire import as_object
 
-__all__ = ["EMPTY", "Definitions", "convert_tools", "read_definitions"]
+__all__ = ["EMPTY", "FORMS", "STYLES", "Definitions", "Style", "convert_tools", "read_definitions"]
+
+COUNTS: Final = frozenset(
+    ("maxItems", "minItems", "maxLength", "minLength", "maxProperties", "minProperties")
+)
+"""What their JSON may write as text, as it does with all large integers."""
+
+
+def as_json_schema(schema: Any) -> Any:
+    """A schema as every provider reads it; what is no schema comes back as it is.
+
+    >>> as_json_schema({"type": "OBJECT", "properties": {"path": {"type": "STRING", "nullable": True}}})
+    {'type': 'object', 'properties': {'path': {'type': ['string', 'null']}}}
+    """
+    held = as_object(schema)
+    if held is None:
+        return schema
+    made: dict[str, Any] = {}
+    for key, value in held.items():
+        named = as_object(value) if key == "properties" else None
+        several = as_list(value) if key == "anyOf" else None
+        if key == "type" and isinstance(value, str):
+            made[key] = value.lower()
+        elif named is not None:
+            made[key] = {name: as_json_schema(inner) for name, inner in named.items()}
+        elif several is not None:
+            made[key] = [as_json_schema(inner) for inner in several]
+        elif key == "items":
+            made[key] = as_json_schema(value)
+        elif key in COUNTS and isinstance(value, str) and value.isdecimal():
+            made[key] = int(value)
+        elif key not in ("nullable", "propertyOrdering"):
+            made[key] = value
+    if held.get("nullable") is True and isinstance(made.get("type"), str):
+        made["type"] = [made["type"], "null"]
+    return made
+
+
+Style: TypeAlias = Literal["openai", "responses", "ollama", "anthropic", "gemini", "mcp"]
+STYLES: Final[tuple[Style, ...]] = get_args(Style)
+
+Tool: TypeAlias = Mapping[str, Any]
+"""A definition as it is written."""
+DECLARATIONS: Final = ("functionDeclarations", "function_declarations")
+
+
+class InvalidToolError(ValueError):
+    """Something that is no definition; the message says why, without a word of its content."""
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """What a definition of a function says to every provider; ``None`` is what it doesn't say."""
+
+    name: str
+    description: str | None = None
+    parameters: Tool | None = None
+    strict: bool | None = None
+
+
+class Form(NamedTuple):
+    """One style: ``read`` gives ``None`` for what the provider alone understands, and raises ``InvalidToolError``.
+
+    ``parts`` takes apart what holds several definitions, and ``joined`` puts parts together again.
+    """
+
+    read: Callable[[Tool], Function | None]
+    write: Callable[[Function], dict[str, Any]]
+    parts: Callable[[Sequence[Any]], Iterable[Any]]
+    joined: Callable[[list[Any]], list[Any]]
+
+
+def checked_function(name: Any, description: Any, parameters: Any, strict: Any = None) -> Function:
+    """A function of these members."""
+    if not isinstance(name, str) or not name.strip():
+        raise InvalidToolError("it has no name")
+    if description is not None and not isinstance(description, str):
+        raise InvalidToolError("its description is no text")
+    schema = None if parameters is None else as_object(parameters)
+    if parameters is not None and schema is None:
+        raise InvalidToolError("the schema of its arguments is no object")
+    return Function(name, description, schema, strict if isinstance(strict, bool) else None)
+
+
+def is_other_type(kind: Any, *own: str) -> bool:
+    """True if a ``type`` says that something is not a function."""
+    if kind is not None and not isinstance(kind, str):
+        raise InvalidToolError("its type is no text")
+    return kind is not None and kind not in own
+
+
+def named_schema(function: Function, schema: str, *, is_needed: bool = False) -> dict[str, Any]:
+    """Name, description, and the schema under the name that it has in a style."""
+    made: dict[str, Any] = {"name": function.name}
+    if function.description is not None:
+        made["description"] = function.description
+    if function.parameters is not None or is_needed:
+        nothing = {"type": "object", "properties": {}}
+        made[schema] = nothing if function.parameters is None else function.parameters
+    return made
+
+
+def with_strict(made: dict[str, Any], function: Function) -> dict[str, Any]:
+    return made if function.strict is None else {**made, "strict": function.strict}
+
+
+# OpenAI's two, and Ollama's
+
+
+def read_chat(tool: Tool) -> Function | None:
+    held = as_object(tool.get("function"))
+    if is_other_type(tool.get("type"), "function"):
+        return None
+    if held is None:
+        raise InvalidToolError("it has no function")
+    return checked_function(
+        held.get("name"), held.get("description"), held.get("parameters"), held.get("strict")
+    )
+
+
+def write_chat(function: Function) -> dict[str, Any]:
+    return {
+        "type": "function",
+        "function": with_strict(named_schema(function, "parameters"), function),
+    }
+
+
+def write_ollama(function: Function) -> dict[str, Any]:
+    return {"type": "function", "function": named_schema(function, "parameters")}
+
+
+def read_responses(tool: Tool) -> Function | None:
+    if is_other_type(tool.get("type"), "function"):
+        return None
+    return checked_function(
+        tool.get("name"), tool.get("description"), tool.get("parameters"), tool.get("strict")
+    )
+
+
+def write_responses(function: Function) -> dict[str, Any]:
+    # Without ``strict``, Responses makes a schema strict, which may refuse it or make optional arguments mandatory; Chat
+    # does not. https://platform.openai.com/docs/guides/function-calling (strict mode)
+    made = {"type": "function", **named_schema(function, "parameters")}
+    return {**made, "strict": bool(function.strict)}
+
+
+# Anthropic and MCP
+
+
+def read_anthropic(tool: Tool) -> Function | None:
+    if is_other_type(tool.get("type"), "custom"):
+        return None
+    return checked_function(
+        tool.get("name"), tool.get("description"), tool.get("input_schema"), tool.get("strict")
+    )
+
+
+def write_anthropic(function: Function) -> dict[str, Any]:
+    return with_strict(named_schema(function, "input_schema", is_needed=True), function)
+
+
+def read_mcp(tool: Tool) -> Function | None:
+    return checked_function(tool.get("name"), tool.get("description"), tool.get("inputSchema"))
+
+
+def write_mcp(function: Function) -> dict[str, Any]:
+    return named_schema(function, "inputSchema", is_needed=True)
+
+
+# Gemini, where one tool holds all functions
+
+
+def read_gemini(tool: Tool) -> Function | None:
+    if "name" not in tool:
+        return None
+    schema = first_given(tool, "parametersJsonSchema", "parameters_json_schema")
+    if schema is None and tool.get("parameters") is not None:
+        schema = as_json_schema(tool["parameters"])
+    return checked_function(tool.get("name"), tool.get("description"), schema)
+
+
+def write_gemini(function: Function) -> dict[str, Any]:
+    return named_schema(function, "parametersJsonSchema")
+
+
+def gemini_parts(tools: Sequence[Any]) -> Iterable[Any]:
+    """The functions and, each by itself, the provider's own tools."""
+    for tool in tools:
+        held = as_object(tool)
+        if held is None or "name" in held:  # a function that stands alone
+            yield tool
+            continue
+        for key, value in held.items():
+            functions = as_list(value) if key in DECLARATIONS else None
+            if functions is None:
+                yield {key: value}
+            else:
+                yield from (declared_function(function) for function in functions)
+
+
+def declared_function(function: Any) -> Any:
+    """A function of Gemini's; one without a name is no tool of the provider's own for that."""
+    held = as_object(function)
+    return function if held is None or "name" in held else {"name": None, **held}
+
+
+def gemini_joined(parts: list[Any]) -> list[Any]:
+    functions = [part for part in parts if "name" in part]
+    own = [part for part in parts if "name" not in part]
+    return [{DECLARATIONS[0]: functions}, *own] if functions else own
+
+
+def same_tools(tools: Sequence[Any]) -> Iterable[Any]:
+    return tools
+
+
+def same_parts(parts: list[Any]) -> list[Any]:
+    return parts
+
+
+FORMS: Final[dict[Style, Form]] = {
+    "openai": Form(read_chat, write_chat, same_tools, same_parts),
+    "responses": Form(read_responses, write_responses, same_tools, same_parts),
+    "ollama": Form(read_chat, write_ollama, same_tools, same_parts),
+    "anthropic": Form(read_anthropic, write_anthropic, same_tools, same_parts),
+    "gemini": Form(read_gemini, write_gemini, gemini_parts, gemini_joined),
+    "mcp": Form(read_mcp, write_mcp, same_tools, same_parts),
+}
+
 
 logger = get_logger("toolcarry.tool_cache")
 
@@ -64,7 +295,7 @@ class Definitions:
         return written
 
     def is_same(self, style: Style, given: bytes) -> bool:
-        """Whether these are what a request has."""
+        """True if these are what a request has."""
         return self.style == style and self.given == given
 
     def size(self) -> int:

@@ -1,4 +1,4 @@
-"""Definitions in a file, which outlive the process."""
+"""Tool definitions in a SQLite file, which outlive the process. Only this store needs apsw."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import Any, Final
 
 import apsw
 
+from toolcarry._util.ttl_cache import STEPS
 from toolcarry.errors import StoreError
-from toolcarry.sliding import STEPS
-from toolcarry.tool_cache.shared import SharedToolCache, StoreUnavailableError
+from toolcarry.tool_cache.stores import SharedToolCache, StoreUnavailableError
 from toolcarry.tract.store import sqlite_guard
 from toolcarry.tract.store.sqlite import create_file
 

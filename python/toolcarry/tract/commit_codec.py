@@ -12,12 +12,12 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from toolcarry._backend import kernels
-from toolcarry._pure.parts import LinePart, result_metadata
-from toolcarry._pure.project.markers import is_marker
-from toolcarry._pure.read import UNKNOWN
-from toolcarry._pure.said import Said, ToolResult
-from toolcarry.decode import loads
+from toolcarry import _backend
+from toolcarry._input.json import loads
+from toolcarry._pure.formats import UNKNOWN
+from toolcarry._pure.formats.message import Said, ToolResult
+from toolcarry._pure.history.session_lines import LinePart, result_metadata
+from toolcarry._pure.projection.marker import is_marker
 from toolcarry.errors import InputError
 from toolcarry.importing.jobs import read_parts
 from toolcarry.importing.read import read_message
@@ -61,14 +61,14 @@ ENDS: Final = 2_000
 
 
 def is_truncated(text: str) -> bool:
-    """Whether a text says that it was cut, or is a marker that stands for a result.
+    """True if a text says that it was cut, or is a marker that stands for a result.
 
     A mark is looked for where cutting leaves one: near the ends, not in the midst of a long text that may be about such marks.
 
     >>> is_truncated("line 1\\n... [truncated]"), is_truncated("3 passed")
     (True, False)
     """
-    if not kernels.has_cut_word(
+    if not _backend.kernels.has_cut_word(
         text, ENDS
     ):  # which takes next to no time, and a marker has one, too
         return False
@@ -91,7 +91,7 @@ def count_truncated(found: Iterable[Draft | CommitInfo]) -> int:
 
 
 def is_flagged(found: Draft | CommitInfo) -> bool:
-    """Whether it is a result whose text says that it was cut."""
+    """True if it is a result whose text says that it was cut."""
     return FLAG in found.metadata
 
 
@@ -203,7 +203,7 @@ def message_drafts(
 def line_drafts(lines: Sequence[bytes], names: Names) -> list[list[Draft] | None]:
     """The commits of each line of a file, as it stands; ``None`` where it holds no object."""
     try:
-        found = kernels.read_lines(list(lines), ENDS)
+        found = _backend.kernels.read_lines(list(lines), ENDS)
     except ValueError as error:
         raise InputError(f"metadata: {error}", None) from None
     return [
@@ -243,7 +243,7 @@ def result_draft(
     """The commit of a tool result that is a text, with what the caller notes beside it."""
     metadata = {**free, **result_metadata(call_id, name, is_error=is_error)}
     flag_truncated(metadata, text)
-    tokens = kernels.count_tokens(text, ENCODING)
+    tokens = _backend.kernels.count_tokens(text, ENCODING)
     return Draft("tool", Kind.RESULT, encode_text(text), metadata, tokens)
 
 

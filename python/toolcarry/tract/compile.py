@@ -12,24 +12,24 @@ from collections import Counter, deque
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
-from toolcarry._backend import kernels
-from toolcarry._pure.parts import Part
-from toolcarry._pure.project.blocks import Known
-from toolcarry._pure.project.markers import name_all
-from toolcarry._pure.project.sites import RESPONSES, response_key, site_at
-from toolcarry.body import loads_line
+from toolcarry import _backend
+from toolcarry._input.document import loads_line
+from toolcarry._input.json import loads
+from toolcarry._input.objects import Wire, as_list, as_object
+from toolcarry._pure.history.session_lines import Part
+from toolcarry._pure.projection.blocks import Known
+from toolcarry._pure.projection.marker import name_all
+from toolcarry._pure.projection.result_slot import RESPONSES, response_key, site_at
+from toolcarry.context import extract_tool_blocks
 from toolcarry.convert import TARGETS, Target, convert
 from toolcarry.convert.read import system_prompt
-from toolcarry.decode import loads
 from toolcarry.importing.jobs import read_parts
-from toolcarry.pair import extract_tool_blocks
 from toolcarry.policy import Policy, check_type
 from toolcarry.tract.commit_codec import arguments_json, decode_text, results_of
 from toolcarry.tract.store.log import Log
 from toolcarry.tract.store.types import CommitInfo, Kind
 from toolcarry.tract.view import NOTHING, View, read_view, sequences
 from toolcarry.types import ToolBlock, check_choice
-from toolcarry.wire import Wire, as_list, as_object
 
 __all__ = ["Style", "compile_messages", "compiled", "own_message", "rebuilt", "with_text"]
 
@@ -42,7 +42,7 @@ def project_with(
 ) -> list[dict[str, Any]]:
     """The projection of messages of whose calls, in their order, this is known beside what they say."""
     check_type("policy", policy, Policy)
-    new, _, _ = kernels.project(messages, policy, None, known)
+    new, _, _ = _backend.kernels.project(messages, policy, None, known)
     return messages if new is None else new
 
 
@@ -156,7 +156,7 @@ class Compiler:
 
     def __init__(self, view: View, log: Log) -> None:
         self.is_mixed = False
-        """Whether there is a message that is not of our own shape, so that it is to be converted."""
+        """True if there is a message that is not of our own shape, so that it is to be converted."""
         self._view = view
         self._log = log
         self.messages: list[dict[str, Any]] = []
@@ -217,7 +217,7 @@ class Compiler:
             self._add(record)
 
     def _is_told(self, commit: CommitInfo) -> bool:
-        """Whether a commit is not shown; where a compaction stands for it, that is shown at the first one."""
+        """True if a commit is not shown; where a compaction stands for it, that is shown at the first one."""
         compaction = self._view.compacted.get(commit.sequence)
         if compaction is not None and compaction.commit_hash not in self._told:
             self._told.add(compaction.commit_hash)
@@ -323,7 +323,7 @@ def removed_parts(record: dict[str, Any], told: list[Part]) -> set[int]:
 
 
 def is_said(item: object) -> bool:
-    """Whether a part is text or a thought, and neither a call nor a result."""
+    """True if a part is text or a thought, and neither a call nor a result."""
     kind = (as_object(item) or {}).get("type")
     return isinstance(item, str) or kind in ("text", "input_text", "output_text", "thinking")
 

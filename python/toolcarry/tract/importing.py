@@ -14,7 +14,9 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Self
 
-from toolcarry.body import loads_line, messages_of, open_body
+from toolcarry._input.archive import read_file
+from toolcarry._input.document import loads_line, messages_of, open_body
+from toolcarry._input.objects import plain_messages
 from toolcarry.errors import InputError
 from toolcarry.tract.commit_codec import (
     Names,
@@ -29,8 +31,6 @@ from toolcarry.tract.store.rows import content_hash
 from toolcarry.tract.store.types import CommitInfo, ImportResult, Kind
 from toolcarry.tract.view import CALLS, RECORDS, SAID
 from toolcarry.types import checked_path
-from toolcarry.unpack import read_file
-from toolcarry.wire import plain_messages
 
 __all__ = ["Progress", "append_messages", "import_file", "read_transcript"]
 
@@ -250,7 +250,7 @@ class ReadAhead:
 
 
 def is_session(data: bytes) -> bool:
-    """Whether the first line is a message, or a record, by itself, so that it is lines for certain."""
+    """True if the first line is a message, or a record, by itself, so that it is lines for certain."""
     record = loads_line(data[: data.find(b"\n") + 1 or len(data)])
     return record is not None and messages_of(record) is None
 

@@ -7,12 +7,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
+from toolcarry._input.objects import plain_messages
 from toolcarry._pure.content import is_stand_in, result_text
-from toolcarry._pure.project.markers import last_reference, name_all
-from toolcarry._pure.said import ToolResult
+from toolcarry._pure.formats.message import ToolResult
+from toolcarry._pure.projection.marker import last_reference, name_all
+from toolcarry.context import extract_tool_blocks
 from toolcarry.errors import InputError, UnknownCommitError
-from toolcarry.pair import extract_tool_blocks
-from toolcarry.resolve import resolve, whole_text
+from toolcarry.projection import resolve, whole_text
 from toolcarry.tract.commit_codec import (
     decode_text,
     dump_message,
@@ -37,7 +38,6 @@ from toolcarry.tract.view import (
     sequences,
 )
 from toolcarry.types import ToolBlock
-from toolcarry.wire import plain_messages
 
 __all__ = [
     "export",
@@ -182,13 +182,13 @@ class StoredResults:
 
 
 def is_placeholder(result: ToolResult) -> bool:
-    """Whether a result says nothing, or says of itself that it is not the whole."""
+    """True if a result says nothing, or says of itself that it is not the whole."""
     text = result_text(result.content)
     return not text or is_stand_in(result.content) or is_truncated(text)
 
 
 def is_whole(text: str) -> bool:
-    """Whether a text says something, and not of itself that it is not all."""
+    """True if a text says something, and not of itself that it is not all."""
     return bool(text) and not is_stand_in(text) and not is_truncated(text)
 
 

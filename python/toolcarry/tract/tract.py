@@ -1,6 +1,7 @@
-"""``Tract``: one conversation of the canonical history, written and read.
+"""``Tract``: one conversation of the canonical history.
 
-Every method that touches the store has an ``a``-prefixed twin, which does the same in a thread.
+Every method that touches the store has an ``a``-prefixed twin, which does the same in a thread. The work is done in
+``query``, ``compile``, ``compaction``, ``importing`` and ``maintenance``.
 """
 
 from __future__ import annotations
@@ -13,11 +14,11 @@ from datetime import datetime
 from types import TracebackType
 from typing import Any, Literal, Self
 
-from toolcarry.counted import counted
+from toolcarry._util.plural import counted
 from toolcarry.errors import StoreError
 from toolcarry.policy import Policy
+from toolcarry.projection import read_part
 from toolcarry.redact.logs import get_logger
-from toolcarry.resolve import read_part
 from toolcarry.summarize import Summarizer
 from toolcarry.summarize.prompts import CONVERSATION_SUMMARIZE_SYSTEM, instructions_for
 from toolcarry.tokens import count_tokens

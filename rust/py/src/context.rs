@@ -264,7 +264,7 @@ fn keep_mapped(mapped: &Mutex<Vec<Mmap>>, data: Option<Mmap>) {
 
 /// What is packed, or a folder of events; nothing where it is neither, or can't be read.
 fn run_packed(py: Python<'_>, job: &Job<'_>, path: &Path) -> Found {
-    let unpack = py.import(intern!(py, "toolcarry.unpack"))?;
+    let unpack = py.import(intern!(py, "toolcarry._input.archive"))?;
     let read = unpack.getattr(intern!(py, "read_packed"))?.call1((path,))?;
     let Ok(data) = read.cast::<PyBytes>() else { return Ok(None) };
     let data = data.as_bytes();

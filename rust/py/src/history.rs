@@ -261,9 +261,9 @@ impl<'r, 'py> Maker<'r, 'py> {
             commit,
             kinds,
             new: commit.getattr(intern!(py, "__new__"))?,
-            epoch: EPOCH.import(py, "toolcarry._pure.history", "EPOCH")?,
+            epoch: EPOCH.import(py, "toolcarry._pure.history.hashing", "EPOCH")?,
             loads: LOADS.import(py, "orjson", "loads")?,
-            load_metadata: LOAD_METADATA.import(py, "toolcarry._pure.history", "load_metadata")?,
+            load_metadata: LOAD_METADATA.import(py, "toolcarry._pure.history.hashing", "load_metadata")?,
         })
     }
 

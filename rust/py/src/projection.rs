@@ -97,7 +97,7 @@ fn body_answer<'py>(py: Python<'py>, projected: &job::Projected<'_>) -> PyResult
 /// The answer of a body that can't be read.
 fn untouched<'py>(py: Python<'py>, reason: &str) -> PyResult<Bound<'py, PyAny>> {
     let nothing: Bound<'py, PyTuple> =
-        py.import(intern!(py, "toolcarry.decisions"))?.getattr(intern!(py, "NO_OUTCOME"))?.cast_into()?;
+        py.import(intern!(py, "toolcarry.types"))?.getattr(intern!(py, "NO_OUTCOME"))?.cast_into()?;
     let outcome = nothing.as_sequence().concat((reason,).into_pyobject(py)?.as_sequence())?;
     Ok((py.None(), outcome, py.None()).into_pyobject(py)?.into_any())
 }
@@ -250,7 +250,7 @@ impl<'py> Objects<'_, 'py> {
             } else if let Ok(tuple) = value.cast::<PyTuple>() {
                 rest.extend(tuple.iter());
             } else if !value.is_none() && !value.is_instance_of::<PyInt>() && !value.is_instance_of::<PyFloat>() {
-                let found = self.arena.call_shared("toolcarry.wire", "as_object", value.as_borrowed());
+                let found = self.arena.call_shared("toolcarry._input.objects", "as_object", value.as_borrowed());
                 rest.extend(found.filter(|found| !found.is_none()));
             }
         }

@@ -162,7 +162,7 @@ impl<'a, 'py: 'a> Value<'a> for Object<'a, 'py> {
         if self.object.is_none() || self.object.is_exact_instance_of::<PyString>() || self.list().is_some() {
             return None;
         }
-        let found = self.arena.call_shared("toolcarry.wire", "as_object", self.object)?;
+        let found = self.arena.call_shared("toolcarry._input.objects", "as_object", self.object)?;
         (!found.is_none()).then(|| self.arena.keep(found))
     }
 
@@ -217,15 +217,15 @@ impl<'a, 'py: 'a> Value<'a> for Object<'a, 'py> {
     fn json(self) -> OwnedText {
         self.scalar_json()
             .or_else(|| self.flat_json())
-            .unwrap_or_else(|| self.made_text("toolcarry.decode", "compact_json"))
+            .unwrap_or_else(|| self.made_text("toolcarry._input.json", "compact_json"))
     }
 
     fn answer_json(self) -> OwnedText {
-        self.made_text("toolcarry._pure.answer", "answer_json")
+        self.made_text("toolcarry._pure.content", "answer_json")
     }
 
     fn arguments(self) -> Self {
-        match self.arena.call_shared("toolcarry.decode", "loads_arguments", self.object) {
+        match self.arena.call_shared("toolcarry._input.json", "loads_arguments", self.object) {
             Some(found) => self.arena.keep(found),
             None => self.empty(),
         }

@@ -109,7 +109,7 @@ pub(crate) fn load(py: Python<'_>, name: &str) -> PyResult<&'static Encoding> {
         return Ok(encoding);
     }
     let folder: PathBuf =
-        py.import(intern!(py, "toolcarry.tokens"))?.getattr(intern!(py, "VOCABULARIES"))?.extract()?;
+        py.import(intern!(py, "toolcarry._data"))?.getattr(intern!(py, "VOCABULARIES"))?.extract()?;
     let packed = std::fs::read(folder.join(format!("{name}.bpe")))?;
     let encoding = Encoding::parse(known, &packed).map_err(|error| bad(error.to_string()))?;
     Ok(slot.get_or_init(|| encoding))

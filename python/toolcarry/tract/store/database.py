@@ -1,4 +1,4 @@
-"""What a database is to the history: statements read, and work done in one transaction.
+"""The interface of a database: read rows, and do work in one transaction.
 
 The statements are the same for both databases; values are numbers, texts without NUL, and bytes.
 """

@@ -10,8 +10,8 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from toolcarry._backend import kernels
-from toolcarry._pure.history import Content, Part
+from toolcarry import _backend
+from toolcarry._pure.history.hashing import Content, Part
 from toolcarry.errors import (
     InputError,
     StoreBusyError,
@@ -132,7 +132,7 @@ class Prepared(NamedTuple):
 def prepare(drafts: Sequence[Draft], tenant: str) -> Prepared:
     """Hash and pack contents, and write out metadata. Raises ``InputError`` for metadata that is no JSON."""
     try:
-        prepared = Prepared(*kernels.prepare_parts(drafts, tenant))
+        prepared = Prepared(*_backend.kernels.prepare_parts(drafts, tenant))
     except (TypeError, ValueError) as error:
         raise InputError(f"metadata: {error}", None) from None
     contents = prepared.contents
@@ -305,7 +305,7 @@ class Log:
 
     @staticmethod
     def _are_there(read: Read, number: int | None, rows: Sequence[Row]) -> bool:
-        """Whether these very rows were written: the last of them, since they are all there or none."""
+        """True if these very rows were written: the last of them, since they are all there or none."""
         if number is None or not rows:
             return False
         last = rows[-1]
@@ -333,7 +333,9 @@ class Log:
             return number
         if expected is not None and head != expected:
             raise ConflictError("the head moved")
-        rows[:] = kernels.link_rows(prepared.parts, head, now, self.tenant, self.conversation)
+        rows[:] = _backend.kernels.link_rows(
+            prepared.parts, head, now, self.tenant, self.conversation
+        )
         stored = [
             (number, *row[:6], metadata, *row[7:])
             for row, metadata in zip(rows, prepared.metadata, strict=True)

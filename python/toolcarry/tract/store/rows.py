@@ -10,9 +10,9 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from toolcarry._backend import kernels
-from toolcarry._pure.folding import FOLDED
-from toolcarry._pure.history import PLAIN, WRONG_TYPES, commit_hash, row_seal
+from toolcarry import _backend
+from toolcarry._pure.history.hashing import PLAIN, WRONG_TYPES, commit_hash, row_seal
+from toolcarry._pure.history.metadata_delta import FOLDED
 from toolcarry.errors import StoreDamagedError, StoreError
 from toolcarry.tract.store.database import Row, Value
 from toolcarry.tract.store.types import CommitInfo, Kind
@@ -48,7 +48,7 @@ def content_hash(content: bytes) -> bytes:
     >>> content_hash(b"3 passed").hex()[:16]
     '000c110e9ef2e869'
     """
-    return kernels.hash_contents([content])[0]
+    return _backend.kernels.hash_contents([content])[0]
 
 
 def hash_range(given: str) -> tuple[bytes, bytes]:
@@ -136,7 +136,7 @@ def unfold_row(row: Row, content: Row | None) -> Row:
     """A row with its metadata unfolded, by its stored content; the row itself where they don't belong together."""
     try:
         packing, size, data = content or (None, None, None)
-        metadata = kernels.unfold(row[6], decompress(packing, data, size))
+        metadata = _backend.kernels.unfold(row[6], decompress(packing, data, size))
     except (StoreError, ArithmeticError, TypeError, ValueError):
         return row
     return (*row[:6], metadata, *row[7:])
@@ -159,7 +159,7 @@ def read_rows(rows: list[Row], tenant: str, conversation: str) -> Iterator[Commi
     SQLite takes a value of any type, and so bits that flip may make one of another: what can't be proved, or read, is
     as wrong as what proves something else.
     """
-    proved = kernels.prove_rows(rows, tenant, conversation)
+    proved = _backend.kernels.prove_rows(rows, tenant, conversation)
     whole = rows if proved == len(rows) else rows[:proved]
     commits = commits_of(whole, conversation)
     yield from commits
@@ -195,7 +195,7 @@ def damaged_row(row: Row, reason: str) -> StoreDamagedError:
 
 def commits_of(rows: list[Row], conversation: str) -> list[CommitInfo]:
     """The commits of rows that are known to be what was written, up to the first that holds what never was."""
-    return kernels.commits_of(rows, conversation, CommitInfo, KINDS)
+    return _backend.kernels.commits_of(rows, conversation, CommitInfo, KINDS)
 
 
 def read_content(commit: CommitInfo, row: Sequence[Any]) -> bytes:
@@ -237,7 +237,7 @@ def stored_content(commit: CommitInfo, row: Sequence[Any]) -> bytes:
 def verify_contents(
     commits: Sequence[CommitInfo], contents: list[bytes]
 ) -> Iterator[tuple[CommitInfo, bytes]]:
-    hashes = kernels.hash_contents(contents)
+    hashes = _backend.kernels.hash_contents(contents)
     for commit, content, found in zip(commits, contents, hashes, strict=False):
         if found.hex() != commit.content_hash:
             shown = commit.commit_hash

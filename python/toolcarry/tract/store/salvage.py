@@ -1,4 +1,4 @@
-"""What of a damaged store still proves itself, brought into a new one. The damaged one stays as it is."""
+"""Copy what can be verified of a damaged store into a new one. The damaged store is not changed."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def each(
 
 
 def is_behind(found: object, place: object) -> bool:
-    """Whether a key is behind another, in SQLite's order: numbers, texts, bytes."""
+    """True if a key is behind another, in SQLite's order: numbers, texts, bytes."""
     if isinstance(found, (int, float)) and isinstance(place, (int, float)):
         return found > place
     if isinstance(found, (str, bytes)) and type(found) is type(place):

@@ -1,7 +1,7 @@
-"""The tables, as numbered steps that are never edited, and how both databases come to have them.
+"""The schema of the store, as numbered migrations that are never edited.
 
-One schema: what the two dialects spell differently stands in ``Dialect``. Texts of conversations are bytes, since tool
-output holds NULs and lone surrogates, which PostgreSQL's texts can't.
+One schema for both databases: ``Dialect`` has what they spell differently. Texts of conversations are bytes, since tool
+output holds NULs and lone surrogates, which the texts of PostgreSQL can't.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (
         """,
     ),
     (
-        # Since this step, metadata may be folded (``_pure/folding.py``), which an older toolcarry would take for damage.
+        # Since this step, metadata may be folded (``_pure/history/metadata_delta.py``), which an older toolcarry would take for damage.
         # Half of the pages that a batch changed were those of indexes, in which what is new has no place of its own: the
         # shorter an entry, the fewer they are.
         "DROP INDEX tract_commits_hash",

@@ -67,7 +67,7 @@ class BusyHandler:
         self._deadline = 0.0
 
     def __call__(self, count: int) -> bool:
-        """Whether to look again, ``count`` looks after the first."""
+        """Wait, and return whether to look again; ``count`` is how often SQLite has asked before."""
         now = time.monotonic()
         if count == 0:
             self._deadline = now + self._seconds
@@ -111,7 +111,7 @@ def create_file(path: str) -> None:
 
 
 def is_unwritable(path: str) -> bool:
-    """Whether there is a file that this process may not write to."""
+    """True if there is a file that this process may not write to."""
     return os.access(path, os.F_OK) and not os.access(path, os.W_OK)
 
 

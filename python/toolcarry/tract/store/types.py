@@ -74,7 +74,7 @@ class CommitInfo:
 
     @property
     def is_error(self) -> bool:
-        """Whether it is a tool result that says of itself that the tool failed."""
+        """True if it is a tool result that says of itself that the tool failed."""
         return self.metadata.get("is_error") is True
 
     @property

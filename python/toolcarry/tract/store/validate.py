@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from toolcarry.decode import loads_arguments
+from toolcarry._input.json import loads_arguments
+from toolcarry._input.objects import MAX_DEPTH, as_object
 from toolcarry.errors import ConfigError, InputError
 from toolcarry.importing.read import read_call
-from toolcarry.wire import MAX_DEPTH, as_object
 
 __all__ = [
     "check_callable",

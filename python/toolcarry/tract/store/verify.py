@@ -1,4 +1,4 @@
-"""Whether the store is what was written: every commit and every content is hashed again."""
+"""Verify a store: every commit and every content is hashed again."""
 
 from __future__ import annotations
 

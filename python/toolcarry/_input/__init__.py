@@ -1,0 +1,1 @@
+"""Input: bytes and objects as the messages that both backends read, and JSON."""

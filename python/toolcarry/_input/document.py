@@ -1,0 +1,177 @@
+"""A body as messages: one JSON document, or JSONL, a record a line, of which a line is decoded once it is asked for."""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Sequence
+from typing import Any, NamedTuple, overload
+
+from toolcarry._data import read_table
+from toolcarry._input.json import is_written_too_deep, loads, loads_any_depth
+from toolcarry.errors import InputError
+
+SKIPPED: dict[str, Any] = {}
+"""What stands in place of a line that holds no object: a message that says nothing."""
+
+
+TABLE = read_table("documents")
+LISTS: tuple[str, ...] = tuple(TABLE["lists"])
+"""Where the messages of a document stand that has no ``messages``, the first that is there."""
+MESSAGE_KEYS = frozenset(TABLE["message_keys"])
+"""What a document has that is one message, or one record."""
+
+
+class Lines(Sequence[Any]):
+    """The records of a session file. ``SKIPPED`` stands where a line holds no object, so that an index is a line."""
+
+    def __init__(self, lines: list[bytes]) -> None:
+        self._lines = lines
+        self._records: list[dict[str, Any] | None] = [None] * len(lines)
+        self._skipped: set[int] = set()
+
+    @property
+    def skipped_lines(self) -> tuple[int, ...]:
+        """The numbers, from 1, of the lines that were come by and hold no object."""
+        return tuple(sorted(self._skipped))
+
+    def __len__(self) -> int:
+        return len(self._lines)
+
+    @overload
+    def __getitem__(self, index: int) -> dict[str, Any]: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[dict[str, Any]]: ...
+    def __getitem__(self, index: int | slice) -> dict[str, Any] | list[dict[str, Any]]:
+        if isinstance(index, slice):
+            return [self[number] for number in range(*index.indices(len(self)))]
+        record = self.read(index)
+        if messages_of(record) is not None:
+            raise many_conversations(index)
+        return record
+
+    def read(self, index: int) -> dict[str, Any]:
+        """The record of a line, a whole request too."""
+        record = self._records[index]
+        if record is None:
+            line = self._lines[index]
+            found = loads_line(line)
+            if found is None and line.strip():
+                self._skipped.add(index + 1)
+            record = self._records[index] = SKIPPED if found is None else found
+        return record
+
+    def last_before(self, end: int) -> int | None:
+        """The last line before ``end`` that holds an object."""
+        for index in range(end - 1, -1, -1):
+            if self.read(index) is not SKIPPED:
+                return index
+        return None
+
+
+class Opened(NamedTuple):
+    """The messages of a body, and the lines that they came from, where they did."""
+
+    messages: Sequence[Any]
+    lines: Lines | None = None
+
+    @property
+    def skipped_lines(self) -> tuple[int, ...]:
+        """The numbers, from 1, of the lines that were come by and hold no object."""
+        return () if self.lines is None else self.lines.skipped_lines
+
+
+def open_body(body: bytes) -> Opened:
+    """Open a request body, a JSON array or JSONL. Raises ``InputError`` with the byte offset where it is none.
+
+    >>> open_body(b'{"messages": [{"role": "user", "content": "hi"}]}').messages
+    [{'role': 'user', 'content': 'hi'}]
+    """
+    try:
+        document = loads(body)
+    except InputError as error:
+        return open_lines(body, error)
+    if isinstance(document, list):
+        return Opened(document)
+    if not isinstance(document, dict):
+        raise InputError(f"neither an object nor an array, but {type(document).__name__}")
+    messages = messages_of(document)
+    if messages is not None:
+        return Opened(messages)
+    if "messages" in document:
+        kind = type(document["messages"]).__name__
+        raise InputError(f"messages is not an array, but {kind}")
+    prompt = document.get("input")
+    if isinstance(prompt, str) and not is_message(document):
+        return Opened([{"role": "user", "content": prompt}])
+    return Opened([document])
+
+
+def open_lines(data: bytes, error: InputError) -> Opened:
+    """Open JSONL; raise ``error``, which the whole gave as one document, where it is no JSONL."""
+    split = data.removeprefix(codecs.BOM_UTF8).split(b"\n")
+    if is_pretty(split):
+        raise error
+    lines = Lines(split if split[-1].strip() else split[:-1])
+    last = lines.last_before(len(lines))
+    if last is None:
+        raise error
+    record = lines.read(last)
+    messages = messages_of(record)
+    if messages is None:
+        return Opened(lines, lines)
+    if lines.last_before(last) is not None:
+        raise many_conversations(last)
+    return Opened(messages, lines)
+
+
+def messages_of(document: dict[str, Any]) -> list[Any] | None:
+    """The messages of a document that holds a conversation; ``None`` where it is a message by itself.
+
+    SWE-agent keeps two lists: ``history`` counts where it knows of calls, else the ``trajectory``.
+    """
+    messages = document.get("messages")
+    if isinstance(messages, list):
+        return messages
+    if is_message(document):
+        return None
+    lists = [found for key in LISTS if isinstance(found := document.get(key), list)]
+    if len(lists) > 1 and lists[0] is document.get("history"):
+        has_calls = any(isinstance(item, dict) and "tool_calls" in item for item in lists[0])
+        trajectory = document.get("trajectory")
+        return lists[0] if has_calls or not isinstance(trajectory, list) else trajectory
+    return lists[0] if lists else None
+
+
+def is_message(document: dict[str, Any]) -> bool:
+    """Whether a document says of itself that it is one message, or one record."""
+    return not MESSAGE_KEYS.isdisjoint(document)
+
+
+def many_conversations(index: int) -> InputError:
+    return InputError(f"line {index + 1} is a request of its own: many conversations", index)
+
+
+def is_pretty(lines: list[bytes]) -> bool:
+    """Whether lines look like one document, printed over several of them."""
+    written = [line for line in lines[:64] if line.strip()][:2]
+    opening = written[0].strip() if written else b""
+    if opening in (b"{", b"["):
+        return True
+    return opening.endswith((b"{", b"[", b",")) and written[-1][:1] in (b" ", b"\t")
+
+
+def loads_line(line: bytes) -> dict[str, Any] | None:
+    """The object of one line, or ``None`` where there is none."""
+    if not line or line.isspace():
+        return None
+    try:
+        record = loads_any_depth(line)
+    except InputError:
+        return None
+    return record if isinstance(record, dict) and not is_written_too_deep(line, record) else None
+
+
+def decode_messages(body: bytes) -> tuple[list[Any], tuple[int, ...]]:
+    """All messages of a body as objects, and the numbers of the lines that hold none."""
+    opened = open_body(body)
+    return list(opened.messages), opened.skipped_lines

@@ -1,0 +1,133 @@
+"""Objects of the wire: what counts as a conversation, an object, a list or a text. Shared by both backends."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, TypeAlias
+
+from toolcarry.errors import InputError
+
+MAX_DEPTH = 128
+"""How deep arrays and objects may stand in one another."""
+
+CONTAINERS = (dict, list, tuple)
+
+Wire = Mapping[str, Any]
+Messages: TypeAlias = Sequence[Mapping[str, Any]]
+Body: TypeAlias = bytes | bytearray | memoryview
+
+
+def as_object(value: object) -> Wire | None:
+    """``value`` as an object of the wire: a dict, another mapping, or a dumped SDK object; else None."""
+    if isinstance(value, dict):
+        return value
+    dump = getattr(value, "model_dump", None)
+    if dump is not None:
+        dumped = dump()
+        return dumped if isinstance(dumped, dict) else None
+    return dict(value) if isinstance(value, Mapping) else None
+
+
+def as_list(value: object) -> list[Any] | tuple[Any, ...] | None:
+    return value if isinstance(value, (list, tuple)) else None
+
+
+def text_or_empty(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def first_given(wire: Wire, *names: str) -> object:
+    """The first member of these names that is there and not null."""
+    for name in names:
+        value = wire.get(name)
+        if value is not None:
+            return value
+    return None
+
+
+LISTS_OF_OBJECTS = ("content", "parts", "tool_calls")
+
+
+def plain_message(message: object, position: int) -> Any:
+    """A message as a dict whose parts are dicts: itself, unless an SDK's objects stand in it."""
+    if isinstance(message, dict) and has_plain_parts(message):
+        return message
+    if as_object(message) is None:
+        kind = type(message).__name__
+        raise InputError(f"message {position} is not an object, but {kind}", position)
+    try:
+        return plain(message, 1)
+    except RecursionError:
+        raise InputError(
+            f"message {position} is nested deeper than {MAX_DEPTH}", position
+        ) from None
+
+
+def plain_messages(messages: object) -> list[Any]:
+    """All messages, each as by ``plain_message``. Raises ``InputError`` where there are none to look at."""
+    if not isinstance(messages, Iterable):
+        raise InputError(f"messages must be a list of objects, not {type(messages).__name__}")
+    return [plain_message(message, position) for position, message in enumerate(messages)]
+
+
+def has_plain_parts(message: dict[str, Any]) -> bool:
+    """Whether the parts of a message are plain."""
+    for key in LISTS_OF_OBJECTS:
+        for part in as_list(message.get(key)) or ():
+            if not isinstance(part, (dict, str)):
+                return False
+            inner = part.get("content") if isinstance(part, dict) else None
+            if isinstance(inner, list) and not all(isinstance(item, (dict, str)) for item in inner):
+                return False
+    return True
+
+
+def plain(value: Any, depth: int) -> Any:
+    """``value`` with nothing in it that is an SDK's object, a tuple or another mapping; a copy."""
+    if value is None or isinstance(value, (str, int, float)):
+        return value
+    found = as_object(value)
+    items = as_list(value)
+    if found is None and items is None:
+        return value
+    if depth > MAX_DEPTH:
+        raise RecursionError
+    if found is not None:
+        return {key: plain(item, depth + 1) for key, item in found.items()}
+    return [plain(item, depth + 1) for item in items or ()]
+
+
+def is_too_deep(document: object) -> bool:
+    """Whether arrays and objects stand deeper than ``MAX_DEPTH`` in one another."""
+    level: list[Any] = [document] if isinstance(document, CONTAINERS) else []
+    for _ in range(MAX_DEPTH):
+        if not level:
+            return False
+        level = [
+            value
+            for item in level
+            for value in (item.values() if isinstance(item, dict) else item)
+            if isinstance(value, CONTAINERS)
+        ]
+    return bool(level)
+
+
+def take(messages: Messages | Body) -> list[Any] | tuple[Any, ...] | bytes:
+    """Either door: objects as they are, or bytes. Raises ``InputError`` for anything else."""
+    if isinstance(messages, (list, tuple, bytes)):
+        return messages
+    if isinstance(messages, (bytearray, memoryview)):
+        return bytes(messages)
+    if isinstance(messages, Sequence) and not isinstance(messages, str):  # type: ignore[unreachable]
+        return list(messages)
+    raise InputError(f"messages must be a list of objects, or bytes, not {type(messages).__name__}")
+
+
+def located(error: InputError, messages: Sequence[Any] | bytes) -> InputError:
+    """``error`` with its position: a kernel does not know in which message it met what is nested too deep."""
+    if error.position is not None or isinstance(messages, bytes):
+        return error
+    for position in range(len(messages) - 1, -1, -1):
+        if is_too_deep(messages[position]):
+            return InputError(f"message {position} is {error}", position)
+    return error

@@ -1,0 +1,157 @@
+"""The line that stands for what is no text: an image, a document, a sound; never its base64."""
+
+from __future__ import annotations
+
+import re
+
+from toolcarry._data import read_table
+from toolcarry._input.objects import Wire, as_list, as_object, first_given, text_or_empty
+
+TABLE = read_table("media")
+MEDIA = frozenset(TABLE["media_parts"])
+"""The kinds of parts that are no text."""
+FILES: tuple[str, ...] = tuple(TABLE["files"])
+"""What Gemini calls files, whatever is in them."""
+UNTYPED_MEDIA: tuple[str, ...] = tuple(TABLE["untyped_media"])
+"""The keys of parts without a type (Gemini's, Bedrock's) that are no text."""
+DATA_KEYS: tuple[str, ...] = tuple(TABLE["data_keys"])
+"""Where a part holds what is no text."""
+OPAQUE: tuple[str, ...] = tuple(TABLE["opaque_keys"])
+"""What tells, in a part of another kind, that it is no text either."""
+SHORTEST_DATA = 64
+"""From so many characters on, data in a part of another kind is taken for base64."""
+BASE64 = re.compile(rf"[A-Za-z0-9+/=_-]{{{SHORTEST_DATA}}}")
+"""How base64 begins, in either alphabet."""
+LONGEST_HEADER = 100
+"""Within so many characters, the address of data says that it is base64."""
+URL_KEYS: tuple[str, ...] = tuple(TABLE["url_keys"])
+MEDIA_TYPE_KEYS: tuple[str, ...] = tuple(TABLE["media_type_keys"])
+
+
+def is_text(source: Wire) -> bool:
+    """Whether what holds media holds text instead, or parts."""
+    has_text = isinstance(source.get("text"), str) or source.get("type") == "text"
+    return has_text or bool(as_list(source.get("content")))
+
+
+def is_opaque(part: Wire) -> bool:
+    """Whether a part of a kind that nobody here knows holds what is no text."""
+    source = as_object(part.get("source"))
+    counted = (int, float, type(None))  # how many bytes there are is an answer
+    return any(type(part.get(key)) not in counted for key in OPAQUE) or any(
+        is_base64(text_or_empty(held.get("data"))) for held in (part, source) if held is not None
+    )
+
+
+def is_untyped_data(part: Wire) -> bool:
+    """Whether a part says nothing of its kind, but the type of its media, and holds them."""
+    data = first_text(part, DATA_KEYS) or ""
+    is_data = is_base64(data) or data.startswith("data:")
+    return is_data and first_text(part, MEDIA_TYPE_KEYS) is not None
+
+
+def holds_media(holder: Wire) -> bool:
+    """Whether an object says where its media are."""
+    keys = (*DATA_KEYS, *URL_KEYS)
+    return "source" in holder or first_text(holder, keys) is not None
+
+
+def is_base64(text: str) -> bool:
+    """Whether a text is long enough to be data, and begins like it: no more than its beginning is looked at."""
+    return BASE64.match(text) is not None
+
+
+def address_line(text: str) -> str:
+    """A text as it is, unless the whole of it is the address of data."""
+    is_data = text.startswith("data:") and ";base64," in text[:LONGEST_HEADER]
+    return url_line(type_label(text[5:].partition(";")[0]), text) if is_data else text
+
+
+def base64_line(holder: Wire, key: str, data: str, name: str) -> str | None:
+    """The line of a member that is base64; ``None`` where it is none. The holder stands under a name.
+
+    What is called ``data`` may be anything, unless its holder says that it is media.
+    """
+    if not is_base64(data):
+        return None
+    kind = text_or_empty(holder.get("type"))
+    if key == "content" and kind == "blob":  # OpenTelemetry
+        return blob_line(holder, data)
+    named = first_text(holder, MEDIA_TYPE_KEYS)
+    medium = next((each for each in (kind, name) if each in MEDIA or each in UNTYPED_MEDIA), None)
+    if key not in OPAQUE and (key != "data" or (medium is None and not named)):
+        return None
+    label = type_label(named or "") if medium is None else label_of(medium, named)
+    return sized_line(label, named, data)
+
+
+def found_line(part: Wire) -> str:
+    """``[search_result: the title, https://...]``"""
+    said = [name for name in map(part.get, ("title", "source")) if isinstance(name, str) and name]
+    return f"[search_result: {', '.join(said)}]" if said else "[search_result]"
+
+
+def media_line(kind: str, part: Wire) -> str:
+    """``[image: image/png, 34,211 bytes]`` for an image, a document or a sound; never its base64."""
+    inner = first_given(part, "source", kind)
+    held = as_object(inner)
+    holder = part if held is None else held
+    held = as_object(holder.get("source"))
+    source = holder if held is None else held
+    named = first_text(source, MEDIA_TYPE_KEYS) or first_text(holder, MEDIA_TYPE_KEYS)
+    label = label_of(kind, named)
+    url = inner if isinstance(inner, str) else first_text(source, URL_KEYS)
+    if url is not None:
+        return url_line(label, url)
+    data = first_text(source, DATA_KEYS)
+    if data is None:
+        return f"[{label}: {named}]" if named else f"[{label}]"
+    if data.startswith("data:"):
+        return url_line(label, data)
+    if source.get("type") == "text":
+        return data
+    return sized_line(label, named, data)
+
+
+def blob_line(part: Wire, data: str) -> str:
+    """The line of what OpenTelemetry calls a blob."""
+    label = text_or_empty(part.get("modality")) or "blob"
+    return sized_line(label, first_text(part, MEDIA_TYPE_KEYS), data)
+
+
+def sized_line(label: str, named: str | None, data: str) -> str:
+    size = f"{base64_size(data):,} bytes"
+    return f"[{label}: {named}, {size}]" if named else f"[{label}: {size}]"
+
+
+def label_of(kind: str, media_type: str | None) -> str:
+    """What a line about media calls them."""
+    if kind in FILES:
+        return type_label(media_type or "document")
+    if kind == "computer_screenshot":
+        return "image"
+    return kind.removesuffix("_url").removeprefix("input_")
+
+
+def type_label(media_type: str) -> str:
+    """``image`` for ``image/png``; what is no picture, sound or film is a document, without a type data."""
+    family = media_type.partition("/")[0]
+    return family if family in MEDIA else "document" if media_type else "data"
+
+
+def url_line(label: str, url: str) -> str:
+    if not url.startswith("data:"):
+        return f"[{label}: {url}]"
+    media_type, _, encoded = url[5:].partition(",")
+    return f"[{label}: {media_type.removesuffix(';base64')}, {base64_size(encoded):,} bytes]"
+
+
+def first_text(holder: Wire, keys: tuple[str, ...]) -> str | None:
+    """The first member of these names that is a text."""
+    return next((holder[key] for key in keys if isinstance(holder.get(key), str)), None)
+
+
+def base64_size(data: str) -> int:
+    """How many bytes base64 text stands for, by its length."""
+    padding = 2 if data.endswith("==") else 1 if data.endswith("=") else 0
+    return max(len(data) * 3 // 4 - padding, 0)

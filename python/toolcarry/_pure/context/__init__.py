@@ -1,0 +1,252 @@
+"""The kernels that the backends share: from messages to blocks, from blocks to a context, and both at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any, Literal
+
+from toolcarry._input.objects import as_object
+from toolcarry._pure.content import result_text
+from toolcarry._pure.context.budget import Fill, Trace
+from toolcarry._pure.dedupe import Judging
+from toolcarry._pure.dedupe.rules import RuleSet
+from toolcarry._pure.formats import read_call, read_result
+from toolcarry._pure.pairing import Walk
+from toolcarry._pure.pairing.block import Entry, new_entry
+from toolcarry._pure.session import Branch, LostBranch
+from toolcarry._pure.tokens.count import count_tokens
+from toolcarry.policy import DEFAULT_RULES, Policy
+from toolcarry.types import Counts, Notes, Rule, ToolBlock
+
+DEFAULT_RULE_SET = RuleSet(DEFAULT_RULES)
+
+Rules = tuple[Rule, ...] | Literal["careful"]
+
+
+def rule_set(rules: Rules) -> RuleSet:
+    return DEFAULT_RULE_SET if rules is DEFAULT_RULES else RuleSet(rules)
+
+
+def extract_tool_blocks(messages: Sequence[Any]) -> list[ToolBlock]:
+    """Every block of a conversation, in the order of the calls."""
+    walk = Walk(messages)
+    judging = Judging(DEFAULT_RULE_SET)
+    blocks = []
+    for age, entry in enumerate(walk.entries()):
+        judging.prepare(entry)
+        second = tuple(walk.second_results.get(entry.order, ()))
+        notes = Notes(age=age, is_active=entry.is_active, second_results=second)
+        blocks.append(to_block(entry, notes))
+    blocks.reverse()
+    return blocks
+
+
+def deduplicate_tools(blocks: Sequence[ToolBlock], rules: Rules) -> list[ToolBlock]:
+    """The blocks that no other one supersedes, with what the rendering needs to know of the others."""
+    entries = [to_entry(block, age) for age, block in enumerate(reversed(blocks))]
+    judging = Judging(rule_set(rules))
+    judging.find_firsts(entries)
+    kept: list[Entry] = []
+    earlier: dict[int, list[int]] = {}
+    for entry in entries:
+        reason, _, counted_by = judging.judge(entry)
+        if counted_by is not None:
+            earlier.setdefault(counted_by.order, []).append(entry.order)
+        if not reason:
+            kept.append(entry)
+    kept.reverse()
+    last = len(blocks) - 1
+    return [
+        replace(
+            blocks[last - entry.order],
+            dedup_key=dedup_key(entry),
+            notes=Notes(
+                entry.order,
+                tuple(earlier.get(entry.order, ())),
+                entry.is_stale,
+                entry.is_active,
+                blocks[last - entry.order].notes.second_results,
+            ),
+        )
+        for entry in kept
+    ]
+
+
+def format_tool_context(blocks: Sequence[ToolBlock], summary: str, policy: Policy) -> str:
+    """The context of blocks that were deduplicated before."""
+    fill = Fill(policy, summary)
+    judging = Judging(rule_set(policy.rules))
+    entries = []
+    for block in reversed(blocks):
+        entry = to_entry(block, block.notes.age)
+        judging.prepare(entry)
+        entry.is_stale = block.notes.is_stale
+        entries.append(entry)
+    counts = sorted(
+        (
+            (age, entry)
+            for block, entry in zip(reversed(blocks), entries, strict=True)
+            for age in block.notes.earlier
+        ),
+        key=by_age,
+    )
+    counts.reverse()
+    for entry in entries:
+        while counts and counts[-1][0] <= entry.order:
+            fill.count(counts.pop()[1])
+        if entry.is_active:
+            fill.offer(entry)
+        else:
+            fill.exclude(entry, inactive_reason(entry))
+        if fill.is_done:
+            break
+    while counts:
+        fill.count(counts.pop()[1])
+    return fill.text()
+
+
+def by_age(item: tuple[int, Entry]) -> int:
+    return item[0]
+
+
+def carry(
+    messages: Sequence[Any], summary: str, policy: Policy, trace: Trace | None = None
+) -> tuple[str, Counts]:
+    """The context of a conversation, and the counts of what became of every block that was walked."""
+    branch = Branch()
+    try:
+        found = carry_walked(Walk(messages, branch), summary, policy, trace)
+        branch.check()
+    except LostBranch:
+        if trace is not None:
+            trace.clear()
+        found = carry_walked(Walk(messages), summary, policy, trace)
+    return found
+
+
+def carry_walked(
+    walk: Walk, summary: str, policy: Policy, trace: Trace | None
+) -> tuple[str, Counts]:
+    """What ``carry`` makes of a walk."""
+    fill = Fill(policy, summary, trace)
+    tally = Tally()
+    rules = rule_set(policy.rules)
+    judging = Judging(rules)
+    entries = tally.watch(walk.entries(), fill)
+    if rules.keeps_first:
+        all_entries = list(entries)
+        judging.find_firsts(all_entries)
+        entries = iter(all_entries)
+    for entry in entries:
+        reason, _, counted_by = judging.judge(entry)
+        if counted_by is not None:
+            fill.count(counted_by)
+        if reason:
+            fill.supersede(entry, reason)
+        else:
+            fill.offer(entry)
+            if fill.is_done:
+                break
+    text = fill.text()
+    return text, tally.counts(text, walk, fill)
+
+
+class Tally:
+    """Counts of the blocks that were walked."""
+
+    def __init__(self) -> None:
+        self.walked = self.calls_alone = self.results_alone = self.errors = self.chars = 0
+
+    def watch(self, entries: Iterator[Entry], fill: Fill) -> Iterator[Entry]:
+        """Count each entry; hand on those of the active branch."""
+        for entry in entries:
+            entry.age = self.walked
+            self.walked += 1
+            if entry.result is None:
+                self.calls_alone += 1
+            else:
+                content = entry.content
+                is_plain = isinstance(content, str) and content[:5] != "data:"
+                self.chars += len(str(content) if is_plain else result_text(content))
+                if entry.is_error:
+                    self.errors += 1
+                if entry.call is None:
+                    self.results_alone += 1
+            if entry.is_active:
+                yield entry
+            else:
+                fill.exclude(entry, inactive_reason(entry))
+
+    def counts(self, text: str, walk: Walk, fill: Fill) -> Counts:
+        encoding = fill.encoding
+        return (
+            self.walked,
+            not fill.is_done,
+            fill.shown,
+            fill.cut,
+            fill.left_out,
+            fill.superseded,
+            fill.excluded,
+            self.calls_alone,
+            self.results_alone,
+            walk.duplicate_results,
+            walk.repeated_records,
+            self.errors,
+            self.chars,
+            len(text),
+            fill.summary_cut,
+            fill.budget_too_small,
+            None if encoding is None else count_tokens(text, encoding),
+            tuple(fill.block_tokens),
+        )
+
+
+def explain(messages: Sequence[Any], summary: str, policy: Policy) -> list[tuple[int, str, str]]:
+    """The age, the fate and the reason of every block that ``carry`` walks."""
+    trace: Trace = []
+    carry(messages, summary, policy, trace)
+    return trace
+
+
+def inactive_reason(entry: Entry) -> str:
+    return "side_chain" if entry.scope else "other_branch"
+
+
+def dedup_key(entry: Entry) -> str | None:
+    return None if entry.value is None else f"{entry.kind}:{entry.value}"
+
+
+def to_block(entry: Entry, notes: Notes) -> ToolBlock:
+    return ToolBlock(
+        entry.call,
+        entry.result,
+        entry.name,
+        dedup_key(entry),
+        entry.call_id,
+        entry.is_error,
+        entry.position,
+        entry.scope,
+        notes,
+    )
+
+
+def to_entry(block: ToolBlock, age: int) -> Entry:
+    """A block as an entry of this age."""
+    wire, result = as_object(block.tool_use), as_object(block.tool_result)
+    call = None if wire is None else read_call(wire)
+    answer = None if result is None else read_result(result)
+    said = call or answer
+    return new_entry(
+        wire,
+        result,
+        "" if said is None else said.call_id,
+        "" if said is None else said.name,
+        None if call is None else call.arguments,
+        None if answer is None else answer.content,
+        block.is_error or (answer is not None and answer.is_error),
+        block.position,
+        age,
+        block.scope,
+        block.notes.is_active,
+    )

@@ -1,0 +1,200 @@
+"""A block as it reads: its heading, the call as a heading says it, what an edit changed, and the texts below."""
+
+from __future__ import annotations
+
+from typing import Final, Literal
+
+from toolcarry._data import read_table
+from toolcarry._input.json import compact_json
+from toolcarry._input.objects import Wire, as_list, as_object
+from toolcarry._pure.content import result_text
+from toolcarry._pure.context.fence import Source
+from toolcarry._pure.dedupe import WHOLE_FILE_KEYS
+from toolcarry._pure.dedupe.line_ranges import TO_THE_END, UNREADABLE, line_range
+from toolcarry._pure.pairing.block import Entry
+from toolcarry._pure.text.sanitize import clean_line
+from toolcarry.types import CutSide, KeepText
+
+LANGUAGES: Final[dict[str, str]] = read_table("languages")["extensions"]
+LONGEST_EXTENSION = 8
+
+
+def language_of(path: str) -> str:
+    """The language for ``path``; empty where its extension says nothing."""
+    end = path[-LONGEST_EXTENSION - 1 :]
+    _, dot, extension = end.rpartition(".")
+    return LANGUAGES.get(extension, "") if dot else ""
+
+
+LONGEST_ARGUMENT = 120
+
+
+def call_title(entry: Entry, longest: int) -> str:
+    """``Grep(pattern="fn main", path="src")``, with ``...`` for the arguments that have no room."""
+    name = clean_line(entry.name, LONGEST_ARGUMENT)
+    if entry.call is None:
+        return name
+    parts: list[str] = []
+    room = longest - len(name) - 2
+    for key, value in entry.given.items():
+        part = f"{clean_line(str(key), LONGEST_ARGUMENT)}={argument(value)}"
+        room -= len(part) + 2
+        if room < 0:
+            parts.append("...")
+            break
+        parts.append(part)
+    return f"{name}({', '.join(parts)})"
+
+
+def argument(value: object) -> str:
+    """An argument as it stands in a heading: text in quotes, everything else as JSON."""
+    if not isinstance(value, str):
+        return clean_line(compact_json(value), LONGEST_ARGUMENT)
+    text = clean_line(value, LONGEST_ARGUMENT)
+    return '"' + text.replace('"', '\\"') + '"'
+
+
+TABLE = read_table("tool_arguments")
+OLD_KEYS: tuple[str, ...] = tuple(TABLE["old_keys"])
+NEW_KEYS: tuple[str, ...] = tuple(TABLE["new_keys"])
+DIFF_KEYS: tuple[str, ...] = tuple(TABLE["diff_keys"])
+WRITTEN_KEYS: tuple[str, ...] = (*WHOLE_FILE_KEYS, TABLE["source_key"])
+
+
+def change_of(given: Wire) -> tuple[str, str] | None:
+    """What an edit changed, as lines with ``-`` and ``+`` (``diff``), or the whole that a write wrote (no language)."""
+    edits = as_list(given.get("edits"))
+    if edits is not None:
+        parts = [replaced(edit) for edit in map(as_object, edits) if edit is not None]
+        if any(parts):
+            return "".join(parts), "diff"
+    if first_text(given, OLD_KEYS) is not None or first_text(given, NEW_KEYS) is not None:
+        change = replaced(given)
+        return (change, "diff") if change else None
+    diff = first_text(given, DIFF_KEYS)
+    if diff is not None:
+        return diff, "diff"
+    whole = first_text(given, WRITTEN_KEYS)
+    return None if whole is None else (whole, "")
+
+
+def replaced(edit: Wire) -> str:
+    """The old lines with ``-``, the new with ``+``."""
+    old = first_text(edit, OLD_KEYS) or ""
+    new = first_text(edit, NEW_KEYS) or ""
+    return prefixed(old, "-") + prefixed(new, "+")
+
+
+def prefixed(text: str, sign: str) -> str:
+    if not text:
+        return ""
+    if "\r" in text:
+        text = text.replace("\r\n", "\n").replace("\r", "\n")
+    lines = text.removesuffix("\n").replace("\n", "\n" + sign)
+    return f"{sign}{lines}\n"
+
+
+def first_text(given: Wire, names: tuple[str, ...]) -> str | None:
+    for name in names:
+        value = given.get(name)
+        if isinstance(value, str):
+            return value
+    return None
+
+
+Section = Literal["files", "changes", "commands", "others"]
+
+TEXTS = read_table("texts")
+SECTIONS: dict[Section, str] = {
+    "files": TEXTS["files_heading"],
+    "changes": TEXTS["changes_heading"],
+    "commands": TEXTS["commands_heading"],
+    "others": TEXTS["others_heading"],
+}
+SECTION_OF_KIND: dict[str, Section] = {
+    "read": "files",
+    "edit": "changes",
+    "command": "commands",
+    "other": "others",
+}
+
+LONGEST_TITLE = 200
+
+
+def section_of(entry: Entry) -> Section:
+    """The section that a block stands in; without its key argument, it is one of the other tools."""
+    if entry.kind == "other" or entry.value is None:
+        return "others"
+    return SECTION_OF_KIND[entry.kind]
+
+
+def title(entry: Entry) -> str:
+    """What a heading says before its notes: a path, the first line of a command, or the call."""
+    if section_of(entry) == "others":
+        return call_title(entry, LONGEST_TITLE)
+    value = entry.value or ""
+    if entry.kind == "command":
+        value = value.strip("\n").partition("\n")[0]
+    return clean_line(value, LONGEST_TITLE)
+
+
+def notes(entry: Entry) -> str:
+    """The heading's brackets, with a space before; empty where there is nothing to say."""
+    said = []
+    if entry.call is not None and entry.kind == "read" and entry.value is not None:
+        lines = line_range(entry.given)
+        if lines is not None and lines != UNREADABLE:
+            said.append(lines_note(lines))
+    if entry.is_stale:
+        said.append("edited after this read")
+    if entry.result is None:
+        said.append("interrupted: no result")
+    elif entry.is_error:
+        said.append("failed")
+    if entry.call is None:
+        said.append("call missing")
+    return f" ({'; '.join(said)})" if said else ""
+
+
+def with_count(notes: str, count: str) -> str:
+    """The brackets with a count before all else in them."""
+    if not count:
+        return notes
+    return f" ({count}; {notes[2:]}" if notes else f" ({count})"
+
+
+def lines_note(lines: tuple[int, int]) -> str:
+    first, last = lines
+    return f"lines {first}-end" if last >= TO_THE_END else f"lines {first}-{last}"
+
+
+def count_note(entry: Entry, earlier: int, is_open: bool) -> str:
+    """``latest of 4 runs``, ``3 edits, last shown``; with a ``+`` where older ones were not looked at."""
+    if not earlier:
+        return ""
+    number = f"{earlier + 1}{'+' if is_open else ''}"
+    return f"{number} edits, last shown" if entry.kind == "edit" else f"latest of {number} runs"
+
+
+def sources(entry: Entry, keep: KeepText) -> list[Source]:
+    """The texts of a block: the command where its heading can't hold it, the change, the output."""
+    found: list[Source] = []
+    reference = entry.call_id
+    side: CutSide = "head" if keep == "auto" else keep
+    section = section_of(entry)
+    if section == "commands":
+        command = entry.value or ""
+        if len(command) > LONGEST_TITLE or "\n" in command.strip("\n"):
+            found.append(Source(command.strip("\n"), "sh", side, reference, True))
+        side = "ends" if keep == "auto" else keep
+    elif section == "changes" and entry.call is not None:
+        change = change_of(entry.given)
+        if change is not None:
+            text, language = change
+            found.append(Source(text, language or language_of(entry.value or ""), side, reference))
+            if entry.result is not None and not entry.is_error:
+                return found
+    if entry.result is not None:
+        language = language_of(entry.value or "") if section == "files" else ""
+        found.append(Source(result_text(entry.content), language, side, reference))
+    return found

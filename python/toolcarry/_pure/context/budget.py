@@ -1,0 +1,302 @@
+"""The budget: which blocks a context shows, newest first, and how it is put together.
+
+Each block is shown in full up to the limit on one result. The first that does not fit into what is left of the
+total is cut, or left out; the blocks before it are left out, and the newest of them listed. The walk stops there.
+No context is ever longer than the total.
+"""
+
+from __future__ import annotations
+
+from toolcarry._data import read_table
+from toolcarry._pure.context.block import (
+    SECTIONS,
+    Section,
+    count_note,
+    notes,
+    section_of,
+    sources,
+    title,
+    with_count,
+)
+from toolcarry._pure.context.fence import Fenced, Source, fit_part, fit_whole
+from toolcarry._pure.context.limits import Measure, limits_of
+from toolcarry._pure.context.summary import fit_summary
+from toolcarry._pure.pairing.block import Entry
+from toolcarry._pure.text.sanitize import CLOSE_MARKER, OPEN_MARKER, clean_line, shorten
+from toolcarry.policy import Policy
+from toolcarry.types import KeepText
+
+
+class Candidate:
+    """A block that is offered: its heading's parts, and once it is shown, its texts and what its heading counts."""
+
+    __slots__ = (
+        "_measure",
+        "_notes",
+        "_title",
+        "earlier",
+        "entry",
+        "fenced",
+        "late",
+        "line_size",
+        "section",
+        "size",
+        "sources",
+    )
+
+    def __init__(self, entry: Entry, keep: KeepText, measure: Measure) -> None:
+        self.entry = entry
+        self.section = section_of(entry)
+        self.sources: list[Source] = sources(entry, keep)
+        self.fenced: list[Fenced] = []
+        self.size = 0
+        """What these take."""
+        self.earlier = 0
+        """How many older blocks its heading counts."""
+        self.late = 0
+        """How many came after the total was spent."""
+        self._measure = measure
+        self._title = title(entry)
+        self._notes = notes(entry)
+        self.line_size = measure.size(self._line(""))
+        """What the heading takes."""
+
+    def _line(self, count: str) -> str:
+        """The heading; an empty line ends a block that has nothing else."""
+        end = "\n" if self.sources else "\n\n"
+        return f"### {self._title}{with_count(self._notes, count)}{end}"
+
+    def growth(self) -> int:
+        """How much more the heading takes that counts one older block more."""
+        line = self._line(count_note(self.entry, self.earlier + 1, True))
+        return self._measure.size(line) - self.line_size
+
+    def heading(self, walked_all: bool) -> str:
+        """The heading. What came after the total was spent is counted where its number has room."""
+        measured = self._line(count_note(self.entry, self.earlier, True))
+        if not walked_all or not self.late + self.earlier:
+            return measured
+        exact = self._line(count_note(self.entry, self.earlier + self.late, False))
+        size = self._measure.size(exact)
+        if size > self.line_size:
+            return measured
+        self.line_size = size
+        return exact
+
+
+LEFT_OUT_HEADING: str = read_table("texts")["left_out_heading"]
+EARLIER_RESULTS: str = read_table("texts")["earlier_results"]
+MOST_LISTED = 20
+LONGEST_LISTED = 100
+
+
+def list_left_out(entries: list[Entry], room: int, measure: Measure, has_more: bool) -> str:
+    """The section that names the newest of what was left out, as far as they fit."""
+    has_more = has_more or len(entries) > MOST_LISTED
+    entries = entries[:MOST_LISTED]
+    lines: list[str] = []
+    room -= measure.size(LEFT_OUT_HEADING)
+    end = EARLIER_RESULTS
+    for number, entry in enumerate(entries, 1):
+        line = f"- {shorten(listed_title(entry), LONGEST_LISTED)}\n"
+        is_last = number == len(entries) and not has_more
+        size = measure.size(f"{line}\n") if is_last else measure.size(line) + measure.size(end)
+        if size > room:
+            has_more = True
+            break
+        room -= measure.size(line)
+        lines.append(line)
+    if not lines and (not entries or measure.size(end) > room):
+        return ""
+    return "".join((LEFT_OUT_HEADING, *lines, end if has_more else "\n"))
+
+
+def listed_title(entry: Entry) -> str:
+    """What the list says of a block: the tool with its path or command, or the call.
+
+    What could open a block of markdown at the beginning of a list item is escaped.
+    """
+    name = title(entry)
+    if section_of(entry) != "others":
+        name = f"{clean_line(entry.name, 40)}: {name}"
+    first = name[:1]
+    is_plain = not first.isascii() or first.isalpha() or first in ("", "_")
+    return name if is_plain else "\\" + name
+
+
+FRAMING: str = read_table("texts")["framing"]
+
+INCLUDE: dict[Section, str] = {
+    "files": "include_files",
+    "changes": "include_changes",
+    "commands": "include_commands",
+    "others": "include_others",
+}
+
+Trace = list[tuple[int, str, str]]
+
+
+class Fill:
+    """A context in the making. Blocks are offered newest first, until ``is_done``."""
+
+    def __init__(self, policy: Policy, summary: str, trace: Trace | None = None) -> None:
+        self._policy = policy
+        self._trace = trace
+        self._measure, self._total, self._limits = limits_of(policy)
+        self.encoding = self._measure.encoding
+        """Whose tokens the total counts; ``None`` for characters."""
+        self._left = (
+            self._total
+            - self._measure.size(f"{OPEN_MARKER}\n\n")
+            - self._measure.size(CLOSE_MARKER)
+        )
+        self._sections: dict[Section, list[Candidate]] = {name: [] for name in SECTIONS}
+        self._counted: dict[int, Candidate] = {}
+        self._is_spent = False
+        self._stopped_at: Candidate | None = None
+        self._listed: list[Entry] = []
+        self.is_done = False
+        self.shown = self.cut = self.left_out = 0
+        self.excluded: dict[str, int] = {}
+        self.superseded: dict[str, int] = {}
+        self.summary_cut = self.budget_too_small = False
+        self.block_tokens: list[tuple[int, int]] = []
+        """What each shown block takes of a total in tokens, with its position, as they stand in the context."""
+        self._summary = ""
+        if policy.include_summary:
+            room = min(self._total // 2, self._left)
+            fitted = fit_summary(summary, room, self._measure)
+            self._summary, self.summary_cut, self.budget_too_small = fitted
+            self._left -= self._measure.size(self._summary)
+
+    def exclude(self, entry: Entry, reason: str) -> None:
+        """A block that a setting, its branch or its scope keeps out."""
+        self.excluded[reason] = self.excluded.get(reason, 0) + 1
+        if self._trace is not None:
+            self._trace.append((entry.age, "excluded", reason))
+
+    def supersede(self, entry: Entry, reason: str) -> None:
+        """A block that another one says better."""
+        if reason == "rule":
+            self.exclude(entry, reason)
+            return
+        self.superseded[reason] = self.superseded.get(reason, 0) + 1
+        if self._trace is not None:
+            self._trace.append((entry.age, "superseded", reason))
+
+    def count(self, newest: Entry) -> None:
+        """Let the heading of ``newest``, where it is shown, count one more older block."""
+        shown = self._counted.get(newest.order)
+        if shown is None:
+            return
+        if self._is_spent:
+            shown.late += 1
+            return
+        growth = shown.growth()
+        if growth > self._left:
+            self._is_spent = True
+            shown.late += 1
+            return
+        shown.earlier += 1
+        shown.line_size += growth
+        self._left -= growth
+
+    def offer(self, entry: Entry) -> None:
+        """Show a block, or what fits of it, or leave it out."""
+        reason = self._excluding_setting(entry)
+        if reason:
+            self.exclude(entry, reason)
+        elif not self._is_spent:
+            self._try(Candidate(entry, self._policy.keep, self._measure))
+        elif len(self._listed) < MOST_LISTED:
+            self._listed.append(entry)
+            self._leave_out(entry)
+        else:
+            self._leave_out(entry)
+            self.is_done = True
+
+    def _try(self, candidate: Candidate) -> None:
+        """Show a block whole, or stop at it."""
+        room = self._left - self._heading_size(candidate)
+        limits = self._limits.by_rule(candidate.entry.max_chars)
+        fitted = fit_whole(candidate.sources, limits, room, self._measure)
+        if fitted is not None:
+            self._show(candidate, fitted, "limit")
+        else:
+            self._is_spent = True
+            self._stopped_at = candidate
+
+    def _excluding_setting(self, entry: Entry) -> str:
+        policy = self._policy
+        if entry.result is None and not policy.include_interrupted:
+            return "include_interrupted"
+        if entry.is_error and not policy.include_failed:
+            return "include_failed"
+        name = INCLUDE[section_of(entry)]
+        return "" if getattr(policy, name) else name
+
+    def _heading_size(self, candidate: Candidate) -> int:
+        """What a block takes beside its texts: its heading, and what it is the first to need."""
+        size = candidate.line_size
+        if not self._sections[candidate.section]:
+            size += self._measure.size(SECTIONS[candidate.section])
+        if not self.shown and self._policy.framing:
+            size += self._measure.size(FRAMING)
+        return size
+
+    def _show(self, candidate: Candidate, fitted: list[Fenced], by: str) -> None:
+        entry = candidate.entry
+        candidate.fenced = fitted
+        candidate.size = sum([self._measure.size(part.text) for part in fitted])
+        is_cut = any([part.is_cut for part in fitted])
+        self._left -= self._heading_size(candidate) + candidate.size
+        self._sections[candidate.section].append(candidate)
+        self._counted[entry.order] = candidate
+        self.shown += 1
+        if is_cut:
+            self.cut += 1
+        if self._trace is not None:
+            self._trace.append((entry.age, "cut" if is_cut else "shown", by if is_cut else ""))
+
+    def _leave_out(self, entry: Entry) -> None:
+        self.left_out += 1
+        if self._trace is not None:
+            self._trace.append((entry.age, "left_out", "budget"))
+
+    def text(self) -> str:
+        """The finished context; empty where there is nothing to carry or no room to carry it in."""
+        left_out = self._settle_stop()
+        if not self.shown and not self._summary:
+            self.budget_too_small = self.budget_too_small or self._is_spent
+            return ""
+        pieces = [OPEN_MARKER, "\n\n", self._summary]
+        for name, heading in SECTIONS.items():
+            blocks = self._sections[name]
+            if blocks:
+                pieces.append(heading)
+            for shown in reversed(blocks):
+                pieces.append(shown.heading(not self.is_done))
+                pieces.extend([part.text for part in shown.fenced])
+                if self.encoding is not None:
+                    self.block_tokens.append((shown.entry.position, shown.line_size + shown.size))
+        pieces.append(left_out)
+        if self.shown and self._policy.framing:
+            pieces.append(FRAMING)
+        pieces.append(CLOSE_MARKER)
+        return "".join(pieces)
+
+    def _settle_stop(self) -> str:
+        """Show what fits of the block at which the total was spent, beside the list of those before it."""
+        candidate = self._stopped_at
+        room = min(self._total // 16, self._left // 2)
+        listing = list_left_out(self._listed, room, self._measure, self.is_done)
+        if candidate is None:
+            return listing
+        left = self._left - self._measure.size(listing) - self._heading_size(candidate)
+        limits = self._limits.by_rule(candidate.entry.max_chars)
+        fitted = fit_part(candidate.sources, limits, left, self._measure)
+        if fitted is not None:
+            self._show(candidate, fitted, "total")
+            return listing
+        self._leave_out(candidate.entry)
+        return list_left_out([candidate.entry, *self._listed], room, self._measure, self.is_done)

@@ -1,0 +1,171 @@
+"""Fenced code blocks whose content can't end them, cut to a limit or to the room that is left."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from toolcarry._data import read_table
+from toolcarry._pure.context.limits import Limits, Measure
+from toolcarry._pure.text.sanitize import LONGEST_SEQUENCE, clean, clean_line, is_clean
+from toolcarry.policy import NO_LIMIT
+from toolcarry.types import CutSide
+
+RUNS = {"`": re.compile("`{3,}"), "~": re.compile("~{3,}")}
+
+NO_OUTPUT: str = read_table("texts")["no_output"]
+LEAST_SHOWN = 20
+"""A cut text of fewer characters tells nothing: the block is left out instead."""
+
+LONGEST_REFERENCE = 80
+
+
+class Source(NamedTuple):
+    """A text to be fenced: its language, the side that stays where it is cut, and where the whole is.
+
+    ``is_exempt`` says that the limit on one result does not apply: a command, which is shown whole.
+    """
+
+    text: str
+    language: str
+    side: CutSide
+    reference: str
+    is_exempt: bool = False
+
+
+class Fenced(NamedTuple):
+    """A finished block, its final newline included; how many characters of the text it shows, and of how many."""
+
+    text: str
+    shown: int
+    is_cut: bool
+
+
+def fence(source: Source, limits: Limits, end: str) -> Fenced:
+    """``source`` in a fence, no more of it than its limits allow, and what stands behind the fence."""
+    content, shown, is_cut = cut_to(source, limits)
+    if not content:
+        content = NO_OUTPUT
+    mark = fence_mark(content)
+    newline = "" if content.endswith("\n") else "\n"
+    return Fenced(f"{mark}{source.language}\n{content}{newline}{mark}\n{end}", shown, is_cut)
+
+
+def fence_into(
+    source: Source, limits: Limits, room: int, measure: Measure, end: str
+) -> Fenced | None:
+    """``source`` in a fence that takes no more than ``room`` in all; None where too little would be shown."""
+    limit = room - measure.size(f"```{source.language}\n```\n{end}")
+    fenced = fence(source, limits.within(limit, measure), end)
+    if measure.size(fenced.text) > room:
+        limit -= measure.size(marker(source, room)) + 3
+        limits = limits.within(limit, measure)
+        fenced = fence(source, limits, end)
+        excess = measure.size(fenced.text) - room
+        if excess > 0:
+            limit = limits.of(measure)
+            limits = limits.within(max(limit - excess, limit // 2 - 16), measure)
+            fenced = fence(source, limits, end)
+    is_enough = fenced.shown >= LEAST_SHOWN or not fenced.is_cut
+    return fenced if is_enough and measure.size(fenced.text) <= room else None
+
+
+def cut_to(source: Source, limits: Limits) -> tuple[str, int, bool]:
+    """The clean text within its limits, with a marker where it was cut; how much is shown; whether it was cut."""
+    text, side = source.text, source.side
+    if len(text) <= limits.chars or not has_clean_window(text, limits.chars, side):
+        text = clean(text)
+    head, tail = limits.cut(text, side)
+    if head == tail:
+        return text, len(text), False
+    shown = head + len(text) - tail
+    note = marker(source, shown)
+    if side == "head":
+        return f"{line_end(text[:head])}{note}", shown, True
+    if side == "tail":
+        return f"{note}\n{text[tail:]}", shown, True
+    return f"{line_end(text[:head])}{note}\n{text[tail:]}", shown, True
+
+
+def has_clean_window(text: str, limit: int, side: CutSide) -> bool:
+    """Whether what a cut of an over-long text would show is clean as it stands."""
+    head = 0 if side == "tail" else limit // 2 if side == "ends" else limit
+    tail = 0 if side == "head" else limit - head
+    return (not head or is_clean(text[: head + 1])) and (
+        not tail or is_clean(text[max(len(text) - tail - 1 - LONGEST_SEQUENCE, 0) :])
+    )
+
+
+def marker(source: Source, shown: int) -> str:
+    """What stands where text was cut: how much is shown, of how much, and where the whole is."""
+    reference = clean_line(source.reference, LONGEST_REFERENCE)
+    whole = f"; whole: {reference}" if reference else ""
+    return f"... [truncated: {shown:,} of {len(source.text):,} characters shown{whole}]"
+
+
+def line_end(text: str) -> str:
+    return text if not text or text.endswith("\n") else text + "\n"
+
+
+def fence_mark(content: str) -> str:
+    """The shorter of the fences that no line of ``content`` can end."""
+    backticks = longest_run(content, "`")
+    if backticks < 3:
+        return "```"
+    tildes = longest_run(content, "~")
+    if tildes < backticks:
+        return "~" * max(tildes + 1, 3)
+    return "`" * (backticks + 1)
+
+
+def longest_run(content: str, character: str) -> int:
+    """The longest run of three or more; 0 where there is none."""
+    if character not in content or character * 3 not in content:
+        return 0
+    return max(len(run) for run in RUNS[character].findall(content))
+
+
+def fit_whole(
+    sources: Sequence[Source], own: Limits, room: int, measure: Measure
+) -> list[Fenced] | None:
+    """A block's texts, each fenced and up to the limits on one result; None where there is no room for that."""
+    fitted: list[Fenced] = []
+    for source, end in with_ends(sources):
+        limits = limits_on(source, own)
+        # Tokens of a part are not simply fewer than those of the whole: there is no shorter way to see what is too long.
+        tight = limits.within(room, measure) if measure.encoding is None else limits
+        found = fence(source, tight, end)
+        if found.is_cut and tight.chars < limits.chars:
+            return None
+        room -= measure.size(found.text)
+        if room < 0:
+            return None
+        fitted.append(found)
+    return fitted if room >= 0 else None
+
+
+def fit_part(
+    sources: Sequence[Source], own: Limits, room: int, measure: Measure
+) -> list[Fenced] | None:
+    """A block's texts, each fenced and cut to the room; None where too little of them would be shown."""
+    fitted: list[Fenced] = []
+    for source, end in with_ends(sources):
+        share = room if end else (room - 1) // 2
+        found = fence_into(source, limits_on(source, own), share, measure, end)
+        if found is None:
+            return None
+        room -= measure.size(found.text)
+        fitted.append(found)
+    return fitted or None
+
+
+def limits_on(source: Source, own: Limits) -> Limits:
+    """The limits on one text: a command is shown whole."""
+    return Limits(NO_LIMIT, NO_LIMIT, own.encoding) if source.is_exempt else own
+
+
+def with_ends(sources: Sequence[Source]) -> Iterator[tuple[Source, str]]:
+    """The texts of a block, each with what stands behind its fence: behind the last one the line that ends the block."""
+    for number, source in enumerate(sources, 1):
+        yield source, "\n" if number == len(sources) else ""

@@ -1,0 +1,110 @@
+"""The summary is a stranger's markdown, made so that it can neither swallow nor forge a section.
+
+Only what stands at the beginning of a line opens a fence or a comment, and what is open at the end is closed;
+fences, comments and raw HTML deeper in lists and quotes become plain text. Headings go below level two.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from toolcarry._data import read_table
+from toolcarry._pure.context.limits import Limits, Measure
+from toolcarry._pure.text.sanitize import clean
+from toolcarry.policy import NO_LIMIT
+
+SUMMARY_HEADING: str = read_table("texts")["summary_heading"]
+TRUNCATED: str = read_table("texts")["truncated"]
+
+CONTAINER = r"[ \t>*+\-0-9.)]*"
+"""What may stand before a block in lists and quotes."""
+
+FENCE = re.compile(r"(`{3,})[^`]*$|(~{3,})")
+NESTED_FENCE = re.compile(rf"({CONTAINER})(`{{3,}}|~{{3,}})")
+HEADING = re.compile(rf"({CONTAINER})(#{{1,2}})(?=[ \t]|$)")
+UNDERLINE = re.compile(r"[ \t>]*(?:=+|-+)[ \t]*$")
+RAW_HTML = re.compile(rf"({CONTAINER})<(?=[!?/a-zA-Z])")
+
+
+def clean_summary(summary: str) -> str:
+    """``summary`` as it may stand under its heading, without blank lines around it."""
+    text = clean(summary).strip("\n")
+    if not text.strip(" \t\n"):
+        return ""
+    lines: list[str] = []
+    closing = ""
+    before = ""
+    for line in text.split("\n"):
+        if closing:
+            lines.append(line)
+            closing = "" if closes(line, closing) else closing
+        else:
+            safe = safe_line(line, before)
+            lines.append(safe)
+            closing = opens(safe)
+        before = line
+    if closing:
+        lines.append(closing)
+    return "\n".join(lines)
+
+
+def opens(line: str) -> str:
+    """What would close the fence or comment that this line opens; empty where it opens none."""
+    fence = FENCE.match(line)
+    if fence is not None:
+        return fence[1] or fence[2]
+    if line.startswith("<!--") and "-->" not in line[2:]:
+        return "-->"
+    return ""
+
+
+def closes(line: str, closing: str) -> bool:
+    if closing == "-->":
+        return closing in line
+    indent = len(line) - len(line.lstrip(" "))
+    mark = line[indent:].rstrip(" \t")
+    return indent < 4 and len(mark) >= len(closing) and set(mark) == {closing[0]}
+
+
+def safe_line(line: str, before: str) -> str:
+    """A line outside of fences and comments."""
+    if line.startswith("<!--") or FENCE.match(line) is not None:
+        return line
+    if before.strip(" \t") and UNDERLINE.match(line):
+        mark = line.lstrip(" \t>")
+        return f"{line[: len(line) - len(mark)]}\\{mark}"
+    heading = HEADING.match(line)
+    if heading is not None:
+        return f"{heading[1]}###{line[heading.end() :]}"
+    for pattern in (NESTED_FENCE, RAW_HTML):
+        found = pattern.match(line)
+        if found is not None:
+            return f"{found[1]}\\{line[found.end(1) :]}"
+    return line
+
+
+class FittedSummary(NamedTuple):
+    """The section of a summary; empty where there is none, or no room for it."""
+
+    section: str
+    is_cut: bool
+    has_no_room: bool
+
+
+def fit_summary(summary: str, room: int, measure: Measure) -> FittedSummary:
+    """The section of a summary, cut to the room."""
+    text = clean_summary(summary)
+    if not text:
+        return FittedSummary("", False, False)
+    section = f"{SUMMARY_HEADING}{text}\n\n"
+    if measure.size(section) <= room:
+        return FittedSummary(section, False, False)
+    rest = room - measure.size(f"{SUMMARY_HEADING}\n\n")
+    limits = Limits(NO_LIMIT, NO_LIMIT, measure.encoding or "o200k_base")
+    limits = limits.within(rest // 2 if rest < 80 else rest - 40, measure)
+    head, tail = limits.cut(text, "head")
+    text = clean_summary(text[:head] + TRUNCATED if head < tail else text)
+    section = f"{SUMMARY_HEADING}{text}\n\n"
+    has_no_room = measure.size(section) > room
+    return FittedSummary("" if has_no_room else section, True, has_no_room)

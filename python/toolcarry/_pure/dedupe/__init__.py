@@ -1,0 +1,216 @@
+"""Which blocks newer ones supersede, judged from the newest to the oldest.
+
+A failure supersedes only failures, so that the last success stays beside it; a failed edit supersedes nothing.
+A read of a range is superseded by one later read that covers it. Scopes, and branches that were left, never
+supersede one another.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from toolcarry._data import read_table
+from toolcarry._input.json import compact_json
+from toolcarry._input.objects import Wire
+from toolcarry._pure.dedupe.line_ranges import (
+    DEFAULT_READ,
+    UNREADABLE,
+    Read,
+    find_covering,
+    line_range,
+    remember_range,
+)
+from toolcarry._pure.dedupe.rules import OTHER, RuleSet, key_value
+from toolcarry._pure.dedupe.shell import has_side_effects
+from toolcarry._pure.pairing.block import Entry
+from toolcarry.types import Kind, Rule
+
+LONGEST_REMEMBERED = 200
+WHOLE_FILE_KEYS: tuple[str, ...] = tuple(read_table("tool_arguments")["whole_file_keys"])
+
+
+Judgement = tuple[str, Entry | None, Entry | None]
+"""Why an entry is superseded (empty: it stays), the entry that supersedes it, and the entry whose heading counts it."""
+
+STAYS: Judgement = ("", None, None)
+BY_RULE: Judgement = ("rule", None, None)
+
+
+class Lane:
+    """What is known of the newer blocks of one scope and branch, by the path, the command, or another key."""
+
+    __slots__ = ("commands", "edits", "failed", "others", "ranges", "reads", "rewritten", "whole", "writes")  # fmt: skip
+
+    def __init__(self) -> None:
+        self.reads: dict[str, Entry] = {}
+        """The newest read, failed or not."""
+        self.whole: dict[str, Entry] = {}
+        """The newest read of the whole file."""
+        self.ranges: dict[str, list[Read]] = {}
+        self.edits: dict[str, Entry] = {}
+        """The newest edit that succeeded."""
+        self.rewritten: dict[str, Entry] = {}
+        """The newest entry that wrote the file, or read it, whole."""
+        self.commands: dict[str, Entry] = {}
+        """The newest run."""
+        self.others: dict[str, Entry] = {}
+        self.failed: set[tuple[Kind, str]] = set()
+        """What ran without any success."""
+        self.writes: dict[str, bool] = {}
+
+
+class Judging:
+    """The judge of a conversation's entries, which come newest first."""
+
+    def __init__(self, rules: RuleSet) -> None:
+        self._rules = rules
+        self._known = rules.known
+        self._is_careful = rules.is_careful
+        self._main = Lane()
+        self._other_lanes: dict[tuple[str, bool], Lane] = {}
+        self._firsts: dict[FirstKey, Entry | None] = {}
+
+    def judge(self, entry: Entry) -> Judgement:
+        """Judge one entry. Sets what ``prepare`` sets, and ``is_stale``."""
+        rule = self.prepare(entry)
+        keep = rule.keep
+        if keep == "none":
+            return BY_RULE
+        value = entry.value
+        if value is None:
+            return STAYS
+        if keep == "first":
+            first = self._firsts.get(first_key(entry, value))
+            is_later = first is not None and entry.order < first.order
+            return ("earlier_call", first, None) if is_later else STAYS
+        lane = self._main if entry.is_active and not entry.scope else self._lane_of(entry)
+        kind = rule.kind
+        if kind == "read":
+            by = self._superseding_read(entry, value, lane)
+            return STAYS if by is None or keep == "all" else ("later_read", by, None)
+        if kind == "edit":
+            return self._judge_edit(entry, value, lane, keep == "all")
+        return STAYS if keep == "all" else judge_run(entry, kind, value, lane)
+
+    def _lane_of(self, entry: Entry) -> Lane:
+        key = entry.scope, entry.is_active
+        lane = self._other_lanes.get(key)
+        if lane is None:
+            lane = self._other_lanes[key] = Lane()
+        return lane
+
+    def find_firsts(self, entries: list[Entry]) -> None:
+        """Note the oldest successful block of each key."""
+        for entry in reversed(entries):
+            rule = self.prepare(entry)
+            if rule.keep == "first" and entry.value is not None and not entry.is_failure:
+                self._firsts.setdefault(first_key(entry, entry.value), entry)
+
+    def prepare(self, entry: Entry) -> Rule:
+        """Find the entry's rule, and by it the kind and the value of its key."""
+        entry.is_stale = False
+        entry.max_chars = None
+        name = entry.tool_name
+        if entry.call is None:
+            entry.kind, entry.value = "other", None
+            rule = self._rules.find(entry.name, {})
+            return rule if rule.keep == "none" else OTHER
+        given = entry.read_arguments()
+        rule = self._known.get(name) or self._rules.find(name, given)
+        entry.kind = kind = rule.kind
+        entry.max_chars = rule.max_result_chars
+        if kind == "other":
+            entry.value = None if rule.keep == "all" else other_key(rule, name, given)
+        else:
+            entry.value = key_value(rule, given)
+        return rule
+
+    def _superseding_read(self, entry: Entry, path: str, lane: Lane) -> Entry | None:
+        """The newer read that supersedes this one."""
+        newest = lane.reads.setdefault(path, entry)
+        if entry.is_failure:
+            return None if newest is entry else newest
+        if path in lane.edits:
+            entry.is_stale = True
+        lines = line_range(entry.given)
+        if lines is not None:
+            return superseding_range(entry, lines, path, lane)
+        if self._is_careful:
+            lane.rewritten.setdefault(path, entry)
+        whole = lane.whole.setdefault(path, entry)
+        if whole is not entry:
+            return whole
+        return find_covering(DEFAULT_READ, lane.ranges[path]) if path in lane.ranges else None
+
+    def _judge_edit(self, entry: Entry, path: str, lane: Lane, keeps_all: bool) -> Judgement:
+        newest = lane.edits.get(path)
+        is_careful = self._is_careful
+        by = lane.rewritten.get(path) if is_careful else newest
+        reason = "" if by is None or keeps_all else "later_edit"
+        if entry.is_failure:
+            return reason, by, None
+        if newest is None:
+            lane.edits[path] = entry
+        if is_careful and writes_whole_file(entry.given):
+            lane.rewritten.setdefault(path, entry)
+        return reason, by, newest if reason and not is_careful else None
+
+
+def superseding_range(entry: Entry, lines: tuple[int, int], path: str, lane: Lane) -> Entry | None:
+    """The newer read that holds these lines. Notes that they are read."""
+    if lines == UNREADABLE:
+        return None
+    whole = lane.whole.get(path)
+    ranges = lane.ranges.setdefault(path, [])
+    by = whole if whole is not None and lines[1] <= DEFAULT_READ[1] else None
+    by = by or find_covering(lines, ranges)
+    remember_range((*lines, entry), ranges)
+    return by
+
+
+def judge_run(entry: Entry, kind: Kind, value: str, lane: Lane) -> Judgement:
+    """A command, or another tool under a rule that keeps the last of a key."""
+    is_command = kind == "command"
+    newest = (lane.commands if is_command else lane.others).setdefault(value, entry)
+    if newest is entry:
+        if entry.is_failure:
+            lane.failed.add((kind, value))
+        return STAYS
+    if is_command:
+        is_writing = lane.writes.get(value)
+        if is_writing is None:  # asked only where a command was run twice
+            is_writing = lane.writes[value] = writes(value)
+        if is_writing:
+            return STAYS
+    is_superseded = entry.is_failure or (kind, value) not in lane.failed
+    if not is_superseded:
+        lane.failed.remove((kind, value))
+    reason = ("later_run" if is_command else "later_call") if is_superseded else ""
+    return reason, newest, newest if is_command else None
+
+
+@lru_cache(maxsize=1_024)
+def remembered(command: str) -> bool:
+    return has_side_effects(command)
+
+
+def writes(command: str) -> bool:
+    """``has_side_effects``, which an agent asks of the same short commands at every turn."""
+    return remembered(command) if len(command) <= LONGEST_REMEMBERED else has_side_effects(command)
+
+
+def other_key(rule: Rule, name: str, given: Wire) -> str:
+    """The key of a tool of the kind other: its name and all key arguments together."""
+    values = {key: given.get(key) for key in rule.key}
+    return f"{name} {compact_json(values)}"
+
+
+FirstKey = tuple[str, bool, Kind, str]
+
+
+def first_key(entry: Entry, value: str) -> FirstKey:
+    return entry.scope, entry.is_active, entry.kind, value
+
+
+def writes_whole_file(given: Wire) -> bool:
+    return any(isinstance(given.get(name), str) for name in WHOLE_FILE_KEYS)

@@ -1,0 +1,151 @@
+"""Which rule a tool's name falls under.
+
+A name is matched without regard to ASCII case, whole and behind ``mcp__server__``; what UTF-8 cannot hold
+matches as U+FFFD. The first rule that matches decides; a user's rules come before the built-in ones.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from toolcarry._input.objects import Wire
+from toolcarry.policy import DEFAULT_RULES
+from toolcarry.types import Rule
+
+OTHER = Rule((), kind="other", keep="all")
+"""What applies where no rule matches."""
+
+MAX_REMEMBERED_NAMES = 4_096
+
+FOLDED = dict.fromkeys(range(0xD800, 0xE000), 0xFFFD) | {
+    upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)
+}
+"""How names are compared: in lower case, and as UTF-8 shows them."""
+
+Decision = tuple[Rule, dict[str, Rule]]
+"""The rule for a name, and those for its sub-commands."""
+
+
+class RuleSet:
+    """Rules, compiled for look-up by name."""
+
+    def __init__(self, rules: tuple[Rule, ...] | Literal["careful"]) -> None:
+        self.is_careful = rules == "careful"
+        given = () if rules == "careful" or rules is DEFAULT_RULES else rules
+        self.rules = (*given, *DEFAULT_RULES, OTHER)
+        self.keeps_first = any(rule.keep == "first" for rule in self.rules)
+        self._exact: dict[str, int] = {}
+        self._globs: list[tuple[str, int]] = []
+        self._subcommands: dict[str, dict[str, int]] = {}
+        self.known: dict[str, Rule] = {}
+        """The rules of names that were met before, but of those that have sub-commands."""
+        self._by_name: dict[str, Decision] = {}
+        for number, rule in enumerate(self.rules):
+            for pattern in rule.tools:
+                self._add(pattern.translate(FOLDED), number)
+
+    def _add(self, pattern: str, number: int) -> None:
+        name, colon, command = pattern.partition(":")
+        if "*" in pattern or "?" in pattern:
+            self._globs.append((pattern, number))
+        elif colon:
+            self._subcommands.setdefault(name, {}).setdefault(command, number)
+        else:
+            self._exact.setdefault(pattern, number)
+
+    def find(self, name: str, given: Wire) -> Rule:
+        """The rule for a call of the tool ``name`` with the arguments ``given``."""
+        decision = self._by_name.get(name)
+        if decision is None:
+            decision = self._decide(name)
+        rule, commands = decision
+        if commands:
+            command = given.get("command")
+            if isinstance(command, str):
+                return commands.get(command.translate(FOLDED), rule)
+        return rule
+
+    def _decide(self, name: str) -> Decision:
+        number = len(self.rules) - 1
+        commands: dict[str, int] = {}
+        for form in name_forms(name):
+            number = min(number, self._exact.get(form, number))
+            for pattern, candidate in self._globs:
+                if candidate < number and glob_matches(pattern, form):
+                    number = candidate
+            for command, candidate in self._subcommands.get(form, {}).items():
+                commands[command] = min(candidate, commands.get(command, candidate))
+        if len(self._by_name) >= MAX_REMEMBERED_NAMES:
+            self._by_name.clear()
+            self.known.clear()
+        rules = self.rules
+        first = {command: rules[min(found, number)] for command, found in commands.items()}
+        self._by_name[name] = decision = rules[number], first
+        if not commands:
+            self.known[name] = rules[number]
+        return decision
+
+
+def name_forms(name: str) -> list[str]:
+    """The name in lower case, and what stands behind ``mcp__server__``."""
+    lower = name.translate(FOLDED)
+    if lower.startswith("mcp__"):
+        _, found, tool = lower[5:].partition("__")
+        if found and tool:
+            return [lower, tool]
+    return [lower]
+
+
+def is_named(name: str, wanted: str) -> bool:
+    """Whether a tool's name is this one, which is in lower case, as a rule would match it."""
+    return name == wanted or wanted in name_forms(name)
+
+
+def glob_matches(pattern: str, text: str) -> bool:
+    """Whether ``pattern`` with its ``*`` and ``?`` matches the whole of ``text``."""
+    at, place, star, mark = 0, 0, -1, 0
+    while at < len(text):
+        if place < len(pattern) and pattern[place] == "*":
+            star, mark = place, at
+            place += 1
+        elif place < len(pattern) and pattern[place] in ("?", text[at]):
+            place += 1
+            at += 1
+        elif star >= 0:
+            place, mark = star + 1, mark + 1
+            at = mark
+        else:
+            return False
+    return pattern[place:].strip("*") == ""
+
+
+def key_value(rule: Rule, given: Wire) -> str | None:
+    """What tells blocks of this rule apart: the first key argument that is there."""
+    for name in rule.key:
+        value = given.get(name)
+        if isinstance(value, str):
+            if value:
+                return value
+        elif rule.kind == "command" and isinstance(value, (list, tuple)):
+            return command_line(value)
+    return None
+
+
+def command_line(words: list[object] | tuple[object, ...]) -> str | None:
+    """The command of an argument list: the script of ``["bash", "-lc", script]``, else the words, quoted."""
+    given = [word for word in words if isinstance(word, str)]
+    if not given or len(given) != len(words):
+        return None
+    if len(given) == 3 and given[1] in ("-c", "-lc"):
+        return given[2]
+    return " ".join([quote(word) for word in given])
+
+
+SAFE = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-")
+
+
+def quote(word: str) -> str:
+    """``word`` as a shell takes it for one word."""
+    if word and SAFE.issuperset(word):
+        return word
+    return "'" + word.replace("'", "'\"'\"'") + "'"

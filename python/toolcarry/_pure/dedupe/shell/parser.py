@@ -1,0 +1,53 @@
+"""A script and every script inside it.
+
+One script is scanned to its end, then what the scan put aside (backticks, `bash -c`, `eval`, a here-document for a shell,
+arithmetic), from an explicit stack: there is an answer for any text, without recursion. What is nested deeper than
+`MAX_SCRIPTS` scripts, or `MAX_FRAMES` brackets in one script, is left out.
+"""
+
+from __future__ import annotations
+
+import re
+
+from toolcarry._pure.dedupe.shell.lexer import (
+    CODE,
+    TEXT,
+    Scan,
+    end_command,
+    find_arithmetic,
+    step_code,
+    step_text,
+)
+
+MAX_SCRIPTS = 16
+MAX_FRAMES = 100
+
+SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def run(scan: Scan) -> bool:
+    """Read the whole script and say whether a command in it writes."""
+    size = len(scan.text)
+    while scan.position < size and not scan.writes and len(scan.frames) <= MAX_FRAMES:
+        if scan.frames[-1] == CODE:
+            step_code(scan)
+        else:
+            step_text(scan)
+    end_command(scan)
+    while scan.outer and not scan.writes:
+        scan.code = scan.outer.pop()
+        end_command(scan)
+    return scan.writes
+
+
+def has_side_effects(command: str) -> bool:
+    """Whether any simple command in a shell command line writes."""
+    waiting = [(SURROGATE.sub("\ufffd", command), True, 0)]
+    while waiting:
+        text, is_code, depth = waiting.pop()
+        scan = Scan(text, [CODE if is_code else TEXT], find_arithmetic(text))
+        if run(scan):
+            return True
+        if depth < MAX_SCRIPTS:
+            waiting.extend((*inner, depth + 1) for inner in scan.nested)
+    return False

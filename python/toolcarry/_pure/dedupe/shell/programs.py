@@ -1,0 +1,267 @@
+"""Programs that write, by name, verb or option; and how a program reads its options.
+
+What is known of them is data, ``_data/shell.json``; arguments are read as getopt would. Dry runs, shortened long names and
+the targets of arguments are left out, and a program or a verb that nobody listed reads. Takes time linear in the arguments.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from toolcarry._data import read_table
+
+
+@dataclass(frozen=True, slots=True)
+class Spec:
+    """How a program reads options.
+
+    The letters that take a value (attached, or the next word); the letters whose value is always
+    attached; the long names that take the next word; and the first words after which the next
+    one is the verb.
+    """
+
+    valued: str = ""
+    attached: str = ""
+    names: frozenset[str] = frozenset()
+    groups: frozenset[str] = frozenset()
+
+
+TABLE = read_table("shell")
+
+
+def words(name: str) -> frozenset[str]:
+    """Return a list of words of the table."""
+    return frozenset(TABLE[name])
+
+
+def spec(given: dict[str, Any]) -> Spec:
+    """Return a `Spec` of the table; the fields that it leaves out are empty."""
+    names, groups = (frozenset(given.get(field, ())) for field in ("names", "groups"))
+    return Spec(given.get("valued", ""), given.get("attached", ""), names, groups)
+
+
+def specs(name: str) -> dict[str, Spec]:
+    """Return a list of programs of the table."""
+    return {program: spec(given) for program, given in TABLE[name].items()}
+
+
+CURL_OPTIONS = spec(TABLE["curl_options"])
+CURL_WRITING = words("curl_writing")
+DEVICES = words("devices")
+FIND_RUNNING = words("find_running")
+GIT_BRANCH_OPTIONS = spec(TABLE["git_branch_options"])
+GIT_BRANCH_WRITING = words("git_branch_writing")
+GIT_OPTIONS = spec(TABLE["git_options"])
+GIT_TAG_DELETING = words("git_tag_deleting")
+GIT_TAG_LISTING = words("git_tag_listing")
+GIT_TAG_OPTIONS = spec(TABLE["git_tag_options"])
+GIT_WRITING = words("git_writing")
+MAKE_OPTIONS = spec(TABLE["make_options"])
+MAKE_WRITING = words("make_writing")
+MANAGERS = specs("managers")
+PACKAGE_SHORT = words("package_short")
+PACKAGE_SHORTENING = words("package_shortening")
+PACKAGE_WRITING = words("package_writing")
+PACKAGERS = specs("packagers")
+PERL_OPTIONS = spec(TABLE["perl_options"])
+PERL_WRITING = words("perl_writing")
+PYTHON_OPTIONS = spec(TABLE["python_options"])
+READING = words("reading")
+READING_STEMS = words("reading_stems")
+RESERVED = words("reserved")
+SED_OPTIONS = spec(TABLE["sed_options"])
+SED_WRITING = words("sed_writing")
+SENDING = words("sending")
+SHELL_OPTIONS = spec(TABLE["shell_options"])
+SHELLS = words("shells")
+SSH_OPTIONS = spec(TABLE["ssh_options"])
+VERSIONED = words("versioned")
+WGET_OPTIONS = spec(TABLE["wget_options"])
+WGET_SENDING = words("wget_sending")
+WRAPPERS = specs("wrappers")
+WRITERS = words("writers")
+PLAIN = Spec()
+"""How a program reads options that nobody described: each stands for itself."""
+
+
+Options = list[tuple[str, str]]  # with their values: a letter, or a long name with its dashes
+Names = frozenset[str] | tuple[str, ...]
+
+
+def parse(arguments: list[str], spec: Spec, *, stops: bool) -> tuple[Options, list[str]]:
+    """Tell the options with their values from the other words.
+
+    With `stops`, everything from the first other word on is one.
+    """
+    options: Options = []
+    others: list[str] = []
+    position, size = 0, len(arguments)
+    while position < size:
+        word = arguments[position]
+        position += 1
+        if word == "--" or (stops and not is_option(word)):
+            others.extend(arguments[position if word == "--" else position - 1 :])
+            break
+        if not is_option(word):
+            others.append(word)
+            continue
+        name, equals, value = word.partition("=")
+        if word.startswith("--"):
+            options.append((name, value))
+            takes_next = not equals and name in spec.names
+        else:
+            takes_next = parse_letters(word[1:], spec, options)
+        if takes_next and position < size:
+            options[-1] = (options[-1][0], arguments[position])
+            position += 1
+    return options, others
+
+
+def is_option(word: str) -> bool:
+    """Whether a word is an option: `-x`, `--long`, `+x`."""
+    return len(word) > 1 and word[0] in "-+"
+
+
+def parse_letters(letters: str, spec: Spec, options: Options) -> bool:
+    """Take a cluster of letters apart; whether the last one's value is the next word."""
+    for index, letter in enumerate(letters):
+        if letter in spec.valued or letter in spec.attached:
+            options.append((letter, letters[index + 1 :]))
+            return letter in spec.valued and index + 1 == len(letters)
+        options.append((letter, ""))
+    return False
+
+
+def verb_of(arguments: list[str], spec: Spec) -> tuple[str, list[str]]:
+    """Find the first word that is no option, or the second where the first is a group of verbs.
+
+    Gives it with the words behind it.
+    """
+    _, others = parse(arguments, spec, stops=True)
+    if others and others[0] in spec.groups:
+        _, others = parse(others[1:], spec, stops=True)
+    return (others[0], others[1:]) if others else ("", [])
+
+
+def has_any(options: Options, names: Names) -> bool:
+    """Whether one of the named options is among those given."""
+    return any(option in names for option, _ in options)
+
+
+def has_option(arguments: list[str], spec: Spec, names: Names) -> bool:
+    """Whether one of the named options is among the arguments, wherever it stands."""
+    options, _ = parse(arguments, spec, stops=False)
+    return has_any(options, names)
+
+
+def program_name(word: str) -> str:
+    """A program's name without its folder and, for a few, its version."""
+    name = word.rpartition("/")[2]
+    base = name.rstrip("0123456789.")
+    return base if base in VERSIONED else name
+
+
+def writes(name: str, arguments: list[str]) -> bool:
+    """Whether a program that runs no other writes with these arguments."""
+    if name in WRITERS:
+        return True
+    if name in PACKAGERS:
+        return package_writes(name, arguments)
+    if name in MANAGERS:
+        verb, _ = verb_of(arguments, MANAGERS[name])
+        return verb != "" and not is_reading(verb)
+    match name:
+        case "git":
+            return git_writes(arguments)
+        case "sed" | "gsed":
+            return has_option(arguments, SED_OPTIONS, SED_WRITING)
+        case "perl":
+            options, _ = parse(arguments, PERL_OPTIONS, stops=True)
+            return has_any(options, PERL_WRITING)
+        case "curl":
+            return curl_writes(arguments)
+        case "wget":
+            return wget_writes(arguments)
+        case "make" | "gmake":
+            _, targets = parse(arguments, MAKE_OPTIONS, stops=False)
+            return any(target in MAKE_WRITING for target in targets)
+        case _:
+            return False
+
+
+def package_writes(name: str, arguments: list[str]) -> bool:
+    """A package manager, by its verb."""
+    verb, _ = verb_of(arguments, PACKAGERS[name])
+    return verb in PACKAGE_WRITING or (name in PACKAGE_SHORTENING and verb in PACKAGE_SHORT)
+
+
+def is_reading(verb: str) -> bool:
+    """Whether a verb of docker and its like reads; `list-units` counts as `list`."""
+    return verb in READING or verb.partition("-")[0] in READING_STEMS
+
+
+def git_writes(arguments: list[str]) -> bool:
+    """Git, by its verb; the verbs that also list, by what follows."""
+    verb, rest = verb_of(arguments, GIT_OPTIONS)
+    match verb:
+        case "branch":
+            return has_option(rest, GIT_BRANCH_OPTIONS, GIT_BRANCH_WRITING)
+        case "tag":
+            return git_tag_writes(rest)
+        case "stash":
+            return verb_of(rest, PLAIN)[0] not in ("list", "show")
+        case "worktree":
+            return verb_of(rest, PLAIN)[0] not in ("", "list")
+        case _:
+            return verb in GIT_WRITING
+
+
+def git_tag_writes(arguments: list[str]) -> bool:
+    """`git tag` lists without a name or with an option that only a list takes."""
+    options, names = parse(arguments, GIT_TAG_OPTIONS, stops=False)
+    is_deletion = has_any(options, GIT_TAG_DELETING)
+    return is_deletion or (bool(names) and not has_any(options, GIT_TAG_LISTING))
+
+
+def curl_writes(arguments: list[str]) -> bool:
+    """Whether curl sends something or saves to a file."""
+    options, _ = parse(arguments, CURL_OPTIONS, stops=False)
+    has_data = is_get = False
+    for option, value in options:
+        match option:
+            case "X" | "--request" if value in SENDING:
+                return True
+            case "o" | "--output" if value != "-" and writes_file(value):
+                return True
+            case _ if option in CURL_WRITING:
+                return True
+            case "G" | "--get":
+                is_get = True
+            case _:
+                has_data |= option in ("d", "--json") or option.startswith("--data")
+    return has_data and not is_get
+
+
+def wget_writes(arguments: list[str]) -> bool:
+    """Whether wget sends something or saves to a file, which it does unless told otherwise."""
+    options, _ = parse(arguments, WGET_OPTIONS, stops=False)
+    saves = True
+    for option, value in options:
+        match option:
+            case "--method" if value in SENDING:
+                return True
+            case _ if option in WGET_SENDING:
+                return True
+            case "O" | "--output-document":
+                saves = value != "-" and writes_file(value)
+            case "--spider":
+                saves = False
+            case _:
+                pass
+    return saves
+
+
+def writes_file(target: str) -> bool:
+    """Whether writing to a target changes a file; a process substitution reads as `>()`."""
+    return target not in DEVICES and target != ">()" and not target.startswith("/dev/fd/")

@@ -1,0 +1,71 @@
+"""Anthropic Messages: calls and results are blocks of the content. Claude Code and Cline write them too.
+
+What a server's tool gave (``web_search_tool_result`` and others) is a result as any other.
+"""
+
+from __future__ import annotations
+
+from toolcarry._input.objects import Wire, as_object, first_given, text_or_empty
+from toolcarry._pure.formats.message import Said, Spoken, ToolCall, ToolResult
+
+NAME = "anthropic"
+CALLS = frozenset(("tool_use", "server_tool_use", "mcp_tool_use"))
+
+
+def read(message: Wire, _role: object, said: Said) -> str:
+    content = message.get("content")
+    if not isinstance(content, (list, tuple)):
+        return ""
+    calls, results = said.calls, said.results
+    for item in content:
+        block = item if isinstance(item, dict) else as_object(item)
+        if block is None:
+            continue
+        kind = block.get("type")
+        if kind == "tool_result":
+            results.append(to_result(block))
+        elif kind == "tool_use":
+            calls.append(to_call(block))
+        elif kind != "text" and isinstance(kind, str):
+            if kind.endswith("_tool_result"):
+                results.append(to_result(block))
+            elif kind in CALLS:
+                calls.append(to_call(block))
+    return NAME if calls or results else ""
+
+
+def call(wire: Wire) -> ToolCall | None:
+    return to_call(wire) if text_or_empty(wire.get("type")) in CALLS else None
+
+
+def result(wire: Wire) -> ToolResult | None:
+    kind = wire.get("type")
+    is_result = isinstance(kind, str) and (kind == "tool_result" or kind.endswith("_tool_result"))
+    return to_result(wire) if is_result else None
+
+
+def spoken(_message: Wire) -> Spoken | None:
+    return None
+
+
+def to_call(block: Wire) -> ToolCall:
+    call_id, name = block.get("id"), block.get("name")
+    return ToolCall(block, text_or_empty(call_id), text_or_empty(name), block.get("input"))
+
+
+def to_result(block: Wire) -> ToolResult:
+    call_id = text_or_empty(first_given(block, "tool_use_id", "tool_call_id"))
+    name = text_or_empty(block.get("name"))
+    content = block.get("content")
+    is_error = block.get("is_error") is True or is_server_error(content)
+    return ToolResult(block, call_id, name, content, is_error)
+
+
+def is_server_error(content: object) -> bool:
+    """Whether a server's tool gave an error in place of its results, or code that it ran failed."""
+    error = None if isinstance(content, (str, list, tuple)) else as_object(content)
+    if error is None:
+        return False
+    code = error.get("return_code")
+    has_failed = type(code) is int and code != 0
+    return has_failed or text_or_empty(error.get("type")).endswith("_tool_result_error")

@@ -1,0 +1,84 @@
+"""OpenAI Chat (``tool_calls``, role ``tool``, the legacy ``function_call`` and role ``function``), and Ollama's dialect
+of it (arguments as objects, ``tool_name``, no ids).
+
+A call or a result that stands by itself says nothing of this shape: what is of no other is taken for it.
+"""
+
+from __future__ import annotations
+
+from toolcarry._input.objects import Wire, as_list, as_object, first_given, text_or_empty
+from toolcarry._pure.formats import anthropic
+from toolcarry._pure.formats.message import Said, Spoken, ToolCall, ToolResult
+
+NAME = "openai-chat"
+OLLAMA = "ollama"
+
+
+def read(message: Wire, role: object, said: Said) -> str:
+    is_answer = role == "tool" or role == "function"
+    if not is_answer and (
+        role == "user" or not ("tool_calls" in message or "function_call" in message)
+    ):
+        return ""
+    found = anthropic.read(message, role, said)  # the content may hold blocks all the same
+    if is_answer and not said.results:
+        said.calls.clear()
+        said.results.append(to_result(message))
+        return NAME if role == "function" or "tool_call_id" in message else OLLAMA
+    if said.calls:
+        unite(message, said)
+    return read_calls(message, said) or found
+
+
+def unite(message: Wire, said: Said) -> None:
+    """Let calls of the content that stand in ``tool_calls`` too say what they say there: that is what the provider reads."""
+    entries = [as_object(item) for item in as_list(message.get("tool_calls")) or ()]
+    own = {
+        call.call_id: call for call in (to_call(entry) for entry in entries if entry is not None)
+    }
+    for index, call in enumerate(said.calls):
+        other = own.get(call.call_id) if call.call_id else None
+        if other is not None:
+            said.calls[index] = call._replace(name=other.name, arguments=other.arguments)
+
+
+def read_calls(message: Wire, said: Said) -> str:
+    """Take in the calls of a message. A call that stands in the content too is one call."""
+    known = {known.call_id for known in said.calls} - {""}
+    entries = [as_object(item) for item in as_list(message.get("tool_calls")) or ()]
+    found = [to_call(entry) for entry in entries if entry is not None]
+    said.calls.extend(call for call in found if call.call_id not in known)
+    legacy = as_object(message.get("function_call"))
+    if legacy is not None:
+        said.calls.append(to_call(legacy))
+    elif found:
+        is_ollama = "custom" not in found[0].wire and as_object(found[0].arguments) is not None
+        return OLLAMA if is_ollama else NAME
+    return NAME if legacy is not None else ""
+
+
+def call(_wire: Wire) -> ToolCall | None:
+    return None
+
+
+def result(_wire: Wire) -> ToolResult | None:
+    return None
+
+
+def spoken(_message: Wire) -> Spoken | None:
+    return None
+
+
+def to_call(wire: Wire) -> ToolCall:
+    custom = as_object(wire.get("custom"))
+    source = custom or as_object(wire.get("function")) or wire
+    given = first_given(source, "input", "arguments")
+    if custom and given is not None:  # free text, which is no JSON even where it looks like it
+        given = {"input": given}
+    return ToolCall(wire, text_or_empty(wire.get("id")), text_or_empty(source.get("name")), given)
+
+
+def to_result(wire: Wire) -> ToolResult:
+    call_id = text_or_empty(first_given(wire, "tool_use_id", "tool_call_id"))
+    name = text_or_empty(first_given(wire, "tool_name", "name"))
+    return ToolResult(wire, call_id, name, wire.get("content"), wire.get("is_error") is True)

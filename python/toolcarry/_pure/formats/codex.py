@@ -1,0 +1,49 @@
+"""Codex rollouts: records that hold an item of OpenAI Responses as their ``payload``.
+
+The other kinds of records (``event_msg`` and its mirror of outputs, ``turn_context``, ``compacted``) say nothing that
+the items don't. The older flat form, in which the records are the items, is read as Responses.
+"""
+
+from __future__ import annotations
+
+from toolcarry._input.objects import Wire, as_object, text_or_empty
+from toolcarry._pure.formats import responses
+from toolcarry._pure.formats.message import Said, Spoken, ToolCall, ToolResult
+
+NAME = "codex"
+RECORDS = frozenset(
+    (
+        "session_meta",
+        "response_item",
+        "turn_context",
+        "compacted",
+        "world_state",
+        "event_msg",
+    )
+)
+"""The kinds of records."""
+
+
+def read(message: Wire, role: object, said: Said) -> str:
+    payload = as_object(message.get("payload"))
+    kind = text_or_empty(message.get("type"))
+    if payload is None or role is not None or kind not in RECORDS:
+        return ""
+    if kind == "response_item":
+        responses.read(payload, None, said)
+    return NAME
+
+
+def call(_wire: Wire) -> ToolCall | None:
+    return None
+
+
+def result(_wire: Wire) -> ToolResult | None:
+    return None
+
+
+def spoken(message: Wire) -> Spoken | None:
+    payload = as_object(message.get("payload"))
+    if payload is None or message.get("type") != "response_item":
+        return None
+    return Spoken(text_or_empty(payload.get("role")), payload.get("content"))

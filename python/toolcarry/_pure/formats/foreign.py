@@ -1,0 +1,46 @@
+"""How a backend knows what an importer has to read: it looks for certain keys, and says no more than ``NeedsImport``.
+
+The importers are in front of the backends (``toolcarry.importing``); the keys are in ``importers/keys.txt``, which the
+Rust core reads too.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+from toolcarry._input.objects import Wire, as_list, as_object, text_or_empty
+
+KEYS: Final = frozenset(
+    line
+    for line in (Path(__file__).parents[2] / "importers" / "keys.txt")
+    .read_text("utf-8")
+    .split("\n")
+    if line and not line.startswith("#")
+)
+"""The keys of messages, calls and results that an importer may know."""
+KINDS: Final = ("tool_call", "server_tool_call", "invalid_tool_call")
+"""How the types of calls and results begin that are no request format's."""
+
+
+def is_dialect(message: Wire, role: object) -> bool:
+    """Return whether a message is one of SWE-agent, which but for a member looks like OpenAI Chat."""
+    if role == "tool":
+        return "tool_call_ids" in message
+    return role == "assistant" and "message_type" in message
+
+
+def is_foreign(message: Wire, role: object) -> bool:
+    """Return whether a message that no format knows may be an importer's."""
+    if role is not None and message.get("content") is not None:
+        return False
+    is_record = "uuid" in message or as_object(message.get("message")) is not None
+    if role is None and not is_record and not KEYS.isdisjoint(message):
+        return True
+    parts = map(as_object, as_list(message.get("parts")) or ())
+    return any(part is not None and "type" in part for part in parts)
+
+
+def is_foreign_part(wire: Wire) -> bool:
+    """Return whether a call or a result that stands by itself may be an importer's."""
+    return not KEYS.isdisjoint(wire) or text_or_empty(wire.get("type")).startswith(KINDS)

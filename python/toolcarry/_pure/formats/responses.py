@@ -1,0 +1,141 @@
+"""OpenAI Responses: calls and results are items of their own, named by their type.
+
+A tool that runs on the server (``web_search_call``, ``mcp_call``) has its call and its result in one item.
+A ``reasoning`` item says nothing here; it stays with its call where items are moved.
+"""
+
+from __future__ import annotations
+
+from toolcarry._input.json import loads_arguments
+from toolcarry._input.objects import Wire, as_list, as_object, first_given, text_or_empty
+from toolcarry._pure.formats.message import Said, Spoken, ToolCall, ToolResult
+
+NAME = "openai-responses"
+NO_CALLS = frozenset(("reasoning", "item_reference", "mcp_list_tools"))
+
+ON_CLIENT = frozenset(
+    (
+        "function_call",
+        "custom_tool_call",
+        "local_shell_call",
+        "shell_call",
+        "apply_patch_call",
+        "computer_call",
+        "tool_search_call",
+    )
+)
+"""The calls whose results are items of their own. What is of another kind is a call by its ``call_id``."""
+NAMED = frozenset(("function_call", "custom_tool_call"))
+"""Calls whose type says nothing of their tool."""
+
+ON_SERVER = {
+    "web_search_call": ("action", "results"),
+    "file_search_call": ("queries", "results"),
+    "code_interpreter_call": ("code", "outputs"),
+    "image_generation_call": ("prompt", "result"),
+    "mcp_call": ("arguments", "output"),
+}
+"""The calls that hold their results: where the arguments stand, and what came back."""
+WRAPPED = frozenset(("queries", "code", "prompt"))
+"""Arguments that are no object: one is made of them, under their own name."""
+MOST_EXIT_CODE = 1 << 32
+
+
+def read(message: Wire, role: object, said: Said) -> str:
+    kind = message.get("type")
+    if role is not None or not isinstance(kind, str):
+        return ""
+    if kind in NO_CALLS:
+        return NAME
+    found = call(message)
+    if found is not None:
+        said.calls.append(found)
+    answer = result(message)
+    if answer is not None:
+        said.results.append(answer)
+    return NAME if found is not None or answer is not None else ""
+
+
+def call(wire: Wire) -> ToolCall | None:
+    kind = text_or_empty(wire.get("type"))
+    is_known = kind in ON_CLIENT or kind in ON_SERVER
+    if not is_known and not (kind.endswith("_call") and "call_id" in wire):
+        return None
+    return ToolCall(wire, item_id(wire), tool_name(wire, kind), arguments(wire, kind))
+
+
+def tool_name(wire: Wire, kind: str) -> str:
+    """The name of the tool; of one that has none, its type says it."""
+    name = text_or_empty(wire.get("name"))
+    return name if name or kind in NAMED else kind.removesuffix("_call")
+
+
+def arguments(wire: Wire, kind: str) -> object:
+    """What a call was given."""
+    if kind in ON_SERVER:
+        key = ON_SERVER[kind][0]
+        given = wire.get(key)
+        return {key: given} if key in WRAPPED and given is not None else given
+    if kind == "custom_tool_call":  # free text, which is no JSON even where it looks like it
+        text = wire.get("input")
+        return None if text is None else {"input": text}
+    return first_given(wire, "arguments", "action", "operation", "input")
+
+
+def result(wire: Wire) -> ToolResult | None:
+    kind = text_or_empty(wire.get("type"))
+    if kind in ON_SERVER:
+        return server_result(wire, kind)
+    if not kind.endswith(("_call_output", "tool_search_output")):
+        return None
+    output = first_given(wire, "output", "tools")
+    content, has_failed = unpacked(output) if isinstance(output, str) else (output, False)
+    items = as_list(output) or ()
+    has_failed = has_failed or (kind == "shell_call_output" and any(map(has_broken, items)))
+    is_error = has_failed or wire.get("status") == "failed"
+    return ToolResult(wire, item_id(wire), text_or_empty(wire.get("name")), content, is_error)
+
+
+def server_result(wire: Wire, kind: str) -> ToolResult:
+    error, content = wire.get("error"), wire.get(ON_SERVER[kind][1])
+    if kind == "image_generation_call" and isinstance(content, str):
+        content = {"image": {"data": content}}
+    if error is not None:
+        content = error
+    is_error = error is not None or wire.get("status") in ("failed", "incomplete")
+    return ToolResult(wire, item_id(wire), tool_name(wire, kind), content, is_error)
+
+
+def unpacked(output: str) -> tuple[object, bool]:
+    """What Codex writes as JSON, ``{"output": ..., "metadata": {"exit_code": ...}}``, and whether that failed."""
+    if not output.startswith("{"):
+        return output, False
+    held = loads_arguments(output)
+    text = held.get("output")
+    exit_code = exit_code_of(held.get("metadata"))
+    if not isinstance(text, str) or exit_code is None:
+        return output, False
+    return text, exit_code != 0
+
+
+def has_broken(item: object) -> bool:
+    """Whether a command of a shell failed, or took too long."""
+    outcome = (as_object(item) or {}).get("outcome")
+    is_late = text_or_empty((as_object(outcome) or {}).get("type")) == "timeout"
+    return is_late or exit_code_of(outcome) not in (None, 0)
+
+
+def exit_code_of(holder: object) -> int | None:
+    """An exit code, unless it is a number that no system gives."""
+    exit_code = (as_object(holder) or {}).get("exit_code")
+    is_code = type(exit_code) is int and abs(exit_code) <= MOST_EXIT_CODE
+    return exit_code if is_code else None
+
+
+def item_id(wire: Wire) -> str:
+    """The id by which a call and its result are paired: ``call_id``, where there is one."""
+    return text_or_empty(first_given(wire, "call_id", "id"))
+
+
+def spoken(_message: Wire) -> Spoken | None:
+    return None

@@ -1,0 +1,260 @@
+"""What proves a commit of the canonical history: tagged SHA-256 over canonical bytes.
+
+A commit's hash covers its parent's hash, so that a commit proves everything before it; its seal covers what the hash
+leaves out, as where and when it was written. Each part is preceded by its length, and each kind of hash by a tag of its
+own, so that no two different things have the same bytes. The tags hold a version: another canonical form would be
+another tag, and never the same hash.
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from functools import lru_cache
+from hashlib import sha256
+from typing import Any, Final, TypeAlias, TypeVar
+
+import orjson
+
+from toolcarry._pure.history.metadata_delta import fold
+
+__all__ = [
+    "EPOCH",
+    "PLAIN",
+    "WRONG_TYPES",
+    "Content",
+    "DraftFields",
+    "Head",
+    "Linked",
+    "Part",
+    "commit_hash",
+    "commits_of",
+    "dump_metadata",
+    "has_cut_word",
+    "hash_contents",
+    "link_rows",
+    "load_metadata",
+    "prepare_parts",
+    "prove_rows",
+    "row_seal",
+]
+
+CONTENT: Final = b"toolcarry content 1\n"
+COMMIT: Final = b"toolcarry commit 1\n"
+SEAL: Final = b"toolcarry seal 1\n"
+
+LENGTH: Final = struct.Struct(">Q").pack
+PLACE: Final = struct.Struct(">QQQq").pack
+
+Head: TypeAlias = tuple[int, bytes | None]
+"""The newest commit of a conversation: its sequence and its hash; ``(0, None)`` where there is none."""
+DraftFields: TypeAlias = tuple[str, int, bytes, Mapping[str, Any], int, bytes | None]
+"""Of a commit to be: role, kind, content, metadata, tokens, and the metadata as canonical bytes, where it is written."""
+Part: TypeAlias = tuple[str, int, bytes, bytes, int]
+"""Of a commit to be: role, kind, hash of its content, canonical metadata, tokens."""
+Linked: TypeAlias = tuple[int, bytes, bytes | None, str, int, bytes, bytes, int, int, bytes]
+"""Of a commit: sequence, hash, hash of its parent, what ``Part`` has, time in microseconds since 1970, seal."""
+
+Content: TypeAlias = tuple[str, bytes, int, int, bytes]
+"""As it is stored: the tenant, its hash, its size, how it is packed, and its bytes."""
+
+PLAIN: Final = 0
+"""A content that is not packed."""
+WRONG_TYPES: Final = (AttributeError, TypeError, ValueError, struct.error)
+"""What the functions below raise for values of other types than were written."""
+UNREADABLE: Final = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
+"""What making a commit of a row raises where that was never written."""
+
+EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+DIGITS: Final = bytes(0x30 if 0x30 <= byte <= 0x39 else 0x20 for byte in range(256))
+"""Makes each digit a zero, and all else a space."""
+LONG_INTEGER: Final = b"0" * 19
+
+C = TypeVar("C")
+
+CUT_WORDS: Final = ("truncated", "[toolcarry: ", "clipped")
+
+encode = json.JSONEncoder(
+    ensure_ascii=True, sort_keys=True, separators=(",", ":"), allow_nan=False
+).encode
+
+
+def hash_contents(contents: list[bytes]) -> list[bytes]:
+    """The addresses of contents: 32 bytes each.
+
+    >>> hash_contents([b"3 passed"])[0].hex()[:16]
+    '000c110e9ef2e869'
+    """
+    return [sha256(CONTENT + content).digest() for content in contents]
+
+
+def dump_metadata(metadata: Mapping[str, Any]) -> bytes:
+    """Metadata as canonical bytes: JSON in ASCII, keys in order, no white space.
+
+    Raises ``TypeError`` or ``ValueError`` for what is no JSON.
+
+    >>> dump_metadata({"name": "Read", "is_error": False})
+    b'{"is_error":false,"name":"Read"}'
+    """
+    return encode(metadata).encode()
+
+
+def load_metadata(data: bytes) -> dict[str, Any]:
+    """Metadata from its canonical bytes, as it was given: orjson would read a long integer as a float.
+
+    >>> load_metadata(b'{"is_error":false,"name":"Read"}')
+    {'is_error': False, 'name': 'Read'}
+    """
+    try:
+        found = json.loads(data) if LONG_INTEGER in data.translate(DIGITS) else orjson.loads(data)
+    except orjson.JSONDecodeError:  # a lone surrogate
+        found = json.loads(data)
+    if not isinstance(found, dict):
+        raise ValueError("metadata is no object")  # noqa: TRY004 - of a value that was read
+    return found
+
+
+def has_cut_word(text: str, ends: int) -> bool:
+    """Whether one of the words of which every mark of a cut has one stands in the first or last so many characters.
+
+    >>> has_cut_word("line 1\\n... [Truncated]", 2_000), has_cut_word("3 passed", 2_000)
+    (True, False)
+    """
+    folded = text.lower() if len(text) <= ends else f"{text[:ends]}\n{text[-ends:]}".lower()
+    return any(word in folded for word in CUT_WORDS)
+
+
+def prepare_parts(
+    drafts: Sequence[DraftFields], tenant: str
+) -> tuple[list[Part], list[bytes], list[Content]]:
+    """Commits to be, hashed as far as they can be before it is known on what they will stand; their metadata as it is
+    stored; and the tenant's contents, each once, in order of their hashes.
+
+    Raises ``TypeError`` or ``ValueError`` for metadata that is no JSON.
+
+    >>> parts, stored, contents = prepare_parts([("user", 0, b"3 passed", {}, 2, None)] * 2, "")
+    >>> parts[0][2].hex()[:16], parts[0][3:], stored, len(contents), contents[0][2:]
+    ('000c110e9ef2e869', (b'{}', 2), [b'{}', b'{}'], 1, (8, 0, b'3 passed'))
+    """
+    parts: list[Part] = []
+    stored: list[bytes] = []
+    contents: dict[bytes, bytes] = {}
+    for role, kind, content, metadata, tokens, known in drafts:
+        written = dump_metadata(metadata) if known is None else known
+        (found,) = hash_contents([content])
+        parts.append((role, int(kind), found, written, tokens))
+        stored.append(fold(written, content))
+        contents[found] = content
+    kept = [(tenant, key, len(contents[key]), PLAIN, contents[key]) for key in sorted(contents)]
+    return parts, stored, kept
+
+
+# The parts are written out one by one: a commit that is read costs little beside this.
+
+
+def commit_hash(parent: bytes | None, role: str, content: bytes, metadata: bytes) -> bytes:
+    """The hash of a commit with this parent, role, hash of its content, and canonical metadata: 32 bytes."""
+    before, name = b"" if parent is None else parent, role.encode()
+    pieces = (
+        *(COMMIT, LENGTH(len(before)), before, LENGTH(len(name)), name),
+        *(LENGTH(len(content)), content, LENGTH(len(metadata)), metadata),
+    )
+    return sha256(b"".join(pieces)).digest()
+
+
+def row_seal(
+    tenant: str,
+    conversation: str,
+    sequence: int,
+    commit: bytes,
+    kind: int,
+    token_count: int,
+    created_at: int,
+) -> bytes:
+    """What proves the columns of a commit that its hash leaves out: 16 bytes.
+
+    Raises ``struct.error`` for a value that is of another type than was written.
+    """
+    numbers = PLACE(sequence, kind, token_count, created_at)
+    return sha256(seal_tag(tenant, conversation) + numbers + commit).digest()[:16]
+
+
+@lru_cache
+def seal_tag(tenant: str, conversation: str) -> bytes:
+    """What every seal of a conversation begins with."""
+    names = [name.encode() for name in (tenant, conversation)]
+    return SEAL + b"".join([LENGTH(len(name)) + name for name in names])
+
+
+def prove_rows(rows: list[tuple[Any, ...]], tenant: str, conversation: str) -> int:
+    """How many of the first rows prove themselves: their hash and their seal are what their other columns make.
+
+    A row begins as ``Linked`` does. SQLite takes a value of any type: one of another type than was written proves nothing.
+    """
+    for place, row in enumerate(rows):
+        sequence, found, parent, role, kind, content, metadata, tokens, created_at, seal = row[:10]
+        try:
+            if (
+                commit_hash(parent, role, content, metadata) != found
+                or row_seal(tenant, conversation, sequence, found, kind, tokens, created_at) != seal
+            ):
+                return place
+        except WRONG_TYPES:
+            return place
+    return len(rows)
+
+
+def link_rows(
+    parts: Sequence[Part], head: Head, created_at: int, tenant: str, conversation: str
+) -> list[Linked]:
+    """The rows of commits that stand on a head, one on the other.
+
+    >>> rows = link_rows([("user", 0, bytes(32), b"{}", 2)] * 2, (0, None), 0, "", "default")
+    >>> [row[0] for row in rows], rows[1][2] == rows[0][1], prove_rows(rows, "", "default")
+    ([1, 2], True, 2)
+    """
+    rows: list[Linked] = []
+    sequence, parent = head
+    for role, kind, content, metadata, tokens in parts:
+        sequence += 1
+        found = commit_hash(parent, role, content, metadata)
+        seal = row_seal(tenant, conversation, sequence, found, kind, tokens, created_at)
+        what = (role, kind, content, metadata, tokens)
+        rows.append((sequence, found, parent, *what, created_at, seal))
+        parent = found
+    return rows
+
+
+def commits_of(
+    rows: Sequence[Linked], conversation: str, commit: Callable[..., C], kinds: Sequence[int]
+) -> list[C]:
+    """The commits of rows that are known to be what was written, up to the first that holds what never was.
+
+    ``commit`` is a class with the fields of ``CommitInfo``, and ``kinds`` has its kinds in their order.
+
+    >>> rows = link_rows([("user", 0, bytes(32), b"{}", 2)], (0, None), 0, "", "default")
+    >>> commits_of(rows, "default", lambda *fields: (fields[3:6], fields[7:9]), ("message",))
+    [((1, 'user', 'message'), ({}, 2))]
+    """
+    found: list[C] = []
+    for row in rows:
+        sequence, own, parent, role, kind, content, metadata, tokens, created_at = row[:9]
+        try:
+            made = commit(
+                own.hex(),
+                None if parent is None else parent.hex(),
+                conversation,
+                sequence,
+                role,
+                kinds[kind],
+                content.hex(),
+                load_metadata(metadata),
+                tokens,
+                EPOCH + timedelta(microseconds=created_at),
+            )
+        except UNREADABLE:
+            return found
+        found.append(made)
+    return found

@@ -1,0 +1,201 @@
+"""Calls with their results, newest first.
+
+The walk goes backwards through the messages and hands out a block as soon as its order and its result are
+certain, so that a job may stop when its budget is spent. The rules: ids decide, and a result belongs to the
+nearest earlier unanswered call with its id; without an id, the turn, the tool's name and the order within the
+turn decide; a second result for an answered call is kept aside, except that a real one replaces one that was
+made up for an interrupted call. Within one message, calls come before results.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from operator import attrgetter
+from typing import Any
+
+from toolcarry._input.objects import Wire, as_object
+from toolcarry._pure.content import is_stand_in
+from toolcarry._pure.formats import SPEAKERS, read_message, read_spoken
+from toolcarry._pure.formats.message import Said, ToolCall, ToolResult
+from toolcarry._pure.pairing.block import Entry, call_entry, result_entry
+from toolcarry._pure.pairing.pending import Lane, Turn
+from toolcarry._pure.session import Branch, Places
+from toolcarry.errors import InputError
+
+
+class Walk:
+    """The backward walk. ``duplicate_results`` counts second results that it passed by.
+
+    ``second_results`` keeps further results of a call, by the order of its entry, ``second_positions`` where they stand.
+    Where it follows a branch, ``entries`` may raise ``LostBranch``.
+    """
+
+    def __init__(self, messages: Sequence[Any], branch: Branch | None = None) -> None:
+        self.duplicate_results = 0
+        self.second_results: dict[int, list[Wire]] = {}
+        self.second_positions: list[int] = []
+        self._messages = messages
+        self._places = Places(messages, branch)
+        self._main = Lane()
+        self._side_lanes: dict[str, Lane] = {}
+        self._held: list[Entry] = []
+        self._waiting = 0
+        self._order = 0
+
+    @property
+    def repeated_records(self) -> int:
+        """How many records came by that are written again later."""
+        return self._places.repeated_records
+
+    def entries(self) -> Iterator[Entry]:
+        """Every block, newest first. An entry without call is a result whose call is missing, and so on."""
+        messages = self._messages
+        for position in range(len(messages) - 1, -1, -1):
+            placed = self._places.place(object_at(position, messages[position]), position)
+            if placed is None:
+                continue
+            message, scope, is_active = placed
+            lane = self._side_lanes.setdefault(scope, Lane()) if scope else self._main
+            yield from self._read(message, position, lane, scope, is_active)
+        if self._held:
+            for lane in (self._main, *self._side_lanes.values()):
+                self._close_turn(lane)
+            self._settle_rest()
+            yield from self._flush()
+
+    def _read(
+        self, message: Wire, position: int, lane: Lane, scope: str, is_active: bool
+    ) -> list[Entry]:
+        """Take in what a message says; the entries that are certain by it."""
+        said = Said()
+        read_message(message, message.get("role"), said)
+        calls, results = said.calls, said.results
+        ready: list[Entry] = []
+        if lane.turn is not None and not calls and not results and is_users(message):
+            self._part_turn(lane)
+            return [] if self._waiting else self._flush()
+        if results:
+            if lane.turn is not None and lane.turn.has_calls:
+                self._close_turn(lane)
+                if not self._waiting:
+                    ready = self._flush()
+            self._add_results(results, position, lane, scope, is_active)
+        if calls:
+            self._add_calls(calls, position, lane, scope, is_active)
+            if not self._waiting:
+                ready += self._flush()
+        return ready
+
+    def _add_results(
+        self, results: list[ToolResult], position: int, lane: Lane, scope: str, is_active: bool
+    ) -> None:
+        for result in reversed(results):
+            self._order = order = self._order + 1
+            call_id = result.call_id
+            entry = result_entry(result, position, order, scope, is_active)
+            self._held.append(entry)
+            if not call_id:
+                if lane.turn is None:
+                    lane.turn = Turn()
+                lane.turn.results.append(entry)
+            elif call_id in lane.pending:
+                lane.pending[call_id].append(entry)
+            else:
+                lane.pending[call_id] = [entry]
+        self._waiting += len(results)
+
+    def _add_calls(
+        self, calls: list[ToolCall], position: int, lane: Lane, scope: str, is_active: bool
+    ) -> None:
+        if lane.turn is not None:
+            lane.turn.has_calls = True
+        # Calls of one message are equally near to their results: where an id repeats in it, their order decides.
+        nearest = [lane.nearest_result(call.call_id) for call in calls]
+        for call, answered in zip(reversed(calls), reversed(nearest), strict=True):
+            self._order = order = self._order + 1
+            if answered is not None:
+                self._waiting -= 1
+                answered.add_call(call, position, order, is_active)
+                continue
+            entry = call_entry(call, position, order, scope, is_active)
+            self._held.append(entry)
+            self._wait_for_turn(entry, lane)
+
+    def _wait_for_turn(self, entry: Entry, lane: Lane) -> None:
+        """Let a call that no id answered wait for the results of its turn, where it may have one there."""
+        turn = lane.turn
+        if turn is None:
+            if entry.call_id:
+                return
+            turn = lane.turn = Turn()
+            turn.has_calls = True
+        if not entry.call_id or turn.results:
+            turn.calls.append(entry)
+            self._waiting += 1
+
+    def _close_turn(self, lane: Lane) -> None:
+        turn = lane.turn
+        if turn is not None:
+            self._waiting -= len(turn.calls) + len(turn.results)
+            turn.pair()
+            lane.turn = None
+
+    def _part_turn(self, lane: Lane) -> None:
+        """What the user said parts a turn: the calls behind it come first, those before it get what they left."""
+        turn = lane.turn
+        if turn is None or not turn.calls:
+            return
+        self._close_turn(lane)
+        lane.turn = turn.rest()
+        if lane.turn is not None:
+            self._waiting += len(lane.turn.results)
+
+    def _settle_rest(self) -> None:
+        """At the beginning of the conversation: a result that still waits is a second one, or has no call."""
+        answered: dict[tuple[str, str], Entry] = {}
+        self._held.sort(key=by_order)
+        for entry in reversed(self._held):
+            key = (entry.scope, entry.call_id)
+            if not entry.call_id:
+                continue
+            if entry.call is not None:
+                answered[key] = entry
+            elif entry.result is not None and key in answered:
+                self._settle_duplicate(answered[key], entry)
+
+    def _settle_duplicate(self, answered: Entry, second: Entry) -> None:
+        self.duplicate_results += 1
+        kept, position = second.result, second.result_position
+        if is_stand_in(answered.content) and not is_stand_in(second.content):
+            kept, position = answered.result, answered.result_position
+            answered.take_over(second)
+        self.second_positions.append(position)
+        if kept is not None:
+            self.second_results.setdefault(answered.order, []).append(kept)
+        second.result = None
+
+    def _flush(self) -> list[Entry]:
+        """What is held, newest first. An entry that holds nothing gave its result to a call."""
+        held = self._held
+        self._held = []
+        if len(held) > 1:
+            held.sort(key=by_order)
+            held = [entry for entry in held if entry.call is not None or entry.result is not None]
+        return held
+
+
+by_order = attrgetter("order")
+
+
+def is_users(message: Wire) -> bool:
+    """Whether the user speaks in a message."""
+    return SPEAKERS.get(read_spoken(message).speaker) == "USER"
+
+
+def object_at(position: int, message: object) -> Any:
+    """``message`` as an object; ``InputError`` where it is none."""
+    found = as_object(message)
+    if found is None:
+        kind = type(message).__name__
+        raise InputError(f"message {position} is not an object, but {kind}", position)
+    return found

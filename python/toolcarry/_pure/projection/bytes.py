@@ -1,0 +1,116 @@
+"""The bytes door of the projection: a body is decoded to decide, and what stays of it is copied as it stood."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from toolcarry._input.document import LISTS, messages_of
+from toolcarry._input.json import TOO_DEEP, compact_json, loads
+from toolcarry._input.objects import Wire
+from toolcarry._pure.projection.plan import Projection, plan
+from toolcarry._pure.projection.splice import Spans
+from toolcarry._pure.tokens.count import count_tokens
+from toolcarry.errors import InputError
+from toolcarry.policy import Policy
+from toolcarry.types import NO_OUTCOME, DecisionFields, Decisions, EncodingName, Outcome
+
+GZIP = b"\x1f\x8b"
+CONTINUED = ("previous_response_id", "conversation")
+"""The members by which a request says that the provider holds what was before."""
+
+ProjectedBytes = tuple[bytes | None, Outcome, DecisionFields | None]
+"""The new body, or ``None`` where it stays as it is; decisions, unless it could not be read."""
+
+
+class Request(NamedTuple):
+    """A body as it is projected: its messages, where they stand, and what it says beside them."""
+
+    messages: list[Any]
+    spans: Spans
+    frame: Wire
+    keys: tuple[str, ...]
+
+    @property
+    def is_continued(self) -> bool:
+        """Whether the provider holds what was before."""
+        return any(self.frame.get(key) is not None for key in CONTINUED)
+
+    def plan(
+        self,
+        messages: Sequence[Any],
+        policy: Policy,
+        previous: Decisions | None,
+        *,
+        is_foreign: bool = False,
+    ) -> Projection:
+        """What a policy makes of the body, whose messages are read as these."""
+        is_counted = policy.max_request_tokens is not None
+        return plan(
+            messages,
+            policy,
+            previous,
+            frame_tokens=frame_tokens(self.frame, self.keys, policy.encoding) if is_counted else 0,
+            is_continued=self.is_continued,
+            weigh=lambda start, end: place(self.spans, end) - place(self.spans, start),
+            is_foreign=is_foreign,
+        )
+
+
+def project_body(body: bytes, policy: Policy, previous: Decisions | None) -> ProjectedBytes:
+    """A request body with what the policy makes of its messages. One that can't be read stays, with the reason."""
+    request = open_request(body)
+    if isinstance(request, str):
+        return untouched(request)
+    found = request.plan(request.messages, policy, previous)
+    new = None if found.drafts is None else request.spans.write(found.drafts)
+    return new, found.outcome, found.decisions
+
+
+def open_request(body: bytes) -> Request | str:
+    """The request in a body, or why it can't be read."""
+    if body.startswith(GZIP):
+        return "compressed"
+    try:
+        document = loads(body)
+    except InputError as error:
+        reason = "nested too deep" if str(error).startswith(TOO_DEEP) else "not JSON"
+        return f"{reason}: byte {error.position}"
+    messages, keys = find_messages(document)
+    if messages is None:
+        return "no messages"
+    for position, message in enumerate(messages):
+        if not isinstance(message, dict):
+            return f"message {position} is not an object"
+    frame = document if isinstance(document, dict) else {}
+    return Request(messages, Spans(body, keys), frame, keys)
+
+
+def untouched(reason: str) -> ProjectedBytes:
+    return None, (*NO_OUTCOME, reason), None
+
+
+def find_messages(document: object) -> tuple[list[Any] | None, tuple[str, ...]]:
+    """The messages of a request, and under which key they stand."""
+    if isinstance(document, list):
+        return document, ()
+    messages = messages_of(document) if isinstance(document, dict) else None
+    if messages is None or not isinstance(document, dict):
+        return None, ()
+    key = next(key for key in ("messages", *LISTS) if document.get(key) is messages)
+    return messages, (key,)
+
+
+def frame_tokens(frame: Wire, keys: tuple[str, ...], encoding: EncodingName) -> int:
+    """What a request takes beside its messages: the system prompt, the tools, and its settings."""
+    others = [value for key, value in frame.items() if key not in keys]
+    texts = [value if isinstance(value, str) else compact_json(value) for value in others]
+    return sum([count_tokens(text, encoding) for text in texts])
+
+
+def place(spans: Spans, position: int) -> int:
+    """How many bytes stand before a message; before the first none, so that it has what stands before all."""
+    items = spans.items(spans.messages)
+    if not position:
+        return 0
+    return items[position].start if position < len(items) else items[-1].end

@@ -1,0 +1,183 @@
+"""Which results are replaced: what newer ones supersede, what is over a limit, and what a total has no room for.
+
+A decision that was made for an earlier request of the same conversation stands, as long as it is about the same result;
+it may be taken further (what was cut may be superseded, or cleared), never back. New ones about what was sent before are
+made only if they win enough at once, since they cost the prompt cache from their place on; what was not yet sent costs nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from toolcarry._pure.context.limits import Limits, result_limits
+from toolcarry._pure.dedupe.rules import RuleSet
+from toolcarry._pure.projection.blocks import CLEARED, RULED_OUT, Block, joined, newest_first
+from toolcarry._pure.projection.fingerprint import recognize
+from toolcarry._pure.projection.marker import marker_of, widest
+from toolcarry._pure.tokens.count import count_tokens
+from toolcarry.policy import NO_LIMIT, Policy
+from toolcarry.types import CutSide, Decision, Decisions, Rule
+
+BYTES_PER_TOKEN = 4
+"""By which the tokens that a decision wins are estimated: the hot path counts nothing."""
+
+
+def protect(blocks: Sequence[Block], turns: Sequence[Sequence[Block]], policy: Policy) -> None:
+    """Keep what the policy keeps: the last results, the last turns, and the tools that it names."""
+    if policy.keep_last_results:
+        for number, block in enumerate(newest_first(blocks)):
+            if number == policy.keep_last_results:
+                break
+            block.is_kept = True
+    for turn in turns[len(turns) - min(policy.keep_last_turns, len(turns)) :]:
+        for block in turn:
+            block.is_kept = True
+    if policy.exclude_tools:
+        rule = Rule(policy.exclude_tools)
+        excluded = RuleSet((rule,))
+        for block in blocks:
+            given = {} if block.entry.call is None else block.entry.given
+            block.is_kept |= excluded.find(block.entry.tool_name, given) is rule
+
+
+def repeat(blocks: Sequence[Block], turns: Sequence[Sequence[Block]], previous: Decisions) -> int:
+    """Make the decisions again that were made before, unless they were made about others than have the references now.
+
+    How many messages stand as they were sent, as far as the results tell.
+    """
+    calls, standing = recognize(blocks, previous)
+    for block in blocks:
+        decision = previous.made.get(block.reference) if block.is_known else None
+        if decision is not None and (decision[0] != "superseded" or decision[1] in calls):
+            block.decide(decision)
+    for turn in turns[:-1]:
+        gone = [block for block in turn if block.reference in previous.dropped]
+        if gone and all(block.is_known for block in gone):
+            for block in turn:
+                block.drop()
+    return standing
+
+
+def replace(blocks: Sequence[Block], policy: Policy, sent: int) -> None:
+    """Replace what is superseded and what is over its limit, of so many messages that were sent before where it is worth it."""
+    waiting: list[tuple[Block, Decision]] = []
+    won = 0
+    references = {id(block.entry): block.reference for block in blocks}
+    limits = result_limits(policy)
+    for block in blocks:
+        if block.is_fixed or block.is_kept or block.is_dropped:
+            continue
+        decision = wanted(block, references, limits, policy)
+        if decision is None:
+            continue
+        if block.entry.result_position >= sent:
+            block.decide(decision)
+            continue
+        saved = block.outcome(decision)[1] - block.saved
+        if saved > 0:
+            won += saved
+            waiting.append((block, decision))
+    if won >= BYTES_PER_TOKEN * policy.clear_at_least:
+        for block, decision in waiting:
+            block.decide(decision)
+
+
+def wanted(
+    block: Block, references: Mapping[int, str], limits: Limits, policy: Policy
+) -> Decision | None:
+    """What the policy makes of a result; ``None`` where it leaves it as it is."""
+    if block.reason == "rule":
+        return RULED_OUT
+    if block.by is not None and block.reason:
+        return "superseded", references[id(block.by)], 0, 0
+    if block.decision is not None:
+        return None
+    return cut_to(block, limits.by_rule(block.entry.max_chars), policy)
+
+
+def cut_to(block: Block, limits: Limits, policy: Policy) -> Decision | None:
+    """How a result is cut so that it keeps within limits, the marker included; ``None`` where it does as it is."""
+    text, side = block.text, side_of(block, policy)
+    head, tail = limits.cut(text, side)
+    if head == tail:
+        return None
+    reference = widest(block.reference)
+    longest = marker_of(("cut", "", len(text), len(text)), len(text), reference)
+    is_counted = limits.tokens != NO_LIMIT
+    room = limits
+    if limits.chars != NO_LIMIT:
+        room = room._replace(chars=limits.chars - len(longest) - 2)
+    if is_counted:
+        room = room._replace(tokens=limits.tokens - count_tokens(longest, limits.encoding) - 2)
+    while room.chars > 0 and room.tokens > 0:
+        head, tail = room.cut(text, side)
+        if head == tail or (not head and tail == len(text)):
+            break
+        decision = ("cut", "", head, tail)
+        new = joined(text, decision, reference)
+        over = count_tokens(new, limits.encoding) - limits.tokens if is_counted else 0
+        if over <= 0:
+            return decision
+        room = room._replace(tokens=room.tokens - over)
+    return CLEARED
+
+
+def side_of(block: Block, policy: Policy) -> CutSide:
+    """Which part of a result stays: of a command's output both ends, since the error stands last."""
+    if policy.keep == "auto":
+        return "ends" if block.entry.kind == "command" else "head"
+    return policy.keep
+
+
+class Total:
+    """What all results together may take, by characters or tokens."""
+
+    def __init__(self, blocks: Sequence[Block], policy: Policy) -> None:
+        in_tokens = policy.max_tool_context_tokens is not None
+        limit = policy.max_tool_context_tokens if in_tokens else policy.max_tool_context_chars
+        self._policy = policy
+        self._encoding = policy.encoding if in_tokens else None
+        self._limit = limit
+        self._left = 0
+        """How much there is still room for; less than nothing where it is over the limit."""
+        if limit is not None and limit != NO_LIMIT:
+            self.count_anew(blocks)
+
+    def _size(self, text: str) -> int:
+        return len(text) if self._encoding is None else count_tokens(text, self._encoding)
+
+    def count_anew(self, blocks: Sequence[Block]) -> None:
+        """Count what stands in place of all results."""
+        self._left = (self._limit or 0) - sum([self._size(block.new) for block in blocks])
+
+    @property
+    def over(self) -> int:
+        """How much the results are over the limit."""
+        return max(-self._left, 0)
+
+    def clear(self, blocks: Sequence[Block], last: Sequence[Block]) -> None:
+        """Clear the oldest results, and enough of them at once; those of the last turn are cut, where that is needed."""
+        won = 0
+        spared = {id(block) for block in last}
+        for block in blocks:
+            if not self.over and (not won or won >= BYTES_PER_TOKEN * self._policy.clear_at_least):
+                return
+            if id(block) not in spared:
+                won += self._shrink(block, CLEARED)
+        for block in last:
+            if self.over:
+                room = max(self._size(block.new) - self.over, 0)
+                self._shrink(block, cut_to(block, self._limits(room), self._policy) or CLEARED)
+
+    def _shrink(self, block: Block, decision: Decision) -> int:
+        """Replace a result; how many bytes that wins."""
+        size, saved = self._size(block.new), block.saved
+        block.decide(decision)
+        self._left += size - self._size(block.new)
+        return block.saved - saved
+
+    def _limits(self, room: int) -> Limits:
+        encoding = self._policy.encoding
+        if self._encoding is None:
+            return Limits(room, NO_LIMIT, encoding)
+        return Limits(NO_LIMIT, room, encoding)

@@ -1,0 +1,219 @@
+"""The projection: the same request with short markers where results are superseded or too long, and valid if asked for.
+
+What stays is the caller's own: in objects the same objects, in bytes the same bytes. It is a pure function, and what it
+gave it leaves as it is.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple
+
+from toolcarry._input.objects import as_object
+from toolcarry._pure.pairing import Walk
+from toolcarry._pure.projection.blocks import Block, Known, byte_length, read_blocks, turns_of
+from toolcarry._pure.projection.decide import BYTES_PER_TOKEN, Total, protect, repeat, replace
+from toolcarry._pure.projection.edits import Draft, build
+from toolcarry._pure.projection.fingerprint import signs_of
+from toolcarry._pure.projection.repair import mend, shapes_of
+from toolcarry._pure.projection.repair.providers import DIALECTS
+from toolcarry._pure.projection.repair.report import Mends
+from toolcarry._pure.projection.request import Material, is_as_it_was
+from toolcarry._pure.projection.window import Request
+from toolcarry.policy import Policy
+from toolcarry.types import DecisionFields, Decisions, Outcome, ReplacementFields
+
+Weigh = Callable[[int, int], int]
+"""The bytes of the messages from one position to another, as they came."""
+
+
+def text_bytes(messages: Iterable[Any]) -> int:
+    """The UTF-8 bytes of all texts in messages, at any depth."""
+    total = 0
+    rest = list(messages)
+    while rest:
+        value = rest.pop()
+        if isinstance(value, str):
+            total += byte_length(value)
+        elif isinstance(value, (list, tuple)):
+            rest.extend(value)
+        else:
+            found = as_object(value)
+            if found is not None:
+                rest.extend(found.values())
+    return total
+
+
+def first_changed(blocks: Sequence[Block], now: Decisions, previous: Decisions | None) -> int:
+    """The first message that is not as the previous projection had it; without one, as it came."""
+    before = Decisions(now.messages) if previous is None else previous
+    changed = [
+        block.entry.result_position
+        for block in blocks
+        if block.decision != (before.made.get(block.reference) if block.is_known else None)
+    ]
+    changed += [
+        block.entry.position
+        for block in blocks
+        if block.is_dropped != (block.is_known and block.reference in before.dropped)
+    ]
+    changed += [mend.position for mend in now.mends ^ before.mends if mend.position is not None]
+    return min([*changed, before.messages, now.messages])
+
+
+def prefix_tokens(
+    blocks: Sequence[Block], fields: DecisionFields, previous: Decisions | None, weigh: Weigh
+) -> tuple[int, int]:
+    """How many tokens stand as they did, and how many that were sent before have to be read anew; estimates."""
+    now = Decisions.of(fields)
+    changed = first_changed(blocks, now, previous)
+    sent = changed if previous is None else min(previous.messages, now.messages)
+    stable, broken = weigh(0, changed), weigh(changed, sent)
+    for block in blocks:
+        if block.decision is not None:
+            if block.entry.result_position < changed:
+                stable -= block.saved
+            elif block.entry.result_position < sent:
+                broken -= block.saved
+    return max(stable, 0) // BYTES_PER_TOKEN, max(broken, 0) // BYTES_PER_TOKEN
+
+
+class Projection(NamedTuple):
+    """What becomes of the messages: ``None`` where they stay as they are."""
+
+    drafts: list[Draft] | None
+    outcome: Outcome
+    decisions: DecisionFields
+
+
+def plan(
+    messages: Sequence[Any],
+    policy: Policy,
+    previous: Decisions | None,
+    *,
+    frame_tokens: int = 0,
+    is_continued: bool = False,
+    weigh: Weigh | None = None,
+    known: Sequence[Known] | None = None,
+    lost: frozenset[int] = frozenset(),
+    is_foreign: bool = False,
+) -> Projection:
+    """What a policy makes of the messages of a request, plain objects.
+
+    ``frame_tokens`` is what the request takes beside its messages, ``is_continued`` says that the provider holds what was
+    before them, and ``weigh`` tells their bytes, where these are known. ``known`` is what a caller knows of each call, in
+    their order, beside what the messages say. ``lost`` are the orders of calls whose results are left out as the request
+    is mended. What ``is_foreign`` was imported: no provider takes it, and it is not mended.
+    """
+    given, walk = previous, Walk(messages)
+    blocks = read_blocks(messages, policy, walk, known, lost)
+    turns = turns_of(blocks)
+    if previous is not None:
+        standing = repeat(blocks, turns, previous)
+        previous = dataclasses.replace(previous, messages=standing)
+    protect(blocks, turns, policy)
+    replace(blocks, policy, 0 if previous is None else previous.messages)
+    total = Total(blocks, policy)
+    total.clear(blocks, turns[-1] if turns else ())
+    request = None
+    if policy.max_request_tokens is not None:
+        request = Request(messages, blocks, turns, frame_tokens, policy)
+        if not policy.repair:  # else what is taken out as it is mended needs no room
+            request.fit(turns)
+    shapes: list[str] = []
+    while True:
+        drops = any(block.is_dropped for block in blocks)
+        mends = Mends()
+        material = Material(messages, blocks, is_continued=is_continued)
+        drafts = material.all_messages()
+        if (policy.repair or drops) and not is_foreign:
+            left = build(messages, drafts) if drops else messages
+            shapes = shapes_of(left, is_continued=is_continued)
+        dialect = DIALECTS.get(shapes[0]) if len(shapes) == 1 else None
+        # Where messages of one role may not follow one another, what is left has to be joined.
+        if dialect is not None and (policy.repair or dialect.merges):
+            drafts = mend(material, dialect, mends)
+        is_same = is_as_it_was(drafts, len(messages))
+        if request is None:
+            break
+        request.count_anew(messages if is_same else build(messages, drafts))
+        if not request.fit(turns):
+            break
+    if mends.left_out and not lost and (gone := lost_by(blocks, mends)):
+        return plan(
+            messages,
+            policy,
+            given,
+            frame_tokens=frame_tokens,
+            is_continued=is_continued,
+            weigh=weigh,
+            known=known,
+            lost=gone,
+        )
+    decisions = (
+        len(messages),
+        {block.reference: block.decision for block in blocks if block.decision is not None},
+        tuple(block.reference for block in blocks if block.is_dropped),
+        tuple(mends.made),
+        signs_of(blocks),
+    )
+    # What is decided of a result that is in no request changes none.
+    sent = [block for block in blocks if block.result_path not in mends.left_out]
+    if total.over:  # by less, where some were dropped or left out since
+        total.count_anew(sent)
+    stable, broken = prefix_tokens(
+        sent, decisions, previous, weigh or (lambda start, end: text_bytes(messages[start:end]))
+    )
+    outcome = (
+        len(blocks),
+        tuple(replacements(sent)),
+        tuple(mends.made),
+        sum(block.entry.result is None for block in blocks),
+        sum(block.entry.call is None for block in blocks),
+        walk.duplicate_results,
+        sum(block.entry.is_error for block in blocks),
+        sum(len(block.text) for block in blocks),
+        sum(len(block.new) for block in sent),
+        None if request is None else request.before,
+        None if request is None else request.tokens,
+        total.over,
+        0 if request is None else request.over,
+        ", ".join(shapes if dialect is None else sorted(mends.open_kinds)) if policy.repair else "",
+        stable,
+        broken,
+        "",
+    )
+    return Projection(None if is_same else drafts, outcome, decisions)
+
+
+def lost_by(blocks: Sequence[Block], mends: Mends) -> frozenset[int]:
+    """The orders of the calls whose results were left out, where one of them was to stand for an older result."""
+    decided = [block.decision for block in blocks if block.decision is not None]
+    superseding = {by for kind, by, _, _ in decided if kind == "superseded"}
+    lost = [
+        block
+        for block in blocks
+        if block.entry.call is not None and block.result_path in mends.left_out
+    ]
+    is_missed = any(block.reference in superseding for block in lost)
+    return frozenset(block.entry.order for block in lost if is_missed)
+
+
+def replacements(blocks: Sequence[Block]) -> list[ReplacementFields]:
+    """The results that markers stand for, and those that went with their calls."""
+    found: list[ReplacementFields] = []
+    for block in blocks:
+        entry, size = block.entry, len(block.text)
+        start, end = 0, size
+        if block.is_dropped:
+            reason = "dropped"
+        elif block.decision is None:
+            continue
+        else:
+            kind, _, head, tail = block.decision
+            reason = block.reason if kind == "superseded" and block.reason else kind
+            start, end = (head, tail) if kind == "cut" else (0, size)
+        place = entry.result_position, block.reference, entry.name
+        found.append((*place, reason, size, len(block.new), start, end))
+    return found

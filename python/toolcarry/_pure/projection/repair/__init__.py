@@ -1,0 +1,96 @@
+"""Requests as their providers take them: each call with one result in its place, no result without call, ids that pair.
+
+What the provider would take stays as it stands. Mending what is mended changes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from toolcarry._input.objects import Wire, as_list, as_object
+from toolcarry._pure.formats import read_message
+from toolcarry._pure.formats.message import Said
+from toolcarry._pure.projection.edits import Draft
+from toolcarry._pure.projection.repair.chat import mend_chat, take_out_empty_calls
+from toolcarry._pure.projection.repair.ids import give_ids
+from toolcarry._pure.projection.repair.items import mend_items
+from toolcarry._pure.projection.repair.message_parts import THOUGHTS
+from toolcarry._pure.projection.repair.pairs import Pairs
+from toolcarry._pure.projection.repair.providers import DIALECTS, Dialect
+from toolcarry._pure.projection.repair.report import Mends
+from toolcarry._pure.projection.repair.state import Repair
+from toolcarry._pure.projection.repair.turns import Turns
+from toolcarry._pure.projection.request import Material
+
+CHATS = {"openai-chat", "ollama"}
+"""The shapes whose results are messages of their own."""
+
+
+def mend(material: Material, dialect: Dialect, mends: Mends) -> list[Draft]:
+    """The messages as their provider takes them; ``mends`` tells what was done."""
+    pairs = Pairs(material.messages, material.blocks, dialect)
+    ids = give_ids(material, dialect, pairs, mends)
+    repair = Repair(material, dialect, pairs, ids, mends)
+    take_out_empty_calls(repair)
+    if dialect.form == "turns":
+        return Turns(repair).mended()
+    return mend_chat(repair) if dialect.form == "chat" else mend_items(repair)
+
+
+def shapes_of(
+    messages: Sequence[Any],
+    *,
+    is_continued: bool,
+    read: Callable[[Wire, object, Said], str] = read_message,
+) -> list[str]:
+    """The shapes of the messages that have calls or results, by name; of Chat and its dialect the one of the calls.
+
+    Where none has a call, results answer nothing and will be left out, unless the provider holds what was before: so those
+    count of the messages that think or show something as only one provider's do, if there are any. Where nothing tells, an
+    empty list of calls does: it is Chat's. What is of no provider's shape always counts, records too, and so does what only
+    one has: the reasoning of Responses, and Bedrock's texts without a type.
+    """
+    names: set[str] = set()
+    callers: set[str] = set()
+    answerers: set[str] = set()
+    tellers: set[str] = set()
+    lists_calls = False
+    for message in messages:
+        role = message.get("role")
+        if role is None and ("uuid" in message or "message" in message):
+            names.add("claude-code")
+            continue
+        said = Said()
+        name = read(message, role, said)
+        if name and name not in DIALECTS:
+            names.add(name)
+        if said.calls:
+            callers.add(name)
+        if said.results:
+            answerers.add(name)
+        if role == "tool" and name != "ollama":
+            answerers.add("openai-chat")
+        lists_calls = lists_calls or as_list(message.get("tool_calls")) is not None
+        parts = [as_object(item) or {} for item in as_list(message.get("content")) or ()]
+        if any("text" in part and "type" not in part for part in parts):
+            names.add("bedrock")
+        is_reasoning = message.get("type") == "reasoning"
+        if is_reasoning and name == "openai-responses":
+            names.add(name)
+        is_telling = is_reasoning or (role is not None and any(map(is_anthropics, parts)))
+        if is_telling and not said.results:
+            tellers.add(name or "anthropic")
+    names |= callers
+    if names or is_continued or not tellers:
+        names |= answerers
+    if names == CHATS:
+        return ["ollama"] if callers == {"ollama"} else ["openai-chat"]
+    return sorted(names or tellers or ({"openai-chat"} if lists_calls else ()))
+
+
+def is_anthropics(part: Wire) -> bool:
+    """Whether a part is of a kind that only Anthropic has: a thought, or what is shown with its source."""
+    kind = part.get("type")
+    is_shown = kind in ("image", "document")
+    return kind in THOUGHTS or (is_shown and as_object(part.get("source")) is not None)

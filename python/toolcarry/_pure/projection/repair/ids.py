@@ -1,0 +1,154 @@
+"""The ids by which a provider pairs calls and results: those that it refuses are replaced, the same way each time."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Container, Iterable, Sequence
+from typing import Any, Final
+
+from toolcarry._input.objects import Wire, as_object
+from toolcarry._pure.projection.blocks import Block
+from toolcarry._pure.projection.edits import Changed, Made, Path
+from toolcarry._pure.projection.repair.message_parts import MODEL
+from toolcarry._pure.projection.repair.pairs import Pairs
+from toolcarry._pure.projection.repair.providers import Dialect, IdAt
+from toolcarry._pure.projection.repair.report import Mends
+from toolcarry._pure.projection.request import Material
+
+REFUSED: Final = re.compile(r"[^A-Za-z0-9_-]")
+LONGEST: Final = 32
+"""Of an id that is made of another."""
+STEM: Final = "call"
+"""What an id is made of that is made of nothing."""
+
+
+class FreeIds:
+    """The ids that are taken, and others that none is made to be. What is made of an id is the same each time."""
+
+    def __init__(self, taken: Iterable[str] = (), avoided: Container[str] = ()) -> None:
+        self.taken = set(taken)
+        self._avoided = avoided
+        self._numbers: dict[str, int] = {}
+        """The next number for each id that several have."""
+
+    def plain(self, call_id: str) -> str:
+        """A free id of the characters that every provider takes."""
+        return self.like(REFUSED.sub("_", call_id[:LONGEST]).strip("_") or STEM)
+
+    def like(self, call_id: str) -> str:
+        """``call_id`` where it is free, else with the first number behind it that is."""
+        stem = call_id[:LONGEST]
+        new, number = stem, self._numbers.get(stem, 2)
+        while new in self.taken or new in self._avoided:
+            new = f"{stem}_{number}"
+            number += 1
+        self._numbers[stem] = number
+        self.taken.add(new)
+        return new
+
+
+class Ids:
+    """The ids of calls, in the order of the conversation, so that what comes later changes none of them."""
+
+    def __init__(self, dialect: Dialect, pairs: Pairs) -> None:
+        self._takes = dialect.id.takes
+        self._is_by_turn = not dialect.is_unique
+        self._pairs = pairs
+        self._free = FreeIds(pairs.foreign_ids, pairs.orphan_ids)
+        self._turn = -1
+
+    def of(self, call_id: str, turn: int) -> str:
+        """The id of the next call."""
+        if not call_id and self._takes(""):
+            return call_id
+        if self._is_by_turn and turn != self._turn:
+            self._free = FreeIds(self._pairs.foreign_ids, self._pairs.orphan_ids)
+            self._turn = turn
+        if not self._takes(call_id):
+            return self._free.plain(call_id)
+        if call_id in self._free.taken:
+            return self._free.like(call_id)
+        self._free.taken.add(call_id)
+        return call_id
+
+
+def give_ids(material: Material, dialect: Dialect, pairs: Pairs, mends: Mends) -> dict[int, str]:
+    """Give each call, and its result, an id that the provider takes; the ids by the order of the entries."""
+    ids = Ids(dialect, pairs)
+    turns = turn_numbers(material.messages, dialect, pairs)
+    mixed = mixed_turns(pairs, turns)
+    found: dict[int, str] = {}
+    for path, block in pairs.calls.items():
+        entry = block.entry
+        own = entry.call_id
+        turn = turns[entry.position]
+        new = found[entry.order] = ids.of(own, turn)
+        if new != dialect.call_id.text(entry.call or {}):
+            mends.add("renamed_id", entry.position, own, new)
+            material.edit(path, id_member(dialect.call_id, entry.call or {}, path, new))
+        needs_id = turn in mixed or not dialect.id.takes("")
+        fit_result(material, dialect, block, pairs, (new, needs_id), mends)
+    return found
+
+
+def fit_result(
+    material: Material,
+    dialect: Dialect,
+    block: Block,
+    pairs: Pairs,
+    given: tuple[str, bool],
+    mends: Mends,
+) -> None:
+    """Let a result say the name of its call, and the id that is given, also where it has none if it needs one."""
+    entry, path, name = block.entry, pairs.result_of(block), pairs.name_of(block)
+    call_id, needs_id = given
+    if entry.result is None or path is None:
+        return
+    own = dialect.result_id.text(entry.result)
+    if own != call_id and (own or needs_id):
+        material.edit(path, id_member(dialect.result_id, entry.result, path, call_id))
+        if call_id == entry.call_id:
+            mends.add("renamed_id", entry.result_position, own, call_id)
+    if dialect.name is not None and not is_named(dialect, dialect.name.text(entry.result), name):
+        mends.add("renamed_tool", entry.result_position, entry.call_id, name)
+        material.edit(path, id_member(dialect.name, entry.result, path, name))
+
+
+def is_named(dialect: Dialect, name: str, tool_name: str) -> bool:
+    """Whether a result says the name of its call. Where results are messages of their own, it need say none."""
+    return name == tool_name or (not name and dialect.form == "chat")
+
+
+def mixed_turns(pairs: Pairs, turns: Sequence[int]) -> set[int]:
+    """The turns in which some calls have ids and others none: there, a result without id could be either's.
+
+    So it could where a call stands in the content alone, of which the result is taken out.
+    """
+    entries = [block.entry for block in pairs.calls.values()]
+    with_id = {turns[entry.position] for entry in entries if entry.call_id}
+    without = {turns[entry.position] for entry in entries if not entry.call_id}
+    return with_id & (without | {turns[position] for position in pairs.lone})
+
+
+def turn_numbers(messages: Sequence[Any], dialect: Dialect, pairs: Pairs) -> list[int]:
+    """The turn that each message is part of: where results are parts, messages of one side are one."""
+    if dialect.form != "turns":
+        return list(range(len(messages)))
+    with_calls = {path[0] for path in pairs.calls}
+    numbers: list[int] = []
+    side: bool | None = None
+    for position, message in enumerate(messages):
+        own = message.get("role") in MODEL or position in with_calls
+        numbers.append((numbers[-1] if numbers else 0) + (own is not side))
+        side = own
+    return numbers
+
+
+def id_member(place: IdAt, wire: Wire, path: Path, new: str) -> dict[str, Made | Changed]:
+    """The members by which a part says another id."""
+    member: dict[str, Made | Changed] = {place.key: Made(new)}
+    holder = place.holder(wire)
+    if not holder:
+        return member
+    is_there = as_object(wire.get(holder)) is not None
+    return {holder: Changed((*path, holder) if is_there else None, member)}

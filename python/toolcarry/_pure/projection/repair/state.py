@@ -1,0 +1,42 @@
+"""What all ways to mend a request share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from toolcarry._input.objects import text_or_empty
+from toolcarry._pure.projection.blocks import Block
+from toolcarry._pure.projection.edits import Draft, Made, Path
+from toolcarry._pure.projection.repair.pairs import Pairs
+from toolcarry._pure.projection.repair.providers import Dialect
+from toolcarry._pure.projection.repair.report import Mends
+from toolcarry._pure.projection.request import Material
+
+
+class Repair(NamedTuple):
+    """What a request is mended from, and what is told of it."""
+
+    material: Material
+    dialect: Dialect
+    pairs: Pairs
+    ids: Mapping[int, str]
+    """The ids that calls get, by the order of their entries."""
+    mends: Mends
+
+    def answer(self, block: Block) -> list[Draft]:
+        """A result for a call that has none; nothing where none can be made."""
+        entry, name = block.entry, self.pairs.name_of(block)
+        made = self.dialect.make(self.ids[entry.order], name, entry.call or {})
+        if made is None:
+            self.mends.open_kinds.add(text_or_empty((entry.call or {}).get("type")))
+            return []
+        self.mends.add("missing_result", entry.position, entry.call_id)
+        return [Made(made)]
+
+    def tell_stray(self, path: Path, call_id: str) -> None:
+        """Tell of a result that is taken out: it answers no call, or one that is answered."""
+        is_second = call_id != "" and call_id in self.pairs.ids
+        kind = "duplicate_result" if is_second else "orphan_result"
+        self.mends.add(kind, int(path[0]), call_id)
+        self.mends.left_out.add(path)

@@ -1,0 +1,392 @@
+"""Providers whose results are parts of the user's turn: Anthropic, Bedrock and Gemini.
+
+Messages of one side that follow one another are one turn. The results for a turn's calls are the first parts of the
+user's turn behind it, each once. Within a result a provider may refuse texts without a word, failures that say nothing,
+and what they show; some refuse a text behind calls, so that the model's turns end behind them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from toolcarry._data import read_table
+from toolcarry._input.objects import Wire, as_list, as_object, text_or_empty
+from toolcarry._pure.projection.blocks import Block
+from toolcarry._pure.projection.edits import Changed, Draft, Kept, Made, Members, Parts, Path, at
+from toolcarry._pure.projection.repair.message_parts import (
+    MODEL,
+    Sheet,
+    Sheets,
+    Side,
+    is_blank,
+    paths_of,
+    says_something,
+)
+from toolcarry._pure.projection.repair.pairs import Pairs
+from toolcarry._pure.projection.repair.providers import Dialect
+from toolcarry._pure.projection.repair.report import Mends
+from toolcarry._pure.projection.repair.state import Repair
+from toolcarry._pure.projection.request import Material
+
+
+def runs_of(repair: Repair) -> list[tuple[Side, list[int]]]:
+    """The messages of one side that follow one another; what the model says behind its calls is a turn of its own.
+
+    A message with calls is the model's, whatever its role.
+    """
+    material, dialect, calls = repair.material, repair.dialect, repair.pairs.calls
+    runs: list[tuple[Side, list[int]]] = []
+    is_behind_calls = False
+    for position, message in enumerate(material.messages):
+        if material.is_gone((position,)):
+            continue
+        paths = paths_of(material.messages, position, dialect.key)
+        has_calls = any(path in calls for path in paths)
+        side: Side = "model" if has_calls else side_of(message, dialect)
+        is_next = (
+            side == "model"
+            and is_behind_calls
+            and (not has_calls or paths[0] not in calls or speaks_last(repair, paths))
+        )
+        if not runs or runs[-1][0] != side or is_next:
+            runs.append((side, []))
+        is_behind_calls = has_calls
+        runs[-1][1].append(position)
+    return runs
+
+
+def side_of(message: Wire, dialect: Dialect) -> Side:
+    """Who says a message without calls."""
+    role = text_or_empty(message.get("role"))
+    if role in MODEL:
+        return "model"
+    return "user" if role in dialect.answering else "other"
+
+
+def speaks_last(repair: Repair, paths: Sequence[Path]) -> bool:
+    """Whether a text stands behind the calls of a message, or an answer of the provider's own behind one of them.
+
+    Some providers refuse that.
+    """
+    is_behind = has_text = False
+    for path in paths if repair.dialect.ends_in_calls else ():
+        part = as_object(at(repair.material.messages, path)) or {}
+        kind = text_or_empty(part.get("type"))
+        if path in repair.pairs.calls:
+            is_behind, has_text = True, False
+        elif is_behind and kind.endswith("_tool_result"):
+            return True
+        has_text = has_text or (is_behind and kind == "text" and not is_blank(part))
+    return has_text
+
+
+FAILED: str = read_table("texts")["failed"]
+"""What a failure says that said nothing."""
+
+
+def clean_result(repair: Repair, path: Path) -> list[Draft]:
+    """Let a result hold what its provider takes there; what has to stand behind the results instead."""
+    material, dialect, pairs, _, mends = repair
+    if not dialect.refuses_blank or len(path) == 1 or material.is_gone(path):
+        return []
+    part = as_object(at(material.messages, path)) or {}
+    holder, held = dialect.result_id.holder(part), dialect.result_id.held(part)
+    place: Path = (*path, holder, "content") if holder else (*path, "content")
+    given = parts_of(material, path, place, held.get("content"))
+    if given is None:
+        return []
+    is_failure = dialect.is_failure(held)
+    stay: list[Draft] = []
+    beside: list[Draft] = []
+    for item in given:
+        own = value_of(item, material.messages)
+        if is_failure and dialect.fails_in_words and is_shown(own):
+            beside.append(item)
+        elif not is_blank(own):
+            stay.append(item)
+    position, call_id = int(path[0]), pairs.owners[path].entry.call_id
+    if len(stay) + len(beside) < len(given):
+        mends.add("empty_text", position)
+    if beside:
+        mends.add("moved_media", position, call_id)
+    if is_failure and not stay:
+        mends.add("empty_failure", position, call_id)
+        stay.append(Made(dialect.text(FAILED)))
+    elif len(stay) == len(given):
+        return []
+    is_list = as_list(held.get("content")) is not None
+    new: Members = {"content": Parts(place if is_list else None, stay)}
+    material.edit(path, {holder: Changed(place[:-1], new)} if holder else new)
+    return beside
+
+
+def part_calls(repair: Repair) -> None:
+    """Let a part that is a call be no result as well."""
+    material, dialect, pairs, _, mends = repair
+    for path, block in pairs.calls.items() if dialect.may_be_both else ():
+        part = as_object(at(material.messages, path)) or {}
+        if dialect.is_result(part):
+            material.edit(path, dict.fromkeys(dialect.result_id.holders))
+            mends.add("orphan_result", int(path[0]), block.entry.call_id)
+
+
+def parts_of(material: Material, path: Path, place: Path, content: object) -> list[Draft] | None:
+    """The parts of a result, as far as they stay; none where it has no content, ``None`` where that is something else."""
+    new = material.new_content(path)
+    if new is not None:
+        return new.items if isinstance(new, Parts) else None
+    if content is None or (isinstance(content, str) and not content.strip()):
+        return []
+    parts = as_list(content)
+    return None if parts is None else [Kept((*place, index)) for index in range(len(parts))]
+
+
+def value_of(item: Draft, messages: Sequence[Any]) -> Wire:
+    """A part that stays as it is, where it is an object; else an empty one."""
+    return (as_object(at(messages, item.path)) or {}) if isinstance(item, Kept) else {}
+
+
+def is_shown(part: Wire) -> bool:
+    """Whether a part is of a kind that is no text."""
+    return text_or_empty(part.get("type")) not in ("", "text")
+
+
+def tell_alone(sheets: Sheets, pairs: Pairs, mends: Mends) -> None:
+    """Tell of calls that were not answered before their turn was over, and of answers to no call.
+
+    A turn goes on that waits for the client's results, and so does the last.
+    """
+    if not pairs.alone:
+        return
+    callers = {path[0] for path in pairs.calls}
+    over = [
+        position for turn in sheets.past_turns() if callers.isdisjoint(turn) for position in turn
+    ]
+    end = over[-1] if over else -1
+    for block in pairs.alone:
+        position, result_position = block.entry.position, block.entry.result_position
+        if block.entry.call is None and block.result_path not in mends.left_out:
+            mends.open_kinds.add(f"server_tool_result in message {result_position}")
+        elif block.entry.call is not None and position <= end:
+            mends.open_kinds.add(f"server_tool_use in message {position}")
+
+
+class Turns:
+    """The turns of a conversation, mended one after the other."""
+
+    def __init__(self, repair: Repair) -> None:
+        self._repair = repair
+        self._material, self._dialect, self._pairs, _, self._mends = repair
+        self._messages = repair.material.messages
+        self._calls = repair.pairs.calls
+        self._results = repair.pairs.owners
+        self._sheets = Sheets(repair.material, repair.dialect.key)
+        self._beside: dict[Path, list[Draft]] = {}
+        """What has to stand behind the results, by the path of the one in which it stood."""
+
+    def mended(self) -> list[Draft]:
+        """The messages, so that the provider takes them."""
+        for path in self._results:
+            if beside := clean_result(self._repair, path):
+                self._beside[path] = beside
+        self._leave_out_messages()
+        part_calls(self._repair)
+        open_calls: list[Block] = []
+        for side, positions in runs_of(self._repair):
+            if side != "user":
+                self._close(open_calls)
+                open_calls = []
+            if side == "model":
+                open_calls = self._add_model(positions)
+            else:
+                self._add_answers(side, positions, open_calls)
+                open_calls = []
+        self._close(open_calls)
+        for position in self._sheets.drop_trailing_thoughts():
+            self._mends.add("trailing_thought", position)
+        for position in self._sheets.drop_trailing_space() if self._dialect.refuses_blank else ():
+            self._mends.add("trailing_space", position)
+        tell_alone(self._sheets, self._pairs, self._mends)
+        if self._dialect.merges:
+            for position in self._sheets.merge():
+                self._mends.add("merged_message", position)
+        return self._sheets.drafts()
+
+    def _leave_out_messages(self) -> None:
+        """Leave out results without call that are messages of their own, as Chat's are beside another's thoughts."""
+        for block in self._material.blocks if self._pairs.orphan_ids else ():
+            path = block.result_path
+            if block.entry.call is None and path is not None and len(path) == 1:
+                self._material.take_out(path)
+                self._repair.tell_stray(path, block.entry.call_id)
+
+    def _close(self, open_calls: list[Block]) -> None:
+        """Answer calls that no turn of the user's follows."""
+        if open_calls:
+            self._sheets.add(Sheet(None, "user", self._results_of(open_calls, [])))
+
+    def _add_model(self, positions: list[int]) -> list[Block]:
+        """Take over a turn of the model's; its calls."""
+        found: list[Block] = []
+        for position in positions:
+            for path in self._paths(position):
+                block = self._calls.get(path)
+                if block is not None:
+                    found.append(block)
+            stay = self._stay(position)
+            misplaced = {path: None for path in stay or () if self._is_result(path)}
+            for path in misplaced:
+                self._tell_foreign(path)
+            if misplaced:
+                stay = [path for path in stay or () if path not in misplaced]
+            if stay and speaks_last(self._repair, stay):
+                stay = self._calls_last(position, stay)
+            self._add(position, "model", stay)
+            if self._messages[position].get("role") not in MODEL:
+                self._material.edit((position,), {"role": Made(self._dialect.model)})
+                self._mends.add("renamed_role", position, found[-1].entry.call_id)
+        return found
+
+    def _calls_last(self, position: int, stay: list[Path]) -> list[Path]:
+        """The parts of a message with its calls behind them.
+
+        So what the provider answered itself keeps its place before the text about it.
+        """
+        calls = [path for path in stay if path in self._calls]
+        for path in calls:
+            self._mends.add("moved_call", position, self._calls[path].entry.call_id)
+        return [path for path in stay if path not in self._calls] + calls
+
+    def _add_answers(self, side: Side, positions: list[int], open_calls: list[Block]) -> None:
+        """Take over a turn that is not the model's: the results first, each once, and none that belongs elsewhere."""
+        wanted = {block.entry.order for block in open_calls}
+        stay = {position: self._stay(position) for position in positions}
+        flat = [path for position in positions for path in stay[position] or [(position,)]]
+        own = [path for path in flat if self._belongs(path, wanted)]
+        foreign = [
+            path for path in flat if self._is_result(path) and not self._belongs(path, wanted)
+        ]
+        is_whole = len(own) == len(open_calls) and self._beside.keys().isdisjoint(own)
+        is_first = flat[: len(own)] == own and not self._is_scattered(own)
+        if is_whole and is_first and not foreign:
+            for position in positions:
+                self._add(position, side, stay[position])
+            return
+        for path in foreign:
+            self._tell_foreign(path)
+        if not is_first:
+            first = self._results[own[0]]
+            self._mends.add("moved_result", int(own[0][0]), first.entry.call_id)
+        taken = {*own, *foreign}
+        first_parts = self._results_of(open_calls, own)
+        for number, position in enumerate(positions):
+            rest = stay[position]
+            items = None if rest is None else [path for path in rest if path not in taken]
+            self._add(position, side, items, before=first_parts if not number else [])
+
+    def _is_scattered(self, results: list[Path]) -> bool:
+        """Whether results stand in several messages, where they have to stand in one."""
+        return self._dialect.answers_at_once and len({path[0] for path in results}) > 1
+
+    def _results_of(self, open_calls: list[Block], own: list[Path]) -> list[Draft]:
+        """A result for each call, in their order, by which those without ids are paired.
+
+        Some stand in the turn, some elsewhere, some are new. What must not stand within them comes behind.
+        """
+        there = set(own)
+        drafts: list[Draft] = []
+        beside: list[Draft] = []
+        for block in open_calls:
+            path = self._pairs.result_of(block)
+            if path is None:
+                drafts += self._repair.answer(block)
+                continue
+            drafts.append(self._material.draft(path))
+            beside += self._beside.get(path, ())
+            if path not in there:
+                self._mends.add("moved_result", block.entry.result_position, block.entry.call_id)
+        return drafts + beside
+
+    def _belongs(self, path: Path, wanted: set[int]) -> bool:
+        block = self._results.get(path)
+        return block is not None and block.entry.order in wanted
+
+    def _is_result(self, path: Path) -> bool:
+        if path in self._pairs.strays:
+            return True
+        part = self._part(path)
+        if part is None:
+            return False
+        if self._dialect.is_result(part):
+            return path not in self._pairs.others and path not in self._calls
+        # Where one of the provider's own answers a call of the client's, others would the next time.
+        return bool(self._pairs.strays) and self._pairs.is_misplaced(path, part)
+
+    def _tell_foreign(self, path: Path) -> None:
+        """Tell of a result that is taken out where it stands; one that is moved is told of where it goes."""
+        if path not in self._results:
+            part = self._part(path) or {}
+            self._repair.tell_stray(path, self._dialect.result_id.text(part))
+
+    def _part(self, path: Path) -> Any:
+        if len(path) == 1:
+            return None
+        return as_object(at(self._messages, path))
+
+    def _paths(self, position: int) -> list[Path]:
+        return paths_of(self._messages, position, self._dialect.key)
+
+    def _stay(self, position: int) -> list[Path] | None:
+        """The parts of a message that are not blank; ``None`` where it has no list of parts."""
+        if as_list(self._messages[position].get(self._dialect.key)) is None:
+            return None
+        stay: list[Path] = []
+        for path in self._paths(position):
+            if self._material.is_gone(path):
+                continue
+            if self._is_blank(path):
+                self._mends.add("empty_text", position)
+            else:
+                stay.append(path)
+        return stay
+
+    def _is_blank(self, path: Path) -> bool:
+        """Whether a part is a text without a word."""
+        part = self._part(path)
+        return self._dialect.refuses_blank and part is not None and is_blank(part)
+
+    def _add(
+        self,
+        position: int,
+        side: Side,
+        stay: list[Path] | None,
+        *,
+        before: Sequence[Draft] = (),
+    ) -> None:
+        """Add a message with the parts that stay, and some before them."""
+        if stay is None:
+            self._add_plain(position, side, before)
+            return
+        items = [*before, *map(self._material.draft, stay)]
+        if items:
+            self._sheets.add(Sheet(position, side, items))
+        else:
+            self._mends.add("empty_message", position)
+
+    def _add_plain(self, position: int, side: Side, first: Sequence[Draft]) -> None:
+        """Add a message whose content is a text. What has no content can't take results: they stand before it."""
+        if first and self._dialect.key not in self._messages[position]:
+            self._sheets.add(Sheet(None, "user", [*first]))
+            first = ()
+        content = self._messages[position].get(self._dialect.key)
+        has_no_word = not isinstance(content, str) or not content.strip()
+        is_last = side == "model" and position == len(self._messages) - 1
+        is_last_word = is_last and not says_something(self._messages[position], self._dialect.key)
+        if first:
+            text = [] if has_no_word else [Made(self._dialect.text(content))]
+            self._sheets.add(Sheet(position, side, [*first, *text]))
+        elif has_no_word and self._dialect.refuses_blank and not is_last_word:
+            self._mends.add("empty_message", position)
+        else:
+            self._sheets.add(Sheet(position, side, None))

@@ -1,0 +1,127 @@
+"""What a projection is put together from: the messages, what is replaced in them, and what is taken out."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from toolcarry._input.objects import as_list
+from toolcarry._pure.projection.blocks import Block
+from toolcarry._pure.projection.edits import Changed, Draft, Kept, Made, Parts, Path
+from toolcarry._pure.projection.result_slot import LISTS
+
+Edit = Made | Parts | Changed | None
+
+
+class Material:
+    """The messages of a conversation, and what becomes of their parts."""
+
+    def __init__(
+        self,
+        messages: Sequence[Any],
+        blocks: Sequence[Block],
+        *,
+        is_continued: bool = False,
+    ) -> None:
+        self.messages = messages
+        self.blocks = blocks
+        self.is_continued = is_continued
+        """Whether the provider holds what was before, so that a result may answer a call that is not here."""
+        self._edits: dict[Path, dict[str, Edit]] = {}
+        self._gone: set[Path] = set()
+        self._touched: defaultdict[int, set[str]] = defaultdict(set)
+        """The lists of each message in which something changes."""
+        for block in blocks:
+            if block.decision is not None and block.site is not None:
+                self.edit(block.site.path, block.site.replaced(block.new, block.stays))
+            if block.is_dropped:
+                self._drop(block)
+
+    def edit(self, path: Path, members: Mapping[str, Edit]) -> None:
+        """Replace members of the object at a path; those of an object in it come together."""
+        edits = self._edits.setdefault(path, {})
+        for key, value in members.items():
+            edits[key] = joined(edits.get(key), value)
+        self._touch(path)
+
+    def take_out(self, path: Path) -> None:
+        """Leave out a message, or a part of one."""
+        self._gone.add(path)
+        self._touch(path)
+
+    def _drop(self, block: Block) -> None:
+        """Leave out a call, with all that the model said in its message, and its result.
+
+        A provider refuses reasoning without the call that it led to.
+        """
+        position = block.entry.position
+        self.take_out((position,))
+        while position and self.messages[position - 1].get("type") == "reasoning":
+            position -= 1
+            self.take_out((position,))
+        if block.result_path is not None:
+            self.take_out(block.result_path)
+
+    def _touch(self, path: Path) -> None:
+        if len(path) > 1:
+            self._touched[int(path[0])].add(str(path[1]))
+
+    def is_gone(self, path: Path) -> bool:
+        return path in self._gone
+
+    def new_content(self, path: Path) -> Edit:
+        """What the content of a result is replaced by; ``None`` where it stays."""
+        edits = self._edits.get(path, {})
+        held = [edit.members for edit in edits.values() if isinstance(edit, Changed)]
+        found = (members.get("content") for members in (edits, *held))
+        return next((new for new in found if new is not None), None)
+
+    def draft(self, path: Path) -> Draft:
+        """A message without parts that change, or a part."""
+        edits = self._edits.get(path)
+        return Kept(path) if edits is None else Changed(path, edits)
+
+    def members(self, path: Path) -> dict[str, Edit]:
+        """The members that change of the object at a path."""
+        return dict(self._edits.get(path, {}))
+
+    def parts(self, position: int, key: str) -> list[Draft]:
+        """The parts of a message that stay."""
+        count = len(as_list(self.messages[position].get(key)) or ())
+        paths = [(position, key, index) for index in range(count)]
+        return [self.draft(path) for path in paths if not self.is_gone(path)]
+
+    def message(self, position: int) -> Draft | None:
+        """A message with what changes in it; ``None`` where nothing is left of it."""
+        path = (position,)
+        if self.is_gone(path):
+            return None
+        touched = self._touched.get(position)
+        if not touched:
+            return self.draft(path)
+        members = self.members(path)
+        for key in sorted(touched):
+            items = self.parts(position, key)
+            if not items and key in LISTS:
+                return None
+            members[key] = Parts((position, key), items)
+        return Changed(path, members)
+
+    def all_messages(self) -> list[Draft]:
+        """The messages in their order."""
+        return [
+            draft for draft in map(self.message, range(len(self.messages))) if draft is not None
+        ]
+
+
+def joined(known: Edit, value: Edit) -> Edit:
+    """Two changes of one object as one."""
+    if isinstance(known, Changed) and isinstance(value, Changed):
+        return Changed(known.path, {**known.members, **value.members})
+    return value
+
+
+def is_as_it_was(drafts: Iterable[Draft], count: int) -> bool:
+    """Whether drafts are the messages, so many of them, as they stand."""
+    return list(drafts) == [Kept((position,)) for position in range(count)]

@@ -1,0 +1,212 @@
+"""A projection of bytes: what changes is written anew, and all else is copied as it stood.
+
+Between parts that follow one another as they did, what stood between them stays: the comma and the white space.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from toolcarry._input.json import compact_json
+from toolcarry._pure.projection.edits import Changed, Draft, Kept, Made, Parts, Path
+
+TOKEN = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[\[\]{}]', re.DOTALL)
+STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
+CHARACTER = re.compile(
+    rb"\\u[dD][89abAB]..\\u[dD][c-fC-F]..|\\u....|\\.|[\x00-\x7f]|[\xc0-\xff][\x80-\xbf]+"
+)
+"""A character as it stands in a JSON string: two escapes may be one."""
+SCALAR = re.compile(rb"[^,\]}\s]+")
+SPACE = re.compile(rb"[ \t\r\n]*")
+
+
+class Span(NamedTuple):
+    """Where a value stands."""
+
+    start: int
+    end: int
+
+
+class Member(NamedTuple):
+    """A member of an object: its name, where that begins, and its value."""
+
+    name: str
+    start: int
+    value: Span
+
+
+class Spans:
+    """Where the values of a document stand, which is well-formed; what was looked for is remembered."""
+
+    def __init__(self, data: bytes, messages: Sequence[str]) -> None:
+        """``messages`` are the keys under which the messages stand; none where the document is their list."""
+        self.data = data
+        self._items: dict[int, list[Span]] = {}
+        self._members: dict[int, list[Member]] = {}
+        start = 3 if data.startswith(b"\xef\xbb\xbf") else 0
+        root = self._value(self._skip(start))
+        for key in messages:
+            root = self.member(root, key).value
+        self.messages = root
+
+    def _skip(self, at: int) -> int:
+        found = SPACE.match(self.data, at)
+        return at if found is None else found.end()
+
+    def _value(self, start: int) -> Span:
+        """The value that begins at an offset."""
+        data = self.data
+        if data[start] == 0x22:
+            found = STRING.match(data, start)
+        elif data[start] in b"[{":
+            depth = 0
+            for token in TOKEN.finditer(data, start):
+                byte = data[token.start()]
+                depth += (byte in b"[{") - (byte in b"]}")
+                if not depth:
+                    return Span(start, token.end())
+            found = None
+        else:
+            found = SCALAR.match(data, start)
+        return Span(start, len(data) if found is None else found.end())
+
+    def items(self, span: Span) -> list[Span]:
+        """The items of an array."""
+        if span.start not in self._items:
+            found: list[Span] = []
+            at = self._skip(span.start + 1)
+            while self.data[at] != 0x5D:
+                found.append(self._value(at))
+                at = self._skip(found[-1].end)
+                if self.data[at] == 0x2C:
+                    at = self._skip(at + 1)
+            self._items[span.start] = found
+        return self._items[span.start]
+
+    def members(self, span: Span) -> list[Member]:
+        """The members of an object, as they are written."""
+        if span.start not in self._members:
+            found: list[Member] = []
+            at = self._skip(span.start + 1)
+            while self.data[at] != 0x7D:
+                name = self._value(at)
+                colon = self._skip(name.end)
+                value = self._value(self._skip(colon + 1))
+                found.append(Member(json.loads(self.data[at : name.end]), at, value))
+                at = self._skip(value.end)
+                if self.data[at] == 0x2C:
+                    at = self._skip(at + 1)
+            self._members[span.start] = found
+        return self._members[span.start]
+
+    def member(self, span: Span, key: str) -> Member:
+        """The member of a name: of several, the last counts."""
+        return next(member for member in reversed(self.members(span)) if member.name == key)
+
+    def at(self, path: Path) -> Span:
+        """Where the value at a path stands."""
+        span = self.messages
+        for step in path:
+            span = (
+                self.items(span)[step] if isinstance(step, int) else self.member(span, step).value
+            )
+        return span
+
+    def write(self, drafts: Sequence[Draft]) -> bytes:
+        """The document with these messages."""
+        messages = self.messages
+        new = self._list(messages, drafts, ())
+        return self.data[: messages.start] + new + self.data[messages.end :]
+
+    def _write(self, draft: Draft | Parts) -> bytes:
+        if isinstance(draft, Made):
+            return self._made(draft)
+        if isinstance(draft, Kept):
+            return self._copy(self.at(draft.path))
+        if isinstance(draft, Parts):
+            span = None if draft.path is None else self.at(draft.path)
+            return self._list(span, draft.items, draft.path)
+        return self._object(draft)
+
+    def _made(self, draft: Made) -> bytes:
+        """A new value; what stands elsewhere as it is is copied as it is written."""
+        if draft.ends is None:
+            return dumps(draft.value)
+        path, first, last = draft.ends
+        old = self._copy(self.at(path))[1:-1]
+        ends = [0, *(found.end() for found in CHARACTER.finditer(old))]
+        middle = dumps(draft.value[first : len(draft.value) - last])[1:-1]
+        return b'"%b%b%b"' % (old[: ends[first]], middle, old[ends[len(ends) - 1 - last] :])
+
+    def _copy(self, span: Span) -> bytes:
+        return self.data[span.start : span.end]
+
+    def _list(self, span: Span | None, drafts: Sequence[Draft], path: Path | None) -> bytes:
+        """An array of drafts; ``path`` is that of the array whose items they may be."""
+        spans = [] if span is None else self.items(span)
+        written: list[tuple[int | None, bytes]] = []
+        for draft in drafts:
+            own = None if isinstance(draft, Made) or draft.path is None else draft.path
+            is_here = path is not None and own is not None and own[:-1] == path
+            index = own[-1] if is_here and own is not None else None
+            written.append((index if isinstance(index, int) else None, self._write(draft)))
+        return b"[" + self._join(span, spans, written) + b"]"
+
+    def _object(self, draft: Changed) -> bytes:
+        """An object with some members replaced, left out or added."""
+        span = None if draft.path is None else self.at(draft.path)
+        members = [] if span is None else self.members(span)
+        last = {member.name: index for index, member in enumerate(members)}
+        written: list[tuple[int | None, bytes]] = []
+        for index, member in enumerate(members):
+            change = draft.members.get(member.name)
+            if member.name not in draft.members or (
+                change is not None and last[member.name] != index
+            ):
+                written.append((index, self._copy(Span(member.start, member.value.end))))
+            elif change is not None:
+                name = self._copy(Span(member.start, member.value.start))
+                written.append((index, name + self._write(change)))
+        for key, change in draft.members.items():
+            if key not in last and change is not None:
+                written.append((None, dumps(key) + b":" + self._write(change)))
+        spans = [Span(member.start, member.value.end) for member in members]
+        return b"{" + self._join(span, spans, written) + b"}"
+
+    def _join(
+        self, outer: Span | None, spans: Sequence[Span], written: Iterable[tuple[int | None, bytes]]
+    ) -> bytes:
+        """What stands between the brackets: what follows what it followed keeps what stood between."""
+        found: list[bytes] = []
+        before: int | None = -1
+        for index, text in written:
+            follows = index is not None and before is not None and index == before + 1
+            if follows and index is not None and outer is not None:
+                start = spans[index - 1].end if index else outer.start + 1
+                found.append(self._copy(Span(start, spans[index].start)))
+            elif found:
+                found.append(b",")
+            found.append(text)
+            before = index
+        if outer is not None and spans and before == len(spans) - 1:
+            found.append(self._copy(Span(spans[-1].end, outer.end - 1)))
+        return b"".join(found)
+
+
+def dumps(value: object) -> bytes:
+    """A new value as JSON, with lone surrogates as escapes."""
+    text = compact_json(value)
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        return LONE.sub(escape, text).encode()
+
+
+LONE = re.compile("[\ud800-\udfff]")
+
+
+def escape(found: re.Match[str]) -> str:
+    return f"\\u{ord(found[0]):04x}"

@@ -1,0 +1,134 @@
+"""The whole request in a model's window: the oldest results go first, then the oldest tool loops as wholes.
+
+What the user said is never touched, nor is the last turn but for its results, which are cut when all else is gone.
+Counted are the texts of the messages, thoughts too, what stands for images, and a few tokens a message for the
+protocol; of a body also all else that it holds, as the system prompt and the tools.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from toolcarry._input.objects import Wire, as_list, as_object
+from toolcarry._pure.content import result_text
+from toolcarry._pure.context.limits import Limits
+from toolcarry._pure.projection.blocks import CLEARED, Block
+from toolcarry._pure.projection.decide import BYTES_PER_TOKEN, cut_to
+from toolcarry._pure.tokens.count import count_tokens
+from toolcarry._pure.tokens.messages import MEDIA_TOKENS, count_media, tokens_of
+from toolcarry.policy import NO_LIMIT, Policy
+from toolcarry.types import Decision, EncodingName
+
+MESSAGE_TOKENS = 4
+"""What the protocol takes for a message."""
+THOUGHTS = ("thinking", "reasoning_content", "reasoning")
+"""The members that hold what a model thought."""
+
+
+class Request:
+    """How many tokens a request has, and what is taken out so that it fits."""
+
+    def __init__(
+        self,
+        messages: Sequence[Any],
+        blocks: Sequence[Block],
+        turns: Sequence[Sequence[Block]],
+        frame: int,
+        policy: Policy,
+    ) -> None:
+        encoding = policy.encoding
+        self._messages = messages
+        self._policy = policy
+        self._encoding: EncodingName = encoding
+        self._frame = frame
+        self._sizes = [request_tokens(message, encoding) for message in messages]
+        self.before = frame + sum(self._sizes)
+        self.tokens = self.before + sum([self._growth(block) for block in blocks])
+        self.limit = NO_LIMIT if policy.max_request_tokens is None else policy.max_request_tokens
+        self._has_taken = False
+        for turn in turns:
+            if turn[0].is_dropped:
+                self._forget(turn)
+
+    def count_anew(self, messages: Sequence[Any]) -> None:
+        """Count what came out, with what was mended in it."""
+        sizes = [request_tokens(message, self._encoding) for message in messages]
+        self.tokens = self._frame + sum(sizes)
+
+    @property
+    def over(self) -> int:
+        """How much the request is over its limit."""
+        return max(self.tokens - self.limit, 0)
+
+    def fit(self, turns: Sequence[Sequence[Block]]) -> bool:
+        """Take out what is needed; whether there was anything to take."""
+        self._has_taken = False
+        if self.over:
+            older = [turn for turn in turns[:-1] if not turn[0].is_dropped]
+            self._clear(older)
+            for turn in older:
+                if self.over and not any(block.is_kept for block in turn):
+                    self._drop(turn)
+            for block in (block for turn in turns[-1:] for block in turn):
+                if self.over:
+                    room = max(count_tokens(block.new, self._encoding) - self.over, 0)
+                    limits = Limits(NO_LIMIT, room, self._encoding)
+                    self._shrink(block, cut_to(block, limits, self._policy))
+        return self._has_taken
+
+    def _clear(self, turns: Sequence[Sequence[Block]]) -> None:
+        """Clear the oldest results, and enough of them at once."""
+        won = 0
+        for block in (block for turn in turns for block in turn):
+            if not self.over and won >= BYTES_PER_TOKEN * self._policy.clear_at_least:
+                return
+            saved = block.saved
+            self._shrink(block, CLEARED)
+            won += block.saved - saved
+
+    def _shrink(self, block: Block, decision: Decision | None) -> None:
+        before = self._growth(block)
+        self._has_taken |= block.decide(decision)
+        self.tokens += self._growth(block) - before
+
+    def _growth(self, block: Block) -> int:
+        """How many tokens more, mostly fewer, a result has by its decision."""
+        if block.decision is None:
+            return 0
+        content = block.entry.content
+        media = 0 if block.decision[0] == "cut" else count_media(content, 0)
+        old = count_tokens(result_text(content), self._encoding) + MEDIA_TOKENS * media
+        return count_tokens(block.new, self._encoding) - old
+
+    def _drop(self, turn: Sequence[Block]) -> None:
+        """Let a loop go as a whole."""
+        self._forget(turn)
+        self._has_taken = True
+        for block in turn:
+            block.drop()
+
+    def _forget(self, turn: Sequence[Block]) -> None:
+        """Count no more what a loop has by what was decided."""
+        for position in {block.entry.position for block in turn}:
+            self.tokens -= self._sizes[position]
+        for block in turn:
+            self.tokens -= self._growth(block)
+            if block.entry.result is None or block.entry.result_position == block.entry.position:
+                continue
+            content = block.entry.content
+            self.tokens -= count_tokens(result_text(content), self._encoding)
+            self.tokens -= MEDIA_TOKENS * count_media(content, 0)
+
+
+def request_tokens(message: Wire, encoding: EncodingName) -> int:
+    """What a message takes of a model's window."""
+    thoughts = [message.get(key) for key in THOUGHTS]
+    for part in (
+        *(as_list(message.get("content")) or ()),
+        *(as_list(message.get("summary")) or ()),
+    ):
+        thoughts.append((as_object(part) or {}).get("thinking"))  # noqa: PERF401
+    texts = [text for text in thoughts if isinstance(text, str)]
+    counted = sum([count_tokens(text, encoding) for text in texts])
+    return MESSAGE_TOKENS + counted + tokens_of(message, encoding)

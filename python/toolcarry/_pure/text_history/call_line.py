@@ -1,0 +1,76 @@
+"""The line of a tool call: ``[Tool: ReadFile(path="test.cs")] → its result``."""
+
+from __future__ import annotations
+
+from typing import Final, Literal
+
+from toolcarry._data import read_table
+from toolcarry._pure.content import result_text
+from toolcarry._pure.context.block import call_title
+from toolcarry._pure.context.summary import TRUNCATED
+from toolcarry._pure.pairing.block import Entry
+from toolcarry._pure.text.sanitize import has_controls, without_controls
+from toolcarry._pure.text.truncate import cut
+
+TEXTS = read_table("texts")
+TOOL_LINE: Final[str] = TEXTS["tool_line"]
+NO_OUTPUT: Final[str] = TEXTS["no_output"]
+ARROW: Final = " \u2192 "
+SEPARATOR: Final = "\n\n"
+"""What stands between the lines."""
+Fate = Literal["whole", "cut", "cut_further", "shortened"]
+"""What became of a result: it was cut to its own limit, then for the total, or left out."""
+SLACK: Final = 64
+"""Characters beyond the limit that may all be controls and line feeds, so that nothing is cut; of more that isn't asked."""
+LONGEST_CALL: Final = 2_000
+"""Characters of a call with its arguments."""
+
+
+class ToolLine:
+    """A line in the making: its call, and what is shown of the result, which had ``chars_before`` characters."""
+
+    __slots__ = ("call", "chars_before", "fate", "result", "status")
+
+    def __init__(self, entry: Entry, limit: int) -> None:
+        self.call = f"{TOOL_LINE}{call_title(entry, LONGEST_CALL)}]"
+        self.status = "(failed)" if entry.is_error else ""
+        self.result = ""
+        self.chars_before = 0
+        self.fate: Fate = "whole"
+        if entry.result is None:
+            self.status = "(no result)"
+            return
+        text = result_text(entry.content)
+        self.chars_before = len(text)
+        self.result, is_cut = cut_result(text, limit)
+        if is_cut:
+            self.fate = "cut"
+        elif not self.result and not self.status:
+            self.status = NO_OUTPUT
+
+    def text(self) -> str:
+        """The line."""
+        if self.fate == "shortened":
+            return self.call
+        return self.with_result(self.result, is_cut=self.fate != "whole")
+
+    def with_result(self, result: str, *, is_cut: bool) -> str:
+        """The line with another result."""
+        space = " " if self.status and (result or is_cut) else ""
+        return f"{self.call}{ARROW}{self.status}{space}{result}{TRUNCATED if is_cut else ''}"
+
+
+def cut_result(text: str, limit: int) -> tuple[str, bool]:
+    """The first ``limit`` characters of a result, without controls, and without a line that could be taken for a call's;
+    and whether that is not all.
+    """
+    text = text.strip("\n")
+    if len(text) <= limit + SLACK or has_controls(text[: limit + 1]):
+        text = without_controls(text).strip("\n")
+    head, tail = cut(text, limit, "head")
+    is_cut = head < tail
+    shown = text[:head].replace(f"\n{TOOL_LINE}", f"\n[\\{TOOL_LINE[1:]}")
+    if len(shown) > limit:
+        head, _ = cut(shown, limit, "head")
+        return shown[:head], True
+    return shown, is_cut

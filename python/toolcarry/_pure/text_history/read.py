@@ -1,0 +1,89 @@
+"""What was said in a conversation, message by message."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from toolcarry._input.objects import Wire, as_object
+from toolcarry._pure.formats import SPEAKERS, read_message, read_spoken
+from toolcarry._pure.formats.message import Said
+from toolcarry._pure.pairing import object_at
+from toolcarry._pure.session import Places
+from toolcarry._pure.text_history.message import (
+    ASSISTANT,
+    THOUGHTS,
+    Told,
+    Turn,
+    role_of,
+    told_text,
+    turn_of,
+)
+
+TOOLS: Final = ("tool", "function")
+"""The speakers of results."""
+
+
+class Spoken:
+    """The messages of the active branch that may be told, in order: those with words, and all of the assistant's.
+
+    ``silent`` are the positions of those without words, ``without_role`` of those that no one says, and ``turns`` has the
+    turns of all of them that name one. ``thinking`` counts messages from which thoughts were left out, ``inactive`` those
+    of other branches and of side chains.
+    """
+
+    def __init__(self, messages: Sequence[Any], turn_id: str) -> None:
+        self.told: list[Told] = []
+        self.silent: set[int] = set()
+        self.without_role: list[int] = []
+        self.turns: dict[int, Turn] = {}
+        self.thinking = self.inactive = 0
+        self._turn_id = turn_id
+        places = Places(messages)
+        for position in range(len(messages) - 1, -1, -1):
+            placed = places.place(object_at(position, messages[position]), position)
+            if placed is None:
+                continue
+            message, _, is_active = placed
+            if is_active:
+                self._read(message, position)
+            else:
+                self.inactive += 1
+        self.told.reverse()
+        self.without_role.reverse()
+        self.turns = dict(reversed(self.turns.items()))
+
+    def _read(self, message: Wire, position: int) -> None:
+        turn = turn_of(message, self._turn_id)
+        if turn is not None:
+            self.turns[position] = turn
+        speaker, content = read_spoken(message)
+        role = role_of(speaker)
+        if is_thought_alone(message, role):
+            self.thinking += 1
+            self.silent.add(position)
+            return
+        text, is_thinking = ("", False) if role in TOOLS else told_text(content, role)
+        if not text and role == ASSISTANT:
+            text, _ = told_text(message.get("refusal"), role)
+        if text and speaker not in SPEAKERS:
+            said = Said()
+            read_message(message, message.get("role"), said)
+            if said.results:  # what a tool says is its result
+                text = ""
+            elif not role:
+                self.without_role.append(position)
+                return
+        self.thinking += is_thinking
+        if not text and message:  # an empty object stands where a line was skipped
+            self.silent.add(position)
+        if text or role == ASSISTANT:
+            self.told.append(Told(role, text, position, turn))
+
+
+def is_thought_alone(message: Wire, role: str) -> bool:
+    """Whether a message is an item that holds nothing but what a model thought, in a record of Codex's, too."""
+    if message.get("type") in THOUGHTS:
+        return True
+    record = None if role else as_object(message.get("payload"))
+    return record is not None and record.get("type") in THOUGHTS

@@ -1,0 +1,126 @@
+"""Exact counts of tokens, as tiktoken counts them.
+
+The vocabularies are package data, so that nothing is fetched at any time. Special tokens in a text are plain text; a
+surrogate counts as U+FFFD. Long runs of white space, on which tiktoken's expressions overflow the stack, are split
+here as those expressions would split them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from typing import TYPE_CHECKING, Final
+
+from toolcarry._data import VOCABULARIES
+from toolcarry.types import EncodingName
+
+if TYPE_CHECKING:
+    import tiktoken
+
+LETTERS_BEFORE: Final = r"[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]"
+LETTERS_AFTER: Final = r"[\p{Ll}\p{Lm}\p{Lo}\p{M}]"
+ENDINGS: Final = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
+PATTERNS: Final[dict[EncodingName, tuple[str, ...]]] = {
+    "o200k_base": (
+        rf"[^\r\n\p{{L}}\p{{N}}]?{LETTERS_BEFORE}*{LETTERS_AFTER}+{ENDINGS}",
+        rf"[^\r\n\p{{L}}\p{{N}}]?{LETTERS_BEFORE}+{LETTERS_AFTER}*{ENDINGS}",
+        r"\p{N}{1,3}",
+        r" ?[^\s\p{L}\p{N}]+[\r\n/]*",
+        r"\s*[\r\n]+",
+        r"\s+(?!\S)",
+        r"\s+",
+    ),
+    "cl100k_base": (
+        r"'(?i:[sdmt]|ll|ve|re)",
+        r"[^\r\n\p{L}\p{N}]?+\p{L}++",
+        r"\p{N}{1,3}+",
+        r" ?[^\s\p{L}\p{N}]++[\r\n]*+",
+        r"\s++$",
+        r"\s*[\r\n]",
+        r"\s+(?!\S)",
+        r"\s",
+    ),
+}
+"""How each encoding splits a text before it looks for tokens."""
+
+SPACE: Final = r"\t-\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
+LONG_SPACE: Final = re.compile(rf"[{SPACE}]{{4096,}}")
+PUNCTUATION: Final = re.compile(rf"[^{SPACE}\w]|_")
+LINE_ENDS: Final = re.compile(r"[\r\n]*")
+SURROGATES: Final = re.compile("[\ud800-\udfff]")
+
+
+@cache
+def encoding_of(name: EncodingName) -> tiktoken.Encoding:
+    """The encoding of this name, made of the packed vocabulary."""
+    from pathlib import Path  # noqa: PLC0415 - slow
+
+    import tiktoken  # noqa: PLC0415 - slow
+
+    packed = Path(VOCABULARIES, f"{name}.bpe").read_bytes()
+    ranks: dict[bytes, int] = {}
+    at = 0
+    while at < len(packed):
+        end = at + 1 + packed[at]
+        ranks[packed[at + 1 : end]] = len(ranks)
+        at = end
+    pattern = "|".join(PATTERNS[name])
+    return tiktoken.Encoding(name, pat_str=pattern, mergeable_ranks=ranks, special_tokens={})
+
+
+def count_tokens(text: str, encoding: EncodingName) -> int:
+    """How many tokens a text has.
+
+    >>> count_tokens("one two three", "o200k_base"), count_tokens("<|endoftext|>", "o200k_base")
+    (3, 7)
+    """
+    return len(encode(text, encoding))
+
+
+def count_texts(texts: list[str], encoding: EncodingName) -> list[int]:
+    """How many tokens each text has.
+
+    >>> count_texts(["one two three", ""], "o200k_base")
+    [3, 0]
+    """
+    return [count_tokens(text, encoding) for text in texts]
+
+
+def resize_token_memo(size: int) -> None:
+    """Do nothing: the reference counts every text again."""
+
+
+def encode(text: str, name: EncodingName) -> list[int]:
+    """The tokens of a text."""
+    encoding = encoding_of(name)
+    tokens: list[int] = []
+    for part, is_piece in parts(SURROGATES.sub("\ufffd", text)):
+        tokens += (
+            encoding._encode_single_piece(part) if is_piece else encoding.encode_ordinary(part)
+        )
+    return tokens
+
+
+def parts(text: str) -> Iterator[tuple[str, bool]]:
+    """A text in parts whose tokens are those of the whole, one behind the other; and whether a part is one piece."""
+    at = 0
+    for run in LONG_SPACE.finditer(text):
+        start, end = run.span()
+        if start > at and PUNCTUATION.match(text, start - 1):
+            # Punctuation takes the line ends behind it to itself, and what more punctuation follows them.
+            start = LINE_ENDS.match(text, start).end()  # type: ignore[union-attr]  # it matches nothing, too
+            if start >= end:
+                continue
+        if start > at:
+            yield text[at:start], False
+        last = max(text.rfind("\n", start, end), text.rfind("\r", start, end)) + 1
+        if last > start:
+            yield text[start:last], True
+            start = last
+        # What follows takes the last space to itself, but at the end of the text.
+        at = end if end == len(text) else max(end - 1, start)
+        if at > start:
+            yield text[start:at], True
+    if at < len(text):
+        yield text[at:], False

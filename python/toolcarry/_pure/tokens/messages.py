@@ -1,0 +1,74 @@
+"""How many tokens the messages of a conversation have: what is said, the calls, and their results.
+
+Counted is text: what was spoken, tool names, arguments as JSON, and results as a context shows them. Not counted is
+what no other backend is given: the protocol around it, and thinking.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from toolcarry._input.json import compact_json
+from toolcarry._input.objects import Wire, as_list, as_object
+from toolcarry._pure.content import MAX_PARTS, is_media, result_text, spoken_text
+from toolcarry._pure.formats import SPEAKERS, read_message, read_spoken
+from toolcarry._pure.formats.message import Said
+from toolcarry._pure.pairing import object_at
+from toolcarry._pure.session import Places
+from toolcarry._pure.tokens.count import count_tokens
+from toolcarry.types import EncodingName
+
+HOLDERS = ("content", "parts", "functionResponse")
+"""Where a part may hold parts. What else an answer in JSON says of media are words."""
+# Anthropic's models before Claude Opus 4.7 scale an image down to about so many tokens; OpenAI's charge a little less.
+# https://platform.claude.com/docs/en/build-with-claude/vision
+MEDIA_TOKENS = 1_600
+"""What an image, a document, a sound or a film counts beside the line that names it."""
+
+
+def message_tokens(messages: Sequence[Any], encoding: EncodingName) -> list[int]:
+    """The tokens of every message; 0 for what is not on the active branch."""
+    places = Places(messages)
+    counts = [0] * len(messages)
+    for position in range(len(messages) - 1, -1, -1):
+        placed = places.place(object_at(position, messages[position]), position)
+        if placed is not None and placed[2]:
+            counts[position] = tokens_of(placed[0], encoding)
+    return counts
+
+
+def tokens_of(message: Wire, encoding: EncodingName) -> int:
+    """The tokens of one message."""
+    said = Said()
+    read_message(message, message.get("role"), said)
+    spoken = read_spoken(message)
+    texts: list[str] = []
+    media = 0
+    # What a tool says is its result.
+    if spoken.speaker in SPEAKERS or not said.results:
+        texts.append(spoken_text(spoken.content))
+        parts = map(as_object, as_list(spoken.content) or ())
+        media += sum(part is not None and is_media(part) for part in parts)
+    for call in said.calls:
+        texts += (call.name, arguments_text(call.arguments))
+    for result in said.results:
+        texts.append(result_text(result.content))
+        media += count_media(result.content, 0)
+    return sum([count_tokens(text, encoding) for text in texts]) + MEDIA_TOKENS * media
+
+
+def arguments_text(arguments: object) -> str:
+    if isinstance(arguments, str):
+        return arguments
+    return "" if arguments is None else compact_json(arguments)
+
+
+def count_media(content: object, depth: int) -> int:
+    """How many parts are no text, wherever in a result parts may stand."""
+    if depth > MAX_PARTS:
+        return 0
+    part = as_object(content)
+    if part is None:
+        return sum([count_media(item, depth + 1) for item in as_list(content) or ()])
+    return is_media(part) or sum([count_media(part.get(key), depth + 1) for key in HOLDERS])

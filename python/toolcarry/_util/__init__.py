@@ -1,0 +1,1 @@
+"""Tools of no field: waiting after failures, caches, watched files, counted nouns."""

@@ -1,0 +1,107 @@
+"""A file that is watched for as long as somebody wants: its folder tells when something happened to it. Needs watchfiles."""
+
+from __future__ import annotations
+
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import Final, Self
+
+from toolcarry._pure.text.sanitize import clean_line
+from toolcarry.redact.logs import get_logger
+
+__all__ = ["Watching"]
+
+LOOK_EVERY: Final = 5.0
+"""Seconds after which the file is looked at unasked: for network folders, and for a folder that was replaced."""
+DEBOUNCE: Final = 100
+"""Milliseconds for which changes are collected, so that a file is not read while it is being written."""
+STEP: Final = 20
+"""Milliseconds between two looks whether there are more changes, or an end."""
+
+logger = get_logger("toolcarry.watching")
+
+
+class Watching(ABC):
+    """What follows a file: between ``start`` and ``stop``, or as a context manager, a thread looks at it whenever something
+    happened in its folder.
+    """
+
+    def __init__(self, path: Path | None, thread: str) -> None:
+        self._watched = path
+        self._thread_name = thread
+        self._end = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    @abstractmethod
+    def _look(self) -> None:
+        """Look at the file: it may have changed."""
+
+    def start(self) -> None:
+        """Watch the file, in a thread that ends with the process. Does nothing where it is watched already."""
+        if self._watched is None or self._thread is not None:
+            return
+        self._end = threading.Event()
+        self._thread = threading.Thread(
+            target=self._watch,
+            args=(self._watched, self._end),
+            name=self._thread_name,
+            daemon=True,
+        )
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Watch no more; what was read stays. May be called again, and from the thread itself."""
+        self._end.set()
+        thread, self._thread = self._thread, None
+        if thread is not None and thread is not threading.current_thread():
+            thread.join()
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.stop()
+
+    def _watch(self, path: Path, end: threading.Event) -> None:
+        for _ in occasions(path, end):
+            self._look()
+
+
+def occasions(path: Path, end: threading.Event) -> Iterator[None]:
+    """Come up whenever something happened in a file's folder, and every few seconds, until the end."""
+    from watchfiles import watch  # noqa: PLC0415 - an extra
+
+    yield  # what changed before the folder was watched
+    # Not the file: what replaces it is another one. Its folder tells, and that of what a link leads to.
+    folders = {path.absolute().parent, path.resolve().parent}
+    try:
+        for _ in watch(
+            *folders,
+            watch_filter=None,  # a folder may hold a link that is swapped, whatever its name
+            debounce=DEBOUNCE,
+            step=STEP,
+            stop_event=end,
+            rust_timeout=int(LOOK_EVERY * 1_000),
+            yield_on_timeout=True,
+            recursive=False,
+            raise_interrupt=False,
+        ):
+            yield
+    except (OSError, RuntimeError) as error:  # no such folder, or too many are watched
+        logger.warning(
+            "%s: its folder can't be watched (%s); the file is looked at every %g seconds",
+            clean_line(str(path), 400),
+            type(error).__name__,
+            LOOK_EVERY,
+        )
+    while not end.wait(LOOK_EVERY):
+        yield

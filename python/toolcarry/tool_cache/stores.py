@@ -1,0 +1,356 @@
+"""Stores of tool definitions: the memory of one process, and what shared stores have in common; Redis is one of them.
+
+A shared store has memory in front. Its values are verified, since others may write there; if it is unavailable, memory
+serves alone. Redis needs version 6.2 or newer, and the extra ``redis``. ``sqlite`` has the store in a file.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import threading
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any, Final, Protocol, TypeAlias, TypeVar
+
+from toolcarry._input.json import dump, loads
+from toolcarry._util.circuit_breaker import Breaker
+from toolcarry._util.ttl_cache import STEPS, SlidingCache, both_limits
+from toolcarry.errors import ConfigError, InputError
+from toolcarry.redact.logs import get_logger
+from toolcarry.tool_cache.definitions import FORMS, Definitions, Style, read_definitions
+from toolcarry.types import check_seconds
+
+__all__ = [
+    "MemoryToolCache",
+    "RedisToolCache",
+    "SharedToolCache",
+    "StoreUnavailableError",
+    "ToolKey",
+    "ToolStore",
+]
+
+ToolKey: TypeAlias = tuple[str, str]
+"""Whose definitions, which is the scope, and for which model."""
+
+
+class ToolStore(Protocol):
+    """Where definitions are kept. No method raises: what can't be had is not there.
+
+    ``is_waiting`` says that it waits for a disk or a network, so that an event loop asks in a thread; ``memory`` is then
+    what there is without waiting. ``degraded`` counts how often that had to do.
+    """
+
+    is_waiting: bool
+    degraded: int
+
+    @property
+    def memory(self) -> MemoryToolCache:
+        """What is in the memory of this process."""
+
+    def get(self, key: ToolKey) -> Definitions | None:
+        """The definitions under a key, which live anew."""
+
+    def find(self, key: ToolKey, style: Style, given: bytes) -> Definitions | None:
+        """The definitions under a key if they are these, which then live anew."""
+
+    def set(self, key: ToolKey, definitions: Definitions) -> int:
+        """Keep definitions under a key; how many others had to go."""
+
+    def close(self) -> None:
+        """Let go of what is open."""
+
+
+class MemoryToolCache:
+    """Definitions of up to ``max_entries`` scopes and models, of ``max_bytes`` together, each for ``ttl`` seconds from
+    its last use on, or up to a sixteenth more. Those that were used longest ago go first. ``clock`` returns the time in
+    seconds.
+
+    >>> len(MemoryToolCache(max_entries=10))
+    0
+    """
+
+    is_waiting = False
+    degraded = 0
+
+    def __init__(
+        self,
+        *,
+        max_entries: int = 1_024,
+        ttl: float = 3_600.0,
+        max_bytes: int = 64 << 20,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        counted = both_limits(max_entries, max_bytes, Definitions.size)
+        self._held = SlidingCache[ToolKey, Definitions](max_bytes, ttl, counted, clock=clock)
+
+    def __len__(self) -> int:
+        return len(self._held)
+
+    @property
+    def memory(self) -> MemoryToolCache:
+        """This one."""
+        return self
+
+    def get(self, key: ToolKey) -> Definitions | None:
+        """The definitions under a key, which live anew."""
+        return self._held.get(key)
+
+    def find(self, key: ToolKey, style: Style, given: bytes) -> Definitions | None:
+        """The definitions under a key if they are these, which then live anew."""
+        kept = self._held.get(key)
+        return kept if kept is not None and kept.is_same(style, given) else None
+
+    def set(self, key: ToolKey, definitions: Definitions) -> int:
+        """Keep definitions under a key, unless there are some of a later request; how many others had to go."""
+        kept = self._held.get(key)
+        if kept is not None and kept.asked_at > definitions.asked_at:
+            return 0
+        return self._held.set(key, definitions)
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+T = TypeVar("T")
+
+logger = get_logger("toolcarry.tool_cache")
+
+TAG: Final = b"toolcarry tools 1\n"
+DIGEST: Final = 32
+MOST_CHARS: Final = 200
+"""Of a model's name as it stands in a store."""
+
+
+class StoreUnavailableError(Exception):
+    """The store can't be had now; the message says why."""
+
+
+class SharedToolCache(ABC):
+    """What stores have in common. One is made of ``_read`` and ``_write``, which raise ``StoreUnavailableError``.
+
+    After a failure the store is left alone for ``pause`` seconds. ``clock`` returns the time in seconds.
+    """
+
+    is_waiting = True
+
+    def __init__(
+        self,
+        *,
+        ttl: float,
+        max_entries: int,
+        pause: float,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.memory = MemoryToolCache(max_entries=max_entries, ttl=ttl, clock=clock)
+        self.degraded = 0
+        self._lock = threading.Lock()
+        self._breaker = Breaker(pause, clock=clock)
+        self._clock = clock
+        self._step = ttl / STEPS
+
+    def get(self, key: ToolKey) -> Definitions | None:
+        """The definitions under a key, as they are in the store; as they are in memory, where that can't be had."""
+        kept = self.memory.get(key)
+        name = name_of(key)
+        if kept is not None and kept.confirmed_at is None:
+            # They came while the store could not be had.
+            self._tell(name, kept)
+            return kept
+        is_had, data = self._reach(lambda: self._read(name))
+        if not is_had:
+            return kept
+        found = None if data is None else unseal(name, data)
+        if data is not None and found is None:
+            logger.warning("a foreign value is ignored")
+            self._degrade()
+        if found is None:
+            if kept is not None:  # the store has lost it
+                self._tell(name, kept)
+            return kept
+        if kept is not None and kept.is_same(found.style, found.given):
+            found = kept
+        else:
+            found.asked_at = 0.0 if kept is None else kept.asked_at
+            self.memory.set(key, found)
+        found.confirmed_at = self._clock()
+        return found
+
+    def find(self, key: ToolKey, style: Style, given: bytes) -> Definitions | None:
+        """The definitions under a key if they are these. Most requests bring what the last one brought: as long as it
+        lives in the store anyway, that is not asked.
+        """
+        kept = self.memory.find(key, style, given)
+        if kept is not None and self._is_confirmed(kept):
+            return kept
+        found = self.get(key)
+        return found if found is not None and found.is_same(style, given) else None
+
+    def set(self, key: ToolKey, definitions: Definitions) -> int:
+        """Keep definitions under a key; how many others had to go from memory."""
+        name = name_of(key)
+        evicted = self.memory.set(key, definitions)
+        if self.memory.get(key) is definitions:
+            self._tell(name, definitions)
+        return evicted
+
+    @abstractmethod
+    def close(self) -> None:
+        """Let go of the store."""
+
+    @abstractmethod
+    def _read(self, name: str) -> bytes | None:
+        """The value of a name, which lives anew."""
+
+    @abstractmethod
+    def _write(self, name: str, value: bytes) -> None:
+        """Keep a value under a name."""
+
+    def _is_confirmed(self, definitions: Definitions) -> bool:
+        confirmed_at = definitions.confirmed_at
+        return confirmed_at is not None and self._clock() - confirmed_at < self._step
+
+    def _tell(self, name: str, definitions: Definitions) -> None:
+        is_had, _ = self._reach(lambda: self._write(name, seal(name, definitions)))
+        if is_had:
+            definitions.confirmed_at = self._clock()
+
+    def _degrade(self) -> None:
+        with self._lock:
+            self.degraded += 1
+
+    def _reach(self, access: Callable[[], T]) -> tuple[bool, T | None]:
+        """Call the store. Return whether it was available, and its answer."""
+        if not self._breaker.may_try():
+            self._degrade()
+            return False, None
+        try:
+            found = access()
+        except StoreUnavailableError as error:
+            self._breaker.failed()
+            self._degrade()
+            logger.warning("the tools in memory have to do: %s", error)
+            return False, None
+        except BaseException:
+            self._breaker.failed()
+            raise
+        self._breaker.succeeded()
+        return True, found
+
+
+def name_of(key: ToolKey) -> str:
+    """What an entry is called in a store: nothing in it can be taken for another one's, and no scope is readable.
+
+    >>> name_of(("", "llama3"))
+    'e3b0c44298fc1c149afbf4c8996fb924:model_llama3'
+    """
+    scope, model = key
+    owner = hashed(scope)[:32]
+    is_plain = len(model) <= MOST_CHARS and model.isprintable() and model.isascii()
+    return f"{owner}:model_{model}" if is_plain else f"{owner}:model#{hashed(model)}"
+
+
+def hashed(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def seal(name: str, definitions: Definitions) -> bytes:
+    """Definitions as a value that is good under one name only."""
+    body = dump([definitions.style, definitions.given.decode()])
+    return TAG + checksum(name, body) + body
+
+
+def unseal(name: str, value: bytes) -> Definitions | None:
+    """The definitions of a value; ``None`` where it is another one's, or broken."""
+    start = len(TAG) + DIGEST
+    body = value[start:]
+    if not value.startswith(TAG) or not hmac.compare_digest(
+        value[len(TAG) : start], checksum(name, body)
+    ):
+        return None
+    try:
+        style, given = loads(body)
+        if style not in FORMS:
+            return None
+        definitions, _ = read_definitions(given.encode(), style)
+    except (InputError, ValueError, TypeError, AttributeError):
+        return None
+    return definitions
+
+
+def checksum(name: str, body: bytes) -> bytes:
+    return hashlib.sha256(TAG + len(name).to_bytes(8, "big") + name.encode() + body).digest()
+
+
+logger = get_logger("toolcarry.tool_cache")
+
+PREFIX: Final = "toolcarry:tools:"
+
+
+class RedisToolCache(SharedToolCache):
+    """Definitions in the Redis at ``url``, for ``ttl`` seconds from their last use on; the last ``max_entries`` that
+    were used here also in memory, which has to do while Redis can't be had.
+
+    Redis is waited for no longer than ``timeout`` seconds, once; after a failure it is left alone for ``pause`` seconds
+    by ``clock``.
+    Nothing connects before the first use. Raises ``ConfigError`` where the extra is not installed, or ``url`` is none.
+
+    >>> cache = RedisToolCache("redis://127.0.0.1:1", timeout=0.01)
+    >>> cache.get(("", "llama3")), cache.degraded
+    (None, 1)
+    """
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        ttl: float = 3_600.0,
+        max_entries: int = 1_024,
+        timeout: float = 0.03,
+        pause: float = 2.0,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        super().__init__(ttl=ttl, max_entries=max_entries, pause=pause, clock=clock)
+        check_seconds("timeout", timeout)
+        try:
+            import redis  # noqa: PLC0415 - an extra, which takes a third of a second
+            from redis.backoff import NoBackoff  # noqa: PLC0415 - as above
+            from redis.retry import Retry  # noqa: PLC0415 - as above
+        except ModuleNotFoundError as error:
+            raise ConfigError("Redis needs more: pip install 'toolcarry[redis]'") from error
+        self._refused: type[Exception] = redis.ResponseError
+        self._ttl = max(1, round(ttl * 1_000))
+        try:
+            self._client: Any = redis.Redis.from_url(
+                url,
+                socket_timeout=timeout,
+                socket_connect_timeout=timeout,
+                retry=Retry(NoBackoff(), 0),
+                health_check_interval=0,
+            )
+        except (ValueError, TypeError, LookupError) as error:
+            raise ConfigError(
+                "redis_url: is not allowed; allowed: redis://..., rediss://..., unix://..."
+            ) from error
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._client.close()
+
+    def _read(self, name: str) -> bytes | None:
+        found = self._ask(lambda: self._client.getex(PREFIX + name, px=self._ttl))
+        return found if isinstance(found, bytes) else None
+
+    def _write(self, name: str, value: bytes) -> None:
+        self._ask(lambda: self._client.set(PREFIX + name, value, px=self._ttl))
+
+    def _ask(self, call: Callable[[], Any]) -> Any:
+        try:
+            return call()
+        except self._refused as error:  # Redis is there, but what lies under the name is not ours
+            self._degrade()
+            logger.warning("Redis refuses: %s", type(error).__name__)
+            return None
+        except Exception as error:  # what is no Redis makes the client fail in any way
+            raise StoreUnavailableError(type(error).__name__) from error
