@@ -46,7 +46,7 @@ pub fn dialogue<'a, M: Messages<'a>>(messages: &M) -> Result<Output<'a>, Halt<M:
     Ok(output)
 }
 
-/// Whether there is anything but white space.
+/// Return whether there is anything but white space.
 pub(crate) fn has_words(text: Text<'_>) -> bool {
     (0..text.len()).any(|index| !matches!(text.get(index), Some(0x20 | 0x09 | 0x0A | 0x0D)))
 }

@@ -18,9 +18,9 @@ use crate::text::{OwnedText, Text};
 /// What one tool's results weigh.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ToolSize {
-    /// How many calls.
+    /// The number of calls.
     pub calls: usize,
-    /// How many results.
+    /// The number of results.
     pub results: usize,
     /// How many of them failed.
     pub errors: usize,
@@ -35,7 +35,7 @@ pub struct ToolSize {
 pub struct Inspection {
     /// The shape of the messages; `mixed` or `unknown` where it is not one.
     pub shape: &'static str,
-    /// How many messages.
+    /// The number of messages.
     pub messages: usize,
     /// Calls without result.
     pub orphan_calls: usize,

@@ -23,7 +23,7 @@ pub struct Placed<'a, V> {
     pub role: Option<V>,
     /// The side chain; empty for the main conversation.
     pub scope: Text<'a>,
-    /// Whether it stands on the active branch.
+    /// True if it stands on the active branch.
     pub is_active: bool,
 }
 
@@ -31,7 +31,7 @@ pub struct Placed<'a, V> {
 /// record that names itself makes all before it be looked at.
 #[derive(Debug, Default)]
 pub struct Places<'a> {
-    /// How many records came by that are written again later.
+    /// The number of records that came by that are written again later.
     pub repeated_records: usize,
     branch: Option<Branch<'a>>,
     session: Option<Session<'a>>,
@@ -255,7 +255,7 @@ pub struct Branch<'a> {
     above: Option<Text<'a>>,
     /// Of the messages on the branch.
     message_ids: AHashSet<Text<'a>>,
-    /// Whether a message was passed by while an ancestor was waited for, which may be missing.
+    /// True if a message was passed by while an ancestor was waited for, which may be missing.
     is_in_doubt: bool,
     is_lost: bool,
 }
@@ -310,13 +310,13 @@ impl<'a> Branch<'a> {
         Place::Unknown
     }
 
-    /// Whether a record did not tell its place.
+    /// Return whether a record did not tell its place.
     #[must_use]
     pub fn is_lost(&self) -> bool {
         self.is_lost
     }
 
-    /// Whether all places that were told are right, however the records before go on.
+    /// Return whether all places that were told are right, however the records before go on.
     #[must_use]
     pub fn is_sure(&self) -> bool {
         !self.is_lost && !self.is_in_doubt

@@ -24,7 +24,7 @@ const PLAIN: u8 = 0;
 /// Metadata in metadata, beyond which the reference is asked.
 const DEEPEST: usize = 200;
 
-/// Whether a word that says of a text that it was cut stands near its ends.
+/// Return whether a word that says of a text that it was cut stands near its ends.
 #[pyfunction]
 pub(crate) fn has_cut_word(text: &Bound<'_, PyString>, ends: usize) -> bool {
     is_suspect(text_of(text.as_borrowed()), ends)
@@ -133,7 +133,7 @@ fn write(value: &Bound<'_, PyAny>, to: &mut Vec<u8>, depth: usize) -> PyResult<b
     Ok(true)
 }
 
-/// Whether it is a float that JSON has.
+/// Return whether it is a float that JSON has.
 fn is_finite(value: &Bound<'_, PyAny>) -> bool {
     value.cast_exact::<PyFloat>().is_ok_and(|number| number.value().is_finite())
 }
@@ -145,7 +145,7 @@ pub(crate) fn prove_rows(rows: &Bound<'_, PyList>, tenant: &str, conversation: &
     rows.iter().take_while(|row| is_proved(row, &sealer).unwrap_or(false)).count()
 }
 
-/// Whether a row has the hash and the seal that its other columns make; an error where one is not of its type.
+/// Return whether a row has the hash and the seal that its other columns make; an error where one is not of its type.
 fn is_proved(row: &Bound<'_, PyAny>, sealer: &Sealer) -> PyResult<bool> {
     let row = row.cast::<PyTuple>()?.as_slice();
     let [sequence, found, parent, role, kind, content, metadata, tokens, created_at, seal, ..] = row else {
@@ -229,7 +229,7 @@ pub(crate) fn commits_of<'py>(
     Ok(found)
 }
 
-/// Whether an error says that a row holds what was never written.
+/// Return whether an error says that a row holds what was never written.
 fn is_unreadable(py: Python<'_>, error: &PyErr) -> bool {
     error.is_instance_of::<PyTypeError>(py)
         || error.is_instance_of::<PyValueError>(py)
@@ -319,7 +319,7 @@ fn set_field<'py>(value: &Bound<'py, PyAny>, name: &Bound<'py, PyString>, to: &B
     if done == 0 { Ok(()) } else { Err(PyErr::fetch(value.py())) }
 }
 
-/// Whether so many digits stand in a row: then one of them is among the bytes that are looked at.
+/// Return whether so many digits stand in a row: then one of them is among the bytes that are looked at.
 fn has_long_integer(written: &[u8]) -> bool {
     let is_digit = |byte: &&u8| byte.is_ascii_digit();
     (LONG_INTEGER - 1..written.len()).step_by(LONG_INTEGER).any(|place| {

@@ -108,7 +108,7 @@ pub(crate) fn joined<'py>(
     new_string(py, &output)
 }
 
-/// Whether a shell command line writes.
+/// Return whether a shell command line writes.
 #[pyfunction]
 pub(crate) fn has_side_effects(command: &Bound<'_, PyString>) -> bool {
     shell::has_side_effects(&text_of(command.as_borrowed()).to_utf8())

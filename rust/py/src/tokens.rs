@@ -28,7 +28,7 @@ pub(crate) static MEMO: LazyLock<Memo> = LazyLock::new(|| Memo::new(MEMO_BYTES))
 static O200K_BASE: OnceLock<Encoding> = OnceLock::new();
 static CL100K_BASE: OnceLock<Encoding> = OnceLock::new();
 
-/// How many tokens a text has. Of a large one the interpreter is released: its characters never change.
+/// The number of tokens a text has. Of a large one the interpreter is released: its characters never change.
 #[pyfunction]
 pub(crate) fn count_tokens(text: &Bound<'_, PyString>, encoding: &str) -> PyResult<usize> {
     let py = text.py();
@@ -38,7 +38,7 @@ pub(crate) fn count_tokens(text: &Bound<'_, PyString>, encoding: &str) -> PyResu
     Ok(if text.len() < LARGE { count() } else { py.detach(count) })
 }
 
-/// How many tokens each text has. The interpreter is released where they are large together.
+/// The number of tokens each text has. The interpreter is released where they are large together.
 #[pyfunction]
 pub(crate) fn count_texts(texts: &Bound<'_, PyList>, encoding: &str) -> PyResult<Vec<usize>> {
     let py = texts.py();
@@ -68,7 +68,7 @@ pub(crate) fn truncate_tokens<'py>(
     if head == tail { Ok(text.clone()) } else { joined(py, given, (head, tail), marker) }
 }
 
-/// How many tokens each message of a conversation has.
+/// The number of tokens each message of a conversation has.
 #[pyfunction]
 pub(crate) fn message_tokens(messages: &Bound<'_, PyAny>, encoding: &str) -> PyResult<Vec<usize>> {
     let py = messages.py();
@@ -79,7 +79,7 @@ pub(crate) fn message_tokens(messages: &Bound<'_, PyAny>, encoding: &str) -> PyR
     found.map_err(|halt| input_error(py, halt))
 }
 
-/// How many tokens each message of a conversation in bytes has.
+/// The number of tokens each message of a conversation in bytes has.
 #[pyfunction]
 pub(crate) fn message_tokens_body<'py>(body: &Bound<'py, PyBytes>, encoding: &str) -> PyResult<Bound<'py, PyAny>> {
     let py = body.py();

@@ -8,7 +8,7 @@ use crate::json::value::{Key, Value, names, text_or_empty};
 use crate::text::Text;
 use crate::text::piece::Piece;
 
-/// Whether what holds media holds text instead, or parts.
+/// Return whether what holds media holds text instead, or parts.
 pub(crate) fn is_text<'a, V: Value<'a>>(source: V) -> bool {
     let has_text = source.get(names::TEXT).and_then(Value::text).is_some();
     has_text
@@ -16,7 +16,7 @@ pub(crate) fn is_text<'a, V: Value<'a>>(source: V) -> bool {
         || source.get(names::CONTENT).and_then(Value::list).is_some_and(|content| content.count() > 0)
 }
 
-/// Whether a part of a kind that nobody here knows holds what is no text.
+/// Return whether a part of a kind that nobody here knows holds what is no text.
 pub(crate) fn is_opaque<'a, V: Value<'a>>(part: V) -> bool {
     // How many bytes there are is an answer.
     let is_counted = |held: V| matches!(held.type_name().as_str(), "int" | "float");
@@ -27,13 +27,13 @@ pub(crate) fn is_opaque<'a, V: Value<'a>>(part: V) -> bool {
         || source.is_some_and(is_data)
 }
 
-/// Whether a part says nothing of its kind, but the type of its media, and holds them.
+/// Return whether a part says nothing of its kind, but the type of its media, and holds them.
 pub(crate) fn is_untyped_data<'a, V: Value<'a>>(part: V) -> bool {
     let is_data = |data: Text<'a>| is_base64(data) || data.starts_with(ADDRESS);
     first_text_of(part, DATA_KEYS).is_some_and(is_data) && first_text_of(part, MEDIA_TYPE_KEYS).is_some()
 }
 
-/// Whether an object says where its media are.
+/// Return whether an object says where its media are.
 pub(crate) fn holds_media<'a, V: Value<'a>>(holder: V) -> bool {
     holder.has(names::SOURCE) || first_text_of(holder, DATA_KEYS).is_some() || first_text_of(holder, URL_KEYS).is_some()
 }

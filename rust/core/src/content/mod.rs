@@ -53,7 +53,7 @@ pub(crate) fn part_text<'a, V: Value<'a>>(item: V, depth: usize) -> Piece<'a> {
     found.unwrap_or_else(|| Piece::own(part.answer_json()))
 }
 
-/// Whether a part says nothing but what stands under a key, so that nothing is lost with the rest of it.
+/// Return whether a part says nothing but what stands under a key, so that nothing is lost with the rest of it.
 pub(crate) fn is_bare<'a, V: Value<'a>>(part: V, key: Key<'_>) -> bool {
     part.has(key) && part.size() == 1 + ASIDE_KEYS.iter().filter(|name| part.has(**name)).count()
 }
@@ -97,7 +97,7 @@ fn typed_text<'a, V: Value<'a>>(part: V, kind: Text<'a>, depth: usize) -> Option
     part.get(Key::named(kind)).filter(|_| is_named).and_then(Value::text).map(Piece::Borrowed)
 }
 
-/// Whether content is text or parts: a list, or an object with a type, as what was fetched.
+/// Return whether content is text or parts: a list, or an object with a type, as what was fetched.
 fn is_followed<'a, V: Value<'a>>(content: V) -> bool {
     let is_typed = || content.object().is_some_and(|part| part.has(names::TYPE));
     content.text_len().is_some() || content.list().is_some() || is_typed()
@@ -140,7 +140,7 @@ fn untyped_medium<'a, V: Value<'a>>(part: V) -> Option<(Key<'static>, V)> {
     })
 }
 
-/// Whether a part is of a kind that holds media, a document's text among them.
+/// Return whether a part is of a kind that holds media, a document's text among them.
 pub(crate) fn is_of_media<'a, V: Value<'a>>(part: V) -> bool {
     match part.get(names::TYPE).and_then(Value::text) {
         Some(kind) => MEDIA_PARTS.iter().any(|name| kind.is(name)),
@@ -148,7 +148,7 @@ pub(crate) fn is_of_media<'a, V: Value<'a>>(part: V) -> bool {
     }
 }
 
-/// Whether a part is an image, a document, a sound or a film, and not a document's text.
+/// Return whether a part is an image, a document, a sound or a film, and not a document's text.
 pub(crate) fn is_media<'a, V: Value<'a>>(part: V) -> bool {
     if let Some(kind) = part.get(names::TYPE).and_then(Value::text) {
         let key = if kind.is("document") { names::SOURCE } else { Key::named(kind) };
@@ -188,17 +188,17 @@ fn joined<'a>(texts: impl Iterator<Item = Piece<'a>>) -> Piece<'a> {
     Piece::own(joined)
 }
 
-/// Whether a value holds nothing: an empty text or list.
+/// Return whether a value holds nothing: an empty text or list.
 fn is_empty<'a, V: Value<'a>>(value: V) -> bool {
     value.text_len() == Some(0) || value.list().is_some_and(|list| list.count() == 0)
 }
 
-/// Whether a result only stands for one that is not here.
+/// Return whether a result only stands for one that is not here.
 pub(crate) fn is_stand_in<'a, V: Value<'a>>(text: &Content<'a, V>) -> bool {
     text.starts_with_any(STAND_INS)
 }
 
-/// Whether a value is a text of white space alone, if any.
+/// Return whether a value is a text of white space alone, if any.
 pub(crate) fn has_no_word<'a, V: Value<'a>>(text: V) -> bool {
     /// Of most texts the beginning tells.
     const FIRST: usize = 16;
@@ -207,7 +207,7 @@ pub(crate) fn has_no_word<'a, V: Value<'a>>(text: V) -> bool {
     is_space(start) && (start.len() < FIRST || text.text().is_some_and(is_space))
 }
 
-/// Whether a code point is white space, as Python strips it.
+/// Return whether a code point is white space, as Python strips it.
 pub(crate) fn is_white(code_point: u32) -> bool {
     match code_point {
         0x1C..=0x1F => true,
@@ -225,7 +225,7 @@ pub enum Content<'a, V> {
 }
 
 impl<'a, V: Value<'a>> Content<'a, V> {
-    /// How many code points.
+    /// The number of code points.
     pub fn len(&self) -> usize {
         match self {
             Self::Value(value) => value.text_len().unwrap_or(0),
@@ -233,12 +233,12 @@ impl<'a, V: Value<'a>> Content<'a, V> {
         }
     }
 
-    /// Whether there is no code point.
+    /// Return whether there is no code point.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// How many bytes in UTF-8; a lone surrogate has three.
+    /// The number of bytes in UTF-8; a lone surrogate has three.
     pub fn utf8_len(&self) -> usize {
         match self {
             Self::Value(value) => value.utf8_len().unwrap_or(0),
@@ -262,7 +262,7 @@ impl<'a, V: Value<'a>> Content<'a, V> {
         }
     }
 
-    /// Whether it begins with one of these ASCII literals. That it doesn't, its first code point mostly tells.
+    /// Return whether it begins with one of these ASCII literals. That it doesn't, its first code point mostly tells.
     pub fn starts_with_any(&self, literals: &[&str]) -> bool {
         let first = match self.spelling() {
             Spelling::Text(text) => text.get(0),

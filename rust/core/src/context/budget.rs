@@ -26,21 +26,21 @@ pub(crate) const ROOM: usize = 12;
 /// A context in the making. Blocks are offered newest first, until `is_done`.
 #[derive(Debug)]
 pub struct Fill<'a, 's, V> {
-    /// Whether nothing that is offered any more can change the context.
+    /// True if nothing that is offered any more can change the context.
     pub is_done: bool,
-    /// How many blocks are shown.
+    /// The number of blocks that are shown.
     pub shown: usize,
     /// How many of them are cut.
     pub cut: usize,
-    /// How many had no room.
+    /// The number of blocks that had no room.
     pub left_out: usize,
-    /// How many were kept out, by reason.
+    /// The number of blocks that were kept out, by reason.
     pub excluded: Reasons,
-    /// How many are superseded, by reason.
+    /// The number of superseded blocks, by reason.
     pub superseded: Reasons,
-    /// Whether the summary was cut.
+    /// True if the summary was cut.
     pub summary_cut: bool,
-    /// Whether the total was too small for anything.
+    /// True if the total was too small for anything.
     pub budget_too_small: bool,
     /// What the context takes, where the total counts tokens.
     pub tokens: Option<usize>,
@@ -303,9 +303,9 @@ pub(crate) struct Candidate {
     pub(crate) line_size: usize,
     /// What the texts take.
     pub(crate) texts_size: usize,
-    /// How many older blocks its heading counts.
+    /// The number of older blocks its heading counts.
     pub(crate) earlier: usize,
-    /// How many came after the total was spent.
+    /// The number of blocks that came after the total was spent.
     pub(crate) late: usize,
     kind: Kind,
     pub(crate) start: Place,

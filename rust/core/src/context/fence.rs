@@ -7,7 +7,7 @@ use crate::json::value::Value;
 use crate::text::constants::NO_OUTPUT;
 use crate::text::piece::Piece;
 use crate::text::sanitize::{clean, clean_line};
-use crate::text::segment::Part;
+use crate::text::segment::Segment;
 use crate::text::truncate::Keep;
 use crate::text::{Text, Unit, on_units};
 
@@ -29,7 +29,7 @@ pub struct Source<'a, V> {
     pub side: Keep,
     /// The id of the call.
     pub reference: Text<'a>,
-    /// Whether the limit on one result does not apply: a command, which is shown whole.
+    /// True if the limit on one result does not apply: a command, which is shown whole.
     pub is_exempt: bool,
 }
 
@@ -38,9 +38,9 @@ pub struct Source<'a, V> {
 pub struct Fenced {
     /// What the block takes, with all that stands behind it.
     pub size: usize,
-    /// How many characters of the text are shown.
+    /// The number of characters of the text that are shown.
     pub shown: usize,
-    /// Whether that is not all.
+    /// True if that is not all.
     pub is_cut: bool,
 }
 
@@ -131,8 +131,8 @@ pub fn fence_into<'a, V: Value<'a>>(
 
 /// What a fence shows of a text: all of it, or its ends, of which either may be empty.
 struct Shown<'a> {
-    head: Part<'a>,
-    tail: Part<'a>,
+    head: Segment<'a>,
+    tail: Segment<'a>,
     /// What the marker between the ends says of where the whole is; nothing where there is none.
     reference: Option<Piece<'a>>,
     /// The tokens of both ends, where they were counted.
@@ -140,11 +140,11 @@ struct Shown<'a> {
 }
 
 impl<'a> Shown<'a> {
-    fn whole(text: impl Into<Part<'a>>, tokens: Option<usize>) -> Self {
-        Self { head: text.into(), tail: Part::default(), reference: None, tokens: [tokens, None] }
+    fn whole(text: impl Into<Segment<'a>>, tokens: Option<usize>) -> Self {
+        Self { head: text.into(), tail: Segment::default(), reference: None, tokens: [tokens, None] }
     }
 
-    fn ends<V: Value<'a>>(source: &Source<'a, V>, [head, tail]: [Part<'a>; 2], tokens: Option<[usize; 2]>) -> Self {
+    fn ends<V: Value<'a>>(source: &Source<'a, V>, [head, tail]: [Segment<'a>; 2], tokens: Option<[usize; 2]>) -> Self {
         let tokens = tokens.map_or([None; 2], |tokens| tokens.map(Some));
         Self { head, tail, reference: Some(reference_of(source)), tokens }
     }
@@ -171,9 +171,9 @@ impl<'a> Shown<'a> {
     fn longest_run(&self, character: u8) -> usize {
         let reference = self.reference.as_ref().map_or(Text::ascii(""), Piece::text);
         let ends = [&self.head, &self.tail].map(|end| match end {
-            Part::Piece(piece) => piece.text(),
-            Part::Plain(plain) if character == b'`' && !plain.has_backticks() => Text::ascii(""),
-            Part::Plain(plain) => Text::Latin1(plain.written()),
+            Segment::Piece(piece) => piece.text(),
+            Segment::Plain(plain) if character == b'`' && !plain.has_backticks() => Text::ascii(""),
+            Segment::Plain(plain) => Text::Latin1(plain.written()),
         });
         let runs = ends.into_iter().chain([reference]).map(|text| {
             let Some(start) = text.find(character) else { return 0 };
@@ -191,10 +191,10 @@ fn cut_to<'a, V: Value<'a>>(source: &Source<'a, V>, limits: Limits, measure: Mea
     let is_plain = measure.is_characters() && limits.tokens.is_none();
     if is_plain {
         if is_long && let Some(ends) = cut_plain(text, limits.chars, *side) {
-            return Shown::ends(source, ends.map(Part::Plain), None);
+            return Shown::ends(source, ends.map(Segment::Plain), None);
         }
         if !is_long && let Some(whole) = text.plain_start(usize::MAX) {
-            return Shown::whole(Part::Plain(whole), None);
+            return Shown::whole(Segment::Plain(whole), None);
         }
     }
     let ends = if is_long { cut_clean(text, limits.chars, *side) } else { None };
@@ -207,7 +207,7 @@ fn cut_to<'a, V: Value<'a>>(source: &Source<'a, V>, limits: Limits, measure: Mea
             Ok(tokens) => return Shown::whole(text, tokens),
         }
     };
-    Shown::ends(source, [head, tail].map(Part::from), tokens)
+    Shown::ends(source, [head, tail].map(Segment::from), tokens)
 }
 
 /// Keep what stands where text was cut, behind the end of the line before, if one is missing: how many characters are
@@ -348,7 +348,7 @@ mod tests {
             fence(&source, Limits::of_chars(limit), Measure::Characters, "", &mut output);
             let mut borrowed = Vec::new();
             output.see_parts(&(start..output.end()), &mut |part| {
-                if let Part::Piece(Piece::Borrowed(Text::Latin1(units))) = part {
+                if let Segment::Piece(Piece::Borrowed(Text::Latin1(units))) = part {
                     borrowed.push((units.as_ptr(), units.len()));
                 }
             });

@@ -15,7 +15,7 @@ use crate::json::value::Value;
 use crate::text::graphemes::{ceil_boundary, ends_look_back, floor_boundary};
 use crate::text::piece::Piece;
 use crate::text::sanitize::{LONGEST_SEQUENCE, cut_text, is_clean};
-use crate::text::segment::{Part, Plain};
+use crate::text::segment::{Plain, Segment};
 use crate::text::truncate::Keep;
 use crate::text::{Text, on_units};
 use crate::tokens::{Encoding, Kept, Tally};
@@ -33,7 +33,7 @@ pub enum Measure {
 }
 
 impl Measure {
-    /// Whether it is characters that are counted.
+    /// Return whether it is characters that are counted.
     #[must_use]
     pub fn is_characters(self) -> bool {
         matches!(self, Self::Characters)
@@ -56,8 +56,8 @@ impl Measure {
 
     /// What parts take that stand one behind the other.
     #[must_use]
-    pub fn size_of(self, parts: &[Part<'_>]) -> usize {
-        let Self::Tokens(encoding) = self else { return parts.iter().map(Part::len).sum() };
+    pub fn size_of(self, parts: &[Segment<'_>]) -> usize {
+        let Self::Tokens(encoding) = self else { return parts.iter().map(Segment::len).sum() };
         let mut tally = Tally::new(encoding);
         for part in parts {
             part.with_text(|text| tally.add(text));

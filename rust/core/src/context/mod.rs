@@ -25,19 +25,19 @@ use crate::text::piece::Piece;
 /// What became of the blocks that were walked.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// How many blocks were walked.
+    /// The number of blocks that were walked.
     pub walked: usize,
-    /// Whether the walk came to the beginning of the conversation.
+    /// True if the walk came to the beginning of the conversation.
     pub walked_all: bool,
-    /// How many blocks are shown.
+    /// The number of blocks that are shown.
     pub shown: usize,
     /// How many of them are cut.
     pub cut: usize,
-    /// How many had no room.
+    /// The number of blocks that had no room.
     pub left_out: usize,
-    /// How many are superseded, by reason.
+    /// The number of superseded blocks, by reason.
     pub superseded: Reasons,
-    /// How many were kept out, by reason.
+    /// The number of blocks that were kept out, by reason.
     pub excluded: Reasons,
     /// Calls without result.
     pub orphan_calls: usize,
@@ -53,9 +53,9 @@ pub struct Counts {
     pub chars_before: usize,
     /// The characters of the context.
     pub chars_after: usize,
-    /// Whether the summary was cut.
+    /// True if the summary was cut.
     pub summary_cut: bool,
-    /// Whether the total was too small for anything.
+    /// True if the total was too small for anything.
     pub budget_too_small: bool,
     /// The tokens of the context, where the total counts them.
     pub tokens_after: Option<usize>,

@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 use crate::text::piece::Piece;
-use crate::text::segment::Part;
+use crate::text::segment::Segment;
 use crate::text::{OwnedText, Text, Unit, Width, grouped};
 
 /// ASCII parts of fewer code points are copied: a reference to one would take as much room.
@@ -32,7 +32,7 @@ pub struct Output<'a> {
 struct Inset<'a> {
     /// The length of the copied text before it.
     own: usize,
-    part: Part<'a>,
+    part: Segment<'a>,
 }
 
 /// A position in the kept text. The default is its beginning.
@@ -53,7 +53,7 @@ impl<'a> Output<'a> {
     }
 
     /// Add a part at the end.
-    pub fn push(&mut self, part: impl Into<Part<'a>>) {
+    pub fn push(&mut self, part: impl Into<Segment<'a>>) {
         let start = self.end();
         self.keep(part.into());
         self.place(start..self.end());
@@ -67,7 +67,7 @@ impl<'a> Output<'a> {
     }
 
     /// Keep a part. It is not written until its place is.
-    pub(crate) fn keep(&mut self, part: Part<'a>) {
+    pub(crate) fn keep(&mut self, part: Segment<'a>) {
         if part.is_empty() {
             return;
         }
@@ -118,8 +118,8 @@ impl<'a> Output<'a> {
     }
 
     /// Visit the parts between two positions; copied text is visited as a part, too.
-    pub(crate) fn see_parts(&self, kept: &Range<Place>, see: &mut impl FnMut(&Part<'_>)) {
-        let mut see_own = |own: Range<usize>, inset: Option<&Part<'_>>| {
+    pub(crate) fn see_parts(&self, kept: &Range<Place>, see: &mut impl FnMut(&Segment<'_>)) {
+        let mut see_own = |own: Range<usize>, inset: Option<&Segment<'_>>| {
             let own = self.own.get(own).unwrap_or_default();
             if !own.is_empty() {
                 see(&Piece::Borrowed(Text::Latin1(own)).into());
@@ -137,7 +137,7 @@ impl<'a> Output<'a> {
     }
 
     /// Visit the parts of the output in the order in which they are written.
-    fn see_all(&self, mut see: impl FnMut(&Part<'_>)) {
+    fn see_all(&self, mut see: impl FnMut(&Segment<'_>)) {
         for kept in &self.order {
             self.see_parts(kept, &mut see);
         }
@@ -229,16 +229,16 @@ impl<'a> Output<'a> {
 }
 
 /// The bytes of a part that is short and ASCII and holds no escape.
-fn short_ascii<'p>(part: &'p Part<'_>) -> Option<&'p [u8]> {
+fn short_ascii<'p>(part: &'p Segment<'_>) -> Option<&'p [u8]> {
     if part.len() >= SHORT {
         return None;
     }
     match part {
-        Part::Piece(piece) => match piece.text() {
+        Segment::Piece(piece) => match piece.text() {
             Text::Latin1(units) => Some(units).filter(|units| units.is_ascii()),
             _ => None,
         },
-        Part::Plain(plain) => Some(plain.written()).filter(|bytes| bytes.len() == plain.len()),
+        Segment::Plain(plain) => Some(plain.written()).filter(|bytes| bytes.len() == plain.len()),
     }
 }
 

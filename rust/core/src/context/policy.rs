@@ -16,21 +16,21 @@ pub struct Settings {
     pub limits: Limits,
     /// The part of an over-long text that stays; `None`: what suits the kind of tool.
     pub keep: Option<Keep>,
-    /// Whether the summary is carried.
+    /// True if the summary is carried.
     pub include_summary: bool,
-    /// Whether reads are carried.
+    /// True if reads are carried.
     pub include_files: bool,
-    /// Whether edits are carried.
+    /// True if edits are carried.
     pub include_changes: bool,
-    /// Whether commands are carried.
+    /// True if commands are carried.
     pub include_commands: bool,
-    /// Whether other tools are carried.
+    /// True if other tools are carried.
     pub include_others: bool,
-    /// Whether failures are carried.
+    /// True if failures are carried.
     pub include_failed: bool,
-    /// Whether calls without result are carried.
+    /// True if calls without result are carried.
     pub include_interrupted: bool,
-    /// Whether a line says that the context is data.
+    /// True if a line says that the context is data.
     pub framing: bool,
 }
 

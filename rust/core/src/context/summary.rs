@@ -106,7 +106,7 @@ fn is_underline(line: &str) -> bool {
     !mark.is_empty() && (mark.bytes().all(|byte| byte == b'=') || mark.bytes().all(|byte| byte == b'-'))
 }
 
-/// Whether raw HTML may begin, which would go on to an end of its own.
+/// Return whether raw HTML may begin, which would go on to an end of its own.
 fn is_raw_html(rest: &str) -> bool {
     let second = rest.strip_prefix('<').and_then(|tag| tag.bytes().next());
     second.is_some_and(|byte| byte.is_ascii_alphabetic() || b"!?/".contains(&byte))

@@ -12,7 +12,7 @@ pub const TO_THE_END: i64 = 1 << 53;
 const MOST_DIGITS: usize = 15;
 /// A range that is asked for in words that nobody here knows: it neither holds another nor is held.
 pub(crate) const UNREADABLE: Lines = Lines { first: 0, last: 0 };
-/// How many ranges of one file are remembered: a read that none of them covers stays, which is never wrong.
+/// The number of ranges of one file that are remembered: a read that none of them covers stays, which is never wrong.
 const MAX_RANGES: usize = 256;
 
 /// Lines of a file, from 1, the last included.

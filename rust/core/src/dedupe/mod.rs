@@ -299,7 +299,7 @@ fn order(noted: Noted) -> Option<usize> {
     noted.map(|behind| behind.get() - 1)
 }
 
-/// Whether a call writes the whole of a file.
+/// Return whether a call writes the whole of a file.
 fn writes_whole_file<'a, V: Value<'a>>(input: V) -> bool {
     WHOLE_FILE_KEYS.iter().any(|key| input.get(*key).and_then(Value::text).is_some())
 }

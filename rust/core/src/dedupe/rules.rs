@@ -74,9 +74,9 @@ static DEFAULT: LazyLock<RuleSet> = LazyLock::new(|| RuleSet::new(Vec::new(), fa
 /// Rules, compiled for look-up by name.
 #[derive(Debug)]
 pub struct RuleSet {
-    /// Whether every edit of a file is kept until the file is written or wholly read again.
+    /// True if every edit of a file is kept until the file is written or wholly read again.
     pub is_careful: bool,
-    /// Whether a rule keeps the first block of a key.
+    /// True if a rule keeps the first block of a key.
     pub keeps_first: bool,
     rules: Vec<Rule>,
     exact: AHashMap<String, usize>,
@@ -114,7 +114,7 @@ impl RuleSet {
         &DEFAULT
     }
 
-    /// Whether it is the first rule that a call of the tool `name` falls under.
+    /// Return whether it is the first rule that a call of the tool `name` falls under.
     pub(crate) fn is_first<'a, V: Value<'a>>(&self, name: Text<'a>, input: Option<V>) -> bool {
         self.rules.first().is_some_and(|first| std::ptr::eq(first, self.find(name, input)))
     }
@@ -154,7 +154,7 @@ impl RuleSet {
     }
 }
 
-/// Whether a tool's name is this one, which is in lower case, as a rule would match it.
+/// Return whether a tool's name is this one, which is in lower case, as a rule would match it.
 pub(crate) fn is_named(name: Text<'_>, wanted: &str) -> bool {
     let mut room = [0; LONGEST_NAME];
     let lower = &*lowered(name, &mut room);
@@ -181,7 +181,7 @@ fn behind_server(name: &str) -> Option<&str> {
     (!tool.is_empty()).then_some(tool)
 }
 
-/// Whether `pattern` with its `*` and `?` matches the whole of `text`.
+/// Return whether `pattern` with its `*` and `?` matches the whole of `text`.
 fn glob_matches(pattern: &str, text: &str) -> bool {
     let pattern: Vec<char> = pattern.chars().collect();
     let text: Vec<char> = text.chars().collect();

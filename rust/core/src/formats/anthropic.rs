@@ -64,7 +64,7 @@ fn is_result(kind: Text<'_>) -> bool {
     kind.is("tool_result") || kind.ends_with("_tool_result")
 }
 
-/// Whether a server's tool gave an error in place of its results, or code that it ran failed.
+/// Return whether a server's tool gave an error in place of its results, or code that it ran failed.
 fn is_server_error<'a, V: Value<'a>>(content: Option<V>) -> bool {
     let Some(content) = content.filter(|content| content.text_len().is_none() && content.list().is_none()) else {
         return false;

@@ -27,7 +27,7 @@ pub struct ToolResult<'a, V> {
     pub name: Text<'a>,
     /// What came back, of any kind; [`crate::content`] makes text of it.
     pub content: Option<V>,
-    /// Whether the tool failed.
+    /// True if the tool failed.
     pub is_error: bool,
 }
 
@@ -41,7 +41,7 @@ pub struct Said<'a, V> {
 }
 
 impl<V> Said<'_, V> {
-    /// Whether there is neither a call nor a result.
+    /// Return whether there is neither a call nor a result.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.calls.is_empty() && self.results.is_empty()

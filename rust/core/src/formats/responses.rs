@@ -133,7 +133,7 @@ fn unpacked<'a, V: Value<'a>>(output: V) -> Option<(Option<V>, bool)> {
     Some((Some(text), exit_code_of(held.get(METADATA)?)? != 0))
 }
 
-/// Whether a command of a shell failed, or took too long.
+/// Return whether a command of a shell failed, or took too long.
 fn has_broken<'a, V: Value<'a>>(item: V) -> bool {
     let Some(outcome) = item.object().and_then(|item| item.get(OUTCOME)) else { return false };
     let kind = outcome.object().and_then(|outcome| outcome.get(names::TYPE));

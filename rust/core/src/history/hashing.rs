@@ -82,7 +82,7 @@ fn length(part: &[u8]) -> [u8; 8] {
 /// Of which every mark of a cut has one, and where in each the letter is that all of them have.
 const CUT_WORDS: [(&[u8], usize); 3] = [(b"truncated", 4), (b"[toolcarry: ", 5), (b"clipped", 0)];
 
-/// Whether one of the words that say of a text that it was cut stands in it, in whatever case.
+/// Return whether one of the words that say of a text that it was cut stands in it, in whatever case.
 #[must_use]
 pub fn has_cut_word(text: Text<'_>) -> bool {
     match text {
@@ -96,7 +96,7 @@ pub fn has_cut_word(text: Text<'_>) -> bool {
     }
 }
 
-/// Whether one of the words stands where this is its letter.
+/// Return whether one of the words stands where this is its letter.
 fn is_cut_word<C: CodePoint>(units: &[C], place: usize) -> bool {
     CUT_WORDS.iter().any(|(word, letter)| {
         let found = place.checked_sub(*letter).and_then(|start| units.get(start..start + word.len()));
@@ -134,7 +134,7 @@ fn plain_length(bytes: &[u8]) -> usize {
     whole + bytes.iter().skip(whole).take_while(|byte| is_plain(byte)).count()
 }
 
-/// Whether a character stands for itself.
+/// Return whether a character stands for itself.
 #[inline(always)]
 fn is_plain(code_point: u32) -> bool {
     matches!(code_point, 0x20..0x7F) & (code_point != 0x22) & (code_point != 0x5C)

@@ -60,7 +60,7 @@ fn step(literal: &[u8], at: usize, length: usize, to: &mut Vec<u8>) -> Option<()
     Some(())
 }
 
-/// Whether metadata is folded.
+/// Return whether metadata is folded.
 #[must_use]
 pub fn is_folded(stored: &[u8]) -> bool {
     stored.first() == Some(&FOLDED)

@@ -41,7 +41,7 @@ pub enum What {
         call_id: OwnedText,
         /// Of the tool; may be empty.
         name: OwnedText,
-        /// Whether the tool failed.
+        /// True if the tool failed.
         is_error: bool,
         /// The text, where it may hold a mark of a cut.
         suspect: Option<OwnedText>,
@@ -96,7 +96,7 @@ pub fn read_line(line: &[u8], ends: usize, encoding: &Encoding, bump: &Bump) -> 
     Ok(Some(parts))
 }
 
-/// Whether a word that says of a text that it was cut stands near its ends.
+/// Return whether a word that says of a text that it was cut stands near its ends.
 #[must_use]
 pub fn is_suspect(text: Text<'_>, ends: usize) -> bool {
     if text.len() <= ends {

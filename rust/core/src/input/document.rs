@@ -12,7 +12,7 @@ include!(concat!(env!("OUT_DIR"), "/documents.rs"));
 
 /// The role of a document's member in finding its messages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Part {
+pub(crate) enum MemberRole {
     /// The messages, whatever else there is.
     Messages,
     /// A list of this rank may be the messages.
@@ -23,7 +23,7 @@ pub(crate) enum Part {
     Other,
 }
 
-impl Part {
+impl MemberRole {
     #[inline(always)]
     pub(crate) fn of(name: EscapedText<'_>) -> Self {
         let name = &*name.utf8();
@@ -37,7 +37,7 @@ impl Part {
     }
 }
 
-/// Whether a record is a whole request.
+/// Return whether a record is a whole request.
 pub(crate) fn is_request(record: Scanned<'_>) -> bool {
     let is_list = |key: &Key<'_>| record.get(*key).and_then(Value::list).is_some();
     let is_message = || MESSAGE_KEYS.iter().any(|key| record.has(*key));
@@ -68,7 +68,7 @@ pub(crate) fn messages_of(document: Scanned<'_>) -> Option<(Scanned<'_>, Option<
 
 /// The messages of a document as a list; `None` if it is neither a request nor a list of messages nor a message.
 pub(crate) fn open_document<'a>(data: &'a [u8], bump: &'a Bump) -> Scan<Option<Scanned<'a>>> {
-    let document = Scanned::document_of(data, |name| Part::of(name) != Part::Other, bump)?;
+    let document = Scanned::document_of(data, |name| MemberRole::of(name) != MemberRole::Other, bump)?;
     if document.has(names::MESSAGES) {
         // If it is no list, the reference says what is wrong with it.
         return Ok(document.get(names::MESSAGES).and_then(Value::list));

@@ -7,7 +7,7 @@ use std::cell::{OnceCell, RefCell};
 
 use bumpalo::Bump;
 
-use super::document::{Part, is_request};
+use super::document::{MemberRole, is_request};
 use super::messages::{Messages, Record};
 use crate::json::error::{Fault, Refused};
 use crate::json::grammar::{Literal, Visit, read_value, skip_blanks};
@@ -139,12 +139,12 @@ fn trim(line: &[u8]) -> &[u8] {
     line.get(start..end).unwrap_or_default()
 }
 
-/// Whether a line is nothing but white space.
+/// Return whether a line is nothing but white space.
 pub(crate) fn is_blank(line: &[u8]) -> bool {
     trim(line).is_empty()
 }
 
-/// Whether data that is no document looks like one all the same, printed over several lines.
+/// Return whether data that is no document looks like one all the same, printed over several lines.
 pub(crate) fn is_pretty(data: &[u8]) -> bool {
     let data = data.strip_prefix(MARK).unwrap_or(data);
     let mut written = data.split(|byte| *byte == b'\n').take(64).filter(|line| !is_blank(line)).take(2);
@@ -278,7 +278,7 @@ enum Field {
     IsSidechain,
     Agent,
     Message,
-    Part(Part),
+    Member(MemberRole),
     Role,
     MessageId,
 }
@@ -293,7 +293,7 @@ impl Field {
             b"agentId" => Self::Agent,
             b"message" => Self::Message,
             b"role" => Self::Role,
-            _ => Self::Part(Part::of(name)),
+            _ => Self::Member(MemberRole::of(name)),
         }
     }
 }
@@ -303,11 +303,11 @@ struct Fields<'a> {
     depth: usize,
     field: Field,
     is_object: bool,
-    /// Whether `messages` is a list.
+    /// True if `messages` is a list.
     has_messages: bool,
     /// A bit for each other member that may be the messages: whether it is a list.
     lists: u8,
-    /// Whether the record says of itself that it is one message.
+    /// True if the record says of itself that it is one message.
     is_message: bool,
     is_sidechain: bool,
     has_role: bool,
@@ -332,9 +332,9 @@ impl<'a> Fields<'a> {
             Field::IsSidechain => self.is_sidechain = is_true,
             Field::Agent => self.agent = text,
             Field::Message => (self.has_message, self.message_id) = (false, None),
-            Field::Part(Part::Messages) => self.has_messages = false,
-            Field::Part(Part::List(rank)) => self.lists &= !(1 << rank),
-            Field::Part(_) => {}
+            Field::Member(MemberRole::Messages) => self.has_messages = false,
+            Field::Member(MemberRole::List(rank)) => self.lists &= !(1 << rank),
+            Field::Member(_) => {}
             Field::Role => self.has_role = true,
             Field::MessageId => self.message_id = text,
         }
@@ -372,7 +372,7 @@ impl<'a> Visit<'a> for Fields<'a> {
             2 if self.is_in_message && name.is(names::ID.name) => Field::MessageId,
             _ => Field::Unknown,
         };
-        self.is_message |= matches!(self.field, Field::Uuid | Field::Role | Field::Part(Part::OfMessage));
+        self.is_message |= matches!(self.field, Field::Uuid | Field::Role | Field::Member(MemberRole::OfMessage));
     }
 
     #[inline(always)]
@@ -399,8 +399,8 @@ impl<'a> Visit<'a> for Fields<'a> {
             0 => self.is_object = is_object,
             1 if field == Field::Message => (self.has_message, self.is_in_message) = (is_object, is_object),
             1 => match field {
-                Field::Part(Part::Messages) => self.has_messages = !is_object,
-                Field::Part(Part::List(rank)) if !is_object => self.lists |= 1 << rank,
+                Field::Member(MemberRole::Messages) => self.has_messages = !is_object,
+                Field::Member(MemberRole::List(rank)) if !is_object => self.lists |= 1 << rank,
                 _ => {}
             },
             _ => {}

@@ -53,7 +53,7 @@ pub struct Record<'a> {
     pub uuid: Option<Text<'a>>,
     /// The name of its parent; empty where it has none.
     pub parent: Text<'a>,
-    /// Whether it belongs to a side chain.
+    /// True if it belongs to a side chain.
     pub is_sidechain: bool,
     /// The agent that a side chain is of; may be empty.
     pub agent: Text<'a>,

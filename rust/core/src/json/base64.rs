@@ -12,7 +12,7 @@ pub(crate) const SHORTEST_DATA: usize = 64;
 const LONGEST_HEADER: usize = 100;
 /// How the address of data begins.
 pub(crate) const ADDRESS: &str = "data:";
-/// Whether a text is long enough to be data, and begins like it: no more than its beginning is looked at.
+/// Return whether a text is long enough to be data, and begins like it: no more than its beginning is looked at.
 pub(crate) fn is_base64(text: Text<'_>) -> bool {
     let is_digit =
         |unit: u32| u8::try_from(unit).is_ok_and(|byte| byte.is_ascii_alphanumeric() || b"+/=_-".contains(&byte));
@@ -125,7 +125,7 @@ pub(crate) fn line<'a>(label: Text<'_>, rest: &[Text<'_>]) -> Piece<'a> {
     Piece::own(text)
 }
 
-/// How many bytes base64 text stands for, by its length.
+/// The number of bytes base64 text stands for, by its length.
 fn size_note(data: Text<'_>) -> String {
     let padding = if data.ends_with("==") { 2 } else { usize::from(data.ends_with("=")) };
     format!("{} bytes", grouped((data.len() * 3 / 4).saturating_sub(padding)))

@@ -14,7 +14,7 @@ const MOST_DIGITS: usize = 4_300;
 
 /// What is told of the values that the grammar finds; `at` is the offset of a value's first byte.
 pub(crate) trait Visit<'a> {
-    /// Whether a value ends at the end of its line.
+    /// True if a value ends at the end of its line.
     const IS_LINE: bool = false;
     /// The name of a member.
     fn key(&mut self, at: usize, name: EscapedText<'a>);
@@ -23,7 +23,7 @@ pub(crate) trait Visit<'a> {
     fn literal(&mut self, at: usize, literal: Literal);
     fn open(&mut self, at: usize, is_object: bool);
     fn close(&mut self, is_object: bool);
-    /// Whether bytes that are no UTF-8 are refused.
+    /// Return whether bytes that are no UTF-8 are refused.
     fn checks_utf8(&self) -> bool {
         true
     }

@@ -109,9 +109,9 @@ pub(crate) struct Building<'a, 'i> {
     pub(crate) at: usize,
     pub(crate) depth: usize,
     pub(crate) long: &'i [Long],
-    /// Whether nothing but white space may stand behind the value.
+    /// True if nothing but white space may stand behind the value.
     pub(crate) is_all: bool,
-    /// Whether bytes that are no UTF-8 are refused: text that was decoded before may hold lone surrogates.
+    /// True if bytes that are no UTF-8 are refused: text that was decoded before may hold lone surrogates.
     pub(crate) checks_utf8: bool,
     /// Which members of the document are kept, if not all: arrays and objects in the others are left empty.
     pub(crate) keeps: Option<fn(EscapedText<'a>) -> bool>,
@@ -175,7 +175,7 @@ struct Builder<'a, 'i> {
     long: &'i [Long],
     checks_utf8: bool,
     keeps: Option<fn(EscapedText<'a>) -> bool>,
-    /// Whether what stands in the member of the document that was named last is not left empty.
+    /// True if what stands in the member of the document that was named last is not left empty.
     is_kept: bool,
     bump: &'a Bump,
     stacks: &'i mut Stacks<'a>,

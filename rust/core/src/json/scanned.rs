@@ -352,7 +352,7 @@ fn written(value: Scanned<'_>, is_answer: bool) -> OwnedText {
 }
 
 struct Writer {
-    /// Whether base64 becomes a line.
+    /// True if base64 becomes a line.
     is_answer: bool,
     out: OwnedText,
 }

@@ -281,7 +281,7 @@ pub(crate) const LONGEST_NAME: usize = (ODD - 1) as usize;
 pub(crate) struct Name {
     /// The offset behind the quote.
     start: u32,
-    /// How many bytes, and whether it is odd.
+    /// The number of bytes, and whether it is odd.
     size: u32,
 }
 
@@ -294,7 +294,7 @@ impl Name {
         Self { start, size: size | if is_odd { ODD } else { 0 } }
     }
 
-    /// Whether the name is this text.
+    /// Return whether the name is this text.
     #[inline(always)]
     pub(crate) fn is(self, text: Text<'_>, data: &[u8]) -> bool {
         match text {

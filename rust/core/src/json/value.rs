@@ -221,7 +221,7 @@ known_keys! {
 pub trait Value<'a>: Copy + 'a {
     /// A member of an object, unless it is null.
     fn get(self, key: Key<'_>) -> Option<Self>;
-    /// Whether an object has a member, null or not.
+    /// Return whether an object has a member, null or not.
     fn has(self, key: Key<'_>) -> bool;
     /// The value as text.
     fn text(self) -> Option<Text<'a>>;
@@ -233,11 +233,11 @@ pub trait Value<'a>: Copy + 'a {
     fn between_quotes(self) -> Option<&'a [u8]> {
         None
     }
-    /// How many code points the value has as text.
+    /// The number of code points the value has as text.
     fn text_len(self) -> Option<usize> {
         self.text().map(Text::len)
     }
-    /// How many bytes the value has as text, in UTF-8; a lone surrogate has three.
+    /// The number of bytes the value has as text, in UTF-8; a lone surrogate has three.
     fn utf8_len(self) -> Option<usize> {
         self.text().map(Text::utf8_len)
     }
@@ -275,15 +275,15 @@ pub trait Value<'a>: Copy + 'a {
     fn object(self) -> Option<Self>;
     /// The value where it is a list.
     fn list(self) -> Option<Self>;
-    /// How many items a list has.
+    /// The number of items a list has.
     fn count(self) -> usize;
     /// An item of a list.
     fn item(self, index: usize) -> Option<Self>;
-    /// Whether the value is true.
+    /// Return whether the value is true.
     fn is_true(self) -> bool;
     /// The value as a whole number.
     fn integer(self) -> Option<i64>;
-    /// How many members an object has.
+    /// The number of members an object has.
     fn size(self) -> usize;
     /// Visit an object's members in their order, until the visitor says false.
     fn members(self, visit: &mut dyn FnMut(Text<'a>, Self) -> bool);

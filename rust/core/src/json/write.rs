@@ -4,7 +4,7 @@ use crate::simd::{BLOCK, Lanes, Work, block_at, copy_block, dispatch};
 use crate::text::graphemes::CodePoint;
 use crate::text::{OwnedText, Text, on_units};
 
-/// How many bytes a block may become.
+/// The number of bytes a block may become.
 const LONGEST: usize = 6 * BLOCK;
 
 /// Add a text in quotes.

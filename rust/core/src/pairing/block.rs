@@ -59,13 +59,13 @@ pub struct Entry<'a, V> {
     pub result_position: usize,
     /// Entries in the order of the walk; unique.
     pub order: usize,
-    /// How many newer blocks there are.
+    /// The number of newer blocks.
     pub age: usize,
     /// The side chain; empty for the main conversation.
     pub scope: Text<'a>,
-    /// Whether the block stands on the active branch.
+    /// True if the block stands on the active branch.
     pub is_active: bool,
-    /// Whether the file was edited after this read.
+    /// True if the file was edited after this read.
     pub is_stale: bool,
     is_error: bool,
     is_failure: bool,
@@ -170,13 +170,13 @@ impl<'a, V: Value<'a>> Entry<'a, V> {
         if self.tool_name.is_empty() { Text::ascii(UNKNOWN) } else { self.tool_name }
     }
 
-    /// Whether the tool failed.
+    /// Return whether the tool failed.
     #[must_use]
     pub fn is_error(&self) -> bool {
         self.is_error
     }
 
-    /// Whether the tool failed, or was interrupted.
+    /// Return whether the tool failed, or was interrupted.
     #[must_use]
     pub fn is_failure(&self) -> bool {
         self.is_failure

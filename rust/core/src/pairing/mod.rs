@@ -28,7 +28,7 @@ use crate::text::Text;
 /// The backward walk.
 #[derive(Debug)]
 pub struct Walk<'a, M: Messages<'a>> {
-    /// How many results came for a call that was answered.
+    /// The number of results that came for a call that was answered.
     pub duplicate_results: usize,
     /// Those results, by the order of the entry of their call.
     pub second_results: AHashMap<usize, Vec<M::Item>>,
@@ -103,12 +103,12 @@ impl<'a, M: Messages<'a>> Walk<'a, M> {
         }
     }
 
-    /// Whether all places that were told are right, however the records before go on.
+    /// Return whether all places that were told are right, however the records before go on.
     pub fn is_sure(&self) -> bool {
         self.places.branch().is_none_or(Branch::is_sure)
     }
 
-    /// How many records came by that are written again later.
+    /// The number of records that came by that are written again later.
     pub fn repeated_records(&self) -> usize {
         self.places.repeated_records
     }

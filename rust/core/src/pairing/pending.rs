@@ -9,7 +9,7 @@ use super::block::Entry;
 use crate::json::value::Value;
 use crate::text::Text;
 
-/// How many results a turn leaves for the calls before the user's words.
+/// The number of results a turn leaves for the calls before the user's words.
 const MAX_LEFT: usize = 256;
 
 /// The calls and the results of one turn that have no id to pair them by, newest first.

@@ -19,7 +19,7 @@ use crate::pairing::block::Entry;
 use crate::text::constants::RETRIEVAL_TOOL;
 use crate::text::piece::Piece;
 
-/// How many bytes a token of an image is taken for.
+/// The number of bytes a token of an image is taken for.
 const MEDIA_BYTES: usize = 4;
 
 /// What is known of a call, beside what the messages say.
@@ -27,7 +27,7 @@ const MEDIA_BYTES: usize = 4;
 pub struct Known {
     /// By which its result is found in what the messages are a part of.
     pub reference: String,
-    /// Whether it failed, which not every shape has a mark for.
+    /// True if it failed, which not every shape has a mark for.
     pub is_error: bool,
 }
 
@@ -44,21 +44,21 @@ pub(crate) struct Block<'a, V> {
     pub(crate) reference: Cow<'a, str>,
     pub(crate) decision: Option<Decision<'a>>,
     pub(crate) text: Content<'a, V>,
-    /// How many characters `text` has.
+    /// The number of characters `text` has.
     pub(crate) size: usize,
-    /// How many bytes, once it was asked for.
+    /// The number of bytes, once it was asked for.
     bytes: OnceCell<usize>,
     /// What stands in place of `text` by the decision.
     pub(crate) new: Option<Substitute<'a, V>>,
-    /// How many bytes less stand in its place.
+    /// The number of bytes by which its replacement is shorter.
     saved: OnceCell<isize>,
-    /// Whether the policy keeps it.
+    /// True if the policy keeps it.
     pub(crate) is_kept: bool,
-    /// Whether it goes with its call.
+    /// True if it goes with its call.
     pub(crate) is_dropped: bool,
-    /// Whether the previous decisions are about it.
+    /// True if the previous decisions are about it.
     pub(crate) is_known: bool,
-    /// Whether it can't be replaced, once that was asked.
+    /// True if it can't be replaced, once that was asked.
     is_fixed: OnceCell<bool>,
 }
 
@@ -104,7 +104,7 @@ impl<'a, V: Value<'a>> Block<'a, V> {
         }
     }
 
-    /// Whether it can't be replaced.
+    /// Return whether it can't be replaced.
     pub(crate) fn is_fixed(&self) -> bool {
         *self.is_fixed.get_or_init(|| {
             self.size == 0
@@ -114,17 +114,17 @@ impl<'a, V: Value<'a>> Block<'a, V> {
         })
     }
 
-    /// Whether it stays as it is, whatever is decided.
+    /// Return whether it stays as it is, whatever is decided.
     pub(crate) fn is_settled(&self) -> bool {
         self.is_kept || self.is_dropped || self.is_fixed()
     }
 
-    /// How many characters stand there by the decision.
+    /// The number of characters that stand there by the decision.
     pub(crate) fn new_len(&self) -> usize {
         self.new.as_ref().map_or(self.size, Substitute::len)
     }
 
-    /// How many bytes of UTF-8 the result has.
+    /// The number of bytes of UTF-8 the result has.
     pub(crate) fn utf8_len(&self) -> usize {
         *self.bytes.get_or_init(|| self.text.utf8_len())
     }
@@ -134,7 +134,7 @@ impl<'a, V: Value<'a>> Block<'a, V> {
         self.new.as_ref().map_or_else(|| self.text.clone(), |new| Content::Piece(new.text()))
     }
 
-    /// How many bytes less stand there by the decision.
+    /// The number of bytes by which the decision makes it shorter.
     pub(crate) fn saved(&self) -> isize {
         let Some((decision, new)) = self.decision.as_ref().zip(self.new.as_ref()) else { return 0 };
         *self.saved.get_or_init(|| self.saved_by(decision, new))
@@ -146,7 +146,7 @@ impl<'a, V: Value<'a>> Block<'a, V> {
         Proposal { decision, new }
     }
 
-    /// How many bytes less would stand there by a decision.
+    /// The number of bytes by which a decision would make it shorter.
     pub(crate) fn would_save(&self, Proposal { decision, new }: &Proposal<'a, V>) -> isize {
         self.saved_by(decision, new)
     }
@@ -182,13 +182,13 @@ impl<'a, V: Value<'a>> Block<'a, V> {
         site.map_or(0, |site| MEDIA_BYTES * site.media_tokens())
     }
 
-    /// How many characters would stand there with longer references.
+    /// The number of characters that would stand there with longer references.
     fn longest(&self, decision: &Decision<'a>, new: &Substitute<'a, V>) -> usize {
         let by = if decision.by.is_empty() { 0 } else { slack(&decision.by) };
         new.len() + slack(&self.reference) + by
     }
 
-    /// How many bytes less would stand there; none where none would with longer references.
+    /// The number of bytes by which it would be shorter; none where longer references would save nothing.
     fn saved_by(&self, decision: &Decision<'a>, new: &Substitute<'a, V>) -> isize {
         let media = self.media_bytes(decision);
         if self.longest(decision, new) >= self.size && media == 0 {
@@ -202,7 +202,7 @@ impl<'a, V: Value<'a>> Block<'a, V> {
 pub(crate) struct Blocks<'a, V> {
     /// Oldest first.
     pub(crate) all: Vec<Block<'a, V>>,
-    /// How many results came for a call that was answered.
+    /// The number of results that came for a call that was answered.
     pub(crate) duplicate_results: usize,
 }
 

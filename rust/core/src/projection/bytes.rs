@@ -65,7 +65,7 @@ struct Messages<'a, 'm> {
 }
 
 impl Messages<'_, '_> {
-    /// How many bytes stand before a message; before the first none, so that it has what stands before all.
+    /// The number of bytes that stand before a message; before the first none, so that it has what stands before all.
     fn place(&self, position: usize) -> usize {
         match self.all.get(position) {
             _ if position == 0 => 0,

@@ -22,7 +22,7 @@ use crate::text::truncate::Keep;
 /// By which the tokens that a decision wins are estimated: the hot path counts nothing.
 pub(crate) const BYTES_PER_TOKEN: usize = 4;
 
-/// Whether so many bytes are enough for what was sent before to change.
+/// Return whether so many bytes are enough for what was sent before to change.
 pub(crate) fn is_enough(won: isize, settings: &Settings<'_>) -> bool {
     won >= signed(settings.clear_at_least.saturating_mul(BYTES_PER_TOKEN))
 }

@@ -1,7 +1,7 @@
 //! The messages of a projection: messages as they stand, messages of which some members are replaced, and new ones.
 //!
 //! A draft holds the value that it is made from, and where that stands. So the same plan is carried out on objects, in the
-//! binding, and on the bytes that they were read from, in [`super::spans`].
+//! binding, and on the bytes that they were read from, in [`super::splice`].
 
 use crate::content::Content;
 use crate::json::value::{Key, Value, names};
@@ -100,7 +100,7 @@ impl<V> Draft<'_, V> {
         }
     }
 
-    /// Whether the draft is what stands at a path.
+    /// Return whether the draft is what stands at a path.
     pub(crate) fn is_kept_at(&self, path: Path) -> bool {
         matches!(self, Self::Kept(own, _) if *own == path)
     }

@@ -20,7 +20,7 @@ use crate::text::graphemes::CodePoint;
 use crate::text::piece::Piece;
 use crate::text::{Text, on_units};
 
-/// How many characters of each end are looked at.
+/// The number of characters of each end that are looked at.
 const END: usize = 32;
 
 /// The sign of a call: its tool, and the file, the command, or what else tells calls of the tool apart.
@@ -83,7 +83,7 @@ pub(crate) fn recognize<'a, 'p, V: Value<'a>>(
     (calls, standing)
 }
 
-/// Whether a result of so many characters stands as it was sent by a decision: a client may keep what it sent.
+/// Return whether a result of so many characters stands as it was sent by a decision: a client may keep what it sent.
 fn is_as_decided<'a, V: Value<'a>>(block: &Block<'a, V>, decision: Option<&Decision<'_>>, size: usize) -> bool {
     let Some(decision) = decision.filter(|_| !block.is_fixed()) else { return block.is_fixed() };
     let ends = if decision.fate == Fate::Cut { [decision.head, size.saturating_sub(decision.tail)] } else { [0; 2] };

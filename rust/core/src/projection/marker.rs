@@ -120,7 +120,7 @@ impl<'a, V: Value<'a>> Substitute<'a, V> {
     }
 }
 
-/// Whether a text is a marker, and nothing else. Most are not, as their ends tell.
+/// Return whether a text is a marker, and nothing else. Most are not, as their ends tell.
 pub(crate) fn is_marker<'a, V: Value<'a>>(content: &Content<'a, V>) -> bool {
     if !content.starts_with_any(&[MARKER_START]) || !content.end(1).text().ends_with("]") {
         return false;
@@ -130,7 +130,7 @@ pub(crate) fn is_marker<'a, V: Value<'a>>(content: &Content<'a, V>) -> bool {
     text.find(b']') == text.len().checked_sub(1) && text.find(b'\n').is_none() && holds_whole(text)
 }
 
-/// Whether a text says where the whole is found.
+/// Return whether a text says where the whole is found.
 fn holds_whole(text: Text<'_>) -> bool {
     let mut rest = text;
     while let Some(at) = rest.find(b';') {
@@ -153,7 +153,7 @@ pub(crate) fn widest(reference: &str) -> String {
     if widest.len() < reference.len() { reference.to_owned() } else { widest }
 }
 
-/// How many characters [`widest`] has more.
+/// The number of characters by which [`widest`] is longer.
 pub(crate) fn slack(reference: &str) -> usize {
     (stem_of_reference(reference).len() + MOST_NUMBER.len()).saturating_sub(reference.len())
 }

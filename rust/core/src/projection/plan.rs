@@ -27,7 +27,7 @@ use crate::text::Text;
 pub struct Frame<'r> {
     /// What it takes of a model's window.
     pub tokens: usize,
-    /// Whether the provider holds what was before the messages.
+    /// True if the provider holds what was before the messages.
     pub is_continued: bool,
     /// What is known of each call, in their order, beside what the messages say.
     pub known: Option<&'r [Known]>,
@@ -47,7 +47,7 @@ pub struct Projection<'a, V> {
 /// What was decided: the next projection of the same conversation is given it.
 #[derive(Clone, Debug)]
 pub struct Decisions<'a> {
-    /// How many messages there are.
+    /// The number of messages.
     pub messages: usize,
     /// By reference, in the order of the blocks.
     pub made: Vec<(Cow<'a, str>, Decision<'a>)>,
@@ -68,7 +68,7 @@ pub struct Replacement<'a> {
     pub name: Text<'a>,
     /// Why.
     pub reason: &'static str,
-    /// How many characters the result had, and has.
+    /// The number of characters the result had, and has.
     pub sizes: (usize, usize),
     /// Where what is not there begins, and where it ends.
     pub range: (usize, usize),
@@ -77,7 +77,7 @@ pub struct Replacement<'a> {
 /// What was done, as the report tells it.
 #[derive(Clone, Debug, Default)]
 pub struct Outcome<'a> {
-    /// How many blocks there are.
+    /// The number of blocks.
     pub blocks: usize,
     /// What was replaced.
     pub replacements: Vec<Replacement<'a>>,
@@ -103,9 +103,9 @@ pub struct Outcome<'a> {
     pub over_request: usize,
     /// The shapes that could not be mended.
     pub not_repaired: String,
-    /// How many tokens stand as they did.
+    /// The number of tokens that are unchanged.
     pub stable_prefix_tokens: usize,
-    /// How many that were sent before have to be read anew.
+    /// The number of tokens that were sent before and have to be read again.
     pub cache_break_tokens: usize,
 }
 
@@ -202,7 +202,7 @@ fn lost_by<'a, V: Value<'a>>(blocks: &[Block<'a, V>], mends: &Mends<'a>) -> Vec<
     orders
 }
 
-/// Whether anything depends on the turns.
+/// Return whether anything depends on the turns.
 fn asks_for_turns(settings: &Settings<'_>, previous: Option<&Previous>) -> bool {
     let limits = settings.total.or(settings.max_request_tokens);
     limits.is_some() || settings.keep_last_turns > 0 || previous.is_some_and(|previous| !previous.dropped.is_empty())
@@ -295,10 +295,10 @@ where
 /// What was decided for this request.
 pub(crate) struct Now<'n, 'a, V> {
     pub(crate) blocks: &'n [Block<'a, V>],
-    /// How many messages there are.
+    /// The number of messages.
     pub(crate) messages: usize,
     pub(crate) mends: &'n Mends<'a>,
-    /// How many messages stand as they were sent, with a projection before.
+    /// The number of messages that stand as they were sent, with a projection before.
     pub(crate) standing: usize,
 }
 
@@ -334,7 +334,7 @@ fn other_mends(now: &[Mend<'_>], previous: Option<&Previous>) -> Option<usize> {
     own.symmetric_difference(&then).filter_map(|mend| mend.position).min()
 }
 
-/// How many tokens stand as they did, and how many that were sent before have to be read anew; estimates.
+/// The number of tokens that are unchanged, and of those that were sent before and have to be read again; estimates.
 pub(crate) fn prefix_tokens<'a, V: Value<'a>>(
     now: &Now<'_, 'a, V>,
     previous: Option<&Previous>,

@@ -18,7 +18,7 @@ use crate::tokens::{Encoding, Memo};
 pub struct Settings<'r> {
     /// What all results together may take, where that is limited.
     pub total: Option<usize>,
-    /// Whether the total counts tokens.
+    /// True if the total counts tokens.
     pub total_in_tokens: bool,
     /// The limits on one result.
     pub limits: Limits,
@@ -28,9 +28,9 @@ pub struct Settings<'r> {
     pub rules: &'r RuleSet,
     /// The limit on the whole request, in tokens.
     pub max_request_tokens: Option<usize>,
-    /// Whether what the provider would refuse is mended.
+    /// True if what the provider would refuse is mended.
     pub repair: bool,
-    /// How many tokens must be won at once for what was sent before to change.
+    /// The number of tokens that must be won at once for what was sent before to change.
     pub clear_at_least: usize,
     /// Rules of which the first names the tools whose results are never touched.
     pub excluded: Option<&'r RuleSet>,
@@ -52,7 +52,7 @@ pub struct Counter<'r> {
 }
 
 impl Counter<'_> {
-    /// How many tokens a text has.
+    /// The number of tokens a text has.
     pub(crate) fn count<'a, V: Value<'a>>(self, text: &Content<'a, V>) -> usize {
         self.memo.count(text, self.encoding)
     }
@@ -124,7 +124,7 @@ impl Decision<'_> {
 pub struct Sign {
     /// A checksum of its call.
     pub call: u32,
-    /// How many characters it has.
+    /// The number of characters it has.
     pub size: usize,
     /// A checksum of its ends.
     pub ends: u32,
@@ -146,7 +146,7 @@ pub struct Mend<'a> {
 /// What the projection before this one decided.
 #[derive(Clone, Debug, Default)]
 pub struct Previous {
-    /// How many messages there were.
+    /// The number of messages before.
     pub messages: usize,
     /// What becomes of results, by reference.
     pub made: AHashMap<String, Decision<'static>>,

@@ -13,7 +13,7 @@ use crate::json::value::{Value, names, text_or_empty};
 pub(crate) struct Material<'a, 'm, V> {
     pub(crate) messages: &'m [V],
     pub(crate) blocks: &'m [Block<'a, V>],
-    /// Whether the provider holds what was before, so that a result may answer a call that is not here.
+    /// True if the provider holds what was before, so that a result may answer a call that is not here.
     pub(crate) is_continued: bool,
     edits: AHashMap<Path, Members<'a, V>>,
     gone: AHashSet<Path>,
@@ -186,7 +186,7 @@ impl<'a, 'm, V: Value<'a>> Material<'a, 'm, V> {
     }
 }
 
-/// Whether drafts are the messages, so many of them, as they stand.
+/// Return whether drafts are the messages, so many of them, as they stand.
 pub(crate) fn is_as_it_was<V>(drafts: &[Draft<'_, V>], count: usize) -> bool {
     let mut places = drafts.iter().enumerate();
     drafts.len() == count && places.all(|(position, draft)| draft.is_kept_at(Path::Message(position)))

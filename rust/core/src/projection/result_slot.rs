@@ -96,7 +96,7 @@ impl<'a, V: Value<'a>> Site<V> {
         MEDIA_TOKENS * content.map_or(0, |content| count_media(content, 0))
     }
 
-    /// Whether no cache mark would be lost.
+    /// Return whether no cache mark would be lost.
     pub(crate) fn is_replaceable(&self) -> bool {
         self.parts().is_none_or(|parts| carrier(parts) != Carrier::ManyMarks)
     }
@@ -205,7 +205,7 @@ impl<'a, 'm, V: Value<'a>> Paths<'m, V> {
         place.or(path)
     }
 
-    /// Whether any object stood several times in a message that was asked for.
+    /// Return whether any object stood several times in a message that was asked for.
     pub(crate) fn has_repeated(&self) -> bool {
         !self.repeated.is_empty()
     }

@@ -36,13 +36,13 @@ impl Written<'_> {
         })
     }
 
-    /// How many bytes there are.
+    /// The number of bytes.
     #[must_use]
     pub fn len(&self) -> usize {
         self.slices().map(<[u8]>::len).sum()
     }
 
-    /// Whether there are none.
+    /// Return whether there are none.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
@@ -71,7 +71,7 @@ struct Container {
     brackets: [&'static [u8]; 2],
     /// Where that one was.
     outer: Option<Range<usize>>,
-    /// How many parts it had.
+    /// The number of parts it had.
     count: usize,
     /// The number of the part before, and where it ended.
     before: Option<(usize, usize)>,

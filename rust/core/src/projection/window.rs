@@ -23,18 +23,18 @@ const SUMMARY: Key<'static> = Key::new("summary");
 /// The members that hold what a model thought.
 const THOUGHTS: [Key<'static>; 3] = [THINKING, Key::new("reasoning_content"), Key::new("reasoning")];
 
-/// How many tokens a request has, and what is taken out so that it fits.
+/// The number of tokens a request has, and what is taken out so that it fits.
 pub(crate) struct Request<'s, 'r> {
     settings: &'s Settings<'r>,
     counter: Counter<'r>,
     limit: usize,
     frame: usize,
     sizes: Vec<usize>,
-    /// How many tokens the request had.
+    /// The number of tokens the request had.
     pub(crate) before: usize,
-    /// How many it has by what was decided.
+    /// The number of tokens that it has by what was decided.
     pub(crate) tokens: isize,
-    /// Whether there was anything to take when it was last fitted.
+    /// True if there was anything to take when it was last fitted.
     has_taken: bool,
 }
 
@@ -118,7 +118,7 @@ impl<'s, 'r> Request<'s, 'r> {
         self.tokens += self.growth(block) - before;
     }
 
-    /// How many tokens more, mostly fewer, a result has by its decision.
+    /// The number of tokens by which its decision makes a result longer, mostly negative.
     fn growth<'a, V: Value<'a>>(&self, block: &Block<'a, V>) -> isize {
         let Some(decision) = &block.decision else { return 0 };
         let content = block.entry.content;
@@ -149,7 +149,7 @@ fn of<'b, 'a, V>(blocks: &'b [Block<'a, V>], turn: &'b [usize]) -> impl Iterator
     turn.iter().filter_map(|number| blocks.get(*number))
 }
 
-/// Whether a turn is dropped: it goes as a whole.
+/// Return whether a turn is dropped: it goes as a whole.
 fn is_dropped<V>(blocks: &[Block<'_, V>], turn: &[usize]) -> bool {
     of(blocks, turn).next().is_some_and(|block| block.is_dropped)
 }

@@ -56,7 +56,7 @@ pub(crate) struct Others {
 
 /// A way to make masks of a block.
 pub(crate) trait Lanes {
-    /// Whether masks take less time than one look at each byte.
+    /// True if masks take less time than one look at each byte.
     const ARE_WIDE: bool = true;
     /// What is odd in some blocks of a string.
     type Odd: Copy;
@@ -162,7 +162,7 @@ pub(crate) fn dispatch<W: Work>(work: W) -> W::Done {
     work.run::<Scalar>()
 }
 
-/// Whether all bytes are ASCII.
+/// Return whether all bytes are ASCII.
 pub(crate) fn is_ascii(bytes: &[u8]) -> bool {
     struct Looking<'b>(&'b [u8]);
     impl Work for Looking<'_> {

@@ -46,7 +46,7 @@ fn letters_of_escapes_are_what_they_mean() {
     assert_eq!(unescaped::<Scalar>(&block, backslashes & !letters, letters), expected);
 }
 
-/// Whether one of some blocks is odd, of which all have the same letters of escapes.
+/// Return whether one of some blocks is odd, of which all have the same letters of escapes.
 fn is_odd<L: Lanes, const IS_ASCII: bool>(blocks: &[[u8; BLOCK]], letters: u64) -> bool {
     let see = |odd, block: &[u8; BLOCK]| L::odd::<IS_ASCII>(odd, block, letters);
     L::is_odd::<IS_ASCII>(blocks.iter().fold(L::NOTHING_ODD, see))

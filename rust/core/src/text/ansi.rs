@@ -8,7 +8,7 @@ const LONGEST_STRING: usize = 4_096;
 pub(crate) const ESCAPE: u32 = 0x1B;
 pub(crate) const CONTROL_SEQUENCE: u32 = 0x9B;
 
-/// How many units the sequence takes that begins with an escape; the escape alone where it is none.
+/// The number of units the sequence takes that begins with an escape; the escape alone where it is none.
 pub(crate) fn sequence_length<C: Unit>(units: &[C]) -> usize {
     let second = code_point_at(units, 1);
     let found = match code_point_at(units, 0) {

@@ -13,7 +13,7 @@ use crate::simd::{BLOCK, ESCAPES, Lanes, Work, block_at, dispatch, find_escaped}
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct EscapedText<'a> {
     pub(crate) bytes: &'a [u8],
-    /// How many code points it stands for.
+    /// The number of code points it stands for.
     pub(crate) chars: u32,
     pub(crate) has_escapes: bool,
     pub(crate) is_ascii: bool,
@@ -54,7 +54,7 @@ fn unit_at(bytes: &[u8], at: usize) -> (u32, usize) {
     }
 }
 
-/// How many code points are no way to go.
+/// The number of code points that are no way to go.
 const NEAR: usize = BLOCK;
 
 impl<'a> EscapedText<'a> {
@@ -100,7 +100,7 @@ impl<'a> EscapedText<'a> {
             .filter_map(move |taken| self.bytes.get(boundary(self.bytes, size.saturating_sub(taken))..))
     }
 
-    /// How many code points there are beside so many; nothing where there are none.
+    /// The number of code points in place of so many; nothing where there are none.
     fn all_but(self, count: usize) -> Option<usize> {
         (self.chars as usize).checked_sub(count).filter(|others| *others > 0)
     }
@@ -118,7 +118,7 @@ impl<'a> EscapedText<'a> {
     }
 }
 
-/// Whether there are so few others that so many code points of a string are sooner found from its other end.
+/// Return whether there are so few others that so many code points of a string are sooner found from its other end.
 fn is_near(others: usize, count: usize) -> bool {
     others <= NEAR && count > 2 * NEAR
 }
@@ -211,7 +211,7 @@ fn boundary(bytes: &[u8], at: usize) -> usize {
     pair.filter(is_pair).unwrap_or(at)
 }
 
-/// Whether the backslash at `at` begins an escape: those before it pair up.
+/// Return whether the backslash at `at` begins an escape: those before it pair up.
 fn is_escape(bytes: &[u8], at: usize) -> bool {
     let before = bytes.get(..at).unwrap_or_default();
     before.iter().rev().take_while(|byte| **byte == b'\\').count() % 2 == 0

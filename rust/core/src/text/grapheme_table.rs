@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 pub(crate) const TABLE_TEXT: &str = include_str!("../../../../python/toolcarry/_data/graphemes.txt");
 
-/// How many syllables share their first two jamo: one without a final consonant, 27 with.
+/// The number of syllables that share their first two jamo: one without a final consonant, 27 with.
 const HANGUL_BLOCK: u32 = 28;
 
 /// The classes of the table. Its H, `HangulSyllable`, stands there only: a character is `Lv` or `Lvt`.

@@ -32,13 +32,13 @@ impl<'a> Text<'a> {
         Self::Latin1(literal.as_bytes())
     }
 
-    /// How many code points.
+    /// The number of code points.
     #[must_use]
     pub fn len(self) -> usize {
         on_units!(self, units => units.len())
     }
 
-    /// Whether there is no code point.
+    /// Return whether there is no code point.
     #[must_use]
     pub fn is_empty(self) -> bool {
         self.len() == 0
@@ -62,7 +62,7 @@ impl<'a> Text<'a> {
         on_units!(self, units => units.get(index).map(|unit| unit.code_point()))
     }
 
-    /// Whether the text is this ASCII literal. It may be a part of a wider one.
+    /// Return whether the text is this ASCII literal. It may be a part of a wider one.
     #[must_use]
     pub fn is(self, literal: &str) -> bool {
         match self {
@@ -71,14 +71,14 @@ impl<'a> Text<'a> {
         }
     }
 
-    /// Whether the text begins with this ASCII literal.
+    /// Return whether the text begins with this ASCII literal.
     #[must_use]
     pub fn starts_with(self, literal: &str) -> bool {
         self.len() >= literal.len()
             && on_units!(self, units => units.iter().zip(literal.bytes()).all(|(unit, byte)| unit.code_point() == u32::from(byte)))
     }
 
-    /// Whether the text ends with this ASCII literal.
+    /// Return whether the text ends with this ASCII literal.
     #[must_use]
     pub fn ends_with(self, literal: &str) -> bool {
         let size = self.len();
@@ -118,7 +118,7 @@ impl<'a> Text<'a> {
         }
     }
 
-    /// How many bytes the text takes in UTF-8.
+    /// The number of bytes the text takes in UTF-8.
     #[must_use]
     pub fn utf8_len(self) -> usize {
         if self.is_ascii() {

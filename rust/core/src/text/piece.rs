@@ -43,7 +43,7 @@ impl<'a> Piece<'a> {
         }
     }
 
-    /// How many code points.
+    /// The number of code points.
     #[must_use]
     pub fn len(&self) -> usize {
         match self {
@@ -52,7 +52,7 @@ impl<'a> Piece<'a> {
         }
     }
 
-    /// Whether there is no code point.
+    /// Return whether there is no code point.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0

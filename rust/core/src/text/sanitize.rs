@@ -68,18 +68,18 @@ impl Checked for u32 {
     }
 }
 
-/// Whether a code point may not stand in a context.
+/// Return whether a code point may not stand in a context.
 pub(crate) fn is_dirty(code_point: u32) -> bool {
     Checked::is_dirty(code_point)
 }
 
-/// Whether it is plain that `clean` would change nothing.
+/// Return whether it is plain that `clean` would change nothing.
 #[must_use]
 pub fn is_clean(text: Text<'_>) -> bool {
     !has_controls(text) && !has_marker_tail(text)
 }
 
-/// Whether `without_controls` would change anything.
+/// Return whether `without_controls` would change anything.
 pub(crate) fn has_controls(text: Text<'_>) -> bool {
     on_units!(text, units => dispatch(Looking(units)))
 }
@@ -99,7 +99,7 @@ impl<C: Checked> Work for Looking<'_, C> {
 /// So many units are looked at before it is asked what was found.
 const STRETCH: usize = 512;
 
-/// Whether there is what both markers end with.
+/// Return whether there is what both markers end with.
 pub(crate) fn has_marker_tail(text: Text<'_>) -> bool {
     match text {
         _ if text.len() < MARKER_TAIL.len() => false,
@@ -238,7 +238,7 @@ pub fn clean_line<'a>(piece: &Piece<'a>, limit: usize) -> Piece<'a> {
     if line.len() <= limit { line } else { shorten(&line, limit) }
 }
 
-/// Whether all is printable ASCII, and no end of a marker: of what stands in headings, most is.
+/// Return whether all is printable ASCII, and no end of a marker: of what stands in headings, most is.
 fn is_plain_line(text: Text<'_>) -> bool {
     let Text::Latin1(units) = text else { return false };
     units.iter().fold(true, |plain, unit| plain & matches!(unit, b' '..=b'~') & (*unit != MARKER_END[1]))

@@ -15,27 +15,27 @@ use crate::simd::{BLOCK, Lanes, Others, Work, block_at, dispatch, find_escaped};
 
 /// A part of an output: a piece, or text that is made only where it is written.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Part<'a> {
+pub enum Segment<'a> {
     /// A piece.
     Piece(Piece<'a>),
     /// Text that is not yet made.
     Plain(Plain<'a>),
 }
 
-impl<'a> From<Piece<'a>> for Part<'a> {
+impl<'a> From<Piece<'a>> for Segment<'a> {
     fn from(piece: Piece<'a>) -> Self {
         Self::Piece(piece)
     }
 }
 
-impl Default for Part<'_> {
+impl Default for Segment<'_> {
     fn default() -> Self {
         Self::Piece(Piece::default())
     }
 }
 
-impl Part<'_> {
-    /// How many code points.
+impl Segment<'_> {
+    /// The number of code points.
     #[must_use]
     pub fn len(&self) -> usize {
         match self {
@@ -44,13 +44,13 @@ impl Part<'_> {
         }
     }
 
-    /// Whether there is no code point.
+    /// Return whether there is no code point.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Whether the last code point is a newline.
+    /// Return whether the last code point is a newline.
     #[must_use]
     pub fn ends_with_newline(&self) -> bool {
         match self {
@@ -59,7 +59,7 @@ impl Part<'_> {
         }
     }
 
-    /// How many bytes it takes in UTF-8.
+    /// The number of bytes it takes in UTF-8.
     #[must_use]
     pub fn utf8_len(&self) -> usize {
         match self {
@@ -77,7 +77,7 @@ impl Part<'_> {
         }
     }
 
-    /// Write it in UTF-8 into room for [`Part::utf8_len`] bytes; how many it took. A lone surrogate becomes U+FFFD. What
+    /// Write it in UTF-8 into room for [`Segment::utf8_len`] bytes; how many it took. A lone surrogate becomes U+FFFD. What
     /// stands in the room behind them may be overwritten.
     pub fn write_utf8(&self, room: &mut [u8]) -> usize {
         match self {
@@ -105,19 +105,19 @@ pub struct Plain<'a> {
 }
 
 impl<'a> Plain<'a> {
-    /// How many code points.
+    /// The number of code points.
     #[must_use]
     pub fn len(self) -> usize {
         self.chars
     }
 
-    /// Whether there is no code point.
+    /// Return whether there is no code point.
     #[must_use]
     pub fn is_empty(self) -> bool {
         self.chars == 0
     }
 
-    /// How many bytes the text takes in UTF-8.
+    /// The number of bytes the text takes in UTF-8.
     #[must_use]
     pub fn utf8_len(self) -> usize {
         self.bytes.len() - self.escapes
@@ -129,13 +129,13 @@ impl<'a> Plain<'a> {
         self.bytes
     }
 
-    /// Whether there may be backticks.
+    /// Return whether there may be backticks.
     #[must_use]
     pub fn has_backticks(self) -> bool {
         self.has_backticks
     }
 
-    /// Whether the last character is a newline.
+    /// Return whether the last character is a newline.
     #[must_use]
     pub fn ends_with_newline(self) -> bool {
         self.bytes.ends_with(b"\\n") && self.bytes.get(last_start(self.bytes)..) == Some(b"\\n")
@@ -205,8 +205,8 @@ fn last_start(bytes: &[u8]) -> usize {
     start - backslashes % 2
 }
 
-/// Whether a text may be cut between what is written here and there, as far as the two characters tell: of an escape,
-/// which is ASCII, any byte says the same.
+/// Return whether a text may be cut between what is written here and there, as far as the two characters tell: of an
+/// escape, which is ASCII, any byte says the same.
 fn may_be_parted(before: &[u8], behind: &[u8]) -> bool {
     if before.is_empty() || behind.is_empty() {
         return true;
@@ -264,7 +264,7 @@ struct Look<'b> {
     bytes: &'b [u8],
     is_ascii: bool,
     at: usize,
-    /// How many code points more are looked at.
+    /// The number of further code points that are looked at.
     left: usize,
     carry: u64,
     escapes: usize,
@@ -324,7 +324,7 @@ impl Look<'_> {
 /// The bytes of UTF-8 that characters begin with that may not stand in a context, but for those of ASCII.
 const UNSURE: [u8; 5] = [0xC2, 0xD8, 0xE2, 0xED, 0xF3];
 
-/// Whether a character that may not stand in a context, and is no ASCII, begins inside of the block at `at`.
+/// Return whether a character that may not stand in a context, and is no ASCII, begins inside of the block at `at`.
 #[inline(always)]
 fn has_dirty<L: Lanes>(bytes: &[u8], at: usize, block: &[u8; BLOCK], inside: u64) -> bool {
     let mut unsure = 0;

@@ -12,7 +12,7 @@ use crate::simd::{BLOCK, Lanes, Work, block_at, copy_block, dispatch, find_escap
 const FEW: usize = 16;
 
 impl<'a> EscapedText<'a> {
-    /// Whether the text is this one.
+    /// Return whether the text is this one.
     #[inline(always)]
     pub(crate) fn is(self, text: Text<'_>) -> bool {
         match text {
@@ -58,7 +58,7 @@ impl<'a> EscapedText<'a> {
         texts.find(|text| text.len() >= count).unwrap_or_else(|| self.text(bump))
     }
 
-    /// How many bytes the text takes in UTF-8; a lone surrogate takes three.
+    /// The number of bytes the text takes in UTF-8; a lone surrogate takes three.
     pub(crate) fn utf8_len(self) -> usize {
         let (mut size, mut at) = (self.bytes.len(), 0);
         if self.has_escapes && memchr::memmem::find(self.bytes, b"\\u").is_none() {
@@ -90,7 +90,7 @@ impl<'a> EscapedText<'a> {
     }
 }
 
-/// Whether there is a backslash; in a few bytes, as are looked at most often, sooner than one could be sought.
+/// Return whether there is a backslash; in a few bytes, as are looked at most often, sooner than one could be sought.
 fn holds_backslash(bytes: &[u8]) -> bool {
     if bytes.len() < FEW { bytes.contains(&b'\\') } else { memchr::memchr(b'\\', bytes).is_some() }
 }
@@ -218,7 +218,7 @@ struct Writer<'b, 'o> {
     room: &'o mut [u8],
     at: usize,
     done: usize,
-    /// How many bytes were written that go on with a character.
+    /// The number of bytes that were written that go on with a character.
     unseen: usize,
 }
 

@@ -8,7 +8,7 @@ use crate::simd::{BLOCK, Lanes, Work, dispatch};
 /// The number of characters that are read or written together where all are ASCII.
 const CHARACTERS: usize = 16;
 
-/// Whether a byte goes on with a character.
+/// Return whether a byte goes on with a character.
 pub(crate) fn is_continuation(byte: u8) -> bool {
     byte & 0xC0 == 0x80
 }
@@ -29,7 +29,7 @@ pub(crate) fn ceil(bytes: &[u8], mut at: usize) -> usize {
     at
 }
 
-/// How many code points.
+/// The number of code points.
 pub(crate) fn count(bytes: &[u8]) -> usize {
     // The numbers of a stretch fit into a byte each, which lets many be counted at once.
     let begun = |stretch: &[u8]| stretch.iter().fold(0_u8, |count, byte| count + u8::from(!is_continuation(*byte)));
@@ -145,12 +145,12 @@ pub(crate) fn character_at(bytes: &[u8], at: usize) -> (u32, usize) {
     }
 }
 
-/// How many bytes a code point takes; a lone surrogate takes three.
+/// The number of bytes a code point takes; a lone surrogate takes three.
 pub(crate) fn size(code_point: u32) -> usize {
     1 + usize::from(code_point >= 0x80) + usize::from(code_point >= 0x800) + usize::from(code_point >= 0x1_0000)
 }
 
-/// How many bytes code points take; a lone surrogate takes three.
+/// The number of bytes code points take; a lone surrogate takes three.
 pub(crate) fn len<C: Unit>(units: &[C]) -> usize {
     // The numbers of a stretch fit into 16 bits each, which lets many be added at once.
     let more = |unit: &C, least: u32| u16::from(unit.code_point() >= least);

@@ -10,7 +10,7 @@ use crate::context::limits::{Measure, signed};
 use crate::text::Text;
 use crate::text::piece::Piece;
 use crate::text::sanitize::cut_text;
-use crate::text::segment::Part;
+use crate::text::segment::Segment;
 use crate::text::truncate::Keep;
 
 /// Characters of a result that stay as long as lines need not be shortened to their calls.
@@ -86,7 +86,7 @@ impl<'t, 'a> Sized<'t, 'a> {
         self.size_of(self.line.with_result(result, true))
     }
 
-    fn size_of(&self, mut parts: Vec<Part<'a>>) -> usize {
+    fn size_of(&self, mut parts: Vec<Segment<'a>>) -> usize {
         parts.push(Piece::ascii(self.end).into());
         self.measure.size_of(&parts)
     }

@@ -7,7 +7,7 @@ use crate::pairing::block::Entry;
 use crate::text::constants::{NO_OUTPUT, TOOL_LINE, TRUNCATED};
 use crate::text::piece::Piece;
 use crate::text::sanitize::{cut_text, escape_marks, has_controls, without_controls};
-use crate::text::segment::Part;
+use crate::text::segment::Segment;
 use crate::text::truncate::Keep;
 use crate::text::{OwnedText, Text};
 
@@ -78,7 +78,7 @@ impl<'a> ToolLine<'a> {
     }
 
     /// The line, in parts.
-    pub(super) fn parts(&self) -> Vec<Part<'a>> {
+    pub(super) fn parts(&self) -> Vec<Segment<'a>> {
         match self.fate {
             Fate::Shortened => vec![self.call.clone().into()],
             fate => self.with_result(&self.result, fate != Fate::Whole),
@@ -86,7 +86,7 @@ impl<'a> ToolLine<'a> {
     }
 
     /// The line with another result.
-    pub(super) fn with_result(&self, result: &Piece<'a>, is_cut: bool) -> Vec<Part<'a>> {
+    pub(super) fn with_result(&self, result: &Piece<'a>, is_cut: bool) -> Vec<Segment<'a>> {
         let has_both = !self.status.is_empty() && (is_cut || !result.is_empty());
         let pieces = [
             self.call.clone(),
@@ -96,7 +96,7 @@ impl<'a> ToolLine<'a> {
             result.clone(),
             Piece::ascii(if is_cut { TRUNCATED } else { "" }),
         ];
-        pieces.map(Part::from).into()
+        pieces.map(Segment::from).into()
     }
 }
 
@@ -135,7 +135,7 @@ fn clean_start<'a, V: Value<'a>>(content: &Content<'a, V>, limit: usize) -> Opti
     (!has_controls(start.text())).then_some(start)
 }
 
-/// How many line feeds stand at an end of a text; nothing where there is nothing else.
+/// The number of line feeds that stand at an end of a text; nothing where there is nothing else.
 fn newlines(text: &Piece<'_>, is_end: bool) -> Option<usize> {
     let text = text.text();
     let size = text.len();

@@ -28,7 +28,7 @@ pub(super) fn record_entry<'a, V: Value<'a>>(record: V) -> Entry<'a, V> {
     entry
 }
 
-/// Whether a value is `false`. What is long is not written to see that.
+/// Return whether a value is `false`. What is long is not written to see that.
 fn is_false<'a, V: Value<'a>>(value: V) -> bool {
     let is_scalar = value.text_len().is_none() && value.list().is_none() && value.object().is_none();
     is_scalar && value.json().as_text().is("false")

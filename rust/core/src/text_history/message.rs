@@ -10,7 +10,7 @@ use crate::formats::{USER, speaker_of};
 use crate::json::value::{Key, Value, items, names, text_or_empty};
 use crate::text::piece::Piece;
 use crate::text::sanitize::without_controls;
-use crate::text::segment::Part;
+use crate::text::segment::Segment;
 use crate::text::{OwnedText, Text};
 
 pub(super) const ASSISTANT: &str = "assistant";
@@ -65,9 +65,9 @@ impl<'a> Told<'a> {
     }
 
     /// The text, as it stands before the lines.
-    pub(super) fn said(&self) -> [Part<'a>; 2] {
+    pub(super) fn said(&self) -> [Segment<'a>; 2] {
         if self.lines.is_empty() || self.text.is_empty() {
-            return [self.text.clone().into(), Part::default()];
+            return [self.text.clone().into(), Segment::default()];
         }
         let mut end = self.text.len();
         while end > 0 && self.text.text().get(end - 1) == Some(0x0A) {
@@ -151,14 +151,14 @@ fn read_parts<'a, V: Value<'a>>(content: V) -> (Piece<'a>, bool) {
     (Piece::own(all), is_thinking)
 }
 
-/// Whether a part is what a model thought.
+/// Return whether a part is what a model thought.
 fn is_thought<'a, V: Value<'a>>(part: V) -> bool {
     is_named_thought(part)
         || part.get(names::THOUGHT).is_some_and(Value::is_true)
         || part.has(names::REASONING_CONTENT_CAMEL)
 }
 
-/// Whether a part, or an item, is a thought by its type.
+/// Return whether a part, or an item, is a thought by its type.
 pub(super) fn is_named_thought<'a, V: Value<'a>>(part: V) -> bool {
     let kind = text_or_empty(part.get(names::TYPE));
     THOUGHTS.iter().any(|name| kind.is(name))

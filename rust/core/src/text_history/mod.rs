@@ -31,7 +31,7 @@ use crate::text::Text;
 pub struct Asked<'s> {
     /// The member by which messages and calls know their turn.
     pub turn_id: Text<'s>,
-    /// How many characters of each result are told.
+    /// The number of characters of each result that are shown.
     pub max_result_length: usize,
     /// How much all contents together may take, by a measure.
     pub total: Option<(usize, Measure)>,
@@ -84,7 +84,7 @@ pub struct Counts {
     pub chars_after: usize,
     /// The tokens of the history, where the total counts them.
     pub tokens_after: Option<usize>,
-    /// Whether the total was too small for anything.
+    /// True if the total was too small for anything.
     pub budget_too_small: bool,
 }
 

@@ -24,7 +24,7 @@ pub(super) struct Spoken<'a> {
     pub(super) without_role: Vec<usize>,
     /// The turns of all that name one, by their position, in order.
     pub(super) turns: Vec<(usize, Turn<'a>)>,
-    /// How many messages there are from which thoughts were left out.
+    /// The number of messages from which thoughts were left out.
     pub(super) thinking: usize,
     /// How many of other branches and of side chains.
     pub(super) inactive: usize,
@@ -92,7 +92,7 @@ impl<'a> Spoken<'a> {
     }
 }
 
-/// Whether a message is an item that holds nothing but what a model thought, in a record of Codex's, too.
+/// Return whether a message is an item that holds nothing but what a model thought, in a record of Codex's, too.
 fn is_thought_alone<'a, V: Value<'a>>(message: V, role: Text<'_>) -> bool {
     let record = || message.get(names::PAYLOAD).filter(|_| role.is_empty()).and_then(Value::object);
     is_named_thought(message) || record().is_some_and(is_named_thought)

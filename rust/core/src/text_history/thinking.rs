@@ -36,11 +36,11 @@ struct Thoughts<'t, C> {
     kept: Vec<Range<usize>>,
     /// Up to where it is decided what is kept.
     done: usize,
-    /// Whether no tag was met yet.
+    /// True if no tag was met yet.
     is_first: bool,
-    /// Whether anything is kept yet.
+    /// True if anything is kept yet.
     is_kept: bool,
-    /// Whether what comes next begins a line of what is kept.
+    /// True if what comes next begins a line of what is kept.
     is_line: bool,
 }
 
@@ -141,7 +141,8 @@ fn fence_mark<C: Unit>(line: &[C]) -> Option<(u32, usize, &[C])> {
     (run >= 3 && is_fence()).then_some((character, run, rest))
 }
 
-/// How many characters the mark of a quotation or of a list's item takes that a line begins with, or white space does.
+/// The number of characters the mark of a quotation or of a list's item takes that a line begins with, or white space
+/// does.
 fn container_mark<C: Unit>(line: &[C]) -> Option<usize> {
     let is_space = |index: usize| line.get(index).is_some_and(|unit| matches!(unit.code_point(), 0x20 | 0x09));
     let is_at =
@@ -161,7 +162,7 @@ fn is_blank<C: Unit>(units: &[C]) -> bool {
     units.iter().all(|unit| matches!(unit.code_point(), 0x20 | 0x09 | 0x0A))
 }
 
-/// Whether a line is a closing tag and nothing else.
+/// Return whether a line is a closing tag and nothing else.
 fn is_close<C: Unit>(line: &[C]) -> bool {
     let start = line.iter().take_while(|unit| is_blank(&[**unit])).count();
     let rest = line.get(start..).unwrap_or_default();

@@ -86,7 +86,7 @@ impl Remembered {
         prefetch(&self.keys, place_of(key));
     }
 
-    /// How many tokens the word of a key has; 0 if it is not remembered.
+    /// The number of tokens the word of a key has; 0 if it is not remembered.
     #[inline(always)]
     #[allow(clippy::cast_possible_truncation)] // four bits
     pub(crate) fn count(&self, key: u128) -> u8 {
@@ -111,7 +111,7 @@ impl Remembered {
         }
     }
 
-    /// How many tokens a longer piece has: what is remembered, or else what is found out and remembered from now on.
+    /// The number of tokens a longer piece has: what is remembered, or else what is found out and remembered from now on.
     #[inline(always)]
     pub(crate) fn count_longer(&mut self, piece: &[u8], find: impl FnOnce() -> usize) -> usize {
         let place = usize::try_from(hash_bytes(piece) >> (64 - LONGER_BITS)).unwrap_or(0);

@@ -20,7 +20,7 @@ use crate::text::{Text, Unit, on_units, utf8};
 const PART: usize = 1 << 14;
 
 impl Encoding {
-    /// How many tokens a text in UTF-8 has. What looks like a special token is text.
+    /// The number of tokens a text in UTF-8 has. What looks like a special token is text.
     #[must_use]
     pub fn count(&self, text: &[u8]) -> usize {
         let mut count = 0;
@@ -45,7 +45,7 @@ impl Encoding {
         ranks.collect()
     }
 
-    /// How many tokens a text has; a lone surrogate counts as U+FFFD.
+    /// The number of tokens a text has; a lone surrogate counts as U+FFFD.
     #[must_use]
     pub fn count_text(&self, text: Text<'_>) -> usize {
         match text {
@@ -54,7 +54,7 @@ impl Encoding {
         }
     }
 
-    /// How many tokens the units have, which are encoded in parts.
+    /// The number of tokens the units have, which are encoded in parts.
     fn count_units<C: Unit>(&self, units: &[C]) -> usize {
         let (mut count, mut start) = (0, 0);
         let mut bytes = Vec::new();
@@ -94,7 +94,7 @@ struct Piece {
     /// 0 if it is longer than a word.
     key: u128,
     end: usize,
-    /// How many tokens it has; 0 if that is not known.
+    /// The number of tokens it has; 0 if that is not known.
     count: u8,
 }
 
@@ -255,7 +255,7 @@ impl<'e> Tally<'e> {
         self.rest.extend_from_slice(end);
     }
 
-    /// How many tokens all of it has.
+    /// The number of tokens all of it has.
     #[must_use]
     pub fn finish(self) -> usize {
         self.count + self.encoding.count(&self.rest)

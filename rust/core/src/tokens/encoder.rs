@@ -71,7 +71,8 @@ impl<'a> Encoder<'a> {
         starts
     }
 
-    /// How many tokens a longer piece has, from `start` to before `end`; or any number above `limit` where there are more.
+    /// The number of tokens a longer piece has, from `start` to before `end`; or any number above `limit` where there
+    /// are more.
     #[inline(never)]
     pub(crate) fn count_longer(&mut self, text: &[u8], start: usize, end: usize, limit: usize) -> usize {
         let Self { vocabulary, remembered, joins, .. } = self;

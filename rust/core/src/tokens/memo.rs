@@ -69,7 +69,7 @@ impl Memo {
         }
     }
 
-    /// How many tokens a text has.
+    /// The number of tokens a text has.
     pub fn count<'a, V: Value<'a>>(&self, text: &Content<'a, V>, encoding: &Encoding) -> usize {
         let count = || encoding.count_text(text.whole().text());
         if text.len() < SHORTEST || self.lock().most == 0 {

@@ -303,7 +303,7 @@ impl Row {
         copies * self.block
     }
 
-    /// How many tokens a block has, if the last ones are those of two blocks of the row.
+    /// The number of tokens a block has, if the last ones are those of two blocks of the row.
     fn tokens_of_block(&self, ends: &[usize]) -> Option<usize> {
         let end = *ends.last()?;
         let before = end.checked_sub(2 * self.block).filter(|before| *before > self.start)?;
@@ -323,7 +323,7 @@ struct Tokens {
     ends: Vec<usize>,
     /// So many stand before them.
     counted: usize,
-    /// Whether tokens may be only counted.
+    /// True if tokens may be only counted.
     is_count: bool,
 }
 
@@ -399,7 +399,7 @@ pub(crate) fn merge_long(vocabulary: &Vocabulary, piece: &[u8], joins: &mut Join
     merger.merge(Tokens::default(), enough.saturating_add(SETTLED)).unwrap_or_default().ends
 }
 
-/// How many tokens a piece has, or any number above `limit` where there are more.
+/// The number of tokens a piece has, or any number above `limit` where there are more.
 pub(crate) fn count_long(vocabulary: &Vocabulary, piece: &[u8], joins: &mut Joins, limit: usize) -> usize {
     let mut merger = Merger { vocabulary, piece, joins };
     let counted = merger.merge(Tokens { is_count: true, ..Tokens::default() }, limit.saturating_add(SETTLED));

@@ -78,7 +78,7 @@ fn arguments_content<'a, V: Value<'a>>(arguments: V) -> Content<'a, V> {
     }
 }
 
-/// How many parts are no text, wherever in a result parts may stand.
+/// The number of parts that are not text, wherever in a result parts may stand.
 pub(crate) fn count_media<'a, V: Value<'a>>(content: V, depth: usize) -> usize {
     if depth > MAX_PARTS || content.text_len().is_some() {
         return 0;

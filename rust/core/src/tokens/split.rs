@@ -348,7 +348,8 @@ fn before_first(mask: u64) -> u64 {
     (mask & mask.wrapping_neg()).wrapping_sub(1)
 }
 
-/// Whether a text can be taken apart between two characters of these classes, the second of which begins with `byte`.
+/// Return whether a text can be taken apart between two characters of these classes, the second of which begins with
+/// `byte`.
 pub(crate) fn is_safe(before: u8, after: u8, byte: u8) -> bool {
     let is_alphanumeric = |class: u8| class & (LETTER | NUMBER) != 0;
     if is_alphanumeric(before) {

@@ -24,9 +24,9 @@ pub struct Kept {
     pub head: usize,
     /// Where the tail begins that stays.
     pub tail: usize,
-    /// How many tokens the head counts by itself.
+    /// The number of tokens the head counts by itself.
     pub head_tokens: usize,
-    /// How many the tail does.
+    /// The number of tokens the tail counts by itself.
     pub tail_tokens: usize,
 }
 
@@ -115,7 +115,7 @@ impl Encoding {
         Ok(nothing)
     }
 
-    /// Whether there is certainly something between so many first and so many last tokens of a text.
+    /// Return whether there is certainly something between so many first and so many last tokens of a text.
     fn is_apart(&self, text: Text<'_>, (head, first): (&Part<'_>, usize), (tail, last): (&Part<'_>, usize)) -> bool {
         let has_both = head.total() >= first && tail.total() >= last;
         // Of a long text not even what was read of both ends meets: each character has a byte at least.
@@ -123,7 +123,7 @@ impl Encoding {
         has_both && (is_long() || head.head_end(self, first) + 1 < tail.tail_start(self, text, last))
     }
 
-    /// How many tokens a head, a marker and a tail have together. Anew is counted only what stands between places
+    /// The number of tokens a head, a marker and a tail have together. Anew is counted only what stands between places
     /// where the text can be taken apart; beyond them, the tokens are those of the text.
     fn count_joined(&self, head: (&Part<'_>, usize), marker: &[u8], tail: (&Part<'_>, usize)) -> usize {
         let ((head, head_end), (tail, tail_start)) = (head, tail);
@@ -233,12 +233,12 @@ impl<'a> Part<'a> {
         self.bytes.get(from..to).unwrap_or_default()
     }
 
-    /// How many tokens there are.
+    /// The number of tokens.
     pub(super) fn total(&self) -> usize {
         self.pieces.last().map_or(0, |last| last.total)
     }
 
-    /// How many there are up to a place where the text can be taken apart.
+    /// The number of tokens up to a place where the text can be taken apart.
     pub(super) fn count_to(&self, at: usize) -> usize {
         let behind = self.pieces.partition_point(|piece| piece.end <= at);
         behind.checked_sub(1).and_then(|last| self.pieces.get(last)).map_or(0, |last| last.total)

@@ -238,7 +238,7 @@ impl Vocabulary {
         }
     }
 
-    /// Whether the bytes from `start` to before `end` are a token, as most pieces are.
+    /// Return whether the bytes from `start` to before `end` are a token, as most pieces are.
     #[inline(always)]
     pub(crate) fn is_token(&self, text: &[u8], start: usize, end: usize) -> bool {
         match end - start {
@@ -249,7 +249,7 @@ impl Vocabulary {
     }
 }
 
-/// Whether the bytes of a short key are ASCII.
+/// Return whether the bytes of a short key are ASCII.
 #[inline(always)]
 fn is_ascii(key: u64) -> bool {
     key & 0x8080_8080_8080_8080 == 0
@@ -309,7 +309,7 @@ impl Short {
         (usize::try_from(mixed >> self.kept_bits).unwrap_or(0), mixed & ((1 << self.kept_bits) - 1))
     }
 
-    /// Whether there was a place.
+    /// Return whether there was a place.
     fn insert(&mut self, key: u64, rank: i32) -> bool {
         let (line, kept) = self.place(key);
         let Some(rank) = u64::try_from(rank).ok().filter(|rank| *rank < RANKS) else { return false };
@@ -427,7 +427,7 @@ pub(crate) fn medium_key(text: &[u8], start: usize, size: usize) -> u128 {
     sixteen(text, start) & MASKS.get(size & 15).copied().unwrap_or(0) | (size as u128) << 120
 }
 
-/// How many bytes a medium key is of.
+/// The number of bytes a medium key is of.
 #[inline(always)]
 pub(crate) fn size_of_key(key: u128) -> usize {
     usize::try_from(key >> 120 & 15).unwrap_or(0)
@@ -535,7 +535,7 @@ impl Characters {
         }
     }
 
-    /// Whether some token may have a part of the character on either side of this place in a text.
+    /// Return whether some token may have a part of the character on either side of this place in a text.
     #[inline(always)]
     pub(crate) fn is_seam(&self, bytes: &[u8], at: usize) -> bool {
         let Some([before, after]) =

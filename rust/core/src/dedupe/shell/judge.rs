@@ -67,7 +67,7 @@ fn skip_assignments<'b, 'a>(words: &'b [&'a str]) -> &'b [&'a str] {
     words.get(count..).unwrap_or_default()
 }
 
-/// Whether a word sets a variable: `X=1`, `X+=1`, `X[0]=1`.
+/// Return whether a word sets a variable: `X=1`, `X+=1`, `X[0]=1`.
 fn is_assignment(word: &str) -> bool {
     let Some((name, _)) = word.split_once('=') else {
         return false;
@@ -78,7 +78,7 @@ fn is_assignment(word: &str) -> bool {
     is_name && name.bytes().all(|byte| byte == b'_' || byte.is_ascii_alphanumeric())
 }
 
-/// Whether a command only tells about itself: `x --version`, `x --help`, `x verb --help`.
+/// Return whether a command only tells about itself: `x --version`, `x --help`, `x verb --help`.
 fn is_help(words: &[&str]) -> bool {
     matches!(words, [_, "--version" | "--help"] | [_, _, "--help"])
 }
@@ -121,7 +121,7 @@ fn judge_remote<'a>(arguments: &[&'a str], judgement: &mut Judgement) -> Vec<Vec
     vec![command.into_iter().flat_map(str::split_ascii_whitespace).collect()]
 }
 
-/// Whether a word would be the same word, or the same words, in any script.
+/// Return whether a word would be the same word, or the same words, in any script.
 fn is_plain(word: &str) -> bool {
     word.bytes().all(|byte| byte.is_ascii_alphanumeric() || b" _./=:@%+,-".contains(&byte))
 }

@@ -77,12 +77,12 @@ pub(super) struct Code {
 }
 
 impl Code {
-    /// Whether an open `[[` makes operators plain text.
+    /// Return whether an open `[[` makes operators plain text.
     pub(super) fn is_test(&self) -> bool {
         self.words.first().is_some_and(|word| word == "[[")
     }
 
-    /// Whether the word before a redirection is its number (`2>`) or its variable (`{fd}>`).
+    /// Return whether the word before a redirection is its number (`2>`) or its variable (`{fd}>`).
     pub(super) fn has_descriptor(&self) -> bool {
         let word = self.word.as_deref().unwrap_or_default();
         if self.is_quoted || word.is_empty() {

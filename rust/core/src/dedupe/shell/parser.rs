@@ -37,7 +37,7 @@ impl Scan<'_> {
     }
 }
 
-/// Whether any simple command in a shell command line writes.
+/// Return whether any simple command in a shell command line writes.
 #[must_use]
 pub fn has_side_effects(command: &str) -> bool {
     let mut waiting = vec![(command.to_owned(), true, 0_usize)];

@@ -10,7 +10,7 @@ pub(super) fn program_name(word: &str) -> &str {
     if VERSIONED.contains(&base) { base } else { name }
 }
 
-/// Whether a program that runs no other writes with these arguments.
+/// Return whether a program that runs no other writes with these arguments.
 pub(super) fn writes(name: &str, arguments: &[&str]) -> bool {
     if WRITERS.contains(&name) {
         return true;
@@ -42,7 +42,7 @@ fn package_writes(name: &str, arguments: &[&str], spec: &Spec) -> bool {
     PACKAGE_WRITING.contains(&verb) || (PACKAGE_SHORTENING.contains(&name) && PACKAGE_SHORT.contains(&verb))
 }
 
-/// Whether a verb of docker and its like reads; `list-units` counts as `list`.
+/// Return whether a verb of docker and its like reads; `list-units` counts as `list`.
 fn is_reading(verb: &str) -> bool {
     let stem = verb.split_once('-').map_or(verb, |(stem, _)| stem);
     READING.contains(&verb) || READING_STEMS.contains(&stem)
@@ -66,7 +66,7 @@ fn git_tag_writes(arguments: &[&str]) -> bool {
     has_any(&options, GIT_TAG_DELETING) || (!names.is_empty() && !has_any(&options, GIT_TAG_LISTING))
 }
 
-/// Whether curl sends something or saves to a file.
+/// Return whether curl sends something or saves to a file.
 fn curl_writes(arguments: &[&str]) -> bool {
     let (options, _) = parse(arguments, &CURL_OPTIONS, false);
     let (mut has_data, mut is_get) = (false, false);
@@ -82,7 +82,7 @@ fn curl_writes(arguments: &[&str]) -> bool {
     has_data && !is_get
 }
 
-/// Whether wget sends something or saves to a file, which it does unless told otherwise.
+/// Return whether wget sends something or saves to a file, which it does unless told otherwise.
 fn wget_writes(arguments: &[&str]) -> bool {
     let (options, _) = parse(arguments, &WGET_OPTIONS, false);
     let mut saves = true;
@@ -98,7 +98,7 @@ fn wget_writes(arguments: &[&str]) -> bool {
     saves
 }
 
-/// Whether writing to a target changes a file; a process substitution reads as `>()`.
+/// Return whether writing to a target changes a file; a process substitution reads as `>()`.
 pub(super) fn writes_file(target: &str) -> bool {
     !DEVICES.contains(&target) && target != ">()" && !target.starts_with("/dev/fd/")
 }
@@ -139,7 +139,7 @@ pub(super) fn parse<'a>(arguments: &[&'a str], spec: &Spec, stops: bool) -> (Opt
     (options, others)
 }
 
-/// Whether a word is an option: `-x`, `--long`, `+x`.
+/// Return whether a word is an option: `-x`, `--long`, `+x`.
 fn is_option(word: &str) -> bool {
     word.len() > 1 && word.starts_with(['-', '+'])
 }
@@ -172,12 +172,12 @@ pub(super) fn verb_of<'a>(arguments: &[&'a str], spec: &Spec) -> (&'a str, Vec<&
     }
 }
 
-/// Whether one of the named options is among those given.
+/// Return whether one of the named options is among those given.
 pub(super) fn has_any(options: &Options<'_>, names: Words) -> bool {
     options.iter().any(|(option, _)| names.contains(option))
 }
 
-/// Whether one of the options is among the arguments, wherever it stands.
+/// Return whether one of the options is among the arguments, wherever it stands.
 pub(super) fn has_option(arguments: &[&str], spec: &Spec, names: Words) -> bool {
     has_any(&parse(arguments, spec, false).0, names)
 }

@@ -84,7 +84,7 @@ fn renew<'a, V: Value<'a>>(repair: &mut Repair<'_, 'a, '_, V>, path: Path, name:
     repair.mends.add("renamed_role", position, call_id);
 }
 
-/// Whether a message of the old role names a call of `tool_calls`: that is refused, however often.
+/// Return whether a message of the old role names a call of `tool_calls`: that is refused, however often.
 fn names_call<'a, V: Value<'a>>(message: V, call_ids: &AHashSet<Text<'a>>) -> bool {
     let call_id = text_or_empty(message.get(names::TOOL_CALL_ID));
     text_or_empty(message.get(names::ROLE)) == Text::ascii("function")

@@ -109,7 +109,7 @@ fn fit_result<'a, V: Value<'a>>(
     }
 }
 
-/// Whether a result says the name of its call. Where results are messages of their own, it need say none.
+/// Return whether a result says the name of its call. Where results are messages of their own, it need say none.
 fn is_named(dialect: &Dialect, name: Text<'_>, tool_name: Text<'_>) -> bool {
     name == tool_name || (name.is_empty() && dialect.form == Form::Chat)
 }

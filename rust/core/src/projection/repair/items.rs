@@ -47,7 +47,7 @@ fn id_of_call<'a, V: Value<'a>>(item: V) -> Text<'a> {
     text_or_empty(item.get(names::CALL_ID))
 }
 
-/// Whether an item names a call that it does not answer, since the client does.
+/// Return whether an item names a call that it does not answer, since the client does.
 fn answers_other<'a, V: Value<'a>>(item: V, pairs: &Pairs<'a>) -> bool {
     let call_id = id_of_call(item);
     !call_id.is_empty() && pairs.ids.contains(&call_id)
@@ -57,7 +57,7 @@ fn is_reasoning<'a, V: Value<'a>>(item: V) -> bool {
     text_or_empty(item.get(names::TYPE)).is("reasoning")
 }
 
-/// Whether something of the model's follows on what it thought, for each item.
+/// Return whether something of the model's follows on what it thought, for each item.
 fn leading_on<'a, V: Value<'a>>(items: &[V]) -> Vec<bool> {
     let mut leads = vec![false; items.len()];
     let mut follows = false;

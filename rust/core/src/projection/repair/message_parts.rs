@@ -21,7 +21,7 @@ pub(crate) enum Side {
     Other,
 }
 
-/// Whether a message says that it is the model's.
+/// Return whether a message says that it is the model's.
 pub(crate) fn is_models<'a, V: Value<'a>>(message: V) -> bool {
     let role = text_or_empty(message.get(names::ROLE));
     role.is("assistant") || role.is("model")
@@ -67,7 +67,7 @@ impl<'a, V: Value<'a>> Sheet<'a, V> {
     }
 }
 
-/// Whether items are the parts of a message, as they stand.
+/// Return whether items are the parts of a message, as they stand.
 fn is_as_it_stands<'a, V: Value<'a>>(items: &[Draft<'a, V>], position: usize, key: PartsKey, list: Option<V>) -> bool {
     let mut numbered = items.iter().enumerate();
     items.len() == list.map_or(0, Value::count)
@@ -162,7 +162,7 @@ fn is_thought<'a, V: Value<'a>>(material: &Material<'a, '_, V>, path: Path) -> b
     is_thinking(kind) || part.get(names::THOUGHT).is_some_and(Value::is_true) || part.has(REASONING)
 }
 
-/// Whether a block of this type is what the model thought.
+/// Return whether a block of this type is what the model thought.
 pub(crate) fn is_thinking(kind: Text<'_>) -> bool {
     kind.is("thinking") || kind.is("redacted_thinking")
 }
@@ -175,12 +175,12 @@ pub(crate) fn part_at<'a, V: Value<'a>>(material: &Material<'a, '_, V>, path: Pa
     }
 }
 
-/// Whether a part is a text without a word that the provider refuses.
+/// Return whether a part is a text without a word that the provider refuses.
 pub(crate) fn is_blank<'a, V: Value<'a>>(dialect: &Dialect, part: V) -> bool {
     dialect.refuses_blank && is_text(part) && part.get(names::TEXT).is_some_and(has_no_word)
 }
 
-/// Whether the content of a message is a text, and not an empty one.
+/// Return whether the content of a message is a text, and not an empty one.
 pub(crate) fn says_something<'a, V: Value<'a>>(message: V, key: PartsKey) -> bool {
     message.get(key.key()).and_then(Value::text_len).is_some_and(|size| size > 0)
 }

@@ -112,7 +112,7 @@ pub(crate) fn shapes_of<'a, V: Value<'a>>(messages: impl Iterator<Item = V>, is_
     found
 }
 
-/// Whether a part is of a kind that only Anthropic has: a thought, or what is shown with its source.
+/// Return whether a part is of a kind that only Anthropic has: a thought, or what is shown with its source.
 fn is_anthropics<'a, V: Value<'a>>(part: V) -> bool {
     let kind = text_or_empty(part.get(names::TYPE));
     let is_shown = kind.is("image") || kind.is("document");

@@ -36,7 +36,7 @@ pub(crate) struct Pairs<'a> {
     strays: AHashSet<Path>,
     /// The ids of the calls that the client does not answer.
     pub(crate) foreign_ids: AHashSet<Text<'a>>,
-    /// Whether a search that the client was to make has found nothing yet.
+    /// True if a search that the client was to make has found nothing yet.
     pub(crate) is_searching: bool,
     /// The positions of messages of Chat's in whose content a call stands that is none of their calls.
     pub(crate) lone: AHashSet<usize>,
@@ -48,14 +48,14 @@ pub(crate) struct Pairs<'a> {
     pub(crate) ids: AHashSet<Text<'a>>,
 }
 
-/// Whether the result of a call that the client does not answer is no stray one. It is one where it is of the client's
-/// kind, but for an item that has an id: there, the client answers other calls, too.
+/// Return whether the result of a call that the client does not answer is no stray one. It is one where it is of the
+/// client's kind, but for an item that has an id: there, the client answers other calls, too.
 fn may_answer<'a, V: Value<'a>>(result: Option<V>, dialect: &Dialect) -> bool {
     let Some(result) = result.filter(|result| dialect.is_result(*result)) else { return true };
     dialect.form == Form::Items && !read_result(result).call_id.is_empty()
 }
 
-/// Whether a call is a search for tools that the client makes, and that it did not answer.
+/// Return whether a call is a search for tools that the client makes, and that it did not answer.
 fn is_open_search<'a, V: Value<'a>>(block: &Block<'a, V>) -> bool {
     let says = |wire: Option<V>, key, text| text_or_empty(wire.and_then(|wire| wire.get(key))).is(text);
     let (call, result) = (block.entry.call, block.entry.result);
@@ -210,27 +210,27 @@ impl<'a> Pairs<'a> {
         self.owners.get(&path).copied()
     }
 
-    /// Whether the result at a path belongs to a call.
+    /// Return whether the result at a path belongs to a call.
     pub(crate) fn has_result(&self, path: Path) -> bool {
         self.owners.contains_key(&path) || self.is_other(path)
     }
 
-    /// Whether the result at a path is one of a call that the client does not answer.
+    /// Return whether the result at a path is one of a call that the client does not answer.
     pub(crate) fn is_other(&self, path: Path) -> bool {
         self.others.contains(&path)
     }
 
-    /// Whether the result at a path is of a kind that answers no call of the client's, and yet names one.
+    /// Return whether the result at a path is of a kind that answers no call of the client's, and yet names one.
     pub(crate) fn is_stray(&self, path: Path) -> bool {
         self.strays.contains(&path)
     }
 
-    /// Whether there is one of those.
+    /// Return whether there is one of those.
     pub(crate) fn has_strays(&self) -> bool {
         !self.strays.is_empty()
     }
 
-    /// Whether a part of the model's message names a call of the client's, or none, as if it answered that.
+    /// Return whether a part of the model's message names a call of the client's, or none, as if it answered that.
     pub(crate) fn is_misplaced<V: Value<'a>>(&self, path: Path, part: V) -> bool {
         if !text_or_empty(part.get(names::TYPE)).ends_with("tool_result") || self.is_other(path) {
             return false;
@@ -250,13 +250,13 @@ impl<'a> Pairs<'a> {
     }
 }
 
-/// Whether a result of Chat's is a message as those were answered by that came before `tool_calls`.
+/// Return whether a result of Chat's is a message as those were answered by that came before `tool_calls`.
 fn is_old_answer<'a, V: Value<'a>>(result: V, path: Path, dialect: &Dialect) -> bool {
     let is_message = dialect.form == Form::Chat && matches!(path, Path::Message(_));
     is_message && text_or_empty(result.get(names::ROLE)).is("function")
 }
 
-/// Whether an item of Responses answers calls of a type.
+/// Return whether an item of Responses answers calls of a type.
 fn is_of_kind(call: Text<'_>, result: Text<'_>) -> bool {
     let is_function = call.is("local_shell_call") && result.is("function_call_output");
     is_function || (result.ends_with(OUTPUT) && result.slice(0, result.len() - OUTPUT.len()) == call)

@@ -65,19 +65,19 @@ pub(crate) struct Dialect {
     /// The types of results that are parts without a holder.
     pub(super) result_types: &'static [&'static str],
     pub(super) id: IdRule,
-    /// Whether an id may stand once only in all of the request; else once in a turn.
+    /// True if an id may stand once only in all of the request; else once in a turn.
     pub(crate) is_unique: bool,
-    /// Whether a text part without a word is refused, and white space in which the model's last words end.
+    /// True if a text part without a word is refused, and white space in which the model's last words end.
     pub(crate) refuses_blank: bool,
     /// One without content is refused.
     pub(super) failure: Option<Failure>,
-    /// Whether a failure may hold nothing but texts.
+    /// True if a failure may hold nothing but texts.
     pub(crate) fails_in_words: bool,
-    /// Whether a text behind the calls of a turn is refused, and an answer of the provider's own behind one of them.
+    /// True if a text behind the calls of a turn is refused, and an answer of the provider's own behind one of them.
     pub(crate) ends_in_calls: bool,
-    /// Whether the results of a turn have to stand in one message.
+    /// True if the results of a turn have to stand in one message.
     pub(crate) answers_at_once: bool,
-    /// Whether messages of one role may not follow one another.
+    /// True if messages of one role may not follow one another.
     pub(crate) merges: bool,
     /// A text part.
     pub(super) text: Template,
@@ -91,7 +91,7 @@ pub(crate) struct IdRule {
     at_least: usize,
     /// None: any number.
     at_most: usize,
-    /// Whether it is made of ASCII letters, digits and `marks`.
+    /// True if it is made of ASCII letters, digits and `marks`.
     is_word: bool,
     marks: &'static str,
 }
@@ -110,7 +110,7 @@ impl Dialect {
         DIALECTS.iter().find(|(own, _)| *own == name).map(|(_, dialect)| dialect)
     }
 
-    /// Whether the provider takes an id.
+    /// Return whether the provider takes an id.
     pub(crate) fn takes_id(&self, call_id: Text<'_>) -> bool {
         let IdRule { at_least, at_most, is_word, marks } = self.id;
         let is_of_word = |unit: &u8| unit.is_ascii_alphanumeric() || marks.as_bytes().contains(unit);
@@ -120,7 +120,7 @@ impl Dialect {
             && (!is_word || matches!(call_id, Text::Latin1(units) if units.iter().all(is_of_word)))
     }
 
-    /// Whether a part, or an item, is a call that the client answers.
+    /// Return whether a part, or an item, is a call that the client answers.
     pub(crate) fn is_call<'a, V: Value<'a>>(&self, part: V) -> bool {
         match self.call_id.holders {
             [] => self.call_types.is_empty() || is_of_type(part, self.call_types),
@@ -128,7 +128,7 @@ impl Dialect {
         }
     }
 
-    /// Whether a part, a message or an item is a result.
+    /// Return whether a part, a message or an item is a result.
     pub(crate) fn is_result<'a, V: Value<'a>>(&self, part: V) -> bool {
         match (self.form, self.result_id.holders) {
             (Form::Turns, []) => is_of_type(part, self.result_types),
@@ -138,12 +138,12 @@ impl Dialect {
         }
     }
 
-    /// Whether one part may hold a call and a result: where a member tells what a part is, and not its type.
+    /// Return whether one part may hold a call and a result: where a member tells what a part is, and not its type.
     pub(crate) fn may_be_both(&self) -> bool {
         self.form == Form::Turns && !self.result_id.holders.is_empty()
     }
 
-    /// Whether what holds a result says that it failed, so that one without content is refused.
+    /// Return whether what holds a result says that it failed, so that one without content is refused.
     pub(crate) fn is_failure<'a, V: Value<'a>>(&self, held: V) -> bool {
         let Some(Failure { key, value }) = &self.failure else { return false };
         match *value {

@@ -21,7 +21,7 @@ pub(crate) struct Mends<'a> {
 }
 
 impl<'a> Mends<'a> {
-    /// Whether the result at a path was left out.
+    /// Return whether the result at a path was left out.
     pub(crate) fn is_left_out(&self, path: Option<Path>) -> bool {
         path.is_some_and(|path| self.left_out.contains(&path))
     }

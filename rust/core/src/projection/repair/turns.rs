@@ -337,7 +337,8 @@ pub(crate) fn paths_of<'a, V: Value<'a>>(
     (0..count).map(move |index| Path::Part(position, key, index))
 }
 
-/// Whether a text stands behind the calls, or an answer of the provider's own behind one: some providers refuse it.
+/// Return whether a text stands behind the calls, or an answer of the provider's own behind one: some providers refuse
+/// it.
 pub(crate) fn speaks_last<'a, V: Value<'a>>(repair: &Repair<'_, 'a, '_, V>, paths: impl Iterator<Item = Path>) -> bool {
     let Repair { material, dialect, pairs, .. } = repair;
     let (mut is_behind, mut has_text) = (false, false);
@@ -433,7 +434,7 @@ fn value_of<'a, V: Value<'a>>(item: &Draft<'a, V>) -> Option<V> {
     }
 }
 
-/// Whether a part is of a kind that is no text.
+/// Return whether a part is of a kind that is no text.
 fn is_shown<'a, V: Value<'a>>(part: V) -> bool {
     let kind = text_or_empty(part.get(names::TYPE));
     !kind.is_empty() && !kind.is("text")
