@@ -1,9 +1,9 @@
 //! Make Rust constants of the tables that both backends need: `python/toolcarry/_data/*.json`, which Python reads, too.
 //!
 //! Each table becomes a file of constants, which the module that uses it includes (`include!(concat!(env!("OUT_DIR"),
-//! "/shell.rs"))`). So a table costs nothing when the program runs, it is in patterns and other constants, and data that
-//! are not of the shape below fail here or in the compiler, never before a user. Parsing the files at first use would
-//! need a lock and an error path in every table, and the readers ask some of them for every part of a message.
+//! "/shell.rs"))`). So a table costs nothing at run time, other constants can be made of it, and data that do not have the
+//! shape below fail here or in the compiler, never before a user. Parsing the files at first use would need a lock and an
+//! error path for every table, and the readers ask some of the tables for every part of a message.
 
 use std::env;
 use std::error::Error;
