@@ -141,3 +141,13 @@ def test_what_a_marker_has_no_place_in_is_not_projected(api: ModuleType, name: s
     assert projected.report.blocks == 2
     body = json.dumps(messages).encode()
     assert api.project_body(body, policy=policy).body == body
+
+
+def test_a_chat_request_whose_call_looks_like_langchain_is_repaired(api: ModuleType) -> None:
+    listed = {"id": "t1", "name": "Bash", "args": {"command": "ls"}, "type": "tool_call"}
+    use = {"type": "tool_use", "id": "t1", "name": "Bash", "input": {"command": "ls"}}
+    asked = {"role": "assistant", "content": [use], "tool_calls": [listed]}
+    messages = [{"role": "user", "content": "Go."}, asked]
+    projected = api.project(messages, policy=Policy(repair=True))
+    assert projected.report.not_repaired == ""
+    assert projected.messages[2]["tool_call_id"] == "t1"

@@ -71,6 +71,14 @@ def read_call(wire: Wire) -> ToolCall:
     return chat.to_call(wire)
 
 
+def read_listed_call(wire: Wire) -> ToolCall:
+    """Read a call in a message's ``tool_calls``: it is Chat's, even if it looks like an importer's."""
+    try:
+        return read_call(wire)
+    except NeedsImport:
+        return chat.to_call(wire)
+
+
 def read_result(wire: Wire) -> ToolResult:
     """What a result says that stands by itself; what is of no other shape is read as Chat's."""
     for shape in SHAPES:

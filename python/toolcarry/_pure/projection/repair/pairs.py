@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from toolcarry._input.objects import Wire, as_list, as_object, text_or_empty
-from toolcarry._pure.formats import read_call, read_result
+from toolcarry._pure.formats import read_listed_call, read_result
 from toolcarry._pure.projection.blocks import Block
 from toolcarry._pure.projection.edits import Path
 from toolcarry._pure.projection.repair.providers import Dialect
@@ -100,7 +100,7 @@ class Pairs:
         if index is None:
             return None
         call = (as_list(messages[position].get("tool_calls")) or ())[index]
-        self._names[block.entry.order] = read_call(as_object(call) or {}).name
+        self._names[block.entry.order] = read_listed_call(as_object(call) or {}).name
         return (position, "tool_calls", index)
 
     def name_of(self, block: Block) -> str:
