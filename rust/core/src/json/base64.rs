@@ -1,4 +1,4 @@
-//! The line that stands for base64: what it is of, its type, and how many bytes; never the data itself.
+//! The line that replaces base64 data: its kind, its media type and its number of bytes.
 
 use super::value::{Key, Value, names, text_or_empty};
 use crate::text::piece::Piece;
@@ -6,20 +6,20 @@ use crate::text::{OwnedText, Text, grouped};
 
 include!(concat!(env!("OUT_DIR"), "/media.rs"));
 
-/// From so many characters on, data in a part of another kind is taken for base64.
+/// Shorter data is not taken for base64 in a part of another kind.
 pub(crate) const SHORTEST_DATA: usize = 64;
-/// Within so many characters, the address of data says that it is base64.
+/// The number of characters at the start of a data URL that must contain `;base64,`.
 const LONGEST_HEADER: usize = 100;
-/// How the address of data begins.
+/// The beginning of a data URL.
 pub(crate) const ADDRESS: &str = "data:";
-/// Return whether a text is long enough to be data, and begins like it: no more than its beginning is looked at.
+/// Return true if a text has at least [`SHORTEST_DATA`] characters and the first of them are base64 digits.
 pub(crate) fn is_base64(text: Text<'_>) -> bool {
     let is_digit =
         |unit: u32| u8::try_from(unit).is_ok_and(|byte| byte.is_ascii_alphanumeric() || b"+/=_-".contains(&byte));
     (0..SHORTEST_DATA).all(|index| text.get(index).is_some_and(is_digit))
 }
 
-/// A text as it is, unless the whole of it is the address of data.
+/// Return the line of a base64 data URL, and any other text unchanged.
 pub(crate) fn address_line(text: Text<'_>) -> Piece<'_> {
     let is_data = || text.slice(0, LONGEST_HEADER).to_utf8().contains(";base64,");
     if !text.starts_with(ADDRESS) || !is_data() {
@@ -29,9 +29,9 @@ pub(crate) fn address_line(text: Text<'_>) -> Piece<'_> {
     url_line(type_label(rest.slice(0, rest.find(b';').unwrap_or(rest.len()))), text)
 }
 
-/// The line of a member that is base64; nothing where it is none. The holder stands under a name.
+/// Return the line of a member that is base64; `None` if it is not. `name` is the key that holds the holder.
 ///
-/// What is called `data` may be anything, unless its holder says that it is media.
+/// A member called `data` may hold anything, unless its holder says that it is media.
 pub(crate) fn base64_line<'a, V: Value<'a>>(
     holder: V,
     key: Text<'_>,
@@ -57,12 +57,12 @@ pub(crate) fn base64_line<'a, V: Value<'a>>(
     (is_opaque || is_data).then(|| sized_line(label, named, data))
 }
 
-/// What an object says of the type of its media, where it is not empty.
+/// Return the media type that an object names, unless it is empty.
 pub(crate) fn named_type<'a, V: Value<'a>>(holder: V) -> Option<Text<'a>> {
     first_text_of(holder, MEDIA_TYPE_KEYS).filter(|name| !name.is_empty())
 }
 
-/// The line of what `OpenTelemetry` calls a blob.
+/// Return the line of a blob, as `OpenTelemetry` calls it.
 pub(crate) fn blob_line<'a, V: Value<'a>>(part: V, data: Text<'a>) -> Piece<'a> {
     let modality = text_or_empty(part.get(names::MODALITY));
     let label = if modality.is_empty() { Text::ascii("blob") } else { modality };
@@ -77,7 +77,7 @@ pub(crate) fn sized_line<'a>(label: Text<'a>, named: Option<Text<'a>>, data: Tex
     }
 }
 
-/// What a line about media calls them.
+/// Return the label of media in a line.
 pub(crate) fn label_of<'a>(kind: Key<'a>, media_type: Option<Text<'a>>) -> Text<'a> {
     if FILES.contains(&kind) {
         return type_label(media_type.unwrap_or(Text::ascii("document")));
@@ -88,7 +88,8 @@ pub(crate) fn label_of<'a>(kind: Key<'a>, media_type: Option<Text<'a>>) -> Text<
     kind.name.without_suffix("_url").without_prefix("input_")
 }
 
-/// `image` for `image/png`; what is no picture, sound or film is a document, without a type data.
+/// Return the label of a media type: `image` for `image/png`, `document` for anything but images, audio and video, and
+/// `data` for an empty type.
 pub(crate) fn type_label(media_type: Text<'_>) -> Text<'_> {
     let family = media_type.slice(0, media_type.find(b'/').unwrap_or(media_type.len()));
     match () {
@@ -98,7 +99,7 @@ pub(crate) fn type_label(media_type: Text<'_>) -> Text<'_> {
     }
 }
 
-/// The first member of these names that is a text.
+/// Return the first of these members that is a text.
 pub(crate) fn first_text_of<'a, V: Value<'a>>(holder: V, keys: &[Key<'static>]) -> Option<Text<'a>> {
     keys.iter().find_map(|key| holder.get(*key).and_then(Value::text))
 }
@@ -125,7 +126,7 @@ pub(crate) fn line<'a>(label: Text<'_>, rest: &[Text<'_>]) -> Piece<'a> {
     Piece::own(text)
 }
 
-/// The number of bytes base64 text stands for, by its length.
+/// Return the number of bytes that base64 text decodes to, computed from its length.
 fn size_note(data: Text<'_>) -> String {
     let padding = if data.ends_with("==") { 2 } else { usize::from(data.ends_with("=")) };
     format!("{} bytes", grouped((data.len() * 3 / 4).saturating_sub(padding)))

@@ -1,34 +1,34 @@
-//! Why data is refused, and at which byte.
+//! The reasons for refusing data, with the offset.
 
-/// Why data is no JSON, or none that is read here.
+/// A reason for refusing data: it is not JSON, or beyond the limits of this reader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// Something else is expected here.
+    /// A byte that JSON does not allow here.
     Unexpected,
-    /// A control stands in a string.
+    /// A control character in a string.
     Control,
-    /// A string has no end.
+    /// A string without an end.
     Unterminated,
-    /// An escape that JSON doesn't know.
+    /// An escape that JSON doesn't define.
     Escape,
-    /// Bytes that are no UTF-8.
+    /// Bytes that are not UTF-8.
     NotUtf8,
-    /// Arrays and objects stand deeper in one another than is read.
+    /// Arrays and objects that are nested too deep.
     TooDeep,
     /// A document of 4 GiB or more, a name of 2 GiB or more, or a number of thousands of digits.
     TooLong,
     /// A document that is neither a request nor a list of messages nor a message.
     NoMessages,
-    /// A whole request among records.
+    /// A whole request among the records of a session file.
     Request,
 }
 
-/// What is wrong, and at which byte.
+/// The reason for refusing data, and the offset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Refused {
-    /// The offset.
+    /// The offset of the byte.
     pub at: usize,
-    /// What is wrong there.
+    /// The reason.
     pub fault: Fault,
 }
 

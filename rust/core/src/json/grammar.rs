@@ -1,4 +1,4 @@
-//! JSON's grammar, checked to the letter, without recursion, and without making anything.
+//! The JSON grammar, checked strictly, without recursion and without building values.
 
 use super::error::{Fault, Refused, Scan, unexpected};
 use super::strings::LONGEST_NAME;
@@ -7,27 +7,27 @@ use super::strings::read_string;
 use crate::simd::Lanes;
 use crate::text::escaped::EscapedText;
 
-/// How deep arrays and objects may stand in one another.
+/// The maximum depth of arrays and objects.
 pub const MAX_DEPTH: usize = 128;
-/// Of how many digits an integer may be: as many as `CPython` converts.
+/// The maximum number of digits of an integer: as many as `CPython` converts.
 const MOST_DIGITS: usize = 4_300;
 
-/// What is told of the values that the grammar finds; `at` is the offset of a value's first byte.
+/// A visitor of the values that the grammar finds; `at` is the offset of a value's first byte.
 pub(crate) trait Visit<'a> {
-    /// True if a value ends at the end of its line.
+    /// True if a value must end on the line on which it begins.
     const IS_LINE: bool = false;
-    /// The name of a member.
+    /// Visit the name of a member.
     fn key(&mut self, at: usize, name: EscapedText<'a>);
     fn text(&mut self, at: usize, text: EscapedText<'a>);
     fn number(&mut self, digits: &'a [u8]);
     fn literal(&mut self, at: usize, literal: Literal);
     fn open(&mut self, at: usize, is_object: bool);
     fn close(&mut self, is_object: bool);
-    /// Return whether bytes that are no UTF-8 are refused.
+    /// Return true if bytes that are not UTF-8 are refused.
     fn checks_utf8(&self) -> bool {
         true
     }
-    /// A text at this offset that was read before.
+    /// Return the text at this offset, if it was read before.
     fn known(&mut self, _at: usize) -> Option<EscapedText<'a>> {
         None
     }
@@ -40,7 +40,7 @@ pub(crate) enum Literal {
     False,
 }
 
-/// Where the next byte that is no white space stands.
+/// Return the offset of the next byte that is not white space.
 #[inline(always)]
 pub(crate) fn skip_space(data: &[u8], mut at: usize) -> usize {
     while let Some(b' ' | b'\n' | b'\r' | b'\t') = data.get(at) {
@@ -49,7 +49,7 @@ pub(crate) fn skip_space(data: &[u8], mut at: usize) -> usize {
     at
 }
 
-/// [`skip_space`] within a line.
+/// Skip white space as [`skip_space`] does, but stay on the line.
 #[inline(always)]
 pub(crate) fn skip_blanks(data: &[u8], mut at: usize) -> usize {
     while let Some(b' ' | b'\r' | b'\t') = data.get(at) {
@@ -63,7 +63,7 @@ fn skip_for<'a, T: Visit<'a>>(data: &[u8], at: usize) -> usize {
     if T::IS_LINE { skip_blanks(data, at) } else { skip_space(data, at) }
 }
 
-/// Read the value that begins at or behind `at`, inside of `depth` arrays and objects; the offset behind it.
+/// Read the value that begins at or after `at`, inside `depth` arrays and objects, and return the offset after it.
 #[inline(always)]
 pub(crate) fn read_value<'a, L: Lanes, T: Visit<'a>>(
     data: &'a [u8],
@@ -73,7 +73,7 @@ pub(crate) fn read_value<'a, L: Lanes, T: Visit<'a>>(
 ) -> Scan<usize> {
     let mut at = at;
     let mut open = 0_usize;
-    let mut objects = 0_u128; // a bit for each that is open: whether it is an object
+    let mut objects = 0_u128; // a bit for each open container: 1 if it is an object
     let mut window = Window::default();
     loop {
         at = skip_for::<T>(data, at);
@@ -138,7 +138,7 @@ pub(crate) fn read_value<'a, L: Lanes, T: Visit<'a>>(
     }
 }
 
-/// Read a member's name and its colon; the offset behind them.
+/// Read a member's name and its colon, and return the offset after them.
 #[inline(always)]
 pub(crate) fn read_key<'a, L: Lanes, T: Visit<'a>>(
     data: &'a [u8],
@@ -167,7 +167,7 @@ fn read_literal<'a>(data: &[u8], at: usize, word: &[u8], literal: Literal, visit
     Ok(end)
 }
 
-/// Where the number ends that begins at `at`.
+/// Return the offset after the number that begins at `at`.
 fn number_end(data: &[u8], at: usize) -> Scan<usize> {
     let digits = |from: usize| {
         let count = data.get(from..).unwrap_or_default().iter().take_while(|byte| byte.is_ascii_digit()).count();

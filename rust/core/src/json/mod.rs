@@ -1,7 +1,7 @@
-//! JSON: the values that all readers see, and documents that are scanned into them.
+//! JSON values, as all readers see them, and the scanner that makes them from documents.
 //!
-//! A document is checked to the letter once, from end to end ([`grammar`], [`strings`], with the masks of `simd`). Its
-//! [`nodes`] are made meanwhile; a [`scanned`] value decodes a text when it is asked for.
+//! A document is checked strictly and once, from end to end ([`grammar`], [`strings`], with the masks of `simd`). The
+//! same pass builds its [`nodes`]; a [`scanned`] value decodes a text when it is asked for.
 
 pub(crate) mod base64;
 pub mod error;

@@ -1,6 +1,6 @@
-//! The values of a document as nodes, each with the place where it is written.
+//! The values of a document as nodes that know their offsets.
 //!
-//! So what stays of a document can be copied as it is written.
+//! The offsets allow the unchanged parts of a document to be copied as bytes.
 
 use std::ops::Range;
 
@@ -14,15 +14,15 @@ use crate::simd::{Lanes, Work};
 use crate::text::Text;
 use crate::text::escaped::EscapedText;
 
-/// A value; its parts are kept as long as the scan. It knows where it stands: by the offset of its first byte, or by
-/// the bytes that it borrows.
+/// A value, whose parts live as long as the scan. Its position is the offset of its first byte, or follows from the
+/// bytes that it borrows.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Node<'a> {
     Null(u32),
     Bool(bool, u32),
-    /// As it is written.
+    /// The digits as they are written.
     Number(&'a [u8]),
-    /// A [`EscapedText`], field by field.
+    /// The fields of an [`EscapedText`].
     Text {
         bytes: &'a [u8],
         chars: u32,
@@ -30,9 +30,9 @@ pub(crate) enum Node<'a> {
         is_ascii: bool,
     },
     List(&'a [Node<'a>], u32),
-    /// Members as they are written: the last of a name counts.
+    /// The members in their order; of those with the same name, the last one counts.
     Object(&'a [Member<'a>], u32),
-    /// An object that is written nowhere.
+    /// An object that is not in the document.
     Made(&'a Made<'a>),
 }
 
@@ -43,15 +43,16 @@ pub(crate) struct Made<'a> {
     pub(crate) value: Node<'a>,
 }
 
-/// What nodes are made of: the data that is scanned, of less than 4 GiB, and room for what is made of it.
+/// The data that is scanned, of less than 4 GiB, and the arena for values that are made from it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Origin<'a> {
     pub(crate) data: &'a [u8],
     pub(crate) bump: &'a Bump,
 }
 
-// Nodes are copied where they are made, and a message is made of many. Offsets cost nothing as long as they have room
-// beside a slice: where a text has its length, which is why it has its fields in the node, beside what tells its kind.
+// Building a message copies many nodes, so they must be small. An offset costs nothing if it fits next to a slice, in
+// the space where a text has its number of characters. For this reason the fields of a text are in the node itself,
+// next to its discriminant.
 const _: () = assert!(size_of::<Node<'_>>() == size_of::<EscapedText<'_>>());
 
 impl<'a> Node<'a> {
@@ -61,7 +62,7 @@ impl<'a> Node<'a> {
         Self::Text { bytes, chars, has_escapes, is_ascii }
     }
 
-    /// The value as text, as it is written.
+    /// Return the text with its escapes, if the value is a text.
     #[inline(always)]
     pub(crate) fn raw(&self) -> Option<EscapedText<'a>> {
         match *self {
@@ -73,7 +74,7 @@ impl<'a> Node<'a> {
     }
 }
 
-/// So many members are few.
+/// Up to this number of members, names are compared one by one.
 const FEW: usize = 8;
 
 #[derive(Clone, Copy, Debug)]
@@ -82,13 +83,13 @@ pub(crate) struct Member<'a> {
     pub(crate) value: Node<'a>,
 }
 
-/// The members of an object by name, each once: where it stood first, with the value that it was given last.
+/// Return the members of an object by name, each name once: at its first position, with its last value.
 pub(crate) fn distinct<'a>(members: &'a [Member<'a>], origin: &Origin<'a>) -> Vec<(Text<'a>, &'a Node<'a>)> {
     let mut places: AHashMap<Text<'a>, usize> = AHashMap::new();
     let mut found: Vec<(Text<'a>, &'a Node<'a>)> = Vec::with_capacity(members.len());
     for member in members {
         let name = member.name.raw(origin.data).text(origin.bump);
-        // Among a few, a name is sooner found by a look at each.
+        // Among a few names, comparing with each is faster than hashing.
         let place = if members.len() <= FEW {
             found.iter().position(|(own, _)| *own == name).unwrap_or(found.len())
         } else {
@@ -102,18 +103,19 @@ pub(crate) fn distinct<'a>(members: &'a [Member<'a>], origin: &Origin<'a>) -> Ve
     found
 }
 
-/// The work of making nodes of the value at an offset, inside of some arrays and objects. `long` are the texts from
-/// there on that were read before.
+/// The work of building nodes for the value at an offset, inside `depth` arrays and objects. `long` are the texts from
+/// this offset on that were read before.
 pub(crate) struct Building<'a, 'i> {
     pub(crate) origin: &'a Origin<'a>,
     pub(crate) at: usize,
     pub(crate) depth: usize,
     pub(crate) long: &'i [Long],
-    /// True if nothing but white space may stand behind the value.
+    /// True if only white space may follow the value.
     pub(crate) is_all: bool,
-    /// True if bytes that are no UTF-8 are refused: text that was decoded before may hold lone surrogates.
+    /// True if bytes that are not UTF-8 are refused. Text that was decoded before may hold lone surrogates.
     pub(crate) checks_utf8: bool,
-    /// Which members of the document are kept, if not all: arrays and objects in the others are left empty.
+    /// A predicate for the members of the document to keep, if not all: arrays and objects in the others are left
+    /// empty.
     pub(crate) keeps: Option<fn(EscapedText<'a>) -> bool>,
     pub(crate) stacks: &'i mut Stacks<'a>,
 }
@@ -135,27 +137,27 @@ impl<'a> Work for Building<'a, '_> {
     }
 }
 
-/// What is open while nodes are made. The room is used again from message to message.
+/// The containers that are open while nodes are built. The memory is used again from message to message.
 #[derive(Debug, Default)]
 pub(crate) struct Stacks<'a> {
     items: Vec<Node<'a>>,
     members: Vec<Member<'a>>,
     opened: Vec<Opened>,
-    /// The names of members whose values are not yet there.
+    /// The names of members whose values are not yet read.
     names: Vec<Name>,
 }
 
-/// An array or an object that is open.
+/// An open array or object.
 #[derive(Clone, Copy, Debug)]
 struct Opened {
     is_object: bool,
-    /// Where its bracket stands.
+    /// The offset of its bracket.
     at: u32,
-    /// Where its items or its members begin among those of all.
+    /// The index of its first item or member on the stack.
     start: usize,
 }
 
-/// An offset as a node keeps it.
+/// Convert an offset to the type that nodes store.
 fn offset(at: usize) -> u32 {
     u32::try_from(at).unwrap_or(u32::MAX)
 }
@@ -169,13 +171,13 @@ impl Stacks<'_> {
     }
 }
 
-/// Nodes in the making.
+/// A visitor that builds nodes.
 struct Builder<'a, 'i> {
     data: &'a [u8],
     long: &'i [Long],
     checks_utf8: bool,
     keeps: Option<fn(EscapedText<'a>) -> bool>,
-    /// True if what stands in the member of the document that was named last is not left empty.
+    /// False inside a member of the document that is left empty.
     is_kept: bool,
     bump: &'a Bump,
     stacks: &'i mut Stacks<'a>,
@@ -262,12 +264,12 @@ impl<'a> Visit<'a> for Builder<'a, '_> {
 }
 
 impl Node<'_> {
-    /// What is written for the value, quotes and brackets included.
+    /// Return the range of the value in the data, quotes and brackets included.
     pub(crate) fn span(&self, data: &[u8]) -> Range<usize> {
         self.start(data)..self.end(data)
     }
 
-    /// Where it begins.
+    /// Return the offset of the first byte.
     pub(crate) fn start(&self, data: &[u8]) -> usize {
         match self {
             Self::Null(at) | Self::Bool(_, at) | Self::List(_, at) | Self::Object(_, at) => *at as usize,
@@ -277,7 +279,8 @@ impl Node<'_> {
         }
     }
 
-    /// Down to the last value that holds no other, then out of all that it stands in, bracket by bracket.
+    /// Return the offset after the last byte: go down to the last value that holds no other, then out of its
+    /// containers, bracket by bracket.
     fn end(&self, data: &[u8]) -> usize {
         let (mut last, mut open) = (self, 0);
         let mut end = loop {
@@ -304,19 +307,19 @@ impl Node<'_> {
 }
 
 impl Member<'_> {
-    /// What is written for the member, from the quote of its name to the end of its value.
+    /// Return the range of the member in the data, from the quote of its name to the end of its value.
     pub(crate) fn span(&self, data: &[u8]) -> Range<usize> {
         self.name.start().saturating_sub(1)..self.value.end(data)
     }
 }
 
-/// Where a part of the data stands in it.
+/// Return the range of a part of the data.
 pub(crate) fn span_of(part: &[u8], data: &[u8]) -> Range<usize> {
     let start = place(part, data);
     start..start + part.len()
 }
 
-/// Where a part of the data begins.
+/// Return the offset of a part of the data.
 fn place(part: &[u8], data: &[u8]) -> usize {
     part.as_ptr().addr().saturating_sub(data.as_ptr().addr())
 }
@@ -332,7 +335,7 @@ mod tests {
     use crate::json::scanned::Scanned;
     use crate::json::value::Value;
 
-    /// Check a value's span, and those of all that it holds: what stands there is the value, and nothing else.
+    /// Check the spans of a value and of all values in it: parsing the bytes of a span alone gives the same value.
     fn check(value: Scanned<'_>, data: &[u8]) {
         let span = value.span(data);
         let written = &data[span.clone()];
@@ -361,20 +364,20 @@ mod tests {
         }
     }
 
-    /// Between the parts of a container stand commas and white space, before and behind them white space.
+    /// Check that commas and white space separate the parts of a container, and that only white space is around them.
     fn check_between(parts: &[Range<usize>], inside: &[u8], start: usize) {
         let mut end = start;
         let gaps = parts.iter().map(|part| (part.start, part.end)).chain([(start + inside.len(), 0)]);
-        for (number, (next, behind)) in gaps.enumerate() {
+        for (number, (next, after)) in gaps.enumerate() {
             let gap = inside[end - start..next - start].trim_ascii();
             let is_between = (1..parts.len()).contains(&number);
             assert_eq!(gap, if is_between { &b","[..] } else { b"" });
-            end = behind;
+            end = after;
         }
     }
 
     #[test]
-    fn every_value_is_found_as_it_is_written() {
+    fn spans_cover_every_value() {
         for written in [
             "null",
             " true\n",
@@ -392,8 +395,8 @@ mod tests {
             "{\"\u{e9}\u{1f600}\": [\"\u{20ac}\", \"\\ud83d\\ude00\\n\", \"\\ud800\"\n]\n}\n",
             r#"["]", "}", {"]}": "[{\"" }, ",", "\\" ]"#,
         ] {
-            for (before, behind) in [("", ""), (" \n\t\r", "\r\n  "), ("[", "]"), ("{\"k\" :\n", "\n}")] {
-                let data = format!("{before}{written}{behind}");
+            for (before, after) in [("", ""), (" \n\t\r", "\r\n  "), ("[", "]"), ("{\"k\" :\n", "\n}")] {
+                let data = format!("{before}{written}{after}");
                 let bump = Bump::new();
                 check(Scanned::parse(data.as_bytes(), &bump).unwrap(), data.as_bytes());
             }
@@ -401,7 +404,7 @@ mod tests {
     }
 
     #[test]
-    fn deep_and_long_values_are_found() {
+    fn spans_cover_deep_and_long_values() {
         let deep = format!("{}{}", "[ {\"a\" :".repeat(64), " } ]".repeat(64)).replace(": ", ": 0 ");
         let long = format!("[{{\"a\": \"{}\"}} , \"{}\" ]", "x".repeat(700), "\u{20ac}\\n".repeat(300));
         for data in [deep, long] {
@@ -411,7 +414,7 @@ mod tests {
     }
 
     #[test]
-    fn messages_are_found_in_their_document() {
+    fn spans_cover_the_messages_of_a_document() {
         let said = format!("{{ \"role\":\"user\" , \"content\" : [ \"{}\" ,{{}} ] }}", "\\\"x".repeat(200));
         let bodies = [
             format!(" [ {said} ,\n{said}] "),
@@ -433,7 +436,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_scan_makes_itself_has_no_place_but_stops_nothing() {
+    fn spans_of_made_values_do_not_panic() {
         let bump = Bump::new();
         let data = br#"["{\"a\": [1]}", 3]"#;
         let list = Scanned::parse(data, &bump).unwrap();

@@ -1,6 +1,6 @@
-//! A value of scanned JSON, as the steps see it: how it is read, and how it is written as compact JSON.
+//! Values of scanned JSON, and their form as compact JSON.
 //!
-//! Compact JSON is as orjson writes it: one line, keys in their order, no escape without need.
+//! Compact JSON has the form that orjson writes: one line, keys in their order, no escapes that are not required.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -18,14 +18,14 @@ use crate::text::piece::Piece;
 use crate::text::segment::Plain;
 use crate::text::{OwnedText, Text};
 
-/// A value of scanned JSON. What has to be made of it (a text without its escapes) is kept as long as the scan.
+/// A value of scanned JSON. Values that are made from it, such as text without its escapes, live as long as the scan.
 #[derive(Clone, Copy, Debug)]
 pub struct Scanned<'a> {
     pub(crate) node: &'a Node<'a>,
     pub(crate) origin: &'a Origin<'a>,
 }
 
-/// So many bytes of each end of a text are asked for; what follows them the processor asks for by itself.
+/// The number of bytes to prefetch at each end of a text; the processor itself prefetches those after them.
 const FETCHED: usize = 256;
 
 static EMPTY: Node<'static> = Node::Object(&[], 0);
@@ -39,18 +39,18 @@ impl<'a> Scanned<'a> {
         Self { node, ..self }
     }
 
-    /// A list that holds this value alone.
+    /// Return a list that holds only this value.
     pub(crate) fn listed(self) -> Self {
         Self::new(Node::List(std::slice::from_ref(self.node), 0), self.origin)
     }
 
-    /// Where the value stands in the data that was scanned, which is shorter than 4 GiB: all that was written of it,
-    /// quotes and brackets too. Of a value that the scan made itself it says nothing.
+    /// Return the range of the value in the scanned data, quotes and brackets included. The range has no meaning for a
+    /// value that is not in the data.
     pub(crate) fn span(self, data: &[u8]) -> Range<usize> {
         self.node.span(data)
     }
 
-    /// The members of an object as they are written, those too that are there twice.
+    /// Return the members of an object as they are written, including those with the same name.
     pub(crate) fn raw_members(self) -> &'a [Member<'a>] {
         match self.node {
             Node::Object(members, _) => members,
@@ -70,7 +70,7 @@ impl<'a> Scanned<'a> {
         }
     }
 
-    /// The members of an object by name, each once.
+    /// Return the members of an object by name, each name once.
     pub(crate) fn distinct(self) -> Vec<(Text<'a>, &'a Node<'a>)> {
         match self.node {
             Node::Made(made) => vec![(made.name, &made.value)],
@@ -78,7 +78,7 @@ impl<'a> Scanned<'a> {
         }
     }
 
-    /// The value as it is written, for those who make something else of it.
+    /// Return the value in a form that can be converted to other types.
     #[must_use]
     pub fn written(self) -> Written<'a> {
         match self.node {
@@ -92,7 +92,7 @@ impl<'a> Scanned<'a> {
     }
 }
 
-/// What is written for a value.
+/// A value as it is written, without its items or members.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Written<'a> {
     /// `null`
@@ -141,7 +141,7 @@ impl<'a> Value<'a> for Scanned<'a> {
         self.node.raw().map(EscapedText::utf8_len)
     }
 
-    /// Of a list of parts, the text of the first one.
+    /// Prefetch the text; for a list of parts, that of the first one.
     fn fetch(self) {
         let part = match self.node {
             Node::List([Node::Object([.., last], _), ..], _) => &last.value,
@@ -283,17 +283,18 @@ impl<'a> Value<'a> for Scanned<'a> {
 }
 
 impl<'a> Scanned<'a> {
-    /// One document, of less than 4 GiB. An error tells the first byte that is wrong.
+    /// Parse one document of less than 4 GiB. An error has the offset of the first wrong byte.
     pub fn parse(data: &'a [u8], bump: &'a Bump) -> Result<Self, Refused> {
         Document { at: 0, checks_utf8: true, keeps: None }.read(data, bump)
     }
 
-    /// One document that may begin with a byte order mark.
+    /// Parse one document that may begin with a byte order mark.
     pub(crate) fn document(data: &'a [u8], bump: &'a Bump) -> Result<Self, Refused> {
         Document { at: mark_len(data), checks_utf8: true, keeps: None }.read(data, bump)
     }
 
-    /// The same, but arrays and objects are empty in those of its members that are not kept.
+    /// Parse a document as [`Scanned::document`] does, but leave arrays and objects empty in the members that `keeps`
+    /// rejects.
     pub(crate) fn document_of(
         data: &'a [u8],
         keeps: fn(EscapedText<'a>) -> bool,
@@ -302,21 +303,21 @@ impl<'a> Scanned<'a> {
         Document { at: mark_len(data), checks_utf8: true, keeps: Some(keeps) }.read(data, bump)
     }
 
-    /// A document in a text that was decoded before: it may hold lone surrogates.
+    /// Parse a document in a text that was decoded before, and may hold lone surrogates.
     pub(crate) fn decoded(data: &'a [u8], bump: &'a Bump) -> Result<Self, Refused> {
         Document { at: 0, checks_utf8: false, keeps: None }.read(data, bump)
     }
 }
 
-/// A byte order mark, which may stand before a document.
+/// The byte order mark, which may precede a document.
 pub(crate) const MARK: &[u8] = b"\xEF\xBB\xBF";
 
-/// How long the mark is before a document, if there is one.
+/// Return the length of the byte order mark, or 0.
 fn mark_len(data: &[u8]) -> usize {
     if data.starts_with(MARK) { MARK.len() } else { 0 }
 }
 
-/// How a document is read.
+/// The options for reading a document.
 struct Document<'a> {
     at: usize,
     checks_utf8: bool,
@@ -335,12 +336,12 @@ impl<'a> Document<'a> {
     }
 }
 
-/// A value as JSON on one line.
+/// Write a value as JSON on one line.
 pub(crate) fn compact(value: Scanned<'_>) -> OwnedText {
     written(value, false)
 }
 
-/// A value as JSON on one line, in which base64 is a line that names it.
+/// Write a value as JSON on one line, with base64 replaced by a line that names it.
 pub(crate) fn answer(value: Scanned<'_>) -> OwnedText {
     written(value, true)
 }
@@ -352,13 +353,13 @@ fn written(value: Scanned<'_>, is_answer: bool) -> OwnedText {
 }
 
 struct Writer {
-    /// True if base64 becomes a line.
+    /// True if base64 is replaced by a line.
     is_answer: bool,
     out: OwnedText,
 }
 
 impl Writer {
-    /// What stands under a name. Values are at most as deep as the grammar lets them be, so that this may call itself.
+    /// Write the value of the member `name`. The grammar limits the depth of values, so that recursion is safe.
     fn value<'a>(&mut self, value: Scanned<'a>, name: Text<'a>) {
         match value.node {
             Node::Null(_) => self.out.push_ascii("null"),
@@ -391,7 +392,7 @@ impl Writer {
         }
     }
 
-    /// A member of an object that stands under a name itself, which may say that it is media.
+    /// Write the value of a member. `name` is the key that holds the holder, and may be a kind of media.
     fn member<'a>(&mut self, holder: Scanned<'a>, key: Text<'a>, item: Scanned<'a>, name: Text<'a>) {
         let data = item.text().filter(|_| self.is_answer);
         match data.and_then(|data| base64_line(holder, key, data, name)) {
@@ -406,7 +407,7 @@ impl Writer {
     }
 }
 
-/// A number as it reads once it was a number: an integer beyond 64 bits is a float where one can hold it.
+/// Format a number as it is written after parsing: an integer beyond 64 bits becomes a float, if a float can hold it.
 fn number(digits: &[u8]) -> String {
     let text = std::str::from_utf8(digits).unwrap_or_default();
     let is_integer = !digits.iter().any(|byte| matches!(byte, b'.' | b'e' | b'E'));

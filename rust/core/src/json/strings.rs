@@ -1,24 +1,24 @@
-//! The end of a JSON string, and what is known of the string then.
+//! Reading of JSON strings: their ends, their numbers of characters, and the kinds of their bytes.
 //!
-//! Of short strings (names, and other words) some stand in one block of 64 bytes: the next one is found by the masks of the
-//! block that is known, without waiting for memory. The name of a member is kept as the place where it stands.
+//! Several short strings, such as names, often share a block of 64 bytes. The masks of the last block are kept, so that
+//! the next string is found without waiting for memory. The name of a member is stored as its offset and size.
 
 use super::error::{Fault, Refused};
 use crate::simd::{BLOCK, ESCAPABLE, Lanes, Masks, Others, block_at, find_escaped};
 use crate::text::Text;
 use crate::text::escaped::{EscapedText, hex4, is_high_surrogate, low_surrogate_at};
 
-/// How far ahead of a long string's blocks memory is asked for what comes. The processor does so by itself, but no
-/// further than to the end of a page: from one page ahead on is measured to be the fastest, by up to a third.
+/// The distance in bytes at which a long string is prefetched. The processor also prefetches, but not beyond the end of
+/// a page; distances from one page on were measured to be the fastest.
 const AHEAD: usize = 8_192;
 
-/// So many blocks are passed at once.
+/// The number of blocks that are passed together.
 const GROUP: usize = 4;
 
-/// Texts of so many bytes are remembered.
+/// The size in bytes from which a text is remembered.
 const LONG: usize = 256;
 
-/// A long text: where its quote stands, and what is known of it.
+/// A long text: the offset of its quote, and its properties.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Long {
     pub(crate) at: u32,
@@ -29,7 +29,7 @@ pub(crate) struct Long {
 }
 
 impl Long {
-    /// A text that is worth to be remembered; `at` is the offset of its quote.
+    /// Create the entry of a text, if it is long enough; `at` is the offset of its quote.
     #[inline(always)]
     pub(crate) fn of(at: usize, text: EscapedText<'_>) -> Option<Self> {
         let EscapedText { bytes, chars, has_escapes, is_ascii } = text;
@@ -39,12 +39,12 @@ impl Long {
         Some(Self { at: u32::try_from(at).ok()?, size: u32::try_from(bytes.len()).ok()?, chars, has_escapes, is_ascii })
     }
 
-    /// Those of a list that stand at an offset or behind it.
+    /// Return the entries at or after an offset.
     pub(crate) fn from(long: &[Self], at: usize) -> &[Self] {
         long.get(long.partition_point(|long| (long.at as usize) < at)..).unwrap_or_default()
     }
 
-    /// The text as it was read.
+    /// Return the text as it was read.
     pub(crate) fn raw(self, data: &[u8]) -> Option<EscapedText<'_>> {
         let start = self.at as usize + 1;
         let bytes = data.get(start..start + self.size as usize)?;
@@ -52,7 +52,7 @@ impl Long {
     }
 }
 
-/// Read the string whose first byte behind the quote is at `start`.
+/// Read the string whose first byte after the quote is at `start`.
 #[inline(always)]
 pub(crate) fn read_string<'a, L: Lanes>(
     data: &'a [u8],
@@ -85,7 +85,7 @@ pub(crate) fn read_string<'a, L: Lanes>(
         let escaped = find_escaped(masks.backslashes, &mut carry);
         let ends = masks.quotes & !escaped;
         if ends != 0 {
-            let inside = ends.wrapping_sub(1) & !ends; // what stands before the first of them
+            let inside = ends.wrapping_sub(1) & !ends; // the bytes before the first of them
             break (at + ends.trailing_zeros() as usize, seen.look::<L>(data, at, block, masks, escaped, inside));
         }
         if !seen.look::<L>(data, at, block, masks, escaped, u64::MAX) {
@@ -109,20 +109,21 @@ pub(crate) fn read_string<'a, L: Lanes>(
     Ok(EscapedText { bytes, chars: size - escapes - later_bytes, has_escapes: escapes != 0, is_ascii })
 }
 
-/// What was seen of a string so far.
+/// The counts of a string, as far as it was read.
 struct Seen {
-    /// Letters behind a backslash.
+    /// The number of letters after a backslash.
     escapes: u32,
-    /// Bytes behind the first one of a character, or of what an escape says behind its letter.
+    /// The number of bytes after the first one of a character, or after the letter of an escape.
     later_bytes: u32,
     is_ascii: bool,
 }
 
 impl Seen {
-    /// Pass the first groups of blocks that are inside of the string as a whole and hold nothing rare; how many.
+    /// Pass the first groups of blocks that are entirely inside the string and hold nothing rare, and return their
+    /// number.
     ///
-    /// Nearly all of a long string is passed here, by one branch for some blocks, which are asked as little as can be.
-    /// What is no ASCII is rare until the string has some.
+    /// Nearly all of a long string is passed here, with one branch per group and as few checks as possible. Non-ASCII
+    /// bytes are rare until the string has some.
     #[inline(always)]
     fn pass_inside<L: Lanes, const IS_ASCII: bool>(
         &mut self,
@@ -137,7 +138,7 @@ impl Seen {
                 L::fetch(block, AHEAD);
                 let escaped = find_escaped(L::equal(block, b'\\'), &mut next);
                 odd = L::odd::<IS_ASCII>(odd, block, escaped);
-                // Whether a block has escapes is hard to foretell: so they are counted in every block.
+                // Escapes are counted in every block, because a branch on their presence is hard to predict.
                 own_letters += escaped.count_ones();
                 if !IS_ASCII {
                     own_later_bytes += L::others(block).continuations.count_ones();
@@ -156,7 +157,7 @@ impl Seen {
         passed
     }
 
-    /// Look at what of the block at an offset is inside of the string; whether it may be there.
+    /// Check the part of a block that is inside the string, and return true if it is valid there.
     #[inline(always)]
     fn look<L: Lanes>(
         &mut self,
@@ -184,7 +185,7 @@ impl Seen {
     }
 }
 
-/// What is wrong first in a string that is refused.
+/// Return the first fault of a string that is refused.
 #[cold]
 fn first_fault(data: &[u8], start: usize, checks_utf8: bool) -> Refused {
     let mut at = start;
@@ -207,8 +208,8 @@ fn first_fault(data: &[u8], start: usize, checks_utf8: bool) -> Refused {
     }
 }
 
-/// Look at the rarer escapes of a block, whose letters stand at these bits; how many bytes more than one they
-/// hold for each character. Nothing where one of them is none.
+/// Check the rare escapes of a block, whose letters are at these bits. Return the number of bytes to add to
+/// `later_bytes`: their digits, and one for each surrogate pair. Return `None` if an escape is invalid.
 #[inline(never)]
 fn read_escapes(data: &[u8], base: usize, mut letters: u64) -> Option<u32> {
     let mut unseen = 0;
@@ -230,18 +231,18 @@ fn read_escapes(data: &[u8], base: usize, mut letters: u64) -> Option<u32> {
     Some(unseen)
 }
 
-/// The masks of the block that was looked at last: of short strings some stand in one.
+/// The masks of the last block, which may hold several short strings.
 #[derive(Debug, Default)]
 pub(crate) struct Window {
     at: usize,
     quotes: u64,
-    /// What no short string holds: backslashes, and bytes that are no printable ASCII.
+    /// Backslashes, and bytes that are not printable ASCII: the window holds no strings with them.
     odd: u64,
 }
 
 impl Window {
-    /// The string whose first byte is at `start`, if it is short and plain: where the window doesn't hold it, the window
-    /// moves there.
+    /// Return the string whose first byte is at `start`, if it is short and plain. If the window doesn't hold it, the
+    /// window moves there.
     #[inline(always)]
     pub(crate) fn string<'a, L: Lanes>(&mut self, data: &'a [u8], start: usize) -> Option<EscapedText<'a>> {
         if let Some(found) = self.held(data, start) {
@@ -252,7 +253,7 @@ impl Window {
         self.held(data, start)
     }
 
-    /// The string, where the window holds all of it.
+    /// Return the string, if the window holds all of it.
     #[inline(always)]
     fn held<'a>(&self, data: &'a [u8], start: usize) -> Option<EscapedText<'a>> {
         let place = start.wrapping_sub(self.at);
@@ -270,23 +271,23 @@ impl Window {
     }
 }
 
-/// The bit of a size that says of a name that it has escapes, or is no ASCII.
+/// The bit of a name's size that is set if the name has escapes or is not ASCII.
 const ODD: u32 = 1 << 31;
 
-/// No name is longer.
+/// The maximum size of a name in bytes.
 pub(crate) const LONGEST_NAME: usize = (ODD - 1) as usize;
 
-/// A name in data of less than 4 GiB.
+/// The position of a name in data of less than 4 GiB.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Name {
-    /// The offset behind the quote.
+    /// The offset after the quote.
     start: u32,
-    /// The number of bytes, and whether it is odd.
+    /// The number of bytes, with the bit [`ODD`].
     size: u32,
 }
 
 impl Name {
-    /// The name whose first byte is at `start`.
+    /// Create the name whose first byte is at `start`.
     #[inline(always)]
     pub(crate) fn of(raw: EscapedText<'_>, start: usize) -> Self {
         let is_odd = raw.has_escapes || !raw.is_ascii;
@@ -294,7 +295,7 @@ impl Name {
         Self { start, size: size | if is_odd { ODD } else { 0 } }
     }
 
-    /// Return whether the name is this text.
+    /// Return true if the name equals this text.
     #[inline(always)]
     pub(crate) fn is(self, text: Text<'_>, data: &[u8]) -> bool {
         match text {
@@ -306,7 +307,7 @@ impl Name {
         }
     }
 
-    /// The name as it is written in the data; its characters are not counted.
+    /// Return the name with its escapes; its characters are not counted.
     #[inline(always)]
     pub(crate) fn raw(self, data: &[u8]) -> EscapedText<'_> {
         let (start, is_odd) = (self.start(), self.size & ODD != 0);
@@ -319,7 +320,7 @@ impl Name {
         }
     }
 
-    /// The offset of its first byte.
+    /// Return the offset of its first byte.
     pub(crate) fn start(self) -> usize {
         self.start as usize
     }
@@ -380,8 +381,8 @@ mod tests {
             for (wrong, fault) in
                 [("\n", Fault::Control), ("\\x", Fault::Escape), ("\\u12g4", Fault::Escape), ("\\u12", Fault::Escape)]
             {
-                for behind in ["", &"z".repeat(100)] {
-                    let data = format!("{start}{wrong}{behind}\"");
+                for after in ["", &"z".repeat(100)] {
+                    let data = format!("{start}{wrong}{after}\"");
                     assert_eq!(read(data.as_bytes()), Err((start.len(), fault)), "{data}");
                 }
             }
@@ -392,9 +393,9 @@ mod tests {
         }
     }
 
-    /// What a window says of one string after the other is what each says by itself, wherever in the block it stands.
+    /// Check that strings read one after the other with a window are the same as each one read alone.
     #[test]
-    fn a_window_knows_of_each_string_what_it_says_by_itself() {
+    fn a_window_does_not_change_the_strings() {
         let words =
             ["", "a", "type", "tool_use_id", "\\n", "a\\\"b", "\u{e9}", "a string of forty characters, or about so"];
         for first in 0..words.len() {

@@ -1,37 +1,37 @@
-//! JSON values as the steps see them, wherever they live: in Python, or in bytes.
+//! JSON values as the steps see them: Python objects, or JSON in bytes.
 //!
-//! The same walk reads Python's objects in place and parsed JSON; a door implements [`Value`].
+//! The same code reads Python objects in place and scanned JSON; each kind of input implements [`Value`].
 
 use crate::text::segment::Plain;
 use crate::text::{OwnedText, Text};
 
-/// The name of a member. Those that the readers know have a number, so that a door can keep them at hand.
+/// The name of a member. Names that the readers know have a number, so that an input can cache them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Key<'k> {
     /// The member's name.
     pub name: Text<'k>,
-    /// The key's place in [`KNOWN`].
+    /// The key's index in [`KNOWN`], if it is there.
     pub number: Option<usize>,
 }
 
-/// How a text stands in its source. Texts that are spelled alike are the same; one text may be spelled in several ways.
+/// A text as its source spells it. Texts with the same spelling are equal; equal texts may have different spellings.
 #[derive(Clone, Copy, Debug)]
 pub enum Spelling<'a> {
-    /// As it is.
+    /// The text itself.
     Text(Text<'a>),
-    /// As JSON has it, in UTF-8 and with its escapes.
+    /// The text in JSON: UTF-8, with its escapes.
     Json(&'a [u8]),
 }
 
 impl Key<'static> {
-    /// A key without a number, for what one family asks for and no other: it is declared in the file of that family.
-    /// A door finds it more slowly, so that a member that is asked for in every message or part stands in the list below.
+    /// Create a key without a number, for a member that only one format reads. It is declared in the format's file. An
+    /// input finds it more slowly, so a member that is read in every message or part belongs in the list below.
     pub(crate) const fn new(name: &'static str) -> Self {
         Self { name: Text::ascii(name), number: None }
     }
 
-    /// The key of this name, with its number if the readers know it: for the tables of names that are data.
-    #[allow(clippy::indexing_slicing)] // this runs in the compiler, and what is wrong does not compile
+    /// Return the key of this name, with its number if the readers know it. This is for constant tables of names.
+    #[allow(clippy::indexing_slicing)] // this runs in the compiler, and an error stops the build
     pub(crate) const fn of(name: &'static str) -> Self {
         let (mut number, bytes) = (0, name.as_bytes());
         while number < KNOWN.len() {
@@ -57,7 +57,7 @@ impl<'k> Key<'k> {
         Self { name: Text::ascii(name), number: Some(number) }
     }
 
-    /// The key of this name.
+    /// Return the key of this name, with its number if the readers know it.
     #[must_use]
     pub fn named(name: Text<'k>) -> Self {
         let number = KNOWN.iter().position(|key| key.name == name);
@@ -67,8 +67,8 @@ impl<'k> Key<'k> {
 
 macro_rules! known_keys {
     ($($constant:ident $name:literal)*) => {
-        /// The keys' numbers.
-        #[allow(non_camel_case_types, clippy::upper_case_acronyms)] // they are named as their keys are
+        /// The numbers of the keys.
+        #[allow(non_camel_case_types, clippy::upper_case_acronyms)] // the variants are named like the keys
         enum Number { $($constant),* }
 
         /// The keys that the readers know, by their numbers.
@@ -108,7 +108,7 @@ known_keys! {
     LOGICAL_PARENT_UUID "logicalParentUuid"
     IS_SIDECHAIN "isSidechain"
     AGENT_ID "agentId"
-    // The key arguments of tools: no reader names them, but the rules do, and `Key::named` finds their numbers.
+    // Key arguments of tools. The rules use them, not the readers, and `Key::named` finds their numbers.
     FILE_PATH "file_path"
     PATH "path"
     FILE_PATH_CAMEL "filePath"
@@ -117,7 +117,7 @@ known_keys! {
     FILENAME "filename"
     COMMAND "command"
     CMD "cmd"
-    // What a range, an edit and its content are called in the arguments of tools.
+    // Arguments of tools for a range, an edit and its content.
     OFFSET "offset"
     LIMIT "limit"
     START_LINE "start_line"
@@ -157,7 +157,7 @@ known_keys! {
     PARTS "parts"
     KIND "kind"
     CUSTOM "custom"
-    // Keys that importers know: no reader names them, but `foreign` does, by the list of the importers.
+    // Keys of importers. `foreign` looks for them, by the list of the importers.
     STEP_ID "step_id"
     OBSERVATION "observation"
     TOOL_CALL_IDS "tool_call_ids"
@@ -209,121 +209,122 @@ known_keys! {
     FILE_DATA_CAMEL "fileData"
     REFUSAL "refusal"
     REASONING_CONTENT_CAMEL "reasoningContent"
-    // Of a host's own calls, and of its messages.
+    // Keys of a host's calls and messages.
     TURN_ID "turn_id"
     POSITION "position"
 }
 
 /// A value of the input.
 ///
-/// Nothing here fails: a door that meets an error of its own remembers it, answers as if nothing were there,
-/// and raises it when the job is done.
+/// No method fails. An input that meets an error stores it, answers as if the value were absent, and raises the error
+/// when the job is done.
 pub trait Value<'a>: Copy + 'a {
-    /// A member of an object, unless it is null.
+    /// Return a member of an object, unless it is null.
     fn get(self, key: Key<'_>) -> Option<Self>;
-    /// Return whether an object has a member, null or not.
+    /// Return true if an object has a member, null or not.
     fn has(self, key: Key<'_>) -> bool;
-    /// The value as text.
+    /// Return the text, if the value is one.
     fn text(self) -> Option<Text<'a>>;
-    /// How the value stands in its source, where it is text.
+    /// Return the text as its source spells it.
     fn spelling(self) -> Option<Spelling<'a>> {
         self.text().map(Spelling::Text)
     }
-    /// What is written of the value between the quotes of a JSON string, where it stands in one.
+    /// Return the bytes between the quotes, if the value is written as a JSON string.
     fn between_quotes(self) -> Option<&'a [u8]> {
         None
     }
-    /// The number of code points the value has as text.
+    /// Return the number of code points of the text.
     fn text_len(self) -> Option<usize> {
         self.text().map(Text::len)
     }
-    /// The number of bytes the value has as text, in UTF-8; a lone surrogate has three.
+    /// Return the number of bytes of the text in UTF-8; a lone surrogate has three.
     fn utf8_len(self) -> Option<usize> {
         self.text().map(Text::utf8_len)
     }
-    /// The first code points of the value as text: so many, or all.
+    /// Return the first `count` code points of the text, or all.
     fn text_start(self, count: usize) -> Option<Text<'a>> {
         self.text().map(|text| text.slice(0, count))
     }
-    /// The first code points of the value as text, so many or all, where none has to be made: where they and the next one
-    /// are plain, and may be parted.
+    /// Return the first `count` code points of the text, or all, with their escapes. `None` unless they and the next
+    /// one are plain, and the text may be cut between them.
     fn plain_start(self, _count: usize) -> Option<Plain<'a>> {
         None
     }
-    /// The last code points of the value as text, so many or all, where none has to be made: where they and so many before
-    /// them are plain, and may be parted.
+    /// Return the last `count` code points of the text, or all, with their escapes. `None` unless they and the `before`
+    /// ones before them are plain, and the text may be cut between them.
     fn plain_end(self, _count: usize, _before: usize) -> Option<Plain<'a>> {
         None
     }
-    /// Ask for the memory of both ends of the value's text to be there soon.
+    /// Prefetch the memory of both ends of the text.
     fn fetch(self) {}
-    /// The last code points of the value as text: so many or more, or all.
+    /// Return the end of the text, with at least `count` code points or all.
     fn text_end(self, count: usize) -> Option<Text<'a>> {
         self.text().map(|text| text.slice(text.len().saturating_sub(count), text.len()))
     }
-    /// The first code points of the value as text, so many, as a value by themselves; nothing where that is no shorter
-    /// way to them than [`Value::text_start`].
+    /// Return the first `count` code points of the text as a value; `None` if this is not faster than
+    /// [`Value::text_start`].
     fn first(self, _count: usize) -> Option<Self> {
         None
     }
-    /// The last code points of the value as text, so many, as a value by themselves; nothing where that is no shorter
-    /// way to them than [`Value::text_end`].
+    /// Return the last `count` code points of the text as a value; `None` if this is not faster than
+    /// [`Value::text_end`].
     fn last(self, _count: usize) -> Option<Self> {
         None
     }
-    /// The value where it is an object, or can be made one.
+    /// Return the value, if it is an object or can be made one.
     fn object(self) -> Option<Self>;
-    /// The value where it is a list.
+    /// Return the value, if it is a list.
     fn list(self) -> Option<Self>;
-    /// The number of items a list has.
+    /// Return the number of items of a list.
     fn count(self) -> usize;
-    /// An item of a list.
+    /// Return an item of a list.
     fn item(self, index: usize) -> Option<Self>;
-    /// Return whether the value is true.
+    /// Return true if the value is `true`.
     fn is_true(self) -> bool;
-    /// The value as a whole number.
+    /// Return the value as an integer.
     fn integer(self) -> Option<i64>;
-    /// The number of members an object has.
+    /// Return the number of members of an object.
     fn size(self) -> usize;
-    /// Visit an object's members in their order, until the visitor says false.
+    /// Visit the members of an object in their order, until the visitor returns false.
     fn members(self, visit: &mut dyn FnMut(Text<'a>, Self) -> bool);
-    /// The value as compact JSON.
+    /// Return the value as compact JSON.
     fn json(self) -> OwnedText;
-    /// The value as compact JSON in which base64 is a line that names it.
+    /// Return the value as compact JSON, with base64 replaced by a line that names it.
     fn answer_json(self) -> OwnedText;
-    /// A call's arguments as an object: parsed, or under `arguments` where they are none.
+    /// Return the arguments of a call as an object: parsed if they are JSON text, and as the member `arguments` of an
+    /// object if they are anything else.
     #[must_use]
     fn arguments(self) -> Self;
-    /// An empty object.
+    /// Return an empty object.
     #[must_use]
     fn empty(self) -> Self;
-    /// An object that holds the value under a name.
+    /// Return an object that holds the value under a name.
     #[must_use]
     fn under(self, key: Key<'static>) -> Self;
-    /// What the value's type is called where it came from.
+    /// Return the name of the value's type in Python.
     fn type_name(self) -> String;
-    /// What tells one object of the input from all others: the same however often one looks into what holds it. A
-    /// message that is read again may be another object.
+    /// Return a number that identifies the object among all objects of the input. It does not change if the object is
+    /// reached again through the same holder; a message that is read again may get another number.
     #[must_use]
     fn identity(self) -> usize;
 }
 
-/// The text of a member; empty where it is none.
+/// Return the text of a member; empty if it is not a text.
 pub(crate) fn text_or_empty<'a, V: Value<'a>>(value: Option<V>) -> Text<'a> {
     value.and_then(Value::text).unwrap_or(Text::ascii(""))
 }
 
-/// The items of a list.
+/// Return the items of a list.
 pub(crate) fn items<'a, V: Value<'a>>(list: V) -> impl Iterator<Item = V> {
     (0..list.count()).filter_map(move |index| list.item(index))
 }
 
-/// The objects of a list that a member is.
+/// Return the objects in a member that is a list.
 pub(crate) fn objects<'a, V: Value<'a>>(list: Option<V>) -> impl Iterator<Item = V> {
     list.and_then(Value::list).into_iter().flat_map(items).filter_map(Value::object)
 }
 
-/// The text of the first of two members that is there.
+/// Return the text of the first of two members that is present.
 pub(crate) fn first_text<'a, V: Value<'a>>(object: V, [first, second]: [Key<'_>; 2]) -> Text<'a> {
     text_or_empty(object.get(first).or_else(|| object.get(second)))
 }

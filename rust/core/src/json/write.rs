@@ -1,20 +1,20 @@
-//! Text as a JSON string, as orjson writes it: no escape without need.
+//! Text as a JSON string, in the form that orjson writes: no escapes that are not required.
 
 use crate::simd::{BLOCK, Lanes, Work, block_at, copy_block, dispatch};
 use crate::text::graphemes::CodePoint;
 use crate::text::{OwnedText, Text, on_units};
 
-/// The number of bytes a block may become.
+/// The maximum number of bytes of an escaped block.
 const LONGEST: usize = 6 * BLOCK;
 
-/// Add a text in quotes.
+/// Append a text in quotes.
 pub(crate) fn push_string(out: &mut Vec<u8>, text: Text<'_>) {
     out.push(b'"');
     push_escaped(out, text);
     out.push(b'"');
 }
 
-/// Add a text as it stands in quotes. Lone surrogates, which UTF-8 can't hold, are escaped.
+/// Append a text as it is written between quotes. Lone surrogates, which UTF-8 can't hold, are escaped.
 pub(crate) fn push_escaped(out: &mut Vec<u8>, text: Text<'_>) {
     let mut rest = text;
     while let Some((at, unit)) = lone_surrogate(rest) {
@@ -25,7 +25,7 @@ pub(crate) fn push_escaped(out: &mut Vec<u8>, text: Text<'_>) {
     push_well_formed(out, rest);
 }
 
-/// The first lone surrogate, and where it stands.
+/// Return the index of the first lone surrogate, and the surrogate.
 fn lone_surrogate(text: Text<'_>) -> Option<(usize, u32)> {
     if matches!(text, Text::Latin1(_)) {
         return None;
@@ -34,7 +34,7 @@ fn lone_surrogate(text: Text<'_>) -> Option<(usize, u32)> {
     on_units!(text, units => units.iter().map(|unit| unit.code_point()).enumerate().find(is_lone))
 }
 
-/// Add a text without lone surrogates.
+/// Append a text without lone surrogates.
 fn push_well_formed(out: &mut Vec<u8>, text: Text<'_>) {
     if let Text::Latin1(bytes) = text
         && bytes.is_ascii()
@@ -54,7 +54,7 @@ struct Escaping<'e> {
 impl Work for Escaping<'_> {
     type Done = ();
 
-    /// What stands between escapes is copied by whole blocks, of which the next one overwrites what is too much.
+    /// Copy the text between two escapes as a whole block; the next copy overwrites the surplus.
     #[inline(always)]
     fn run<L: Lanes>(self) {
         let Self { bytes, out } = self;
@@ -89,7 +89,7 @@ impl Work for Escaping<'_> {
     }
 }
 
-/// Write what stands for a byte; how much that is.
+/// Write the escape of a byte, and return its length.
 #[inline(always)]
 fn write_escape(byte: u8, room: &mut [u8]) -> usize {
     let letter = match byte {
@@ -114,7 +114,7 @@ fn write_escape(byte: u8, room: &mut [u8]) -> usize {
     2
 }
 
-/// Add a text in quotes.
+/// Append a text in quotes.
 pub fn push_quoted(out: &mut OwnedText, text: Text<'_>) {
     out.push_ascii("\"");
     let mut start = 0;
@@ -136,7 +136,7 @@ pub fn push_quoted(out: &mut OwnedText, text: Text<'_>) {
     out.push_ascii("\"");
 }
 
-/// Where the next code point stands that has to be escaped.
+/// Return the index of the next code point that has to be escaped.
 fn next_escaped(text: Text<'_>, from: usize) -> Option<usize> {
     let is_escaped = |code_point: u32| code_point < 0x20 || code_point == 0x22 || code_point == 0x5C;
     on_units!(text, units => {
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn what_serde_writes() {
+    fn strings_are_written_as_by_serde() {
         let every: String = (0..0x2_0000).filter_map(char::from_u32).collect();
         for start in 0..130 {
             for unit in ["a", "\n", "\"", "\u{1}", "é", "€", "😀", "\u{7f}"] {

@@ -1,4 +1,4 @@
-//! Masks by AVX2, 32 bytes at once.
+//! Masks with AVX2 instructions, 32 bytes at a time.
 
 #![allow(unsafe_code)] // vector instructions
 #![allow(clippy::cast_ptr_alignment)] // their loads need no alignment
@@ -12,8 +12,8 @@ use std::arch::x86_64::{
 use super::escapes::copy_between;
 use super::{Avx2, BLOCK, ESCAPABLE, Lanes, Masks, Others, prefetch_stream};
 
-// SAFETY, for all below: these lanes are named only by code that `dispatch` runs, where the processor has what their
-// instructions need; loads are of a block's 64 bytes.
+// SAFETY, for all below: only code that `dispatch` runs uses these lanes, on processors that have their instructions;
+// loads read the 64 bytes of a block.
 
 type Halves = (__m256i, __m256i);
 
@@ -40,7 +40,7 @@ fn equal((low, high): Halves, byte: u8) -> u64 {
     })
 }
 
-/// The bytes below a limit, as signed numbers.
+/// Return a mask of the bytes that are less than a limit, compared as signed numbers.
 #[inline(always)]
 fn below((low, high): Halves, limit: i8) -> u64 {
     // SAFETY: as above.
@@ -51,8 +51,8 @@ fn below((low, high): Halves, limit: i8) -> u64 {
 }
 
 impl Lanes for Avx2 {
-    /// Bits of what is odd because of what stands before it, and the least bytes: as signed numbers, where what is no ASCII
-    /// is odd, since it is less than all that is.
+    /// A mask of the wrong quotes and escape letters, and the least byte of each lane. If the string is ASCII so far,
+    /// bytes are compared as signed numbers: a non-ASCII byte is negative then, and so also less than a space.
     type Odd = (u64, __m256i);
 
     #[inline(always)]
@@ -114,7 +114,8 @@ impl Lanes for Avx2 {
         let (low, high) = load(block);
         // SAFETY: as above.
         bits(unsafe {
-            // A byte is within if what is to be added to the first one is no more than to the last one.
+            // A byte is in the range if its distance from `first` is at most that of `last`. The subtraction wraps, so
+            // lesser bytes are far away.
             let (first, most) = (_mm256_set1_epi8(first.cast_signed()), _mm256_set1_epi8((last - first).cast_signed()));
             let is_within = |half| {
                 let above = _mm256_sub_epi8(half, first);
@@ -130,8 +131,8 @@ impl Lanes for Avx2 {
         // SAFETY: as above.
         bits(unsafe {
             let table = _mm256_broadcastsi128_si256(_mm_loadu_si128(table.as_ptr().cast::<__m128i>()));
-            let is_own = |half| _mm256_cmpeq_epi8(_mm256_shuffle_epi8(table, half), half);
-            (is_own(low), is_own(high))
+            let is_in_table = |half| _mm256_cmpeq_epi8(_mm256_shuffle_epi8(table, half), half);
+            (is_in_table(low), is_in_table(high))
         })
     }
 

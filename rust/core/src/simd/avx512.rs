@@ -1,4 +1,4 @@
-//! Masks by AVX-512, 64 bytes at once.
+//! Masks with AVX-512 instructions, 64 bytes at a time.
 
 #![allow(unsafe_code)] // vector instructions
 #![allow(clippy::cast_ptr_alignment)] // their loads need no alignment
@@ -13,8 +13,8 @@ use std::arch::x86_64::{
 
 use super::{Avx512, BLOCK, ESCAPES, Lanes, Masks, Others, prefetch_stream};
 
-// SAFETY, for all below: these lanes are named only by code that `dispatch` runs, where the processor has what their
-// instructions need; loads are of a block's 64 bytes.
+// SAFETY, for all below: only code that `dispatch` runs uses these lanes, on processors that have their instructions;
+// loads read the 64 bytes of a block.
 
 #[inline(always)]
 fn load(block: &[u8; BLOCK]) -> __m512i {
@@ -28,7 +28,8 @@ fn equal(bytes: __m512i, byte: u8) -> u64 {
     unsafe { moved(_mm512_cmpeq_epi8_mask(bytes, _mm512_set1_epi8(byte.cast_signed()))) }
 }
 
-/// A mask as a number. Told so, the compiler does no arithmetic among masks, of which the processor does one a cycle.
+/// Move a mask to a general register. Otherwise the compiler does arithmetic on mask registers, where the processor
+/// completes only one operation per cycle.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
 fn moved(mask: u64) -> u64 {
@@ -38,24 +39,24 @@ fn moved(mask: u64) -> u64 {
     bits
 }
 
-/// The bytes below a limit, as signed numbers.
+/// Return a mask of the bytes that are less than a limit, compared as signed numbers.
 #[inline(always)]
 fn below(bytes: __m512i, limit: i8) -> u64 {
     // SAFETY: as above.
     unsafe { _mm512_cmplt_epi8_mask(bytes, _mm512_set1_epi8(limit)) }
 }
 
-/// A number for each byte: its highest bit says whether the byte is odd where it is no letter of an escape, and that of the
-/// number with 0x40 added, whether it is odd as a letter.
+/// A number for each ASCII byte. Its highest bit is set if the byte is odd outside an escape. After adding 0x40, the
+/// highest bit is set if the byte is odd as the letter of an escape.
 static ODD: [u8; 128] = table!(128, byte => match byte {
     b'"' => 0xC0,
     0..0x20 => 0x80,
-    b'n' | b't' | b'r' | b'f' | b'/' | b'\\' => 0, // those of `ESCAPABLE`
+    b'n' | b't' | b'r' | b'f' | b'/' | b'\\' => 0, // the letters in `ESCAPABLE`
     _ => 0x40,
 });
 
 impl Lanes for Avx512 {
-    /// In the highest bit of each byte, whether one at its place is odd.
+    /// The highest bit of each lane is set if an odd byte was seen there.
     type Odd = __m512i;
 
     #[inline(always)]
@@ -85,7 +86,7 @@ impl Lanes for Avx512 {
         let start = ODD.as_ptr().cast::<__m512i>();
         // SAFETY: as above; the table has 128 bytes.
         unsafe {
-            // What is no ASCII is as odd as the last that is.
+            // A non-ASCII byte gets the entry of 0x7F. If none is expected, the OR below makes it odd.
             let index = if IS_ASCII { bytes } else { _mm512_min_epu8(bytes, _mm512_set1_epi8(0x7F)) };
             let kind = _mm512_permutex2var_epi8(_mm512_loadu_si512(start), index, _mm512_loadu_si512(start.add(1)));
             let own = _mm512_mask_add_epi8(kind, letters, kind, _mm512_set1_epi8(0x40));
@@ -132,7 +133,7 @@ impl Lanes for Avx512 {
         let (Some(block), Some(room)) = (block, room) else { return 0 };
         let bytes = load(block);
         let start = ESCAPES.as_ptr().cast::<__m512i>();
-        // SAFETY: as above; the table has 256 bytes, of which the letters of escapes, being ASCII, need 128.
+        // SAFETY: as above; the table has 256 bytes, and the letters of escapes are ASCII, so its first 128 are enough.
         unsafe {
             let meant = _mm512_permutex2var_epi8(_mm512_loadu_si512(start), bytes, _mm512_loadu_si512(start.add(1)));
             let unescaped = _mm512_mask_mov_epi8(bytes, letters, meant);

@@ -1,13 +1,14 @@
-//! Backslashes and what they take with them.
+//! Backslashes and the characters that they escape.
 
 use super::BLOCK;
 
-/// The bits of the characters that a backslash takes with it; `carry` goes from block to block.
+/// Return a mask of the characters that follow an escaping backslash. `carry` is passed from block to block; it is 1 if
+/// the first byte of the next block is escaped.
 #[inline(always)]
 pub(crate) fn find_escaped(backslashes: u64, carry: &mut u64) -> u64 {
     const ODD: u64 = 0xAAAA_AAAA_AAAA_AAAA;
-    // Runs of backslashes are told apart by whether they begin at an even or an odd bit; adding at their start
-    // carries to their end.
+    // Subtracting at the start of a run of backslashes borrows as far as its end, so that the bits after the run depend
+    // on whether it begins at an even or an odd bit.
     let starting = backslashes & !*carry;
     let series = (starting << 1 | ODD).wrapping_sub(starting);
     let codes = series ^ ODD;
@@ -16,7 +17,7 @@ pub(crate) fn find_escaped(backslashes: u64, carry: &mut u64) -> u64 {
     escaped
 }
 
-/// What a backslash and each byte stand for; nothing for `u` and for what may not stand there.
+/// The byte that each letter stands for after a backslash; 0 for `u` and for bytes that may not follow one.
 pub(crate) static ESCAPES: [u8; 256] = table!(256, letter => match letter {
     b'n' => b'\n',
     b't' => b'\t',
@@ -27,7 +28,8 @@ pub(crate) static ESCAPES: [u8; 256] = table!(256, letter => match letter {
     _ => 0,
 });
 
-/// What stands between escapes is copied by whole blocks, of which the next one overwrites what is too much.
+/// Write a block without its escapes, as [`super::Lanes::unescape`] does. The text between two escapes is copied as a
+/// whole block, and the next copy overwrites the surplus.
 #[inline(always)]
 pub(super) fn copy_between(
     (from, at): (&[u8], usize),
@@ -62,12 +64,12 @@ pub(super) fn copy_between(
     done + BLOCK.saturating_sub(taken) - place
 }
 
-/// Copy a block, or what is left of it.
+/// Copy a block, or as much of it as both slices have.
 #[inline(always)]
 pub(crate) fn copy_block(from: &[u8], at: usize, to: &mut [u8], place: usize) {
     let (from, to) = (from.get(at..).unwrap_or_default(), to.get_mut(place..).unwrap_or_default());
     match (from.first_chunk::<BLOCK>(), to.first_chunk_mut::<BLOCK>()) {
         (Some(block), Some(room)) => *room = *block,
-        _ => from.iter().zip(to).for_each(|(byte, own)| *own = *byte),
+        _ => from.iter().zip(to).for_each(|(byte, target)| *target = *byte),
     }
 }

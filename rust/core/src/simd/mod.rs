@@ -1,11 +1,11 @@
-//! Bytes as bit masks, 64 at a time: the one place with vector instructions, and the same without.
+//! Bit masks of blocks of 64 bytes, with vector instructions and without. No other module uses vector instructions.
 //!
-//! Bit `n` of a mask speaks of byte `n` of the block. Which implementation runs is decided once a scan, by
-//! [`dispatch`]; all are tested to be equal.
+//! Bit `n` of a mask is about byte `n` of the block. [`dispatch`] chooses the implementation once per piece of work,
+//! and the tests check that all implementations agree.
 
 #![allow(unsafe_code)] // vector instructions
 
-/// A table of so many bytes: for each number of its places, what is said of it.
+/// Build a table of `$size` bytes: the entry at index `$byte` is `$number`.
 macro_rules! table {
     ($size:expr, $byte:ident => $number:expr) => {{
         let mut table = [0; $size];
@@ -35,78 +35,79 @@ pub(crate) use self::scalar::Scalar;
 
 pub(crate) const BLOCK: usize = 64;
 
-/// What the end of a string, and what is wrong with it, is found by.
+/// The masks that show where a string ends, and whether it holds a wrong byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Masks {
     pub(crate) quotes: u64,
     pub(crate) backslashes: u64,
-    /// Bytes that are no printable ASCII: controls below U+0020, which may not stand in a string, and parts of
-    /// characters that are not ASCII.
+    /// Bytes that are not printable ASCII: controls below U+0020, which a JSON string may not contain, and bytes of
+    /// non-ASCII characters.
     pub(crate) others: u64,
 }
 
-/// What is asked of the bytes that are no printable ASCII.
+/// The masks that classify the bytes in [`Masks::others`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Others {
-    /// Bytes of characters that are not ASCII.
+    /// Bytes of non-ASCII characters.
     pub(crate) high: u64,
-    /// Those of them that don't begin a character.
+    /// Bytes of `high` that don't begin a character.
     pub(crate) continuations: u64,
 }
 
-/// A way to make masks of a block.
+/// An implementation of the operations on blocks.
 pub(crate) trait Lanes {
-    /// True if masks take less time than one look at each byte.
+    /// True if making a mask takes less time than a look at each byte.
     const ARE_WIDE: bool = true;
-    /// What is odd in some blocks of a string.
+    /// The state of a check for odd bytes in several blocks of a string.
     type Odd: Copy;
-    /// Ask for the memory at an offset, which may lie behind the end, to be there soon.
+    /// Prefetch the memory at an offset, which may be past the end.
     fn fetch(data: &[u8], at: usize);
     fn masks(block: &[u8; BLOCK]) -> Masks;
     fn others(block: &[u8; BLOCK]) -> Others;
     const NOTHING_ODD: Self::Odd;
-    /// With what is odd in one block more, of whose bytes these are letters of escapes: a quote that is none, a letter
-    /// that is neither a quote nor [`ESCAPABLE`], a control, and what is no ASCII where all is expected to be.
+    /// Add a block to the check; `letters` are the bytes that follow an escaping backslash. Odd bytes are a quote that
+    /// is not such a letter, a letter that is neither a quote nor [`ESCAPABLE`], a control, and, if `IS_ASCII`, a
+    /// non-ASCII byte.
     fn odd<const IS_ASCII: bool>(odd: Self::Odd, block: &[u8; BLOCK], letters: u64) -> Self::Odd;
     fn is_odd<const IS_ASCII: bool>(odd: Self::Odd) -> bool;
-    /// The bytes that are this one.
+    /// Return a mask of the bytes that equal `byte`.
     fn equal(block: &[u8; BLOCK], byte: u8) -> u64;
-    /// The bytes from one to another, both of ASCII.
+    /// Return a mask of the bytes from `first` to `last`, which are ASCII.
     fn between(block: &[u8; BLOCK], first: u8, last: u8) -> u64;
-    /// The bytes that stand in a table at the place of their low half.
+    /// Return a mask of the bytes that the table holds at the index of their low four bits.
     fn among(block: &[u8; BLOCK], table: &[u8; 16]) -> u64;
-    /// Write the block at an offset of some data to a place in some room, without the backslashes that are removed, and
-    /// with what they mean in place of the letters behind them; how many bytes. Behind those, up to a block more may be
-    /// overwritten.
+    /// Decode the escapes of the block at an offset of `from`, write it at an offset of `to`, and return the number of
+    /// bytes written. `escapes` are the backslashes to remove, and the letters after them, which are replaced by the
+    /// characters that they stand for. Up to a block after the written bytes may be overwritten.
     fn unescape(from: (&[u8], usize), escapes: (u64, u64), to: (&mut [u8], usize)) -> usize;
 }
 
-/// For each low half of a byte, the one that may stand behind a backslash: but for a quote, and for `b` and `u`, which are
-/// rare. None stands at the first place, where zeros look.
+/// The letters that may follow a backslash, each at the index of its low four bits. The quote is missing, and so are
+/// `b` and `u`, which are rare. The first entry equals no byte with these low bits, so that a zero does not match.
 pub(crate) const ESCAPABLE: [u8; 16] = [0xFF, 0, b'r', 0, b't', 0, b'f', 0, 0, 0, 0, 0, b'\\', 0, b'n', b'/'];
 
-/// 32 bytes at once.
+/// The implementation with AVX2, 32 bytes at a time.
 #[cfg(target_arch = "x86_64")]
 pub(crate) struct Avx2;
 
-/// 64 bytes at once.
+/// The implementation with AVX-512, 64 bytes at a time.
 #[cfg(target_arch = "x86_64")]
 pub(crate) struct Avx512;
 
-/// Ask for the memory of an element, which may lie behind the end, to be there soon, where the processor can be asked.
+/// Prefetch the memory of an element, which may be past the end. Does nothing on other processors than x86-64.
 #[inline(always)]
 #[cfg_attr(not(target_arch = "x86_64"), expect(unused_variables))]
 pub(crate) fn prefetch<T>(data: &[T], at: usize) {
     #[cfg(target_arch = "x86_64")]
     {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        // SAFETY: an instruction of every x86-64; it is a hint, which no address makes fail.
+        // SAFETY: every x86-64 has this instruction; it is a hint that no address makes fail.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(data.as_ptr().wrapping_add(at).cast()) };
     }
 }
 
-/// The same for what is read from one end to the other: into the second cache, from where the processor takes it by
-/// itself. More of it can be on its way at once than to the first.
+/// Prefetch data that is read from one end to the other into the second-level cache. The processor itself moves it on
+/// to the first level, and more requests can be pending than with the first level as target.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 fn prefetch_stream(data: &[u8], at: usize) {
@@ -115,7 +116,7 @@ fn prefetch_stream(data: &[u8], at: usize) {
     unsafe { _mm_prefetch::<_MM_HINT_T1>(data.as_ptr().wrapping_add(at).cast()) };
 }
 
-/// The block at an offset; at the end it is a copy, filled up with zeros, which no string may hold.
+/// Return the block at an offset. The last block is a copy, padded with zeros, which no string may contain.
 #[inline(always)]
 pub(crate) fn block_at<'b>(data: &'b [u8], at: usize, padded: &'b mut [u8; BLOCK]) -> &'b [u8; BLOCK] {
     match data.get(at..).and_then(|rest| rest.first_chunk()) {
@@ -133,13 +134,13 @@ fn pad<'b>(rest: &[u8], padded: &'b mut [u8; BLOCK]) -> &'b [u8; BLOCK] {
     padded
 }
 
-/// Work that can be done with any lanes.
+/// A piece of work that runs with any [`Lanes`].
 pub(crate) trait Work {
     type Done;
     fn run<L: Lanes>(self) -> Self::Done;
 }
 
-/// Do the work with the best lanes that this processor has.
+/// Run the work with the widest lanes that this processor supports.
 pub(crate) fn dispatch<W: Work>(work: W) -> W::Done {
     #[cfg(target_arch = "x86_64")]
     {
@@ -162,7 +163,7 @@ pub(crate) fn dispatch<W: Work>(work: W) -> W::Done {
     work.run::<Scalar>()
 }
 
-/// Return whether all bytes are ASCII.
+/// Return true if all bytes are ASCII.
 pub(crate) fn is_ascii(bytes: &[u8]) -> bool {
     struct Looking<'b>(&'b [u8]);
     impl Work for Looking<'_> {
@@ -173,11 +174,11 @@ pub(crate) fn is_ascii(bytes: &[u8]) -> bool {
             self.0.chunks(16 * BLOCK).all(|stretch| stretch.iter().fold(0, |bits, byte| bits | byte) < 0x80)
         }
     }
-    // What is short is known before it would be decided who looks at it.
+    // For short input, the check takes less time than the dispatch.
     if bytes.len() < 2 * BLOCK { bytes.is_ascii() } else { dispatch(Looking(bytes)) }
 }
 
-/// The best lanes that a processor has.
+/// The widest lanes that a processor supports.
 #[cfg(target_arch = "x86_64")]
 #[derive(Clone, Copy, Debug)]
 enum Widest {
@@ -186,7 +187,7 @@ enum Widest {
     Scalar,
 }
 
-/// Asked once: work may take less time than to ask for each of the features.
+/// Detected once, since detecting each feature may take longer than the work.
 #[cfg(target_arch = "x86_64")]
 static WIDEST: LazyLock<Widest> = LazyLock::new(|| match () {
     () if has_avx512() => Widest::Avx512,

@@ -3,7 +3,7 @@
 use super::escapes::copy_between;
 use super::{BLOCK, ESCAPABLE, Lanes, Masks, Others};
 
-/// One byte after the other.
+/// The implementation that looks at one byte at a time.
 pub(crate) struct Scalar;
 
 fn mask_of(block: &[u8; BLOCK], is_wanted: impl Fn(u8) -> bool) -> u64 {
@@ -40,7 +40,7 @@ impl Lanes for Scalar {
     }
 
     fn equal(block: &[u8; BLOCK], byte: u8) -> u64 {
-        mask_of(block, |own| own == byte)
+        mask_of(block, |other| other == byte)
     }
 
     fn between(block: &[u8; BLOCK], first: u8, last: u8) -> u64 {

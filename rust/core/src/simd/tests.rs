@@ -1,8 +1,8 @@
-//! All lanes give the same, and what the standard library says.
+//! Tests that all lanes return the same as [`Scalar`].
 
 use super::{Avx2, Avx512, BLOCK, ESCAPABLE, Lanes, Scalar, find_escaped, has_avx2, has_avx512};
 
-/// Blocks of seeded noise, and of every byte alone.
+/// Blocks of seeded noise, and blocks that repeat one byte.
 fn blocks() -> impl Iterator<Item = [u8; BLOCK]> {
     let mut state = 20_261_121_u64;
     let noise = (0..2_000).map(move |_| {
@@ -14,7 +14,8 @@ fn blocks() -> impl Iterator<Item = [u8; BLOCK]> {
     noise.chain((0..=255).map(|byte| [byte; BLOCK]))
 }
 
-/// Data of two blocks, of which the first is unescaped, with its masks; many of its bytes belong to escapes.
+/// Two blocks of data, and the masks for the first one: the backslashes to remove, and the letters. Many of its bytes
+/// belong to escapes.
 fn escapes() -> impl Iterator<Item = (Vec<u8>, u64, u64)> {
     blocks().flat_map(|noise| {
         [0, 1].map(|carry| {
@@ -36,7 +37,7 @@ fn unescaped<L: Lanes>(data: &[u8], removed: u64, letters: u64) -> Vec<u8> {
 }
 
 #[test]
-fn letters_of_escapes_are_what_they_mean() {
+fn escapes_become_their_characters() {
     let mut block = [b'n'; BLOCK];
     block[..22].copy_from_slice(br#"a\nb\\nc\"d\t\r\b\f\/e"#);
     let backslashes = Scalar::equal(&block, b'\\');
@@ -46,13 +47,13 @@ fn letters_of_escapes_are_what_they_mean() {
     assert_eq!(unescaped::<Scalar>(&block, backslashes & !letters, letters), expected);
 }
 
-/// Return whether one of some blocks is odd, of which all have the same letters of escapes.
+/// Return true if one of the blocks has an odd byte; `letters` is the mask of each block.
 fn is_odd<L: Lanes, const IS_ASCII: bool>(blocks: &[[u8; BLOCK]], letters: u64) -> bool {
     let see = |odd, block: &[u8; BLOCK]| L::odd::<IS_ASCII>(odd, block, letters);
     L::is_odd::<IS_ASCII>(blocks.iter().fold(L::NOTHING_ODD, see))
 }
 
-/// Every byte at some places of a block of plain ones, as a letter of an escape and as none.
+/// Put every byte at several places of a plain block, as the letter of an escape and outside one.
 fn check_odd<L: Lanes>() {
     let plain = [b'n'; BLOCK];
     for (byte, place) in (0..=255_u8).flat_map(|byte| [0, 1, 31, 32, 63].map(|place| (byte, place))) {
@@ -84,7 +85,7 @@ fn check<L: Lanes>() {
 }
 
 #[test]
-fn the_twins_agree() {
+fn all_lanes_agree() {
     check_odd::<Scalar>();
     if has_avx2() {
         check::<Avx2>();

@@ -1,4 +1,4 @@
-//! Terminal control sequences: how long one is that begins with an escape.
+//! The length of terminal control sequences.
 
 use super::Unit;
 
@@ -8,7 +8,7 @@ const LONGEST_STRING: usize = 4_096;
 pub(crate) const ESCAPE: u32 = 0x1B;
 pub(crate) const CONTROL_SEQUENCE: u32 = 0x9B;
 
-/// The number of units the sequence takes that begins with an escape; the escape alone where it is none.
+/// Return the number of units of the control sequence at the start; 1 if the escape there begins none.
 pub(crate) fn sequence_length<C: Unit>(units: &[C]) -> usize {
     let second = code_point_at(units, 1);
     let found = match code_point_at(units, 0) {
@@ -28,7 +28,7 @@ pub(crate) fn sequence_length<C: Unit>(units: &[C]) -> usize {
     })
 }
 
-/// Colours, cursor movements: parameters, intermediates, a final character.
+/// Return the length of a sequence such as a colour or a cursor movement: parameters, intermediates, a final character.
 fn control_sequence<C: Unit>(units: &[C], start: usize) -> Option<usize> {
     let parameters = count(units, start, MOST_PARAMETERS, 0x30..=0x3F);
     let intermediates = count(units, start + parameters, MOST_INTERMEDIATES, 0x20..=0x2F);
@@ -36,7 +36,7 @@ fn control_sequence<C: Unit>(units: &[C], start: usize) -> Option<usize> {
     matches!(code_point_at(units, end), Some(0x40..=0x7E)).then_some(end + 1)
 }
 
-/// Titles, links: text up to BEL or ESC `\`.
+/// Return the length of a string such as a title or a link: text up to BEL or ESC `\`.
 fn control_string<C: Unit>(units: &[C]) -> Option<usize> {
     if !matches!(code_point_at(units, 1), Some(0x5D | 0x50 | 0x58 | 0x5E | 0x5F)) {
         return None;

@@ -1,3 +1,3 @@
-//! The texts that the library writes or knows: `_data/texts.json`. They are here for the modules of several layers.
+//! The constant texts of `_data/texts.json`, for modules of all layers.
 
 include!(concat!(env!("OUT_DIR"), "/texts.rs"));

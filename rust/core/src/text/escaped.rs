@@ -1,19 +1,18 @@
-//! Text that stays as it is written in a JSON string: measured and cut with its escapes.
+//! Text as a JSON string spells it. It is measured and cut without decoding its escapes.
 //!
-//! [`EscapedText`] is all of a string, or so many code points of one end of it. [`super::unescape`] makes text of it, and a
-//! [`super::segment::Plain`] is a part that an output can hold as it is. Nothing here looks for the quotes: that is the work
-//! of [`crate::json`].
+//! An [`EscapedText`] is a whole string, or a number of code points from either end. [`super::unescape`] decodes it,
+//! and a [`super::segment::Plain`] is a part that an output can store undecoded. [`crate::json`] finds the quotes.
 
 use std::iter;
 
 use super::utf8;
 use crate::simd::{BLOCK, ESCAPES, Lanes, Work, block_at, dispatch, find_escaped};
 
-/// A JSON string as it is written, without its quotes.
+/// A JSON string with its escapes, and without its quotes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct EscapedText<'a> {
     pub(crate) bytes: &'a [u8],
-    /// The number of code points it stands for.
+    /// The number of code points after decoding.
     pub(crate) chars: u32,
     pub(crate) has_escapes: bool,
     pub(crate) is_ascii: bool,
@@ -23,19 +22,19 @@ pub(crate) fn is_high_surrogate(unit: u32) -> bool {
     (0xD800..0xDC00).contains(&unit)
 }
 
-/// The low surrogate that is written as an escape at `at`.
+/// Return the low surrogate whose escape is at `at`.
 pub(crate) fn low_surrogate_at(data: &[u8], at: usize) -> Option<u32> {
     let is_escape = data.get(at..at + 2) == Some(b"\\u");
     is_escape.then(|| hex4(data, at + 2)).flatten().filter(|unit| (0xDC00..0xE000).contains(unit))
 }
 
-/// The number that four hexadecimal digits at `at` stand for.
+/// Return the number that the four hexadecimal digits at `at` spell.
 pub(crate) fn hex4(data: &[u8], at: usize) -> Option<u32> {
     let digits = data.get(at..at + 4)?;
     digits.iter().try_fold(0, |number, digit| char::from(*digit).to_digit(16).map(|value| number << 4 | value))
 }
 
-/// The code point that is written as an escape at `at`, and how many bytes it takes.
+/// Return the code point of the escape at `at`, and the escape's length in bytes.
 #[inline]
 pub(crate) fn escape_at(bytes: &[u8], at: usize) -> (u32, usize) {
     match bytes.get(at + 1).copied().unwrap_or_default() {
@@ -44,7 +43,7 @@ pub(crate) fn escape_at(bytes: &[u8], at: usize) -> (u32, usize) {
     }
 }
 
-/// The code point that is written by its number at `at`, and how many bytes it takes.
+/// Return the code point of the `\u` escape at `at`, and its length in bytes; a pair of surrogates is one code point.
 #[inline(never)]
 fn unit_at(bytes: &[u8], at: usize) -> (u32, usize) {
     let unit = hex4(bytes, at + 2).unwrap_or_default();
@@ -54,11 +53,11 @@ fn unit_at(bytes: &[u8], at: usize) -> (u32, usize) {
     }
 }
 
-/// The number of code points that are no way to go.
+/// A number of code points that takes hardly any time to skip.
 const NEAR: usize = BLOCK;
 
 impl<'a> EscapedText<'a> {
-    /// The first code points, so many or all.
+    /// Return the first `count` code points, or all.
     pub(crate) fn first(self, count: usize) -> Self {
         let Some(others) = self.all_but(count) else { return self };
         let end = match () {
@@ -69,7 +68,7 @@ impl<'a> EscapedText<'a> {
         self.part(self.bytes.get(..end).unwrap_or_default(), count)
     }
 
-    /// The last code points, so many or all.
+    /// Return the last `count` code points, or all.
     pub(crate) fn last(self, count: usize) -> Self {
         let Some(others) = self.all_but(count) else { return self };
         let known = match () {
@@ -90,8 +89,8 @@ impl<'a> EscapedText<'a> {
         self
     }
 
-    /// Ends as they are written, each longer than the one before, up to all: the first one mostly holds so many code
-    /// points, as it has the bytes that so many take on the average, and some more.
+    /// Return ends of the string, each longer than the one before, up to the whole string. The first one usually holds
+    /// `count` code points, because its size is the average size of that many, and a margin.
     pub(crate) fn longer_ends(self, count: usize) -> impl Iterator<Item = &'a [u8]> {
         let (size, chars) = (self.bytes.len(), self.chars as usize);
         let first = if count < chars { count * size / chars + count / 8 + BLOCK } else { size };
@@ -100,7 +99,7 @@ impl<'a> EscapedText<'a> {
             .filter_map(move |taken| self.bytes.get(boundary(self.bytes, size.saturating_sub(taken))..))
     }
 
-    /// The number of code points in place of so many; nothing where there are none.
+    /// Return the number of code points beyond `count`; `None` if it is zero.
     fn all_but(self, count: usize) -> Option<usize> {
         (self.chars as usize).checked_sub(count).filter(|others| *others > 0)
     }
@@ -118,19 +117,19 @@ impl<'a> EscapedText<'a> {
     }
 }
 
-/// Return whether there are so few others that so many code points of a string are sooner found from its other end.
+/// Return true if so few other code points are left that counting from the other end is faster.
 fn is_near(others: usize, count: usize) -> bool {
     others <= NEAR && count > 2 * NEAR
 }
 
-/// The work of going over so many code points, or all, from the first one on.
+/// The work of stepping over the first `count` code points, or all.
 struct Stepping<'b> {
     bytes: &'b [u8],
     is_ascii: bool,
     count: usize,
 }
 
-/// Where that leads, and how many code points stand before it.
+/// The offset after the step, and the number of code points before it.
 struct Stepped {
     at: usize,
     count: usize,
@@ -164,14 +163,15 @@ impl Work for Stepping<'_> {
             left -= held;
             at += size;
         }
-        // What goes on with the last one that was counted belongs to it.
+        // Bytes that continue the last character, or its escape, belong to it.
         let pending = usize::from(carry == 1);
         let (at, left) = step(bytes, at - pending, bytes.len(), left + pending);
         Stepped { at, count: count - left }
     }
 }
 
-/// One character or escape after the other, up to an offset or so many; where that leads, and how many are left.
+/// Step over one character or escape at a time, up to an offset or a count. Return the offset reached, and the count
+/// that is left.
 fn step(bytes: &[u8], from: usize, end: usize, count: usize) -> (usize, usize) {
     let (mut at, mut left) = (from, count);
     while at < end
@@ -190,11 +190,11 @@ fn step(bytes: &[u8], from: usize, end: usize, count: usize) -> (usize, usize) {
     (at, left)
 }
 
-/// The nearest place at or before `at` where a character begins.
+/// Return the last offset at or before `at` where a character or an escape begins.
 fn boundary(bytes: &[u8], at: usize) -> usize {
     let is_continuation = |at: &usize| bytes.get(*at).is_some_and(|byte| byte & 0xC0 == 0x80);
     let mut at = (0..=at).rev().find(|at| !is_continuation(at)).unwrap_or(0);
-    // An escape takes six bytes at most: one that holds this place begins at the last backslash before it.
+    // An escape has at most six bytes, so one that contains this offset begins at the last backslash before it.
     for start in (at.saturating_sub(5)..at).rev() {
         if bytes.get(start) == Some(&b'\\') {
             if is_escape(bytes, start) && start + escape_at(bytes, start).1.min(6) > at {
@@ -203,7 +203,7 @@ fn boundary(bytes: &[u8], at: usize) -> usize {
             break;
         }
     }
-    // The second escape of a pair belongs to the first.
+    // The second escape of a surrogate pair belongs to the first.
     let pair = at.checked_sub(6).filter(|_| low_surrogate_at(bytes, at).is_some());
     let is_pair = |start: &usize| {
         bytes.get(*start) == Some(&b'\\') && is_escape(bytes, *start) && escape_at(bytes, *start).1 == 12
@@ -211,13 +211,13 @@ fn boundary(bytes: &[u8], at: usize) -> usize {
     pair.filter(is_pair).unwrap_or(at)
 }
 
-/// Return whether the backslash at `at` begins an escape: those before it pair up.
+/// Return true if the backslash at `at` begins an escape: an even number of backslashes is before it.
 fn is_escape(bytes: &[u8], at: usize) -> bool {
     let before = bytes.get(..at).unwrap_or_default();
     before.iter().rev().take_while(|byte| **byte == b'\\').count() % 2 == 0
 }
 
-/// The place of the bit that so many others stand before: in which half of the bits, in which half of that, and so on.
+/// Return the index of the set bit that has `before` set bits below it, by binary search.
 #[inline(always)]
 pub(crate) fn place_of(bits: u64, before: usize) -> usize {
     let (mut place, mut left) = (0, before);
@@ -240,7 +240,8 @@ mod tests {
     use crate::json::strings::read_string;
     use crate::simd::Scalar;
 
-    /// What ends of every length say is what the text has there, and the two ends are the whole as it is written.
+    /// Check that the ends of every length decode to the ends of the text, and that a start and the rest make up the
+    /// string.
     fn check(written: &str) {
         let quoted = format!("\"{written}\"");
         let raw = read_string::<Scalar>(quoted.as_bytes(), 1, true, &mut Window::default()).unwrap();
@@ -259,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn ends_are_parted_between_characters() {
+    fn strings_are_cut_between_characters() {
         for unit in [
             "a",
             "\\n",

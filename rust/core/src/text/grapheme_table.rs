@@ -7,7 +7,7 @@ pub(crate) const TABLE_TEXT: &str = include_str!("../../../../python/toolcarry/_
 /// The number of syllables that share their first two jamo: one without a final consonant, 27 with.
 const HANGUL_BLOCK: u32 = 28;
 
-/// The classes of the table. Its H, `HangulSyllable`, stands there only: a character is `Lv` or `Lvt`.
+/// The classes of the table. `HangulSyllable`, H in the table, is only used there: a character is `Lv` or `Lvt`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Class {
     Other,
@@ -42,13 +42,13 @@ pub(crate) fn class_of(code: u32) -> Class {
     }
 }
 
-/// Return where each stretch of one class begins, and its class; they cover all of Unicode.
+/// Return the first code point and the class of each stretch; together the stretches cover all of Unicode.
 fn load_table() -> &'static [(u32, Class)] {
     static TABLE: OnceLock<Vec<(u32, Class)>> = OnceLock::new();
     TABLE.get_or_init(|| parse_table(TABLE_TEXT))
 }
 
-/// Return the stretches that the lines of a table describe; comments are no lines of a table.
+/// Return the stretches that the lines of a table describe, ignoring comments.
 fn parse_table(table: &str) -> Vec<(u32, Class)> {
     let mut stretches = vec![(0, Class::Other)];
     for (first, last, class) in table.lines().filter_map(parse_line) {

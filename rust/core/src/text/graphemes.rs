@@ -1,16 +1,15 @@
 //! Find the places where a text may be cut: between extended grapheme clusters (UAX #29).
 //!
-//! Guaranteed: the boundaries are those of one table, `graphemes.txt` among the package's data, which
-//! both backends read, so that both cut alike whatever Unicode version Python or Rust have. A call
-//! takes time linear in the text at worst, and seldom reads more than a few characters. Any
-//! sequence of code points is accepted; a lone surrogate has the class that Unicode gives it, Other.
-//! The table is parsed when a character beyond U+02FF is first met.
+//! The boundaries come from one table, `graphemes.txt` among the package's data. Both backends read it, so both cut
+//! alike, whatever Unicode version Python or Rust has. A call takes linear time at worst, and seldom reads more than a
+//! few characters. Any sequence of code points is accepted; a lone surrogate has the class that Unicode gives it,
+//! Other. The table is parsed when the first character above U+02FF is met.
 //!
-//! Left out: rule `GB9c` (Indic conjuncts), which is younger than the table's Unicode 15.0; tailoring
-//! by language; and a list of clusters, which nothing here needs.
+//! Not implemented: rule `GB9c` (Indic conjuncts), which is newer than the table's Unicode 15.0; tailoring by language;
+//! and a list of clusters, which nothing here needs.
 //!
-//! The twin is `python/toolcarry/_pure/text/graphemes.py`: the same functions in the same order, of which those of
-//! the table stand in `grapheme_classes.rs`.
+//! The reference is `python/toolcarry/_pure/text/graphemes.py`, with the same functions in the same order; the
+//! functions of the table are in `grapheme_table.rs`.
 
 use super::grapheme_table::{Class, class_of};
 
@@ -40,7 +39,7 @@ impl CodePoint for u32 {
     }
 }
 
-/// Below it no character joins another except CR and LF, and no table is needed to know it.
+/// The first code point that may join others. Below it, only CR and LF join, and no table is needed.
 const FIRST_JOINING: u32 = 0x300;
 
 const CARRIAGE_RETURN: u32 = 0x0D;
@@ -71,7 +70,7 @@ pub fn ceil_boundary<C: CodePoint>(text: &[C], index: usize) -> usize {
     index
 }
 
-/// Return whether a text may be cut before the character at an index.
+/// Return true if a text may be cut before the character at an index.
 #[must_use]
 pub fn is_boundary<C: CodePoint>(text: &[C], index: usize) -> bool {
     let (Some(left), Some(right)) = (code_before(text, index), code_at(text, index)) else {
@@ -83,7 +82,7 @@ pub fn is_boundary<C: CodePoint>(text: &[C], index: usize) -> bool {
     !is_joined(text, index, class_of(left), class_of(right))
 }
 
-/// Return whether a rule of UAX #29 joins two characters of these classes at an index.
+/// Return true if a rule of UAX #29 joins two characters of these classes at an index.
 fn is_joined<C: CodePoint>(text: &[C], index: usize, left: Class, right: Class) -> bool {
     if is_control(left) || is_control(right) {
         return left == Class::Cr && right == Class::Lf; // GB3, GB4, GB5
@@ -117,20 +116,20 @@ fn is_hangul_pair(left: Class, right: Class) -> bool {
     }
 }
 
-// Both look back as far as the run goes, and the walks above stay linear all the same: the runs that
-// successive calls read do not overlap, except that two calls may read the same row of flags.
+// Both functions look back to the start of a run. The walks above are linear nevertheless: the runs that successive
+// calls read do not overlap, except that two calls may read the same row of flags.
 
-/// Return whether a pictograph stands before an index, with only Extend between.
+/// Return true if a pictograph precedes an index, with only Extend characters in between.
 fn has_pictograph_before<C: CodePoint>(text: &[C], index: usize) -> bool {
     classes_before(text, index).find(|class| *class != Class::Extend) == Some(Class::Pictographic)
 }
 
-/// Return how many regional indicators stand before an index without a gap.
+/// Return the number of regional indicators directly before an index.
 fn count_indicators_before<C: CodePoint>(text: &[C], index: usize) -> usize {
     classes_before(text, index).take_while(|class| *class == Class::RegionalIndicator).count()
 }
 
-/// Return whether no boundary behind this character depends on what stands before it.
+/// Return true if no boundary after this character depends on the characters before it.
 pub(crate) fn ends_look_back<C: CodePoint>(unit: C) -> bool {
     let code = unit.code_point();
     code < FIRST_JOINING || !matches!(class_of(code), Class::Extend | Class::Zwj | Class::RegionalIndicator)

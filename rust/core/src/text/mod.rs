@@ -1,4 +1,4 @@
-//! Text as code points in the narrowest units that hold it, the way `CPython` stores its strings.
+//! Text as code points in the narrowest units that can hold them, as `CPython` stores its strings.
 //!
 //! The core borrows such text, slices it, and writes pieces of it into one exact allocation.
 //! Texts of one source are canonical: equal texts have equal units, so that comparing units compares texts.
@@ -26,25 +26,25 @@ pub use self::unit::{Text, Unit, Width};
 pub(crate) use self::unit::{convert, on_units};
 
 impl<'a> Text<'a> {
-    /// The text of an ASCII literal.
+    /// Create a text from an ASCII literal.
     #[must_use]
     pub const fn ascii(literal: &'a str) -> Self {
         Self::Latin1(literal.as_bytes())
     }
 
-    /// The number of code points.
+    /// Return the number of code points.
     #[must_use]
     pub fn len(self) -> usize {
         on_units!(self, units => units.len())
     }
 
-    /// Return whether there is no code point.
+    /// Return true if the text is empty.
     #[must_use]
     pub fn is_empty(self) -> bool {
         self.len() == 0
     }
 
-    /// The code points from `start` to before `end`, as far as there are any.
+    /// Return the code points from `start` up to `end`, which is excluded.
     #[must_use]
     pub fn slice(self, start: usize, end: usize) -> Self {
         let end = end.min(self.len());
@@ -56,13 +56,13 @@ impl<'a> Text<'a> {
         }
     }
 
-    /// The code point at `index`.
+    /// Return the code point at `index`.
     #[must_use]
     pub fn get(self, index: usize) -> Option<u32> {
         on_units!(self, units => units.get(index).map(|unit| unit.code_point()))
     }
 
-    /// Return whether the text is this ASCII literal. It may be a part of a wider one.
+    /// Return true if the text equals this ASCII literal, even if it is a slice of a wider text.
     #[must_use]
     pub fn is(self, literal: &str) -> bool {
         match self {
@@ -71,33 +71,33 @@ impl<'a> Text<'a> {
         }
     }
 
-    /// Return whether the text begins with this ASCII literal.
+    /// Return true if the text begins with this ASCII literal.
     #[must_use]
     pub fn starts_with(self, literal: &str) -> bool {
         self.len() >= literal.len()
             && on_units!(self, units => units.iter().zip(literal.bytes()).all(|(unit, byte)| unit.code_point() == u32::from(byte)))
     }
 
-    /// Return whether the text ends with this ASCII literal.
+    /// Return true if the text ends with this ASCII literal.
     #[must_use]
     pub fn ends_with(self, literal: &str) -> bool {
         let size = self.len();
         size >= literal.len() && self.slice(size - literal.len(), size).starts_with(literal)
     }
 
-    /// The text without this ASCII literal at its end.
+    /// Return the text without this ASCII literal at its end.
     #[must_use]
     pub fn without_suffix(self, literal: &str) -> Self {
         if self.ends_with(literal) { self.slice(0, self.len() - literal.len()) } else { self }
     }
 
-    /// The text without this ASCII literal at its beginning.
+    /// Return the text without this ASCII literal at its beginning.
     #[must_use]
     pub fn without_prefix(self, literal: &str) -> Self {
         if self.starts_with(literal) { self.slice(literal.len(), self.len()) } else { self }
     }
 
-    /// Where an ASCII character stands first.
+    /// Return the index of the first occurrence of an ASCII character.
     #[must_use]
     pub fn find(self, character: u8) -> Option<usize> {
         match self {
@@ -107,7 +107,7 @@ impl<'a> Text<'a> {
         }
     }
 
-    /// What the widest code point needs.
+    /// Return the width of the widest code point.
     #[must_use]
     pub fn width(self) -> Width {
         match self {
@@ -118,7 +118,7 @@ impl<'a> Text<'a> {
         }
     }
 
-    /// The number of bytes the text takes in UTF-8.
+    /// Return the number of bytes in UTF-8.
     #[must_use]
     pub fn utf8_len(self) -> usize {
         if self.is_ascii() {
@@ -127,7 +127,7 @@ impl<'a> Text<'a> {
         on_units!(self, units => utf8::len(units))
     }
 
-    /// The text as UTF-8; a lone surrogate becomes U+FFFD.
+    /// Return the text as UTF-8; a lone surrogate becomes U+FFFD.
     #[must_use]
     pub fn to_utf8(self) -> String {
         let mut bytes = vec![0; self.utf8_len()];
@@ -135,7 +135,8 @@ impl<'a> Text<'a> {
         String::from_utf8(bytes).unwrap_or_default()
     }
 
-    /// Write the text in UTF-8 into room for [`Text::utf8_len`] bytes; how many it took. A lone surrogate becomes U+FFFD.
+    /// Write the text in UTF-8 to `room`, which holds at least [`Text::utf8_len`] bytes, and return the number of bytes
+    /// written. A lone surrogate becomes U+FFFD.
     pub fn write_utf8(self, room: &mut [u8]) -> usize {
         match self {
             Self::Latin1(units) if is_ascii(units) => {
@@ -153,7 +154,7 @@ impl<'a> Text<'a> {
     }
 }
 
-/// A number with commas: `12,345`.
+/// Format a number with commas: `12,345`.
 #[must_use]
 pub(crate) fn grouped(number: usize) -> String {
     let digits = number.to_string();
@@ -167,7 +168,7 @@ pub(crate) fn grouped(number: usize) -> String {
     text
 }
 
-/// The width for the bits of all code points together.
+/// Return the width for the bitwise OR of all code points.
 pub(crate) fn width_of(bits: u32) -> Width {
     match bits {
         0..0x80 => Width::Ascii,
@@ -177,7 +178,8 @@ pub(crate) fn width_of(bits: u32) -> Width {
     }
 }
 
-/// Where `wanted` stands first. Whole stretches are looked at at once, which compiles to vector code.
+/// Return the index of the first unit that equals `wanted`. The units of a stretch are compared together, which
+/// compiles to vector code.
 pub(crate) fn find_unit<C: Unit>(units: &[C], wanted: C) -> Option<usize> {
     let mut base = 0;
     for stretch in units.chunks(64) {

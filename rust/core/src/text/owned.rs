@@ -1,10 +1,10 @@
-//! Text of our own making.
+//! Text that the library builds.
 
 use super::graphemes::CodePoint;
 use super::utf8;
 use super::{Text, Unit, Width, on_units};
 
-/// Text of our own making, which widens as wider text is added.
+/// An owned text, whose units widen when wider text is added.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum OwnedText {
     /// Code points up to U+00FF.
@@ -36,12 +36,12 @@ impl From<String> for OwnedText {
 }
 
 impl OwnedText {
-    /// Empty text with room for so many code points, as long as they are narrow.
+    /// Create an empty text with capacity for `size` code points up to U+00FF.
     pub(crate) fn with_room(size: usize) -> Self {
         Self::Latin1(Vec::with_capacity(size))
     }
 
-    /// Make room for so many code points more, as long as they are no wider.
+    /// Reserve capacity for `more` code points that are no wider than the current units.
     pub(crate) fn reserve(&mut self, more: usize) {
         match self {
             Self::Latin1(own) => own.reserve(more),
@@ -50,13 +50,13 @@ impl OwnedText {
         }
     }
 
-    /// Text from UTF-8, in canonical units.
+    /// Create a text from UTF-8, in canonical units.
     #[must_use]
     pub fn from_utf8(text: &str) -> Self {
         Self::from_bytes(text.as_bytes())
     }
 
-    /// Text from UTF-8 that may hold lone surrogates, in canonical units.
+    /// Create a text from UTF-8 that may hold lone surrogates, in canonical units.
     pub(crate) fn from_bytes(bytes: &[u8]) -> Self {
         fn decoded<C: Unit>(bytes: &[u8]) -> Vec<C> {
             let mut units = vec![C::from_code_point(0); utf8::count(bytes)];
@@ -70,7 +70,7 @@ impl OwnedText {
         }
     }
 
-    /// The text, borrowed.
+    /// Borrow the text.
     #[must_use]
     pub fn as_text(&self) -> Text<'_> {
         match self {
@@ -80,7 +80,7 @@ impl OwnedText {
         }
     }
 
-    /// Add text at the end.
+    /// Append a text.
     pub fn push(&mut self, text: Text<'_>) {
         match (&mut *self, text) {
             (Self::Latin1(own), Text::Latin1(units)) => own.extend_from_slice(units),
@@ -102,7 +102,7 @@ impl OwnedText {
         }
     }
 
-    /// Add an ASCII literal at the end.
+    /// Append an ASCII literal.
     pub fn push_ascii(&mut self, literal: &str) {
         self.push(Text::ascii(literal));
     }

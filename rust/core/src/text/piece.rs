@@ -1,34 +1,34 @@
-//! Pieces of the input and of our own texts.
+//! Pieces of the input and of owned texts.
 
 use std::hash::{Hash, Hasher};
 use std::rc::Rc;
 
 use super::{OwnedText, Text};
 
-/// A piece of an output: borrowed from the input, or part of a text of our own.
+/// A piece of an output: borrowed from the input, or a slice of a shared owned text.
 #[derive(Clone, Debug)]
 pub enum Piece<'a> {
     /// A part of the input.
     Borrowed(Text<'a>),
-    /// The code points of an own text from the first number to before the second.
+    /// The code points of an owned text from the first number up to the second, which is excluded.
     Shared(Rc<OwnedText>, usize, usize),
 }
 
 impl<'a> Piece<'a> {
-    /// A piece of ASCII.
+    /// Create a piece that borrows an ASCII literal.
     #[must_use]
     pub const fn ascii(literal: &'a str) -> Self {
         Self::Borrowed(Text::ascii(literal))
     }
 
-    /// The whole of an own text.
+    /// Create a piece that holds a whole owned text.
     #[must_use]
     pub fn own(text: OwnedText) -> Self {
         let size = text.as_text().len();
         Self::Shared(Rc::new(text), 0, size)
     }
 
-    /// A piece from ASCII of our own making.
+    /// Create a piece that holds an ASCII string.
     #[must_use]
     pub fn own_ascii(text: String) -> Self {
         Self::own(OwnedText::Latin1(text.into_bytes()))
@@ -43,7 +43,7 @@ impl<'a> Piece<'a> {
         }
     }
 
-    /// The number of code points.
+    /// Return the number of code points.
     #[must_use]
     pub fn len(&self) -> usize {
         match self {
@@ -52,13 +52,13 @@ impl<'a> Piece<'a> {
         }
     }
 
-    /// Return whether there is no code point.
+    /// Return true if the piece is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// A part of the piece; nothing is copied.
+    /// Return the code points from `start` up to `end`, which is excluded, without copying them.
     #[must_use]
     pub fn slice(&self, start: usize, end: usize) -> Self {
         let end = end.min(self.len());
@@ -71,7 +71,7 @@ impl<'a> Piece<'a> {
 }
 
 impl Piece<'_> {
-    /// The piece without newlines around it.
+    /// Return the piece without the newlines at its start and end.
     #[must_use]
     pub fn trim_newlines(&self) -> Self {
         let is_newline = |index: usize| self.text().get(index) == Some(0x0A);

@@ -1,8 +1,8 @@
-//! Text made safe to stand in a context: no controls, no forged markers.
+//! Cleaning of text for a context: no controls, no forged markers.
 //!
-//! Controls other than tab and newline, ANSI sequences, bidirectional controls and Unicode tag characters go;
-//! CRLF and CR become LF; a lone surrogate becomes U+FFFD; the two marker lines are escaped.
-//! Most text is clean, so that a look at it is all that happens.
+//! Controls other than tab and newline, ANSI sequences, bidirectional controls and Unicode tag characters are removed;
+//! CRLF and CR become LF; a lone surrogate becomes U+FFFD; the two marker lines are escaped. Most text is clean and
+//! only checked.
 
 use std::sync::LazyLock;
 
@@ -19,17 +19,18 @@ use crate::simd::{Lanes, Work, dispatch};
 pub const OPEN_MARKER: &str = constants::OPEN_MARKER;
 /// The line that closes a context.
 pub const CLOSE_MARKER: &str = constants::CLOSE_MARKER;
-/// The end that both have.
+/// The common end of both markers.
 const MARKER_TAIL: &str = OPEN_MARKER.split_at(1).1;
-/// The last two characters of it, which are rare together.
+/// The last two characters of both markers, which rarely occur together.
 pub(crate) const MARKER_END: [u8; 2] = *b"N]";
 
-/// A control sequence without a control at its end is never longer than this.
+/// The maximum length of a control sequence that does not end with a control.
 pub const LONGEST_SEQUENCE: usize = 80;
 
 static FIND_MARKER_TAIL: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(MARKER_TAIL));
 
-/// A unit that can tell whether it may stand in a context. Written without branches, to compile to vector code.
+/// A unit with a check for characters that a context may not contain. The check has no branches, so that it compiles to
+/// vector code.
 trait Checked: Unit {
     fn is_dirty(self) -> bool;
 }
@@ -68,23 +69,23 @@ impl Checked for u32 {
     }
 }
 
-/// Return whether a code point may not stand in a context.
+/// Return true if a context may not contain the code point.
 pub(crate) fn is_dirty(code_point: u32) -> bool {
     Checked::is_dirty(code_point)
 }
 
-/// Return whether it is plain that `clean` would change nothing.
+/// Return true if it is certain that [`clean`] would change nothing.
 #[must_use]
 pub fn is_clean(text: Text<'_>) -> bool {
     !has_controls(text) && !has_marker_tail(text)
 }
 
-/// Return whether `without_controls` would change anything.
+/// Return true if [`without_controls`] would change the text.
 pub(crate) fn has_controls(text: Text<'_>) -> bool {
     on_units!(text, units => dispatch(Looking(units)))
 }
 
-/// The work of looking for units that may not stand in a context.
+/// The work of searching for units that a context may not contain.
 struct Looking<'a, C>(&'a [C]);
 
 impl<C: Checked> Work for Looking<'_, C> {
@@ -96,10 +97,10 @@ impl<C: Checked> Work for Looking<'_, C> {
     }
 }
 
-/// So many units are looked at before it is asked what was found.
+/// The number of units that are checked before the result is tested.
 const STRETCH: usize = 512;
 
-/// Return whether there is what both markers end with.
+/// Return true if the text contains the common end of both markers.
 pub(crate) fn has_marker_tail(text: Text<'_>) -> bool {
     match text {
         _ if text.len() < MARKER_TAIL.len() => false,
@@ -109,7 +110,7 @@ pub(crate) fn has_marker_tail(text: Text<'_>) -> bool {
     }
 }
 
-/// Where an ASCII literal stands at or after `from`; looks for its character at `rare` first.
+/// Return the index of an ASCII literal at or after `from`. The search is for the literal's character at index `rare`.
 pub(crate) fn find_ascii<C: Unit>(units: &[C], literal: &str, rare: usize, from: usize) -> Option<usize> {
     let bytes = literal.as_bytes();
     let wanted = C::from_code_point(u32::from(*bytes.get(rare)?));
@@ -125,7 +126,7 @@ pub(crate) fn find_ascii<C: Unit>(units: &[C], literal: &str, rare: usize, from:
     }
 }
 
-/// `piece` without what may not stand in a context.
+/// Return `piece` without characters that a context may not contain, and with its markers escaped.
 #[must_use]
 pub fn clean<'a>(piece: &Piece<'a>) -> Piece<'a> {
     if is_clean(piece.text()) {
@@ -138,7 +139,7 @@ pub fn clean<'a>(piece: &Piece<'a>) -> Piece<'a> {
     })
 }
 
-/// `piece` without controls, and with every mark that it holds.
+/// Return `piece` without controls, and with its markers unchanged.
 pub(crate) fn without_controls<'a>(piece: &Piece<'a>) -> Piece<'a> {
     if !has_controls(piece.text()) {
         return piece.clone();
@@ -181,7 +182,7 @@ fn escaped<C: Unit>(units: Vec<C>) -> Vec<C> {
     escape_marker(units, CLOSE_MARKER, 7)
 }
 
-/// `piece` with a backslash behind the first bracket of each of these ASCII marks, wherever it stands.
+/// Return `piece` with a backslash after the first bracket of every occurrence of these ASCII marks.
 #[must_use]
 pub fn escape_marks<'a>(piece: &Piece<'a>, marks: &[&str]) -> Piece<'a> {
     fn all<C: Unit>(units: &[C], marks: &[&str]) -> Option<Vec<C>> {
@@ -201,16 +202,16 @@ fn bracket_of(mark: &str) -> usize {
     mark.find('[').unwrap_or(0)
 }
 
-/// Put a backslash behind the first bracket of `marker`, wherever it stands.
+/// Put a backslash after the first bracket of every occurrence of `marker`.
 fn escape_marker<C: Unit>(units: Vec<C>, marker: &str, rare: usize) -> Vec<C> {
     let Some(mut found) = find_ascii(&units, marker, rare, 0) else { return units };
-    let behind = 1 + bracket_of(marker);
+    let after = 1 + bracket_of(marker);
     let mut out = Vec::with_capacity(units.len() + 16);
     let mut done = 0;
     loop {
-        out.extend_from_slice(units.get(done..found + behind).unwrap_or_default());
+        out.extend_from_slice(units.get(done..found + after).unwrap_or_default());
         out.push(C::from_code_point(u32::from(b'\\')));
-        done = found + behind;
+        done = found + after;
         match find_ascii(&units, marker, rare, found + marker.len()) {
             Some(next) => found = next,
             None => break,
@@ -220,7 +221,7 @@ fn escape_marker<C: Unit>(units: Vec<C>, marker: &str, rare: usize) -> Vec<C> {
     out
 }
 
-/// `piece` as one clean line of at most `limit` characters; where it is longer, its middle goes.
+/// Return `piece` as one clean line of at most `limit` characters; a longer line loses its middle.
 #[must_use]
 pub fn clean_line<'a>(piece: &Piece<'a>, limit: usize) -> Piece<'a> {
     if piece.len() <= limit && is_plain_line(piece.text()) {
@@ -238,7 +239,7 @@ pub fn clean_line<'a>(piece: &Piece<'a>, limit: usize) -> Piece<'a> {
     if line.len() <= limit { line } else { shorten(&line, limit) }
 }
 
-/// Return whether all is printable ASCII, and no end of a marker: of what stands in headings, most is.
+/// Return true if the text is printable ASCII without `]`, which ends a marker. Most texts of headings are.
 fn is_plain_line(text: Text<'_>) -> bool {
     let Text::Latin1(units) = text else { return false };
     units.iter().fold(true, |plain, unit| plain & matches!(unit, b' '..=b'~') & (*unit != MARKER_END[1]))
@@ -260,7 +261,7 @@ fn without_breaks<C: Unit>(units: &[C]) -> Vec<C> {
     out
 }
 
-/// `piece` in at most `limit` characters, with `...` for its middle.
+/// Return `piece` in at most `limit` characters, with `...` in place of its middle.
 #[must_use]
 pub fn shorten<'a>(piece: &Piece<'a>, limit: usize) -> Piece<'a> {
     let (head, tail) = cut_text(piece.text(), limit.saturating_sub(3), Keep::Ends);
@@ -274,7 +275,7 @@ pub fn shorten<'a>(piece: &Piece<'a>, limit: usize) -> Piece<'a> {
     Piece::own(text)
 }
 
-/// [`cut`] for text of any width.
+/// Apply [`cut`] to text of any width.
 #[must_use]
 pub fn cut_text(text: Text<'_>, limit: usize, keep: Keep) -> (usize, usize) {
     on_units!(text, units => cut(units, limit, keep))

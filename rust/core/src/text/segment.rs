@@ -1,8 +1,8 @@
-//! The segments of an output: pieces, and text that stays as it is written in JSON until the output is written.
+//! The segments of an output: pieces, and JSON text that is decoded only when the output is written.
 //!
-//! Most of what a context shows can be measured, cut and looked through with its escapes, so that none of it stands beside
-//! the output. The rest is made first: what cleaning would change, and what might be cut between characters that belong
-//! together.
+//! Most text of a context can be measured, cut and searched with its escapes, so that no decoded copy exists besides
+//! the output. Other text is decoded first: text that cleaning would change, and text that might be cut between
+//! characters that belong together.
 
 use super::escaped::{EscapedText, place_of};
 use super::graphemes::{ends_look_back, is_boundary};
@@ -13,12 +13,12 @@ use super::utf8::{character_at, floor, width};
 use super::{OwnedText, Text, Width};
 use crate::simd::{BLOCK, Lanes, Others, Work, block_at, dispatch, find_escaped};
 
-/// A part of an output: a piece, or text that is made only where it is written.
+/// A part of an output: a piece, or text that is decoded when it is written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Segment<'a> {
     /// A piece.
     Piece(Piece<'a>),
-    /// Text that is not yet made.
+    /// Text that is not decoded yet.
     Plain(Plain<'a>),
 }
 
@@ -35,7 +35,7 @@ impl Default for Segment<'_> {
 }
 
 impl Segment<'_> {
-    /// The number of code points.
+    /// Return the number of code points.
     #[must_use]
     pub fn len(&self) -> usize {
         match self {
@@ -44,13 +44,13 @@ impl Segment<'_> {
         }
     }
 
-    /// Return whether there is no code point.
+    /// Return true if the text is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Return whether the last code point is a newline.
+    /// Return true if the last code point is a newline.
     #[must_use]
     pub fn ends_with_newline(&self) -> bool {
         match self {
@@ -59,7 +59,7 @@ impl Segment<'_> {
         }
     }
 
-    /// The number of bytes it takes in UTF-8.
+    /// Return the number of bytes in UTF-8.
     #[must_use]
     pub fn utf8_len(&self) -> usize {
         match self {
@@ -68,7 +68,7 @@ impl Segment<'_> {
         }
     }
 
-    /// What the widest code point needs.
+    /// Return the width of the widest code point.
     #[must_use]
     pub fn width(&self) -> Width {
         match self {
@@ -77,8 +77,8 @@ impl Segment<'_> {
         }
     }
 
-    /// Write it in UTF-8 into room for [`Segment::utf8_len`] bytes; how many it took. A lone surrogate becomes U+FFFD. What
-    /// stands in the room behind them may be overwritten.
+    /// Write the text in UTF-8 to `room`, which holds at least [`Segment::utf8_len`] bytes, and return the number of bytes
+    /// written. A lone surrogate becomes U+FFFD. The rest of `room` may be overwritten.
     pub fn write_utf8(&self, room: &mut [u8]) -> usize {
         match self {
             Self::Piece(piece) => piece.text().write_utf8(room),
@@ -86,7 +86,7 @@ impl Segment<'_> {
         }
     }
 
-    /// Say something of the text, which is made for it where it is not yet.
+    /// Call a function with the text, which is decoded first if necessary.
     pub fn with_text<T>(&self, then: impl FnOnce(Text<'_>) -> T) -> T {
         match self {
             Self::Piece(piece) => then(piece.text()),
@@ -95,7 +95,7 @@ impl Segment<'_> {
     }
 }
 
-/// A part of a JSON string, as it is written, that cleaning would leave as it is, and that holds no escape of a number.
+/// A part of a JSON string, with its escapes. It has no `\u` escapes, and cleaning would not change it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Plain<'a> {
     bytes: &'a [u8],
@@ -105,55 +105,56 @@ pub struct Plain<'a> {
 }
 
 impl<'a> Plain<'a> {
-    /// The number of code points.
+    /// Return the number of code points.
     #[must_use]
     pub fn len(self) -> usize {
         self.chars
     }
 
-    /// Return whether there is no code point.
+    /// Return true if the text is empty.
     #[must_use]
     pub fn is_empty(self) -> bool {
         self.chars == 0
     }
 
-    /// The number of bytes the text takes in UTF-8.
+    /// Return the number of bytes in UTF-8.
     #[must_use]
     pub fn utf8_len(self) -> usize {
         self.bytes.len() - self.escapes
     }
 
-    /// The text as it is written: what is found in it that is no letter, no quote and no slash, the text has there too.
+    /// Return the text with its escapes. A character in it that is not a letter, a quote or a slash is also in the
+    /// decoded text.
     #[must_use]
     pub fn written(self) -> &'a [u8] {
         self.bytes
     }
 
-    /// Return whether there may be backticks.
+    /// Return true if there may be backticks.
     #[must_use]
     pub fn has_backticks(self) -> bool {
         self.has_backticks
     }
 
-    /// Return whether the last character is a newline.
+    /// Return true if the last character is a newline.
     #[must_use]
     pub fn ends_with_newline(self) -> bool {
         self.bytes.ends_with(b"\\n") && self.bytes.get(last_start(self.bytes)..) == Some(b"\\n")
     }
 
-    /// What the widest code point needs.
+    /// Return the width of the widest code point.
     #[must_use]
     pub fn width(self) -> Width {
         width(self.bytes)
     }
 
-    /// Write the text in UTF-8 into room for [`Plain::utf8_len`] bytes; how many it took. What stands in the room behind
-    /// them may be overwritten.
+    /// Write the text in UTF-8 to `room`, which holds at least [`Plain::utf8_len`] bytes, and return the number of
+    /// bytes written. The rest of `room` may be overwritten.
     pub fn write_utf8(self, room: &mut [u8]) -> usize {
         write_unescaped(self.bytes, room)
     }
 
-    /// The text, made.
+    /// Return the decoded text.
     #[must_use]
     pub fn made(self) -> OwnedText {
         let mut bytes = vec![0; self.utf8_len()];
@@ -161,30 +162,32 @@ impl<'a> Plain<'a> {
         OwnedText::from_bytes(&bytes)
     }
 
-    /// All but the last character, where the text may be cut there.
+    /// Return all but the last character; `None` if the text may not be cut there.
     pub(crate) fn without_last(self) -> Option<Self> {
         let (before, last) = self.bytes.split_at_checked(last_start(self.bytes))?;
         let escapes = self.escapes - usize::from(last.first() == Some(&b'\\'));
         may_be_parted(before, last).then_some(Self { bytes: before, chars: self.chars - 1, escapes, ..self })
     }
 
-    /// The last code points, so many or all, where the text may be cut before them.
+    /// Return the last `count` code points, or all; `None` if the text may not be cut before them.
     fn last(self, count: usize, is_ascii: bool) -> Option<Self> {
         let left = look(self.bytes, self.chars.saturating_sub(count), is_ascii)?;
-        let (before, behind) = self.bytes.split_at_checked(left.bytes.len())?;
+        let (before, after) = self.bytes.split_at_checked(left.bytes.len())?;
         let (chars, escapes) = (self.chars - left.chars, self.escapes - left.escapes);
-        may_be_parted(before, behind).then_some(Self { bytes: behind, chars, escapes, ..self })
+        may_be_parted(before, after).then_some(Self { bytes: after, chars, escapes, ..self })
     }
 }
 
 impl<'a> EscapedText<'a> {
-    /// The first code points, so many or all, where they and the next one are plain, and may be parted.
+    /// Return the first `count` code points, or all; `None` unless they and the next one are plain, and the text may be
+    /// cut between them.
     pub(crate) fn plain_start(self, count: usize) -> Option<Plain<'a>> {
         let plain = look(self.bytes, count.saturating_add(1), self.is_ascii)?;
         if plain.chars > count { plain.without_last() } else { Some(plain) }
     }
 
-    /// The last code points, so many or all, where they and so many before them are plain, and may be parted.
+    /// Return the last `count` code points, or all; `None` unless they and the `before` ones before them are plain, and
+    /// the text may be cut between them.
     pub(crate) fn plain_end(self, count: usize, before: usize) -> Option<Plain<'a>> {
         let wanted = count.saturating_add(before);
         for rest in self.longer_ends(wanted) {
@@ -197,7 +200,7 @@ impl<'a> EscapedText<'a> {
     }
 }
 
-/// Where the last character begins, as it is written: an escape, or a character of UTF-8.
+/// Return the offset of the last character, which is an escape or a UTF-8 character.
 fn last_start(bytes: &[u8]) -> usize {
     let start = floor(bytes, bytes.len().saturating_sub(1));
     let before = bytes.get(..start).unwrap_or_default();
@@ -205,24 +208,25 @@ fn last_start(bytes: &[u8]) -> usize {
     start - backslashes % 2
 }
 
-/// Return whether a text may be cut between what is written here and there, as far as the two characters tell: of an
-/// escape, which is ASCII, any byte says the same.
-fn may_be_parted(before: &[u8], behind: &[u8]) -> bool {
-    if before.is_empty() || behind.is_empty() {
+/// Return true if a text may be cut between these two parts, judging by the two characters there. An escape stands for
+/// an ASCII character, so each of its bytes gives the same answer.
+fn may_be_parted(before: &[u8], after: &[u8]) -> bool {
+    if before.is_empty() || after.is_empty() {
         return true;
     }
     let left = character_at(before, floor(before, before.len() - 1)).0;
-    ends_look_back(left) && is_boundary(&[left, character_at(behind, 0).0], 1)
+    ends_look_back(left) && is_boundary(&[left, character_at(after, 0).0], 1)
 }
 
-/// The first code points of a string, so many or all; nothing where they are not plain.
+/// Return the first `count` code points of a string, or all; `None` if they are not plain.
 fn look(bytes: &[u8], count: usize, is_ascii: bool) -> Option<Plain<'_>> {
     let found = dispatch(Looking { bytes, count, is_ascii })?;
     let is_marked = found.may_hold_marker && has_marker_tail(Text::Latin1(found.plain.bytes));
     (!is_marked).then_some(found.plain)
 }
 
-/// For each low half of a byte, the one that may stand behind a backslash, and means what may stand in a context.
+/// The letters that may follow a backslash and stand for a character that a context may contain, each at the index of
+/// its low four bits.
 const KEPT: [u8; 16] = [0xFF, 0, b'"', 0, b't', 0, 0, 0, 0, 0, 0, 0, b'\\', 0, b'n', b'/'];
 const DELETE: u8 = 0x7F;
 
@@ -232,7 +236,7 @@ struct Looking<'b> {
     is_ascii: bool,
 }
 
-/// What was looked at, and whether it holds the last two characters of a marker.
+/// The text that was checked. `may_hold_marker` is true if it contains the last two characters of a marker.
 struct Looked<'b> {
     plain: Plain<'b>,
     may_hold_marker: bool,
@@ -258,13 +262,13 @@ impl<'b> Work for Looking<'b> {
     }
 }
 
-/// How far a string was looked at.
+/// The progress of a check of a string.
 #[derive(Default)]
 struct Look<'b> {
     bytes: &'b [u8],
     is_ascii: bool,
     at: usize,
-    /// The number of further code points that are looked at.
+    /// The number of code points that are left to check.
     left: usize,
     carry: u64,
     escapes: usize,
@@ -274,7 +278,7 @@ struct Look<'b> {
 }
 
 impl Look<'_> {
-    /// Look at whole blocks, as long as none can hold too many.
+    /// Check whole blocks while none can hold more code points than are left.
     #[inline(always)]
     fn add_whole<L: Lanes, const IS_ASCII: bool>(&mut self) -> Option<()> {
         for block in self.bytes.as_chunks().0 {
@@ -286,8 +290,8 @@ impl Look<'_> {
         Some(())
     }
 
-    /// Look at the next block, or at what of it is inside of the string and holds no code point too many; whether that is
-    /// all of it, and nothing where it is not plain.
+    /// Check the next block, as far as it is inside the string and within the code points that are left. Return true if
+    /// that was the whole block, and `None` if it is not plain.
     #[inline(always)]
     fn add<L: Lanes, const IS_WHOLE: bool, const IS_ASCII: bool>(&mut self, block: &[u8; BLOCK]) -> Option<bool> {
         let letters = find_escaped(L::equal(block, b'\\'), &mut self.carry);
@@ -305,7 +309,7 @@ impl Look<'_> {
             inside = (1 << end) - 1;
             held = self.left;
         }
-        // Of the controls of ASCII the scan lets no other stand in a string.
+        // DELETE is the only dirty ASCII character that a JSON string may contain unescaped.
         let wrong = (letters & !L::among(block, &KEPT)) | L::equal(block, DELETE);
         if wrong & inside != 0 || (high & inside != 0 && has_dirty::<L>(self.bytes, self.at, block, inside)) {
             return None;
@@ -321,10 +325,11 @@ impl Look<'_> {
     }
 }
 
-/// The bytes of UTF-8 that characters begin with that may not stand in a context, but for those of ASCII.
+/// The first UTF-8 bytes of the non-ASCII characters that a context may not contain.
 const UNSURE: [u8; 5] = [0xC2, 0xD8, 0xE2, 0xED, 0xF3];
 
-/// Return whether a character that may not stand in a context, and is no ASCII, begins inside of the block at `at`.
+/// Return true if a non-ASCII character that a context may not contain begins in the block at `at`, at a bit of
+/// `inside`.
 #[inline(always)]
 fn has_dirty<L: Lanes>(bytes: &[u8], at: usize, block: &[u8; BLOCK], inside: u64) -> bool {
     let mut unsure = 0;
@@ -347,7 +352,7 @@ mod tests {
     use crate::text::utf8::bytes_of;
 
     #[test]
-    fn no_character_that_may_not_stand_in_a_context_begins_otherwise() {
+    fn every_dirty_character_begins_with_an_unsure_byte() {
         for code_point in (0x80..0x11_0000).filter(|code_point| is_dirty(*code_point)) {
             let ([first, ..], _) = bytes_of(code_point);
             assert!(UNSURE.contains(&first), "{code_point:x}");

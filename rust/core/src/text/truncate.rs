@@ -1,10 +1,10 @@
 //! Cut a text to a number of code points, without splitting a grapheme cluster.
 //!
-//! Guaranteed: what is kept is at most `limit` code points and begins and ends at boundaries of the
-//! text's grapheme clusters. Nothing panics, lone surrogates included.
+//! The kept text has at most `limit` code points, and begins and ends at boundaries of grapheme clusters. Lone
+//! surrogates are accepted, and nothing panics.
 //!
-//! Left out: limits in tokens, which [`crate::tokens`] has; and joining the pieces with a marker, which the binding does on the
-//! caller's own `str`.
+//! Not here: limits in tokens, which are in [`crate::tokens`], and joining the pieces with a marker, which the binding
+//! does on the caller's `str`.
 
 use super::graphemes::{CodePoint, ceil_boundary, floor_boundary};
 
@@ -20,7 +20,7 @@ pub enum Keep {
 }
 
 impl Keep {
-    /// How much of a limit the start may take, and how much the end.
+    /// Return the shares of a limit for the start and for the end.
     #[must_use]
     pub fn shares(self, limit: usize) -> (usize, usize) {
         let first = match self {
@@ -32,10 +32,10 @@ impl Keep {
     }
 }
 
-/// Return the plan of a cut: where the head that stays ends, and where the tail begins.
+/// Return the plan of a cut: the end of the head that stays, and the start of the tail.
 ///
-/// `text[..head]` and `text[tail..]` stay. Both are `text.len()` where nothing is cut, and
-/// `head < tail` where something is. The limit is a count of code points.
+/// `text[..head]` and `text[tail..]` stay. Both are `text.len()` if nothing is cut, and `head < tail` otherwise. The
+/// limit is a number of code points.
 #[must_use]
 pub fn cut<C: CodePoint>(text: &[C], limit: usize, keep: Keep) -> (usize, usize) {
     let length = text.len();
@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn keeps_nothing_where_the_limit_is_zero() {
+    fn keeps_nothing_if_the_limit_is_zero() {
         assert_eq!(cut(b"abc", 0, Keep::Head), (0, 3));
         assert_eq!(cut(b"abc", 0, Keep::Tail), (0, 3));
         assert_eq!(cut(b"abc", 0, Keep::Ends), (0, 3));

@@ -1,4 +1,4 @@
-//! From a JSON string as it is written to its text: whole, or as much of one end as is needed.
+//! Decoding of JSON strings: whole, or as much of one end as is needed.
 
 use std::borrow::Cow;
 
@@ -8,11 +8,11 @@ use super::escaped::{EscapedText, escape_at};
 use super::{OwnedText, Text, Unit, Width, utf8};
 use crate::simd::{BLOCK, Lanes, Work, block_at, copy_block, dispatch, find_escaped};
 
-/// In fewer bytes than these, each is looked at.
+/// With fewer bytes than this, a plain loop is faster than a search.
 const FEW: usize = 16;
 
 impl<'a> EscapedText<'a> {
-    /// Return whether the text is this one.
+    /// Return true if the string decodes to this text.
     #[inline(always)]
     pub(crate) fn is(self, text: Text<'_>) -> bool {
         match text {
@@ -26,12 +26,12 @@ impl<'a> EscapedText<'a> {
         OwnedText::from_bytes(&self.utf8()).as_text() == text
     }
 
-    /// The whole text.
+    /// Return the whole text.
     pub(crate) fn text(self, bump: &'a Bump) -> Text<'a> {
         self.start(self.chars as usize, bump)
     }
 
-    /// The first code points of the text, so many or all.
+    /// Return the first `count` code points of the text, or all.
     pub(crate) fn start(self, count: usize, bump: &'a Bump) -> Text<'a> {
         let first = self.bytes.get(..count).unwrap_or(self.bytes);
         let is_plain = !self.has_escapes || !holds_backslash(first);
@@ -51,18 +51,19 @@ impl<'a> EscapedText<'a> {
         }
     }
 
-    /// The last code points of the text, so many or more.
+    /// Return the end of the text, with at least `count` code points or all.
     pub(crate) fn end(self, count: usize, bump: &'a Bump) -> Text<'a> {
         let parts = self.longer_ends(count).filter(|rest| rest.len() < self.bytes.len());
         let mut texts = parts.map(|bytes| EscapedText { bytes, chars: u32::MAX, ..self }.start(usize::MAX, bump));
         texts.find(|text| text.len() >= count).unwrap_or_else(|| self.text(bump))
     }
 
-    /// The number of bytes the text takes in UTF-8; a lone surrogate takes three.
+    /// Return the number of bytes in UTF-8; a lone surrogate takes three.
     pub(crate) fn utf8_len(self) -> usize {
         let (mut size, mut at) = (self.bytes.len(), 0);
         if self.has_escapes && memchr::memmem::find(self.bytes, b"\\u").is_none() {
-            // Each escape is two bytes for one: how many there are, the number of code points tells.
+            // Each escape has two bytes for one, and the difference to the number of code points is the number of
+            // escapes.
             let written = if self.is_ascii { size } else { utf8::count(self.bytes) };
             return size - written.saturating_sub(self.chars as usize);
         }
@@ -76,12 +77,12 @@ impl<'a> EscapedText<'a> {
         size
     }
 
-    /// The text in UTF-8; lone surrogates are written as if they were characters.
+    /// Return the text in UTF-8, with lone surrogates encoded as if they were characters.
     pub(crate) fn utf8(self) -> Cow<'a, [u8]> {
         if self.has_escapes { Cow::Owned(self.utf8_start(usize::MAX)) } else { Cow::Borrowed(self.bytes) }
     }
 
-    /// The first code points of the text in UTF-8, so many or all.
+    /// Return the first `count` code points of the text in UTF-8, or all.
     fn utf8_start(self, count: usize) -> Vec<u8> {
         let mut room = vec![0; self.bytes.len().min(count.saturating_mul(4)) + 2 * BLOCK];
         let size = unescape(self, count, &mut room).map_or(0, |bytes| utf8::prefix(bytes, count).len());
@@ -90,12 +91,12 @@ impl<'a> EscapedText<'a> {
     }
 }
 
-/// Return whether there is a backslash; in a few bytes, as are looked at most often, sooner than one could be sought.
+/// Return true if there is a backslash. Most calls are about a few bytes.
 fn holds_backslash(bytes: &[u8]) -> bool {
     if bytes.len() < FEW { bytes.contains(&b'\\') } else { memchr::memchr(b'\\', bytes).is_some() }
 }
 
-/// Text in the narrowest units that hold it, kept as long as the scan.
+/// Decode UTF-8 into the narrowest units that hold it; the text lives as long as the scan.
 fn keep<'a>(bytes: &[u8], bump: &'a Bump) -> Text<'a> {
     fn decoded<'a, C: Unit>(bytes: &[u8], bump: &'a Bump) -> &'a [C] {
         let room = bump.alloc_slice_fill_copy(utf8::count(bytes), C::from_code_point(0));
@@ -109,8 +110,8 @@ fn keep<'a>(bytes: &[u8], bump: &'a Bump) -> Text<'a> {
     }
 }
 
-/// Write a string that holds no escape of a number without its escapes, in UTF-8, into room that holds it; how many bytes
-/// it took. Behind those, up to a block more may be overwritten.
+/// Decode a string without `\u` escapes to UTF-8 in `room`, which is large enough, and return the number of bytes
+/// written. Up to a block after them may be overwritten.
 pub(crate) fn write_unescaped(bytes: &[u8], room: &mut [u8]) -> usize {
     dispatch(Writing { bytes, room })
 }
@@ -146,8 +147,8 @@ impl Work for Writing<'_, '_> {
     }
 }
 
-/// Write a block without its escapes, whose letters are known and none of which is a number; how many bytes. It is passed
-/// with what stands behind it, so that what lies between escapes can be copied by whole blocks.
+/// Decode a block without `\u` escapes, whose backslashes and letters are known, and return the number of bytes
+/// written. `from` includes the data after the block, so that the text between escapes can be copied as whole blocks.
 #[inline(always)]
 fn write_block<L: Lanes>(
     from: (&[u8], usize),
@@ -161,15 +162,14 @@ fn write_block<L: Lanes>(
     L::unescape(from, (backslashes & !letters, letters), (room, place))
 }
 
-/// The first code points of a string in UTF-8, so many or a few more, or all, in room for two blocks more; nothing where
-/// the room is too small.
+/// Decode at least the first `count` code points of a string, or all, to UTF-8 in `room`, which has two blocks to
+/// spare. Return `None` if the room is too small.
 pub(crate) fn unescape<'o>(raw: EscapedText<'_>, count: usize, room: &'o mut [u8]) -> Option<&'o [u8]> {
     let done = dispatch(Unescaping { bytes: raw.bytes, is_ascii: raw.is_ascii, count, room: &mut *room });
     room.get(..done)
 }
 
-/// The work of writing a string without its escapes, in UTF-8, into room for it; how many bytes it took. At least so many
-/// code points are written, or all.
+/// The work of [`unescape`], which returns the number of bytes written.
 struct Unescaping<'b, 'o> {
     bytes: &'b [u8],
     is_ascii: bool,
@@ -212,13 +212,13 @@ impl Work for Unescaping<'_, '_> {
     }
 }
 
-/// What was read and what was written.
+/// The state of decoding: the offsets that were read and written up to.
 struct Writer<'b, 'o> {
     bytes: &'b [u8],
     room: &'o mut [u8],
     at: usize,
     done: usize,
-    /// The number of bytes that were written that go on with a character.
+    /// The number of continuation bytes that were written.
     unseen: usize,
 }
 
@@ -228,7 +228,7 @@ impl Writer<'_, '_> {
         self.done - self.unseen
     }
 
-    /// One character or escape after the other, up to an offset or until there are so many code points.
+    /// Decode one character or escape at a time, up to an offset or until `count` code points are written.
     fn by_characters(&mut self, end: usize, count: usize) {
         while self.at < end
             && let Some(byte) = self.bytes.get(self.at)
@@ -259,7 +259,7 @@ mod tests {
     use super::{BLOCK, Unescaping, Work, Writer, Writing};
     use crate::simd::{Scalar, dispatch};
 
-    /// What is written one character after the other.
+    /// Decode one character at a time.
     fn by_characters(bytes: &[u8]) -> Vec<u8> {
         let mut room = vec![0; bytes.len()];
         let mut writer = Writer { bytes, room: &mut room, at: 0, done: 0, unseen: 0 };
@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn blocks_are_written_as_their_characters_are() {
+    fn blocks_decode_as_single_characters_do() {
         for unit in ["", "\\n", "\\\\", "\\\"\\t", "\\\\\\/", "\u{e9}", "\u{20ac}\\r\u{1f600}"] {
             for (before, count) in (0..2 * BLOCK).flat_map(|before| [1, 2, 31, 32, 70].map(|count| (before, count))) {
                 let written = ["x".repeat(before), unit.repeat(count), "end".to_owned()].concat();

@@ -16,13 +16,13 @@ pub(crate) use on_units;
 
 /// A unit that can hold code points up to its width.
 pub trait Unit: CodePoint + Eq {
-    /// The unit for a code point that fits; the replacement character's low bits otherwise never occur.
+    /// Return the unit for a code point, which must fit.
     fn from_code_point(code_point: u32) -> Self;
-    /// Copy a text that fits into as many units.
+    /// Copy a text, which must fit, to as many units.
     fn copy_text(text: Text<'_>, to: &mut [Self]);
 }
 
-/// Convert units into units of another width, which all of them fit.
+/// Convert units to units of another width, which must be able to hold them.
 #[inline(always)]
 pub(crate) fn convert<S: Unit, D: Unit>(from: &[S], to: &mut [D]) {
     for (source, target) in from.iter().zip(to) {
@@ -82,7 +82,7 @@ pub enum Text<'a> {
     Ucs4(&'a [u32]),
 }
 
-/// What the widest code point of a text needs.
+/// The width of the widest code point of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Width {
     /// Up to U+007F.

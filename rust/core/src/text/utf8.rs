@@ -1,19 +1,19 @@
-//! Between UTF-8 and units of one code point each. Lone surrogates are written as if they were characters, in three
-//! bytes, where they are read from; nothing here checks.
+//! Conversion between UTF-8 and units of one code point each. UTF-8 that is read may contain lone surrogates, encoded
+//! in three bytes as if they were characters. Nothing is checked.
 
 use super::graphemes::CodePoint;
 use super::{Unit, Width, convert};
 use crate::simd::{BLOCK, Lanes, Work, dispatch};
 
-/// The number of characters that are read or written together where all are ASCII.
+/// The number of characters that are read or written together if all are ASCII.
 const CHARACTERS: usize = 16;
 
-/// Return whether a byte goes on with a character.
+/// Return true if a byte continues a character.
 pub(crate) fn is_continuation(byte: u8) -> bool {
     byte & 0xC0 == 0x80
 }
 
-/// The start of the character at `at` or around it.
+/// Return the start of the character that contains the byte at `at`.
 pub(crate) fn floor(bytes: &[u8], mut at: usize) -> usize {
     while at > 0 && bytes.get(at).is_some_and(|byte| is_continuation(*byte)) {
         at -= 1;
@@ -21,7 +21,7 @@ pub(crate) fn floor(bytes: &[u8], mut at: usize) -> usize {
     at
 }
 
-/// The start of the first character at `at` or after it.
+/// Return the start of the first character at or after `at`.
 pub(crate) fn ceil(bytes: &[u8], mut at: usize) -> usize {
     while bytes.get(at).is_some_and(|byte| is_continuation(*byte)) {
         at += 1;
@@ -29,14 +29,14 @@ pub(crate) fn ceil(bytes: &[u8], mut at: usize) -> usize {
     at
 }
 
-/// The number of code points.
+/// Return the number of code points.
 pub(crate) fn count(bytes: &[u8]) -> usize {
-    // The numbers of a stretch fit into a byte each, which lets many be counted at once.
+    // The count of a stretch fits into a byte, so that many bytes can be counted together.
     let begun = |stretch: &[u8]| stretch.iter().fold(0_u8, |count, byte| count + u8::from(!is_continuation(*byte)));
     bytes.chunks(192).map(|stretch| usize::from(begun(stretch))).sum()
 }
 
-/// The bytes of the first code points, so many or all.
+/// Return the bytes of the first `wanted` code points, or all.
 pub(crate) fn prefix(bytes: &[u8], wanted: usize) -> &[u8] {
     if bytes.len() <= wanted {
         return bytes;
@@ -56,7 +56,7 @@ pub(crate) fn prefix(bytes: &[u8], wanted: usize) -> &[u8] {
     bytes.get(..at + end).unwrap_or(bytes)
 }
 
-/// What the widest code point needs.
+/// Return the width of the widest code point.
 pub(crate) fn width(bytes: &[u8]) -> Width {
     match bytes.iter().fold(0, |widest, byte| widest.max(*byte)) {
         0..0x80 => Width::Ascii,
@@ -66,7 +66,7 @@ pub(crate) fn width(bytes: &[u8]) -> Width {
     }
 }
 
-/// Write the code points into room for as many, of a width that holds them.
+/// Decode UTF-8 into `room`, which has one wide enough unit for each code point.
 pub(crate) fn decode<C: Unit>(bytes: &[u8], room: &mut [C]) {
     dispatch(Decoding { bytes, room });
 }
@@ -93,7 +93,7 @@ impl<C: Unit> Work for Decoding<'_, '_, C> {
             let mut found = [0; CHARACTERS];
             let (count, size) = decode_some(block, &mut found);
             match rest.first_chunk_mut::<CHARACTERS>() {
-                Some(own) => convert(&found, own), // those that are too many are overwritten by the next ones
+                Some(own) => convert(&found, own), // surplus units are overwritten by the next ones
                 None => convert(found.get(..count).unwrap_or_default(), rest),
             }
             (at, done) = (at + size, done + count);
@@ -108,8 +108,8 @@ impl<C: Unit> Work for Decoding<'_, '_, C> {
     }
 }
 
-/// Read characters from a block that begins with one, as many as there is room for; return their number, and that of their
-/// bytes. The last character of a block may not be read.
+/// Decode characters of a block, which begins with one, until `room` is full. Return the number of characters, and that
+/// of their bytes. The last character of the block may be left out.
 #[inline(always)]
 fn decode_some(block: &[u8; BLOCK], room: &mut [u32; CHARACTERS]) -> (usize, usize) {
     if let Some(stretch) = block.first_chunk::<CHARACTERS>().filter(|stretch| stretch.is_ascii()) {
@@ -128,7 +128,7 @@ fn decode_some(block: &[u8; BLOCK], room: &mut [u32; CHARACTERS]) -> (usize, usi
     (done, at)
 }
 
-/// The code point of the character that begins at `at`, and how many bytes it takes.
+/// Return the code point of the character that begins at `at`, and its length in bytes.
 #[inline]
 pub(crate) fn character_at(bytes: &[u8], at: usize) -> (u32, usize) {
     let rest = bytes.get(at..).unwrap_or_default();
@@ -145,20 +145,21 @@ pub(crate) fn character_at(bytes: &[u8], at: usize) -> (u32, usize) {
     }
 }
 
-/// The number of bytes a code point takes; a lone surrogate takes three.
+/// Return the number of bytes of a code point; a lone surrogate takes three.
 pub(crate) fn size(code_point: u32) -> usize {
     1 + usize::from(code_point >= 0x80) + usize::from(code_point >= 0x800) + usize::from(code_point >= 0x1_0000)
 }
 
-/// The number of bytes code points take; a lone surrogate takes three.
+/// Return the number of bytes of code points; a lone surrogate takes three.
 pub(crate) fn len<C: Unit>(units: &[C]) -> usize {
-    // The numbers of a stretch fit into 16 bits each, which lets many be added at once.
+    // The size of a stretch fits into 16 bits, so that many sizes can be added together.
     let more = |unit: &C, least: u32| u16::from(unit.code_point() >= least);
     let size = |unit: &C| 1 + more(unit, 0x80) + more(unit, 0x800) + more(unit, 0x1_0000);
     units.chunks(4096).map(|stretch| usize::from(stretch.iter().map(size).sum::<u16>())).sum()
 }
 
-/// Write code points into room for their bytes; how many those are. A lone surrogate becomes U+FFFD.
+/// Encode code points in `room`, which is large enough, and return the number of bytes. A lone surrogate becomes
+/// U+FFFD.
 pub(crate) fn encode<C: Unit>(units: &[C], room: &mut [u8]) -> usize {
     dispatch(Encoding { units, room })
 }
@@ -192,7 +193,7 @@ impl<C: Unit> Work for Encoding<'_, '_, C> {
     }
 }
 
-/// Write a few code points into room for their bytes.
+/// Encode code points one by one, and return the number of bytes.
 fn encode_into(code_points: &[u32], room: &mut [u8]) -> usize {
     let mut done = 0;
     for code_point in code_points {
@@ -205,7 +206,7 @@ fn encode_into(code_points: &[u32], room: &mut [u8]) -> usize {
     done
 }
 
-/// Write code points into room for them; return the number of bytes.
+/// Encode code points together if all are ASCII, otherwise one by one, and return the number of bytes.
 #[inline(always)]
 fn encode_some(code_points: &[u32; CHARACTERS], room: &mut [u8; BLOCK]) -> usize {
     let is_ascii = code_points.iter().fold(0, |bits, code_point| bits | code_point) < 0x80;
@@ -218,7 +219,7 @@ fn encode_some(code_points: &[u32; CHARACTERS], room: &mut [u8; BLOCK]) -> usize
     }
 }
 
-/// The bytes of one code point, whatever it is, and how many of them count.
+/// Return the bytes of a code point, whatever it is, and how many of them count.
 #[inline]
 pub(crate) fn bytes_of(code_point: u32) -> ([u8; 4], usize) {
     let tail = |shift: u32| 0x80 | code_point >> shift & 0x3F;
@@ -245,9 +246,9 @@ mod tests {
         pairs.flat_map(|text| [text.repeat(9), text])
     }
 
-    /// Also without the vectors that this processor may have.
+    /// The scalar lanes are tested, too.
     #[test]
-    fn what_is_decoded_and_encoded_is_the_same() {
+    fn encoding_reverses_decoding() {
         for text in texts() {
             let mut units = vec![0_u32; count(text.as_bytes())];
             let mut twins = units.clone();
@@ -275,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn the_widest_character_decides() {
+    fn the_widest_character_decides_the_width() {
         for (text, expected) in
             [("a\u{7f}", Width::Ascii), ("a\u{80}", Width::Latin1), ("\u{ff}", Width::Latin1), ("\u{100}", Width::Ucs2)]
         {
@@ -284,7 +285,7 @@ mod tests {
         assert_eq!((width("\u{ffff}".as_bytes()), width("\u{10000}".as_bytes())), (Width::Ucs2, Width::Ucs4));
     }
 
-    /// Blocks of characters of every length, those at the edges of a length among them.
+    /// Blocks that mix characters of every length, including the first and the last of each length.
     fn characters() -> impl Iterator<Item = String> {
         let all = ["a", "\u{7f}", "\u{80}", "é", "\u{7ff}", "\u{800}", "€", "\u{ffff}", "\u{10000}", "\u{10ffff}"];
         all.into_iter().flat_map(move |first| {
