@@ -107,7 +107,7 @@ fn judge_shell(arguments: &[&str], judgement: &mut Judgement) {
     }
 }
 
-/// Judge `ssh`: the words after the host are a script; if there are none, its standard input is one.
+/// Judge `ssh`: the words after the host are a script; without words, its standard input is one.
 ///
 /// A plain command is judged here and not as a separate script, because of `ssh host bash -s <<EOF`: the input of `ssh`
 /// is the input of the command.
