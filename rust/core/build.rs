@@ -1,9 +1,9 @@
-//! Make Rust constants of the tables that both backends need: `python/toolcarry/_data/*.json`, which Python reads, too.
+//! Make Rust constants of the tables that both backends use, `python/toolcarry/_data/*.json`.
 //!
 //! Each table becomes a file of constants, which the module that uses it includes (`include!(concat!(env!("OUT_DIR"),
-//! "/shell.rs"))`). So a table costs nothing at run time, other constants can be made of it, and data that do not have the
-//! shape below fail here or in the compiler, never before a user. Parsing the files at first use would need a lock and an
-//! error path for every table, and the readers ask some of the tables for every part of a message.
+//! "/shell.rs"))`). A table therefore costs nothing at run time, it can be used in patterns and other constants, and
+//! data of the wrong shape fail the build instead of a user's program. Parsing the files at first use would need a lock
+//! and an error path for every table, and the readers use some tables for every part of a message.
 
 use std::env;
 use std::error::Error;
@@ -14,7 +14,7 @@ use std::path::Path;
 use serde_json::{Map, Value};
 
 const FOLDER: &str = "../../python/toolcarry/_data";
-/// What a file says to its readers alone.
+/// The members of a file that are notes for its readers.
 const NOTES: [&str; 2] = ["comment", "source"];
 
 /// The shape of a value, and so the type of its constant.
@@ -32,7 +32,7 @@ enum Shape {
     Map(&'static Shape),
     /// `&[_]`
     List(&'static Shape),
-    /// A struct of this name with these fields: one that is left out is empty.
+    /// A struct of this name with these fields; a missing field is empty.
     Record(&'static str, &'static [(&'static str, Shape)]),
     /// A variant of this enum.
     Variant(&'static str),
@@ -40,21 +40,21 @@ enum Shape {
     Flag,
     /// `usize`
     Number,
-    /// `Option<_>`: nothing where it is null or left out.
+    /// `Option<_>`: `None` if it is null or missing.
     Maybe(&'static Shape),
-    /// A `Template`: JSON with places for what is known of a call.
+    /// A `Template`: JSON with placeholders for the id, the name and the text of a call.
     Template,
 }
 
 use Shape::{Flag, Key, Keys, List, Map as Pairs, Maybe, Number, Record, Template, Text, Texts, Variant};
 
-/// How a program reads its options.
+/// The options of a program.
 const SPEC: Shape = Record("Spec", &[("valued", Text), ("attached", Text), ("names", Texts), ("groups", Texts)]);
 
-/// Where an id stands.
+/// The path of an id in a message part.
 const ID_AT: Shape = Record("IdAt", &[("holders", Keys), ("key", Key)]);
 
-/// How a provider writes calls and results.
+/// The form in which a provider writes calls and results.
 const DIALECT: Shape = Record(
     "Dialect",
     &[
@@ -80,7 +80,7 @@ const DIALECT: Shape = Record(
     ],
 );
 
-/// The shapes of all members of all tables.
+/// The members of all tables, with their shapes.
 const TABLES: &[(&str, &[(&str, Shape)])] = &[
     ("languages", &[("extensions", Pairs(&Text))]),
     (
@@ -208,7 +208,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The constants of a table.
+/// Return the source of a table's constants.
 fn constants_of(mut table: Map<String, Value>, members: &[(&str, Shape)]) -> Result<String, Box<dyn Error>> {
     let mut constants = String::new();
     for (name, shape) in members {
@@ -224,7 +224,7 @@ fn constants_of(mut table: Map<String, Value>, members: &[(&str, Shape)]) -> Res
 }
 
 impl Shape {
-    /// The type.
+    /// Return the Rust type.
     fn kind(self) -> String {
         match self {
             Text => "&str".to_owned(),
@@ -241,7 +241,7 @@ impl Shape {
         }
     }
 
-    /// The value as a constant expression.
+    /// Return the value as a constant expression.
     fn expression(self, value: &Value) -> Result<String, Box<dyn Error>> {
         let wrong = || format!("{value} is not {}", self.kind());
         let object = || value.as_object().ok_or_else(wrong);
@@ -292,7 +292,7 @@ impl Shape {
         })
     }
 
-    /// What a field is that is left out.
+    /// Return the constant expression of a missing field.
     fn empty(self) -> Result<String, Box<dyn Error>> {
         match self {
             Text => Ok("\"\"".to_owned()),
@@ -306,7 +306,7 @@ impl Shape {
     }
 }
 
-/// A template as a constant expression.
+/// Return a template as a constant expression.
 fn template(value: &Value) -> Result<String, Box<dyn Error>> {
     let variant = match value {
         Value::String(text) => match text.as_str() {

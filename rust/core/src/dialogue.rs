@@ -1,4 +1,4 @@
-//! The words of a conversation: who said what, without tools and without thinking.
+//! The dialogue of a conversation: the texts of the user and of the model, without tools and without thinking.
 
 use crate::content::spoken_content;
 use crate::context::output::Output;
@@ -11,7 +11,7 @@ use crate::text::sanitize::{clean, escape_marks};
 
 const MARKS: [&str; 4] = ["[USER]", "[/USER]", "[ASSISTANT]", "[/ASSISTANT]"];
 
-/// The turns of the active branch, each between lines that open and close it.
+/// Write the turns of the active branch, each between a line that opens it and a line that closes it.
 pub fn dialogue<'a, M: Messages<'a>>(messages: &M) -> Result<Output<'a>, Halt<M::Error>> {
     let mut places = Places::default();
     let mut turns = Vec::new();
@@ -46,12 +46,12 @@ pub fn dialogue<'a, M: Messages<'a>>(messages: &M) -> Result<Output<'a>, Halt<M:
     Ok(output)
 }
 
-/// Return whether there is anything but white space.
+/// Return true if the text has a character other than white space.
 pub(crate) fn has_words(text: Text<'_>) -> bool {
     (0..text.len()).any(|index| !matches!(text.get(index), Some(0x20 | 0x09 | 0x0A | 0x0D)))
 }
 
-/// `said` cleaned, without newlines around it, and without a line that could end or open a turn.
+/// Clean a turn's text, trim its newlines, and escape lines that could open or close a turn.
 fn safe_turn<'a>(said: &Piece<'a>) -> Piece<'a> {
     escape_marks(&clean(said).trim_newlines(), &MARKS)
 }

@@ -1,4 +1,4 @@
-//! The full survey of a conversation: what is in it, what it weighs, what is wrong with it.
+//! A survey of a conversation: its blocks, the sizes of its results, and its defects.
 
 use std::cell::{Cell, RefCell};
 use std::cmp::Reverse;
@@ -15,49 +15,49 @@ use crate::pairing::Walk;
 use crate::pairing::block::Entry;
 use crate::text::{OwnedText, Text};
 
-/// What one tool's results weigh.
+/// The calls of one tool, and the size of their results.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ToolSize {
     /// The number of calls.
     pub calls: usize,
     /// The number of results.
     pub results: usize,
-    /// How many of them failed.
+    /// The number of results that report a failure.
     pub errors: usize,
-    /// The UTF-8 bytes of their texts.
+    /// The UTF-8 bytes of the results' texts.
     pub bytes: usize,
-    /// The characters of their texts.
+    /// The characters of the results' texts.
     pub chars: usize,
 }
 
-/// A survey of every block, side chains and other branches included.
+/// The survey of a conversation, with side chains and other branches.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Inspection {
-    /// The shape of the messages; `mixed` or `unknown` where it is not one.
+    /// The shape of the messages; `mixed` if there are several, `unknown` if there is none.
     pub shape: &'static str,
     /// The number of messages.
     pub messages: usize,
-    /// Calls without result.
+    /// Calls without a result.
     pub orphan_calls: usize,
-    /// Results without call.
+    /// Results without a call.
     pub orphan_results: usize,
-    /// Results for calls that were answered.
+    /// Results for calls that already have one.
     pub duplicate_results: usize,
     /// Records that were written twice.
     pub repeated_records: usize,
-    /// Blocks that a newer one of the same key supersedes.
+    /// Blocks that another block supersedes.
     pub duplicates: usize,
-    /// Reads that stay, of files that were edited afterwards.
+    /// Reads that are not superseded, although their file was edited afterwards.
     pub stale_reads: usize,
-    /// Blocks of side chains that are not the conversation.
+    /// Blocks of side chains, unless the file is a side chain as a whole.
     pub side_chain_blocks: usize,
-    /// Blocks of branches that were left.
+    /// Blocks of other branches.
     pub other_branch_blocks: usize,
-    /// What the results of each tool weigh, the heaviest first.
+    /// The size of each tool's results, the largest first.
     pub tools: Vec<(OwnedText, ToolSize)>,
 }
 
-/// Survey a whole conversation.
+/// Read a whole conversation and count its blocks, sizes and defects.
 pub fn inspect<'a, M: Messages<'a>>(messages: M) -> Result<Inspection, Halt<M::Error>> {
     let mut walk = Walk::new(Watched { messages, count: Cell::new(0), shapes: RefCell::default() });
     let mut judging = Judging::new(RuleSet::built_in());
@@ -105,12 +105,12 @@ fn weigh<'a, V: Value<'a>>(size: &mut ToolSize, entry: &Entry<'a, V>) {
     }
 }
 
-/// What names are sorted by.
+/// The code points of a name, by which names are sorted.
 fn code_points(name: Text<'_>) -> Vec<u32> {
     (0..name.len()).filter_map(|index| name.get(index)).collect()
 }
 
-/// Messages that are counted, and whose shapes are noted, as they come by.
+/// Messages, with a count and the shapes of those read so far.
 struct Watched<M> {
     messages: M,
     count: Cell<usize>,
@@ -146,11 +146,11 @@ impl<'a, M: Messages<'a>> Messages<'a> for Watched<M> {
     }
 }
 
-/// What a message's structure says of its shape; nothing where it fits any.
+/// The shape that a message's structure shows; `None` if it fits every shape.
 fn shape_of<'a, V: Value<'a>>(message: V) -> Option<&'static str> {
     if message.has(names::UUID) && (message.has(names::MESSAGE) || message.has(names::PARENT_UUID)) {
         return Some("claude-code");
     }
-    // The walk halts at what needs an importer.
+    // `ok`: for a message that needs an importer, the walk returns the error.
     read_message(message, message.get(names::ROLE), &mut Said::default()).ok().flatten()
 }

@@ -1,24 +1,24 @@
 //! Tool results in the conversations of LLM agents: paired, deduplicated, cut to a budget, carried over.
 //!
-//! The modules are the layers, the lowest first: a module imports only from those above it in this table, and no files
-//! import each other (`.ci/rust_layers` checks that). The reference in Python, `toolcarry._pure`, has the same tree without
-//! `simd`, `json` and `input`, and a file of the same name for each file here.
+//! Each module is a layer, with the lowest first: a module imports only from modules above it in this table, and no two
+//! files import each other (`.ci/rust_layers` checks both). The Python reference, `toolcarry._pure`, has the same tree
+//! without `simd`, `json` and `input`, and a file of the same name for each file here.
 //!
-//! | layer | what it knows |
+//! | layer | contents |
 //! |---|---|
 //! | `simd` | blocks of 64 bytes as bit masks |
-//! | [`text`] | code points, grapheme clusters, UTF-8, text that stays as it is written in JSON |
-//! | [`json`] | the values that all readers see, and documents that are scanned into nodes |
+//! | [`text`] | code points, grapheme clusters, UTF-8, and text that keeps its JSON escapes until it is needed |
+//! | [`json`] | the value trait that all readers use, and the scanner that makes nodes of a document |
 //! | [`input`] | the messages of a request body, of a list, or of a session file |
 //! | [`formats`] | one reader for each family of formats: the calls and results of a message |
-//! | [`content`] | the text of a result, whatever kind of thing came back |
-//! | [`session`] | the records of a session file: side chains, and the branch that is active |
+//! | [`content`] | the text of a result, from content of any type |
+//! | [`session`] | the tree of a session file: the active branch, other branches, side chains |
 //! | [`pairing`] | calls joined with their results, as blocks |
 //! | [`dedupe`] | rules, line ranges and shell commands: which block supersedes which |
-//! | [`tokens`] | tokens of `OpenAI`'s encodings, counted and cut |
+//! | [`tokens`] | counting and cutting by tokens of `OpenAI`'s encodings |
 //! | [`context`] | blocks and a summary as context for another model, within a budget |
-//! | [`dialogue`], [`inspect`] | what was said without tools; what is in a conversation |
-//! | [`projection`] | a request with markers in place of old results, and repaired if asked for |
+//! | [`dialogue`], [`inspect`] | the conversation without tools; a survey of it |
+//! | [`projection`] | a request with markers in place of old results, repaired on demand |
 //! | [`text_history`] | a conversation as texts, with a line for each call |
 //! | [`history`] | hashes of messages, lines of session files, deltas of metadata |
 //!

@@ -1,12 +1,12 @@
-//! Session files: the records that form the conversation, and those of a side chain or another branch.
+//! The tree of a session file: which records belong to the active branch, to another branch, or to a side chain.
 //!
-//! A Claude Code record names itself (`uuid`) and its parent (`parentUuid`). The active branch is the last message
-//! with its ancestors. Where the chain breaks (a lost or malformed record) file order stands in, so that nothing
-//! before the gap is lost. A record that is written twice counts where it was written last.
+//! A Claude Code record has an id (`uuid`) and names its parent (`parentUuid`). The active branch is the last message
+//! with its ancestors. If the chain breaks (a lost or malformed record), file order replaces it, so that nothing before
+//! the gap is lost. If a record is written twice, only the last copy counts.
 //!
-//! A job that stops early need not look at the beginning of the file, as [`Session`] does: a [`Branch`] is followed upward
-//! as its records come by, from the last one on. Most records tell their place then; where one doesn't, or where an ancestor
-//! that is waited for may not be there at all, the branch is lost, and the job begins again with a look at all records.
+//! [`Session`] reads all records first. A job that stops early avoids that with a [`Branch`], which follows the parents
+//! while records arrive from the last to the first. Most records can be placed at once. If one can't, or if the
+//! expected parent may be missing, the branch is lost, and the job starts again with a [`Session`].
 
 use ahash::{AHashMap, AHashSet};
 
@@ -14,44 +14,44 @@ use crate::input::messages::{Halt, Messages, Record};
 use crate::json::value::{Value, names};
 use crate::text::Text;
 
-/// A message, and where it stands.
+/// A message with its scope and branch.
 #[derive(Clone, Copy, Debug)]
 pub struct Placed<'a, V> {
-    /// The message; of a record, what it holds.
+    /// The message; for a record of a session file, the message inside it.
     pub message: V,
     /// Its role.
     pub role: Option<V>,
     /// The side chain; empty for the main conversation.
     pub scope: Text<'a>,
-    /// True if it stands on the active branch.
+    /// True if it is on the active branch.
     pub is_active: bool,
 }
 
-/// Where messages stand, found out as they come by, from the last to the first. Without a branch to follow, the first
-/// record that names itself makes all before it be looked at.
+/// The scope and branch of each message, found while messages are read from the last to the first. Unless it follows a
+/// [`Branch`], the first record with a `uuid` makes it read all records before that one.
 #[derive(Debug, Default)]
 pub struct Places<'a> {
-    /// The number of records that came by that are written again later.
+    /// The number of records skipped because a later copy exists.
     pub repeated_records: usize,
     branch: Option<Branch<'a>>,
     session: Option<Session<'a>>,
 }
 
 impl<'a> Places<'a> {
-    /// Places by the active branch, which is followed upward.
+    /// Create one that follows the active branch from its last message to the root.
     #[must_use]
     pub fn following() -> Self {
         Self { branch: Some(Branch::default()), ..Self::default() }
     }
 
-    /// The branch that is followed, if one is.
+    /// The branch that is followed, if any.
     #[must_use]
     pub fn branch(&self) -> Option<&Branch<'a>> {
         self.branch.as_ref()
     }
 
-    /// The message of an item and its place; `None` where the item holds none, is written again later, or where the
-    /// branch is lost.
+    /// Return the message in an item with its place; `None` if the item has no message, if a later copy exists, or if
+    /// the branch is lost.
     pub fn place<M: Messages<'a>>(
         &mut self,
         messages: &M,
@@ -105,7 +105,7 @@ impl<'a> Places<'a> {
     }
 }
 
-/// What is known of the first records of an input.
+/// The tree of all records up to some position.
 #[derive(Debug)]
 pub struct Session<'a> {
     is_active: Vec<bool>,
@@ -119,7 +119,7 @@ pub struct Session<'a> {
 }
 
 impl<'a> Session<'a> {
-    /// Look at the first records of an input; `None` stands for what is no record.
+    /// Build the tree of these records; `None` is an item that is not a record.
     #[must_use]
     pub fn new(records: &[Option<Record<'a>>]) -> Self {
         let count = records.len();
@@ -157,7 +157,7 @@ impl<'a> Session<'a> {
         session
     }
 
-    /// Where the record of a number stands.
+    /// Return the place of the record with this number.
     #[must_use]
     pub fn place(&self, position: usize) -> Place<'a> {
         match self.is_repeated.get(position) {
@@ -175,7 +175,7 @@ impl<'a> Session<'a> {
         self.scopes.get(&position).copied().unwrap_or(Text::ascii(""))
     }
 
-    /// Note one record; whether it holds a message that belongs to the tree.
+    /// Add one record; return true if it holds a message and no later copy exists.
     fn add(&mut self, position: usize, uuid: Text<'a>, record: &Record<'a>) -> bool {
         if self.is_repeated.get(position) == Some(&true) {
             return false;
@@ -196,7 +196,7 @@ impl<'a> Session<'a> {
         true
     }
 
-    /// Walk from the last message to its root; where the way is lost, go on in file order.
+    /// Mark the last message and its ancestors as active; if a parent is missing, continue in file order.
     fn mark_ancestors(&mut self) {
         let Some(last) = self.last else { return };
         let lane = self.scope(last);
@@ -223,7 +223,7 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Take in the other records of an active message, where their parent is active too.
+    /// Mark the other records of an active message as active, if their parent is active too.
     fn mark_split_messages(&mut self) {
         let Some(last) = self.last else { return };
         let lane = self.scope(last);
@@ -247,34 +247,34 @@ fn set(flags: &mut [bool], position: usize) {
     }
 }
 
-/// What is known of the active branch from the records that came by.
+/// The active branch, as far as the records read so far show it.
 #[derive(Debug, Default)]
 pub struct Branch<'a> {
     seen: AHashSet<Text<'a>>,
-    /// The ancestor that comes next: `None` until the last message came by, empty behind the root.
+    /// The ancestor expected next: `None` until the last message was read, empty once the root was read.
     above: Option<Text<'a>>,
-    /// Of the messages on the branch.
+    /// The message ids on the branch.
     message_ids: AHashSet<Text<'a>>,
-    /// True if a message was passed by while an ancestor was waited for, which may be missing.
+    /// True if a message of another branch was read while an ancestor was expected: the ancestor may be missing.
     is_in_doubt: bool,
     is_lost: bool,
 }
 
-/// Where a record stands.
+/// The place of a record in the tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place<'a> {
-    /// In a scope; whether on the active branch.
+    /// Its scope, and true if it is on the active branch.
     At(Text<'a>, bool),
-    /// It is written again later, where it counts.
+    /// A later copy of the record exists and counts instead.
     Repeated,
-    /// Only a look at all records tells.
+    /// Only a [`Session`] can place it.
     Unknown,
 }
 
 const OFF: Place<'static> = Place::At(Text::ascii(""), false);
 
 impl<'a> Branch<'a> {
-    /// Where the next record of this name stands.
+    /// Place the next record, which has this `uuid`.
     pub fn place(&mut self, uuid: Text<'a>, record: &Record<'a>) -> Place<'a> {
         if !self.seen.insert(uuid) {
             return Place::Repeated;
@@ -310,13 +310,13 @@ impl<'a> Branch<'a> {
         Place::Unknown
     }
 
-    /// Return whether a record did not tell its place.
+    /// Return true if a record could not be placed.
     #[must_use]
     pub fn is_lost(&self) -> bool {
         self.is_lost
     }
 
-    /// Return whether all places that were told are right, however the records before go on.
+    /// Return true if all places returned so far are right, whatever the earlier records are.
     #[must_use]
     pub fn is_sure(&self) -> bool {
         !self.is_lost && !self.is_in_doubt

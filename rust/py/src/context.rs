@@ -1,5 +1,5 @@
-//! Jobs that make no new messages: `carry`, `explain`, `extract_tool_blocks`, `deduplicate_tools`, `format_tool_context`,
-//! `inspect` and `dialogue`; on Python's objects, on bytes (`..._body`), and on many files (`carry_files`).
+//! The kernels that don't return messages: `carry`, `explain`, `extract_tool_blocks`, `deduplicate_tools`,
+//! `format_tool_context`, `inspect` and `dialogue`, for Python objects, bytes (`..._body`), and files (`carry_files`).
 
 use std::convert::Infallible;
 use std::fs::File;
@@ -30,7 +30,7 @@ use crate::policy::{Rules, extract_settings};
 use crate::py_text::{new_bytes, new_string, string_of, text_of};
 use crate::py_value::{Arena, Object};
 
-/// Run the job and hand what it found to `then`, while all that it borrows is alive.
+/// Run the job and pass its outcome to `then`, while everything that it borrows is alive.
 fn with_carried<'py, T>(
     (messages, summary, policy): (&Bound<'py, PyAny>, &Bound<'py, PyString>, &Bound<'py, PyAny>),
     is_traced: bool,
@@ -47,7 +47,7 @@ fn with_carried<'py, T>(
     then(carried.map_err(|halt| input_error(py, halt))?)
 }
 
-/// The context of a conversation, and the counts of what became of every block that was walked.
+/// Return the context of a conversation, and the counts for its report.
 #[pyfunction]
 pub(crate) fn carry<'py>(
     messages: &Bound<'py, PyAny>,
@@ -60,7 +60,7 @@ pub(crate) fn carry<'py>(
     })
 }
 
-/// The age, the fate and the reason of every block that `carry` walks.
+/// Return the age, the fate and the reason of every block that `carry` reads.
 #[pyfunction]
 pub(crate) fn explain<'py>(
     messages: &Bound<'py, PyAny>,
@@ -72,7 +72,7 @@ pub(crate) fn explain<'py>(
     })
 }
 
-/// The context of blocks that were deduplicated before.
+/// Return the context of blocks from `deduplicate_tools`.
 #[pyfunction]
 pub(crate) fn format_tool_context<'py>(
     blocks: &Bound<'py, PyAny>,
@@ -126,7 +126,7 @@ pub(crate) fn reasons_dict<'py>(py: Python<'py>, reasons: &Reasons) -> PyResult<
     Ok(dict.into_any())
 }
 
-/// What `carry` makes of bytes.
+/// The outcome of `carry` for bytes.
 pub(crate) struct CarriedBytes {
     context: Py<PyBytes>,
     counts: Counts,
@@ -143,7 +143,7 @@ impl CarriedBytes {
     }
 }
 
-/// What is asked of `carry`, without Python's objects.
+/// The arguments of `carry`, without Python objects.
 pub(crate) struct Job<'r> {
     summary: OwnedText,
     settings: Settings,
@@ -160,7 +160,7 @@ impl<'r> Job<'r> {
         Ok(Self { summary, settings: extract_settings(policy)?, rules })
     }
 
-    /// The context of some bytes; `None` if the scan refuses them.
+    /// Return the context of a body; `None` if the core can't read it.
     pub(crate) fn run(&self, data: &[u8]) -> PyResult<Option<CarriedBytes>> {
         let bump = room_for(data);
         let Ok(conversation) = Conversation::open(data, &bump) else { return Ok(None) };
@@ -173,7 +173,7 @@ impl<'r> Job<'r> {
     }
 }
 
-/// The context of a conversation in bytes.
+/// Return the context of a conversation in bytes, its counts, and the numbers of the lines that were skipped.
 #[pyfunction]
 pub(crate) fn carry_body<'py>(
     body: &Bound<'py, PyBytes>,
@@ -190,16 +190,16 @@ pub(crate) fn carry_body<'py>(
     }
 }
 
-/// So many files stay mapped until the threads are done. To let go of one takes a word with each processor that a thread
-/// runs on, which for many a file is longer than to read it.
+/// The maximum number of files that stay mapped until the threads are done. To unmap a file, the kernel interrupts
+/// every processor that runs one of the threads, which can take longer than reading the file.
 const MOST_MAPPED: usize = 1_024;
 
-/// What a thread made of a file; nothing where the reference has to be asked.
+/// The outcome of one file; `None` if it is left to the reference.
 type Found = PyResult<Option<CarriedBytes>>;
 
-/// The context of each file, or the error for one that can't be read or holds no conversation.
+/// Return the context of each file, or the error for a file that can't be read or is not a conversation.
 #[pyfunction]
-#[allow(clippy::needless_pass_by_value)] // an argument as it is extracted
+#[allow(clippy::needless_pass_by_value)] // PyO3 passes extracted arguments by value
 pub(crate) fn carry_files<'py>(
     py: Python<'py>,
     paths: Vec<PathBuf>,
@@ -223,12 +223,13 @@ pub(crate) fn carry_files<'py>(
     Ok(answers)
 }
 
-/// Let the threads take one file after the other. Between its own, this thread looks whether it was interrupted.
-#[allow(clippy::redundant_closure_for_method_calls)] // the method by itself is not general enough
+/// Run the job on all files, with threads that take one file after the other. The calling thread checks for signals
+/// between its files.
+#[allow(clippy::redundant_closure_for_method_calls)] // the path of the method is not general enough over lifetimes
 fn run_all(job: &Job<'_>, paths: &[PathBuf], threads: usize) -> PyResult<Vec<Found>> {
     let next = AtomicUsize::new(0);
     let done: Mutex<Vec<Found>> = Mutex::new(paths.iter().map(|_| Ok(None)).collect());
-    let mapped: Mutex<Vec<Mmap>> = Mutex::default(); // outlives the threads, as what they found does
+    let mapped: Mutex<Vec<Mmap>> = Mutex::default(); // outlives the threads, so that they unmap nothing
     let take_one = || {
         let number = next.fetch_add(1, Ordering::Relaxed);
         let Some(path) = paths.get(number) else { return false };
@@ -253,7 +254,8 @@ fn run_all(job: &Job<'_>, paths: &[PathBuf], threads: usize) -> PyResult<Vec<Fou
     Ok(done.into_inner().unwrap_or_else(PoisonError::into_inner))
 }
 
-/// Keep a file mapped, and let go of those before where they are too many. The others need not wait for that.
+/// Keep a file mapped, and unmap the earlier ones if there are too many. The lock is released first, so that no other
+/// thread waits for the unmapping.
 fn keep_mapped(mapped: &Mutex<Vec<Mmap>>, data: Option<Mmap>) {
     let mut kept = mapped.lock().unwrap_or_else(PoisonError::into_inner);
     let too_many = if kept.len() < MOST_MAPPED { Vec::new() } else { std::mem::take(&mut *kept) };
@@ -262,7 +264,7 @@ fn keep_mapped(mapped: &Mutex<Vec<Mmap>>, data: Option<Mmap>) {
     drop(too_many);
 }
 
-/// What is packed, or a folder of events; nothing where it is neither, or can't be read.
+/// Run the job on a packed file or a folder of events; `None` if it is neither or can't be read.
 fn run_packed(py: Python<'_>, job: &Job<'_>, path: &Path) -> Found {
     let unpack = py.import(intern!(py, "toolcarry._input.archive"))?;
     let read = unpack.getattr(intern!(py, "read_packed"))?.call1((path,))?;
@@ -271,19 +273,19 @@ fn run_packed(py: Python<'_>, job: &Job<'_>, path: &Path) -> Found {
     released(py, data, || job.run(data))
 }
 
-/// The data of a file. What is no file, is empty, or can't be opened is left to the reference.
+/// Map a file. Return `None`, which leaves it to the reference, if it is empty, can't be opened, or is not a file.
 #[allow(unsafe_code)] // files are mapped
 fn map(path: &Path) -> Option<Mmap> {
     let is_file = path.metadata().is_ok_and(|data| data.is_file() && data.len() > 0);
     let file = is_file.then(|| File::open(path).ok()).flatten()?;
-    // SAFETY: the file must not become shorter while it is mapped, which the documentation asks of the caller; what
-    // is written to it meanwhile is at worst read half, and refused like any other line.
+    // SAFETY: the documentation requires that the file doesn't shrink while it is mapped. If it is written to
+    // meanwhile, at worst an incomplete line is read, which is skipped like any other malformed line.
     unsafe { Mmap::map(&file) }.ok()
 }
 
 type Blocks<'py> = Vec<Bound<'py, PyAny>>;
 
-/// Every block of a conversation, in the order of the calls.
+/// Return every block of a conversation, in the order of the calls.
 #[pyfunction]
 pub(crate) fn extract_tool_blocks<'py>(messages: &Bound<'py, PyAny>) -> PyResult<Blocks<'py>> {
     let py = messages.py();
@@ -296,7 +298,7 @@ pub(crate) fn extract_tool_blocks<'py>(messages: &Bound<'py, PyAny>) -> PyResult
     }
 }
 
-/// Every block of a conversation in bytes. Calls and results alone become Python's objects.
+/// Return every block of a conversation in bytes. Only calls and results become Python objects.
 #[pyfunction]
 pub(crate) fn extract_tool_blocks_body<'py>(body: &Bound<'py, PyBytes>) -> PyResult<Bound<'py, PyAny>> {
     let py = body.py();
@@ -309,8 +311,8 @@ pub(crate) fn extract_tool_blocks_body<'py>(body: &Bound<'py, PyBytes>) -> PyRes
     ask_reference(py, "extract_tool_blocks_body", (body,))
 }
 
-/// Blocks, with calls and results as `wire` makes them; `check` tells of errors that were met on the way.
-#[allow(clippy::type_complexity)] // an error of Python's, or one of the walk's
+/// Return blocks with the calls and results that `wire` makes; `check` returns errors that Python raised meanwhile.
+#[allow(clippy::type_complexity)] // the outer error is Python's, the inner one is the walk's
 fn blocks_of<'a, 'py, M: Messages<'a>>(
     py: Python<'py>,
     messages: &M,
@@ -333,7 +335,7 @@ fn blocks_of<'a, 'py, M: Messages<'a>>(
     Ok(Ok(blocks))
 }
 
-/// The blocks that no other one supersedes, with what the rendering needs to know of the others.
+/// Return the blocks that no other one supersedes, with the notes on the others that rendering needs.
 #[pyfunction]
 pub(crate) fn deduplicate_tools<'py>(blocks: &Bound<'py, PyAny>, rules: &Bound<'py, PyAny>) -> PyResult<Blocks<'py>> {
     let py = blocks.py();
@@ -350,9 +352,9 @@ pub(crate) fn deduplicate_tools<'py>(blocks: &Bound<'py, PyAny>, rules: &Bound<'
     kept.iter().rev().map(renew).collect()
 }
 
-/// Blocks as entries, newest first, and the ages that the heading of each counts. Their order is their age: by
-/// their place, or by their notes.
-#[allow(clippy::type_complexity)] // a pair of lists that belong together
+/// Return blocks as entries, newest first, and for each the ages of the earlier blocks that its heading counts. The age
+/// of an entry, which is also its order, comes from the block's place, or with `by_notes` from its notes.
+#[allow(clippy::type_complexity)] // two lists of the same length
 pub(crate) fn entries_of<'a, 'py: 'a>(
     arena: &'a Arena<'py>,
     blocks: &Bound<'py, PyAny>,
@@ -387,7 +389,7 @@ pub(crate) fn entries_of<'a, 'py: 'a>(
     Ok((entries, earlier))
 }
 
-/// The classes that blocks are made of.
+/// The Python classes of blocks and their notes.
 struct Classes<'py> {
     block: Bound<'py, PyAny>,
     notes: Bound<'py, PyAny>,
@@ -422,7 +424,7 @@ impl<'py> Classes<'py> {
         ))
     }
 
-    /// `block` with the key and the notes of a judged entry.
+    /// Copy `block`, with the key and the notes of its judged entry.
     fn renewed(
         &self,
         block: &Bound<'py, PyAny>,
@@ -450,7 +452,7 @@ fn dedup_key<'py, V>(py: Python<'py>, entry: &Entry<'_, V>) -> PyResult<Option<B
     job::dedup_key(entry).map(|key| string_of(py, key.as_text())).transpose()
 }
 
-/// The survey of a conversation.
+/// Return the survey of a conversation.
 #[pyfunction]
 pub(crate) fn inspect<'py>(messages: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyTuple>> {
     let py = messages.py();
@@ -460,7 +462,7 @@ pub(crate) fn inspect<'py>(messages: &Bound<'py, PyAny>) -> PyResult<Bound<'py, 
     survey_tuple(py, &found.map_err(|halt| input_error(py, halt))?)
 }
 
-/// The survey of a conversation in bytes, and the numbers of the lines that hold no object.
+/// Return the survey of a conversation in bytes, and the numbers of the lines that are not objects.
 #[pyfunction]
 pub(crate) fn inspect_body<'py>(body: &Bound<'py, PyBytes>) -> PyResult<Bound<'py, PyAny>> {
     let py = body.py();
@@ -477,7 +479,7 @@ pub(crate) fn inspect_body<'py>(body: &Bound<'py, PyBytes>) -> PyResult<Bound<'p
     }
 }
 
-/// What was said in a conversation.
+/// Return the dialogue of a conversation.
 #[pyfunction]
 pub(crate) fn dialogue<'py>(messages: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyString>> {
     let py = messages.py();
@@ -487,18 +489,18 @@ pub(crate) fn dialogue<'py>(messages: &Bound<'py, PyAny>) -> PyResult<Bound<'py,
     new_string(py, &found.map_err(|halt| input_error(py, halt))?)
 }
 
-/// What was said in a conversation in bytes.
+/// Return the dialogue of a conversation in bytes.
 #[pyfunction]
 pub(crate) fn dialogue_body<'py>(body: &Bound<'py, PyBytes>) -> PyResult<Bound<'py, PyAny>> {
     let py = body.py();
     let data = body.as_bytes();
-    let say = || {
+    let work = || {
         let bump = room_for(data);
         let conversation = Conversation::open(data, &bump).ok()?;
         speech::dialogue(&conversation).ok().map(|output| output.to_utf8())
     };
-    match released(py, data, say) {
-        Some(said) => Ok(PyString::new(py, &said).into_any()),
+    match released(py, data, work) {
+        Some(text) => Ok(PyString::new(py, &text).into_any()),
         None => ask_reference(py, "dialogue_body", (body,)),
     }
 }

@@ -1,11 +1,11 @@
-//! The one place where the core's errors become Python's.
+//! Convert the core's errors to Python's. No other file does this.
 
 use std::convert::Infallible;
 
 use pyo3::prelude::*;
 use toolcarry::input::messages::Halt;
 
-/// `InputError` with the number of the message, or `NeedsImport`.
+/// Return an `InputError` with the number of the message, or a `NeedsImport`.
 pub(crate) fn input_error(py: Python<'_>, halt: Halt<Infallible>) -> PyErr {
     let (number, type_name) = match halt {
         Halt::NotAnObject { number, type_name } => (number, type_name),
@@ -23,7 +23,7 @@ pub(crate) fn input_error(py: Python<'_>, halt: Halt<Infallible>) -> PyErr {
     }
 }
 
-/// `NeedsImport`, which asks for the importers in front of the kernels.
+/// Return a `NeedsImport`: the caller imports the messages and calls the kernel again.
 pub(crate) fn needs_import(py: Python<'_>) -> PyErr {
     let made =
         py.import("toolcarry.errors").and_then(|errors| errors.getattr("NeedsImport")).and_then(|class| class.call0());

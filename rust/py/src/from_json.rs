@@ -1,4 +1,4 @@
-//! Scanned JSON as Python's objects, as the shared decoder would make them.
+//! Convert scanned JSON to the Python objects that the shared decoder would make.
 
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -8,7 +8,7 @@ use toolcarry::json::value::Value;
 
 use crate::py_text::string_of;
 
-/// A value as an object. Values are at most as deep as the grammar lets them be.
+/// Convert a value to an object. The scan limits the depth, so recursion is safe.
 pub(crate) fn python_of<'py>(py: Python<'py>, value: Scanned<'_>) -> PyResult<Bound<'py, PyAny>> {
     Ok(match value.written() {
         Written::Null => py.None().into_bound(py),
@@ -33,7 +33,7 @@ pub(crate) fn python_of<'py>(py: Python<'py>, value: Scanned<'_>) -> PyResult<Bo
     })
 }
 
-/// A number: a float where it is written as one; the shared decoder knows what a long integer is.
+/// Convert a number: to a float if it has a point or an exponent; long integers are left to the shared decoder.
 fn number_of<'py>(py: Python<'py>, digits: &[u8]) -> PyResult<Bound<'py, PyAny>> {
     let text = std::str::from_utf8(digits).unwrap_or_default();
     if let Ok(number) = text.parse::<i64>() {

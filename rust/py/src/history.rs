@@ -1,4 +1,4 @@
-//! The canonical history: rows that are proved and made, the commits of rows, and the parts of session lines.
+//! The canonical history: verify and make rows, make commits of rows, and split session lines into parts.
 
 use std::collections::BTreeMap;
 
@@ -18,19 +18,19 @@ use crate::bytes::{LARGE, ask_reference};
 use crate::py_text::{string_of, text_of};
 use crate::tokens::load;
 
-/// A content that is not packed.
+/// The encoding of a content that is not compressed.
 const PLAIN: u8 = 0;
 
-/// Metadata in metadata, beyond which the reference is asked.
+/// The maximum depth of metadata; the reference handles deeper ones.
 const DEEPEST: usize = 200;
 
-/// Return whether a word that says of a text that it was cut stands near its ends.
+/// Return true if a word that shows a cut is in the first or the last `ends` characters.
 #[pyfunction]
 pub(crate) fn has_cut_word(text: &Bound<'_, PyString>, ends: usize) -> bool {
     is_suspect(text_of(text.as_borrowed()), ends)
 }
 
-/// The addresses of contents. The interpreter is released where they are large together.
+/// Return the hashes of contents. The interpreter is released if the contents are large in total.
 #[pyfunction]
 pub(crate) fn hash_contents<'py>(contents: &Bound<'py, PyList>) -> PyResult<Vec<Bound<'py, PyBytes>>> {
     let py = contents.py();
@@ -42,13 +42,13 @@ pub(crate) fn hash_contents<'py>(contents: &Bound<'py, PyList>) -> PyResult<Vec<
     Ok(hashes.iter().map(|found| PyBytes::new(py, found)).collect())
 }
 
-/// The role, the kind, the content, the metadata and the tokens of a commit to be; and the metadata as it is written,
-/// where it is.
+/// The role, kind, content, metadata and token count of a future commit, and its metadata as canonical bytes if they
+/// are already known.
 type Draft<'py> =
     (Bound<'py, PyString>, u64, Bound<'py, PyBytes>, Bound<'py, PyAny>, Bound<'py, PyInt>, Option<Bound<'py, PyBytes>>);
 
-/// Commits to be, hashed as far as they can be, their metadata as it is stored, and their contents, each once. The
-/// interpreter is released where they are large together.
+/// Prepare drafts of commits: return the parts that don't depend on the head, the metadata in its stored form, and the
+/// distinct contents. The interpreter is released if the drafts are large in total.
 #[pyfunction]
 pub(crate) fn prepare_parts<'py>(
     drafts: &Bound<'py, PyAny>,
@@ -81,14 +81,14 @@ pub(crate) fn prepare_parts<'py>(
     (parts, stored, PyList::new(py, contents.into_values())?).into_bound_py_any(py)
 }
 
-/// Metadata as canonical bytes; nothing where it is of types that the reference is to be asked about.
+/// Return metadata as canonical bytes; `None` if it has a type that only the reference handles.
 fn written<'py>(metadata: &Bound<'py, PyAny>) -> Option<Bound<'py, PyBytes>> {
     let mut written = Vec::new();
     let is_known = write(metadata, &mut written, DEEPEST).unwrap_or(false);
     is_known.then(|| PyBytes::new(metadata.py(), &written))
 }
 
-/// Write a value as JSON, keys in order. Whether it was of the types that are known here.
+/// Write a value as JSON with sorted keys; return false if it has a type that only the reference handles.
 fn write(value: &Bound<'_, PyAny>, to: &mut Vec<u8>, depth: usize) -> PyResult<bool> {
     if let Ok(text) = value.cast_exact::<PyString>() {
         write_text(text_of(text.as_borrowed()), to);
@@ -133,19 +133,19 @@ fn write(value: &Bound<'_, PyAny>, to: &mut Vec<u8>, depth: usize) -> PyResult<b
     Ok(true)
 }
 
-/// Return whether it is a float that JSON has.
+/// Return true if the value is a float that JSON can represent.
 fn is_finite(value: &Bound<'_, PyAny>) -> bool {
     value.cast_exact::<PyFloat>().is_ok_and(|number| number.value().is_finite())
 }
 
-/// How many of the first rows prove themselves.
+/// Return the number of leading rows whose hash and seal are right.
 #[pyfunction]
 pub(crate) fn prove_rows(rows: &Bound<'_, PyList>, tenant: &str, conversation: &str) -> usize {
     let sealer = Sealer::new(tenant, conversation);
     rows.iter().take_while(|row| is_proved(row, &sealer).unwrap_or(false)).count()
 }
 
-/// Return whether a row has the hash and the seal that its other columns make; an error where one is not of its type.
+/// Return true if the hash and the seal of a row fit its other columns; an error if a column has the wrong type.
 fn is_proved(row: &Bound<'_, PyAny>, sealer: &Sealer) -> PyResult<bool> {
     let row = row.cast::<PyTuple>()?.as_slice();
     let [sequence, found, parent, role, kind, content, metadata, tokens, created_at, seal, ..] = row else {
@@ -166,11 +166,11 @@ fn is_proved(row: &Bound<'_, PyAny>, sealer: &Sealer) -> PyResult<bool> {
     Ok(sealer.seal(place, found) == *seal.cast::<PyBytes>()?.as_bytes())
 }
 
-/// The role, the kind, the hash of the content, the metadata and the tokens of a commit to be.
+/// The role, kind, content hash, metadata and token count of a future commit.
 type Prepared<'py> =
     (Bound<'py, PyString>, Bound<'py, PyInt>, Bound<'py, PyBytes>, Bound<'py, PyBytes>, Bound<'py, PyInt>);
 
-/// The rows of commits that stand on a head, one on the other.
+/// Return the rows of commits that follow a head, each the parent of the next.
 #[pyfunction]
 pub(crate) fn link_rows<'py>(
     py: Python<'py>,
@@ -190,9 +190,8 @@ pub(crate) fn link_rows<'py>(
         let place = Place { sequence, kind: kind.extract()?, token_count: tokens.extract()?, created_at };
         let seal = sealer.seal(place, &found);
         let found = PyBytes::new(py, &found);
-        let what = (role, kind, content, metadata, tokens);
         let seal = PyBytes::new(py, &seal);
-        rows.append((sequence, &found, parent, what.0, what.1, what.2, what.3, what.4, created_at, seal))?;
+        rows.append((sequence, &found, parent, role, kind, content, metadata, tokens, created_at, seal))?;
         parent = Some(found);
     }
     Ok(rows)
@@ -208,7 +207,7 @@ static EPOCH: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
 static LOADS: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
 static LOAD_METADATA: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
 
-/// The commits of rows that are known to be what was written, up to the first that holds what never was.
+/// Return the commits of verified rows, up to the first row with a value that this library never writes.
 #[pyfunction]
 pub(crate) fn commits_of<'py>(
     rows: &Bound<'py, PyList>,
@@ -229,7 +228,7 @@ pub(crate) fn commits_of<'py>(
     Ok(found)
 }
 
-/// Return whether an error says that a row holds what was never written.
+/// Return true if an error shows that a row has a value that this library never writes.
 fn is_unreadable(py: Python<'_>, error: &PyErr) -> bool {
     error.is_instance_of::<PyTypeError>(py)
         || error.is_instance_of::<PyValueError>(py)
@@ -238,7 +237,7 @@ fn is_unreadable(py: Python<'_>, error: &PyErr) -> bool {
         || error.is_instance_of::<PyAttributeError>(py)
 }
 
-/// What the commits of one conversation are made with.
+/// The objects needed to make the commits of one conversation.
 struct Maker<'r, 'py> {
     conversation: &'r Bound<'py, PyString>,
     commit: &'r Bound<'py, PyType>,
@@ -267,12 +266,13 @@ impl<'r, 'py> Maker<'r, 'py> {
         })
     }
 
-    /// The commit of one row. What a frozen value's own initializer does takes longer than all else.
+    /// Make the commit of one row. Its fields are set directly, because the initializer of a frozen dataclass takes
+    /// longer than everything else here.
     fn commit_of(&self, row: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let py = row.py();
         let row = row.cast::<PyTuple>()?.as_slice();
         let [sequence, found, parent, role, kind, content, metadata, tokens, created_at, ..] = row else {
-            return Err(PyValueError::new_err("a row has more columns"));
+            return Err(PyValueError::new_err("a row has too few columns"));
         };
         let hex = |hash: &Bound<'py, PyAny>| hash.call_method0(intern!(py, "hex"));
         let parent = if parent.is_none() { parent.clone() } else { hex(parent)? };
@@ -291,7 +291,7 @@ impl<'r, 'py> Maker<'r, 'py> {
         Ok(commit)
     }
 
-    /// Metadata from its canonical bytes, in which the reference reads long integers and lone surrogates.
+    /// Read metadata from canonical bytes; the reference reads those with long integers or lone surrogates.
     fn metadata(&self, written: &Bound<'py, PyBytes>) -> PyResult<Bound<'py, PyAny>> {
         if !has_long_integer(written.as_bytes())
             && let Ok(found) = self.loads.call1((written,))
@@ -311,15 +311,15 @@ impl<'r, 'py> Maker<'r, 'py> {
     }
 }
 
-/// Set a field of a frozen value that nobody else has yet.
+/// Set a field of a frozen value that no other code has a reference to yet.
 #[allow(unsafe_code)] // the fields of a frozen value are set as `object.__setattr__` sets them
 fn set_field<'py>(value: &Bound<'py, PyAny>, name: &Bound<'py, PyString>, to: &Bound<'py, PyAny>) -> PyResult<()> {
-    // SAFETY: all three are objects that live until the call returns, which takes references of its own.
+    // SAFETY: all three objects live until the call returns, and the call takes its own references.
     let done = unsafe { ffi::PyObject_GenericSetAttr(value.as_ptr(), name.as_ptr(), to.as_ptr()) };
     if done == 0 { Ok(()) } else { Err(PyErr::fetch(value.py())) }
 }
 
-/// Return whether so many digits stand in a row: then one of them is among the bytes that are looked at.
+/// Return true if there is a run of `LONG_INTEGER` digits. Such a run contains one of the bytes that are tested.
 fn has_long_integer(written: &[u8]) -> bool {
     let is_digit = |byte: &&u8| byte.is_ascii_digit();
     (LONG_INTEGER - 1..written.len()).step_by(LONG_INTEGER).any(|place| {
@@ -329,7 +329,8 @@ fn has_long_integer(written: &[u8]) -> bool {
     })
 }
 
-/// The parts of lines; the reference reads what only it can. The interpreter is released where they are large together.
+/// Return the parts of session lines; lines that the core can't read go to the reference. The interpreter is released
+/// if the lines are large in total.
 #[pyfunction]
 pub(crate) fn read_lines<'py>(lines: &Bound<'py, PyList>, ends: usize) -> PyResult<Bound<'py, PyList>> {
     let py = lines.py();
@@ -355,7 +356,7 @@ pub(crate) fn read_lines<'py>(lines: &Bound<'py, PyList>, ends: usize) -> PyResu
     Ok(found)
 }
 
-/// A part as `LinePart` has it.
+/// Return the fields of a `LinePart`.
 fn tuple_of<'py>(py: Python<'py>, part: &Part) -> PyResult<Bound<'py, PyTuple>> {
     let text = |text: &OwnedText| -> PyResult<Bound<'py, PyString>> { string_of(py, text.as_text()) };
     let (mut kind, mut calls, mut names, mut result, mut suspect) = (0, None, Vec::new(), None, None);
@@ -383,7 +384,7 @@ fn tuple_of<'py>(py: Python<'py>, part: &Part) -> PyResult<Bound<'py, PyTuple>> 
     (kind, role, part.tokens, calls, names, result, suspect).into_pyobject(py)
 }
 
-/// Metadata as it was before it was folded; the reference says what is wrong with what was not.
+/// Return stored metadata in its original form; if it can't be unfolded, the reference raises the error.
 #[pyfunction]
 pub(crate) fn unfold<'py>(stored: &Bound<'py, PyBytes>, content: &Bound<'py, PyBytes>) -> PyResult<Bound<'py, PyAny>> {
     if !metadata_delta::is_folded(stored.as_bytes()) {

@@ -1,4 +1,4 @@
-//! The Python binding: extract, call, wrap. No logic.
+//! The Python binding: it extracts arguments, calls the core, and wraps the outcome. It has no logic of its own.
 
 mod bytes;
 mod context;
@@ -14,7 +14,7 @@ mod tokens;
 
 use pyo3::prelude::*;
 
-/// The kernels, under the names of `toolcarry._pure.kernels`.
+/// The kernels, with the names that they have in `toolcarry._pure.kernels`.
 #[pymodule]
 mod _core {
     #[pymodule_export]

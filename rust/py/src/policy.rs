@@ -1,4 +1,4 @@
-//! A policy and rules, as the core takes them.
+//! Extract policies and rules.
 
 use std::sync::LazyLock;
 
@@ -19,7 +19,7 @@ use crate::tokens::load;
 static DEFAULT_RULES: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
 static CAREFUL: LazyLock<RuleSet> = LazyLock::new(|| RuleSet::new(Vec::new(), true));
 
-/// Compiled rules: built-in ones that live for good, or those of one call.
+/// Compiled rules: built-in rules, which are never freed, or the rules of one call.
 pub(crate) enum Rules {
     Fixed(&'static RuleSet),
     Given(Box<RuleSet>),
@@ -33,7 +33,7 @@ impl Rules {
         }
     }
 
-    /// From a tuple of `Rule`, or `"careful"`.
+    /// Extract a tuple of `Rule`, or `"careful"`.
     pub(crate) fn extract(rules: &Bound<'_, PyAny>) -> PyResult<Self> {
         let py = rules.py();
         let built_in = DEFAULT_RULES
@@ -74,17 +74,17 @@ fn extract_rule(rule: &Bound<'_, PyAny>) -> PyResult<Rule> {
     })
 }
 
-/// From a tuple of names.
+/// Extract a tuple of names.
 pub(crate) fn extract_names(names: &Bound<'_, PyAny>) -> PyResult<Vec<OwnedText>> {
     names.try_iter()?.map(|name| Ok(text_of(name?.cast::<PyString>()?.as_borrowed()).into())).collect()
 }
 
-/// From a number that may be larger than any text is long, or `None`.
+/// Extract a limit; `None` for Python's `None`. A number too large for any text becomes `NO_LIMIT`.
 pub(crate) fn extract_limit(limit: &Bound<'_, PyAny>) -> Option<usize> {
     (!limit.is_none()).then(|| limit.extract().unwrap_or(NO_LIMIT).min(NO_LIMIT))
 }
 
-/// From the name of a side; `None` for `"auto"`.
+/// Convert the name of the side that a cut keeps; `None` for `"auto"`.
 pub(crate) fn extract_keep(keep: &str) -> Option<Keep> {
     match keep {
         "head" => Some(Keep::Head),
@@ -94,7 +94,7 @@ pub(crate) fn extract_keep(keep: &str) -> Option<Keep> {
     }
 }
 
-/// From a `Policy`, which has checked its values.
+/// Extract a `Policy`, which has checked its values.
 pub(crate) fn extract_settings(policy: &Bound<'_, PyAny>) -> PyResult<Settings> {
     let py = policy.py();
     let is_on = |name: &Bound<'_, PyString>| policy.getattr(name)?.is_truthy();

@@ -1,5 +1,5 @@
-//! `project` and `project_body`. Of objects, those that nothing changes are the caller's own; the others are new dicts and
-//! lists.
+//! The kernels `project` and `project_body`. Unchanged messages in the output are the caller's objects; changed ones
+//! are new dicts and lists.
 
 use std::borrow::Cow;
 
@@ -29,7 +29,7 @@ use crate::py_text::{new_bytes, new_string, string_of, text_of};
 use crate::py_value::{Arena, Object};
 use crate::tokens::{MEMO, load};
 
-/// A request's messages with what a policy makes of them; `None` where they stay as they are.
+/// Project a request's messages by a policy; the messages are `None` if nothing changes.
 #[pyfunction]
 #[pyo3(signature = (messages, policy, previous, known = None))]
 pub(crate) fn project<'py>(
@@ -52,7 +52,7 @@ pub(crate) fn project<'py>(
     arena.check()?;
     let found = found.map_err(|halt| input_error(py, halt))?;
     if known.is_some_and(|known| known.len() != found.outcome.blocks) {
-        return Err(PyValueError::new_err("something must be known of each call"));
+        return Err(PyValueError::new_err("known must have an entry for each block"));
     }
     let new = found.drafts.as_deref().map(|drafts| messages_of(py, drafts)).transpose()?;
     let mends = mends_tuple(py, &found.outcome.mends)?;
@@ -62,7 +62,7 @@ pub(crate) fn project<'py>(
     (new.map(Bound::into_any), outcome, decisions).into_pyobject(py)
 }
 
-/// A request body with what a policy makes of its messages; `None` where it stays as it is.
+/// Project a request body by a policy; the body is `None` if nothing changes.
 #[pyfunction]
 pub(crate) fn project_body<'py>(
     body: &Bound<'py, PyBytes>,
@@ -94,7 +94,7 @@ fn body_answer<'py>(py: Python<'py>, projected: &job::Projected<'_>) -> PyResult
     (body, outcome, decisions_tuple(py, &projected.decisions, mends)?).into_pyobject(py)
 }
 
-/// The answer of a body that can't be read.
+/// Return the answer for a body that can't be read.
 fn untouched<'py>(py: Python<'py>, reason: &str) -> PyResult<Bound<'py, PyAny>> {
     let nothing: Bound<'py, PyTuple> =
         py.import(intern!(py, "toolcarry.types"))?.getattr(intern!(py, "NO_OUTCOME"))?.cast_into()?;
@@ -102,7 +102,7 @@ fn untouched<'py>(py: Python<'py>, reason: &str) -> PyResult<Bound<'py, PyAny>> 
     Ok((py.None(), outcome, py.None()).into_pyobject(py)?.into_any())
 }
 
-/// A policy, as a projection asks for it.
+/// The fields of a policy that a projection needs.
 struct Asked {
     rules: Rules,
     excluded: Option<RuleSet>,
@@ -156,7 +156,7 @@ impl Asked {
     }
 }
 
-/// Rules of which the first is that of the tools that are never touched.
+/// Compile rules whose first one matches the tools that a projection never touches.
 fn extract_excluded(names: &Bound<'_, PyAny>) -> PyResult<Option<RuleSet>> {
     let tools: Vec<String> = extract_names(names)?.iter().map(|name| name.as_text().to_utf8()).collect();
     if tools.is_empty() {
@@ -166,7 +166,7 @@ fn extract_excluded(names: &Bound<'_, PyAny>) -> PyResult<Option<RuleSet>> {
     Ok(Some(RuleSet::new(vec![rule], false)))
 }
 
-/// From `Decisions`.
+/// Extract a `Decisions`.
 fn extract_previous(previous: &Bound<'_, PyAny>) -> PyResult<Previous> {
     let py = previous.py();
     let mut found = Previous {
@@ -199,7 +199,7 @@ fn extract_decision(decision: &Bound<'_, PyAny>) -> PyResult<Decision<'static>> 
     Ok(Decision { fate: Fate::named(&fate), by: Cow::Owned(by), head: at(&head), tail: at(&tail) })
 }
 
-/// From a `Mend`.
+/// Extract a `Mend`.
 fn extract_mend(mend: &Bound<'_, PyAny>) -> PyResult<OwnMend> {
     let py = mend.py();
     let text = |name: &Bound<'_, PyString>| -> PyResult<OwnedText> {
@@ -213,7 +213,7 @@ fn extract_mend(mend: &Bound<'_, PyAny>) -> PyResult<OwnMend> {
     })
 }
 
-/// Messages that are Python's objects.
+/// Messages that are Python objects.
 pub(crate) struct Objects<'a, 'py> {
     pub(crate) arena: &'a Arena<'py>,
     pub(crate) messages: &'a [Object<'a, 'py>],
@@ -236,7 +236,7 @@ impl<'a, 'py: 'a> Door<'a> for Objects<'a, 'py> {
 }
 
 impl<'py> Objects<'_, 'py> {
-    /// The UTF-8 bytes of all texts in values, at any depth.
+    /// Count the UTF-8 bytes of all texts in the values, at any depth.
     fn text_bytes(&self, values: Vec<Bound<'py, PyAny>>) -> usize {
         let mut rest = values;
         let mut total = 0;
@@ -258,7 +258,7 @@ impl<'py> Objects<'_, 'py> {
     }
 }
 
-/// The messages that drafts describe.
+/// Make the messages that drafts describe.
 pub(crate) fn messages_of<'py>(py: Python<'py>, drafts: &[Draft<'_, Object<'_, 'py>>]) -> PyResult<Bound<'py, PyList>> {
     PyList::new(py, drafts.iter().map(|draft| draft_object(py, draft)).collect::<PyResult<Vec<_>>>()?)
 }
@@ -271,7 +271,7 @@ fn draft_object<'py>(py: Python<'py>, draft: &Draft<'_, Object<'_, 'py>>) -> PyR
     }
 }
 
-/// A copy of an object with some members replaced, removed or added.
+/// Copy an object, with some members replaced, removed or added.
 fn changed_object<'py>(py: Python<'py>, changed: &Changed<'_, Object<'_, 'py>>) -> PyResult<Bound<'py, PyAny>> {
     let known = changed.of.and_then(Value::object);
     let new = match known.as_ref().map(|known| known.object.cast::<PyDict>()) {
@@ -301,7 +301,7 @@ fn name_of<'py>(py: Python<'py>, key: Key<'_>) -> Bound<'py, PyString> {
     PyString::intern(py, &key.name.to_utf8())
 }
 
-/// A new value.
+/// Make a new value.
 fn json_object<'py>(py: Python<'py>, value: &Json<'_>) -> PyResult<Bound<'py, PyAny>> {
     match value {
         Json::Text(text) => string_of(py, text.text()).map(Bound::into_any),
@@ -322,7 +322,7 @@ fn json_object<'py>(py: Python<'py>, value: &Json<'_>) -> PyResult<Bound<'py, Py
     }
 }
 
-/// A new text of parts. None of them is written as JSON: objects hold text.
+/// Join parts to a new string. None of them is JSON-escaped, because objects hold decoded text.
 fn joined_string<'py>(py: Python<'py>, parts: &[TextPart<'_>]) -> PyResult<Bound<'py, PyString>> {
     let mut output = Output::default();
     for part in parts {
@@ -333,7 +333,7 @@ fn joined_string<'py>(py: Python<'py>, parts: &[TextPart<'_>]) -> PyResult<Bound
     new_string(py, &output)
 }
 
-/// The fields of mends.
+/// Return the fields of mends.
 pub(crate) fn mends_tuple<'py>(py: Python<'py>, mends: &[Mend<'_>]) -> PyResult<Bound<'py, PyTuple>> {
     let fields = |mend: &Mend<'_>| {
         let texts = (string_of(py, mend.call_id.text())?, string_of(py, mend.detail.text())?);
@@ -342,7 +342,7 @@ pub(crate) fn mends_tuple<'py>(py: Python<'py>, mends: &[Mend<'_>]) -> PyResult<
     PyTuple::new(py, mends.iter().map(fields).collect::<PyResult<Vec<_>>>()?)
 }
 
-/// The fields of a report.
+/// Return the fields of a projection's report.
 pub(crate) fn outcome_tuple<'py>(
     py: Python<'py>,
     outcome: &Outcome<'_>,
@@ -386,7 +386,7 @@ fn replacement_tuple<'t, 'py>(
     (found.position, &*found.reference, name, reason, before, after, start, end).into_pyobject(py)
 }
 
-/// Words that come many times, and few of them: each is one string.
+/// Strings of words that occur many times: each word becomes one string, up to `MOST` words.
 #[derive(Default)]
 struct Words<'t, 'py>(Vec<(Text<'t>, Bound<'py, PyString>)>);
 
@@ -394,7 +394,7 @@ impl<'t, 'py> Words<'t, 'py> {
     const MOST: usize = 16;
 
     fn of(&mut self, py: Python<'py>, word: Text<'t>) -> PyResult<Bound<'py, PyString>> {
-        if let Some((_, known)) = self.0.iter().find(|(own, _)| *own == word) {
+        if let Some((_, known)) = self.0.iter().find(|(other, _)| *other == word) {
             return Ok(known.clone());
         }
         let string = string_of(py, word)?;
@@ -405,7 +405,7 @@ impl<'t, 'py> Words<'t, 'py> {
     }
 }
 
-/// The fields of decisions.
+/// Return the fields of decisions.
 pub(crate) fn decisions_tuple<'py>(
     py: Python<'py>,
     decisions: &Decisions<'_>,

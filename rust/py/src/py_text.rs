@@ -1,6 +1,6 @@
-//! Python's strings and bytes: borrowed as they are stored, and made in exact allocations.
+//! Python strings and bytes: borrowed without a copy, and created in exact allocations.
 
-#![allow(unsafe_code)] // strings and bytes are read and written as they are stored
+#![allow(unsafe_code)] // the memory of strings and bytes is read and written directly
 
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -14,20 +14,20 @@ use toolcarry::text::{Text, Width};
 
 use crate::policy::extract_keep;
 
-/// The characters of a string, as they are stored.
+/// Borrow the characters of a string, in the width that the string stores them in.
 pub(crate) fn text_of<'a>(string: Borrowed<'a, '_, PyString>) -> Text<'a> {
-    // SAFETY: a string's characters neither move nor change while it lives, which 'a promises.
+    // SAFETY: a string's characters neither move nor change while the string lives, and it lives for 'a.
     unsafe {
         match string.data() {
             Ok(PyStringData::Ucs1(units)) => Text::Latin1(std::slice::from_raw_parts(units.as_ptr(), units.len())),
             Ok(PyStringData::Ucs2(units)) => Text::Ucs2(std::slice::from_raw_parts(units.as_ptr(), units.len())),
             Ok(PyStringData::Ucs4(units)) => Text::Ucs4(std::slice::from_raw_parts(units.as_ptr(), units.len())),
-            Err(_) => Text::ascii(""), // a string that could not be made ready: it has no characters
+            Err(_) => Text::ascii(""), // a legacy string that CPython could not convert: it has no characters
         }
     }
 }
 
-/// A new string of exactly the size and the width of `output`.
+/// Create a string with exactly the size and the width of `output`.
 pub(crate) fn new_string<'py>(py: Python<'py>, output: &Output<'_>) -> PyResult<Bound<'py, PyString>> {
     let (size, width) = (output.len(), output.width());
     let widest = match width {
@@ -37,9 +37,9 @@ pub(crate) fn new_string<'py>(py: Python<'py>, output: &Output<'_>) -> PyResult<
         Width::Ucs4 => 0x10_FFFF,
     };
     let length = isize::try_from(size)?;
-    // SAFETY: a new string of some size is ours alone until it is returned, and its data holds `size` units of its
-    // kind, all of which are written: `len` and `write` count the same pieces. The empty string is shared, and is
-    // not written to.
+    // SAFETY: nobody else has a reference to a new string until it is returned, and its data has room for `size` units
+    // of its width. All of them are written, because `len` and `write` use the same pieces. The empty string is shared
+    // and not written to.
     unsafe {
         let string = Bound::from_owned_ptr_or_err(py, ffi::PyUnicode_New(length, widest))?;
         let data = ffi::PyUnicode_DATA(string.as_ptr());
@@ -54,11 +54,11 @@ pub(crate) fn new_string<'py>(py: Python<'py>, output: &Output<'_>) -> PyResult<
     }
 }
 
-/// New bytes, so many, all of which `write` writes: they are not filled with zeros before.
+/// Create a bytes object of `size` bytes. `write` must write all of them, because they are not zeroed first.
 pub(crate) fn new_bytes(py: Python<'_>, size: usize, write: impl FnOnce(&mut [u8])) -> PyResult<Bound<'_, PyBytes>> {
     let length = isize::try_from(size)?;
-    // SAFETY: new bytes of some size are ours alone until they are returned; all are written. The empty ones are
-    // shared, and are not written to.
+    // SAFETY: nobody else has a reference to a new bytes object until it is returned, and all of it is written. The
+    // empty one is shared and not written to.
     unsafe {
         let bytes = Bound::from_owned_ptr_or_err(py, ffi::PyBytes_FromStringAndSize(std::ptr::null(), length))?;
         if size > 0 {
@@ -69,14 +69,14 @@ pub(crate) fn new_bytes(py: Python<'_>, size: usize, write: impl FnOnce(&mut [u8
     }
 }
 
-/// A new string with the characters of `text`.
+/// Create a string with the characters of `text`.
 pub(crate) fn string_of<'py>(py: Python<'py>, text: Text<'_>) -> PyResult<Bound<'py, PyString>> {
     let mut output = Output::default();
     output.push(Piece::Borrowed(text));
     new_string(py, &output)
 }
 
-/// At most `limit` characters of `text`, then the marker where text was cut.
+/// Return at most `limit` characters of `text`, with the marker at the cut.
 #[pyfunction]
 #[pyo3(signature = (text, limit, *, keep = "head", marker = None))]
 pub(crate) fn truncate<'py>(
@@ -94,7 +94,7 @@ pub(crate) fn truncate<'py>(
     joined(text.py(), given, (head, tail), marker)
 }
 
-/// A new string of what a cut leaves of `text`: its head, the marker, its tail.
+/// Create a string from the head of a cut text, the marker, and the tail.
 pub(crate) fn joined<'py>(
     py: Python<'py>,
     text: Text<'_>,
@@ -108,7 +108,7 @@ pub(crate) fn joined<'py>(
     new_string(py, &output)
 }
 
-/// Return whether a shell command line writes.
+/// Return true if a shell command line writes.
 #[pyfunction]
 pub(crate) fn has_side_effects(command: &Bound<'_, PyString>) -> bool {
     shell::has_side_effects(&text_of(command.as_borrowed()).to_utf8())

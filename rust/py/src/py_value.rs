@@ -1,10 +1,10 @@
-//! Python's objects as the core sees them, walked in place.
+//! Python objects as values of the core, read in place.
 //!
-//! The core borrows texts for as long as a job takes. An [`Arena`] owns a reference to every object that it hands
-//! out, so that nothing that runs in between (a collector, a `model_dump`) can free what is borrowed. Strings never
-//! change; containers are asked anew each time.
+//! The core borrows texts while a job runs. An [`Arena`] owns a reference to every object that it returns, so that no
+//! code that runs meanwhile (the garbage collector, a `model_dump`) can free a borrowed text. Strings never change;
+//! containers may, so they are read again on every access.
 
-#![allow(unsafe_code)] // what is borrowed is kept alive by hand
+#![allow(unsafe_code)] // the arena keeps borrowed objects alive, which the compiler can't check
 
 use std::cell::RefCell;
 
@@ -19,7 +19,7 @@ use crate::py_text::{string_of, text_of};
 
 static NAMES: PyOnceLock<Vec<Py<PyString>>> = PyOnceLock::new();
 
-/// The owner of all that a job borrows, and of the first error that Python raised in it.
+/// The owner of all objects that a job borrows, and of the first error that Python raised during the job.
 pub(crate) struct Arena<'py> {
     py: Python<'py>,
     names: &'py [Py<PyString>],
@@ -42,7 +42,7 @@ impl<'py> Arena<'py> {
         self.py
     }
 
-    /// Take an object in for as long as the arena lives.
+    /// Keep an object alive as long as the arena.
     pub(crate) fn keep(&self, object: Bound<'py, PyAny>) -> Object<'_, 'py> {
         let pointer = object.as_ptr();
         self.kept.borrow_mut().push(object.unbind());
@@ -51,12 +51,12 @@ impl<'py> Arena<'py> {
         Object { object, arena: self }
     }
 
-    /// Raise the error that was met on the way, if one was.
+    /// Return the first error that Python raised, if any.
     pub(crate) fn check(&self) -> PyResult<()> {
         self.error.borrow_mut().take().map_or(Ok(()), Err)
     }
 
-    /// What a call into Python gave; its error is remembered, and raised by [`Arena::check`].
+    /// Return the value of a call into Python; an error is stored, and returned by [`Arena::check`].
     pub(crate) fn settle<T>(&self, result: PyResult<T>) -> Option<T> {
         match result {
             Ok(value) => Some(value),
@@ -67,7 +67,7 @@ impl<'py> Arena<'py> {
         }
     }
 
-    /// Call a function of the package that both backends share.
+    /// Call a Python function that both backends share.
     pub(crate) fn call_shared(
         &self,
         module: &str,
@@ -96,13 +96,13 @@ impl<'a, 'py> Object<'a, 'py> {
         self.arena.settle(found)?
     }
 
-    /// The text that a function of the package makes of the object.
+    /// Return the text that a Python function of the package makes of the object.
     fn made_text(self, module: &str, name: &str) -> OwnedText {
         let made = self.arena.call_shared(module, name, self.object);
         made.and_then(|made| self.arena.keep(made).as_text()).map_or_else(OwnedText::default, OwnedText::from)
     }
 
-    /// The JSON of a number or a flag. It spares a call of Python's, as `flat_json` does.
+    /// Return the JSON of an integer or a boolean. Like `flat_json`, it avoids a call into Python.
     fn scalar_json(self) -> Option<OwnedText> {
         let text = if let Ok(flag) = self.object.cast_exact::<PyBool>() {
             if flag.is_true() { "true" } else { "false" }.to_owned()
@@ -113,7 +113,7 @@ impl<'a, 'py> Object<'a, 'py> {
         Some(OwnedText::Latin1(text.into_bytes()))
     }
 
-    /// The JSON of what most calls are given: a dict of texts in Latin-1, numbers and flags.
+    /// Return the JSON of the arguments that most calls have: a dict of Latin-1 texts, integers and booleans.
     fn flat_json(self) -> Option<OwnedText> {
         let push_text = |json: &mut OwnedText, value: &Bound<'py, PyAny>| {
             let text = text_of(value.cast_exact::<PyString>().ok()?.as_borrowed());
@@ -200,7 +200,7 @@ impl<'a, 'py: 'a> Value<'a> for Object<'a, 'py> {
 
     fn members(self, visit: &mut dyn FnMut(Text<'a>, Self) -> bool) {
         let Ok(dict) = self.object.cast::<PyDict>() else { return };
-        let members: Vec<_> = dict.iter().collect(); // a visitor may run what changes the dict
+        let members: Vec<_> = dict.iter().collect(); // a visitor may run code that changes the dict
         for (key, value) in members {
             let is_text = key.is_exact_instance_of::<PyString>();
             let Some(name) = (if is_text { Some(key) } else { self.arena.settle(key.str()).map(Bound::into_any) })
@@ -247,6 +247,6 @@ impl<'a, 'py: 'a> Value<'a> for Object<'a, 'py> {
     }
 
     fn identity(self) -> usize {
-        self.object.as_ptr().addr() // the arena keeps the object, so that no other one can take its place
+        self.object.as_ptr().addr() // the arena keeps the object, so no other object can have this address
     }
 }

@@ -1,4 +1,4 @@
-//! `recount` and `recount_body`.
+//! The kernels `recount` and `recount_body`.
 
 use std::convert::Infallible;
 
@@ -18,7 +18,7 @@ use crate::py_text::{new_string, string_of, text_of};
 use crate::py_value::Arena;
 use crate::tokens::load;
 
-/// A text history, and its counts.
+/// Return the text history of a conversation, and its counts.
 #[pyfunction]
 pub(crate) fn recount<'py>(
     messages: &Bound<'py, PyAny>,
@@ -38,7 +38,7 @@ pub(crate) fn recount<'py>(
     history_of(py, &found.map_err(|halt| input_error(py, halt))?)
 }
 
-/// The text history of a conversation in bytes, its counts, and the numbers of the lines that hold no object.
+/// Return the text history of a conversation in bytes, its counts, and the numbers of the lines that are not objects.
 #[pyfunction]
 pub(crate) fn recount_body<'py>(
     body: &Bound<'py, PyBytes>,
@@ -51,7 +51,7 @@ pub(crate) fn recount_body<'py>(
     let data = body.as_bytes();
     let measured = extract_total(py, total, encoding)?;
     let asked = Asked { turn_id: text_of(turn_id.as_borrowed()), max_result_length, total: measured };
-    let tell = || {
+    let work = || {
         let bump = room_for(data);
         let conversation = Conversation::open(data, &bump).ok()?;
         let found = job::recount(&conversation, None, asked).ok()?;
@@ -61,7 +61,7 @@ pub(crate) fn recount_body<'py>(
             Ok((messages, counts, PyTuple::new(py, lines)?).into_pyobject(py)?.into_any().unbind())
         }))
     };
-    match released(py, data, tell) {
+    match released(py, data, work) {
         Some(found) => Ok(found?.into_bound(py)),
         None => ask_reference(py, "recount_body", (body, turn_id, max_result_length, total, encoding)),
     }

@@ -1,4 +1,4 @@
-//! `count_tokens` and `truncate_tokens`, over the vocabularies that are data of the package.
+//! The kernels that count and cut by tokens, with the vocabularies in the package's data.
 
 use std::convert::Infallible;
 use std::path::PathBuf;
@@ -21,14 +21,15 @@ use crate::policy::extract_keep;
 use crate::py_text::{joined, text_of};
 use crate::py_value::Arena;
 
-/// Room for the texts of some hundred conversations.
+/// The size of the memo: enough for the texts of several hundred conversations.
 const MEMO_BYTES: usize = 16 << 20;
 
 pub(crate) static MEMO: LazyLock<Memo> = LazyLock::new(|| Memo::new(MEMO_BYTES));
 static O200K_BASE: OnceLock<Encoding> = OnceLock::new();
 static CL100K_BASE: OnceLock<Encoding> = OnceLock::new();
 
-/// The number of tokens a text has. Of a large one the interpreter is released: its characters never change.
+/// Return the number of tokens in a text. The interpreter is released if the text is large, which is safe because its
+/// characters never change.
 #[pyfunction]
 pub(crate) fn count_tokens(text: &Bound<'_, PyString>, encoding: &str) -> PyResult<usize> {
     let py = text.py();
@@ -38,7 +39,7 @@ pub(crate) fn count_tokens(text: &Bound<'_, PyString>, encoding: &str) -> PyResu
     Ok(if text.len() < LARGE { count() } else { py.detach(count) })
 }
 
-/// The number of tokens each text has. The interpreter is released where they are large together.
+/// Return the number of tokens in each text. The interpreter is released if the texts are large in total.
 #[pyfunction]
 pub(crate) fn count_texts(texts: &Bound<'_, PyList>, encoding: &str) -> PyResult<Vec<usize>> {
     let py = texts.py();
@@ -49,7 +50,7 @@ pub(crate) fn count_texts(texts: &Bound<'_, PyList>, encoding: &str) -> PyResult
     Ok(if texts.iter().map(|text| text.len()).sum::<usize>() < LARGE { count() } else { py.detach(count) })
 }
 
-/// At most `limit` tokens of `text`, then the marker where text was cut.
+/// Return at most `limit` tokens of `text`, with the marker at the cut.
 #[pyfunction]
 #[pyo3(signature = (text, limit, *, keep, marker, encoding))]
 pub(crate) fn truncate_tokens<'py>(
@@ -68,7 +69,7 @@ pub(crate) fn truncate_tokens<'py>(
     if head == tail { Ok(text.clone()) } else { joined(py, given, (head, tail), marker) }
 }
 
-/// The number of tokens each message of a conversation has.
+/// Return the number of tokens in each message of a conversation.
 #[pyfunction]
 pub(crate) fn message_tokens(messages: &Bound<'_, PyAny>, encoding: &str) -> PyResult<Vec<usize>> {
     let py = messages.py();
@@ -79,7 +80,7 @@ pub(crate) fn message_tokens(messages: &Bound<'_, PyAny>, encoding: &str) -> PyR
     found.map_err(|halt| input_error(py, halt))
 }
 
-/// The number of tokens each message of a conversation in bytes has.
+/// Return the number of tokens in each message of a conversation in bytes.
 #[pyfunction]
 pub(crate) fn message_tokens_body<'py>(body: &Bound<'py, PyBytes>, encoding: &str) -> PyResult<Bound<'py, PyAny>> {
     let py = body.py();
@@ -91,13 +92,13 @@ pub(crate) fn message_tokens_body<'py>(body: &Bound<'py, PyBytes>, encoding: &st
     }
 }
 
-/// Keep the counts of texts in no more than so many bytes.
+/// Limit the memo of token counts to `size` bytes.
 #[pyfunction]
 pub(crate) fn resize_token_memo(size: usize) {
     MEMO.resize(size);
 }
 
-/// The encoding of this name; its vocabulary is read once.
+/// Return the encoding with this name; its vocabulary is read only once.
 pub(crate) fn load(py: Python<'_>, name: &str) -> PyResult<&'static Encoding> {
     let bad = |reason: String| PyValueError::new_err(format!("{name}: {reason}"));
     let (known, slot) = match EncodingName::parse(name) {

@@ -1,21 +1,21 @@
-//! The lines of a file that a read asks for, and whether later reads hold them.
+//! The lines of a file that a read requests, and the later reads that contain them.
 
 use crate::json::value::{Value, names};
 use crate::pairing::argument_names::RANGE_KEYS;
 use crate::text::Text;
 
-/// The lines that a read without a range gives: what reading tools give by default.
+/// The lines that a read without a range returns. Reading tools have this default.
 pub(crate) const DEFAULT_READ: Lines = Lines { first: 1, last: 2_000 };
 /// The last line of a read to the end of the file.
 pub const TO_THE_END: i64 = 1 << 53;
-/// The arguments by which a range may be asked for.
+/// The maximum number of digits of a line number in a text.
 const MOST_DIGITS: usize = 15;
-/// A range that is asked for in words that nobody here knows: it neither holds another nor is held.
+/// A range in a form that is not known: it contains no other range, and no other range contains it.
 pub(crate) const UNREADABLE: Lines = Lines { first: 0, last: 0 };
-/// The number of ranges of one file that are remembered: a read that none of them covers stays, which is never wrong.
+/// The maximum number of ranges remembered for a file. A read that none of them covers is kept, which is always safe.
 const MAX_RANGES: usize = 256;
 
-/// Lines of a file, from 1, the last included.
+/// A range of lines in a file, from 1, with the last line included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Lines {
     /// The first line.
@@ -31,7 +31,7 @@ pub(crate) struct Read {
     pub(crate) order: usize,
 }
 
-/// The lines that a read asks for; `None` where it asks for none.
+/// Return the lines that a read requests; `None` if it requests the whole file.
 pub fn line_range<'a, V: Value<'a>>(input: V) -> Option<Lines> {
     if input.size() == 1 {
         return None;
@@ -65,7 +65,7 @@ pub fn line_range<'a, V: Value<'a>>(input: V) -> Option<Lines> {
     RANGE_KEYS.iter().any(|key| input.get(*key).is_some()).then_some(UNREADABLE)
 }
 
-/// A whole number that may name a line.
+/// Return a line number that is an integer or a text of digits.
 fn line_number<'a, V: Value<'a>>(value: Option<V>) -> Option<i64> {
     let value = value?;
     let digits = |text: Text<'a>| {
@@ -76,14 +76,14 @@ fn line_number<'a, V: Value<'a>>(value: Option<V>) -> Option<i64> {
     value.integer().or_else(|| value.text().and_then(digits)).filter(|number| (0..TO_THE_END).contains(number))
 }
 
-/// The order of the block whose range holds `wanted`. They are sorted, and none holds another.
+/// Return the order of the block whose range contains `wanted`. The ranges are sorted, and none contains another.
 pub(crate) fn find_covering(wanted: Lines, ranges: &[Read]) -> Option<usize> {
     let after = ranges.partition_point(|range| range.lines.first <= wanted.first);
     let nearest = after.checked_sub(1).and_then(|index| ranges.get(index))?;
     (nearest.lines.last >= wanted.last).then_some(nearest.order)
 }
 
-/// Add a range that was read; those that it holds are no longer needed.
+/// Add the range of a read, and remove the ranges that it contains.
 pub(crate) fn remember_range(read: Read, ranges: &mut Vec<Read>) {
     if find_covering(read.lines, ranges).is_some() {
         return;

@@ -1,8 +1,7 @@
-//! The blocks that newer ones supersede, judged from the newest to the oldest.
+//! The decision which blocks newer ones supersede, taken from the newest block to the oldest.
 //!
-//! A failure supersedes only failures, so that the last success stays beside it; a failed edit supersedes nothing.
-//! A read of a range is superseded by one later read that covers it. Scopes, and branches that were left, never
-//! supersede one another.
+//! A failure supersedes only failures, so that the last success is kept as well; a failed edit supersedes nothing.
+//! A read of a range is superseded if one later read covers it. Blocks never supersede across scopes or branches.
 
 use std::num::NonZero;
 
@@ -22,20 +21,20 @@ pub mod line_ranges;
 pub mod rules;
 pub mod shell;
 
-/// Why a block is superseded.
+/// The reason why a block is superseded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reason {
-    /// A later read holds its lines.
+    /// A later read contains its lines.
     LaterRead,
     /// A later operation changed the same file.
     LaterEdit,
-    /// The same command ran again later.
+    /// The same command was run again later.
     LaterRun,
     /// The same call was made again later.
     LaterCall,
-    /// The same call was made before, and the rule keeps the first.
+    /// The same call was made earlier, and the rule keeps the first one.
     EarlierCall,
-    /// A rule keeps none of the tool's results.
+    /// The rule keeps none of the tool's blocks.
     Rule,
 }
 
@@ -54,21 +53,21 @@ impl Reason {
     }
 }
 
-/// Why an entry is superseded (`None`: it stays), and by which. Entries are named by their order.
+/// The decision about an entry. Other entries are given by their `order`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Judgement {
-    /// Why it is superseded.
+    /// The reason why it is superseded; `None` if it is kept.
     pub reason: Option<Reason>,
-    /// Which entry supersedes it. Of an entry that stays it says nothing.
+    /// The entry that supersedes it. Meaningless if the entry is kept.
     pub by: Option<usize>,
-    /// Whose heading counts it.
+    /// The entry whose heading counts it.
     pub counted_by: Option<usize>,
 }
 
 pub(crate) const STAYS: Judgement = Judgement { reason: None, by: None, counted_by: None };
 const BY_RULE: Judgement = Judgement { reason: Some(Reason::Rule), ..STAYS };
 
-/// What blocks of one key share, where a rule keeps the first of them.
+/// The identity of a key under a rule that keeps the first block of each key.
 #[derive(Debug, PartialEq, Eq, Hash)]
 struct Name<'a> {
     scope: Text<'a>,
@@ -77,7 +76,7 @@ struct Name<'a> {
     value: Piece<'a>,
 }
 
-/// What is known of the newer blocks of one scope and branch, by the path, the command, or another key.
+/// The newer blocks of one scope and branch, by path, command, or another key.
 #[derive(Debug, Default)]
 struct Lane<'a> {
     files: AHashMap<Piece<'a>, File>,
@@ -85,31 +84,31 @@ struct Lane<'a> {
     others: AHashMap<Piece<'a>, Run>,
 }
 
-/// The judge of all blocks of a conversation.
+/// The state of the decision: all newer blocks of a conversation.
 #[derive(Debug)]
 pub struct Judging<'a, 'r> {
     rules: &'r RuleSet,
     main: Lane<'a>,
     other_lanes: AHashMap<(Text<'a>, bool), Lane<'a>>,
-    /// The oldest successful block of each key of which the first is kept.
+    /// The oldest successful block of each key under a rule that keeps the first.
     firsts: AHashMap<Name<'a>, usize>,
 }
 
 impl<'a, 'r> Judging<'a, 'r> {
-    /// A judge by these rules, who has seen nothing yet.
+    /// Create the state for the newest block of a conversation, under these rules.
     #[must_use]
     pub fn new(rules: &'r RuleSet) -> Self {
         Self { rules, main: Lane::default(), other_lanes: AHashMap::new(), firsts: AHashMap::new() }
     }
 
-    /// The same, with room for so many files.
+    /// Create the state with room for `files` files.
     #[must_use]
     pub fn with_room(rules: &'r RuleSet, files: usize) -> Self {
         let main = Lane { files: AHashMap::with_capacity(files), ..Lane::default() };
         Self { main, ..Self::new(rules) }
     }
 
-    /// Judge an entry; they come newest first. Sets what [`Judging::prepare`] sets, and whether it is stale.
+    /// Decide about the next entry, newest first. Sets the fields that [`Judging::prepare`] sets, and `is_stale`.
     pub fn judge<V: Value<'a>>(&mut self, entry: &mut Entry<'a, V>) -> Judgement {
         let rule = self.prepare(entry);
         if rule.keep == KeepBlock::None {
@@ -139,7 +138,7 @@ impl<'a, 'r> Judging<'a, 'r> {
         }
     }
 
-    /// Note the oldest successful block of each key. The entries come newest first.
+    /// Note the oldest successful block of each key, for rules that keep the first. The entries are newest first.
     pub fn find_firsts<V: Value<'a>>(&mut self, entries: &mut [Entry<'a, V>]) {
         for entry in entries.iter_mut().rev() {
             let rule = self.prepare(entry);
@@ -151,7 +150,7 @@ impl<'a, 'r> Judging<'a, 'r> {
         }
     }
 
-    /// Find the entry's rule, and by it the kind, the key's value, and the limit on its result.
+    /// Find the entry's rule, and set the kind, the value of the key, and the limit on the result by it.
     pub fn prepare<V: Value<'a>>(&self, entry: &mut Entry<'a, V>) -> &'r Rule {
         entry.max_chars = None;
         let Some(given) = entry.read_arguments() else {
@@ -167,7 +166,7 @@ impl<'a, 'r> Judging<'a, 'r> {
     }
 }
 
-/// The key of a tool of the kind other: its name and all key arguments together.
+/// Return the key of a tool of kind `other`: its name with all key arguments.
 fn other_key<'a, V: Value<'a>>(rule: &Rule, name: Text<'a>, given: V) -> Option<Piece<'a>> {
     if rule.keep == KeepBlock::All {
         return None;
@@ -190,24 +189,24 @@ fn other_key<'a, V: Value<'a>>(rule: &Rule, name: Text<'a>, given: V) -> Option<
     Some(Piece::own(text))
 }
 
-/// A block by one more than its order, so that it takes no room of its own to say that there is none: keys are many.
+/// A block's order plus one, so that `None` takes no extra memory: there is one for every key.
 type Noted = Option<NonZero<usize>>;
 
-/// What is known of the newer blocks of one file.
+/// The newer blocks of one file.
 #[derive(Debug, Default)]
 pub(crate) struct File {
-    /// The newest read, failed or not.
+    /// The newest read, successful or not.
     read: Noted,
     /// The newest read of the whole file.
     whole: Noted,
     ranges: Vec<Read>,
-    /// The newest edit that succeeded.
+    /// The newest successful edit.
     edited: Noted,
-    /// The newest block that wrote the file, or read it, whole; asked for by careful rules.
+    /// The newest block that wrote or read the whole file; only careful rules use it.
     rewritten: Noted,
 }
 
-/// What is known of the newer runs of one command, or calls of another tool.
+/// The newer runs of one command, or the newer calls of another tool with the same key.
 #[derive(Debug, Default)]
 pub(crate) struct Run {
     newest: Noted,
@@ -216,7 +215,7 @@ pub(crate) struct Run {
 }
 
 impl File {
-    /// The newer read that supersedes this one.
+    /// Return the newer read that supersedes this one.
     pub(crate) fn judge_read<'a, V: Value<'a>>(&mut self, entry: &mut Entry<'a, V>, is_careful: bool) -> Option<usize> {
         let newest = order(self.read);
         note(&mut self.read, entry);
@@ -263,7 +262,7 @@ impl File {
 }
 
 impl Run {
-    /// Judge a command, or another tool under a rule that keeps the last of a key.
+    /// Decide about a command, or about another tool under a rule that keeps the last block of a key.
     pub(crate) fn judge<'a, V: Value<'a>>(&mut self, entry: &Entry<'a, V>) -> Judgement {
         let is_failure = entry.is_failure();
         let Some(newest) = order(self.newest) else {
@@ -273,7 +272,7 @@ impl Run {
             }
             return STAYS;
         };
-        // Asked only where a command was run twice.
+        // Parsed only if a command was run twice.
         let is_command = entry.kind == Kind::Command;
         let value = entry.value.as_ref();
         let is_writing = || is_command && value.is_some_and(|value| has_side_effects(&value.text().to_utf8()));
@@ -294,12 +293,12 @@ fn note<V>(newest: &mut Noted, entry: &Entry<'_, V>) {
     *newest = newest.or(NonZero::new(entry.order + 1));
 }
 
-/// The order of the entry that was noted.
+/// Return the order of the noted entry.
 fn order(noted: Noted) -> Option<usize> {
-    noted.map(|behind| behind.get() - 1)
+    noted.map(|number| number.get() - 1)
 }
 
-/// Return whether a call writes the whole of a file.
+/// Return true if a call writes a whole file.
 fn writes_whole_file<'a, V: Value<'a>>(input: V) -> bool {
     WHOLE_FILE_KEYS.iter().any(|key| input.get(*key).and_then(Value::text).is_some())
 }

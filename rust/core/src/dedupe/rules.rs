@@ -1,7 +1,7 @@
-//! The rule that a tool's name falls under, and the built-in rules: `_data/default_rules.json`.
+//! Rules for tools, looked up by the tool's name, and the built-in rules from `_data/default_rules.json`.
 //!
-//! A name is matched without regard to ASCII case, whole and behind `mcp__server__`; what UTF-8 cannot hold matches
-//! as U+FFFD. The first rule that matches decides; a user's rules come before the built-in ones.
+//! A name is matched without regard to ASCII case, with and without a leading `mcp__server__`. Code points that UTF-8
+//! can't encode match as U+FFFD. The first matching rule decides; user rules come before the built-in ones.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -13,7 +13,7 @@ use crate::pairing::block::Kind;
 use crate::text::piece::Piece;
 use crate::text::{OwnedText, Text};
 
-/// Which blocks of one key stay.
+/// The blocks of one key that are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeepBlock {
     /// The last.
@@ -22,11 +22,11 @@ pub enum KeepBlock {
     All,
     /// The first.
     First,
-    /// None: they are carried nowhere.
+    /// None.
     None,
 }
 
-/// The name of a key argument, looked up once.
+/// The name of a key argument, with its number among the known names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RuleKey {
     name: OwnedText,
@@ -34,39 +34,39 @@ pub struct RuleKey {
 }
 
 impl RuleKey {
-    /// The key argument of this name.
+    /// Look up the key argument with this name.
     #[must_use]
     pub fn new(name: Text<'_>) -> Self {
         Self { name: name.into(), number: Key::named(name).number }
     }
 
-    /// The key as a door takes it.
+    /// The key in the form that [`Value::get`] takes.
     #[must_use]
     pub fn key(&self) -> Key<'_> {
         Key { name: self.name.as_text(), number: self.number }
     }
 }
 
-/// What supersedes what, for some tools.
+/// A rule: the tools it applies to, and the blocks of them that are kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rule {
-    /// Names; `*` and `?` are wildcards, `editor:view` is the tool called with that command.
+    /// Names with the wildcards `*` and `?`; `editor:view` is the tool `editor` called with the command `view`.
     pub tools: Vec<String>,
-    /// What the tools do.
+    /// The kind of the tools.
     pub kind: Kind,
-    /// The arguments that tell blocks apart.
+    /// The arguments that identify what a block is about.
     pub key: Vec<RuleKey>,
-    /// Which blocks of one key stay.
+    /// The blocks of one key that are kept.
     pub keep: KeepBlock,
-    /// The limit on one result of these tools, in place of the policy's.
+    /// The limit on one result of these tools, instead of the policy's.
     pub max_result_chars: Option<usize>,
 }
 
-/// What applies where no rule matches.
+/// The rule for tools that no other rule matches.
 pub static OTHER: Rule =
     Rule { tools: Vec::new(), kind: Kind::Other, key: Vec::new(), keep: KeepBlock::All, max_result_chars: None };
 
-/// Longer names are put into lower case in an allocation of their own.
+/// The longest name that is lower-cased without an allocation.
 const LONGEST_NAME: usize = 64;
 
 static DEFAULT: LazyLock<RuleSet> = LazyLock::new(|| RuleSet::new(Vec::new(), false));
@@ -74,7 +74,7 @@ static DEFAULT: LazyLock<RuleSet> = LazyLock::new(|| RuleSet::new(Vec::new(), fa
 /// Rules, compiled for look-up by name.
 #[derive(Debug)]
 pub struct RuleSet {
-    /// True if every edit of a file is kept until the file is written or wholly read again.
+    /// True if every edit of a file is kept until the whole file is written or read again.
     pub is_careful: bool,
     /// True if a rule keeps the first block of a key.
     pub keeps_first: bool,
@@ -85,7 +85,7 @@ pub struct RuleSet {
 }
 
 impl RuleSet {
-    /// A user's rules, and behind them the built-in ones.
+    /// Compile user rules, followed by the built-in ones.
     #[must_use]
     pub fn new(given: Vec<Rule>, is_careful: bool) -> Self {
         let mut rules = given;
@@ -114,7 +114,7 @@ impl RuleSet {
         &DEFAULT
     }
 
-    /// Return whether it is the first rule that a call of the tool `name` falls under.
+    /// Return true if the first rule decides about a call of the tool `name`.
     pub(crate) fn is_first<'a, V: Value<'a>>(&self, name: Text<'a>, input: Option<V>) -> bool {
         self.rules.first().is_some_and(|first| std::ptr::eq(first, self.find(name, input)))
     }
@@ -129,12 +129,12 @@ impl RuleSet {
         }
     }
 
-    /// The rule for a call of the tool `name`.
+    /// Return the rule for a call of the tool `name`.
     pub fn find<'a, V: Value<'a>>(&self, name: Text<'a>, input: Option<V>) -> &Rule {
         let mut room = [0; LONGEST_NAME];
         let lower = &*lowered(name, &mut room);
         let mut number = self.rules.len() - 1;
-        for form in [Some(lower), behind_server(lower)].into_iter().flatten() {
+        for form in [Some(lower), without_server(lower)].into_iter().flatten() {
             if let Some(exact) = self.exact.get(form) {
                 number = number.min(*exact);
             }
@@ -154,34 +154,34 @@ impl RuleSet {
     }
 }
 
-/// Return whether a tool's name is this one, which is in lower case, as a rule would match it.
+/// Return true if a rule for the tool `wanted`, in lower case, would match this name.
 pub(crate) fn is_named(name: Text<'_>, wanted: &str) -> bool {
     let mut room = [0; LONGEST_NAME];
     let lower = &*lowered(name, &mut room);
-    lower == wanted || behind_server(lower) == Some(wanted)
+    lower == wanted || without_server(lower) == Some(wanted)
 }
 
-/// A name in lower case.
+/// Return a name in lower case.
 fn lowered<'r>(name: Text<'_>, room: &'r mut [u8; LONGEST_NAME]) -> Cow<'r, str> {
     lower_ascii(name, room).map_or_else(|| Cow::Owned(name.to_utf8().to_ascii_lowercase()), Cow::Borrowed)
 }
 
-/// A short ASCII name in lower case, without an allocation.
+/// Return a short ASCII name in lower case, without an allocation.
 fn lower_ascii<'r>(name: Text<'_>, room: &'r mut [u8; LONGEST_NAME]) -> Option<&'r str> {
     let Text::Latin1(units) = name else { return None };
-    let own = room.get_mut(..units.len()).filter(|_| units.is_ascii())?;
-    own.copy_from_slice(units);
-    own.make_ascii_lowercase();
-    std::str::from_utf8(own).ok()
+    let lower = room.get_mut(..units.len()).filter(|_| units.is_ascii())?;
+    lower.copy_from_slice(units);
+    lower.make_ascii_lowercase();
+    std::str::from_utf8(lower).ok()
 }
 
-/// What stands behind `mcp__server__`.
-fn behind_server(name: &str) -> Option<&str> {
+/// Return a tool's name without its leading `mcp__server__`, if it has one.
+fn without_server(name: &str) -> Option<&str> {
     let (_, tool) = name.strip_prefix("mcp__")?.split_once("__")?;
     (!tool.is_empty()).then_some(tool)
 }
 
-/// Return whether `pattern` with its `*` and `?` matches the whole of `text`.
+/// Return true if `pattern`, with the wildcards `*` and `?`, matches the whole text.
 fn glob_matches(pattern: &str, text: &str) -> bool {
     let pattern: Vec<char> = pattern.chars().collect();
     let text: Vec<char> = text.chars().collect();
@@ -192,7 +192,7 @@ fn glob_matches(pattern: &str, text: &str) -> bool {
                 star = Some((place, at));
                 place += 1;
             }
-            Some(own) if *own == '?' || own == character => {
+            Some(wanted) if *wanted == '?' || wanted == character => {
                 place += 1;
                 at += 1;
             }
@@ -203,10 +203,10 @@ fn glob_matches(pattern: &str, text: &str) -> bool {
             }
         }
     }
-    pattern.iter().skip(place).all(|own| *own == '*')
+    pattern.iter().skip(place).all(|rest| *rest == '*')
 }
 
-/// What tells blocks of this rule apart: the first key argument that is there.
+/// Return the value of the first key argument that is present; blocks with the same value are about the same thing.
 pub fn key_value<'a, V: Value<'a>>(rule: &Rule, input: V) -> Option<Piece<'a>> {
     for key in &rule.key {
         let Some(value) = input.get(key.key()) else { continue };
@@ -223,7 +223,7 @@ pub fn key_value<'a, V: Value<'a>>(rule: &Rule, input: V) -> Option<Piece<'a>> {
     None
 }
 
-/// The command of an argument list: the script of `["bash", "-lc", script]`, else the words, quoted.
+/// Return the command of an argument list: the script of `["bash", "-lc", script]`, or the words, quoted for a shell.
 fn command_line<'a, V: Value<'a>>(words: V) -> Option<Piece<'a>> {
     let given: Vec<Text<'a>> = items(words).filter_map(Value::text).collect();
     if given.is_empty() || given.len() != words.count() {
@@ -244,7 +244,7 @@ fn command_line<'a, V: Value<'a>>(words: V) -> Option<Piece<'a>> {
     Some(Piece::own(line))
 }
 
-/// Add `word` as a shell takes it for one word.
+/// Add `word` to the line, quoted so that a shell reads it as one word.
 fn push_quoted(line: &mut OwnedText, word: Text<'_>) {
     let is_safe = |code_point: u32| {
         u8::try_from(code_point).is_ok_and(|byte| byte.is_ascii_alphanumeric() || b"_@%+=:,./-".contains(&byte))
@@ -274,7 +274,7 @@ pub(crate) struct BuiltIn {
     keep: KeepBlock,
 }
 
-/// The built-in rules.
+/// Return the built-in rules.
 #[must_use]
 pub fn default_rules() -> Vec<Rule> {
     let rules = RULES.iter().map(|rule| Rule {

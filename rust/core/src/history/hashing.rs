@@ -10,16 +10,17 @@ const CONTENT: &[u8] = b"toolcarry content 1\n";
 const COMMIT: &[u8] = b"toolcarry commit 1\n";
 const SEAL: &[u8] = b"toolcarry seal 1\n";
 
-/// Bytes of a seal.
+/// The number of bytes in a seal.
 pub const SEAL_SIZE: usize = 16;
 
-/// The address of a content.
+/// Return the hash of a content, by which it is stored.
 #[must_use]
 pub fn content_hash(content: &[u8]) -> [u8; 32] {
     Sha256::new_with_prefix(CONTENT).chain_update(content).finalize().into()
 }
 
-/// The hash of a commit with this parent (empty: none), role, hash of its content, and canonical metadata.
+/// Return the hash of a commit, from the hash of its parent (empty if it has none), its role, the hash of its content,
+/// and its canonical metadata.
 #[must_use]
 pub fn commit_hash(parent: &[u8], role: &str, content: &[u8], metadata: &[u8]) -> [u8; 32] {
     let mut hasher = Sha256::new_with_prefix(COMMIT);
@@ -30,25 +31,25 @@ pub fn commit_hash(parent: &[u8], role: &str, content: &[u8], metadata: &[u8]) -
     hasher.finalize().into()
 }
 
-/// What every seal of a conversation begins with.
+/// The hash state that every seal of a conversation starts from.
 #[derive(Clone, Debug)]
 pub struct Sealer(Sha256);
 
-/// The columns that the hash of a commit leaves out.
+/// The columns of a commit that its hash does not cover.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// From 1 on.
+    /// The commit's number in its conversation, from 1.
     pub sequence: u64,
-    /// What the commit is.
+    /// The code of the commit's kind.
     pub kind: u64,
-    /// Of its content.
+    /// The tokens of its content.
     pub token_count: u64,
     /// Microseconds since 1970.
     pub created_at: i64,
 }
 
 impl Sealer {
-    /// For a conversation of a tenant.
+    /// Create the state for a tenant's conversation.
     #[must_use]
     pub fn new(tenant: &str, conversation: &str) -> Self {
         let mut hasher = Sha256::new_with_prefix(SEAL);
@@ -59,7 +60,7 @@ impl Sealer {
         Self(hasher)
     }
 
-    /// The seal of a commit in its place.
+    /// Return the seal of a commit, from its hash and the columns that the hash does not cover.
     #[must_use]
     pub fn seal(&self, place: Place, commit: &[u8]) -> [u8; SEAL_SIZE] {
         let mut hasher = self.0.clone();
@@ -79,10 +80,10 @@ fn length(part: &[u8]) -> [u8; 8] {
     (part.len() as u64).to_be_bytes()
 }
 
-/// Of which every mark of a cut has one, and where in each the letter is that all of them have.
+/// The words that show a cut, each with the index of a letter "c" in it. Every mark of a cut contains one of them.
 const CUT_WORDS: [(&[u8], usize); 3] = [(b"truncated", 4), (b"[toolcarry: ", 5), (b"clipped", 0)];
 
-/// Return whether one of the words that say of a text that it was cut stands in it, in whatever case.
+/// Return true if the text contains a word that shows a cut, in any case.
 #[must_use]
 pub fn has_cut_word(text: Text<'_>) -> bool {
     match text {
@@ -96,7 +97,7 @@ pub fn has_cut_word(text: Text<'_>) -> bool {
     }
 }
 
-/// Return whether one of the words stands where this is its letter.
+/// Return true if one of the words has its letter "c" at `place`.
 fn is_cut_word<C: CodePoint>(units: &[C], place: usize) -> bool {
     CUT_WORDS.iter().any(|(word, letter)| {
         let found = place.checked_sub(*letter).and_then(|start| units.get(start..start + word.len()));
@@ -107,18 +108,18 @@ fn is_cut_word<C: CodePoint>(units: &[C], place: usize) -> bool {
     })
 }
 
-/// Write a text as JSON in ASCII, between quotes.
+/// Write a text as a quoted JSON string in ASCII.
 pub fn write_text(text: Text<'_>, to: &mut Vec<u8>) {
     to.push(b'"');
     match text {
         Text::Latin1(units) if units.is_ascii() => {
             let mut rest = units;
             while !rest.is_empty() {
-                let (plain, behind) = rest.split_at(plain_length(rest));
+                let (plain, special) = rest.split_at(plain_length(rest));
                 to.extend_from_slice(plain);
-                let Some((byte, behind)) = behind.split_first() else { break };
+                let Some((byte, after)) = special.split_first() else { break };
                 escape(u32::from(*byte), to);
-                rest = behind;
+                rest = after;
             }
         }
         _ => on_units!(text, units => units.iter().for_each(|unit| escape(unit.code_point(), to))),
@@ -126,7 +127,7 @@ pub fn write_text(text: Text<'_>, to: &mut Vec<u8>) {
     to.push(b'"');
 }
 
-/// How many of the first bytes stand for themselves; they are looked at some at once.
+/// Return the number of leading bytes that need no escape. Blocks of 16 bytes are tested at once.
 fn plain_length(bytes: &[u8]) -> usize {
     let is_plain = |byte: &u8| is_plain(u32::from(*byte));
     let blocks = bytes.chunks_exact(16).take_while(|block| block.iter().fold(true, |all, byte| all & is_plain(byte)));
@@ -134,13 +135,13 @@ fn plain_length(bytes: &[u8]) -> usize {
     whole + bytes.iter().skip(whole).take_while(|byte| is_plain(byte)).count()
 }
 
-/// Return whether a character stands for itself.
+/// Return true if a character needs no escape.
 #[inline(always)]
 fn is_plain(code_point: u32) -> bool {
     matches!(code_point, 0x20..0x7F) & (code_point != 0x22) & (code_point != 0x5C)
 }
 
-/// Write a character, as its escape where it has one.
+/// Write a character, escaped if necessary.
 fn escape(code_point: u32, to: &mut Vec<u8>) {
     match u8::try_from(code_point) {
         Ok(byte) if is_plain(code_point) => to.push(byte),
@@ -160,7 +161,7 @@ fn escape(code_point: u32, to: &mut Vec<u8>) {
     }
 }
 
-/// Write sixteen bits as `\uXXXX`.
+/// Write a UTF-16 unit as `\uXXXX`.
 fn write_unit(unit: u32, to: &mut Vec<u8>) {
     to.extend(b"\\u");
     for shift in [12, 8, 4, 0] {

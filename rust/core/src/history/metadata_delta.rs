@@ -1,4 +1,4 @@
-//! Metadata that repeats its commit's content, without what it repeats.
+//! Deltas of metadata: parts that repeat the commit's content are replaced with references to it.
 
 use memchr::memmem;
 
@@ -11,7 +11,7 @@ const ESCAPE_SIZE: usize = 6;
 const SHORTEST: usize = 512;
 const GROWTH: usize = 8;
 
-/// Canonical metadata folded with its content; nothing where it is stored as it is.
+/// Return canonical metadata folded with its content; `None` if folding would not save at least half.
 #[must_use]
 pub fn fold(metadata: &[u8], content: &[u8]) -> Option<Vec<u8>> {
     if metadata.len() < SHORTEST || metadata.len() > GROWTH * content.len() {
@@ -43,7 +43,7 @@ pub fn fold(metadata: &[u8], content: &[u8]) -> Option<Vec<u8>> {
     (folded.len() <= metadata.len() / 2).then_some(folded)
 }
 
-/// How many of the first bytes are the same.
+/// Return the length of the common prefix.
 fn common_length(one: &[u8], other: &[u8]) -> usize {
     let blocks = one.chunks_exact(BLOCK).zip(other.chunks_exact(BLOCK));
     let whole = BLOCK * blocks.take_while(|(one, other)| one == other).count();
@@ -51,7 +51,7 @@ fn common_length(one: &[u8], other: &[u8]) -> usize {
     whole + rest.take_while(|(one, other)| one == other).count()
 }
 
-/// Write some bytes, and a range of the content.
+/// Write one step: literal bytes, then a range of the content.
 fn step(literal: &[u8], at: usize, length: usize, to: &mut Vec<u8>) -> Option<()> {
     to.extend(u32::try_from(literal.len()).ok()?.to_be_bytes());
     to.extend(literal);
@@ -60,13 +60,13 @@ fn step(literal: &[u8], at: usize, length: usize, to: &mut Vec<u8>) -> Option<()
     Some(())
 }
 
-/// Return whether metadata is folded.
+/// Return true if the stored metadata is folded.
 #[must_use]
 pub fn is_folded(stored: &[u8]) -> bool {
     stored.first() == Some(&FOLDED)
 }
 
-/// Folded metadata as it was before; nothing where it was never folded with this content.
+/// Return folded metadata in its original form; `None` if it can't have been folded with this content.
 #[must_use]
 pub fn unfold(stored: &[u8], content: &[u8]) -> Option<Vec<u8>> {
     let mut rest = stored.get(1..)?;
@@ -85,7 +85,7 @@ pub fn unfold(stored: &[u8], content: &[u8]) -> Option<Vec<u8>> {
     Some(metadata)
 }
 
-/// The number that bytes begin with, which are then what is behind it.
+/// Remove a number from the front of `bytes` and return it.
 fn number(bytes: &mut &[u8]) -> Option<usize> {
     let (number, rest) = bytes.split_first_chunk()?;
     *bytes = rest;

@@ -1,5 +1,5 @@
-//! The parts of a stored history: [`hashing`] of messages, the lines of session files ([`session_lines`]), and changes of a
-//! message's metadata ([`metadata_delta`]).
+//! The parts of a stored history: [`hashing`] of messages, the lines of session files ([`session_lines`]), and deltas
+//! of metadata ([`metadata_delta`]).
 
 pub mod hashing;
 pub mod metadata_delta;

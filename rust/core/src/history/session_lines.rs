@@ -1,4 +1,4 @@
-//! The lines of a session file as the parts that commits are made of.
+//! Split the lines of a session file into the parts that become commits.
 
 use bumpalo::Bump;
 
@@ -14,45 +14,46 @@ use crate::text::piece::Piece;
 use crate::text::{OwnedText, Text};
 use crate::tokens::Encoding;
 
-/// Who speaks where the host does.
+/// The roles of instructions that the host program writes.
 const SYSTEMS: [&str; 2] = ["system", "developer"];
 
-/// What one commit has of a line.
+/// The part of a line that becomes one commit.
 #[derive(Debug)]
 pub struct Part {
-    /// What the part is.
+    /// The kind of the part, with its data.
     pub what: What,
-    /// Who said it.
+    /// The role of the commit.
     pub role: &'static str,
-    /// Of its text.
+    /// The tokens of its text.
     pub tokens: usize,
 }
 
-/// What a part is, with what its kind alone has.
+/// The kind of a part, with the data that only this kind has.
 #[derive(Debug)]
 pub enum What {
-    /// Words.
+    /// A text.
     Message,
-    /// What the model said with these calls: each with its id and its name; and all of them as canonical bytes.
+    /// A text with tool calls: the id and the name of each, and all calls as canonical bytes.
     Calls(Vec<[OwnedText; 2]>, Vec<u8>),
-    /// What came back.
+    /// The result of a tool call.
     Result {
-        /// Of the call.
+        /// The id of the call; may be empty.
         call_id: OwnedText,
-        /// Of the tool; may be empty.
+        /// The name of the tool; may be empty.
         name: OwnedText,
         /// True if the tool failed.
         is_error: bool,
-        /// The text, where it may hold a mark of a cut.
+        /// The text, if it may contain a mark of a cut.
         suspect: Option<OwnedText>,
     },
 }
 
-/// What only the reference can read.
+/// The error for a line that only the Python reference can read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unread;
 
-/// The parts of a line; nothing where it is blank. A mark of a cut is looked for so many characters from either end.
+/// Return the parts of a line; `None` if it is blank. A mark of a cut is searched in the first and the last `ends`
+/// characters of a result.
 pub fn read_line(line: &[u8], ends: usize, encoding: &Encoding, bump: &Bump) -> Result<Option<Vec<Part>>, Unread> {
     if line.iter().all(|byte| matches!(byte, b' ' | 0x09..=0x0D)) {
         return Ok(None);
@@ -96,7 +97,7 @@ pub fn read_line(line: &[u8], ends: usize, encoding: &Encoding, bump: &Bump) -> 
     Ok(Some(parts))
 }
 
-/// Return whether a word that says of a text that it was cut stands near its ends.
+/// Return true if a word that shows a cut is in the first or the last `ends` characters.
 #[must_use]
 pub fn is_suspect(text: Text<'_>, ends: usize) -> bool {
     if text.len() <= ends {
@@ -105,7 +106,7 @@ pub fn is_suspect(text: Text<'_>, ends: usize) -> bool {
     has_cut_word(text.slice(0, ends)) || has_cut_word(text.slice(text.len() - ends, text.len()))
 }
 
-/// Calls as canonical metadata has them.
+/// Write calls as they are in canonical metadata.
 fn write_calls(calls: &[ToolCall<'_, Scanned<'_>>]) -> Result<Vec<u8>, Unread> {
     let mut written = Vec::new();
     for call in calls {
@@ -131,7 +132,7 @@ fn write(value: Scanned<'_>, to: &mut Vec<u8>) -> Result<(), Unread> {
         Written::Null => to.extend_from_slice(b"null"),
         Written::Bool(truth) => to.extend_from_slice(if truth { b"true" } else { b"false" }),
         Written::Number(digits) => {
-            // How a float is written, and what a long integer becomes, the shared decoder knows.
+            // Only Python's decoder knows how it writes floats and long integers.
             let number = std::str::from_utf8(digits).ok().and_then(|digits| digits.parse::<i64>().ok());
             if number.is_none() || digits == b"-0" {
                 return Err(Unread);

@@ -1,4 +1,4 @@
-//! The names of tools' arguments: `_data/tool_arguments.json`, for the steps that compare and show edits.
+//! The names of tool arguments, from `_data/tool_arguments.json`, for the steps that compare and show edits.
 
 use crate::json::value::Key;
 

@@ -1,4 +1,4 @@
-//! A block in the making, on its way through the steps: a call with its result.
+//! A block while the steps work on it: a call with its result.
 
 use crate::content::{Content, is_stand_in, result_content};
 use crate::formats::message::{ToolCall, ToolResult};
@@ -8,7 +8,7 @@ use crate::json::value::Value;
 use crate::text::Text;
 use crate::text::piece::Piece;
 
-/// What a tool does.
+/// The kind of a tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
     /// It reads a file.
@@ -34,53 +34,53 @@ impl Kind {
     }
 }
 
-/// A block in the making: a call, a result, or both, as the wire's own objects.
+/// A block while the steps work on it: a call, a result, or both, as the objects of the input.
 #[derive(Clone, Debug)]
 pub struct Entry<'a, V> {
     /// The call, unless it is missing.
     pub call: Option<V>,
     /// The result, unless it is missing.
     pub result: Option<V>,
-    /// The arguments as they stand.
+    /// The arguments as they are in the call: an object, a JSON text, or nothing.
     pub arguments: Option<V>,
-    /// What came back.
+    /// The content of the result.
     pub content: Option<V>,
-    /// What came back, as text.
+    /// The content of the result, as text.
     pub text: Content<'a, V>,
-    /// The arguments as an object; known once the entry was judged.
+    /// The arguments as an object; set by `read_arguments`.
     pub given: Option<V>,
     /// The id of the call; may be empty.
     pub call_id: Text<'a>,
-    /// The tool's name, by the call, else by what the result says of itself; may be empty.
+    /// The tool's name from the call, or from the result if there is no call; may be empty.
     pub tool_name: Text<'a>,
-    /// The index of the message that the call stands in; of a result without call, that of its own.
+    /// The index of the call's message, or of the result's message if there is no call.
     pub position: usize,
-    /// The index of the message that the result stands in.
+    /// The index of the result's message.
     pub result_position: usize,
-    /// Entries in the order of the walk; unique.
+    /// The entry's number in the walk, larger for older entries; unique.
     pub order: usize,
     /// The number of newer blocks.
     pub age: usize,
     /// The side chain; empty for the main conversation.
     pub scope: Text<'a>,
-    /// True if the block stands on the active branch.
+    /// True if the block is on the active branch.
     pub is_active: bool,
     /// True if the file was edited after this read.
     pub is_stale: bool,
     is_error: bool,
     is_failure: bool,
-    /// While the entry waits for its call: the place of the next one behind it that waits for a call of this id.
-    pub(crate) behind: Option<usize>,
-    /// What kind of tool it is.
+    /// While the entry waits for its call: the index of the next newer entry that waits for a call with the same id.
+    pub(crate) next_waiting: Option<usize>,
+    /// The kind of the tool.
     pub kind: Kind,
-    /// What tells blocks of this kind apart.
+    /// The value of the rule's key: a newer block with the same value may supersede this one.
     pub value: Option<Piece<'a>>,
-    /// The limit of the rule on the result, where it has one.
+    /// The rule's limit on the result, if it has one.
     pub max_chars: Option<usize>,
 }
 
 impl<'a, V: Value<'a>> Entry<'a, V> {
-    /// An entry that nothing is known of but what it holds.
+    /// Create an entry that no rule has been applied to yet.
     #[must_use]
     pub fn new(
         call: Option<ToolCall<'a, V>>,
@@ -112,14 +112,14 @@ impl<'a, V: Value<'a>> Entry<'a, V> {
             is_error,
             is_failure: is_error || result.is_none() || is_stand_in(&text),
             text,
-            behind: None,
+            next_waiting: None,
             kind: Kind::Other,
             value: None,
             max_chars: None,
         }
     }
 
-    /// An entry of a call and a result that stand by themselves.
+    /// Create an entry from a call and a result outside a message.
     pub fn read(
         call: Option<V>,
         result: Option<V>,
@@ -132,7 +132,7 @@ impl<'a, V: Value<'a>> Entry<'a, V> {
         Ok(Self::new(call.map(read_call), result.map(read_result), place, scope))
     }
 
-    /// The arguments as an object, which is `given` from now on; nothing where the call is missing.
+    /// Set `given` to the arguments as an object, and return them; `None` if there is no call.
     pub(crate) fn read_arguments(&mut self) -> Option<V> {
         let call = self.call?;
         self.given = Some(match self.arguments {
@@ -142,41 +142,41 @@ impl<'a, V: Value<'a>> Entry<'a, V> {
         self.given
     }
 
-    /// Take in the call that this result answers.
+    /// Add the call that this result answers.
     pub(crate) fn add_call(&mut self, call: ToolCall<'a, V>, (position, order): (usize, usize), is_active: bool) {
         (self.call, self.arguments, self.tool_name) = (Some(call.wire), call.arguments, call.name);
         (self.position, self.order, self.is_active) = (position, order, is_active);
     }
 
-    /// Take over what came back for another entry.
+    /// Copy the result of another entry into this one.
     pub(crate) fn take_over(&mut self, other: &Self) {
         (self.result, self.result_position, self.content) = (other.result, other.result_position, other.content);
         (self.text, self.is_error, self.is_failure) = (other.text.clone(), other.is_error, other.is_failure);
     }
 
-    /// Let it be known from elsewhere that the tool failed.
+    /// Mark the result as a failure that the caller reported.
     pub fn set_error(&mut self) {
         (self.is_error, self.is_failure) = (true, true);
     }
 
-    /// Let it supersede what a call without result does.
+    /// Judge the block like a call without a result.
     pub(crate) fn lose_result(&mut self) {
         self.is_failure = true;
     }
 
-    /// The tool's name, by the call, else by what the result says of itself.
+    /// The tool's name, or the name for unknown tools if neither the call nor the result has one.
     #[must_use]
     pub fn name(&self) -> Text<'a> {
         if self.tool_name.is_empty() { Text::ascii(UNKNOWN) } else { self.tool_name }
     }
 
-    /// Return whether the tool failed.
+    /// Return true if the tool failed.
     #[must_use]
     pub fn is_error(&self) -> bool {
         self.is_error
     }
 
-    /// Return whether the tool failed, or was interrupted.
+    /// Return true if the tool failed, was interrupted, or gave no result.
     #[must_use]
     pub fn is_failure(&self) -> bool {
         self.is_failure

@@ -1,10 +1,13 @@
 //! Calls with their results, newest first.
 //!
-//! The walk goes backwards through the messages and hands out a block as soon as its order and its result are
-//! certain, so that a job may stop when its budget is spent. The rules: ids decide, and a result belongs to the
-//! nearest earlier unanswered call with its id; without an id, the turn, the tool's name and the order within the
-//! turn decide; a second result for an answered call is kept aside, except that a real one replaces one that was
-//! made up for an interrupted call. Within one message, calls come before results.
+//! The walk goes backwards through the messages and returns a block as soon as its order and its result are certain, so
+//! that a job can stop when its budget is spent. The rules:
+//!
+//! - A result with an id belongs to the nearest earlier call with that id that has no result yet.
+//! - A result without an id is paired by its turn, the tool's name, and the order within the turn.
+//! - A second result for a call goes into the block's notes, unless the first is a stand-in for an interrupted call:
+//!   then the second result replaces it.
+//! - Within one message, calls come before results.
 
 pub(crate) mod argument_names;
 pub mod block;
@@ -28,17 +31,17 @@ use crate::text::Text;
 /// The backward walk.
 #[derive(Debug)]
 pub struct Walk<'a, M: Messages<'a>> {
-    /// The number of results that came for a call that was answered.
+    /// The number of results for calls that already have one.
     pub duplicate_results: usize,
-    /// Those results, by the order of the entry of their call.
+    /// Those results, by the `order` of the call's entry.
     pub second_results: AHashMap<usize, Vec<M::Item>>,
-    /// Where these results stand.
+    /// The positions of the messages with these results.
     pub second_positions: Vec<usize>,
     messages: M,
     position: Option<usize>,
     is_settled: bool,
     said: Said<'a, M::Item>,
-    /// The results of the calls that are added; empty else.
+    /// Scratch space of `add_calls`: the index of each call's result. Empty between calls.
     nearest: Vec<Option<usize>>,
     places: Places<'a>,
     lanes: Vec<Lane<'a>>,
@@ -50,12 +53,12 @@ pub struct Walk<'a, M: Messages<'a>> {
 }
 
 impl<'a, M: Messages<'a>> Walk<'a, M> {
-    /// A walk through these messages.
+    /// Create a walk through these messages.
     pub fn new(messages: M) -> Self {
         Self::with(messages, Places::default())
     }
 
-    /// A walk that follows the active branch upward; it ends where the branch is lost, see [`Walk::is_sure`].
+    /// Create a walk that follows the active branch to its root. It ends if the branch is lost; see [`Walk::is_sure`].
     pub fn following(messages: M) -> Self {
         Self::with(messages, Places::following())
     }
@@ -80,7 +83,7 @@ impl<'a, M: Messages<'a>> Walk<'a, M> {
         }
     }
 
-    /// The next block, newest first; `None` at the beginning of the conversation.
+    /// Return the next block, newest first; `None` at the beginning of the conversation.
     pub fn next_entry(&mut self) -> Result<Option<Entry<'a, M::Item>>, Halt<M::Error>> {
         loop {
             if let Some(entry) = self.ready.pop() {
@@ -103,12 +106,12 @@ impl<'a, M: Messages<'a>> Walk<'a, M> {
         }
     }
 
-    /// Return whether all places that were told are right, however the records before go on.
+    /// Return true if the branches of all blocks returned so far are right, whatever the earlier records are.
     pub fn is_sure(&self) -> bool {
         self.places.branch().is_none_or(Branch::is_sure)
     }
 
-    /// The number of records that came by that are written again later.
+    /// The number of records skipped because a later copy exists.
     pub fn repeated_records(&self) -> usize {
         self.places.repeated_records
     }
@@ -162,8 +165,9 @@ impl<'a, M: Messages<'a>> Walk<'a, M> {
     }
 
     fn add_results(&mut self, lane: usize, position: usize, place: (Text<'a>, bool)) {
-        let is_behind = self.lanes.get(lane).and_then(|lane| lane.turn.as_ref()).is_some_and(|turn| turn.has_calls);
-        if is_behind {
+        let is_earlier_turn =
+            self.lanes.get(lane).and_then(|lane| lane.turn.as_ref()).is_some_and(|turn| turn.has_calls);
+        if is_earlier_turn {
             self.close_turn(lane);
             if self.waiting == 0 {
                 self.flush();
@@ -174,18 +178,18 @@ impl<'a, M: Messages<'a>> Walk<'a, M> {
             self.order += 1;
             self.waiting += 1;
             let held = self.held.len();
-            let mut behind = None;
+            let mut next_waiting = None;
             let call_id = result.call_id;
             if let Some(content) = result.content {
-                content.fetch(); // it is looked at as soon as its call is found
+                content.fetch(); // it is read as soon as its call is found
             }
             if call_id.is_empty() {
                 lane.turn.get_or_insert_default().results.push(held);
             } else {
-                behind = lane.pending.insert(call_id, held);
+                next_waiting = lane.pending.insert(call_id, held);
             }
             let mut entry = Entry::new(None, Some(result), (position, self.order), place);
-            entry.behind = behind;
+            entry.next_waiting = next_waiting;
             self.held.push(entry);
         }
     }
@@ -195,7 +199,8 @@ impl<'a, M: Messages<'a>> Walk<'a, M> {
         if let Some(turn) = &mut lane.turn {
             turn.has_calls = true;
         }
-        // Calls of one message are equally near to their results: where an id repeats in it, their order decides.
+        // All calls of a message are equally near to their results, so if an id repeats, the order of the calls
+        // decides.
         let nearest = self.said.calls.iter().map(|call| lane.nearest_result(call.call_id, &self.held));
         self.nearest.extend(nearest);
         for (call, nearest) in self.said.calls.drain(..).rev().zip(self.nearest.drain(..).rev()) {
@@ -226,7 +231,8 @@ impl<'a, M: Messages<'a>> Walk<'a, M> {
         Some(turn)
     }
 
-    /// What the user said parts a turn: the calls behind it come first, those before it get what they left.
+    /// Split a turn at a user message: the calls after it are paired first, and those before it get the remaining
+    /// results.
     fn part_turn(&mut self, lane: usize) {
         if self.lanes.get(lane).and_then(|lane| lane.turn.as_ref()).is_none_or(|turn| turn.calls.is_empty()) {
             return;
@@ -238,7 +244,7 @@ impl<'a, M: Messages<'a>> Walk<'a, M> {
         }
     }
 
-    /// At the beginning of the conversation: a result that still waits is a second one, or has no call.
+    /// At the beginning of the conversation, note each result that still waits and whose call has another result.
     fn settle_rest(&mut self) {
         let mut answered: AHashMap<(Text<'a>, Text<'a>), usize> = AHashMap::new();
         self.held.sort_by_key(|entry| entry.order);
@@ -271,7 +277,7 @@ impl<'a, M: Messages<'a>> Walk<'a, M> {
         late.result = None;
     }
 
-    /// Hand out what is held. An entry that holds nothing gave its result to a call.
+    /// Move all held entries to `ready`, except those whose result was given to a call.
     fn flush(&mut self) {
         let mut held = std::mem::take(&mut self.held);
         if held.len() > 1 {
@@ -280,7 +286,7 @@ impl<'a, M: Messages<'a>> Walk<'a, M> {
         }
         if self.ready.is_empty() {
             std::mem::swap(&mut self.ready, &mut held);
-            self.held = held; // an empty list whose room is used again
+            self.held = held; // an empty list whose allocation is reused
         } else {
             self.ready.splice(0..0, held);
         }

@@ -1,4 +1,4 @@
-//! Results and calls of one scope that wait until their place is certain: results for their calls by id, and a turn for what has none.
+//! Results and calls of one scope that are not paired yet: results with an id, and the turn of those without one.
 
 use std::collections::VecDeque;
 use std::collections::hash_map::Entry::Occupied;
@@ -9,11 +9,10 @@ use super::block::Entry;
 use crate::json::value::Value;
 use crate::text::Text;
 
-/// The number of results a turn leaves for the calls before the user's words.
+/// The maximum number of results that a turn leaves to the calls before a user message.
 const MAX_LEFT: usize = 256;
 
-/// The calls and the results of one turn that have no id to pair them by, newest first.
-/// Each is the place of an entry that is held.
+/// The calls and results of one turn that can't be paired by id, newest first, as indices of held entries.
 #[derive(Debug, Default)]
 pub(crate) struct Turn {
     pub(crate) calls: Vec<usize>,
@@ -22,7 +21,8 @@ pub(crate) struct Turn {
 }
 
 impl Turn {
-    /// Give each result, in order, the first call of its name that is still open; one without a name, any.
+    /// Pair each result, in order, with the first call of its tool that has no result; a result without a name, with
+    /// the first such call of any tool.
     pub(crate) fn pair<'a, V: Value<'a>>(&self, held: &mut [Entry<'a, V>]) {
         for with_id in [false, true] {
             let has_id = |place: &usize| held.get(*place).is_some_and(|entry| !entry.call_id.is_empty());
@@ -31,8 +31,8 @@ impl Turn {
         }
     }
 
-    /// What is left of a turn that was paired: its results that found no call, for calls before the user's words.
-    /// Where they are too many, they find none: so that each of the user's messages is a step of bounded size.
+    /// Return the results that found no call, for the calls before the user message. If there are more than `MAX_LEFT`,
+    /// return none, so that the work for each user message is bounded.
     pub(crate) fn rest<V>(mut self, held: &[Entry<'_, V>]) -> Option<Self> {
         self.results.retain(|result| held.get(*result).is_some_and(|entry| entry.result.is_some()));
         // Marked as a turn with calls, so that no results of an earlier turn join them.
@@ -65,21 +65,21 @@ impl Turn {
     }
 }
 
-/// What waits in one scope: results for their calls, by id and by turn.
+/// The results of one scope that wait for their calls, by id and by turn.
 #[derive(Debug, Default)]
 pub(crate) struct Lane<'a> {
-    /// The place of the nearest held result for each id; those behind it hang on it as `behind`.
+    /// The index of the nearest held result for each id; its `next_waiting` leads to the newer ones.
     pub(crate) pending: AHashMap<Text<'a>, usize>,
     pub(crate) turn: Option<Turn>,
 }
 
 impl<'a> Lane<'a> {
-    /// Take the nearest result behind a call, by the place of its entry.
+    /// Remove and return the index of the nearest result that waits for a call with this id.
     pub(crate) fn nearest_result<V>(&mut self, call_id: Text<'a>, held: &[Entry<'a, V>]) -> Option<usize> {
         let Occupied(mut waiting) = self.pending.entry(call_id) else { return None };
         let nearest = *waiting.get();
-        match held.get(nearest).and_then(|entry| entry.behind) {
-            Some(behind) => waiting.insert(behind),
+        match held.get(nearest).and_then(|entry| entry.next_waiting) {
+            Some(next) => waiting.insert(next),
             None => waiting.remove(),
         };
         Some(nearest)

@@ -1,8 +1,8 @@
-//! One simple command: does it write, and does it hold commands of its own?
+//! The effect of one simple command, and the commands and scripts inside it.
 //!
-//! Looks behind the programs that run another (`sudo`, `env`, `xargs`, `find -exec`), and names the scripts in a command's
-//! words (`bash -c`, `eval`, `ssh host ...`), which [`super::parser`] reads. The time is linear in the words. What is behind
-//! more than `MAX_HOPS` wrappers, and a script in a file, are left out.
+//! Programs that run another program (`sudo`, `env`, `xargs`, `find -exec`) are read through, and the scripts in a
+//! command's words (`bash -c`, `eval`, `ssh host ...`) are returned for [`super::parser`] to read. The time is linear
+//! in the number of words. Commands inside more than `MAX_HOPS` wrappers and scripts in files are ignored.
 
 use super::programs::{FIND_RUNNING, PYTHON_OPTIONS, SHELL_OPTIONS, SHELLS, SSH_OPTIONS, Spec, WRAPPERS, find};
 use super::programs::{has_any, parse};
@@ -10,7 +10,8 @@ use super::programs::{program_name, writes};
 
 const MAX_HOPS: usize = 16;
 
-/// Whether a command writes, the scripts in its words, and whether it runs its input.
+/// The effect of a command: `writes` is true if it writes, `scripts` are the scripts in its words, and `is_stdin_code`
+/// is true if it runs its standard input.
 #[derive(Default)]
 pub(super) struct Judgement {
     pub(super) writes: bool,
@@ -32,7 +33,7 @@ pub(super) fn judge(words: &[String]) -> Judgement {
     judgement
 }
 
-/// Judge one command by itself and give the commands in its words.
+/// Judge one command by itself and return the commands in its words.
 fn judge_one<'a>(words: &[&'a str], judgement: &mut Judgement) -> Vec<Vec<&'a str>> {
     let words = skip_assignments(words);
     let Some((first, arguments)) = words.split_first() else {
@@ -61,13 +62,13 @@ fn judge_one<'a>(words: &[&'a str], judgement: &mut Judgement) -> Vec<Vec<&'a st
     Vec::new()
 }
 
-/// The words without the `X=1` in front.
+/// Return the words without the leading assignments (`X=1`).
 fn skip_assignments<'b, 'a>(words: &'b [&'a str]) -> &'b [&'a str] {
     let count = words.iter().take_while(|word| is_assignment(word)).count();
     words.get(count..).unwrap_or_default()
 }
 
-/// Return whether a word sets a variable: `X=1`, `X+=1`, `X[0]=1`.
+/// Return true if a word sets a variable: `X=1`, `X+=1`, `X[0]=1`.
 fn is_assignment(word: &str) -> bool {
     let Some((name, _)) = word.split_once('=') else {
         return false;
@@ -78,12 +79,12 @@ fn is_assignment(word: &str) -> bool {
     is_name && name.bytes().all(|byte| byte == b'_' || byte.is_ascii_alphanumeric())
 }
 
-/// Return whether a command only tells about itself: `x --version`, `x --help`, `x verb --help`.
+/// Return true if a command only prints its help or version: `x --version`, `x --help`, `x verb --help`.
 fn is_help(words: &[&str]) -> bool {
     matches!(words, [_, "--version" | "--help"] | [_, _, "--help"])
 }
 
-/// The command behind a program that runs it.
+/// Return the command that a wrapper runs.
 fn wrapped<'a>(name: &str, arguments: &[&'a str], spec: &Spec) -> Vec<Vec<&'a str>> {
     let (options, mut others) = parse(arguments, spec, true);
     if name == "command" && has_any(&options, &["v", "V"]) {
@@ -95,7 +96,7 @@ fn wrapped<'a>(name: &str, arguments: &[&'a str], spec: &Spec) -> Vec<Vec<&'a st
     vec![others]
 }
 
-/// A shell: its script is a word, its standard input, or a file that nobody knows.
+/// Judge a shell: its script is a word, its standard input, or a file, which is not read.
 fn judge_shell(arguments: &[&str], judgement: &mut Judgement) {
     let (options, others) = parse(arguments, &SHELL_OPTIONS, true);
     let first = others.first();
@@ -106,10 +107,10 @@ fn judge_shell(arguments: &[&str], judgement: &mut Judgement) {
     }
 }
 
-/// `ssh`: the words behind the host are a script; without any, its standard input is one.
+/// Judge `ssh`: the words after the host are a script; without words, its standard input is one.
 ///
-/// A plain command is judged here and not as a script of its own, for `ssh host bash -s <<EOF`:
-/// what goes into `ssh` goes into the command.
+/// A plain command is judged here and not as a separate script, because of `ssh host bash -s <<EOF`: the input of `ssh`
+/// is the input of the command.
 fn judge_remote<'a>(arguments: &[&'a str], judgement: &mut Judgement) -> Vec<Vec<&'a str>> {
     let (_, others) = parse(arguments, &SSH_OPTIONS, true);
     let (_, command) = parse(others.get(1..).unwrap_or_default(), &SSH_OPTIONS, true);
@@ -121,12 +122,12 @@ fn judge_remote<'a>(arguments: &[&'a str], judgement: &mut Judgement) -> Vec<Vec
     vec![command.into_iter().flat_map(str::split_ascii_whitespace).collect()]
 }
 
-/// Return whether a word would be the same word, or the same words, in any script.
+/// Return true if a word has no character with a meaning to a shell, except spaces.
 fn is_plain(word: &str) -> bool {
     word.bytes().all(|byte| byte.is_ascii_alphanumeric() || b" _./=:@%+,-".contains(&byte))
 }
 
-/// The commands that `find` runs.
+/// Return the commands that `find` runs.
 fn found_commands<'a>(arguments: &[&'a str], judgement: &mut Judgement) -> Vec<Vec<&'a str>> {
     let mut commands = Vec::new();
     let mut inside: Option<Vec<&str>> = None;
@@ -143,7 +144,7 @@ fn found_commands<'a>(arguments: &[&'a str], judgement: &mut Judgement) -> Vec<V
     commands
 }
 
-/// The command that `python -m pip` stands for.
+/// Return the `pip` command that `python -m pip` runs.
 fn python_module<'a>(arguments: &[&'a str]) -> Vec<Vec<&'a str>> {
     let (options, mut others) = parse(arguments, &PYTHON_OPTIONS, true);
     let first = options.into_iter().find(|&(option, _)| matches!(option, "c" | "m"));

@@ -1,15 +1,16 @@
-//! The tokens of a script: the state in the middle of it, and what every character means where it stands.
+//! The tokens of a script: the state of the scan, and the meaning of each character in that state.
 //!
-//! Every step moves the position forwards, and what never ends reaches to the end of the text. A command inside another
-//! leaves that one as it was. A script of its own (backticks), or what may hold one (arithmetic), is put aside. Aliases,
-//! options of the shell, and values are left out: a placeholder stands where a value will be.
+//! Every step moves the position forwards, and an unclosed construct extends to the end of the text. A command inside
+//! another does not change the outer one. Nested scripts (backticks) and texts that may contain scripts (arithmetic)
+//! are collected and scanned later. Aliases, shell options and values are ignored: a placeholder takes the place of a
+//! value.
 
 use std::collections::HashMap;
 use std::mem::take;
 
 use super::programs::program_name;
 
-/// What the innermost open bracket or quote is. `Code` and `Text` can also be the whole script.
+/// The innermost open bracket or quote. `Code` and `Text` can also be the whole script.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Frame {
     /// Commands: the script, a substitution, a subshell.
@@ -22,13 +23,13 @@ pub(super) enum Frame {
     InnerQuote,
     /// `${...}`
     Brace,
-    /// `${...}` where a single quote is no quote.
+    /// `${...}` in which a single quote is an ordinary character.
     QuotedBrace,
     /// The list of an array or of an extended pattern.
     Paren,
 }
 
-/// A here-document whose body stands after the next newline.
+/// A here-document whose body begins after the next newline.
 pub(super) struct Heredoc {
     pub(super) delimiter: String,
     pub(super) is_quoted: bool,
@@ -36,8 +37,7 @@ pub(super) struct Heredoc {
     pub(super) is_code: bool,
 }
 
-/// What goes into a command's standard input, as far as the line itself shows it: numbers of
-/// here-documents, and texts.
+/// The standard input of a command, as far as the line shows it: indices of here-documents, and texts.
 #[derive(Default)]
 pub(super) struct Feed {
     pub(super) heredocs: Vec<usize>,
@@ -45,7 +45,7 @@ pub(super) struct Feed {
 }
 
 impl Feed {
-    /// What the command of these words, fed with this, writes into a pipe.
+    /// Return what the command with these words writes to a pipe if this is its input.
     pub(super) fn passed_on(self, words: &[String]) -> Self {
         let Some((first, arguments)) = words.split_first() else {
             return self;
@@ -62,8 +62,8 @@ impl Feed {
     }
 }
 
-/// A command while it is being read: its words so far, the word being read, the redirection that
-/// waits for its target, and where in a `case` it stands.
+/// A command while it is read: its words so far, the current word, the redirection that waits for its target, and the
+/// state of an open `case`.
 #[derive(Default)]
 pub(super) struct Code {
     pub(super) words: Vec<String>,
@@ -77,12 +77,12 @@ pub(super) struct Code {
 }
 
 impl Code {
-    /// Return whether an open `[[` makes operators plain text.
+    /// Return true if an open `[[` makes operators plain text.
     pub(super) fn is_test(&self) -> bool {
         self.words.first().is_some_and(|word| word == "[[")
     }
 
-    /// Return whether the word before a redirection is its number (`2>`) or its variable (`{fd}>`).
+    /// Return true if the word before a redirection is its number (`2>`) or its variable (`{fd}>`).
     pub(super) fn has_descriptor(&self) -> bool {
         let word = self.word.as_deref().unwrap_or_default();
         if self.is_quoted || word.is_empty() {
@@ -92,8 +92,8 @@ impl Code {
     }
 }
 
-/// One pass over one script. `nested` collects the texts to scan next, each with whether it is
-/// code (true) or text with substitutions in it (false).
+/// One pass over one script. `nested` collects the texts to scan next, each with a flag: true for code, false for text
+/// with substitutions in it.
 pub(super) struct Scan<'a> {
     pub(super) text: &'a str,
     pub(super) frame: Frame,
@@ -125,19 +125,19 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// Add to the word being read; an empty text begins one.
+    /// Add to the current word; an empty text begins one.
     pub(super) fn add(&mut self, text: &str) {
         self.code.word.get_or_insert_default().push_str(text);
     }
 
-    /// Put a placeholder where a value will stand, unless the text around it is not kept.
+    /// Add a placeholder for a value, unless the text around it is not kept.
     pub(super) fn add_expansion(&mut self, placeholder: &str) {
         if matches!(self.frame, Frame::Code | Frame::Quote) {
             self.add(placeholder);
         }
     }
 
-    /// Enter a frame whose opening has `size` characters.
+    /// Enter a frame whose opening is `size` characters long.
     pub(super) fn open(&mut self, frame: Frame, size: usize) {
         self.position += size;
         self.frames.push(self.frame);
@@ -150,31 +150,31 @@ impl<'a> Scan<'a> {
         self.outer.push(take(&mut self.code));
     }
 
-    /// Leave a frame of text by its closing character.
+    /// Read the closing character of a frame of text, and leave the frame.
     pub(super) fn close(&mut self) {
         self.position += 1;
         self.frame = self.frames.pop().unwrap_or(Frame::Code);
     }
 
-    /// Put a text aside to be scanned by itself.
+    /// Collect a text that is scanned later, as a script of its own.
     pub(super) fn nest(&mut self, text: &str, is_code: bool) {
         if !text.is_empty() {
             self.nested.push((text.to_owned(), is_code));
         }
     }
 
-    /// What is left of the text, from `ahead` bytes on.
+    /// Return the text that begins `ahead` bytes after the position.
     pub(super) fn rest(&self, ahead: usize) -> &'a str {
         slice(self.text, self.position + ahead, self.text.len())
     }
 }
 
-/// A part of the text; empty where the bounds are no bounds of it.
+/// Return a part of the text; empty if the bounds are invalid.
 pub(super) fn slice(text: &str, start: usize, end: usize) -> &str {
     text.get(start..end).unwrap_or_default()
 }
 
-/// The first character, empty at the end.
+/// Return the first character; empty at the end.
 pub(super) fn first_character(text: &str) -> &str {
     slice(text, 0, text.chars().next().map_or(0, char::len_utf8))
 }
@@ -185,7 +185,7 @@ const CODE_SPECIAL: &[u8] = b" \t\r\n\\'\"`$#<>&|;()";
 const TEXT_SPECIAL: &[u8] = b"\\'\"`$}()";
 
 impl Scan<'_> {
-    /// Take the next token, or a part of one, of commands.
+    /// Take the next token of a command, or a part of it.
     pub(super) fn step_code(&mut self, byte: u8) {
         match byte {
             b' ' | b'\t' | b'\r' => {
@@ -243,7 +243,7 @@ impl Scan<'_> {
         self.position = end;
     }
 
-    /// Take a comment where a word could begin.
+    /// Take a `#`: a comment if a word could begin here, else a part of the word.
     fn take_hash(&mut self) {
         if self.code.word.is_some() {
             self.add("#");
@@ -254,7 +254,7 @@ impl Scan<'_> {
         self.position += rest.find('\n').unwrap_or(rest.len());
     }
 
-    /// End the command, then read the here-documents that begin on the next line.
+    /// Take a newline: end the command, then read the here-documents that begin on the next line.
     fn take_newline(&mut self) {
         self.position += 1;
         self.separate(false);
@@ -264,7 +264,8 @@ impl Scan<'_> {
         }
     }
 
-    /// Read one body up to its delimiter: code for a shell, else text, else nothing.
+    /// Read one body up to its delimiter. It is code if a shell reads it, text if its delimiter is unquoted, and
+    /// ignored otherwise.
     fn read_heredoc(&mut self, index: usize) {
         let Some(heredoc) = self.heredocs.get(index) else {
             return;
@@ -330,7 +331,7 @@ impl Scan<'_> {
         self.separate(!is_or);
     }
 
-    /// Take `;`, or the end of a `case` branch, after which a pattern stands.
+    /// Take `;`, or the end of a `case` branch, which a pattern follows.
     fn take_semicolon(&mut self) {
         self.position += 1;
         let is_branch_end = self.rest(0).starts_with([';', '&']);
@@ -380,7 +381,7 @@ impl Scan<'_> {
     }
 }
 
-/// Where the run of plain characters from `position` on ends; it has one at least.
+/// Return the end of the plain characters from `position` on; there is at least one.
 fn end_of(special: &[u8], text: &str, position: usize) -> usize {
     let rest = text.as_bytes().get(position..).unwrap_or_default();
     let size = rest.iter().position(|byte| special.contains(byte));
@@ -388,7 +389,7 @@ fn end_of(special: &[u8], text: &str, position: usize) -> usize {
 }
 
 impl Scan<'_> {
-    /// Take a backslash in commands: a continued line, or the next character as it is.
+    /// Take a backslash in a command: a continued line, or a literal character.
     pub(super) fn take_escape(&mut self) {
         let rest = self.rest(1);
         for newline in ["\n", "\r\n"] {
@@ -403,7 +404,7 @@ impl Scan<'_> {
         self.position += 1 + following.len();
     }
 
-    /// Take a backslash in text, where it stays before most characters.
+    /// Take a backslash in text, where it is literal before most characters.
     pub(super) fn take_text_escape(&mut self) {
         let following = first_character(self.rest(1));
         if self.frame == Frame::Quote && following != "\n" {
@@ -415,7 +416,7 @@ impl Scan<'_> {
         self.position += 1 + following.len();
     }
 
-    /// Take `'...'`, or what is left where it never ends.
+    /// Take `'...'`, or the rest of the text if the quote is never closed.
     pub(super) fn take_single_quote(&mut self) {
         let rest = self.rest(1);
         let body = rest.split_once('\'').map_or(rest, |(body, _)| body);
@@ -426,7 +427,7 @@ impl Scan<'_> {
         self.position += body.len() + 2;
     }
 
-    /// Take `$'...'`, with its line breaks and tabs decoded.
+    /// Take `$'...'`, and decode its line breaks and tabs.
     fn take_ansi_quote(&mut self) {
         let (body, end) = unescape(self.text, self.position + 2, '\'', "");
         self.position = end;
@@ -436,7 +437,7 @@ impl Scan<'_> {
         }
     }
 
-    /// Put the command between backticks aside.
+    /// Take `` `...` ``, and collect the script in it.
     pub(super) fn take_backticks(&mut self) {
         let is_quoted = matches!(self.frame, Frame::Quote | Frame::InnerQuote);
         let escapes = if is_quoted { "`\\$\"" } else { "`\\$" };
@@ -446,7 +447,7 @@ impl Scan<'_> {
         self.add_expansion("$()");
     }
 
-    /// Take what a dollar sign begins.
+    /// Take a dollar sign, with the opening of the expansion that it begins.
     pub(super) fn take_dollar(&mut self) {
         let is_bare = matches!(self.frame, Frame::Code | Frame::Brace | Frame::Paren);
         match first_character(self.rest(1)) {
@@ -469,7 +470,7 @@ impl Scan<'_> {
         }
     }
 
-    /// Take `((...))` where one begins at `start`; only substitutions in it are code.
+    /// Take `((...))` if one begins at `start`; only substitutions in it are code.
     pub(super) fn take_arithmetic(&mut self, start: usize) -> bool {
         let Some(&end) = self.arithmetic.get(&start) else {
             return false;
@@ -480,8 +481,8 @@ impl Scan<'_> {
     }
 }
 
-/// The text from `start` up to `end`, and the position behind it. A backslash before one of
-/// `escapes` goes; without `escapes` every one goes, and `\n` and `\t` are what they say.
+/// Return the text from `start` up to the character `end`, unescaped, and the position after it. Backslashes before the
+/// characters in `escapes` are removed; if `escapes` is empty, all are removed, and `\n` and `\t` are decoded.
 fn unescape(text: &str, start: usize, end: char, escapes: &str) -> (String, usize) {
     let mut body = String::new();
     let rest = slice(text, start, text.len());
@@ -510,8 +511,8 @@ fn unescape(text: &str, start: usize, end: char, escapes: &str) -> (String, usiz
     (body, text.len())
 }
 
-/// Where `((...))` begins and ends, by the parentheses alone: found beforehand, so that the scan
-/// never has to go back where `((` turns out to be two subshells.
+/// Return the start and the end of each `((...))`, judged by the parentheses alone. They are found before the scan, so
+/// that the scan never has to go back when `((` turns out to be two subshells.
 pub(super) fn find_arithmetic(text: &str) -> HashMap<usize, usize> {
     let mut spans = HashMap::new();
     if !text.contains("((") {

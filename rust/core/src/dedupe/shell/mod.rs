@@ -1,12 +1,13 @@
-//! Shell command lines: whether one has side effects, that is, whether any simple command in it writes.
+//! Shell command lines: a line has side effects if any simple command in it writes.
 //!
 //! A line is read as a POSIX shell with the common bash additions would read it (quotes, expansions, redirections,
-//! here-documents, keywords), without running or expanding anything. [`lexer`] holds the state of a script and takes its
-//! tokens; [`parser`] reads a script and those inside it; [`judge`] looks behind wrappers; [`programs`] knows what writes.
+//! here-documents, keywords), without running or expanding anything. [`lexer`] holds the state of a script and reads
+//! its tokens; [`parser`] reads a script and the scripts inside it; [`judge`] reads through wrappers such as `sudo`;
+//! [`programs`] lists the programs that write.
 //!
-//! Any text has an answer, in time linear in its length, without recursion and without a panic. Only ASCII characters mean
-//! anything. Left out are values of variables, aliases, functions called later, and the insides of programs in other
-//! languages. What is unknown reads. So does what is nested deeper than the limits in [`parser`] and [`judge`].
+//! Every text has an answer, in time linear in its length, without recursion and without a panic. Only ASCII characters
+//! have a meaning. The values of variables, aliases, functions called later, and code in other languages are ignored.
+//! An unknown program counts as reading, and so does code nested deeper than the limits in [`parser`] and [`judge`].
 
 mod judge;
 mod lexer;
@@ -21,7 +22,7 @@ mod tests {
 
     const TABLE: &str = include_str!("../../../../../tests/cases/shell.txt");
 
-    /// The value of a JSON string, as far as the table uses JSON's escapes.
+    /// Decode a JSON string, with the escapes that the table uses.
     fn decode(literal: &str) -> Option<String> {
         let mut decoded = String::new();
         let mut characters = literal.strip_prefix('"')?.strip_suffix('"')?.chars();

@@ -1,9 +1,9 @@
 //! Scripts, and the scripts inside them: `$(...)`, `bash -c`, `eval`, a here-document for a shell, arithmetic.
 //!
-//! A script is read to its end, then what was put aside, from an explicit stack. A finished word goes where it belongs (a
-//! keyword, a redirection's target, an argument), and a finished command to [`super::judge`], once. A file that is written
-//! to is noticed whatever the command is. What is nested deeper than `MAX_SCRIPTS` scripts, or `MAX_FRAMES` brackets in one
-//! script, is left out.
+//! A script is read to its end, and then the scripts found inside it, from an explicit stack. A finished word becomes a
+//! keyword, the target of a redirection, or an argument; a finished command goes to [`super::judge`] once. A
+//! redirection to a file counts as writing, whatever the command is. Code in more than `MAX_SCRIPTS` nested scripts, or
+//! in more than `MAX_FRAMES` brackets of one script, is ignored.
 
 use std::mem::take;
 
@@ -15,7 +15,7 @@ const MAX_SCRIPTS: usize = 16;
 const MAX_FRAMES: usize = 100;
 
 impl Scan<'_> {
-    /// Read the whole script and say whether a command in it writes.
+    /// Read the whole script; return true if a command in it writes.
     fn run(&mut self) -> bool {
         while !self.writes && self.frames.len() < MAX_FRAMES {
             let Some(&byte) = self.text.as_bytes().get(self.position) else {
@@ -37,7 +37,7 @@ impl Scan<'_> {
     }
 }
 
-/// Return whether any simple command in a shell command line writes.
+/// Return true if any simple command in a shell command line writes.
 #[must_use]
 pub fn has_side_effects(command: &str) -> bool {
     let mut waiting = vec![(command.to_owned(), true, 0_usize)];
@@ -56,7 +56,7 @@ pub fn has_side_effects(command: &str) -> bool {
 }
 
 impl Scan<'_> {
-    /// End the word, and the command too where an operator is one.
+    /// End the word, and the command too, unless operators are plain text here.
     pub(super) fn separate(&mut self, is_pipe: bool) {
         self.end_word();
         if !self.code.is_test() && !self.code.is_pattern {
@@ -64,7 +64,7 @@ impl Scan<'_> {
         }
     }
 
-    /// Put the finished word where it belongs.
+    /// Use the finished word as the target of a redirection, a keyword, or an argument.
     pub(super) fn end_word(&mut self) {
         let code = &mut self.code;
         let Some(word) = code.word.take() else { return };
@@ -85,7 +85,7 @@ impl Scan<'_> {
         }
     }
 
-    /// Leave the head of a `case`, a function's name, or a `[[ ... ]]` behind.
+    /// Drop the words of a finished `case ... in`, of a function's name, or of a finished `[[ ... ]]`.
     fn check_keyword(&mut self) {
         let code = &mut self.code;
         let is_test = code.is_test();
@@ -119,7 +119,7 @@ impl Scan<'_> {
         }
     }
 
-    /// Judge the finished command and pass on what it feeds into a pipe.
+    /// Judge the finished command, and pass its output on if a pipe follows.
     pub(super) fn end_command(&mut self, is_pipe: bool) {
         self.end_word();
         self.code.operator = "";
@@ -141,7 +141,7 @@ impl Scan<'_> {
         self.code.piped = if is_pipe { stdin.passed_on(&words) } else { Feed::default() };
     }
 
-    /// Count what a shell reads from its standard input as code.
+    /// Treat the standard input of a shell as code.
     fn run_stdin(&mut self, stdin: &Feed) {
         for &index in &stdin.heredocs {
             if let Some(heredoc) = self.heredocs.get_mut(index) {

@@ -1,16 +1,17 @@
-//! Programs that write, known by name, verb or option: `_data/shell.json`.
+//! Programs that write, recognised by name, verb or option, from `_data/shell.json`.
 //!
-//! Options are told from other words as getopt would: every argument is an option, an option's value, or another word.
-//! Shortened long names, dry runs and the targets of arguments are left out. A program or verb nobody listed reads.
+//! Arguments are parsed as getopt would: each is an option, the value of an option, or another word. Abbreviated long
+//! options, dry runs and the targets of arguments are ignored. A program or a verb that is not listed counts as
+//! reading.
 
-/// A program's name without its folder and, for a few, its version.
+/// Return a program's name without its folder and, for a few programs, without its version.
 pub(super) fn program_name(word: &str) -> &str {
     let name = word.rsplit_once('/').map_or(word, |(_, name)| name);
     let base = name.trim_end_matches(|letter: char| letter.is_ascii_digit() || letter == '.');
     if VERSIONED.contains(&base) { base } else { name }
 }
 
-/// Return whether a program that runs no other writes with these arguments.
+/// Return true if a program writes with these arguments. Programs that run other programs are handled in `judge`.
 pub(super) fn writes(name: &str, arguments: &[&str]) -> bool {
     if WRITERS.contains(&name) {
         return true;
@@ -36,19 +37,19 @@ pub(super) fn writes(name: &str, arguments: &[&str]) -> bool {
     }
 }
 
-/// A package manager, by its verb.
+/// Return true if a package manager writes, by its verb.
 fn package_writes(name: &str, arguments: &[&str], spec: &Spec) -> bool {
     let (verb, _) = verb_of(arguments, spec);
     PACKAGE_WRITING.contains(&verb) || (PACKAGE_SHORTENING.contains(&name) && PACKAGE_SHORT.contains(&verb))
 }
 
-/// Return whether a verb of docker and its like reads; `list-units` counts as `list`.
+/// Return true if a verb of docker or a similar program reads; `list-units` counts as `list`.
 fn is_reading(verb: &str) -> bool {
     let stem = verb.split_once('-').map_or(verb, |(stem, _)| stem);
     READING.contains(&verb) || READING_STEMS.contains(&stem)
 }
 
-/// Git, by its verb; the verbs that also list, by what follows.
+/// Return true if git writes, by its verb, or by the words after it if the verb can also list.
 fn git_writes(arguments: &[&str]) -> bool {
     let (verb, rest) = verb_of(arguments, &GIT_OPTIONS);
     match verb {
@@ -60,13 +61,13 @@ fn git_writes(arguments: &[&str]) -> bool {
     }
 }
 
-/// `git tag` lists without a name or with an option that only a list takes.
+/// Return true if `git tag` writes. It lists if it has no name, or an option that only a list takes.
 fn git_tag_writes(arguments: &[&str]) -> bool {
     let (options, names) = parse(arguments, &GIT_TAG_OPTIONS, false);
     has_any(&options, GIT_TAG_DELETING) || (!names.is_empty() && !has_any(&options, GIT_TAG_LISTING))
 }
 
-/// Return whether curl sends something or saves to a file.
+/// Return true if curl sends data or saves to a file.
 fn curl_writes(arguments: &[&str]) -> bool {
     let (options, _) = parse(arguments, &CURL_OPTIONS, false);
     let (mut has_data, mut is_get) = (false, false);
@@ -82,7 +83,7 @@ fn curl_writes(arguments: &[&str]) -> bool {
     has_data && !is_get
 }
 
-/// Return whether wget sends something or saves to a file, which it does unless told otherwise.
+/// Return true if wget sends data or saves to a file, which is its default.
 fn wget_writes(arguments: &[&str]) -> bool {
     let (options, _) = parse(arguments, &WGET_OPTIONS, false);
     let mut saves = true;
@@ -98,16 +99,16 @@ fn wget_writes(arguments: &[&str]) -> bool {
     saves
 }
 
-/// Return whether writing to a target changes a file; a process substitution reads as `>()`.
+/// Return true if writing to the target changes a file. The target `>()` is a process substitution.
 pub(super) fn writes_file(target: &str) -> bool {
     !DEVICES.contains(&target) && target != ">()" && !target.starts_with("/dev/fd/")
 }
 
-/// Options with their values: an option is a letter, or a long name with its dashes.
+/// Options with their values. An option is a letter, or a long name with its dashes.
 pub(super) type Options<'a> = Vec<(&'a str, &'a str)>;
 
-/// The options with their values, and the other words. With `stops`, everything from the first
-/// other word on is one.
+/// Return the options with their values, and the other words. With `stops`, no word after the first other word is an
+/// option.
 pub(super) fn parse<'a>(arguments: &[&'a str], spec: &Spec, stops: bool) -> (Options<'a>, Vec<&'a str>) {
     let mut options = Vec::new();
     let mut others = Vec::new();
@@ -139,12 +140,12 @@ pub(super) fn parse<'a>(arguments: &[&'a str], spec: &Spec, stops: bool) -> (Opt
     (options, others)
 }
 
-/// Return whether a word is an option: `-x`, `--long`, `+x`.
+/// Return true if a word is an option: `-x`, `--long`, `+x`.
 fn is_option(word: &str) -> bool {
     word.len() > 1 && word.starts_with(['-', '+'])
 }
 
-/// Take a cluster of letters apart; whether the last one's value is the next word.
+/// Split a cluster of letters; return true if the value of the last one is the next word.
 fn parse_letters<'a>(letters: &'a str, spec: &Spec, options: &mut Options<'a>) -> bool {
     for (index, letter) in letters.char_indices() {
         let (option, rest) =
@@ -159,8 +160,8 @@ fn parse_letters<'a>(letters: &'a str, spec: &Spec, options: &mut Options<'a>) -
     false
 }
 
-/// The first word that is no option, or the second where the first is a group of verbs; and the
-/// words behind it.
+/// Return the verb and the words after it. The verb is the first word that is not an option, or the second such word if
+/// the first is a group of verbs.
 pub(super) fn verb_of<'a>(arguments: &[&'a str], spec: &Spec) -> (&'a str, Vec<&'a str>) {
     let (_, mut others) = parse(arguments, spec, true);
     if others.first().is_some_and(|first| spec.groups.contains(first)) {
@@ -172,12 +173,12 @@ pub(super) fn verb_of<'a>(arguments: &[&'a str], spec: &Spec) -> (&'a str, Vec<&
     }
 }
 
-/// Return whether one of the named options is among those given.
+/// Return true if one of the named options is among `options`.
 pub(super) fn has_any(options: &Options<'_>, names: Words) -> bool {
     options.iter().any(|(option, _)| names.contains(option))
 }
 
-/// Return whether one of the options is among the arguments, wherever it stands.
+/// Return true if one of the named options is anywhere among the arguments.
 pub(super) fn has_option(arguments: &[&str], spec: &Spec, names: Words) -> bool {
     has_any(&parse(arguments, spec, false).0, names)
 }
@@ -187,9 +188,8 @@ include!(concat!(env!("OUT_DIR"), "/shell.rs"));
 /// A list of words.
 pub(super) type Words = &'static [&'static str];
 
-/// How a program reads options: the letters that take a value (attached or the next word), the
-/// letters whose value is always attached, the long names that take the next word, and the first
-/// words after which the next one is the verb.
+/// The options of a program: the letters that take a value (attached or as the next word), the letters whose value is
+/// always attached, the long names that take the next word, and the groups, after which the next word is the verb.
 pub(super) struct Spec {
     pub(super) valued: &'static str,
     pub(super) attached: &'static str,
@@ -197,10 +197,10 @@ pub(super) struct Spec {
     pub(super) groups: Words,
 }
 
-/// How a program reads options that nobody described: each stands for itself.
+/// The options of a program without a description: none takes a value.
 pub(super) const PLAIN: Spec = Spec { valued: "", attached: "", names: &[], groups: &[] };
 
-/// What a list says of a program.
+/// Return the options of the program with this name, if it is in the list.
 pub(super) fn find(programs: &'static [(&'static str, Spec)], name: &str) -> Option<&'static Spec> {
-    programs.iter().find(|(own, _)| *own == name).map(|(_, spec)| spec)
+    programs.iter().find(|(program, _)| *program == name).map(|(_, spec)| spec)
 }
