@@ -91,7 +91,7 @@ fn line_title<'a, V: Value<'a>>(entry: &Entry<'a, V>) -> Option<Piece<'a>> {
     }
 }
 
-/// Return the notes in the heading, in parentheses after a space; empty if there are none.
+/// Return the notes in the heading, in parentheses after a space; empty without notes.
 pub fn notes<'a, V: Value<'a>>(entry: &Entry<'a, V>) -> String {
     let mut notes = String::new();
     let mut add = |note: &str| {

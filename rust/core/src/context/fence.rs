@@ -130,7 +130,7 @@ pub fn fence_into<'a, V: Value<'a>>(
     is_enough.then_some(fenced)
 }
 
-/// The part of a text that a fence shows: all of it, as the head, or both ends, either of which may be empty.
+/// The part of a text that a fence shows: the whole text, as the head, or both ends. One end may be empty.
 struct Shown<'a> {
     head: Part<'a>,
     tail: Part<'a>,
@@ -168,7 +168,7 @@ impl<'a> Shown<'a> {
         Some(if tildes < backticks { "~".repeat((tildes + 1).max(3)) } else { "`".repeat(backticks + 1) })
     }
 
-    /// Return the length of the longest run of three or more; 0 if there is none. No run spans two parts.
+    /// Return the length of the longest run if it has at least three characters, otherwise 0. No run spans two parts.
     fn longest_run(&self, character: u8) -> usize {
         let reference = self.reference.as_ref().map_or(Text::ascii(""), Piece::text);
         let ends = [&self.head, &self.tail].map(|end| match end {

@@ -1,8 +1,8 @@
 //! The summary: markdown from an untrusted source, made safe so that it can neither swallow nor forge a section.
 //!
 //! A fence or comment may open only at the beginning of a line, and one that is still open at the end is closed. Fences
-//! and comments inside lists and quotes become plain text, and so do raw HTML and underlined headings. Headings of level
-//! one and two become level three.
+//! and comments inside lists and quotes become plain text, and so do raw HTML and underlined headings. Headings of
+//! level one and two become level three.
 
 use super::limits::{Cut, Limits, Measure, room_of, signed};
 use crate::text::OwnedText;
