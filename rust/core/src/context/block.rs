@@ -1,7 +1,8 @@
-//! A block as markdown: its heading, and the texts below it.
+//! A block as markdown: its heading and the texts below it.
 //!
-//! A heading names the call (`Grep(pattern="fn main", path="src")`); an edit is shown as its changed lines; the language of
-//! a code block is told by the extension of the file (`_data/languages.json`).
+//! A heading names the call (`Grep(pattern="fn main", path="src")`). An edit is shown as its changed lines. The
+//! language
+//! of a code block follows from the extension of the file (`_data/languages.json`).
 
 use super::fence::Source;
 use super::output::Output;
@@ -18,7 +19,7 @@ use crate::text::{OwnedText, Text, constants, on_units};
 
 const LONGEST_TITLE: usize = 200;
 
-/// A part of a context.
+/// A section of a context.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Section {
     /// Reads.
@@ -32,7 +33,7 @@ pub enum Section {
 }
 
 impl Section {
-    /// All sections, in the order in which they stand.
+    /// All sections, in the order of the context.
     pub const ALL: [Self; 4] = [Self::Files, Self::Changes, Self::Commands, Self::Others];
 
     /// The line that opens the section.
@@ -46,7 +47,7 @@ impl Section {
         }
     }
 
-    /// The section that a block stands in; without its key argument, it is one of the other tools.
+    /// Return the section for a block. A block without its key argument (path or command) belongs to the other tools.
     #[must_use]
     pub fn of<V>(entry: &Entry<'_, V>) -> Self {
         match entry.kind {
@@ -59,7 +60,7 @@ impl Section {
     }
 }
 
-/// What a heading says before its notes: a path, the first line of a command, or the call.
+/// Return the title of a block's heading: a path, the first line of a command, or the call.
 pub fn title<'a, V: Value<'a>>(entry: &Entry<'a, V>) -> Piece<'a> {
     line_title(entry).unwrap_or_else(|| {
         let mut text = OwnedText::with_room(LONGEST_TITLE);
@@ -68,7 +69,7 @@ pub fn title<'a, V: Value<'a>>(entry: &Entry<'a, V>) -> Piece<'a> {
     })
 }
 
-/// The same, kept by an output.
+/// Keep the [`title`] in an output.
 pub(crate) fn keep_title<'a, V: Value<'a>>(output: &mut Output<'a>, entry: &Entry<'a, V>) {
     match line_title(entry) {
         Some(line) => output.keep(line.into()),
@@ -76,7 +77,7 @@ pub(crate) fn keep_title<'a, V: Value<'a>>(output: &mut Output<'a>, entry: &Entr
     }
 }
 
-/// A path, or the first line of a command; nothing where the call is said.
+/// Return the path or the first line of the command; `None` if the title is the call.
 fn line_title<'a, V: Value<'a>>(entry: &Entry<'a, V>) -> Option<Piece<'a>> {
     let value = entry.value.as_ref()?;
     match Section::of(entry) {
@@ -90,12 +91,12 @@ fn line_title<'a, V: Value<'a>>(entry: &Entry<'a, V>) -> Option<Piece<'a>> {
     }
 }
 
-/// The heading's brackets, with a space before; empty where there is nothing to say.
+/// Return the notes in the heading, in parentheses after a space; empty without notes.
 pub fn notes<'a, V: Value<'a>>(entry: &Entry<'a, V>) -> String {
-    let mut said = String::new();
-    let mut say = |note: &str| {
-        said.push_str(if said.is_empty() { " (" } else { "; " });
-        said.push_str(note);
+    let mut notes = String::new();
+    let mut add = |note: &str| {
+        notes.push_str(if notes.is_empty() { " (" } else { "; " });
+        notes.push_str(note);
     };
     if let Some(given) = entry.given
         && entry.kind == Kind::Read
@@ -103,26 +104,26 @@ pub fn notes<'a, V: Value<'a>>(entry: &Entry<'a, V>) -> String {
         && let Some(lines) = line_range(given)
         && lines != UNREADABLE
     {
-        say(&lines_note(lines));
+        add(&lines_note(lines));
     }
     if entry.is_stale {
-        say("edited after this read");
+        add("edited after this read");
     }
     match entry.result {
-        None => say("interrupted: no result"),
-        Some(_) if entry.is_error() => say("failed"),
+        None => add("interrupted: no result"),
+        Some(_) if entry.is_error() => add("failed"),
         Some(_) => {}
     }
     if entry.call.is_none() {
-        say("call missing");
+        add("call missing");
     }
-    if !said.is_empty() {
-        said.push(')');
+    if !notes.is_empty() {
+        notes.push(')');
     }
-    said
+    notes
 }
 
-/// The brackets with a count before all else in them.
+/// Insert a count before the other notes, inside the parentheses.
 #[must_use]
 pub fn with_count(notes: &str, count: &str) -> String {
     match notes.strip_prefix(" (") {
@@ -137,7 +138,8 @@ fn lines_note(lines: Lines) -> String {
     if last >= TO_THE_END { format!("lines {first}-end") } else { format!("lines {first}-{last}") }
 }
 
-/// `latest of 4 runs`, `3 edits, last shown`; with a `+` where older ones were not looked at.
+/// Return the count for a heading, such as `latest of 4 runs` or `3 edits, last shown`. If `is_open`, the number gets a
+/// `+`, because there may be older ones.
 #[must_use]
 pub fn count_note(kind: Kind, earlier: usize, is_open: bool) -> String {
     if earlier == 0 {
@@ -151,8 +153,8 @@ pub fn count_note(kind: Kind, earlier: usize, is_open: bool) -> String {
     }
 }
 
-/// The texts of a block, two at most: the command where its heading can't hold it, or the change; and the output.
-/// `keep` is `None` for what suits the kind of tool.
+/// Return the texts of a block, two at most. The first is the command, if the heading can't hold it, or the change; the
+/// second is the output. If `keep` is `None`, the kind of tool decides which part of a long text stays.
 pub fn sources<'a, V: Value<'a>>(entry: &Entry<'a, V>, keep: Option<Keep>) -> [Option<Source<'a, V>>; 2] {
     let section = Section::of(entry);
     let side = keep.unwrap_or(Keep::Head);
@@ -185,7 +187,7 @@ pub fn sources<'a, V: Value<'a>>(entry: &Entry<'a, V>, keep: Option<Keep>) -> [O
 
 const LONGEST_ARGUMENT: usize = 120;
 
-/// What a call is said to, piece by piece.
+/// A destination that a call is written to, piece by piece.
 pub(crate) trait Line<'a> {
     fn add(&mut self, piece: Piece<'a>);
     fn add_ascii(&mut self, text: &str);
@@ -212,7 +214,7 @@ impl<'a> Line<'a> for Output<'a> {
     }
 }
 
-/// Say a call in at most so many characters, with `...` for the arguments that have no room.
+/// Write a call in at most `longest` characters, with `...` for the arguments that don't fit.
 pub(crate) fn push_call_title<'a, V: Value<'a>>(line: &mut impl Line<'a>, entry: &Entry<'a, V>, longest: usize) {
     let name = clean_line(&Piece::Borrowed(entry.name()), LONGEST_ARGUMENT);
     let mut room = longest.saturating_sub(name.len() + 2);
@@ -235,17 +237,17 @@ pub(crate) fn push_call_title<'a, V: Value<'a>>(line: &mut impl Line<'a>, entry:
         room -= size;
         line.add(key);
         line.add_ascii("=");
-        argument.say(line);
+        argument.write(line);
         true
     });
     line.add_ascii(")");
 }
 
-/// An argument as it stands in a heading.
+/// An argument as a heading shows it.
 enum Argument<'a> {
     /// A text, in quotes.
     Text(Piece<'a>),
-    /// Everything else, as JSON.
+    /// Any other value, as JSON.
     Json(Piece<'a>),
 }
 
@@ -268,7 +270,7 @@ impl<'a> Argument<'a> {
         }
     }
 
-    fn say(self, line: &mut impl Line<'a>) {
+    fn write(self, line: &mut impl Line<'a>) {
         let mut rest = match self {
             Self::Text(text) => text,
             Self::Json(json) => return line.add(json),
@@ -284,10 +286,11 @@ impl<'a> Argument<'a> {
     }
 }
 
-/// Room for the signs of lines of so many characters is made at once.
+/// The assumed length of a line when room for the line prefixes is reserved.
 const SHORT_LINE: usize = 16;
 
-/// What an edit changed, as lines with `-` and `+` (true), or the whole that a write wrote (false).
+/// Return the text of a change, and true if it is a diff with `-` and `+` lines, or false if it is the whole content of
+/// a written file.
 pub(crate) fn change_of<'a, V: Value<'a>>(input: V) -> Option<(Content<'a, V>, bool)> {
     if let Some(edits) = input.get(names::EDITS).and_then(Value::list) {
         let mut text = OwnedText::default();
@@ -311,12 +314,12 @@ pub(crate) fn change_of<'a, V: Value<'a>>(input: V) -> Option<(Content<'a, V>, b
     Some((Content::Value(whole), false))
 }
 
-/// The old text and the new.
+/// Return the old and the new text of an edit.
 fn replaced<'a, V: Value<'a>>(edit: V) -> [Option<V>; 2] {
     [first_text(edit, OLD_KEYS), first_text(edit, NEW_KEYS)]
 }
 
-/// Add the old lines with `-` and the new lines with `+`.
+/// Add the old lines prefixed with `-` and the new lines prefixed with `+`.
 fn push_replaced<'a, V: Value<'a>>(text: &mut OwnedText, [old, new]: [Option<V>; 2]) {
     push_prefixed(text, text_or_empty(old), "-");
     push_prefixed(text, text_or_empty(new), "+");
@@ -339,7 +342,7 @@ fn push_prefixed(text: &mut OwnedText, lines: Text<'_>, sign: &str) {
     text.push_ascii("\n");
 }
 
-/// `text` with LF in place of CRLF and CR.
+/// Replace CRLF and CR with LF.
 fn without_returns(text: Text<'_>) -> Piece<'_> {
     let mut rest = text;
     let mut unix = OwnedText::default();
@@ -356,7 +359,7 @@ fn without_returns(text: Text<'_>) -> Piece<'_> {
     Piece::own(unix)
 }
 
-/// The first of these members that is a text.
+/// Return the first of these members that is a text.
 fn first_text<'a, V: Value<'a>>(input: V, keys: &[Key<'_>]) -> Option<V> {
     keys.iter().find_map(|key| input.get(*key).filter(|value| value.text_len().is_some()))
 }
@@ -365,7 +368,7 @@ include!(concat!(env!("OUT_DIR"), "/languages.rs"));
 
 const LONGEST_EXTENSION: usize = 8;
 
-/// The language for `path`; empty where its extension says nothing.
+/// Return the language for `path`; empty if its extension is unknown.
 #[must_use]
 pub fn language_of(path: Text<'_>) -> &'static str {
     let size = path.len();
@@ -378,7 +381,7 @@ pub fn language_of(path: Text<'_>) -> &'static str {
     place.ok().and_then(|place| EXTENSIONS.get(place)).map_or("", |(_, language)| language)
 }
 
-/// The text in single bytes; a wider code point becomes one that no extension has.
+/// Copy the text into single bytes. A wider code point becomes 0, which no extension contains.
 fn narrow<'a>(text: Text<'_>, room: &'a mut [u8; LONGEST_EXTENSION + 1]) -> &'a [u8] {
     for (index, slot) in room.iter_mut().enumerate() {
         *slot = text.get(index).and_then(|code_point| u8::try_from(code_point).ok()).unwrap_or(0);

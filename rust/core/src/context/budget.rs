@@ -1,8 +1,9 @@
-//! The budget: which blocks a context shows, newest first, and how it is put together.
+//! The budget: choose the blocks that a context shows, newest first, and put the context together.
 //!
-//! Each block is shown in full up to the limit on one result. The first that does not fit into what is left of the
-//! total is cut, or left out; the blocks before it are left out, and the newest of them listed. The walk stops
-//! there. No context is ever longer than the total.
+//! Each block is shown in full, up to the limit on one result. The first block that does not fit into the rest of the
+//! total is cut or left out. The older blocks are left out, the newest of them are listed, and the walk stops. A
+//! context
+//! is never longer than the total.
 
 use ahash::AHashMap;
 
@@ -20,40 +21,40 @@ use crate::text::constants::{EARLIER_RESULTS, FRAMING, LEFT_OUT_HEADING};
 use crate::text::piece::Piece;
 use crate::text::sanitize::{CLOSE_MARKER, OPEN_MARKER, clean_line, shorten};
 
-/// Room for so many shown blocks is made at once, so that nothing has to grow for a short conversation.
+/// The number of blocks to reserve room for, so that a short conversation needs no reallocation.
 pub(crate) const ROOM: usize = 12;
 
-/// A context in the making. Blocks are offered newest first, until `is_done`.
+/// A context under construction. Offer it blocks, newest first, until `is_done`.
 #[derive(Debug)]
 pub struct Fill<'a, 's, V> {
-    /// True if nothing that is offered any more can change the context.
+    /// True if no further block can change the context.
     pub is_done: bool,
-    /// The number of blocks that are shown.
+    /// The number of blocks shown.
     pub shown: usize,
-    /// How many of them are cut.
+    /// The number of shown blocks that are cut.
     pub cut: usize,
-    /// The number of blocks that had no room.
+    /// The number of blocks left out for lack of room.
     pub left_out: usize,
-    /// The number of blocks that were kept out, by reason.
+    /// The number of excluded blocks, by reason.
     pub excluded: Reasons,
     /// The number of superseded blocks, by reason.
     pub superseded: Reasons,
     /// True if the summary was cut.
     pub summary_cut: bool,
-    /// True if the total was too small for anything.
+    /// True if the total was too small: nothing was shown, or the summary had no room.
     pub budget_too_small: bool,
-    /// What the context takes, where the total counts tokens.
+    /// The tokens of the context, if the total counts tokens.
     pub tokens: Option<usize>,
-    /// What each shown block takes of them, with the position of its message, as they stand in the context.
+    /// The position of each shown block's message and the block's tokens, in the order of the context.
     pub block_tokens: Vec<(usize, usize)>,
     settings: &'s Settings,
     trace: Option<Trace>,
     left: isize,
-    /// All blocks that are shown.
+    /// The blocks shown, newest first.
     blocks: Vec<Candidate>,
     output: Output<'a>,
     opened: Vec<Section>,
-    /// Where a shown block stands among all, by its order. Blocks that are given by hand come in any.
+    /// The index of each shown block in `blocks`, by its order. A caller may pass blocks in any order.
     counted: AHashMap<usize, usize>,
     is_spent: bool,
     stopped_at: Option<Entry<'a, V>>,
@@ -62,7 +63,7 @@ pub struct Fill<'a, 's, V> {
 }
 
 impl<'a, 's, V: Value<'a>> Fill<'a, 's, V> {
-    /// A context that holds the summary so far.
+    /// Start a context with the summary.
     #[must_use]
     pub fn new(settings: &'s Settings, summary: &Piece<'_>, is_traced: bool) -> Self {
         let mut fill = Self {
@@ -98,13 +99,13 @@ impl<'a, 's, V: Value<'a>> Fill<'a, 's, V> {
         fill
     }
 
-    /// A block that a setting, its branch or its scope keeps out.
+    /// Record a block that a setting, its branch or its scope excludes.
     pub fn exclude(&mut self, age: usize, reason: &'static str) {
         count_reason(&mut self.excluded, reason);
         self.note(age, Fate::Excluded, reason);
     }
 
-    /// A block that another one says better.
+    /// Record a block that another block or a rule supersedes.
     pub fn supersede(&mut self, age: usize, reason: Reason) {
         if reason == Reason::Rule {
             self.exclude(age, reason.name());
@@ -120,7 +121,7 @@ impl<'a, 's, V: Value<'a>> Fill<'a, 's, V> {
         }
     }
 
-    /// Let the heading of the block with this order, where it is shown, count one more older block.
+    /// Count one more older block in the heading of the block with this order, if that block is shown.
     pub fn count(&mut self, newest: usize) {
         let shown = self.counted.get(&newest).and_then(|place| self.blocks.get_mut(*place));
         let Some(shown) = shown else { return };
@@ -139,7 +140,7 @@ impl<'a, 's, V: Value<'a>> Fill<'a, 's, V> {
         self.left -= growth;
     }
 
-    /// Show a block, or what fits of it, or leave it out.
+    /// Offer the next block: show it, stop at it, or leave it out.
     pub fn offer(&mut self, entry: Entry<'a, V>) {
         let reason = self.excluding_setting(&entry);
         if let Some(reason) = reason {
@@ -155,7 +156,7 @@ impl<'a, 's, V: Value<'a>> Fill<'a, 's, V> {
         }
     }
 
-    /// Show a block whole, or stop at it.
+    /// Show a block whole, or stop at it if it does not fit.
     fn try_whole(&mut self, entry: Entry<'a, V>) {
         let sources = sources(&entry, self.settings.keep);
         let measure = self.settings.measure;
@@ -185,7 +186,8 @@ impl<'a, 's, V: Value<'a>> Fill<'a, 's, V> {
         (!is_included).then_some(name)
     }
 
-    /// What a block takes beside its texts: its heading, and what it is the first to need.
+    /// Return the size of a block without its texts: its heading, plus the section heading and the framing if it is the
+    /// first block that needs them.
     fn heading_size(&self, candidate: &Candidate) -> usize {
         let measure = self.settings.measure;
         let mut size = candidate.line_size;
@@ -216,7 +218,7 @@ impl<'a, 's, V: Value<'a>> Fill<'a, 's, V> {
         self.note(age, Fate::LeftOut, "budget");
     }
 
-    /// The finished context; empty where there is nothing to carry or no room to carry it in.
+    /// Return the finished context; empty if there is nothing to carry, or no room for it.
     pub fn finish(&mut self) -> Output<'a> {
         let measure = self.settings.measure;
         let counts_tokens = !measure.is_characters();
@@ -256,12 +258,12 @@ impl<'a, 's, V: Value<'a>> Fill<'a, 's, V> {
         output
     }
 
-    /// The fates of all blocks that were offered.
+    /// Return the fates of all blocks.
     pub fn take_trace(&mut self) -> Trace {
         self.trace.take().unwrap_or_default()
     }
 
-    /// Show what fits of the block at which the total was spent, beside the list of those before it.
+    /// Show the part that fits of the block at which the total was spent. Return the list of the older blocks.
     fn settle_stop(&mut self) -> OwnedText {
         let room = (self.settings.total / 16).min(room_of(self.left.div_euclid(2)));
         let listed = std::mem::take(&mut self.listed);
@@ -287,25 +289,25 @@ fn has_any<V>(sources: &Sources<'_, V>) -> bool {
     sources.iter().any(Option::is_some)
 }
 
-/// What the lines take that open and close a context.
+/// Return the size of the lines that open and close a context.
 fn frame_size(measure: Measure) -> usize {
     measure.size_ascii(&format!("{OPEN_MARKER}\n\n")) + measure.size_ascii(CLOSE_MARKER)
 }
 
 const OPENING: &str = "### ";
 
-/// A block that is offered: what its heading takes and counts, and where the output keeps it.
+/// A block that may be shown: the size and the count of its heading, and its place in the output.
 #[derive(Debug)]
 pub(crate) struct Candidate {
     pub(crate) section: Section,
     pub(crate) position: usize,
-    /// What the heading takes.
+    /// The size of the heading.
     pub(crate) line_size: usize,
-    /// What the texts take.
+    /// The size of the texts.
     pub(crate) texts_size: usize,
-    /// The number of older blocks its heading counts.
+    /// The number of older blocks that the heading counts.
     pub(crate) earlier: usize,
-    /// The number of blocks that came after the total was spent.
+    /// The number of older blocks found after the total was spent.
     pub(crate) late: usize,
     kind: Kind,
     pub(crate) start: Place,
@@ -316,7 +318,7 @@ pub(crate) struct Candidate {
 }
 
 impl Candidate {
-    /// A block whose heading the output keeps from now on, and behind it, if it is shown, its texts.
+    /// Keep the heading of a block in the output. If the block is shown, its texts are kept after it.
     pub(crate) fn new<'a, V: Value<'a>>(
         entry: &Entry<'a, V>,
         has_texts: bool,
@@ -347,18 +349,18 @@ impl Candidate {
         }
     }
 
-    /// The block with its texts, which the output keeps behind its heading.
+    /// Return the block with its texts, which the output already keeps after its heading.
     pub(crate) fn with_texts(self, size: usize, output: &Output<'_>) -> Self {
         Self { texts_size: size, end: output.end(), ..self }
     }
 
-    /// How much more the heading takes that counts one older block more. It may be less.
+    /// Return the growth of the heading if it counts one more older block. In tokens it may be negative.
     pub(crate) fn growth(&self, measure: Measure, output: &Output<'_>) -> isize {
         let count = count_note(self.kind, self.earlier + 1, true);
         signed(self.line_size_with(&count, measure, output)) - signed(self.line_size)
     }
 
-    /// What the heading takes with a count.
+    /// Return the size of the heading with a count.
     fn line_size_with(&self, count: &str, measure: Measure, output: &Output<'_>) -> usize {
         match measure {
             Measure::Characters => {
@@ -381,7 +383,7 @@ impl Candidate {
         output.kept(self.title_end..self.notes_end).as_text().to_utf8()
     }
 
-    /// Let the block be the next that stands in the output, with what its heading counts.
+    /// Write the block next in the output, with the count in its heading.
     pub(crate) fn place(&mut self, walked_all: bool, measure: Measure, output: &mut Output<'_>) {
         if self.earlier + self.late == 0 {
             output.place(self.start..self.end);
@@ -394,7 +396,7 @@ impl Candidate {
         output.place(self.notes_end..self.end);
     }
 
-    /// What the heading counts. What came after the total was spent is counted where its number has room.
+    /// Return the count for the heading. Blocks found after the total was spent are included if the exact number fits.
     fn settle_count(&mut self, walked_all: bool, measure: Measure, output: &Output<'_>) -> String {
         if walked_all {
             let exact = count_note(self.kind, self.earlier + self.late, false);
@@ -408,7 +410,7 @@ impl Candidate {
     }
 }
 
-/// What a heading ends with: an empty line ends a block that has nothing else.
+/// Return the end of a heading. A block without texts ends in an empty line.
 fn end(has_texts: bool) -> &'static str {
     if has_texts { "\n" } else { "\n\n" }
 }
@@ -422,7 +424,7 @@ fn measure_line(mut line: OwnedText, notes: &str, has_texts: bool, measure: Meas
 pub(crate) const MOST_LISTED: usize = 20;
 const LONGEST_LISTED: usize = 100;
 
-/// The section that names the newest of what was left out, as far as they fit.
+/// Return the section that lists the newest blocks left out, as far as they fit.
 pub(crate) fn list_left_out<'a, V: Value<'a>>(
     entries: &[&Entry<'a, V>],
     (room, measure): (usize, Measure),
@@ -458,16 +460,16 @@ pub(crate) fn list_left_out<'a, V: Value<'a>>(
     text
 }
 
-/// What the last line takes, with the empty line behind it.
+/// Return the size of the last line, with the empty line after it.
 fn last_size(line: &OwnedText, measure: Measure) -> isize {
     let mut last = line.clone();
     last.push_ascii("\n");
     signed(measure.size(last.as_text()))
 }
 
-/// What the list says of a block: the tool with its path or command, or the call.
+/// Return a block's entry in the list: the tool with its path or command, or the call.
 ///
-/// What could open a block of markdown at the beginning of a list item is escaped.
+/// A first character that could start a markdown block inside the list item is escaped.
 fn listed_title<'a, V: Value<'a>>(entry: &Entry<'a, V>) -> Piece<'a> {
     let name = title(entry);
     let mut text = OwnedText::default();

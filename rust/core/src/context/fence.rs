@@ -1,4 +1,4 @@
-//! Fenced code blocks whose content can't end them, cut to a limit or to the room that is left of the total.
+//! Fenced code blocks whose content can't close them, cut to a limit or to the rest of the total.
 
 use super::limits::{Cut, Limits, Measure, cut_clean, cut_plain, room_of, signed};
 use super::output::Output;
@@ -11,40 +11,41 @@ use crate::text::segment::Segment;
 use crate::text::truncate::Keep;
 use crate::text::{Text, Unit, on_units};
 
-/// A cut text of fewer characters tells nothing: the block is left out instead.
+/// The fewest characters that a cut text may show. With fewer, the block is left out.
 const LEAST_SHOWN: usize = 20;
 const LONGEST_REFERENCE: usize = 80;
-/// What most fences begin with, and what they end with: the end of the line before, and what stands behind, if anything.
+/// The usual opening fence.
 const OPENING: &str = "```";
+/// The usual closing fence, with the line feeds that may be needed before and after it.
 const CLOSING: &str = "\n```\n\n";
 
-/// A text to be fenced: its language, the side that stays where it is cut, and where the whole is.
+/// A text to be fenced, with its language, the part that stays if it is cut, and the reference to the full text.
 #[derive(Clone, Debug)]
 pub struct Source<'a, V> {
     /// The text.
     pub text: Content<'a, V>,
     /// The language of the fence; may be empty.
     pub language: &'static str,
-    /// What stays where the text is cut.
+    /// The part that stays if the text is cut.
     pub side: Keep,
     /// The id of the call.
     pub reference: Text<'a>,
-    /// True if the limit on one result does not apply: a command, which is shown whole.
+    /// True for a command, which is shown whole: the limit on one result does not apply.
     pub is_exempt: bool,
 }
 
-/// A finished block: how long it is, and what it shows of the text.
+/// A finished code block: its size and the number of characters shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fenced {
-    /// What the block takes, with all that stands behind it.
+    /// The size of the block, including the text that ends it.
     pub size: usize,
     /// The number of characters of the text that are shown.
     pub shown: usize,
-    /// True if that is not all.
+    /// True if that is not the whole text.
     pub is_cut: bool,
 }
 
-/// Let `out` keep `source` in a fence, no more of it than its limits allow, and what stands behind the fence.
+/// Keep `source` in `out` as a fenced block, cut to its limits and followed by `end`.
 pub fn fence<'a, V: Value<'a>>(
     source: &Source<'a, V>,
     limits: Limits,
@@ -96,8 +97,8 @@ pub fn fence<'a, V: Value<'a>>(
     Fenced { size: measure.size_kept(out, stretches), shown: chars, is_cut }
 }
 
-/// Let `out` keep `source` in a fence that takes no more than `room` in all; `None`, and nothing is kept, where too
-/// little would be shown.
+/// Keep `source` in `out` as a fenced block of at most `room` in total. Return `None` and keep nothing if too little
+/// of the text would be shown.
 pub fn fence_into<'a, V: Value<'a>>(
     source: &Source<'a, V>,
     limits: Limits,
@@ -129,13 +130,13 @@ pub fn fence_into<'a, V: Value<'a>>(
     is_enough.then_some(fenced)
 }
 
-/// What a fence shows of a text: all of it, or its ends, of which either may be empty.
+/// The part of a text that a fence shows: the whole text, as the head, or both ends. One end may be empty.
 struct Shown<'a> {
     head: Segment<'a>,
     tail: Segment<'a>,
-    /// What the marker between the ends says of where the whole is; nothing where there is none.
+    /// The reference for the marker between the ends; `None` if the text is shown whole.
     reference: Option<Piece<'a>>,
-    /// The tokens of both ends, where they were counted.
+    /// The tokens of both ends, if they were counted.
     tokens: [Option<usize>; 2],
 }
 
@@ -157,7 +158,7 @@ impl<'a> Shown<'a> {
         }
     }
 
-    /// The shorter of the fences that no line can end; nothing where it is the usual one.
+    /// Return the shorter of the fences that no line of the text can close; `None` for the usual fence.
     fn mark(&self) -> Option<String> {
         let backticks = self.longest_run(b'`');
         if backticks < 3 {
@@ -167,7 +168,7 @@ impl<'a> Shown<'a> {
         Some(if tildes < backticks { "~".repeat((tildes + 1).max(3)) } else { "`".repeat(backticks + 1) })
     }
 
-    /// The longest run of three or more; 0 where there is none. No run goes from one part to the next.
+    /// Return the length of the longest run if it has at least three characters, otherwise 0. No run spans two parts.
     fn longest_run(&self, character: u8) -> usize {
         let reference = self.reference.as_ref().map_or(Text::ascii(""), Piece::text);
         let ends = [&self.head, &self.tail].map(|end| match end {
@@ -183,11 +184,11 @@ impl<'a> Shown<'a> {
     }
 }
 
-/// The clean text within its limits.
+/// Clean the text and cut it to its limits.
 fn cut_to<'a, V: Value<'a>>(source: &Source<'a, V>, limits: Limits, measure: Measure) -> Shown<'a> {
     let Source { text, side, .. } = source;
     let is_long = text.len() > limits.chars;
-    // Tokens are counted of texts that are made.
+    // Counting tokens needs the decoded text.
     let is_plain = measure.is_characters() && limits.tokens.is_none();
     if is_plain {
         if is_long && let Some(ends) = cut_plain(text, limits.chars, *side) {
@@ -210,8 +211,8 @@ fn cut_to<'a, V: Value<'a>>(source: &Source<'a, V>, limits: Limits, measure: Mea
     Shown::ends(source, [head, tail].map(Segment::from), tokens)
 }
 
-/// Keep what stands where text was cut, behind the end of the line before, if one is missing: how many characters are
-/// shown, of how many, and where the whole is.
+/// Keep the marker for cut text: the number of characters shown, the number of all, and the reference of the full text.
+/// If `needs_newline`, a line feed ends the line before it.
 fn keep_marker<'a>(out: &mut Output<'a>, needs_newline: bool, [shown, all]: [usize; 2], reference: Piece<'a>) {
     if needs_newline {
         out.keep_ascii("\n... [truncated: ");
@@ -230,7 +231,7 @@ fn keep_marker<'a>(out: &mut Output<'a>, needs_newline: bool, [shown, all]: [usi
     }
 }
 
-/// The id of a call, as a marker says it; it may be empty.
+/// Return the id of the call as the marker shows it; it may be empty.
 fn reference_of<'a, V>(source: &Source<'a, V>) -> Piece<'a> {
     clean_line(&Piece::Borrowed(source.reference), LONGEST_REFERENCE)
 }
@@ -250,7 +251,7 @@ fn run_length<C: Unit>(units: &[C], character: u8) -> usize {
 /// The texts of a block.
 pub(crate) type Sources<'a, V> = [Option<Source<'a, V>>; 2];
 
-/// What a block's texts take, and whether one of them is cut.
+/// The size of a block's fenced texts, and a flag that is true if one of them is cut.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Fitted {
     pub(crate) size: usize,
@@ -264,8 +265,8 @@ impl Fitted {
     }
 }
 
-/// Let `out` keep a block's texts, each fenced and up to the limits on one result; `None`, and nothing is kept, where
-/// there is no room for that.
+/// Keep a block's texts in `out`, each fenced and cut only to the limits on one result. Return `None` and keep nothing
+/// if they don't fit.
 pub(crate) fn fit_whole<'a, V: Value<'a>>(
     sources: &Sources<'a, V>,
     own: Limits,
@@ -275,7 +276,7 @@ pub(crate) fn fit_whole<'a, V: Value<'a>>(
     let (start, mut left, mut fitted) = (out.end(), room, Fitted::default());
     for (source, end) in with_ends(sources) {
         let limits = limits_on(source, own);
-        // Tokens of a part are not simply fewer than those of the whole: there is no shorter way to see what is too long.
+        // A part of a text may have more tokens than the whole, so the text has to be fenced before its size is known.
         let tight = if measure.is_characters() { limits.within(room_of(left), measure) } else { limits };
         let found = (left >= 0).then(|| fence(source, tight, measure, end, out));
         let Some(found) = found.filter(|found| !(found.is_cut && tight.chars < limits.chars)) else {
@@ -291,8 +292,8 @@ pub(crate) fn fit_whole<'a, V: Value<'a>>(
     (left >= 0).then_some(fitted)
 }
 
-/// Let `out` keep a block's texts, each fenced and cut to the room; `None`, and nothing is kept, where too little of
-/// them would be shown.
+/// Keep a block's texts in `out`, each fenced and cut to the room. Return `None` and keep nothing if too little of them
+/// would be shown.
 pub(crate) fn fit_part<'a, V: Value<'a>>(
     sources: &Sources<'a, V>,
     own: Limits,
@@ -315,12 +316,12 @@ pub(crate) fn fit_part<'a, V: Value<'a>>(
     (out.end() != start).then_some(fitted)
 }
 
-/// The limits on one text: a command is shown whole.
+/// Return the limits on one text. A command has none, because it is shown whole.
 fn limits_on<V>(source: &Source<'_, V>, own: Limits) -> Limits {
     if source.is_exempt { Limits::NONE } else { own }
 }
 
-/// The texts of a block, each with what stands behind its fence: behind the last one the line that ends the block.
+/// Pair each text of a block with the end of its fence: the last is followed by the empty line that ends the block.
 fn with_ends<'s, 'a, V>(sources: &'s Sources<'a, V>) -> impl Iterator<Item = (&'s Source<'a, V>, &'static str)> {
     let count = sources.iter().flatten().count();
     let sources = sources.iter().flatten().enumerate();

@@ -1,11 +1,11 @@
-//! The measure of a budget, and the ends of one text that stay within a limit.
+//! The measure of a budget, and the parts of a text that stay within a limit.
 //!
-//! Tokens of a text are not the sum of those of its parts. But where a line feed is followed by what is neither white
-//! space nor a slash, both encodings split, whatever stands on either side: every part of a context that is measured
-//! by itself ends and begins so, and the sum of the parts is the count of the whole, exactly.
+//! The tokens of a text are in general not the sum of the tokens of its parts. But both encodings always split after a
+//! line feed that is followed by a character other than white space and a slash. Every part of a context that is
+//! measured by itself begins and ends at such a place, so the sum of the parts is exactly the count of the whole.
 //!
-//! A text of bytes is cut as it is written: only a few characters around the two places are decoded, since a cut never
-//! splits a grapheme cluster.
+//! A text in the bytes of a body is cut without decoding it. Only a few characters around the two cuts are decoded,
+//! because a cut never splits a grapheme cluster.
 
 use std::ops::Range;
 
@@ -15,15 +15,15 @@ use crate::json::value::Value;
 use crate::text::graphemes::{ceil_boundary, ends_look_back, floor_boundary};
 use crate::text::piece::Piece;
 use crate::text::sanitize::{LONGEST_SEQUENCE, cut_text, is_clean};
-use crate::text::segment::{Plain, Segment};
+use crate::text::segment::{Segment, Plain};
 use crate::text::truncate::Keep;
 use crate::text::{Text, on_units};
 use crate::tokens::{Encoding, Kept, Tally};
 
-/// The value of a limit that says: none.
+/// The value that means "no limit".
 pub const NO_LIMIT: usize = isize::MAX.unsigned_abs();
 
-/// What a total counts.
+/// The unit of a total: characters or tokens.
 #[derive(Clone, Copy, Debug)]
 pub enum Measure {
     /// Code points.
@@ -33,13 +33,13 @@ pub enum Measure {
 }
 
 impl Measure {
-    /// Return whether it is characters that are counted.
+    /// Return true if characters are counted.
     #[must_use]
     pub fn is_characters(self) -> bool {
         matches!(self, Self::Characters)
     }
 
-    /// What a text takes.
+    /// Return the size of a text.
     #[must_use]
     pub fn size(self, text: Text<'_>) -> usize {
         match self {
@@ -48,13 +48,13 @@ impl Measure {
         }
     }
 
-    /// What a text of ASCII takes.
+    /// Return the size of an ASCII text.
     #[must_use]
     pub fn size_ascii(self, text: &str) -> usize {
         self.size(Text::ascii(text))
     }
 
-    /// What parts take that stand one behind the other.
+    /// Return the size of consecutive parts.
     #[must_use]
     pub fn size_of(self, parts: &[Segment<'_>]) -> usize {
         let Self::Tokens(encoding) = self else { return parts.iter().map(Segment::len).sum() };
@@ -65,8 +65,9 @@ impl Measure {
         tally.finish()
     }
 
-    /// What an output takes that is kept between places, each behind the one before. Of some stretches, which are one
-    /// part each, is known how many tokens they have.
+    /// Return the size of consecutive stretches of an output. A stretch of a single part may come with its token count,
+    /// if
+    /// that is already known.
     pub(crate) fn size_kept<const N: usize>(
         self,
         output: &Output<'_>,
@@ -86,12 +87,12 @@ impl Measure {
     }
 }
 
-/// How much of one text may stay: characters, and of these, tokens.
+/// The limits on one text: in characters, and then in tokens.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     /// The limit in characters.
     pub chars: usize,
-    /// The limit in tokens, where there is one.
+    /// The limit in tokens, if there is one.
     pub tokens: Option<(usize, &'static Encoding)>,
 }
 
@@ -99,13 +100,13 @@ impl Limits {
     /// No limit.
     pub const NONE: Self = Self::of_chars(NO_LIMIT);
 
-    /// A limit in characters alone.
+    /// A limit in characters only.
     #[must_use]
     pub const fn of_chars(chars: usize) -> Self {
         Self { chars, tokens: None }
     }
 
-    /// The limit in a measure.
+    /// Return the limit in the unit of a measure.
     #[must_use]
     pub fn of(self, measure: Measure) -> usize {
         match measure {
@@ -114,13 +115,13 @@ impl Limits {
         }
     }
 
-    /// With the limit of a rule in place of the policy's, where there is one.
+    /// Replace the limit of the policy with that of a rule, if the rule has one.
     #[must_use]
     pub fn by_rule(self, chars: Option<usize>) -> Self {
         Self { chars: chars.unwrap_or(self.chars), ..self }
     }
 
-    /// No more than fits into what is left of a total.
+    /// Lower the limit to the rest of a total.
     #[must_use]
     pub fn within(self, room: usize, measure: Measure) -> Self {
         let room = room.min(self.of(measure));
@@ -131,19 +132,21 @@ impl Limits {
     }
 }
 
-/// What of a text stays where it is cut: a part of its beginning, a part of its end.
+/// The parts of a cut text that stay: some of its beginning, some of its end, or both.
 #[derive(Clone, Debug)]
 pub struct Cut<'a> {
-    /// The part of its beginning.
+    /// The part from the beginning.
     pub head: Piece<'a>,
-    /// The part of its end.
+    /// The part from the end.
     pub tail: Piece<'a>,
-    /// The tokens of both, where they were counted.
+    /// The tokens of both parts, if they were counted.
     pub tokens: Option<[usize; 2]>,
 }
 
 impl<'a> Cut<'a> {
-    /// A text that is within its limits, and its tokens where they were counted; or else what stays of it.
+    /// Return `Ok` with the token count (if it was needed) for a text within its limits, otherwise `Err` with the parts
+    /// that
+    /// stay.
     pub fn of(text: &Piece<'a>, limits: Limits, side: Keep) -> Result<Option<usize>, Self> {
         let length = text.len();
         if length > limits.chars {
@@ -162,7 +165,7 @@ impl<'a> Cut<'a> {
         }
     }
 
-    /// What of a cut stays by the limit in tokens.
+    /// Cut the parts further, to the limit in tokens.
     #[must_use]
     pub fn within(self, limits: Limits, side: Keep) -> Self {
         let Some((tokens, encoding)) = limits.tokens else { return self };
@@ -185,17 +188,17 @@ impl<'a> Cut<'a> {
     }
 }
 
-/// A length as a signed number, for budgets that may be overdrawn.
+/// Convert a length to a signed number, for budgets that may be overdrawn.
 pub(crate) fn signed(size: usize) -> isize {
     isize::try_from(size).unwrap_or(isize::MAX)
 }
 
-/// What is left of a budget, as a length.
+/// Convert the rest of a budget to a length; an overdrawn budget gives 0.
 pub(crate) fn room_of(left: isize) -> usize {
     usize::try_from(left).unwrap_or(0)
 }
 
-/// The number of characters on each side of a place that nearly always tell where the clusters around it begin.
+/// The number of characters on each side of a place that nearly always suffice to find the cluster boundaries there.
 const AROUND: usize = 32;
 
 /// Return the head and the tail that stay of a text of more than `limit` characters. Either may be empty.
@@ -204,11 +207,11 @@ pub(crate) fn cut<'a, V: Value<'a>>(text: &Content<'a, V>, limit: usize, side: K
     [head_of(text, first), tail_of(text, last)]
 }
 
-/// [`cut`] for a text that is shown in a context; `None` if what is shown has to be cleaned.
+/// Do the same as [`cut`] for a text that is shown in a context; `None` if the shown text has to be cleaned.
 pub(crate) fn cut_clean<'a, V: Value<'a>>(text: &Content<'a, V>, limit: usize, side: Keep) -> Option<[Piece<'a>; 2]> {
     let (first, last) = side.shares(limit);
     let [head, tail] = cut(text, limit, side).map(|end| end.len());
-    // What cleaning takes away may begin before the tail, or end after the head.
+    // A sequence that cleaning removes may begin before the tail or end after the head.
     let start = if first > 0 { text.start(first + 1) } else { Piece::default() };
     let end = if last > 0 { text.end(last + 1 + LONGEST_SEQUENCE) } else { Piece::default() };
     let shown = end.len().saturating_sub(last + 1 + LONGEST_SEQUENCE);
@@ -216,7 +219,7 @@ pub(crate) fn cut_clean<'a, V: Value<'a>>(text: &Content<'a, V>, limit: usize, s
     is_shown_as_it_is.then(|| [start.slice(0, head), end.slice(end.len() - tail, end.len())])
 }
 
-/// [`cut_clean`] without decoding anything; `None` if that is not possible.
+/// Do the same as [`cut_clean`] without decoding the text; `None` if that is not possible.
 pub(crate) fn cut_plain<'a, V: Value<'a>>(text: &Content<'a, V>, limit: usize, side: Keep) -> Option<[Plain<'a>; 2]> {
     let (first, last) = side.shares(limit);
     let head = if first > 0 { text.plain_start(first)? } else { Plain::default() };
@@ -224,7 +227,7 @@ pub(crate) fn cut_plain<'a, V: Value<'a>>(text: &Content<'a, V>, limit: usize, s
     Some([head, tail])
 }
 
-/// The clusters that are whole among the first characters of a longer text.
+/// Return the whole clusters among the first `count` characters of a longer text.
 fn head_of<'a, V: Value<'a>>(text: &Content<'a, V>, count: usize) -> Content<'a, V> {
     if count == 0 {
         return Content::Piece(Piece::default());
@@ -242,7 +245,7 @@ fn head_of<'a, V: Value<'a>>(text: &Content<'a, V>, count: usize) -> Content<'a,
     }
 }
 
-/// The clusters that are whole among the last characters of a longer text.
+/// Return the whole clusters among the last `count` characters of a longer text.
 fn tail_of<'a, V: Value<'a>>(text: &Content<'a, V>, count: usize) -> Content<'a, V> {
     if count == 0 {
         return Content::Piece(Piece::default());
@@ -263,7 +266,7 @@ fn tail_of<'a, V: Value<'a>>(text: &Content<'a, V>, count: usize) -> Content<'a,
     }
 }
 
-/// True if no boundary after this text depends on what precedes the text.
+/// Return true if no cluster boundary after this text depends on the characters before it.
 fn ends_clusters(text: Text<'_>) -> bool {
     on_units!(text, units => units.iter().rev().any(|unit| ends_look_back(*unit)))
 }

@@ -1,4 +1,4 @@
-//! The job that the library is named after: the tool results of a conversation as context for another backend.
+//! The main job of the library: format the tool results of a conversation as context for another model backend.
 
 pub mod block;
 pub mod budget;
@@ -22,59 +22,62 @@ use crate::pairing::block::Entry;
 use crate::text::OwnedText;
 use crate::text::piece::Piece;
 
-/// What became of the blocks that were walked.
+/// The number of blocks by outcome, and the sizes before and after.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// The number of blocks that were walked.
+    /// The number of blocks walked.
     pub walked: usize,
-    /// True if the walk came to the beginning of the conversation.
+    /// True if the walk reached the beginning of the conversation.
     pub walked_all: bool,
-    /// The number of blocks that are shown.
+    /// The number of blocks shown.
     pub shown: usize,
-    /// How many of them are cut.
+    /// The number of shown blocks that are cut.
     pub cut: usize,
-    /// The number of blocks that had no room.
+    /// The number of blocks left out for lack of room.
     pub left_out: usize,
     /// The number of superseded blocks, by reason.
     pub superseded: Reasons,
-    /// The number of blocks that were kept out, by reason.
+    /// The number of excluded blocks, by reason.
     pub excluded: Reasons,
-    /// Calls without result.
+    /// The number of calls without a result.
     pub orphan_calls: usize,
-    /// Results without call.
+    /// The number of results without a call.
     pub orphan_results: usize,
-    /// Results for calls that were answered.
+    /// The number of results for calls that already have one.
     pub duplicate_results: usize,
-    /// Records that were written twice.
+    /// The number of records that the session file repeats.
     pub repeated_records: usize,
-    /// Blocks that failed.
+    /// The number of blocks whose result is a failure.
     pub errors: usize,
-    /// The characters of all results.
+    /// The characters of the results of all walked blocks.
     pub chars_before: usize,
     /// The characters of the context.
     pub chars_after: usize,
     /// True if the summary was cut.
     pub summary_cut: bool,
-    /// True if the total was too small for anything.
+    /// True if the total was too small: nothing was shown, or the summary had no room.
     pub budget_too_small: bool,
-    /// The tokens of the context, where the total counts them.
+    /// The tokens of the context, if the total counts tokens.
     pub tokens_after: Option<usize>,
-    /// Those of each shown block, with the position of its message, as they stand in the context.
+    /// The position of each shown block's message and the block's tokens, in the order of the context.
     pub block_tokens: Vec<(usize, usize)>,
 }
 
-/// A context, what became of the blocks, and their fates where they were asked for.
+/// A context, its counts, and the fate of each block if a trace was requested.
 #[derive(Debug)]
 pub struct Carried<'a> {
     /// The context.
     pub output: Output<'a>,
-    /// What became of the blocks.
+    /// The counts of blocks and sizes.
     pub counts: Counts,
     /// The fate of each block.
     pub trace: Trace,
 }
 
-/// The context of a conversation.
+/// Format the tool results of a conversation as a context.
+///
+/// The first attempt follows the active branch upwards and can stop early. If that walk is not sure about the branch,
+/// the conversation is walked again in full.
 pub fn carry<'a, M: Messages<'a>>(
     messages: M,
     summary: &Piece<'_>,
@@ -93,7 +96,7 @@ pub fn carry<'a, M: Messages<'a>>(
     Ok(carried)
 }
 
-/// What [`carry`] makes of a walk.
+/// Build the context from one walk.
 fn carry_walked<'a, M: Messages<'a>>(
     walk: &mut Walk<'a, M>,
     summary: &Piece<'_>,
@@ -140,7 +143,7 @@ struct Job<'a, 's, V> {
 }
 
 impl<'a, V: Value<'a>> Job<'a, '_, V> {
-    /// Count an entry; whether it stands on the active branch.
+    /// Count an entry. Return true if it is on the active branch.
     fn watch(&mut self, entry: &mut Entry<'a, V>) -> bool {
         let counts = &mut self.counts;
         entry.age = counts.walked;
@@ -191,13 +194,13 @@ impl<'a, V: Value<'a>> Job<'a, '_, V> {
     }
 }
 
-/// Why a block that is not on the active branch is not carried.
+/// Return the reason to report for a block that is not on the active branch.
 pub fn inactive_reason<V>(entry: &Entry<'_, V>) -> &'static str {
     if entry.scope.is_empty() { "other_branch" } else { "side_chain" }
 }
 
-/// The context of entries that were deduplicated before, newest first; each with the ages of the older ones that
-/// its heading counts.
+/// Format entries that are already deduplicated, newest first. Each comes with the ages of the older entries that its
+/// heading counts.
 #[must_use]
 pub fn format<'a, V: Value<'a>>(
     entries: Vec<(Entry<'a, V>, Vec<usize>)>,
@@ -231,8 +234,8 @@ pub fn format<'a, V: Value<'a>>(
     fill.finish()
 }
 
-/// Visit every block of a conversation, the newest first, with its kind and key, and with the other results that came for
-/// its call. An error of the visitor's ends that.
+/// Visit every block of a conversation, newest first, with its kind and key, and with any further results for its call.
+/// An error from the visitor stops the walk and is returned.
 pub fn extract_tool_blocks<'a, M: Messages<'a>, E>(
     messages: &M,
     mut visit: impl FnMut(&Entry<'a, M::Item>, &[M::Item]) -> Result<(), E>,
@@ -252,8 +255,9 @@ pub fn extract_tool_blocks<'a, M: Messages<'a>, E>(
     Ok(Ok(()))
 }
 
-/// The entries that no other one supersedes, in their order (newest first), each with the orders of the older ones that its
-/// heading counts.
+/// Return the entries that no other entry supersedes, newest first. Each comes with the orders of the older entries
+/// that
+/// its heading counts.
 #[must_use]
 pub fn deduplicate_tools<'a, V: Value<'a>>(
     mut entries: Vec<Entry<'a, V>>,
@@ -281,7 +285,8 @@ pub fn deduplicate_tools<'a, V: Value<'a>>(
     kept.into_iter().map(with_earlier).collect()
 }
 
-/// The name of what tells a block apart, with its kind: `read:/path`; `None` where nothing does.
+/// Return the block's kind and the value that distinguishes it from others of that kind, as in `read:/path`; `None` if
+/// it has no such value.
 #[must_use]
 pub fn dedup_key<V>(entry: &Entry<'_, V>) -> Option<OwnedText> {
     let value = entry.value.as_ref()?;

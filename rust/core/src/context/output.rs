@@ -1,7 +1,8 @@
-//! The output of a job: pieces of the input with text of our own between them, written in one pass into one allocation.
+//! The output of a job: slices of the input and generated text, written in one pass into one allocation.
 //!
-//! A step keeps text in the order in which it comes by it, which is newest block first. What it keeps becomes part of the
-//! output when it is placed, so that blocks are placed oldest first and nothing is copied twice.
+//! A step keeps text in the order in which it finds it, which is newest block first. Kept text becomes part of the
+//! output
+//! when it is placed, so that blocks can be placed oldest first without being copied twice.
 
 use std::ops::Range;
 
@@ -9,12 +10,12 @@ use crate::text::piece::Piece;
 use crate::text::segment::Segment;
 use crate::text::{OwnedText, Text, Unit, Width, grouped};
 
-/// ASCII parts of fewer code points are copied: a reference to one would take as much room.
+/// ASCII parts shorter than this are copied, because a reference would take as much room.
 const SHORT: usize = 128;
-/// The own text of a block takes about as many bytes.
+/// The approximate number of bytes that a block copies.
 const OWN_ROOM: usize = 48;
 
-/// Text that is kept, and the order in which it is written.
+/// Kept text, and the order in which it is written.
 #[derive(Clone, Debug, Default)]
 pub struct Output<'a> {
     /// Copied text, all of it ASCII.
@@ -27,7 +28,7 @@ pub struct Output<'a> {
     size: usize,
 }
 
-/// A part between two stretches of copied text.
+/// A part that is not copied, between two stretches of copied text.
 #[derive(Clone, Debug)]
 struct Inset<'a> {
     /// The length of the copied text before it.
@@ -47,7 +48,7 @@ pub struct Place {
 }
 
 impl<'a> Output<'a> {
-    /// An empty output with room for a number of blocks.
+    /// Create an empty output with room for a number of blocks.
     pub(crate) fn with_room(blocks: usize) -> Self {
         Self { own: Vec::with_capacity(blocks * OWN_ROOM), insets: Vec::with_capacity(2 * blocks), ..Self::default() }
     }
@@ -66,7 +67,7 @@ impl<'a> Output<'a> {
         self.place(start..self.end());
     }
 
-    /// Keep a part. It is not written until its place is.
+    /// Keep a part. It is written only after [`Output::place`].
     pub(crate) fn keep(&mut self, part: Segment<'a>) {
         if part.is_empty() {
             return;
@@ -85,25 +86,25 @@ impl<'a> Output<'a> {
         self.own.extend_from_slice(text.as_bytes());
     }
 
-    /// Keep a number with commas.
+    /// Keep a number, with commas between thousands.
     pub(crate) fn keep_number(&mut self, number: usize) {
         self.keep_ascii(&grouped(number));
     }
 
-    /// The position that the next part gets.
+    /// Return the position of the next part to be kept.
     #[must_use]
     pub fn end(&self) -> Place {
         Place { own: self.own.len(), insets: self.insets.len(), size: self.size }
     }
 
-    /// Forget everything kept after a position. None of it may have been placed.
+    /// Discard everything kept after a position. None of it may have been placed.
     pub(crate) fn go_back(&mut self, place: Place) {
         self.own.truncate(place.own);
         self.insets.truncate(place.insets);
         self.size = place.size;
     }
 
-    /// Write what is kept between two positions next.
+    /// Write the text kept between two positions next.
     pub fn place(&mut self, kept: Range<Place>) {
         match self.order.last_mut() {
             _ if kept.start == kept.end => {}
@@ -112,12 +113,12 @@ impl<'a> Output<'a> {
         }
     }
 
-    /// The number of code points between two positions.
+    /// Return the number of code points between two positions.
     pub(crate) fn size_of(kept: &Range<Place>) -> usize {
         kept.end.size - kept.start.size
     }
 
-    /// Visit the parts between two positions; copied text is visited as a part, too.
+    /// Visit the parts between two positions. Each stretch of copied text is one part.
     pub(crate) fn see_parts(&self, kept: &Range<Place>, see: &mut impl FnMut(&Segment<'_>)) {
         let mut see_own = |own: Range<usize>, inset: Option<&Segment<'_>>| {
             let own = self.own.get(own).unwrap_or_default();
@@ -136,36 +137,36 @@ impl<'a> Output<'a> {
         see_own(own..kept.end.own, None);
     }
 
-    /// Visit the parts of the output in the order in which they are written.
+    /// Visit the parts of the output, in the order in which they are written.
     fn see_all(&self, mut see: impl FnMut(&Segment<'_>)) {
         for kept in &self.order {
             self.see_parts(kept, &mut see);
         }
     }
 
-    /// The text between two positions.
+    /// Return the text between two positions.
     pub(crate) fn kept(&self, kept: Range<Place>) -> OwnedText {
         let mut text = OwnedText::default();
         self.see_parts(&kept, &mut |part| part.with_text(|own| text.push(own)));
         text
     }
 
-    /// The number of code points.
+    /// Return the number of code points.
     #[must_use]
     pub fn len(&self) -> usize {
         self.order.iter().map(Self::size_of).sum()
     }
 
-    /// True if there is no code point.
+    /// Return true if the output has no code points.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.order.is_empty()
     }
 
-    /// The width of the widest code point.
+    /// Return the width of the widest code point.
     #[must_use]
     pub fn width(&self) -> Width {
-        let mut width = Width::Ascii; // as copied text is
+        let mut width = Width::Ascii; // the width of copied text
         for kept in &self.order {
             for inset in self.insets.get(kept.start.insets..kept.end.insets).unwrap_or_default() {
                 if width < Width::Ucs4 {
@@ -176,7 +177,7 @@ impl<'a> Output<'a> {
         width
     }
 
-    /// Write all code points into `room`, which holds exactly [`Output::len`] of them and is wide enough.
+    /// Write all code points into `room`, whose length must be [`Output::len`] and whose units must be wide enough.
     pub fn write<C: Unit>(&self, room: &mut [C]) {
         let mut at = 0;
         self.see_all(|part| {
@@ -188,7 +189,7 @@ impl<'a> Output<'a> {
         });
     }
 
-    /// The number of bytes in UTF-8.
+    /// Return the number of bytes in UTF-8.
     #[must_use]
     pub fn utf8_len(&self) -> usize {
         let mut size = 0;
@@ -196,10 +197,12 @@ impl<'a> Output<'a> {
         size
     }
 
-    /// Write the output in UTF-8 into `room`, which holds [`Output::utf8_len`] bytes. A lone surrogate becomes U+FFFD.
+    /// Write the output in UTF-8 into `room`, whose length must be [`Output::utf8_len`]. A lone surrogate becomes
+    /// U+FFFD.
     ///
-    /// All of the room is written, even if the input is a mapped file that changed since it was measured: what is missing
-    /// then is filled with spaces.
+    /// The whole room is written, even if the input is a mapped file that has changed since it was measured. Missing
+    /// bytes
+    /// are filled with spaces.
     pub fn write_utf8(&self, room: &mut [u8]) {
         let mut at = 0;
         self.see_all(|part| {
@@ -213,7 +216,7 @@ impl<'a> Output<'a> {
         room.get_mut(at..).unwrap_or_default().fill(b' ');
     }
 
-    /// The output in UTF-8; a lone surrogate becomes U+FFFD.
+    /// Return the output in UTF-8. A lone surrogate becomes U+FFFD.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = vec![0; self.utf8_len()];
@@ -221,14 +224,14 @@ impl<'a> Output<'a> {
         bytes
     }
 
-    /// [`Output::to_bytes`] as text.
+    /// Return [`Output::to_bytes`] as a string.
     #[must_use]
     pub fn to_utf8(&self) -> String {
         String::from_utf8(self.to_bytes()).unwrap_or_default()
     }
 }
 
-/// The bytes of a part that is short and ASCII and holds no escape.
+/// Return the bytes of a part that is short, ASCII and free of escapes.
 fn short_ascii<'p>(part: &'p Segment<'_>) -> Option<&'p [u8]> {
     if part.len() >= SHORT {
         return None;
@@ -247,7 +250,7 @@ mod tests {
     use super::*;
     use crate::text::piece::Piece;
 
-    /// Let the output keep some texts; where.
+    /// Keep some texts in the output and return their range.
     fn keep<'a>(output: &mut Output<'a>, texts: &[&'a [u16]]) -> Range<Place> {
         let start = output.end();
         for text in texts {
@@ -259,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_kept_stands_in_the_order_that_it_is_given() {
+    fn kept_text_is_written_in_the_order_of_placement() {
         let mut output = Output::default();
         let euro = keep(&mut output, &[&[0x20AC], &[]]);
         let none = keep(&mut output, &[]);
@@ -275,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn what_follows_on_another_is_one_stretch() {
+    fn consecutive_stretches_are_merged() {
         let mut output = Output::default();
         let (first, second) = (keep(&mut output, &[&[0x20AC]]), keep(&mut output, &[&[0x20AC]]));
         output.place(first);

@@ -1,36 +1,36 @@
-//! The settings of a context: the blocks it may carry, and how much of them; and what can become of a block.
+//! The settings of a context, and the possible fates of a block.
 
 use super::limits::{Limits, Measure};
 use crate::text::truncate::Keep;
 
 pub use super::limits::NO_LIMIT;
 
-/// What is carried, and how much of it.
+/// The blocks to carry, and the limits on them.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// The total of the context.
     pub total: usize,
-    /// What the total counts.
+    /// The unit of the total.
     pub measure: Measure,
     /// The limits on one result.
     pub limits: Limits,
-    /// The part of an over-long text that stays; `None`: what suits the kind of tool.
+    /// The part of an over-long text that stays; if `None`, it depends on the kind of tool.
     pub keep: Option<Keep>,
-    /// True if the summary is carried.
+    /// True to include the summary.
     pub include_summary: bool,
-    /// True if reads are carried.
+    /// True to include reads.
     pub include_files: bool,
-    /// True if edits are carried.
+    /// True to include edits.
     pub include_changes: bool,
-    /// True if commands are carried.
+    /// True to include commands.
     pub include_commands: bool,
-    /// True if other tools are carried.
+    /// True to include other tools.
     pub include_others: bool,
-    /// True if failures are carried.
+    /// True to include failures.
     pub include_failed: bool,
-    /// True if calls without result are carried.
+    /// True to include calls without a result.
     pub include_interrupted: bool,
-    /// True if a line says that the context is data.
+    /// True to add a line saying that the context is data.
     pub framing: bool,
 }
 
@@ -53,7 +53,7 @@ impl Default for Settings {
     }
 }
 
-/// What became of a block.
+/// The outcome for a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
     /// It is shown whole, up to the limit on one result.
@@ -62,14 +62,14 @@ pub enum Fate {
     Cut,
     /// There was no room for it.
     LeftOut,
-    /// Another block says it better.
+    /// Another block supersedes it.
     Superseded,
-    /// A setting, its branch or its scope keeps it out.
+    /// A setting, its branch or its scope excludes it.
     Excluded,
 }
 
 impl Fate {
-    /// The fate's name.
+    /// Return the name of the fate in a report.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -82,7 +82,7 @@ impl Fate {
     }
 }
 
-/// The age, the fate and the reason of blocks.
+/// The age, fate and reason of each block.
 pub type Trace = Vec<(usize, Fate, &'static str)>;
 
 /// Counts by reason, in the order in which the reasons first occurred.

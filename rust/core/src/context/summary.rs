@@ -1,7 +1,8 @@
-//! The summary is a stranger's markdown, made so that it can neither swallow nor forge a section.
+//! The summary: markdown from an untrusted source, made safe so that it can neither swallow nor forge a section.
 //!
-//! Only what stands at the beginning of a line opens a fence or a comment, and what is open at the end is closed;
-//! fences, comments and raw HTML deeper in lists and quotes become plain text. Headings go below level two.
+//! A fence or comment may open only at the beginning of a line, and one that is still open at the end is closed. Fences
+//! and comments inside lists and quotes become plain text, and so do raw HTML and underlined headings. Headings of
+//! level one and two become level three.
 
 use super::limits::{Cut, Limits, Measure, room_of, signed};
 use crate::text::OwnedText;
@@ -13,7 +14,7 @@ use crate::text::truncate::Keep;
 const CONTAINER: &[u8] = b" \t>*+-0123456789.)";
 const COMMENT_END: &str = "-->";
 
-/// `summary` as it may stand under its heading, without blank lines around it.
+/// Return `summary` made safe to be placed under its heading, without blank lines around it.
 #[must_use]
 pub fn clean_summary(summary: &Piece<'_>) -> OwnedText {
     let text = clean(summary).text().to_utf8();
@@ -43,7 +44,7 @@ pub fn clean_summary(summary: &Piece<'_>) -> OwnedText {
     OwnedText::from_utf8(&lines.join("\n"))
 }
 
-/// What would close the fence or comment that this line opens; empty where it opens none.
+/// Return the text that closes the fence or comment that this line opens; empty if it opens none.
 fn opens(line: &str) -> String {
     if let Some(fence) = fence(line) {
         return fence.to_owned();
@@ -52,7 +53,7 @@ fn opens(line: &str) -> String {
     if is_open { COMMENT_END.to_owned() } else { String::new() }
 }
 
-/// The run of a fence that opens at the beginning of `line`.
+/// Return the characters of a fence that opens at the beginning of `line`.
 fn fence(line: &str) -> Option<&str> {
     let backticks = run(line, '`');
     if backticks >= 3 {
@@ -75,7 +76,7 @@ fn closes(line: &str, closing: &str) -> bool {
     indent < 4 && mark.len() >= closing.len() && mark.bytes().all(|own| closing.as_bytes().first() == Some(&own))
 }
 
-/// A line outside of fences and comments.
+/// Make a line outside of fences and comments safe.
 fn safe_line(line: &str, before: &str) -> String {
     if line.starts_with("<!--") || fence(line).is_some() {
         return line.to_owned();
@@ -100,19 +101,19 @@ fn with_backslash(line: &str, place: usize) -> String {
     format!("{}\\{}", line.get(..place).unwrap_or_default(), line.get(place..).unwrap_or_default())
 }
 
-/// `===` or `---`, which makes a heading of the line before.
+/// Return true for `===` or `---`, which turns the line before it into a heading.
 fn is_underline(line: &str) -> bool {
     let mark = line.trim_start_matches([' ', '\t', '>']).trim_end_matches([' ', '\t']);
     !mark.is_empty() && (mark.bytes().all(|byte| byte == b'=') || mark.bytes().all(|byte| byte == b'-'))
 }
 
-/// Return whether raw HTML may begin, which would go on to an end of its own.
+/// Return true if raw HTML may begin here, which would run on to its own end condition.
 fn is_raw_html(rest: &str) -> bool {
     let second = rest.strip_prefix('<').and_then(|tag| tag.bytes().next());
     second.is_some_and(|byte| byte.is_ascii_alphabetic() || b"!?/".contains(&byte))
 }
 
-/// The section of a summary; empty where there is none, or no room for it.
+/// The section of a summary; empty if there is no summary or no room for it.
 #[derive(Debug, Default)]
 pub(crate) struct FittedSummary {
     pub(crate) section: OwnedText,
@@ -120,7 +121,7 @@ pub(crate) struct FittedSummary {
     pub(crate) has_no_room: bool,
 }
 
-/// The section of a summary, cut to the room.
+/// Build the section of a summary, cut to the room.
 pub(crate) fn fit_summary(summary: &Piece<'_>, (room, measure): (isize, Measure)) -> FittedSummary {
     let text = clean_summary(summary);
     if text.as_text().is_empty() {
@@ -146,7 +147,7 @@ fn section_of(text: &OwnedText) -> OwnedText {
     section
 }
 
-/// A text within its limits, with a marker where it was cut.
+/// Cut a text to its limits and add a marker if it was cut.
 fn shortened(text: Piece<'_>, limits: Limits) -> Piece<'_> {
     let Err(cut) = Cut::of(&text, limits, Keep::Head) else { return text };
     let mut short = OwnedText::default();

@@ -1,4 +1,4 @@
-//! The blocks of a request, oldest first, each with its reference, and with what stands in place of its result.
+//! The blocks of a request, oldest first, each with its reference and the text that replaces its result.
 
 use std::borrow::Cow;
 use std::cell::OnceCell;
@@ -19,50 +19,50 @@ use crate::pairing::block::Entry;
 use crate::text::constants::RETRIEVAL_TOOL;
 use crate::text::piece::Piece;
 
-/// The number of bytes a token of an image is taken for.
+/// The estimated number of bytes per token of an image.
 const MEDIA_BYTES: usize = 4;
 
-/// What is known of a call, beside what the messages say.
+/// Facts about a call that the caller supplies in addition to the messages.
 #[derive(Clone, Debug)]
 pub struct Known {
-    /// By which its result is found in what the messages are a part of.
+    /// The reference of its result in the whole conversation. The messages may be only a part of it.
     pub reference: String,
-    /// True if it failed, which not every shape has a mark for.
+    /// True if it failed. Some formats can't express that.
     pub is_error: bool,
 }
 
-/// A call with its result, and what becomes of the result.
+/// A call with its result and the decision about the result.
 #[derive(Clone, Debug)]
 pub(crate) struct Block<'a, V> {
     pub(crate) entry: Entry<'a, V>,
-    /// Why another block supersedes it.
+    /// The reason if another block or a rule supersedes it.
     pub(crate) reason: Option<Reason>,
-    /// The order of the entry that does.
+    /// The order of the entry that supersedes it.
     pub(crate) by: Option<usize>,
     pub(crate) result_path: Option<Path>,
     pub(crate) site: Option<Site<V>>,
     pub(crate) reference: Cow<'a, str>,
     pub(crate) decision: Option<Decision<'a>>,
     pub(crate) text: Content<'a, V>,
-    /// The number of characters `text` has.
+    /// The number of characters of `text`.
     pub(crate) size: usize,
-    /// The number of bytes, once it was asked for.
+    /// The number of bytes of `text`, computed on demand.
     bytes: OnceCell<usize>,
-    /// What stands in place of `text` by the decision.
+    /// The replacement for `text` that follows from the decision.
     pub(crate) new: Option<Substitute<'a, V>>,
-    /// The number of bytes by which its replacement is shorter.
+    /// The number of bytes that the replacement saves, computed on demand.
     saved: OnceCell<isize>,
-    /// True if the policy keeps it.
+    /// True if the policy protects the result.
     pub(crate) is_kept: bool,
-    /// True if it goes with its call.
+    /// True if the result is dropped together with its call.
     pub(crate) is_dropped: bool,
-    /// True if the previous decisions are about it.
+    /// True if this is the result that the previous projection decided about.
     pub(crate) is_known: bool,
-    /// True if it can't be replaced, once that was asked.
+    /// True if the result can't be replaced, computed on demand.
     is_fixed: OnceCell<bool>,
 }
 
-/// A decision about a result, and what stands in its place by it.
+/// A possible decision about a result, and the replacement that follows from it.
 #[derive(Clone, Debug)]
 pub(crate) struct Proposal<'a, V> {
     pub(crate) decision: Decision<'a>,
@@ -95,7 +95,7 @@ impl<'a, V: Value<'a>> Block<'a, V> {
         }
     }
 
-    /// Let the result stand in a place of its own, where one object stands for several.
+    /// Give the result its own path if the same object occurs several times in a message.
     fn place(&mut self, paths: &mut Paths<'_, V>) {
         let place = |result| paths.next_of(self.entry.result_position, result);
         if let Some(path) = self.entry.result.filter(|_| self.result_path.is_some()).and_then(place) {
@@ -104,7 +104,7 @@ impl<'a, V: Value<'a>> Block<'a, V> {
         }
     }
 
-    /// Return whether it can't be replaced.
+    /// Return true if the result can't be replaced.
     pub(crate) fn is_fixed(&self) -> bool {
         *self.is_fixed.get_or_init(|| {
             self.size == 0
@@ -114,50 +114,51 @@ impl<'a, V: Value<'a>> Block<'a, V> {
         })
     }
 
-    /// Return whether it stays as it is, whatever is decided.
+    /// Return true if no decision can change the result any more.
     pub(crate) fn is_settled(&self) -> bool {
         self.is_kept || self.is_dropped || self.is_fixed()
     }
 
-    /// The number of characters that stand there by the decision.
+    /// Return the number of characters after the decision.
     pub(crate) fn new_len(&self) -> usize {
         self.new.as_ref().map_or(self.size, Substitute::len)
     }
 
-    /// The number of bytes of UTF-8 the result has.
+    /// Return the number of bytes of the result in UTF-8.
     pub(crate) fn utf8_len(&self) -> usize {
         *self.bytes.get_or_init(|| self.text.utf8_len())
     }
 
-    /// What stands there by the decision.
+    /// Return the text after the decision.
     pub(crate) fn new_text(&self) -> Content<'a, V> {
         self.new.as_ref().map_or_else(|| self.text.clone(), |new| Content::Piece(new.text()))
     }
 
-    /// The number of bytes by which the decision makes it shorter.
+    /// Return the number of bytes that the decision saves.
     pub(crate) fn saved(&self) -> isize {
         let Some((decision, new)) = self.decision.as_ref().zip(self.new.as_ref()) else { return 0 };
         *self.saved.get_or_init(|| self.saved_by(decision, new))
     }
 
-    /// A decision, with what it makes of the result.
+    /// Combine a decision with the replacement that follows from it.
     pub(crate) fn propose(&self, decision: Decision<'a>) -> Proposal<'a, V> {
         let new = Substitute::of((&self.text, self.size), &decision, &self.reference);
         Proposal { decision, new }
     }
 
-    /// The number of bytes by which a decision would make it shorter.
+    /// Return the number of bytes that a proposal would save.
     pub(crate) fn would_save(&self, Proposal { decision, new }: &Proposal<'a, V>) -> isize {
         self.saved_by(decision, new)
     }
 
-    /// Replace the result, if that makes it smaller, and smaller than it already is; whether it does.
+    /// Accept a proposal if it makes the result smaller than it is now. Return true if it was accepted.
     pub(crate) fn decide(&mut self, Proposal { decision, new }: Proposal<'a, V>) -> bool {
         if self.is_settled() {
             return false;
         }
-        // Where all of the text stands there, fewer characters are fewer bytes, since a marker is ASCII: its bytes need
-        // not be counted.
+        // As long as the text is still whole, fewer characters mean fewer bytes, because a marker is ASCII. Then the
+        // bytes
+        // need not be counted.
         let is_plain = self.decision.is_none() && decision.by.is_ascii() && self.media_bytes(&decision) == 0;
         let is_smaller = if is_plain {
             self.longest(&decision, &new) < self.size
@@ -170,25 +171,25 @@ impl<'a, V: Value<'a>> Block<'a, V> {
         is_smaller
     }
 
-    /// Let the result go with its call: nothing stands in its place.
+    /// Drop the result together with its call, without a replacement.
     pub(crate) fn drop(&mut self) {
         self.is_dropped = true;
         (self.decision, self.new, self.saved) = (None, Some(Substitute::NONE), OnceCell::new());
     }
 
-    /// What the images and documents count that go by a decision, in bytes.
+    /// Return the estimated bytes of the images and documents that a decision removes.
     fn media_bytes(&self, decision: &Decision<'a>) -> usize {
         let site = self.site.filter(|_| decision.fate != Fate::Cut);
         site.map_or(0, |site| MEDIA_BYTES * site.media_tokens())
     }
 
-    /// The number of characters that would stand there with longer references.
+    /// Return the number of characters of the replacement if its references had their greatest length.
     fn longest(&self, decision: &Decision<'a>, new: &Substitute<'a, V>) -> usize {
         let by = if decision.by.is_empty() { 0 } else { slack(&decision.by) };
         new.len() + slack(&self.reference) + by
     }
 
-    /// The number of bytes by which it would be shorter; none where longer references would save nothing.
+    /// Return the number of bytes that a decision saves; 0 if longer references could use up the saving.
     fn saved_by(&self, decision: &Decision<'a>, new: &Substitute<'a, V>) -> isize {
         let media = self.media_bytes(decision);
         if self.longest(decision, new) >= self.size && media == 0 {
@@ -200,14 +201,17 @@ impl<'a, V: Value<'a>> Block<'a, V> {
 
 /// The blocks of a conversation.
 pub(crate) struct Blocks<'a, V> {
-    /// Oldest first.
+    /// All blocks, oldest first.
     pub(crate) all: Vec<Block<'a, V>>,
-    /// The number of results that came for a call that was answered.
+    /// The number of results for calls that already have one.
     pub(crate) duplicate_results: usize,
 }
 
-/// The blocks of a conversation, judged by the policy's rules, with what is known of them; else they have references of
-/// their own, and failed where they say so. Those of the orders in `lost` supersede what a call without result does.
+/// Read the blocks of a conversation and judge them by the policy's rules.
+///
+/// References and failures come from `known`, if given. Otherwise references are generated, and only results that say
+/// so
+/// are failures. An entry whose order is in `lost` (sorted) supersedes only what a call without a result would.
 pub(crate) fn read_blocks<'a, V: Value<'a>>(
     messages: &[V],
     settings: &Settings<'_>,
@@ -267,7 +271,7 @@ pub(crate) fn read_blocks<'a, V: Value<'a>>(
     Ok(Blocks { all, duplicate_results: walk.duplicate_results })
 }
 
-/// The numbers of the blocks by the turn that their calls stand in: those that were called before the first result came.
+/// Group the numbers of the blocks by turn. A turn is the calls that were made before the first of their results.
 pub(crate) fn turns_of<V>(blocks: &[Block<'_, V>]) -> Vec<Vec<usize>> {
     let mut turns: Vec<Vec<usize>> = Vec::new();
     let mut end = 0;

@@ -1,4 +1,4 @@
-//! The bytes door of the projection: a body is scanned once, and what stays of it is copied as it stood.
+//! The projection of a body in bytes: the body is scanned once, and unchanged parts are copied verbatim.
 
 use bumpalo::Bump;
 
@@ -15,37 +15,39 @@ use crate::text::Text;
 use crate::text::piece::Piece;
 
 const GZIP: &[u8] = b"\x1F\x8B";
-/// The members by which a request says that the provider holds what was before.
+/// The members that say that the provider holds the earlier messages.
 const CONTINUED: [Key<'static>; 2] = [Key::new("previous_response_id"), Key::new("conversation")];
 
-/// What came of a body.
+/// The result of projecting a body.
 #[derive(Debug)]
 pub struct Projected<'a> {
-    /// The new body; nothing where it stays as it is.
+    /// The new body; `None` if it is unchanged.
     pub body: Option<Written<'a>>,
-    /// What was done.
+    /// The report of the projection.
     pub outcome: Outcome<'a>,
-    /// What was decided.
+    /// The decisions, for the next projection.
     pub decisions: Decisions<'a>,
 }
 
-/// Why a body stays as it is.
+/// The reason why a body could not be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unread {
-    /// It is packed.
+    /// It is compressed.
     Compressed,
     /// The scan refuses it.
     Refused,
     /// One of its messages needs an importer.
     NeedsImport,
-    /// It is no request.
+    /// It has no messages.
     NoMessages,
-    /// The message of this number is no object.
+    /// The message with this number is not an object.
     NotAnObject(usize),
 }
 
 impl Unread {
-    /// The reason as a report tells it; of what the scan refuses, or has to be imported, the reference tells it.
+    /// Return the reason for the report. If the scan refuses the body or it needs an importer, the Python reference
+    /// finds
+    /// the reason, and this is `None`.
     #[must_use]
     pub fn reason(self) -> Option<String> {
         match self {
@@ -65,7 +67,7 @@ struct Messages<'a, 'm> {
 }
 
 impl Messages<'_, '_> {
-    /// The number of bytes that stand before a message; before the first none, so that it has what stands before all.
+    /// Return the offset of a message. The first has offset 0, so that everything before it counts as part of it.
     fn place(&self, position: usize) -> usize {
         match self.all.get(position) {
             _ if position == 0 => 0,
@@ -93,7 +95,7 @@ impl<'a> Door<'a> for Messages<'a, '_> {
     }
 }
 
-/// A request body with what the policy makes of its messages.
+/// Project a request body.
 pub fn project_body<'a>(
     data: &'a [u8],
     settings: &Settings<'_>,
@@ -126,7 +128,7 @@ pub fn project_body<'a>(
     Ok(Projected { body, outcome, decisions })
 }
 
-/// What a request takes beside its messages: the system prompt, the tools, and its settings.
+/// Return the tokens of everything but the messages: the system prompt, the tools and the settings.
 fn frame_tokens(document: Scanned<'_>, key: Option<Text<'_>>, settings: &Settings<'_>) -> usize {
     let Some(counter) = settings.counter else { return 0 };
     let mut tokens = 0;
@@ -166,7 +168,7 @@ mod tests {
         counter: None,
     };
 
-    /// What a body becomes; nothing where it stays.
+    /// Return the new body; `None` if it is unchanged.
     fn projected(body: &str) -> Result<Option<String>, Unread> {
         let bump = Bump::new();
         let found = project_body(body.as_bytes(), &SETTINGS(), None, &bump)?;
@@ -185,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_change_is_copied_as_it_stands() {
+    fn unchanged_text_is_copied_verbatim() {
         let long = "x\\n".repeat(40);
         let body = |text: &str| {
             format!("\u{feff}{{ \"a\":[ ], \"messages\":[ {} ,{}\n] }} ", read("t1", text), read("t2", "y"))
@@ -196,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_is_added() {
+    fn a_missing_result_is_added() {
         let call = r#"{"role":"assistant","content":[{"type":"tool_use","id":"t","name":"f","input":{}}]}"#;
         let made =
             r#"{"type":"tool_result","tool_use_id":"t","content":"[Tool use interrupted: no result]","is_error":true}"#;
@@ -205,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_request_stays() {
+    fn a_document_that_is_not_a_request_is_refused() {
         let unread = |body: &str| projected(body).unwrap_err();
         assert_eq!(unread("\u{1f}"), Unread::Refused);
         assert_eq!(unread("{}"), Unread::NoMessages);

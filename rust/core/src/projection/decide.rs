@@ -1,8 +1,12 @@
-//! The results that are replaced: those that newer ones supersede, what is over a limit, and what a total has no room for.
+//! Decide which results are replaced: those that newer ones supersede, those over a limit, and those that a total has
+//! no
+//! room for.
 //!
-//! A decision that was made for an earlier request of the same conversation stands, as long as it is about the same result;
-//! it may be taken further (what was cut may be superseded, or cleared), never back. New ones about what was sent before are
-//! made only if they win enough at once, since they cost the prompt cache from their place on; what was not yet sent costs nothing.
+//! A decision made for an earlier request of the same conversation is repeated as long as the result is the same. A
+//! later decision may go further (a cut result may be superseded or cleared), but never back. A change to a message
+//! that
+//! was sent before invalidates the prompt cache from there on, so such decisions are made only if they save enough at
+//! once. Changes to messages that were not sent yet cost nothing.
 
 use std::borrow::Cow;
 
@@ -19,15 +23,15 @@ use crate::json::value::Value;
 use crate::pairing::block::Kind;
 use crate::text::truncate::Keep;
 
-/// By which the tokens that a decision wins are estimated: the hot path counts nothing.
+/// The bytes per token for estimating savings. The hot path counts no tokens.
 pub(crate) const BYTES_PER_TOKEN: usize = 4;
 
-/// Return whether so many bytes are enough for what was sent before to change.
+/// Return true if a saving in bytes justifies changing messages that were sent before.
 pub(crate) fn is_enough(won: isize, settings: &Settings<'_>) -> bool {
     won >= signed(settings.clear_at_least.saturating_mul(BYTES_PER_TOKEN))
 }
 
-/// Keep what the policy keeps: the last results, the last turns, and the tools that it names.
+/// Protect the results that the policy keeps: the last results, those of the last turns, and those of excluded tools.
 pub(crate) fn protect<'a, V: Value<'a>>(blocks: &mut [Block<'a, V>], turns: &[Vec<usize>], settings: &Settings<'_>) {
     let answered = blocks.iter_mut().rev().filter(|block| block.entry.result.is_some());
     answered.take(settings.keep_last_results).for_each(|block| block.is_kept = true);
@@ -43,9 +47,9 @@ pub(crate) fn protect<'a, V: Value<'a>>(blocks: &mut [Block<'a, V>], turns: &[Ve
     }
 }
 
-/// Make the decisions again that were made before, unless they were made about others than have the references now.
+/// Repeat the previous decisions, except for references that belong to other calls or results now.
 ///
-/// How many messages stand as they were sent, as far as the results tell.
+/// Return the number of messages at the beginning that are as they were sent, as far as the results show.
 pub(crate) fn repeat<'a, V: Value<'a>>(
     blocks: &mut [Block<'a, V>],
     turns: &[Vec<usize>],
@@ -72,7 +76,7 @@ pub(crate) fn repeat<'a, V: Value<'a>>(
     standing
 }
 
-/// Let the blocks of so many numbers go with their calls.
+/// Drop the results of the blocks with these numbers together with their calls.
 pub(crate) fn drop_all<'a, V: Value<'a>>(blocks: &mut [Block<'a, V>], numbers: &[usize]) {
     for number in numbers {
         if let Some(block) = blocks.get_mut(*number) {
@@ -81,7 +85,8 @@ pub(crate) fn drop_all<'a, V: Value<'a>>(blocks: &mut [Block<'a, V>], numbers: &
     }
 }
 
-/// Replace what is superseded and what is over its limit, of so many messages that were sent before where it is worth it.
+/// Replace superseded results and results over their limit. The first `sent` messages were sent before; there, results
+/// are replaced only if that saves enough.
 pub(crate) fn replace<'a, V: Value<'a>>(blocks: &mut [Block<'a, V>], settings: &Settings<'_>, sent: usize) {
     let mut waiting = Vec::new();
     let mut won = 0;
@@ -107,7 +112,7 @@ pub(crate) fn replace<'a, V: Value<'a>>(blocks: &mut [Block<'a, V>], settings: &
     }
 }
 
-/// What the policy makes of a result; nothing where it leaves it as it is.
+/// Return the decision that the policy asks for; `None` if the result stays unchanged.
 fn wanted<'a, V: Value<'a>>(
     blocks: &[Block<'a, V>],
     number: usize,
@@ -128,13 +133,13 @@ fn wanted<'a, V: Value<'a>>(
     cut_to(block, settings.limits.by_rule(block.entry.max_chars), settings)
 }
 
-/// The reference of the entry of an order. The walk numbers entries from the newest on.
+/// Return the reference of the entry with an order. The walk numbers entries from the newest to the oldest.
 fn reference_of<'a, V>(blocks: &[Block<'a, V>], order: usize) -> Option<Cow<'a, str>> {
     let place = blocks.binary_search_by(|block| order.cmp(&block.entry.order)).ok()?;
     blocks.get(place).map(|block| block.reference.clone())
 }
 
-/// How a result is cut so that it keeps within limits, the marker included; nothing where it does as it is.
+/// Cut a result to limits that include the marker; `None` if it is already within them.
 pub(crate) fn cut_to<'a, V: Value<'a>>(
     block: &Block<'a, V>,
     limits: Limits,
@@ -142,7 +147,7 @@ pub(crate) fn cut_to<'a, V: Value<'a>>(
 ) -> Option<Proposal<'a, V>> {
     let size = block.size;
     let is_long = size > limits.chars;
-    // Each byte is a token at most.
+    // A token has at least one byte.
     let may_have_many = limits.tokens.is_some_and(|(most, _)| block.utf8_len() > most);
     if !is_long && !may_have_many {
         return None;
@@ -179,7 +184,7 @@ pub(crate) fn cut_to<'a, V: Value<'a>>(
     Some(block.propose(Decision::CLEARED))
 }
 
-/// The ends of a result that stay within limits; `None` if all of it does.
+/// Return the ends of a result that fit limits; `None` if all of it fits.
 fn ends_within<'a, V: Value<'a>>(block: &Block<'a, V>, limits: Limits, keep: Keep) -> Option<[Content<'a, V>; 2]> {
     let text = &block.text;
     if limits.tokens.is_some() {
@@ -189,17 +194,17 @@ fn ends_within<'a, V: Value<'a>>(block: &Block<'a, V>, limits: Limits, keep: Kee
     (block.size > limits.chars).then(|| cut(text, limits.chars, keep))
 }
 
-/// Which part of a result stays: of a command's output both ends, since the error stands last.
+/// Return the part of a result that stays. A command's output keeps both ends, because an error comes last.
 fn side_of<V>(block: &Block<'_, V>, settings: &Settings<'_>) -> Keep {
     settings.keep.unwrap_or(if block.entry.kind == Kind::Command { Keep::Ends } else { Keep::Head })
 }
 
-/// What all results together may take, by characters or tokens.
+/// The limit on all results together, in characters or tokens.
 pub(crate) struct Total<'s, 'r> {
     settings: &'s Settings<'r>,
-    /// What counts; nothing for characters.
+    /// The token counter; `None` if the total counts characters.
     counter: Option<Counter<'r>>,
-    /// How much there is still room for; less than nothing where it is over the limit.
+    /// The rest of the limit; negative if it is exceeded.
     left: isize,
 }
 
@@ -211,7 +216,7 @@ impl<'s, 'r> Total<'s, 'r> {
         total
     }
 
-    /// Count what stands in place of all results.
+    /// Count the results again, with their replacements.
     pub(crate) fn count_anew<'a, 'b, V: Value<'a> + 'b>(&mut self, blocks: impl Iterator<Item = &'b Block<'a, V>>)
     where
         'a: 'b,
@@ -221,12 +226,14 @@ impl<'s, 'r> Total<'s, 'r> {
         }
     }
 
-    /// How much the results are over the limit.
+    /// Return the excess of the results over the limit.
     pub(crate) fn over(&self) -> usize {
         room_of(self.left.saturating_neg())
     }
 
-    /// Clear the oldest results, and enough of them at once; those of the last turn are cut, where that is needed.
+    /// Clear the oldest results until the limit is met and the saving is worth it. The results of the last turn
+    /// (`last`)
+    /// are cut, and only if the others don't suffice.
     pub(crate) fn clear<'a, V: Value<'a>>(&mut self, blocks: &mut [Block<'a, V>], last: &[usize]) {
         let mut won = 0;
         let mut spared = last.iter().copied().peekable();
@@ -246,7 +253,7 @@ impl<'s, 'r> Total<'s, 'r> {
         }
     }
 
-    /// Replace a result; how many bytes that wins.
+    /// Replace a result. Return the number of bytes saved.
     fn shrink<'a, V: Value<'a>>(&mut self, block: &mut Block<'a, V>, proposal: Proposal<'a, V>) -> isize {
         let (size, saved) = (self.size(block), block.saved());
         block.decide(proposal);

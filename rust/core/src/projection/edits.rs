@@ -1,13 +1,13 @@
-//! The messages of a projection: messages as they stand, messages of which some members are replaced, and new ones.
+//! The messages of a projection: unchanged messages, messages with some members replaced, and new messages.
 //!
-//! A draft holds the value that it is made from, and where that stands. So the same plan is carried out on objects, in the
-//! binding, and on the bytes that they were read from, in [`super::splice`].
+//! A draft holds the value that it is made from and the path of that value. So the same plan can be applied to objects,
+//! in the binding, and to the bytes of a body, in [`super::splice`].
 
 use crate::content::Content;
 use crate::json::value::{Key, Value, names};
 use crate::text::piece::Piece;
 
-/// Where a message keeps its parts; in the order of their names.
+/// The member of a message that holds its parts. The variants are in the order of their names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum PartsKey {
     /// `content`
@@ -19,10 +19,10 @@ pub enum PartsKey {
 }
 
 impl PartsKey {
-    /// All of them.
+    /// All members.
     pub(crate) const ALL: [Self; 3] = [Self::Content, Self::Parts, Self::ToolCalls];
 
-    /// The member's name.
+    /// Return the name of the member.
     #[must_use]
     pub const fn key(self) -> Key<'static> {
         match self {
@@ -33,30 +33,30 @@ impl PartsKey {
     }
 }
 
-/// Where a value stands.
+/// The location of a value in the messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Path {
     /// The message at a position.
     Message(usize),
     /// A part of a message.
     Part(usize, PartsKey, usize),
-    /// A part of what the draft around it is made from.
+    /// An item of the list that the surrounding draft is made from.
     Inner(usize),
 }
 
-/// A list that drafts may stand in.
+/// A list that drafts belong to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Home {
     /// The messages.
     Messages,
     /// The parts of a message.
     Message(usize, PartsKey),
-    /// A list in what the draft around it is made from.
+    /// A list inside the value that the surrounding draft is made from.
     Inner,
 }
 
 impl Path {
-    /// The position of the message that the value is, or stands in.
+    /// Return the position of the message that is the value or contains it.
     #[must_use]
     pub fn position(self) -> usize {
         match self {
@@ -65,7 +65,7 @@ impl Path {
         }
     }
 
-    /// The value's place in a list, where it stands there.
+    /// Return the index of the value in a list; `None` if it is not in that list.
     #[must_use]
     pub fn index_in(self, home: Home) -> Option<usize> {
         match (self, home) {
@@ -78,19 +78,19 @@ impl Path {
     }
 }
 
-/// What stands in a list.
+/// An item of a new list.
 #[derive(Clone, Debug)]
 pub enum Draft<'a, V> {
-    /// A value as it stands.
+    /// An unchanged value.
     Kept(Path, V),
-    /// An object of which some members change.
+    /// An object with some members changed.
     Changed(Changed<'a, V>),
     /// A new value.
     Made(Json<'a>),
 }
 
 impl<V> Draft<'_, V> {
-    /// Where the value stands that the draft is made from.
+    /// Return the path of the value that the draft is made from; `None` for a new value.
     #[must_use]
     pub fn path(&self) -> Option<Path> {
         match self {
@@ -100,43 +100,43 @@ impl<V> Draft<'_, V> {
         }
     }
 
-    /// Return whether the draft is what stands at a path.
+    /// Return true if the draft is the unchanged value at a path.
     pub(crate) fn is_kept_at(&self, path: Path) -> bool {
         matches!(self, Self::Kept(own, _) if *own == path)
     }
 }
 
-/// An object, with some members replaced, added or (`None`) removed; of nothing, a new object.
+/// An object with some members replaced, added or removed (`None`). Without an original, it is a new object.
 #[derive(Clone, Debug)]
 pub struct Changed<'a, V> {
-    /// Where the object stands, as a part of a list.
+    /// The path of the object, if it is an item of a list.
     pub path: Option<Path>,
-    /// The object.
+    /// The original object.
     pub of: Option<V>,
-    /// The members that change, in the order in which they are added.
+    /// The members that change. New ones are added in this order.
     pub members: Members<'a, V>,
 }
 
-/// Members that change; each name once.
+/// The members that change, each name once.
 pub type Members<'a, V> = Vec<(Key<'static>, Option<Edit<'a, V>>)>;
 
-/// What a member becomes.
+/// The new value of a member.
 #[derive(Clone, Debug)]
 pub enum Edit<'a, V> {
     /// A new value.
     Made(Json<'a>),
     /// A list of drafts.
     Parts(Parts<'a, V>),
-    /// An object of which some members change.
+    /// An object with some members changed.
     Changed(Changed<'a, V>),
 }
 
-/// A list made of drafts; of nothing, a new list.
+/// A list made of drafts. Without an original, it is a new list.
 #[derive(Clone, Debug)]
 pub struct Parts<'a, V> {
-    /// The list, and where it stands.
+    /// The original list and its location.
     pub of: Option<(Home, V)>,
-    /// What it holds.
+    /// The items.
     pub items: Vec<Draft<'a, V>>,
 }
 
@@ -145,7 +145,7 @@ pub struct Parts<'a, V> {
 pub enum Json<'a> {
     /// A text.
     Text(Piece<'a>),
-    /// A text made of parts.
+    /// A text joined from parts.
     Joined(Vec<TextPart<'a>>),
     /// A whole number.
     Number(i64),
@@ -153,21 +153,21 @@ pub enum Json<'a> {
     True,
     /// A list.
     List(Vec<Json<'a>>),
-    /// An object: its members in their order.
+    /// An object, as its members in order.
     Object(Vec<(Piece<'a>, Json<'a>)>),
 }
 
 /// A part of a new text.
 #[derive(Clone, Debug)]
 pub enum TextPart<'a> {
-    /// As text.
+    /// A decoded text.
     Text(Piece<'a>),
-    /// As it is written in a JSON string, in UTF-8 and with its escapes.
+    /// A slice of a JSON string in a body, in UTF-8 and with its escapes.
     Written(&'a [u8]),
 }
 
 impl<'a> TextPart<'a> {
-    /// A text, as it is written where it is part of a body.
+    /// Make a part of a text, as a slice of the body if possible.
     pub(crate) fn of<V: Value<'a>>(text: &Content<'a, V>) -> Self {
         let written = match text {
             Content::Value(value) => value.between_quotes(),
@@ -178,30 +178,30 @@ impl<'a> TextPart<'a> {
 }
 
 impl<'a> Json<'a> {
-    /// A text of ASCII.
+    /// Make an ASCII text.
     pub(crate) const fn ascii(literal: &'a str) -> Self {
         Self::Text(Piece::ascii(literal))
     }
 
-    /// An object with members of these names.
+    /// Make an object with these members.
     pub(crate) fn object<const N: usize>(members: [(&'a str, Self); N]) -> Self {
         Self::Object(members.into_iter().map(|(name, value)| (Piece::ascii(name), value)).collect())
     }
 }
 
-/// How the messages that drafts describe are made, and how much they were.
+/// The source of a request: builds the messages that drafts describe, and measures the original ones.
 pub trait Door<'a> {
-    /// A value of the messages.
+    /// The type of a value in the messages.
     type Item: Value<'a>;
 
-    /// The message that a draft describes. What does not change is the caller's own.
+    /// Build the message that a draft describes. Unchanged values are the caller's own.
     fn build(&self, draft: &Draft<'a, Self::Item>) -> Option<Self::Item>;
 
-    /// The bytes of the messages from one position to another.
+    /// Return the number of bytes of the messages from `start` up to `end`.
     fn weigh(&self, start: usize, end: usize) -> usize;
 }
 
-/// Set a member that changes; what was set for its name goes.
+/// Set the change of a member, replacing any earlier change.
 pub(crate) fn set_member<'a, V>(members: &mut Members<'a, V>, key: Key<'static>, value: Option<Edit<'a, V>>) {
     match members.iter_mut().find(|(own, _)| *own == key) {
         Some((_, own)) => *own = value,

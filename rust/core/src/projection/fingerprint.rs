@@ -1,9 +1,9 @@
-//! By what a result is known again in a later request, where another one may have its reference.
+//! The fingerprint of a result, which shows in a later request if a reference still belongs to the same result.
 //!
-//! Where ids repeat or are missing, references number what is there: as soon as a client lets go of its first turns, they
-//! name other calls. A sign is cheap, since it is asked for only of what is decided: no more of a text is looked at than a
-//! little of both ends. So two results of one tool and one length that differ in the middle alone are taken for one, if
-//! their calls differ no more than that.
+//! If ids repeat or are missing, references are numbered by occurrence. As soon as a client drops its first turns, they
+//! name other calls. A fingerprint is cheap: it is computed only for results with a decision, from the tool, the length
+//! and a few characters at both ends of the texts. So two results of the same tool and length that differ only in the
+//! middle are taken for the same, if their calls also differ only in the middle.
 
 use std::borrow::Cow;
 
@@ -20,10 +20,10 @@ use crate::text::graphemes::CodePoint;
 use crate::text::piece::Piece;
 use crate::text::{Text, on_units};
 
-/// The number of characters of each end that are looked at.
+/// The number of characters used from each end.
 const END: usize = 32;
 
-/// The sign of a call: its tool, and the file, the command, or what else tells calls of the tool apart.
+/// Return the fingerprint of a call: its tool, and the file, command or other value that distinguishes its calls.
 fn call_sign<V>(entry: &Entry<'_, V>) -> u32 {
     let value = entry.value.as_ref().map_or(Text::ascii(""), Piece::text);
     [entry.tool_name, value].into_iter().fold(0, |start, text| {
@@ -32,14 +32,14 @@ fn call_sign<V>(entry: &Entry<'_, V>) -> u32 {
     })
 }
 
-/// The checksum of both ends of a result.
+/// Return the checksum of both ends of a result.
 fn ends_of<'a, V: Value<'a>>(text: &Content<'a, V>) -> u32 {
-    let last = text.end(END); // that, or more
+    let last = text.end(END); // at least that many
     let size = last.len();
     checksum(last.text().slice(size.saturating_sub(END), size), checksum(text.start(END).text(), 0))
 }
 
-/// The CRC-32 of a text, in UTF-32 where it is not ASCII.
+/// Return the CRC-32 of a text, in UTF-32 if it is not ASCII.
 fn checksum(text: Text<'_>, start: u32) -> u32 {
     let mut hasher = Hasher::new_with_initial(start);
     match text {
@@ -55,10 +55,11 @@ fn checksum(text: Text<'_>, start: u32) -> u32 {
     hasher.finalize()
 }
 
-/// Find the results that have their signs still: the references of the calls that do, and how many messages stand.
+/// Mark the blocks whose result is still the same. Return the references of the calls that are the same, and the number
+/// of messages before the first one that differs.
 ///
-/// A call that had no result then, or an empty one, is known by itself. From the first message on that is another one now,
-/// none is as it was sent, so that there is nothing left of it in a cache.
+/// A call that had no result, or an empty one, is recognised by the call alone. From the first message that differs, a
+/// prompt cache holds nothing.
 pub(crate) fn recognize<'a, 'p, V: Value<'a>>(
     blocks: &mut [Block<'a, V>],
     previous: &'p Previous,
@@ -83,7 +84,9 @@ pub(crate) fn recognize<'a, 'p, V: Value<'a>>(
     (calls, standing)
 }
 
-/// Return whether a result of so many characters stands as it was sent by a decision: a client may keep what it sent.
+/// Return true if a result is already the replacement that a decision made from a result of `size` characters, because
+/// a
+/// client may keep the projected request.
 fn is_as_decided<'a, V: Value<'a>>(block: &Block<'a, V>, decision: Option<&Decision<'_>>, size: usize) -> bool {
     let Some(decision) = decision.filter(|_| !block.is_fixed()) else { return block.is_fixed() };
     let ends = if decision.fate == Fate::Cut { [decision.head, size.saturating_sub(decision.tail)] } else { [0; 2] };
@@ -91,7 +94,7 @@ fn is_as_decided<'a, V: Value<'a>>(block: &Block<'a, V>, decision: Option<&Decis
     block.size == marker_of(decision, size, &block.reference).as_text().len() + kept
 }
 
-/// The signs of what is decided about, and of the calls that supersede.
+/// Return the fingerprints of the results with a decision, and of the calls that supersede others.
 pub(crate) fn signs_of<'a, V: Value<'a>>(blocks: &[Block<'a, V>]) -> Vec<(Cow<'a, str>, Sign)> {
     let decided = blocks.iter().filter_map(|block| block.decision.as_ref());
     let superseding: AHashSet<&str> =

@@ -1,7 +1,7 @@
-//! The marker in place of a result: one line that says why, and by which reference the whole is found.
+//! The marker in place of a result: one line with the reason and the reference of the full text.
 //!
-//! A reference is the id of the call. Where an id repeats, its second call is `id#2`; calls whose id is no plain word or
-//! missing are `#1`, `#2` and so on. Only a text that is such a line and nothing else is taken for a marker.
+//! A reference is the id of the call. If an id repeats, its second call is `id#2`. Calls whose id is missing or not a
+//! plain word are `#1`, `#2` and so on. Only a text that is such a line and nothing else is recognised as a marker.
 
 use std::borrow::Cow;
 
@@ -16,10 +16,10 @@ use crate::text::piece::Piece;
 use crate::text::{OwnedText, Text, grouped};
 
 const MOST_NUMBER: &str = "#999999";
-/// How long an id may be to name a result.
+/// The most characters of an id that can be a reference.
 const MOST_ID: usize = 200;
 
-/// What stands for a result of so many characters, or for what was cut out of it.
+/// Write the marker for a result of `chars` characters, or for the part that is cut out of it.
 pub(crate) fn marker_of(decision: &Decision<'_>, chars: usize, reference: &str) -> OwnedText {
     let mut marker = String::with_capacity(64 + decision.by.len() + reference.len());
     marker.push_str(MARKER_START);
@@ -49,7 +49,7 @@ pub(crate) fn marker_of(decision: &Decision<'_>, chars: usize, reference: &str) 
 
 /// The text in place of a result: a marker and, on lines of their own, the head and the tail that stay.
 ///
-/// The ends are parts of the result as it is written: in a body they are copied with their escapes.
+/// The ends are slices of the result as it is encoded. In a body they are copied with their escapes.
 #[derive(Clone, Debug)]
 pub(crate) struct Substitute<'a, V> {
     head: Content<'a, V>,
@@ -61,7 +61,7 @@ impl<'a, V: Value<'a>> Substitute<'a, V> {
     /// No text at all.
     pub(crate) const NONE: Self = Self::marked(Piece::ascii(""));
 
-    /// The text that a decision puts in place of a result of a number of characters.
+    /// Make the text that a decision puts in place of a result of `size` characters.
     pub(crate) fn of((text, size): (&Content<'a, V>, usize), decision: &Decision<'_>, reference: &str) -> Self {
         if decision.fate != Fate::Cut {
             return Self::marked(Piece::own(marker_of(decision, size, reference)));
@@ -72,7 +72,7 @@ impl<'a, V: Value<'a>> Substitute<'a, V> {
         Self::cut(ends, &Decision::cut(head, tail), size, reference)
     }
 
-    /// The text for a result that a decision cuts to these ends.
+    /// Make the text for a result that a decision cuts to these ends.
     pub(crate) fn cut(ends: [Content<'a, V>; 2], decision: &Decision<'_>, size: usize, reference: &str) -> Self {
         let [head, tail] = ends;
         Self { head, marker: Piece::own(marker_of(decision, size, reference)), tail }
@@ -82,7 +82,7 @@ impl<'a, V: Value<'a>> Substitute<'a, V> {
         Self { head: Content::Piece(Piece::ascii("")), marker, tail: Content::Piece(Piece::ascii("")) }
     }
 
-    /// The parts in their order.
+    /// Return the parts in order.
     fn parts(&self) -> impl Iterator<Item = Content<'a, V>> {
         let line_feed = || Content::Piece(Piece::ascii("\n"));
         let head = (!self.head.is_empty()).then(|| [self.head.clone(), line_feed()]);
@@ -97,12 +97,12 @@ impl<'a, V: Value<'a>> Substitute<'a, V> {
         self.marker.len() + ends.iter().map(|size| size + usize::from(*size > 0)).sum::<usize>()
     }
 
-    /// The number of bytes in UTF-8; a lone surrogate has three.
+    /// Return the number of bytes in UTF-8. A lone surrogate counts as three.
     pub(crate) fn utf8_len(&self) -> usize {
         self.parts().map(|part| part.utf8_len()).sum()
     }
 
-    /// The whole text.
+    /// Return the whole text.
     pub(crate) fn text(&self) -> Piece<'a> {
         if self.len() == self.marker.len() {
             return self.marker.clone();
@@ -114,13 +114,13 @@ impl<'a, V: Value<'a>> Substitute<'a, V> {
         Piece::own(text)
     }
 
-    /// The text as a new value.
+    /// Return the text as a new JSON value.
     pub(crate) fn json(&self) -> Json<'a> {
         Json::Joined(self.parts().map(|part| TextPart::of(&part)).collect())
     }
 }
 
-/// Return whether a text is a marker, and nothing else. Most are not, as their ends tell.
+/// Return true if a text is a marker and nothing else. Checking the ends first rules out most texts.
 pub(crate) fn is_marker<'a, V: Value<'a>>(content: &Content<'a, V>) -> bool {
     if !content.starts_with_any(&[MARKER_START]) || !content.end(1).text().ends_with("]") {
         return false;
@@ -130,7 +130,7 @@ pub(crate) fn is_marker<'a, V: Value<'a>>(content: &Content<'a, V>) -> bool {
     text.find(b']') == text.len().checked_sub(1) && text.find(b'\n').is_none() && holds_whole(text)
 }
 
-/// Return whether a text says where the whole is found.
+/// Return true if a text names the reference of the full text.
 fn holds_whole(text: Text<'_>) -> bool {
     let mut rest = text;
     while let Some(at) = rest.find(b';') {
@@ -143,22 +143,23 @@ fn holds_whole(text: Text<'_>) -> bool {
     false
 }
 
-/// A reference as long as any that its call may have.
+/// Return a reference at least as long as any that the call may get.
 ///
-/// What a projection takes out is not counted in the next one, in which `t1#2` may be `t1`: what is worth a marker, and how
-/// much room one leaves, is decided by this one, so that both decide alike.
+/// Calls that one projection removes are not numbered in the next one, so `t1#2` may become `t1`. Decisions on whether
+/// a
+/// marker is worth it, and how much room it leaves, use this longest reference, so that both projections decide alike.
 pub(crate) fn widest(reference: &str) -> String {
     let mut widest = stem_of_reference(reference).to_owned();
     widest.push_str(MOST_NUMBER);
     if widest.len() < reference.len() { reference.to_owned() } else { widest }
 }
 
-/// The number of characters by which [`widest`] is longer.
+/// Return the number of characters that [`widest`] adds.
 pub(crate) fn slack(reference: &str) -> usize {
     (stem_of_reference(reference).len() + MOST_NUMBER.len()).saturating_sub(reference.len())
 }
 
-/// A reference without the numbers in which it ends.
+/// Return a reference without the `#` numbers at its end.
 fn stem_of_reference(reference: &str) -> &str {
     let mut stem = reference;
     loop {
@@ -170,21 +171,22 @@ fn stem_of_reference(reference: &str) -> &str {
     }
 }
 
-/// Names for calls, in the order of the conversation: what comes later changes none of them.
+/// Generates references for calls in the order of the conversation, so that later calls don't change earlier
+/// references.
 #[derive(Debug, Default)]
 pub(crate) struct References<'a> {
-    /// Those with a number.
+    /// The references that contain a number.
     given: AHashSet<Cow<'a, str>>,
     counts: AHashMap<&'a str, usize>,
 }
 
 impl<'a> References<'a> {
-    /// Names for so many calls.
+    /// Create references with room for a number of calls.
     pub(crate) fn with_room(calls: usize) -> Self {
         Self { given: AHashSet::new(), counts: AHashMap::with_capacity(calls) }
     }
 
-    /// The reference of the next call.
+    /// Return the reference of the next call.
     pub(crate) fn add(&mut self, call_id: Text<'a>) -> Cow<'a, str> {
         let stem = stem_of(call_id);
         let counted = self.counts.entry(stem).or_default();
@@ -192,7 +194,7 @@ impl<'a> References<'a> {
         let is_first = count == 1 && !stem.is_empty();
         if is_first && !stem.contains('#') {
             *counted = count;
-            return Cow::Borrowed(stem); // a name with a number is never this one
+            return Cow::Borrowed(stem); // can't equal a reference with a number
         }
         let mut reference = if is_first { Cow::Borrowed(stem) } else { Cow::Owned(format!("{stem}#{count}")) };
         while self.given.contains(&reference) {
@@ -205,7 +207,8 @@ impl<'a> References<'a> {
     }
 }
 
-/// An id that can stand in a marker as it is: printable ASCII without brackets, and not too long; empty where it can't.
+/// Return the id if it can be written in a marker unchanged: printable ASCII without brackets and semicolons, and not
+/// too long. Otherwise return an empty text.
 fn stem_of(call_id: Text<'_>) -> &str {
     let Text::Latin1(units) = call_id else { return "" };
     let is_plain = |unit: &u8| matches!(unit, b'!'..=b'~') && !matches!(unit, b'[' | b']' | b';');

@@ -1,7 +1,7 @@
-//! The projection of a request: which results are replaced, what is repaired, and how it is put together again.
+//! The projection of a request: decide which results to replace, repair the request, and put it together again.
 //!
-//! The same request with short markers where results are superseded or too long, and valid if asked for. What stays is
-//! the caller's own: in objects the same objects, in bytes the same bytes.
+//! A projection is the same request with short markers in place of superseded and over-long results and, if requested,
+//! repaired so that the provider accepts it. Everything else is the caller's own: the same objects, or the same bytes.
 
 mod blocks;
 mod bytes;

@@ -1,6 +1,6 @@
-//! The plan of a projection, and how much of the request stands as it did.
+//! The plan of a projection, and the size of the request's unchanged prefix.
 //!
-//! That is what a prompt cache keeps, by bytes; how much messages weigh, the sources of requests say.
+//! A prompt cache keeps that prefix. Its size is estimated from the bytes that messages have ([`Door::weigh`]).
 
 use std::borrow::Cow;
 use std::convert::Infallible;
@@ -22,94 +22,94 @@ use crate::input::messages::Halt;
 use crate::json::value::Value;
 use crate::text::Text;
 
-/// What a request is beside its messages.
+/// The properties of a request besides its messages.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Frame<'r> {
-    /// What it takes of a model's window.
+    /// The tokens of everything but the messages.
     pub tokens: usize,
-    /// True if the provider holds what was before the messages.
+    /// True if the provider holds the earlier messages.
     pub is_continued: bool,
-    /// What is known of each call, in their order, beside what the messages say.
+    /// Facts about each block that the messages don't contain, oldest first.
     pub known: Option<&'r [Known]>,
 }
 
-/// What becomes of the messages.
+/// The result of a projection.
 #[derive(Clone, Debug)]
 pub struct Projection<'a, V> {
-    /// Nothing where they stay as they are.
+    /// The new messages; `None` if they are unchanged.
     pub drafts: Option<Vec<Draft<'a, V>>>,
-    /// What was done.
+    /// The report of the projection.
     pub outcome: Outcome<'a>,
-    /// What was decided.
+    /// The decisions, for the next projection.
     pub decisions: Decisions<'a>,
 }
 
-/// What was decided: the next projection of the same conversation is given it.
+/// The decisions of a projection, which the next projection of the same conversation receives.
 #[derive(Clone, Debug)]
 pub struct Decisions<'a> {
     /// The number of messages.
     pub messages: usize,
-    /// By reference, in the order of the blocks.
+    /// The decisions by reference, in the order of the blocks.
     pub made: Vec<(Cow<'a, str>, Decision<'a>)>,
-    /// The references of what is dropped.
+    /// The references of dropped results.
     pub dropped: Vec<Cow<'a, str>>,
-    /// The signs of all calls and results that decisions name, by reference.
+    /// The fingerprints of all calls and results that decisions name, by reference.
     pub signs: Vec<(Cow<'a, str>, Sign)>,
 }
 
-/// A result that a marker stands for, or that went with its call.
+/// A result that a marker replaces, or that was dropped with its call.
 #[derive(Clone, Debug)]
 pub struct Replacement<'a> {
-    /// The message that the result stands in.
+    /// The position of the message that contains the result.
     pub position: usize,
-    /// The name by which the whole is found.
+    /// The reference of the full text.
     pub reference: Cow<'a, str>,
-    /// Of the tool.
+    /// The name of the tool.
     pub name: Text<'a>,
-    /// Why.
+    /// The reason.
     pub reason: &'static str,
-    /// The number of characters the result had, and has.
+    /// The number of characters before and after.
     pub sizes: (usize, usize),
-    /// Where what is not there begins, and where it ends.
+    /// The range of characters that was removed.
     pub range: (usize, usize),
 }
 
-/// What was done, as the report tells it.
+/// The report of a projection.
 #[derive(Clone, Debug, Default)]
 pub struct Outcome<'a> {
     /// The number of blocks.
     pub blocks: usize,
-    /// What was replaced.
+    /// The replaced results.
     pub replacements: Vec<Replacement<'a>>,
-    /// What was mended.
+    /// The corrections made by the repair.
     pub mends: Vec<Mend<'a>>,
-    /// Calls without result.
+    /// The number of calls without a result.
     pub orphan_calls: usize,
-    /// Results without call.
+    /// The number of results without a call.
     pub orphan_results: usize,
-    /// Second results.
+    /// The number of results for calls that already have one.
     pub duplicate_results: usize,
-    /// Blocks that failed.
+    /// The number of blocks whose result is a failure.
     pub errors: usize,
-    /// The characters of all results.
+    /// The characters of all results before the projection.
     pub chars_before: usize,
-    /// What is left of them.
+    /// The characters of all results after it.
     pub chars_after: usize,
-    /// The tokens of the request before and after, where they were counted.
+    /// The tokens of the request before and after, if they were counted.
     pub tokens: Option<(usize, isize)>,
-    /// How much the results are over their total.
+    /// The excess of the results over their total.
     pub over_budget: usize,
-    /// How much the request is over its limit.
+    /// The excess of the request over its limit.
     pub over_request: usize,
-    /// The shapes that could not be mended.
+    /// The formats, or the kinds of calls and results, that could not be repaired.
     pub not_repaired: String,
-    /// The number of tokens that are unchanged.
+    /// The estimated tokens of the unchanged prefix.
     pub stable_prefix_tokens: usize,
-    /// The number of tokens that were sent before and have to be read again.
+    /// The estimated tokens that were sent before and have to be read again.
     pub cache_break_tokens: usize,
 }
 
-/// What came of the messages: drafts of all of them, and how they were mended.
+/// The new messages as drafts, with the corrections made by the repair.
 struct Put<'a, V> {
     drafts: Vec<Draft<'a, V>>,
     mends: Mends<'a>,
@@ -117,7 +117,7 @@ struct Put<'a, V> {
     is_same: bool,
 }
 
-/// What a policy makes of the messages of a request.
+/// Plan the projection of a request.
 pub fn plan<'a, D: Door<'a>>(
     request: (&[D::Item], &D),
     settings: &Settings<'_>,
@@ -127,7 +127,7 @@ pub fn plan<'a, D: Door<'a>>(
     plan_without(&[], request, settings, previous, frame)
 }
 
-/// The same, where the calls of the orders in `lost` are those whose results are left out as the request is mended.
+/// Plan the projection, given the orders of the calls whose results the repair will leave out (`lost`).
 fn plan_without<'a, D: Door<'a>>(
     lost: &[usize],
     (messages, door): (&[D::Item], &D),
@@ -146,7 +146,7 @@ fn plan_without<'a, D: Door<'a>>(
         .counter
         .zip(settings.max_request_tokens)
         .map(|(counter, limit)| Request::new(messages, (&blocks, &turns), frame.tokens, (settings, counter, limit)));
-    // Where it is mended, what is taken out by that needs no room.
+    // With repair, this waits until the parts that the repair removes are no longer counted.
     if let Some(request) = request.as_mut().filter(|_| !settings.repair) {
         request.fit(&mut blocks, &turns);
     }
@@ -165,7 +165,7 @@ fn plan_without<'a, D: Door<'a>>(
         }
     }
     if total.over() > 0 {
-        // By less, where some were dropped or left out since.
+        // The excess is smaller if results were dropped or left out since.
         total.count_anew(blocks.iter().filter(|block| !put.mends.is_left_out(block.result_path)));
     }
     let now = Now { blocks: &blocks, messages: messages.len(), mends: &put.mends, standing };
@@ -189,7 +189,8 @@ fn plan_without<'a, D: Door<'a>>(
     Ok(Projection { drafts: (!put.is_same).then_some(put.drafts), outcome, decisions })
 }
 
-/// The orders of the calls whose results were left out, sorted, where one of them was to stand for an older result.
+/// Return the sorted orders of the calls whose results the repair left out, if one of those results supersedes an older
+/// one; otherwise nothing.
 fn lost_by<'a, V: Value<'a>>(blocks: &[Block<'a, V>], mends: &Mends<'a>) -> Vec<usize> {
     let decided = blocks.iter().filter_map(|block| block.decision.as_ref());
     let superseded = decided.filter(|decision| decision.fate == Fate::Superseded);
@@ -202,15 +203,15 @@ fn lost_by<'a, V: Value<'a>>(blocks: &[Block<'a, V>], mends: &Mends<'a>) -> Vec<
     orders
 }
 
-/// Return whether anything depends on the turns.
+/// Return true if any setting or previous decision depends on the turns.
 fn asks_for_turns(settings: &Settings<'_>, previous: Option<&Previous>) -> bool {
     let limits = settings.total.or(settings.max_request_tokens);
     limits.is_some() || settings.keep_last_turns > 0 || previous.is_some_and(|previous| !previous.dropped.is_empty())
 }
 
-/// What blocks tell of what was done.
+/// Build the part of the report that follows from the blocks.
 fn outcome_of<'a, V: Value<'a>>(blocks: &[Block<'a, V>], mends: &Mends<'a>) -> Outcome<'a> {
-    // Of a result that is left out nothing stands there, and no marker for it.
+    // A result that the repair left out is not in the request, and neither is a marker for it.
     let sent = || blocks.iter().filter(|block| !mends.is_left_out(block.result_path));
     Outcome {
         blocks: blocks.len(),
@@ -224,7 +225,7 @@ fn outcome_of<'a, V: Value<'a>>(blocks: &[Block<'a, V>], mends: &Mends<'a>) -> O
     }
 }
 
-/// Put the messages together, and mend them where that is asked for.
+/// Put the messages together, and repair them if requested.
 fn put_together<'a, 'm, D: Door<'a>>(
     (messages, door): (&'m [D::Item], &D),
     blocks: &'m [Block<'a, D::Item>],
@@ -247,7 +248,7 @@ fn put_together<'a, 'm, D: Door<'a>>(
             shapes_of(messages.iter().copied(), is_continued)
         };
         match (shapes.as_slice(), shapes.first().and_then(|name| Dialect::named(name))) {
-            // Where messages of one role may not follow one another, what is left has to be joined.
+            // After dropped turns, a provider that wants alternating roles needs the messages joined.
             ([_], Some(dialect)) if settings.repair || dialect.merges => {
                 mended = Some(mend(&mut material, dialect, &mut mends));
                 not_repaired = mends.open_kinds.iter().map(Cow::as_ref).collect::<Vec<_>>().join(", ");
@@ -262,7 +263,7 @@ fn put_together<'a, 'm, D: Door<'a>>(
     Put { drafts, mends, not_repaired, is_same }
 }
 
-/// The results that markers stand for, and those that went with their calls.
+/// List the results that markers replace and those dropped with their calls.
 fn replacements<'a, 'b, V: Value<'a> + 'b>(blocks: impl Iterator<Item = &'b Block<'a, V>>) -> Vec<Replacement<'a>>
 where
     'a: 'b,
@@ -292,24 +293,25 @@ where
     found
 }
 
-/// What was decided for this request.
+/// The decisions about this request.
 pub(crate) struct Now<'n, 'a, V> {
     pub(crate) blocks: &'n [Block<'a, V>],
     /// The number of messages.
     pub(crate) messages: usize,
     pub(crate) mends: &'n Mends<'a>,
-    /// The number of messages that stand as they were sent, with a projection before.
+    /// The number of messages at the beginning that are as they were sent, if there was a previous projection.
     pub(crate) standing: usize,
 }
 
 impl<'n, 'a, V> Now<'n, 'a, V> {
-    /// The blocks whose results were not left out: what is decided of a result that is in no request changes none.
+    /// Return the blocks whose results are in the request. A decision about a result that the repair left out changes
+    /// nothing.
     fn sent(&self) -> impl Iterator<Item = &'n Block<'a, V>> {
         self.blocks.iter().filter(|block| !self.mends.is_left_out(block.result_path))
     }
 }
 
-/// The first message that is not as the previous projection had it; without one, as it came.
+/// Return the first message that differs from the previous projection or, without one, from the request.
 fn first_changed<V>(now: &Now<'_, '_, V>, previous: Option<&Previous>) -> usize {
     let known = previous.map_or(now.messages, |_| now.standing);
     let decided = now.sent().filter(|block| {
@@ -326,7 +328,7 @@ fn first_changed<V>(now: &Now<'_, '_, V>, previous: Option<&Previous>) -> usize 
     changed.unwrap_or(known).min(known).min(now.messages)
 }
 
-/// The messages of the mends that were made now or then, and not both.
+/// Return the first message with a correction that only one of the two projections made.
 fn other_mends(now: &[Mend<'_>], previous: Option<&Previous>) -> Option<usize> {
     let then = previous.map_or(&[][..], |previous| &previous.mends);
     let then: AHashSet<Mend<'_>> = then.iter().map(OwnMend::mend).collect();
@@ -334,7 +336,7 @@ fn other_mends(now: &[Mend<'_>], previous: Option<&Previous>) -> Option<usize> {
     own.symmetric_difference(&then).filter_map(|mend| mend.position).min()
 }
 
-/// The number of tokens that are unchanged, and of those that were sent before and have to be read again; estimates.
+/// Estimate the tokens of the unchanged prefix, and the tokens that were sent before and have to be read again.
 pub(crate) fn prefix_tokens<'a, V: Value<'a>>(
     now: &Now<'_, 'a, V>,
     previous: Option<&Previous>,

@@ -1,4 +1,4 @@
-//! The settings of a projection, and what the projection before this one decided.
+//! The settings of a projection, and the decisions of the previous one.
 
 use std::borrow::Cow;
 
@@ -13,66 +13,66 @@ use crate::text::piece::Piece;
 use crate::text::truncate::Keep;
 use crate::tokens::{Encoding, Memo};
 
-/// What a projection makes of a request.
+/// The settings of a projection.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings<'r> {
-    /// What all results together may take, where that is limited.
+    /// The limit on all results together, if there is one.
     pub total: Option<usize>,
     /// True if the total counts tokens.
     pub total_in_tokens: bool,
     /// The limits on one result.
     pub limits: Limits,
-    /// The part of an over-long text that stays; `None`: what suits the kind of tool.
+    /// The part of an over-long text that stays; if `None`, it depends on the kind of tool.
     pub keep: Option<Keep>,
-    /// What supersedes what.
+    /// The rules that decide which results supersede others.
     pub rules: &'r RuleSet,
     /// The limit on the whole request, in tokens.
     pub max_request_tokens: Option<usize>,
-    /// True if what the provider would refuse is mended.
+    /// True to correct what the provider would refuse.
     pub repair: bool,
-    /// The number of tokens that must be won at once for what was sent before to change.
+    /// The tokens that have to be saved at once before messages that were sent before are changed.
     pub clear_at_least: usize,
-    /// Rules of which the first names the tools whose results are never touched.
+    /// Rules whose first entry matches the tools whose results are never changed.
     pub excluded: Option<&'r RuleSet>,
-    /// How many of the last results are never touched.
+    /// The number of last results that are never changed.
     pub keep_last_results: usize,
-    /// Of how many of the model's last turns the results are never touched.
+    /// The number of last turns whose results are never changed.
     pub keep_last_turns: usize,
-    /// What counts tokens, where any are counted.
+    /// The token counter, if tokens are counted.
     pub counter: Option<Counter<'r>>,
 }
 
-/// What counts tokens, and remembers them.
+/// A token counter with a memory.
 #[derive(Clone, Copy, Debug)]
 pub struct Counter<'r> {
     /// The encoding.
     pub encoding: &'static Encoding,
-    /// What was counted before.
+    /// The counts of earlier texts.
     pub memo: &'r Memo,
 }
 
 impl Counter<'_> {
-    /// The number of tokens a text has.
+    /// Return the number of tokens of a text.
     pub(crate) fn count<'a, V: Value<'a>>(self, text: &Content<'a, V>) -> usize {
         self.memo.count(text, self.encoding)
     }
 }
 
-/// What becomes of a result.
+/// The kind of a decision about a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
-    /// Another call's result replaces it.
+    /// A newer result supersedes it.
     Superseded,
-    /// A rule keeps nothing of its tool.
+    /// A rule keeps no results of its tool.
     Rule,
-    /// It goes for want of room.
+    /// It is removed for lack of room.
     Cleared,
     /// A part is cut out.
     Cut,
 }
 
 impl Fate {
-    /// Its name in decisions.
+    /// Return its name in decisions.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -83,7 +83,7 @@ impl Fate {
         }
     }
 
-    /// The fate of this name.
+    /// Return the fate with this name.
     #[must_use]
     pub fn named(name: &str) -> Self {
         match name {
@@ -95,17 +95,16 @@ impl Fate {
     }
 }
 
-/// What becomes of a result: of one that is superseded, by which reference; of one that is cut, where the head that stays
-/// ends, and where the tail begins.
+/// A decision about a result. `by` is set if it is superseded, `head` and `tail` if it is cut.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Decision<'a> {
-    /// What becomes of it.
+    /// The kind of the decision.
     pub fate: Fate,
-    /// The reference of what supersedes it.
+    /// The reference of the call that supersedes it.
     pub by: Cow<'a, str>,
-    /// Where the head ends.
+    /// The index at which the head ends.
     pub head: usize,
-    /// Where the tail begins.
+    /// The index at which the tail begins.
     pub tail: usize,
 }
 
@@ -113,61 +112,61 @@ impl Decision<'_> {
     pub(crate) const CLEARED: Self = Self { fate: Fate::Cleared, by: Cow::Borrowed(""), head: 0, tail: 0 };
     pub(crate) const RULED_OUT: Self = Self { fate: Fate::Rule, ..Self::CLEARED };
 
-    /// To cut out what stands between a head and a tail.
+    /// Return the decision to cut out the text between a head and a tail.
     pub(crate) const fn cut(head: usize, tail: usize) -> Self {
         Self { fate: Fate::Cut, by: Cow::Borrowed(""), head, tail }
     }
 }
 
-/// By what a result is known again.
+/// The fingerprint of a result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sign {
-    /// A checksum of its call.
+    /// The checksum of its call.
     pub call: u32,
-    /// The number of characters it has.
+    /// The number of its characters.
     pub size: usize,
-    /// A checksum of its ends.
+    /// The checksum of its ends.
     pub ends: u32,
 }
 
-/// What was mended: in which message, of which call.
+/// A correction made by the repair.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Mend<'a> {
-    /// What kind of mend.
+    /// The kind of the correction.
     pub kind: Cow<'a, str>,
-    /// The message; none where it is a new one.
+    /// The position of the message; `None` for a new message.
     pub position: Option<usize>,
     /// The id of the call; may be empty.
     pub call_id: Piece<'a>,
-    /// What else there is to tell.
+    /// Further details; may be empty.
     pub detail: Piece<'a>,
 }
 
-/// What the projection before this one decided.
+/// The decisions of the previous projection.
 #[derive(Clone, Debug, Default)]
 pub struct Previous {
-    /// The number of messages before.
+    /// The number of messages.
     pub messages: usize,
-    /// What becomes of results, by reference.
+    /// The decisions about results, by reference.
     pub made: AHashMap<String, Decision<'static>>,
-    /// The references of what was dropped.
+    /// The references of dropped results.
     pub dropped: AHashSet<String>,
-    /// What was mended.
+    /// The corrections made by the repair.
     pub mends: Vec<OwnMend>,
-    /// The signs of all calls and results that decisions name, by reference.
+    /// The fingerprints of all calls and results that decisions name, by reference.
     pub signs: AHashMap<String, Sign>,
 }
 
 /// A [`Mend`] that borrows nothing.
 #[derive(Clone, Debug)]
 pub struct OwnMend {
-    /// What kind of mend.
+    /// The kind of the correction.
     pub kind: String,
-    /// The message.
+    /// The position of the message; `None` for a new message.
     pub position: Option<usize>,
-    /// The id of the call.
+    /// The id of the call; may be empty.
     pub call_id: OwnedText,
-    /// What else there is to tell.
+    /// Further details; may be empty.
     pub detail: OwnedText,
 }
 

@@ -1,4 +1,4 @@
-//! The request that a projection is put together from: its messages, what is replaced in them, and what is taken out.
+//! The request that a projection is made from: its messages, the replacements in them, and the parts to remove.
 
 use std::collections::hash_map::Entry;
 
@@ -9,20 +9,20 @@ use super::edits::{Changed, Draft, Edit, Home, Members, Parts, PartsKey, Path, s
 use super::policy::Fate;
 use crate::json::value::{Value, names, text_or_empty};
 
-/// The messages of a conversation, and what becomes of their parts.
+/// The messages of a request, with the changes to their parts.
 pub(crate) struct Material<'a, 'm, V> {
     pub(crate) messages: &'m [V],
     pub(crate) blocks: &'m [Block<'a, V>],
-    /// True if the provider holds what was before, so that a result may answer a call that is not here.
+    /// True if the provider holds the earlier messages, so that a result may answer a call that is not in the request.
     pub(crate) is_continued: bool,
     edits: AHashMap<Path, Members<'a, V>>,
     gone: AHashSet<Path>,
-    /// The lists of each message in which something changes.
+    /// For each message, one flag per list in which something changes.
     touched: AHashMap<usize, [bool; PartsKey::ALL.len()]>,
 }
 
 impl<'a, 'm, V: Value<'a>> Material<'a, 'm, V> {
-    /// Of messages, and of what was decided of their blocks.
+    /// Collect the changes that follow from the decisions about the blocks.
     pub(crate) fn new(messages: &'m [V], blocks: &'m [Block<'a, V>], is_continued: bool) -> Self {
         let decided = blocks.iter().filter(|block| block.decision.is_some()).count();
         let (edits, gone) = (AHashMap::with_capacity(decided), AHashSet::new());
@@ -39,7 +39,7 @@ impl<'a, 'm, V: Value<'a>> Material<'a, 'm, V> {
         material
     }
 
-    /// Leave out a call, with all that the model said in its message, and its result.
+    /// Leave out a call with the whole message that contains it, the reasoning before it, and its result.
     ///
     /// A provider refuses reasoning without the call that it led to.
     fn drop(&mut self, block: &Block<'a, V>) {
@@ -54,7 +54,7 @@ impl<'a, 'm, V: Value<'a>> Material<'a, 'm, V> {
         }
     }
 
-    /// Replace members of the object at a path; those of an object in it come together.
+    /// Replace members of the object at a path. Changes to the same inner object are merged.
     pub(crate) fn edit(&mut self, path: Path, members: Members<'a, V>) {
         self.touch(path);
         let edits = match self.edits.entry(path) {
@@ -83,7 +83,7 @@ impl<'a, 'm, V: Value<'a>> Material<'a, 'm, V> {
         message.is_some_and(|message| text_or_empty(message.get(names::TYPE)).is("reasoning"))
     }
 
-    /// Leave out a message, or a part of one.
+    /// Leave out a message or a part of one.
     pub(crate) fn take_out(&mut self, path: Path) {
         self.gone.insert(path);
         self.touch(path);
@@ -102,7 +102,7 @@ impl<'a, 'm, V: Value<'a>> Material<'a, 'm, V> {
         self.gone.contains(&path)
     }
 
-    /// What the content of a result is replaced by; nothing where it stays.
+    /// Return the new content of a result; `None` if it is unchanged.
     pub(crate) fn new_content(&self, path: Path) -> Option<&Edit<'a, V>> {
         let edits = self.edits.get(&path)?;
         let held = edits.iter().filter_map(|(_, edit)| match edit {
@@ -113,17 +113,17 @@ impl<'a, 'm, V: Value<'a>> Material<'a, 'm, V> {
         members.find_map(|(key, edit)| edit.as_ref().filter(|_| *key == names::CONTENT))
     }
 
-    /// The message at a position.
+    /// Return the message at a position.
     pub(crate) fn message_at(&self, position: usize) -> Option<V> {
         self.messages.get(position).copied()
     }
 
-    /// The parts of a message, where they are a list.
+    /// Return the parts of a message, if they are a list.
     pub(crate) fn list(&self, position: usize, key: PartsKey) -> Option<V> {
         self.message_at(position)?.get(key.key())?.list()
     }
 
-    /// What stands at a path.
+    /// Return the value at a path.
     pub(crate) fn at(&self, path: Path) -> Option<V> {
         match path {
             Path::Message(position) => self.message_at(position),
@@ -132,7 +132,9 @@ impl<'a, 'm, V: Value<'a>> Material<'a, 'm, V> {
         }
     }
 
-    /// A message without parts that change, or a part. What changes in it is handed out: each may be asked for once.
+    /// Make the draft of a part, or of a message whose parts are unchanged. The changes are moved into the draft, so
+    /// each
+    /// path can be requested only once.
     pub(crate) fn draft(&mut self, path: Path) -> Option<Draft<'a, V>> {
         let value = self.at(path)?;
         Some(match self.edits.remove(&path) {
@@ -141,12 +143,12 @@ impl<'a, 'm, V: Value<'a>> Material<'a, 'm, V> {
         })
     }
 
-    /// The members that change of the object at a path, which are handed out.
+    /// Take the changed members of the object at a path.
     pub(crate) fn members(&mut self, path: Path) -> Members<'a, V> {
         self.edits.remove(&path).unwrap_or_default()
     }
 
-    /// The parts of a message that stay.
+    /// Make the drafts of the parts of a message that stay.
     fn parts(&mut self, position: usize, key: PartsKey) -> Vec<Draft<'a, V>> {
         let count = self.list(position, key).map_or(0, Value::count);
         let mut parts = Vec::with_capacity(count);
@@ -159,7 +161,7 @@ impl<'a, 'm, V: Value<'a>> Material<'a, 'm, V> {
         parts
     }
 
-    /// A message with what changes in it, which is handed out; nothing where nothing is left of it.
+    /// Make the draft of a message and take its changes; `None` if nothing is left of it.
     pub(crate) fn message(&mut self, position: usize) -> Option<Draft<'a, V>> {
         let path = Path::Message(position);
         if self.is_gone(path) {
@@ -178,7 +180,7 @@ impl<'a, 'm, V: Value<'a>> Material<'a, 'm, V> {
         Some(Draft::Changed(Changed { path: Some(path), of: self.message_at(position), members }))
     }
 
-    /// The messages in their order.
+    /// Make the drafts of all messages, in order.
     pub(crate) fn all_messages(mut self) -> Vec<Draft<'a, V>> {
         let mut drafts = Vec::with_capacity(self.messages.len());
         drafts.extend((0..self.messages.len()).filter_map(|position| self.message(position)));
@@ -186,7 +188,7 @@ impl<'a, 'm, V: Value<'a>> Material<'a, 'm, V> {
     }
 }
 
-/// Return whether drafts are the messages, so many of them, as they stand.
+/// Return true if the drafts are exactly the `count` original messages, unchanged.
 pub(crate) fn is_as_it_was<V>(drafts: &[Draft<'_, V>], count: usize) -> bool {
     let mut places = drafts.iter().enumerate();
     drafts.len() == count && places.all(|(position, draft)| draft.is_kept_at(Path::Message(position)))

@@ -1,6 +1,8 @@
-//! The place where the content of a result stands in a request, and how another text is put in its place.
+//! The place of a result's content in a request, and its replacement by another text.
 //!
-//! Known are the results that a client gives: those of a provider's own tools are never touched, nor is what nobody knows.
+//! Only results that a client supplies are known here. Results of a provider's own tools and of unknown formats are
+//! never
+//! changed.
 
 use std::vec::IntoIter;
 
@@ -14,37 +16,37 @@ use crate::text::piece::Piece;
 use crate::text::{OwnedText, Text};
 use crate::tokens::messages::{MEDIA_TOKENS, count_media};
 
-/// The items of Responses whose `output` is text or parts.
+/// The Responses items whose `output` is text or parts.
 const OUTPUTS: [&str; 3] = ["function_call_output", "custom_tool_call_output", "local_shell_call_output"];
 const RESPONSES: [Key<'static>; 2] = [names::FUNCTION_RESPONSE_CAMEL, names::FUNCTION_RESPONSE];
-/// Lists that are so long are searched by a map.
+/// Lists longer than this are searched with a map.
 const LONG: usize = 8;
 
 /// The content of one result.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Site<V> {
-    /// Where the result stands.
+    /// The path of the result.
     pub(crate) path: Path,
     wire: V,
-    /// The member of the result that holds `key`; nothing where the result does so itself.
+    /// The member of the result that holds `key`; `None` if the result itself does.
     holder: Option<&'static Key<'static>>,
     key: &'static Key<'static>,
     content: Option<V>,
 }
 
-/// Which part takes the new text.
+/// The part that takes the new text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Carrier {
     /// The part at an index.
     At(usize),
     /// There is no text part.
     Nothing,
-    /// A mark would be lost.
+    /// A cache mark would be lost.
     ManyMarks,
 }
 
 impl<'a, V: Value<'a>> Site<V> {
-    /// The content of a result that a client gave; nothing where it is of another kind.
+    /// Find the content of a result that a client supplied; `None` for any other value.
     pub(crate) fn at(path: Path, wire: V) -> Option<Self> {
         let site = |key: &'static Key<'static>| Self { path, wire, holder: None, key, content: wire.get(*key) };
         if let Some(kind) = wire.get(names::TYPE) {
@@ -70,7 +72,9 @@ impl<'a, V: Value<'a>> Site<V> {
         })
     }
 
-    /// What is measured, and cut: the text of the content, without what is no text beside it.
+    /// Return the text that is measured and cut: the text parts of the content. If the content has only other parts,
+    /// these
+    /// are written as text.
     pub(crate) fn text(&self) -> Content<'a, V> {
         let Some(parts) = self.parts() else {
             return if *self.key == names::RESPONSE {
@@ -90,19 +94,20 @@ impl<'a, V: Value<'a>> Site<V> {
         Content::Piece(Piece::own(joined))
     }
 
-    /// What the content's images and documents count.
+    /// Return the estimated tokens of the images and documents in the content.
     pub(crate) fn media_tokens(&self) -> usize {
         let content = self.content.filter(|content| content.text_len().is_none());
         MEDIA_TOKENS * content.map_or(0, |content| count_media(content, 0))
     }
 
-    /// Return whether no cache mark would be lost.
+    /// Return true if the content can be replaced without losing a cache mark.
     pub(crate) fn is_replaceable(&self) -> bool {
         self.parts().is_none_or(|parts| carrier(parts) != Carrier::ManyMarks)
     }
 
-    /// The members of the result with `new` as its content. Of a list what is no text stays, unless the whole content is
-    /// replaced.
+    /// Return the changed members of the result, with `new` as its content. Parts that are not text stay, unless the
+    /// whole
+    /// content is replaced.
     pub(crate) fn replaced(&self, new: &Substitute<'a, V>, whole: bool) -> Members<'a, V> {
         let inner = self.inner(new, whole);
         let Some(holder) = self.holder.copied() else { return vec![(*self.key, Some(inner))] };
@@ -124,7 +129,7 @@ impl<'a, V: Value<'a>> Site<V> {
             let list = || Json::List(vec![Json::object([("text", Json::Text(new.text()))])]);
             return Edit::Made(if is_list { list() } else { text() });
         };
-        // Without a text that says something, the old text was that of all parts.
+        // If no text part has words, the old text was made from all parts, so none of them stays.
         let is_beside = !whole && first_words(parts).is_some();
         let mut drafts = Vec::new();
         for (index, part) in items(parts).enumerate() {
@@ -148,13 +153,13 @@ impl<'a, V: Value<'a>> Site<V> {
     }
 }
 
-/// Where in the messages the calls and the results stand that were read from them.
+/// The paths of calls and results in the messages that they were read from.
 #[derive(Debug)]
 pub(crate) struct Paths<'m, V> {
     messages: &'m [V],
-    /// Of messages with many parts: where each stands, by its identity.
+    /// The path of each part by its identity, for messages with many parts.
     known: AHashMap<usize, AHashMap<usize, Path>>,
-    /// Where each object stands that a message holds several times, by the position and its identity.
+    /// The paths of each object that a message contains several times, by position and identity.
     repeated: AHashMap<(usize, usize), IntoIter<Path>>,
 }
 
@@ -163,7 +168,7 @@ impl<'a, 'm, V: Value<'a>> Paths<'m, V> {
         Self { messages, known: AHashMap::new(), repeated: AHashMap::new() }
     }
 
-    /// The path of what was read from the message at a position.
+    /// Return the path of a value that was read from the message at a position.
     pub(crate) fn of(&mut self, position: usize, wire: V) -> Option<Path> {
         let message = *self.messages.get(position)?;
         let wanted = wire.identity();
@@ -178,7 +183,7 @@ impl<'a, 'm, V: Value<'a>> Paths<'m, V> {
                 items(list).enumerate().map(move |(index, part)| (part.identity(), Path::Part(position, key, index)))
             })
         };
-        // An object that stands twice stands where it stands last.
+        // If an object occurs twice, its last path counts.
         if lists.iter().flatten().map(|list| list.count()).sum::<usize>() <= LONG {
             let mut found = paths().filter(|(identity, _)| *identity == wanted).map(|(_, path)| path);
             let first = found.next();
@@ -198,14 +203,14 @@ impl<'a, 'm, V: Value<'a>> Paths<'m, V> {
         self.known.get(&position)?.get(&wanted).copied()
     }
 
-    /// The same; of an object that stands several times in the message, each of its places in its turn.
+    /// Do the same as [`Paths::of`], but return the paths of an object that occurs several times one after the other.
     pub(crate) fn next_of(&mut self, position: usize, wire: V) -> Option<Path> {
         let path = self.of(position, wire);
         let place = self.repeated.get_mut(&(position, wire.identity())).and_then(Iterator::next);
         place.or(path)
     }
 
-    /// Return whether any object stood several times in a message that was asked for.
+    /// Return true if any requested message contains an object several times.
     pub(crate) fn has_repeated(&self) -> bool {
         !self.repeated.is_empty()
     }
@@ -220,7 +225,7 @@ impl<'a, 'm, V: Value<'a>> Paths<'m, V> {
     }
 }
 
-/// The text of a part that is nothing but text.
+/// Return the text of a part that is nothing but text.
 fn text_of<'a, V: Value<'a>>(part: V) -> Option<V> {
     if part.text_len().is_some() {
         return Some(part);
@@ -231,13 +236,13 @@ fn text_of<'a, V: Value<'a>>(part: V) -> Option<V> {
     (TEXT_PARTS.iter().any(|name| kind.is(name)) || is_bare(found, names::TEXT)).then_some(text)
 }
 
-/// The text of a part that is nothing but text, and not white space alone: such a one says nothing, and may be taken out.
+/// Return the text of a part that is nothing but text and has a word. A part of white space may be removed.
 fn words_of<'a, V: Value<'a>>(part: V) -> Option<V> {
     text_of(part).filter(|text| !has_no_word(*text))
 }
 
-/// Which text part takes the new text: the one with a cache mark, else the first. Marks of texts without a word, which may be
-/// taken out, count where there is no other, and then the last one.
+/// Choose the text part that takes the new text: the one with a cache mark, otherwise the first. The mark of a part
+/// without a word counts only if there is no other mark, and then the last one does.
 fn carrier<'a, V: Value<'a>>(parts: V) -> Carrier {
     let is_marked = |part: &V| part.object().is_some_and(|part| part.has(names::CACHE_CONTROL));
     let (mut blank, mut spoken) = (None, None);
@@ -254,12 +259,12 @@ fn carrier<'a, V: Value<'a>>(parts: V) -> Carrier {
     spoken.or(blank).or_else(|| first_words(parts)).map_or(Carrier::Nothing, Carrier::At)
 }
 
-/// The first text part that says something.
+/// Return the index of the first text part that has a word.
 fn first_words<'a, V: Value<'a>>(parts: V) -> Option<usize> {
     items(parts).position(|part| words_of(part).is_some())
 }
 
-/// The only member of an object, and its name.
+/// Return the name and the value of the only member of an object.
 fn only_member<'a, V: Value<'a>>(response: Option<V>) -> Option<(Text<'a>, V)> {
     let held = response?.object().filter(|held| held.size() == 1)?;
     let mut only = None;
@@ -270,10 +275,10 @@ fn only_member<'a, V: Value<'a>>(response: Option<V>) -> Option<(Text<'a>, V)> {
     only
 }
 
-/// What a response that is an answer and nothing else may call it.
+/// The member names for the answer in a response that contains nothing else.
 const ANSWERS: [Key<'static>; 3] = [names::OUTPUT, names::RESULT, names::ERROR];
 
-/// The text of what a function of Gemini's gave back.
+/// Return the text of a Gemini function response.
 fn response_text<'a, V: Value<'a>>(response: Option<V>) -> Content<'a, V> {
     if let Some((_, text)) = only_member(response).filter(|(_, value)| value.text_len().is_some()) {
         return Content::Value(text);
@@ -283,7 +288,7 @@ fn response_text<'a, V: Value<'a>>(response: Option<V>) -> Content<'a, V> {
     result_content(only.or(response))
 }
 
-/// Under which name a text is given back: as it was, else as `result`.
+/// Return the member name for a new text: the only name of the old response, otherwise `result`.
 fn response_key<'a, V: Value<'a>>(response: Option<V>) -> Piece<'a> {
     only_member(response).map_or(Piece::ascii("result"), |(name, _)| Piece::Borrowed(name))
 }

@@ -1,6 +1,6 @@
-//! A projection of bytes: what changes is written anew, and all else is copied as it stood.
+//! A projection written as bytes: changes are written as new text, and everything else is copied verbatim.
 //!
-//! Between parts that follow one another as they did, what stood between them stays: the comma and the white space.
+//! If two neighbouring parts were neighbours before, the comma and the white space between them are copied as well.
 
 use std::ops::Range;
 
@@ -11,20 +11,20 @@ use crate::json::value::Value;
 use crate::json::write::{push_escaped, push_string};
 use crate::text::Text;
 
-/// What is written of a document: what is copied, and what is new.
+/// A new document, as copied ranges of the old one and new text.
 #[derive(Debug)]
 pub struct Written<'d> {
     data: &'d [u8],
-    /// All that is new.
+    /// All new text.
     own: Vec<u8>,
     chunks: Vec<Chunk>,
 }
 
 #[derive(Clone, Debug)]
 enum Chunk {
-    /// A part of the data.
+    /// A range of the old document.
     Copied(Range<usize>),
-    /// A part of what is new.
+    /// A range of the new text.
     Own(Range<usize>),
 }
 
@@ -36,44 +36,44 @@ impl Written<'_> {
         })
     }
 
-    /// The number of bytes.
+    /// Return the number of bytes.
     #[must_use]
     pub fn len(&self) -> usize {
         self.slices().map(<[u8]>::len).sum()
     }
 
-    /// Return whether there are none.
+    /// Return true if there are no bytes.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Write them into room for as many.
+    /// Write the bytes into `room`, whose length must be [`Written::len`].
     pub fn write(&self, room: &mut [u8]) {
         let mut rest = room;
         for slice in self.slices() {
-            let Some((own, behind)) = rest.split_at_mut_checked(slice.len()) else { return };
+            let Some((own, after)) = rest.split_at_mut_checked(slice.len()) else { return };
             own.copy_from_slice(slice);
-            rest = behind;
+            rest = after;
         }
     }
 }
 
-/// A writer of what was scanned.
+/// A writer for scanned documents.
 pub(crate) struct Writer<'d> {
     data: &'d [u8],
     own: Vec<u8>,
     chunks: Vec<Chunk>,
 }
 
-/// A list or an object in the making, of parts that may have stood in another.
+/// A list or an object under construction, whose parts may come from an old one.
 struct Container {
     brackets: [&'static [u8]; 2],
-    /// Where that one was.
+    /// The range of the old one.
     outer: Option<Range<usize>>,
-    /// The number of parts it had.
+    /// The number of parts of the old one.
     count: usize,
-    /// The number of the part before, and where it ended.
+    /// The index of the part written last in the old one, and its end.
     before: Option<(usize, usize)>,
     is_empty: bool,
 }
@@ -83,7 +83,7 @@ impl Container {
         Self { brackets, outer, count, before: None, is_empty: true }
     }
 
-    /// What stands before a part that had a number and a place, and before one that is new.
+    /// Write the text before a part. `known` is the index and the range of an old part, or `None` for a new one.
     fn step(&mut self, known: Option<(usize, Range<usize>)>, writer: &mut Writer<'_>) {
         let gap = known.as_ref().and_then(|(index, span)| {
             let start = match self.before {
@@ -101,7 +101,7 @@ impl Container {
         (self.before, self.is_empty) = (known.map(|(index, span)| (index, span.end)), false);
     }
 
-    /// What stands behind the last part.
+    /// Write the text after the last part.
     fn finish(self, writer: &mut Writer<'_>) {
         let last = self.before.filter(|(last, _)| last + 1 == self.count);
         match (self.outer, last) {
@@ -117,7 +117,7 @@ impl<'d> Writer<'d> {
         Self { data, own: Vec::new(), chunks: Vec::new() }
     }
 
-    /// The document with these messages.
+    /// Write the document with new messages.
     pub(crate) fn document(mut self, messages: Scanned<'_>, drafts: &[Draft<'_, Scanned<'_>>]) -> Written<'d> {
         let span = messages.span(self.data);
         self.copy(0..span.start);
@@ -126,7 +126,7 @@ impl<'d> Writer<'d> {
         self.finish()
     }
 
-    /// One message.
+    /// Write one message.
     pub(crate) fn message(mut self, draft: &Draft<'_, Scanned<'_>>) -> Written<'d> {
         let span = self.span(draft);
         self.draft(draft, span);
@@ -138,7 +138,7 @@ impl<'d> Writer<'d> {
         Written { data, own, chunks }
     }
 
-    /// Copy a part of the data; parts that follow one another are one.
+    /// Copy a range of the old document. Adjacent ranges are merged.
     fn copy(&mut self, span: Range<usize>) {
         match self.chunks.last_mut() {
             Some(Chunk::Copied(last)) if last.end == span.start => last.end = span.end,
@@ -146,14 +146,14 @@ impl<'d> Writer<'d> {
         }
     }
 
-    /// Write what is new.
+    /// Write new text.
     fn push(&mut self, bytes: &[u8]) {
         let start = self.own.len();
         self.own.extend_from_slice(bytes);
         self.take_in(start);
     }
 
-    /// Take in what was added to what is new from a place on.
+    /// Add the new text from `start` on to the chunks.
     fn take_in(&mut self, start: usize) {
         let end = self.own.len();
         match self.chunks.last_mut() {
@@ -162,7 +162,7 @@ impl<'d> Writer<'d> {
         }
     }
 
-    /// Write a draft; `span` is where the value stands that it is made from.
+    /// Write a draft. `span` is the range of the value that it is made from.
     fn draft(&mut self, draft: &Draft<'_, Scanned<'_>>, span: Option<Range<usize>>) {
         match (draft, span) {
             (Draft::Kept(..), span) => self.copy(span.unwrap_or_default()),
@@ -179,7 +179,7 @@ impl<'d> Writer<'d> {
         }
     }
 
-    /// Where the value stands that a draft is made from.
+    /// Return the range of the value that a draft is made from.
     fn span(&self, draft: &Draft<'_, Scanned<'_>>) -> Option<Range<usize>> {
         let value = match draft {
             Draft::Kept(_, value) => Some(*value),
@@ -189,7 +189,7 @@ impl<'d> Writer<'d> {
         value.map(|value| value.span(self.data))
     }
 
-    /// An array of drafts; `of` is the array whose items they may be.
+    /// Write an array of drafts. `of` is the old array, which may contain their values.
     fn list(&mut self, of: Option<(Home, Scanned<'_>)>, drafts: &[Draft<'_, Scanned<'_>>]) {
         let list = of.map(|(_, list)| list);
         let outer = list.map(|list| list.span(self.data));
@@ -203,7 +203,7 @@ impl<'d> Writer<'d> {
         array.finish(self);
     }
 
-    /// An object with some members replaced, left out or added; `outer` is where it stood.
+    /// Write an object with some members replaced, left out or added. `outer` is the range of the old object.
     fn object(&mut self, changed: &Changed<'_, Scanned<'_>>, outer: Option<Range<usize>>) {
         let data = self.data;
         let known = changed.of.map_or(&[][..], Scanned::raw_members);
@@ -239,7 +239,7 @@ impl<'d> Writer<'d> {
         object.finish(self);
     }
 
-    /// A new value.
+    /// Write a new value.
     fn json(&mut self, value: &Json<'_>) {
         match value {
             Json::Text(text) => self.text(text.text()),
@@ -271,7 +271,7 @@ impl<'d> Writer<'d> {
         }
     }
 
-    /// A new text of parts, of which what is written already is copied.
+    /// Write a new text from parts. Slices of the old document are copied.
     fn joined(&mut self, parts: &[TextPart<'_>]) {
         self.push(b"\"");
         for part in parts {
@@ -287,7 +287,7 @@ impl<'d> Writer<'d> {
         self.push(b"\"");
     }
 
-    /// A new text.
+    /// Write a new text.
     fn text(&mut self, text: Text<'_>) {
         let start = self.own.len();
         push_string(&mut self.own, text);

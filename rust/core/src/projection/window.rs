@@ -1,8 +1,8 @@
-//! The whole request in a model's window: the oldest results go first, then the oldest tool loops as wholes.
+//! Fit the whole request into a model's window: clear the oldest results first, then drop the oldest turns as a whole.
 //!
-//! What the user said is never touched, nor is the last turn but for its results, which are cut when all else is gone.
-//! Counted are the texts of the messages, thoughts too, what stands for images, and a few tokens a message for the
-//! protocol; of a body also all else that it holds, as the system prompt and the tools.
+//! User messages are never changed. Neither is the last turn, except that its results are cut if everything else is not
+//! enough. The count includes the texts of the messages, their thinking, an estimate for images, and a few tokens per
+//! message for the protocol. For a body it also includes all other members, such as the system prompt and the tools.
 
 use ahash::AHashSet;
 
@@ -16,30 +16,30 @@ use crate::formats::message::Said;
 use crate::json::value::{Key, Value, names, objects};
 use crate::tokens::messages::{MEDIA_TOKENS, count_media, tokens_of};
 
-/// What the protocol takes for a message.
+/// The estimated tokens per message for the protocol.
 const MESSAGE_TOKENS: usize = 4;
 const THINKING: Key<'static> = Key::new("thinking");
 const SUMMARY: Key<'static> = Key::new("summary");
-/// The members that hold what a model thought.
+/// The members that hold thinking.
 const THOUGHTS: [Key<'static>; 3] = [THINKING, Key::new("reasoning_content"), Key::new("reasoning")];
 
-/// The number of tokens a request has, and what is taken out so that it fits.
+/// The token count of a request, updated while the request is made to fit.
 pub(crate) struct Request<'s, 'r> {
     settings: &'s Settings<'r>,
     counter: Counter<'r>,
     limit: usize,
     frame: usize,
     sizes: Vec<usize>,
-    /// The number of tokens the request had.
+    /// The tokens before the projection.
     pub(crate) before: usize,
-    /// The number of tokens that it has by what was decided.
+    /// The tokens after the decisions made so far.
     pub(crate) tokens: isize,
-    /// True if there was anything to take when it was last fitted.
+    /// True if the last call of [`Request::fit`] found something to remove.
     has_taken: bool,
 }
 
 impl<'s, 'r> Request<'s, 'r> {
-    /// A request whose limit is `limit`; `frame` is what it takes beside its messages.
+    /// Count a request with a limit of `limit` tokens. `frame` is the tokens of everything but the messages.
     pub(crate) fn new<'a, V: Value<'a>>(
         messages: &[V],
         (blocks, turns): (&[Block<'a, V>], &[Vec<usize>]),
@@ -57,7 +57,7 @@ impl<'s, 'r> Request<'s, 'r> {
         request
     }
 
-    /// Count what came out, with what was mended in it. What stands as it did was counted before.
+    /// Count the new messages, including corrections. The counts of unchanged messages are reused.
     pub(crate) fn count_anew<'a, D: Door<'a>>(&mut self, drafts: &[Draft<'a, D::Item>], door: &D) {
         let known = |draft: &Draft<'a, D::Item>| match draft {
             Draft::Kept(Path::Message(position), _) => self.sizes.get(*position),
@@ -69,12 +69,12 @@ impl<'s, 'r> Request<'s, 'r> {
         self.tokens = signed(self.frame + as_it_was + new);
     }
 
-    /// How much the request is over its limit.
+    /// Return the excess of the request over its limit.
     pub(crate) fn over(&self) -> usize {
         room_of(self.tokens - signed(self.limit))
     }
 
-    /// Take out what is needed; whether there was anything to take.
+    /// Remove as much as needed. Return true if anything was removed.
     pub(crate) fn fit<'a, V: Value<'a>>(&mut self, blocks: &mut [Block<'a, V>], turns: &[Vec<usize>]) -> bool {
         self.has_taken = false;
         let Some((last, earlier)) = turns.split_last().filter(|_| self.over() > 0) else { return false };
@@ -98,7 +98,7 @@ impl<'s, 'r> Request<'s, 'r> {
         self.has_taken
     }
 
-    /// Clear the oldest results, and enough of them at once.
+    /// Clear the oldest results until the request fits and the saving is worth it.
     fn clear<'a, 't, V: Value<'a>>(&mut self, blocks: &mut [Block<'a, V>], numbers: impl Iterator<Item = &'t usize>) {
         let mut won = 0;
         for number in numbers {
@@ -118,7 +118,7 @@ impl<'s, 'r> Request<'s, 'r> {
         self.tokens += self.growth(block) - before;
     }
 
-    /// The number of tokens by which its decision makes a result longer, mostly negative.
+    /// Return the change in tokens that the decision about a result makes; mostly negative.
     fn growth<'a, V: Value<'a>>(&self, block: &Block<'a, V>) -> isize {
         let Some(decision) = &block.decision else { return 0 };
         let content = block.entry.content;
@@ -127,7 +127,7 @@ impl<'s, 'r> Request<'s, 'r> {
         signed(self.counter.count(&block.new_text())) - signed(old)
     }
 
-    /// Count no more what a loop has by what was decided.
+    /// Subtract the tokens that a turn still has after the decisions made so far.
     fn forget<'a, V: Value<'a>>(&mut self, blocks: &[Block<'a, V>], turn: &[usize]) {
         let positions: AHashSet<usize> = of(blocks, turn).map(|block| block.entry.position).collect();
         let sizes = positions.iter().filter_map(|position| self.sizes.get(*position));
@@ -144,17 +144,17 @@ impl<'s, 'r> Request<'s, 'r> {
     }
 }
 
-/// The blocks of a turn.
+/// Return the blocks of a turn.
 fn of<'b, 'a, V>(blocks: &'b [Block<'a, V>], turn: &'b [usize]) -> impl Iterator<Item = &'b Block<'a, V>> {
     turn.iter().filter_map(|number| blocks.get(*number))
 }
 
-/// Return whether a turn is dropped: it goes as a whole.
+/// Return true if a turn is dropped. Turns are dropped only as a whole.
 fn is_dropped<V>(blocks: &[Block<'_, V>], turn: &[usize]) -> bool {
     of(blocks, turn).next().is_some_and(|block| block.is_dropped)
 }
 
-/// What each message takes of a model's window.
+/// Return the tokens of each message.
 fn request_tokens<'a, V: Value<'a>>(messages: impl Iterator<Item = V>, counter: Counter<'_>) -> Vec<usize> {
     let mut said = Said::default();
     let mut one = |message: V| {
@@ -165,7 +165,7 @@ fn request_tokens<'a, V: Value<'a>>(messages: impl Iterator<Item = V>, counter: 
         let thinking: usize = thoughts.map(|text| counter.count(&Content::Value(text))).sum();
         said.clear();
         let tokens = tokens_of(message, message.get(names::ROLE), &mut said, |text| counter.count(&text));
-        MESSAGE_TOKENS + thinking + tokens.unwrap_or(0) // the walk halted at what needs an importer
+        MESSAGE_TOKENS + thinking + tokens.unwrap_or(0) // the walk halted at a message that needs an importer
     };
     messages.map(&mut one).collect()
 }

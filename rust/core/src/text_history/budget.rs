@@ -1,8 +1,9 @@
-//! A text history within a budget: results first, then the lines of calls, and only then messages, the oldest each time.
+//! Fit a text history into a budget: cut results first, then shorten lines to their calls, then leave out messages. The
+//! oldest go first each time.
 //!
-//! Of the messages whole exchanges go, which a message of the user's begins; of the last one what the user says goes last,
-//! and prompts go after all else. A line that is measured by itself begins with a bracket behind a line feed, where both
-//! encodings split: so the tokens of a message are those of its parts.
+//! Messages are left out in whole exchanges; an exchange begins with a user message. In the last exchange, the user's
+//! messages go last, and prompts (messages of any other role) go after everything else. A line begins with a bracket
+//! after a line feed, where both encodings split, so the tokens of a message are the sum of those of its parts.
 
 use super::call_line::{Fate, SEPARATOR, ToolLine};
 use super::message::Told;
@@ -13,10 +14,10 @@ use crate::text::sanitize::cut_text;
 use crate::text::segment::Segment;
 use crate::text::truncate::Keep;
 
-/// Characters of a result that stay as long as lines need not be shortened to their calls.
+/// The fewest characters to which a result is cut. Below that, the line is shortened to its call.
 const LEAST: usize = 80;
 
-/// A line, and what it takes with what stands behind it.
+/// A line and its size, including the separator after it.
 struct Sized<'t, 'a> {
     line: &'t mut ToolLine<'a>,
     end: &'static str,
@@ -31,7 +32,7 @@ impl<'t, 'a> Sized<'t, 'a> {
         sized
     }
 
-    /// Cut the result by as much as is over, or as far as may be; how much smaller the line is.
+    /// Cut the result by the excess `over`, or as far as allowed. Return how much smaller the line became.
     fn cut(&mut self, over: isize) -> isize {
         let text = self.line.result.clone();
         if text.len() <= LEAST {
@@ -46,7 +47,7 @@ impl<'t, 'a> Sized<'t, 'a> {
         self.resize()
     }
 
-    /// Leave nothing but the call; how much smaller the line is.
+    /// Shorten the line to the call. Return how much smaller it became.
     fn shorten(&mut self) -> isize {
         if self.size_of(vec![self.line.call.clone().into()]) >= self.size {
             return 0;
@@ -62,7 +63,9 @@ impl<'t, 'a> Sized<'t, 'a> {
         won
     }
 
-    /// How much of a result may stay for the line to take no more than is allowed; never less than the least.
+    /// Return the number of characters of a result that may stay so that the line's size is at most `allowed`; never
+    /// fewer
+    /// than `least`.
     fn longest(&self, text: &Piece<'a>, least: usize, allowed: isize) -> usize {
         let mut limit = allowed - signed(self.size_with(&Piece::default()));
         while let Some(room) = usize::try_from(limit).ok().filter(|room| *room > 0) {
@@ -92,14 +95,14 @@ impl<'t, 'a> Sized<'t, 'a> {
     }
 }
 
-/// The messages that fit a total, those that don't, and what the first take.
+/// The messages that fit a total, those that don't, and the size of the first.
 pub(super) struct Shrunk<'a> {
     pub(super) kept: Vec<Told<'a>>,
     pub(super) gone: Vec<Told<'a>>,
     pub(super) size: usize,
 }
 
-/// Make messages fit a total.
+/// Fit messages into a total.
 pub(super) fn shrink<'a>(mut told: Vec<Told<'a>>, total: usize, measure: Measure) -> Shrunk<'a> {
     let mut sizes: Vec<usize> = told.iter().map(|message| measure.size_of(&message.said())).collect();
     let mut lines: Vec<(usize, Sized<'_, 'a>)> = Vec::new();
@@ -142,7 +145,7 @@ pub(super) fn shrink<'a>(mut told: Vec<Told<'a>>, total: usize, measure: Measure
     Shrunk { kept, gone, size: sizes.iter().sum() }
 }
 
-/// What goes as one, in the order in which it goes, as numbers of messages.
+/// Group the message numbers that are left out together, in the order in which the groups are left out.
 fn units(told: &[Told<'_>]) -> Vec<Vec<usize>> {
     let mut exchanges = vec![Vec::new()];
     let mut prompts = Vec::new();

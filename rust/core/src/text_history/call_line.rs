@@ -11,34 +11,35 @@ use crate::text::segment::Segment;
 use crate::text::truncate::Keep;
 use crate::text::{OwnedText, Text};
 
-/// The same at the beginning of a line, where it would open a call's.
+/// The beginning of a call line, preceded by a line feed. In a result it is escaped.
 const MARK_OF_A_LINE: [&str; 1] = ["\n[Tool: "];
 const ARROW: Text<'static> = Text::Ucs2(&[0x20, 0x2192, 0x20]);
-/// What stands between the lines.
+/// The separator between lines.
 pub(super) const SEPARATOR: &str = "\n\n";
-/// Characters of a call with its arguments.
+/// The most characters of a call with its arguments.
 const LONGEST_CALL: usize = 2_000;
-/// Characters beyond the limit that may all be controls and line feeds, so that nothing is cut; of more that isn't asked.
+/// The number of characters beyond the limit that may turn out to be control characters or line feeds, so that nothing
+/// is cut. A result that exceeds the limit by more is always cut.
 const SLACK: usize = 64;
-/// Characters that most calls have room in.
+/// The number of characters that is enough for most calls.
 const USUAL_CALL: usize = 128;
-/// Of so many characters an end is looked at for line feeds, before all are.
+/// The number of characters at each end that are searched for line feeds before the whole text is decoded.
 const END: usize = 64;
 
-/// What became of a result.
+/// The outcome for a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fate {
-    /// It stands as it is.
+    /// It is shown whole.
     Whole,
-    /// It was cut to its own limit.
+    /// It was cut to the limit on one result.
     Cut,
-    /// It was cut for the total.
+    /// It was cut to fit the total.
     CutFurther,
     /// It was left out.
     Shortened,
 }
 
-/// A line in the making: its call, and what is shown of the result, which had `chars_before` characters.
+/// A line under construction: its call and the shown part of the result, which had `chars_before` characters.
 #[derive(Debug)]
 pub(super) struct ToolLine<'a> {
     pub(super) call: Piece<'a>,
@@ -77,7 +78,7 @@ impl<'a> ToolLine<'a> {
         line
     }
 
-    /// The line, in parts.
+    /// Return the parts of the line.
     pub(super) fn parts(&self) -> Vec<Segment<'a>> {
         match self.fate {
             Fate::Shortened => vec![self.call.clone().into()],
@@ -85,7 +86,7 @@ impl<'a> ToolLine<'a> {
         }
     }
 
-    /// The line with another result.
+    /// Return the parts of the line with another result.
     pub(super) fn with_result(&self, result: &Piece<'a>, is_cut: bool) -> Vec<Segment<'a>> {
         let has_both = !self.status.is_empty() && (is_cut || !result.is_empty());
         let pieces = [
@@ -100,8 +101,8 @@ impl<'a> ToolLine<'a> {
     }
 }
 
-/// The first `limit` characters of a result, without controls, and without a line that could be taken for a call's; and
-/// whether that is not all.
+/// Return the first `limit` characters of a result, and true if that is not all of it. Control characters are removed,
+/// and a line that looks like a call line is escaped.
 fn cut_result<'a, V: Value<'a>>(content: &Content<'a, V>, limit: usize) -> (Piece<'a>, bool) {
     let text = clean_start(content, limit).unwrap_or_else(|| {
         let text = content.whole().trim_newlines();
@@ -118,7 +119,7 @@ fn cut_result<'a, V: Value<'a>>(content: &Content<'a, V>, limit: usize) -> (Piec
     (shown, head < tail)
 }
 
-/// The first characters of an over-long result, one more than the limit, where they are clean as they stand.
+/// Return the first `limit + 1` characters of an over-long result, if they need no cleaning.
 fn clean_start<'a, V: Value<'a>>(content: &Content<'a, V>, limit: usize) -> Option<Piece<'a>> {
     let size = content.len();
     let most = limit.saturating_add(SLACK);
@@ -126,8 +127,8 @@ fn clean_start<'a, V: Value<'a>>(content: &Content<'a, V>, limit: usize) -> Opti
         return None;
     }
     let before = newlines(&content.start(END), false)?;
-    let behind = newlines(&content.end(END), true)?;
-    if size - before - behind <= most {
+    let after = newlines(&content.end(END), true)?;
+    if size - before - after <= most {
         return None;
     }
     let start = content.start(before + limit + 1);
@@ -135,7 +136,7 @@ fn clean_start<'a, V: Value<'a>>(content: &Content<'a, V>, limit: usize) -> Opti
     (!has_controls(start.text())).then_some(start)
 }
 
-/// The number of line feeds that stand at an end of a text; nothing where there is nothing else.
+/// Return the number of line feeds at one end of a text; `None` if there is nothing else.
 fn newlines(text: &Piece<'_>, is_end: bool) -> Option<usize> {
     let text = text.text();
     let size = text.len();

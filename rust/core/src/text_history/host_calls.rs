@@ -1,11 +1,13 @@
-//! A call that a host keeps apart from its messages, together with its result.
+//! The calls that a host stores apart from its messages, each with its result.
 
 use crate::formats::message::{ToolCall, ToolResult};
 use crate::json::value::{Key, Value, names, text_or_empty};
 use crate::pairing::block::Entry;
 use crate::text::Text;
 
-/// A record as an entry. Each member may have one of several names; without result and error it was interrupted.
+/// Read a host's record as an entry. Each member may have one of several names. A record without a result and without
+/// an
+/// error is an interrupted call.
 pub(super) fn record_entry<'a, V: Value<'a>>(record: V) -> Entry<'a, V> {
     let function = record.get(names::FUNCTION).and_then(Value::object);
     let member = |key: Key<'_>| match function {
@@ -28,7 +30,7 @@ pub(super) fn record_entry<'a, V: Value<'a>>(record: V) -> Entry<'a, V> {
     entry
 }
 
-/// Return whether a value is `false`. What is long is not written to see that.
+/// Return true if a value is `false`. Only a scalar is written as JSON to find that out.
 fn is_false<'a, V: Value<'a>>(value: V) -> bool {
     let is_scalar = value.text_len().is_none() && value.list().is_none() && value.object().is_none();
     is_scalar && value.json().as_text().is("false")

@@ -1,4 +1,4 @@
-//! A message of a text history: what is told of one that was said, and the lines of the calls below it.
+//! A message of a text history: its text, and the lines of the calls below it.
 
 use super::call_line::{SEPARATOR, ToolLine};
 use super::thinking::without_thinking;
@@ -14,14 +14,14 @@ use crate::text::segment::Segment;
 use crate::text::{OwnedText, Text};
 
 pub(super) const ASSISTANT: &str = "assistant";
-/// The kinds of parts, and of items, that are thoughts.
+/// The types of parts and items that are thinking.
 const THOUGHTS: [&str; 3] = ["thinking", "redacted_thinking", "reasoning"];
-/// The kinds of parts that most messages hold: they are calls and results, so that nothing else is asked of them.
+/// The types of parts that are calls and results. They are the most frequent, so they are skipped first.
 const HOLD_NO_TEXT: [&str; 2] = ["tool_use", "tool_result"];
-/// The kinds of parts without a text of their own that are told all the same, as a result's would be.
+/// The types of parts that are included although they are not plain text; they are written as in a result.
 const TOLD: [&str; 4] = ["refusal", "file", "input_file", "search_result"];
 
-/// What names a turn, where the host has a name for it.
+/// The id of a turn, given by the host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Turn<'a> {
     Name(Text<'a>),
@@ -29,7 +29,7 @@ pub(super) enum Turn<'a> {
 }
 
 impl<'a> Turn<'a> {
-    /// What names the turn of a message or of a call: a text or a whole number.
+    /// Read the turn id of a message or a call: a text or a whole number.
     pub(super) fn of<V: Value<'a>>(wire: V, key: Key<'_>) -> Option<Self> {
         let value = wire.get(key)?;
         match value.text() {
@@ -39,8 +39,8 @@ impl<'a> Turn<'a> {
     }
 }
 
-/// A message in the making. One that `is_made` stands for calls that no message of the assistant's made; its position is
-/// that of the call, or of what stands before it.
+/// A message under construction. If `is_made`, it was added for calls that belong to no assistant message; its position
+/// is that of the call, that of the last message of the turn, or after all messages.
 #[derive(Debug)]
 pub(super) struct Told<'a> {
     pub(super) role: Text<'a>,
@@ -64,7 +64,7 @@ impl<'a> Told<'a> {
         self.role.is(ASSISTANT)
     }
 
-    /// The text, as it stands before the lines.
+    /// Return the text, with the separator that precedes the first line if there are lines.
     pub(super) fn said(&self) -> [Segment<'a>; 2] {
         if self.lines.is_empty() || self.text.is_empty() {
             return [self.text.clone().into(), Segment::default()];
@@ -76,7 +76,7 @@ impl<'a> Told<'a> {
         [self.text.slice(0, end).into(), Piece::ascii(SEPARATOR).into()]
     }
 
-    /// The text, and the lines behind it.
+    /// Return the text followed by the lines.
     pub(super) fn content(&self) -> Output<'a> {
         let mut content = Output::default();
         for part in self.said() {
@@ -94,7 +94,7 @@ impl<'a> Told<'a> {
     }
 }
 
-/// The role of a speaker; whom nobody here knows is called as the wire calls him.
+/// Return the role for a speaker. An unknown speaker keeps its name.
 pub(super) fn role_of(speaker: Text<'_>) -> Text<'_> {
     match speaker_of(speaker) {
         Some(USER) => Text::ascii("user"),
@@ -103,8 +103,8 @@ pub(super) fn role_of(speaker: Text<'_>) -> Text<'_> {
     }
 }
 
-/// What is told of a message's content, and whether a thought was left out. Images and the like become a line; without any
-/// words the text is empty.
+/// Return the text of a message's content, and true if thinking was left out. Images and other media become one line
+/// each. The text is empty if it has nothing but white space.
 pub(super) fn told_text<'a, V: Value<'a>>(content: Option<V>, role: Text<'_>) -> (Piece<'a>, bool) {
     let (text, mut is_thinking) = content.map_or_else(Default::default, read_parts);
     let mut text = without_controls(&text);
@@ -116,7 +116,7 @@ pub(super) fn told_text<'a, V: Value<'a>>(content: Option<V>, role: Text<'_>) ->
     (if has_words(text.text()) { text } else { Piece::default() }, is_thinking)
 }
 
-/// The text of a message's content, parts on lines of their own, and whether one of them is a thought.
+/// Return the text of a message's content, with each part on its own line, and true if one of the parts is thinking.
 fn read_parts<'a, V: Value<'a>>(content: V) -> (Piece<'a>, bool) {
     if let Some(text) = content.text() {
         return (Piece::Borrowed(text), false);
@@ -151,14 +151,14 @@ fn read_parts<'a, V: Value<'a>>(content: V) -> (Piece<'a>, bool) {
     (Piece::own(all), is_thinking)
 }
 
-/// Return whether a part is what a model thought.
+/// Return true if a part is thinking.
 fn is_thought<'a, V: Value<'a>>(part: V) -> bool {
     is_named_thought(part)
         || part.get(names::THOUGHT).is_some_and(Value::is_true)
         || part.has(names::REASONING_CONTENT_CAMEL)
 }
 
-/// Return whether a part, or an item, is a thought by its type.
+/// Return true if the type of a part or an item says that it is thinking.
 pub(super) fn is_named_thought<'a, V: Value<'a>>(part: V) -> bool {
     let kind = text_or_empty(part.get(names::TYPE));
     THOUGHTS.iter().any(|name| kind.is(name))

@@ -1,4 +1,4 @@
-//! A text history: what was said, turn by turn, and a line for each tool call with the beginning of its result.
+//! A text history: the text of each message, and below it one line per tool call with the beginning of its result.
 
 mod budget;
 mod call_line;
@@ -26,78 +26,78 @@ use crate::pairing::Walk;
 use crate::pairing::block::Entry;
 use crate::text::Text;
 
-/// What is asked for.
+/// The options of a text history.
 #[derive(Clone, Copy, Debug)]
 pub struct Asked<'s> {
-    /// The member by which messages and calls know their turn.
+    /// The member of messages and calls that holds the id of their turn.
     pub turn_id: Text<'s>,
-    /// The number of characters of each result that are shown.
+    /// The most characters of each result.
     pub max_result_length: usize,
-    /// How much all contents together may take, by a measure.
+    /// The limit on the contents of all messages together, and its unit.
     pub total: Option<(usize, Measure)>,
 }
 
-/// What became of each message and each call. Positions are numbers of messages.
+/// The number of messages and calls by outcome. The lists hold message numbers, except for `without_turn`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Messages of the history.
+    /// The number of messages of the history.
     pub messages: usize,
-    /// Calls in all.
+    /// The number of calls.
     pub calls: usize,
-    /// Results that were cut to their own limit.
+    /// The number of results cut to the limit on one result.
     pub cut: usize,
-    /// Results that were cut for the total.
+    /// The number of results cut further to fit the total.
     pub cut_further: usize,
-    /// Calls that stand there alone.
+    /// The number of calls whose results were left out.
     pub shortened: usize,
-    /// Calls that went with their messages.
+    /// The number of calls left out with their messages.
     pub calls_left_out: usize,
-    /// Calls without result.
+    /// The number of calls without a result.
     pub orphan_calls: usize,
-    /// Results without call.
+    /// The number of results without a call.
     pub orphan_results: usize,
-    /// Results for calls that were answered.
+    /// The number of results for calls that already have one.
     pub duplicate_results: usize,
-    /// Records that were written twice.
+    /// The number of records that the session file repeats.
     pub repeated_records: usize,
-    /// Calls that failed.
+    /// The number of calls that failed.
     pub errors: usize,
-    /// Calls of other branches and of side chains.
+    /// The number of calls on other branches and in side chains, by reason.
     pub excluded: Reasons,
-    /// Their messages.
+    /// The number of messages on other branches and in side chains.
     pub inactive: usize,
-    /// Messages from which thoughts were left out.
+    /// The number of messages from which thinking was left out.
     pub thinking: usize,
-    /// Messages that stand as lines below others.
+    /// Messages that became lines below other messages.
     pub folded: Vec<usize>,
-    /// Messages that held nothing, or thoughts alone.
+    /// Messages that are empty or hold nothing but thinking.
     pub silent: Vec<usize>,
-    /// Messages that nobody says.
+    /// Messages without a role.
     pub without_role: Vec<usize>,
-    /// The host's own calls whose turn no message has, by their number.
+    /// The numbers of the host's calls whose turn no message has.
     pub without_turn: Vec<usize>,
-    /// Messages that had no room.
+    /// Messages left out for lack of room.
     pub left_out: Vec<usize>,
-    /// The characters of all results.
+    /// The characters of all results before they were cut.
     pub chars_before: usize,
     /// The characters of the history.
     pub chars_after: usize,
-    /// The tokens of the history, where the total counts them.
+    /// The tokens of the history, if the total counts tokens.
     pub tokens_after: Option<usize>,
-    /// True if the total was too small for anything.
+    /// True if the total was too small for any message.
     pub budget_too_small: bool,
 }
 
-/// A text history: the role and the content of each message, and what became of what it is made of.
+/// A text history: the role and the content of each message, and the counts.
 #[derive(Debug)]
 pub struct Recounted<'a> {
-    /// The messages.
+    /// The role and the content of each message.
     pub messages: Vec<(Text<'a>, Output<'a>)>,
     /// The counts.
     pub counts: Counts,
 }
 
-/// A conversation as a text history, with the calls that its host keeps apart, if it does.
+/// Retell a conversation as a text history. `records` are the calls that the host stores apart from the messages.
 pub fn recount<'a, M: Messages<'a>>(
     messages: &M,
     records: Option<M::Item>,

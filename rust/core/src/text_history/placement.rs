@@ -1,8 +1,10 @@
-//! The message below which the line of a call stands.
+//! The placement of call lines below messages.
 //!
-//! A call of the messages stands where it was made; one of a host's own records below the first message of the assistant's
-//! in its turn. A turn without one gets a message of its own. What belongs to no turn is kept at the nearest earlier
-//! message of the assistant's.
+//! A call found in the messages is placed below the assistant message that made it. A call from a host's records is
+//! placed
+//! below the first assistant message of its turn; a turn without one gets a message of its own. A record that belongs
+//! to
+//! no turn is placed below the nearest earlier assistant message.
 
 use ahash::AHashMap;
 
@@ -11,13 +13,13 @@ use super::message::{Told, Turn};
 use crate::json::value::{Key, Value, names};
 use crate::pairing::block::Entry;
 
-/// The position behind all messages.
+/// A position after all messages.
 const END: usize = usize::MAX;
 
-/// Add the lines of a conversation's calls, oldest first, to its messages, in order of position.
+/// Add the lines of a conversation's calls, oldest first, to its messages. Both are in order of position.
 ///
-/// A result without call is no call of its message's, and stands at the nearest earlier message of the assistant's.
-/// `turns` are those of messages by their position, in order.
+/// A result without a call was not made by the message that holds it, so its line goes below the nearest earlier
+/// assistant message. `turns` holds the turn of each message by position, in order.
 pub(super) fn place_entries<'a, V: Value<'a>>(
     told: &mut Vec<Told<'a>>,
     entries: &[Entry<'a, V>],
@@ -60,7 +62,7 @@ pub(super) fn place_entries<'a, V: Value<'a>>(
     }
 }
 
-/// Add the lines of a host's records; the numbers of those whose turn is not known.
+/// Add the lines of a host's records. Return the numbers of the records whose turn no message has.
 pub(super) fn place_records<'a, V: Value<'a>>(
     told: &mut Vec<Told<'a>>,
     records: &[(V, Entry<'a, V>)],
@@ -91,9 +93,8 @@ pub(super) fn place_records<'a, V: Value<'a>>(
         } else {
             without_turn.push(number);
             if let Some(position) = record.get(names::POSITION).and_then(Value::integer) {
-                let behind =
-                    assistants.partition_point(|(own, _)| i64::try_from(*own).is_ok_and(|own| own <= position));
-                seat = assistants.get(behind.saturating_sub(1)).map(|(_, number)| *number).or(seat);
+                let after = assistants.partition_point(|(own, _)| i64::try_from(*own).is_ok_and(|own| own <= position));
+                seat = assistants.get(after.saturating_sub(1)).map(|(_, number)| *number).or(seat);
             }
         }
         let place = *seat.get_or_insert_with(|| first_assistant(told));
@@ -105,7 +106,7 @@ pub(super) fn place_records<'a, V: Value<'a>>(
     without_turn
 }
 
-/// The place of the first message of the assistant's; where there is none, one is made at the end.
+/// Return the index of the first assistant message; add one at the end if it is missing.
 fn first_assistant(told: &mut Vec<Told<'_>>) -> usize {
     told.iter().position(Told::is_assistants).unwrap_or_else(|| {
         told.push(Told::made(END, None));
@@ -113,8 +114,8 @@ fn first_assistant(told: &mut Vec<Told<'_>>) -> usize {
     })
 }
 
-/// The messages that say something. The lines of one that has nothing else join the message of the assistant's that stands
-/// right before it in its turn.
+/// Drop messages without text and lines. A message that has only lines is joined to the assistant message right before
+/// it, if that is in the same turn or the message has no turn.
 pub(super) fn joined(told: Vec<Told<'_>>) -> Vec<Told<'_>> {
     let mut kept: Vec<Told<'_>> = Vec::with_capacity(told.len());
     for mut message in told {

@@ -1,4 +1,4 @@
-//! The words of a conversation, message by message.
+//! The texts of a conversation, message by message.
 
 use ahash::AHashSet;
 
@@ -11,22 +11,22 @@ use crate::session::{Placed, Places};
 use crate::text::Text;
 use crate::text::piece::Piece;
 
-/// The speakers of results.
+/// The roles of messages that are results.
 const TOOLS: [&str; 2] = ["tool", "function"];
 
-/// The messages of the active branch that may be told, in order: those with words, and all of the assistant's.
+/// The messages of the active branch that may be in the history, in order: those with text, and all assistant messages.
 #[derive(Debug, Default)]
 pub(super) struct Spoken<'a> {
     pub(super) told: Vec<Told<'a>>,
-    /// The positions of messages without words.
+    /// The positions of messages without text.
     pub(super) silent: AHashSet<usize>,
-    /// Those of messages that no one says.
+    /// The positions of messages without a role.
     pub(super) without_role: Vec<usize>,
-    /// The turns of all that name one, by their position, in order.
+    /// The position and the turn of each message that names one, in order.
     pub(super) turns: Vec<(usize, Turn<'a>)>,
-    /// The number of messages from which thoughts were left out.
+    /// The number of messages from which thinking was left out.
     pub(super) thinking: usize,
-    /// How many of other branches and of side chains.
+    /// The number of messages on other branches and in side chains.
     pub(super) inactive: usize,
 }
 
@@ -73,16 +73,16 @@ impl<'a> Spoken<'a> {
         }
         if !text.is_empty() && speaker_of(speaker).is_none() {
             said.clear();
-            _ = read_message(message, name, said); // the walk halts at what needs an importer
+            _ = read_message(message, name, said); // the walk halts at a message that needs an importer
             if !said.results.is_empty() {
-                text = Piece::default(); // what a tool says is its result
+                text = Piece::default(); // the text is that of a result
             } else if role.is_empty() {
                 self.without_role.push(position);
                 return;
             }
         }
         self.thinking += usize::from(is_thinking);
-        let is_object = || !role.is_empty() || message.size() > 0; // an empty one stands where a line was skipped
+        let is_object = || !role.is_empty() || message.size() > 0; // an empty object takes the place of a skipped line
         if text.is_empty() && is_object() {
             self.silent.insert(position);
         }
@@ -92,7 +92,7 @@ impl<'a> Spoken<'a> {
     }
 }
 
-/// Return whether a message is an item that holds nothing but what a model thought, in a record of Codex's, too.
+/// Return true if a message is an item that holds nothing but thinking, also inside a Codex record.
 fn is_thought_alone<'a, V: Value<'a>>(message: V, role: Text<'_>) -> bool {
     let record = || message.get(names::PAYLOAD).filter(|_| role.is_empty()).and_then(Value::object);
     is_named_thought(message) || record().is_some_and(is_named_thought)

@@ -1,8 +1,8 @@
-//! Text without what a model thought: `<think>...</think>` goes, and code that shows such tags stays.
+//! Remove thinking from text: `<think>...</think>` is removed, and code that shows such tags stays.
 //!
-//! A tag counts where it stands outside of fenced code and is not alone in backticks. The first closing tag ends a thought;
-//! one that is never closed goes to the end of the text. Where a text begins within a thought, as chat templates that open
-//! the tag themselves leave it, a closing tag on a line of its own ends that.
+//! A tag counts if it is outside of fenced code and not alone in backticks. The first closing tag ends the thinking;
+//! without one, the thinking goes on to the end of the text. Some chat templates open the tag themselves, so that the
+//! text begins with thinking; then a closing tag on a line of its own ends it.
 
 use std::ops::Range;
 
@@ -12,10 +12,10 @@ use crate::text::{OwnedText, Unit, find_unit, on_units};
 
 const OPEN: &str = "<think>";
 const CLOSE: &str = "</think>";
-/// The place of the letter in them that is looked for first.
+/// The index of the character in the tags that is searched for first.
 const RARE: usize = 0;
 
-/// `piece` without thoughts; nothing where it holds none.
+/// Return `piece` without thinking; `None` if it has none.
 pub(super) fn without_thinking<'a>(piece: &Piece<'a>) -> Option<Piece<'a>> {
     let text = piece.text();
     on_units!(text, units => find_ascii(units, "think>", 5, 0))?;
@@ -30,17 +30,17 @@ pub(super) fn without_thinking<'a>(piece: &Piece<'a>) -> Option<Piece<'a>> {
     Some(Piece::own(left).trim_newlines())
 }
 
-/// A look for thoughts.
+/// A search for thinking.
 struct Thoughts<'t, C> {
     units: &'t [C],
     kept: Vec<Range<usize>>,
-    /// Up to where it is decided what is kept.
+    /// The end of the text that is already decided.
     done: usize,
-    /// True if no tag was met yet.
+    /// True until the first tag.
     is_first: bool,
-    /// True if anything is kept yet.
+    /// True once some text is kept.
     is_kept: bool,
-    /// True if what comes next begins a line of what is kept.
+    /// True if the next character begins a line of the kept text.
     is_line: bool,
 }
 
@@ -49,7 +49,7 @@ impl<'t, C: Unit> Thoughts<'t, C> {
         Self { units, kept: Vec::new(), done: 0, is_first: true, is_kept: false, is_line: true }
     }
 
-    /// What of the text is kept.
+    /// Return the ranges of the text that are kept.
     fn kept(mut self) -> Vec<Range<usize>> {
         let size = self.units.len();
         let (mut at, mut end) = (0, 0);
@@ -80,7 +80,7 @@ impl<'t, C: Unit> Thoughts<'t, C> {
         self.kept
     }
 
-    /// Take out the thought that opens here; where the text goes on.
+    /// Remove the thinking that opens here. Return the index at which the text goes on.
     fn take_out(&mut self, opened: usize) -> usize {
         let size = self.units.len();
         self.is_first = false;
@@ -96,7 +96,7 @@ impl<'t, C: Unit> Thoughts<'t, C> {
         at
     }
 
-    /// Where a tag opens a thought.
+    /// Find the first tag that opens thinking.
     fn find_open(&self, start: usize, end: usize) -> Option<usize> {
         let line = self.units.get(..end).unwrap_or_default();
         let mut from = start;
@@ -123,8 +123,9 @@ impl<'t, C: Unit> Thoughts<'t, C> {
     }
 }
 
-/// The character and the length of the run by which a line begins or ends a fence, in a list or a quotation, too, and what
-/// stands behind it. Behind an opening run of backticks there are no more of them.
+/// Return the character and the length of the fence that a line begins with, also in a list or a quotation, and the
+/// rest
+/// of the line. After an opening fence of backticks, the line has no further backtick.
 fn fence_mark<C: Unit>(line: &[C]) -> Option<(u32, usize, &[C])> {
     let mut line = line;
     while let Some(size) = container_mark(line) {
@@ -141,8 +142,7 @@ fn fence_mark<C: Unit>(line: &[C]) -> Option<(u32, usize, &[C])> {
     (run >= 3 && is_fence()).then_some((character, run, rest))
 }
 
-/// The number of characters the mark of a quotation or of a list's item takes that a line begins with, or white space
-/// does.
+/// Return the length of the white space character, quotation mark or list marker that a line begins with.
 fn container_mark<C: Unit>(line: &[C]) -> Option<usize> {
     let is_space = |index: usize| line.get(index).is_some_and(|unit| matches!(unit.code_point(), 0x20 | 0x09));
     let is_at =
@@ -162,7 +162,7 @@ fn is_blank<C: Unit>(units: &[C]) -> bool {
     units.iter().all(|unit| matches!(unit.code_point(), 0x20 | 0x09 | 0x0A))
 }
 
-/// Return whether a line is a closing tag and nothing else.
+/// Return true if a line is a closing tag and nothing else.
 fn is_close<C: Unit>(line: &[C]) -> bool {
     let start = line.iter().take_while(|unit| is_blank(&[**unit])).count();
     let rest = line.get(start..).unwrap_or_default();
