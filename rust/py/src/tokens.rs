@@ -108,8 +108,7 @@ pub(crate) fn load(py: Python<'_>, name: &str) -> PyResult<&'static Encoding> {
     if let Some(encoding) = slot.get() {
         return Ok(encoding);
     }
-    let folder: PathBuf =
-        py.import(intern!(py, "toolcarry._data"))?.getattr(intern!(py, "VOCABULARIES"))?.extract()?;
+    let folder: PathBuf = py.import(intern!(py, "toolcarry._data"))?.getattr(intern!(py, "VOCABULARIES"))?.extract()?;
     let packed = std::fs::read(folder.join(format!("{name}.bpe")))?;
     let encoding = Encoding::parse(known, &packed).map_err(|error| bad(error.to_string()))?;
     Ok(slot.get_or_init(|| encoding))
