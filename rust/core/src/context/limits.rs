@@ -15,7 +15,7 @@ use crate::json::value::Value;
 use crate::text::graphemes::{ceil_boundary, ends_look_back, floor_boundary};
 use crate::text::piece::Piece;
 use crate::text::sanitize::{LONGEST_SEQUENCE, cut_text, is_clean};
-use crate::text::segment::{Segment, Plain};
+use crate::text::segment::{Plain, Segment};
 use crate::text::truncate::Keep;
 use crate::text::{Text, on_units};
 use crate::tokens::{Encoding, Kept, Tally};
