@@ -1,4 +1,4 @@
-//! The line that stands for what is no text: an image, a document, a sound; never its base64.
+//! The lines that replace images, documents and sounds. They never hold base64.
 
 use crate::json::base64::{
     ADDRESS, DATA_KEYS, MEDIA_TYPE_KEYS, OPAQUE_KEYS, SHORTEST_DATA, URL_KEYS, first_text_of, is_base64, label_of,
@@ -8,7 +8,7 @@ use crate::json::value::{Key, Value, names, text_or_empty};
 use crate::text::Text;
 use crate::text::piece::Piece;
 
-/// Return whether what holds media holds text instead, or parts.
+/// Return true if a holder of media holds text or parts instead.
 pub(crate) fn is_text<'a, V: Value<'a>>(source: V) -> bool {
     let has_text = source.get(names::TEXT).and_then(Value::text).is_some();
     has_text
@@ -16,9 +16,9 @@ pub(crate) fn is_text<'a, V: Value<'a>>(source: V) -> bool {
         || source.get(names::CONTENT).and_then(Value::list).is_some_and(|content| content.count() > 0)
 }
 
-/// Return whether a part of a kind that nobody here knows holds what is no text.
+/// Return true if a part of unknown kind holds data that is not text.
 pub(crate) fn is_opaque<'a, V: Value<'a>>(part: V) -> bool {
-    // How many bytes there are is an answer.
+    // A number is a count of bytes, which is an answer.
     let is_counted = |held: V| matches!(held.type_name().as_str(), "int" | "float");
     let is_data = |held: V| held.get(names::DATA).is_some_and(is_base64_value);
     let source = part.get(names::SOURCE).and_then(Value::object);
@@ -27,13 +27,13 @@ pub(crate) fn is_opaque<'a, V: Value<'a>>(part: V) -> bool {
         || source.is_some_and(is_data)
 }
 
-/// Return whether a part says nothing of its kind, but the type of its media, and holds them.
+/// Return true if a part without a kind has the type of its media, and holds them.
 pub(crate) fn is_untyped_data<'a, V: Value<'a>>(part: V) -> bool {
     let is_data = |data: Text<'a>| is_base64(data) || data.starts_with(ADDRESS);
     first_text_of(part, DATA_KEYS).is_some_and(is_data) && first_text_of(part, MEDIA_TYPE_KEYS).is_some()
 }
 
-/// Return whether an object says where its media are.
+/// Return true if an object holds media, or says where they are.
 pub(crate) fn holds_media<'a, V: Value<'a>>(holder: V) -> bool {
     holder.has(names::SOURCE) || first_text_of(holder, DATA_KEYS).is_some() || first_text_of(holder, URL_KEYS).is_some()
 }
@@ -42,7 +42,8 @@ fn is_base64_value<'a, V: Value<'a>>(value: V) -> bool {
     value.text_start(SHORTEST_DATA).is_some_and(is_base64)
 }
 
-/// `[image: image/png, 34,211 bytes]` for an image, a document or a sound; never its base64.
+/// Return the line of an image, a document or a sound, such as `[image: image/png, 34,211 bytes]`, and the text of a
+/// text document.
 pub(crate) fn media_line<'a, V: Value<'a>>(kind: Key<'a>, part: V) -> Piece<'a> {
     let inner = part.get(names::SOURCE).or_else(|| part.get(kind));
     let holder = inner.and_then(Value::object).unwrap_or(part);
@@ -67,7 +68,7 @@ pub(crate) fn media_line<'a, V: Value<'a>>(kind: Key<'a>, part: V) -> Piece<'a> 
     sized_line(label, named, data)
 }
 
-/// `[search_result: the title, https://...]`
+/// Return the line of a search result: `[search_result: the title, https://...]`.
 pub(crate) fn found_line<'a, V: Value<'a>>(part: V) -> Piece<'a> {
     let said = [names::TITLE, names::SOURCE].map(|key| text_or_empty(part.get(key)));
     let label = Text::ascii("search_result");

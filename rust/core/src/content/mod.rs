@@ -1,6 +1,6 @@
-//! The text of a result, or of a message, whatever kind of thing it is.
+//! The text of results and messages, of whatever kind their content is.
 //!
-//! Text need not be made whole: where it is looked at, or copied, a part of it will do ([`Content`]).
+//! A text is decoded only as far as it is looked at or copied ([`Content`]).
 
 use self::media::{found_line, holds_media, is_opaque, is_text, is_untyped_data, media_line};
 use crate::json::base64::{ADDRESS, FILES, MEDIA_PARTS, UNTYPED_MEDIA, address_line, blob_line};
@@ -14,10 +14,10 @@ mod media;
 
 include!(concat!(env!("OUT_DIR"), "/parts.rs"));
 
-/// How deep parts may stand in parts: deeper ones are shown as JSON.
+/// The maximum depth of parts in parts; deeper ones are shown as JSON.
 pub(crate) const MAX_PARTS: usize = 8;
 
-/// What came back, as text; one text alone stays where it is.
+/// Return the content of a result as text. A single text is not copied.
 pub fn result_content<'a, V: Value<'a>>(content: Option<V>) -> Content<'a, V> {
     let Some(content) = content else { return Content::Piece(Piece::ascii("")) };
     let only = content.list().filter(|parts| parts.count() == 1).and_then(|parts| parts.item(0)).unwrap_or(content);
@@ -27,14 +27,14 @@ pub fn result_content<'a, V: Value<'a>>(content: Option<V>) -> Content<'a, V> {
     if is_plain { Content::Value(text) } else { Content::Piece(content_text(content, 0)) }
 }
 
-/// Parts on lines of their own; what is no text becomes a line that names it.
+/// Return the texts of parts, separated by newlines; a part that is not text becomes a line that names it.
 fn content_text<'a, V: Value<'a>>(content: V, depth: usize) -> Piece<'a> {
     let Some(parts) = content.list() else { return part_text(content, depth) };
     let mut texts = items(parts).map(|part| part_text(part, depth));
     if parts.count() == 1 { texts.next().unwrap_or_default() } else { joined(texts) }
 }
 
-/// The text of one part of a result; parts may hold parts. What no reader knows is JSON.
+/// Return the text of one part of a result; parts may hold parts. A part of unknown kind becomes JSON.
 pub(crate) fn part_text<'a, V: Value<'a>>(item: V, depth: usize) -> Piece<'a> {
     if let Some(text) = item.text() {
         return address_line(text);
@@ -53,12 +53,12 @@ pub(crate) fn part_text<'a, V: Value<'a>>(item: V, depth: usize) -> Piece<'a> {
     found.unwrap_or_else(|| Piece::own(part.answer_json()))
 }
 
-/// Return whether a part says nothing but what stands under a key, so that nothing is lost with the rest of it.
+/// Return true if a part has no member besides `key` whose loss would matter.
 pub(crate) fn is_bare<'a, V: Value<'a>>(part: V, key: Key<'_>) -> bool {
     part.has(key) && part.size() == 1 + ASIDE_KEYS.iter().filter(|name| part.has(**name)).count()
 }
 
-/// The text of a part that says its type; nothing where it is JSON.
+/// Return the text of a part with a type; `None` if it becomes JSON.
 fn typed_text<'a, V: Value<'a>>(part: V, kind: Text<'a>, depth: usize) -> Option<Piece<'a>> {
     if kind.is("blob")
         && let Some(data) = part.get(names::CONTENT).and_then(Value::text)
@@ -97,14 +97,14 @@ fn typed_text<'a, V: Value<'a>>(part: V, kind: Text<'a>, depth: usize) -> Option
     part.get(Key::named(kind)).filter(|_| is_named).and_then(Value::text).map(Piece::Borrowed)
 }
 
-/// Return whether content is text or parts: a list, or an object with a type, as what was fetched.
+/// Return true if content is text or parts: a list, or an object with a type, such as a fetched document.
 fn is_followed<'a, V: Value<'a>>(content: V) -> bool {
     let is_typed = || content.object().is_some_and(|part| part.has(names::TYPE));
     content.text_len().is_some() || content.list().is_some() || is_typed()
 }
 
-/// The text of a part that doesn't say its type; nothing where it is JSON. Of Gemini's and Bedrock's parts the only key
-/// tells it.
+/// Return the text of a part without a type; `None` if it becomes JSON. Parts of Gemini and Bedrock are recognised by
+/// their only key.
 fn untyped_text<'a, V: Value<'a>>(part: V, depth: usize) -> Option<Piece<'a>> {
     if let Some((kind, holder)) = untyped_medium(part) {
         return Some(untyped_media(kind, part, holder, depth));
@@ -115,7 +115,7 @@ fn untyped_text<'a, V: Value<'a>>(part: V, depth: usize) -> Option<Piece<'a>> {
     }
     let answer = part.get(names::FUNCTION_RESPONSE_CAMEL).filter(|_| part.size() == 1).and_then(Value::object);
     if let Some(answer) = answer.filter(|_| depth < MAX_PARTS) {
-        // Gemini: media, and an answer beside them.
+        // Gemini: an answer with media.
         let parts = answer.get(names::PARTS).and_then(Value::list).into_iter().flat_map(items);
         let texts = answer.get(names::RESPONSE).into_iter().chain(parts);
         return Some(joined(texts.map(|part| part_text(part, depth + 1))));
@@ -131,7 +131,7 @@ fn untyped_text<'a, V: Value<'a>>(part: V, depth: usize) -> Option<Piece<'a>> {
     is_untyped_data(part).then(|| media_line(names::INLINE_DATA_CAMEL, part))
 }
 
-/// The kind of media that a part without a type holds, and what holds them.
+/// Return the kind of media that a part without a type holds, and the object that holds them.
 fn untyped_medium<'a, V: Value<'a>>(part: V) -> Option<(Key<'static>, V)> {
     UNTYPED_MEDIA.iter().copied().find_map(|kind| {
         let holder = part.get(kind).and_then(Value::object)?;
@@ -140,7 +140,7 @@ fn untyped_medium<'a, V: Value<'a>>(part: V) -> Option<(Key<'static>, V)> {
     })
 }
 
-/// Return whether a part is of a kind that holds media, a document's text among them.
+/// Return true if a part is of a kind that holds media, including documents with text.
 pub(crate) fn is_of_media<'a, V: Value<'a>>(part: V) -> bool {
     match part.get(names::TYPE).and_then(Value::text) {
         Some(kind) => MEDIA_PARTS.iter().any(|name| kind.is(name)),
@@ -148,7 +148,7 @@ pub(crate) fn is_of_media<'a, V: Value<'a>>(part: V) -> bool {
     }
 }
 
-/// Return whether a part is an image, a document, a sound or a film, and not a document's text.
+/// Return true if a part is an image, a document, a sound or a film, but not the text of a document.
 pub(crate) fn is_media<'a, V: Value<'a>>(part: V) -> bool {
     if let Some(kind) = part.get(names::TYPE).and_then(Value::text) {
         let key = if kind.is("document") { names::SOURCE } else { Key::named(kind) };
@@ -161,7 +161,7 @@ pub(crate) fn is_media<'a, V: Value<'a>>(part: V) -> bool {
     }
 }
 
-/// A part that holds media under their kind: a document may be text all the same.
+/// Return the text of a part that holds media under the name of their kind. For a document with text, that is its text.
 fn untyped_media<'a, V: Value<'a>>(kind: Key<'static>, part: V, holder: V, depth: usize) -> Piece<'a> {
     if kind == names::DOCUMENT {
         let source = holder.get(names::SOURCE).and_then(Value::object).unwrap_or(holder);
@@ -176,7 +176,7 @@ fn untyped_media<'a, V: Value<'a>>(kind: Key<'static>, part: V, holder: V, depth
     media_line(kind, part)
 }
 
-/// Texts on lines of their own.
+/// Join texts with newlines.
 fn joined<'a>(texts: impl Iterator<Item = Piece<'a>>) -> Piece<'a> {
     let mut joined = OwnedText::default();
     for (index, text) in texts.enumerate() {
@@ -188,26 +188,26 @@ fn joined<'a>(texts: impl Iterator<Item = Piece<'a>>) -> Piece<'a> {
     Piece::own(joined)
 }
 
-/// Return whether a value holds nothing: an empty text or list.
+/// Return true if a value is an empty text or list.
 fn is_empty<'a, V: Value<'a>>(value: V) -> bool {
     value.text_len() == Some(0) || value.list().is_some_and(|list| list.count() == 0)
 }
 
-/// Return whether a result only stands for one that is not here.
+/// Return true if a result is only a placeholder for one that is elsewhere.
 pub(crate) fn is_stand_in<'a, V: Value<'a>>(text: &Content<'a, V>) -> bool {
     text.starts_with_any(STAND_INS)
 }
 
-/// Return whether a value is a text of white space alone, if any.
+/// Return true if a value is a text that is empty or only white space.
 pub(crate) fn has_no_word<'a, V: Value<'a>>(text: V) -> bool {
-    /// Of most texts the beginning tells.
+    /// The number of code points that decide for most texts.
     const FIRST: usize = 16;
     let is_space = |text: Text<'_>| (0..text.len()).all(|index| text.get(index).is_some_and(is_white));
     let Some(start) = text.text_start(FIRST) else { return false };
     is_space(start) && (start.len() < FIRST || text.text().is_some_and(is_space))
 }
 
-/// Return whether a code point is white space, as Python strips it.
+/// Return true if a code point is white space to Python's `str.strip`.
 pub(crate) fn is_white(code_point: u32) -> bool {
     match code_point {
         0x1C..=0x1F => true,
@@ -215,17 +215,17 @@ pub(crate) fn is_white(code_point: u32) -> bool {
     }
 }
 
-/// A text that need not be made whole: a value of the input that is one, or a piece.
+/// A text that is decoded only as far as necessary: a text of the input, or a piece.
 #[derive(Clone, Debug)]
 pub enum Content<'a, V> {
     /// A value that is a text.
     Value(V),
-    /// A text that was put together.
+    /// A text that was put together from others.
     Piece(Piece<'a>),
 }
 
 impl<'a, V: Value<'a>> Content<'a, V> {
-    /// The number of code points.
+    /// Return the number of code points.
     pub fn len(&self) -> usize {
         match self {
             Self::Value(value) => value.text_len().unwrap_or(0),
@@ -233,12 +233,12 @@ impl<'a, V: Value<'a>> Content<'a, V> {
         }
     }
 
-    /// Return whether there is no code point.
+    /// Return true if the text is empty.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The number of bytes in UTF-8; a lone surrogate has three.
+    /// Return the number of bytes in UTF-8; a lone surrogate has three.
     pub fn utf8_len(&self) -> usize {
         match self {
             Self::Value(value) => value.utf8_len().unwrap_or(0),
@@ -246,7 +246,7 @@ impl<'a, V: Value<'a>> Content<'a, V> {
         }
     }
 
-    /// How it stands in its source.
+    /// Return the text as its source spells it.
     pub fn spelling(&self) -> Spelling<'_> {
         match self {
             Self::Value(value) => value.spelling().unwrap_or(Spelling::Text(Text::ascii(""))),
@@ -254,7 +254,7 @@ impl<'a, V: Value<'a>> Content<'a, V> {
         }
     }
 
-    /// All of it.
+    /// Return the whole text.
     pub fn whole(&self) -> Piece<'a> {
         match self {
             Self::Value(value) => Piece::Borrowed(text_or_empty(Some(*value))),
@@ -262,7 +262,7 @@ impl<'a, V: Value<'a>> Content<'a, V> {
         }
     }
 
-    /// Return whether it begins with one of these ASCII literals. That it doesn't, its first code point mostly tells.
+    /// Return true if the text begins with one of these ASCII literals. For most texts, the first code point decides.
     pub fn starts_with_any(&self, literals: &[&str]) -> bool {
         let first = match self.spelling() {
             Spelling::Text(text) => text.get(0),
@@ -275,7 +275,7 @@ impl<'a, V: Value<'a>> Content<'a, V> {
         })
     }
 
-    /// Its first code points: so many, or all.
+    /// Return the first `count` code points, or all.
     pub fn start(&self, count: usize) -> Piece<'a> {
         match self {
             Self::Value(value) => Piece::Borrowed(value.text_start(count).unwrap_or(Text::ascii(""))),
@@ -283,7 +283,7 @@ impl<'a, V: Value<'a>> Content<'a, V> {
         }
     }
 
-    /// Its last code points: so many or more, or all.
+    /// Return the end of the text, with at least `count` code points or all.
     pub fn end(&self, count: usize) -> Piece<'a> {
         match self {
             Self::Value(value) => Piece::Borrowed(value.text_end(count).unwrap_or(Text::ascii(""))),
@@ -291,7 +291,7 @@ impl<'a, V: Value<'a>> Content<'a, V> {
         }
     }
 
-    /// Its first code points, so many or all, where none has to be made, nor the next one.
+    /// Return the first `count` code points, or all, with their escapes; `None` unless they and the next one are plain.
     #[must_use]
     pub fn plain_start(&self, count: usize) -> Option<Plain<'a>> {
         match self {
@@ -300,7 +300,8 @@ impl<'a, V: Value<'a>> Content<'a, V> {
         }
     }
 
-    /// Its last code points, so many or all, where none has to be made, nor so many before them.
+    /// Return the last `count` code points, or all, with their escapes; `None` unless they and the `before` ones before
+    /// them are plain.
     #[must_use]
     pub fn plain_end(&self, count: usize, before: usize) -> Option<Plain<'a>> {
         match self {
@@ -309,7 +310,7 @@ impl<'a, V: Value<'a>> Content<'a, V> {
         }
     }
 
-    /// Its first code points, so many or all, without making them where that can be left.
+    /// Return the first `count` code points, or all, without decoding them if possible.
     #[must_use]
     pub fn first(&self, count: usize) -> Self {
         match self {
@@ -318,7 +319,7 @@ impl<'a, V: Value<'a>> Content<'a, V> {
         }
     }
 
-    /// Its last code points, so many or all, without making them where that can be left.
+    /// Return the last `count` code points, or all, without decoding them if possible.
     #[must_use]
     pub fn last(&self, count: usize) -> Self {
         let made = || {
@@ -332,10 +333,11 @@ impl<'a, V: Value<'a>> Content<'a, V> {
     }
 }
 
-/// The parts of a message that are said aloud; those without a type are, too.
+/// The types of parts that are spoken text; parts without a type are, too.
 const TEXT_KINDS: [&str; 3] = ["text", "input_text", "output_text"];
 
-/// The text of a message: a string, or the text parts of a list on lines of their own; one alone stays where it is.
+/// Return the text of a message: a string, or the text parts of a list, separated by newlines. A single text is not
+/// copied.
 pub(crate) fn spoken_content<'a, V: Value<'a>>(content: Option<V>) -> Content<'a, V> {
     let Some(content) = content else { return Content::Piece(Piece::default()) };
     if content.text_len().is_some() {
@@ -352,7 +354,7 @@ pub(crate) fn spoken_content<'a, V: Value<'a>>(content: Option<V>) -> Content<'a
     Content::Piece(Piece::own(said))
 }
 
-/// The text of a part that is said aloud.
+/// Return the text of a part, if it is spoken text.
 pub(crate) fn spoken_part<'a, V: Value<'a>>(part: V) -> Option<V> {
     if part.text_len().is_some() {
         return Some(part);

@@ -1,6 +1,6 @@
 //! Anthropic Messages: calls and results are blocks of the content. Claude Code and Cline write them too.
 //!
-//! What a server's tool gave (`web_search_tool_result` and others) is a result as any other.
+//! Results of server tools (`web_search_tool_result` and others) are results like any other.
 
 use super::message::{Said, Shape, ToolCall, ToolResult};
 use crate::json::value::{Key, Value, names, text_or_empty};
@@ -64,7 +64,7 @@ fn is_result(kind: Text<'_>) -> bool {
     kind.is("tool_result") || kind.ends_with("_tool_result")
 }
 
-/// Return whether a server's tool gave an error in place of its results, or code that it ran failed.
+/// Return true if a server tool returned an error in place of its results, or if code that it ran failed.
 fn is_server_error<'a, V: Value<'a>>(content: Option<V>) -> bool {
     let Some(content) = content.filter(|content| content.text_len().is_none() && content.list().is_none()) else {
         return false;

@@ -1,7 +1,8 @@
 //! `OpenAI` Chat (`tool_calls`, role `tool`, the legacy `function_call` and role `function`), and Ollama's dialect of it
 //! (arguments as objects, `tool_name`, no ids).
 //!
-//! A call or a result that stands by itself says nothing of this shape: what is of no other is taken for it.
+//! A call or a result that is not in a message shows no sign of this format: it is read as Chat if no other format has
+//! it.
 
 use ahash::{AHashMap, AHashSet};
 
@@ -24,7 +25,7 @@ impl Shape for Chat {
         if !is_answer && (role_name.is("user") || !has_calls()) {
             return None;
         }
-        let found = Anthropic::read(message, role, said); // the content may hold blocks all the same
+        let found = Anthropic::read(message, role, said); // the content may hold blocks, too
         if is_answer && said.results.is_empty() {
             said.calls.clear();
             said.results.push(Self::to_result(message));
@@ -38,7 +39,8 @@ impl Shape for Chat {
     }
 }
 
-/// Let calls of the content that stand in `tool_calls` too say what they say there: that is what the provider reads.
+/// Give the calls of the content the names and arguments that they have in `tool_calls`, if they are there, too: the
+/// provider reads those.
 fn unite<'a, V: Value<'a>>(message: V, said: &mut Said<'a, V>) {
     let calls = objects(message.get(names::TOOL_CALLS)).map(Chat::to_call);
     let own: AHashMap<Text<'a>, ToolCall<'a, V>> = calls.map(|call| (call.call_id, call)).collect();
@@ -50,7 +52,7 @@ fn unite<'a, V: Value<'a>>(message: V, said: &mut Said<'a, V>) {
 }
 
 impl Chat {
-    /// Take in the calls of a message. A call that stands in the content too is one call.
+    /// Collect the calls of a message. A call that is also in the content counts once.
     pub(super) fn read_calls<'a, V: Value<'a>>(message: V, said: &mut Said<'a, V>) -> Option<&'static str> {
         let known: AHashSet<Text<'a>> =
             said.calls.iter().map(|call| call.call_id).filter(|call_id| !call_id.is_empty()).collect();
@@ -78,7 +80,7 @@ impl Chat {
             wire,
             call_id: text_or_empty(wire.get(names::ID)),
             name: text_or_empty(source.get(names::NAME)),
-            // Free text is no JSON, even where it looks like it.
+            // Free text is not JSON, even if it looks like it.
             arguments: if custom.is_some() { given.map(|text| text.under(names::INPUT)) } else { given },
         }
     }

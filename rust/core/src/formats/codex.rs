@@ -1,14 +1,14 @@
 //! Codex rollouts: records that hold an item of `OpenAI` Responses as their `payload`.
 //!
-//! The other kinds of records (`event_msg` and its mirror of outputs, `turn_context`, `compacted`) say nothing that the
-//! items don't. The older flat form, in which the records are the items, is read as Responses.
+//! The other types of records (`event_msg`, which repeats outputs, `turn_context`, `compacted`) add nothing to the
+//! items. The older flat form, whose records are the items, is read as Responses.
 
 use super::message::{Said, Shape, Spoken};
 use super::responses::Responses;
 use crate::json::value::{Value, names, text_or_empty};
 
 const NAME: &str = "codex";
-/// The kinds of records.
+/// The types of records.
 const RECORDS: [&str; 6] = ["session_meta", "response_item", "turn_context", "compacted", "world_state", "event_msg"];
 
 pub(crate) struct Codex;

@@ -1,6 +1,6 @@
-//! Messages that only an importer can read: the backend looks for certain keys, and halts where it meets one.
+//! Messages that only an importer can read. The backend looks for certain keys, and stops if it finds one.
 //!
-//! The importers are in front of the backends, in Python (`toolcarry.importers`); the keys are in `importers/keys.txt`,
+//! The importers run before the backends, in Python (`toolcarry.importers`). The keys are in `importers/keys.txt`,
 //! which the reference reads, too.
 
 use std::sync::LazyLock;
@@ -16,16 +16,16 @@ static KEYS: LazyLock<Vec<Key<'static>>> = LazyLock::new(|| {
     lines.map(|name| Key::named(Text::ascii(name))).collect()
 });
 
-/// How the types of calls and results begin that are no request format's.
+/// The beginnings of types of calls and results that belong to no request format.
 const KINDS: [&str; 3] = ["tool_call", "server_tool_call", "invalid_tool_call"];
 
-/// Return whether a message is one of SWE-agent, which but for a member looks like `OpenAI` Chat.
+/// Return true if a message is from SWE-agent, whose messages differ from `OpenAI` Chat only by a member.
 pub(crate) fn is_dialect<'a, V: Value<'a>>(message: V, role: Option<V>) -> bool {
     let role = text_or_empty(role);
     (role.is("tool") && message.has(names::TOOL_CALL_IDS)) || (role.is("assistant") && message.has(names::MESSAGE_TYPE))
 }
 
-/// Return whether a message that no format knows may be an importer's.
+/// Return true if an importer may know a message that no request format has.
 pub(crate) fn is_foreign<'a, V: Value<'a>>(message: V, role: Option<V>) -> bool {
     if role.is_some() && message.get(names::CONTENT).is_some() {
         return false;
@@ -37,7 +37,7 @@ pub(crate) fn is_foreign<'a, V: Value<'a>>(message: V, role: Option<V>) -> bool 
     objects(message.get(names::PARTS)).any(|part| part.has(names::TYPE))
 }
 
-/// Return whether a call or a result that stands by itself may be an importer's.
+/// Return true if an importer may know a call or a result that is not in a message.
 pub(crate) fn is_foreign_part<'a, V: Value<'a>>(wire: V) -> bool {
     let kind = text_or_empty(wire.get(names::TYPE));
     has_key(wire) || KINDS.iter().any(|start| kind.starts_with(start))

@@ -1,7 +1,7 @@
 //! Gemini: parts that hold `functionCall` or `functionResponse`, often without ids.
 //!
-//! Code that ran on the server (`executableCode`, `codeExecutionResult`) and its tools (`toolCall`, `toolResponse`) are
-//! calls and results as any other.
+//! Code that ran on the server (`executableCode`, `codeExecutionResult`) and server tools (`toolCall`, `toolResponse`)
+//! are calls and results like any other.
 
 use super::message::{Said, Shape, Spoken, ToolCall, ToolResult};
 use crate::json::value::{Key, Value, names, text_or_empty};
@@ -69,7 +69,7 @@ impl Shape for Gemini {
     }
 }
 
-/// The first member of these names that is there, where it is an object.
+/// Return the first of these members that is present, if it is an object.
 fn member<'a, V: Value<'a>>(wire: V, keys: &[Key<'static>]) -> Option<V> {
     keys.iter().find_map(|key| wire.get(*key))?.object()
 }
@@ -78,13 +78,13 @@ fn tool_name<'a, V: Value<'a>>(held: V) -> Text<'a> {
     first_text(held, [names::NAME, names::TOOL_TYPE])
 }
 
-/// What a function gave back, and whether that is an error.
+/// Return the content that a function returned, and true if it is an error.
 fn answer_of<'a, V: Value<'a>>(given: V) -> (Option<V>, bool) {
     let response = given.get(names::RESPONSE);
     let held = response.and_then(Value::object);
     let is_error = held.is_some_and(|held| held.get(names::ERROR).is_some());
     if given.get(names::PARTS).and_then(Value::list).is_some_and(|parts| parts.count() > 0) {
-        return (Some(given.under(names::FUNCTION_RESPONSE_CAMEL)), is_error); // media beside the answer
+        return (Some(given.under(names::FUNCTION_RESPONSE_CAMEL)), is_error); // an answer with media
     }
     let Some(held) = held else { return (response, false) };
     let only = [names::OUTPUT, names::RESULT, names::ERROR].iter().find_map(|key| held.get(*key));

@@ -1,31 +1,31 @@
-//! A message as all steps see it, whatever its format: tool calls, tool results, and what is spoken.
+//! The content of a message in any format: tool calls, tool results, and spoken text.
 
 use crate::json::value::Value;
 use crate::text::Text;
 
-/// A call: the wire's own object, and what was read of it.
+/// A tool call: the object in the message, and the values that were read from it.
 #[derive(Clone, Copy, Debug)]
 pub struct ToolCall<'a, V> {
-    /// The wire's own object.
+    /// The object in the message.
     pub wire: V,
-    /// Empty where it has none.
+    /// The id of the call; may be empty.
     pub call_id: Text<'a>,
-    /// Of the tool; may be empty.
+    /// The name of the tool; may be empty.
     pub name: Text<'a>,
-    /// As they stand: an object, a JSON text, or nothing.
+    /// The arguments as they are written: an object, a JSON text, or `None`.
     pub arguments: Option<V>,
 }
 
-/// A result: the wire's own object, and what was read of it.
+/// A result: the object in the message, and the values that were read from it.
 #[derive(Clone, Copy, Debug)]
 pub struct ToolResult<'a, V> {
-    /// The wire's own object.
+    /// The object in the message.
     pub wire: V,
-    /// Of the call that it answers; empty where it names none.
+    /// The id of the call that it answers; may be empty.
     pub call_id: Text<'a>,
-    /// The tool's name, where the result says it; may be empty.
+    /// The name of the tool, if the result has it; may be empty.
     pub name: Text<'a>,
-    /// What came back, of any kind; [`crate::content`] makes text of it.
+    /// The content of the result, of any kind; [`crate::content`] makes text of it.
     pub content: Option<V>,
     /// True if the tool failed.
     pub is_error: bool,
@@ -41,13 +41,13 @@ pub struct Said<'a, V> {
 }
 
 impl<V> Said<'_, V> {
-    /// Return whether there is neither a call nor a result.
+    /// Return true if there are no calls and no results.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.calls.is_empty() && self.results.is_empty()
     }
 
-    /// Forget what was said; the room is used again.
+    /// Remove all calls and results, and keep the memory for the next message.
     pub fn clear(&mut self) {
         self.calls.clear();
         self.results.clear();
@@ -60,31 +60,32 @@ impl<V> Default for Said<'_, V> {
     }
 }
 
-/// Who speaks in a message, by the wire's own word for it, and what is said: a text, or a list of parts.
+/// The speaker of a message, in the message's own word, and the content: a text, or a list of parts.
 #[derive(Clone, Copy, Debug)]
 pub struct Spoken<'a, V> {
-    /// The wire's word; may be empty.
+    /// The message's word for the speaker; may be empty.
     pub speaker: Text<'a>,
-    /// What is said.
+    /// The content.
     pub content: Option<V>,
 }
 
-/// A family of wire shapes: what a reader in [`crate::formats`] offers.
+/// A reader of one format.
 pub(crate) trait Shape {
-    /// Take in what a message of this shape says; the shape's name, or nothing where it is of another.
+    /// Collect the calls and results of a message, and return the name of the format; `None` if the message has another
+    /// format.
     fn read<'a, V: Value<'a>>(message: V, role: Option<V>, said: &mut Said<'a, V>) -> Option<&'static str>;
 
-    /// A call that stands by itself, if it is one of this shape.
+    /// Read a call that is not in a message, if it has this format.
     fn call<'a, V: Value<'a>>(_wire: V) -> Option<ToolCall<'a, V>> {
         None
     }
 
-    /// A result that stands by itself, if it is one of this shape.
+    /// Read a result that is not in a message, if it has this format.
     fn result<'a, V: Value<'a>>(_wire: V) -> Option<ToolResult<'a, V>> {
         None
     }
 
-    /// What is said in a message of this shape beside its calls.
+    /// Return the speaker and the content of a message, if this format has them elsewhere than in `role` and `content`.
     fn spoken<'a, V: Value<'a>>(_message: V) -> Option<Spoken<'a, V>> {
         None
     }

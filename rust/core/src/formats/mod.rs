@@ -1,8 +1,9 @@
-//! The formats of messages, a reader for each that a request path meets, and those of Claude Code and Codex.
+//! The formats of messages: a reader for each format of requests, and for the session files of Claude Code and Codex.
 //!
-//! Every message is recognised by its own structure, so that a conversation may mix formats. A structure that nobody knows
-//! has no calls and no results; where an importer may know it, [`NeedsImport`] says so. A new format is a file here and a
-//! line in the list below. What other producers write is imported, in Python: `toolcarry.importers`.
+//! Every message is recognised by its own structure, so that a conversation may mix formats. A message of unknown
+//! structure has no calls and no results; if an importer may know it, the readers return [`NeedsImport`]. A new format
+//! is a file here and a line in the list below. Formats of other producers are imported in Python, by
+//! `toolcarry.importers`.
 
 use self::foreign::{is_dialect, is_foreign, is_foreign_part};
 use self::message::{Said, Shape, Spoken, ToolCall, ToolResult};
@@ -16,14 +17,14 @@ pub mod message;
 
 pub(crate) use self::chat::Chat;
 
-/// Declare the families, and ask them in their order. All of it is compiled into the walk: no reader is called through
-/// a pointer.
+/// Declare the readers, and try them in their order. All of it is compiled into the walk: no reader is called through a
+/// pointer.
 macro_rules! families {
     (others: $($other:ident::$Other:ident)+; with content: $($module:ident::$Shape:ident)+;) => {
         $(mod $other;)+
         $(mod $module;)+
 
-        /// Take in what a message says that has a role and a content.
+        /// Collect the calls and results of a message that has a role and a content, and return the name of its format.
         pub(crate) fn read_with_content<'a, V: Value<'a>>(
             message: V,
             role: Option<V>,
@@ -32,7 +33,8 @@ macro_rules! families {
             None$(.or_else(|| $module::$Shape::read(message, role, said)))+
         }
 
-        /// Take in what a message says that has them elsewhere.
+        /// Collect the calls and results of a message that has its role or content elsewhere, and return the name of
+        /// its format.
         pub(crate) fn read_others<'a, V: Value<'a>>(
             message: V,
             role: Option<V>,
@@ -41,25 +43,27 @@ macro_rules! families {
             None$(.or_else(|| $other::$Other::read(message, role, said)))+
         }
 
-        /// What a call says that stands by itself.
+        /// Read a call that is not in a message.
         pub(crate) fn call<'a, V: Value<'a>>(wire: V) -> Option<ToolCall<'a, V>> {
             None$(.or_else(|| $other::$Other::call(wire)))+$(.or_else(|| $module::$Shape::call(wire)))+
         }
 
-        /// What a result says that stands by itself.
+        /// Read a result that is not in a message.
         pub(crate) fn result<'a, V: Value<'a>>(wire: V) -> Option<ToolResult<'a, V>> {
             None$(.or_else(|| $other::$Other::result(wire)))+$(.or_else(|| $module::$Shape::result(wire)))+
         }
 
-        /// What is spoken in a message whose speaker and content have places of their own.
+        /// Return the speaker and the content of a message that doesn't have them in `role` and `content`.
         pub(crate) fn spoken<'a, V: Value<'a>>(message: V) -> Option<Spoken<'a, V>> {
             None$(.or_else(|| $other::$Other::spoken(message)))+$(.or_else(|| $module::$Shape::spoken(message)))+
         }
     };
 }
 
-// A file and the reader in it, in the order in which they are asked; of a message with a role and a content, only those
-// that have both. Before these, an importer has its say. Chat stands before Anthropic, since its messages may hold Anthropic's blocks as well.
+// Each line is a file and its reader, in the order in which they are tried. A message with a role and a content is only
+// tried with the second group. Any other message is tried with the first group, then left to an importer if one may
+// know it, and then tried with the second group. Chat precedes Anthropic, because its messages may also hold
+// Anthropic's blocks.
 families! {
     others:
         gemini::Gemini
@@ -71,13 +75,13 @@ families! {
         bedrock::Bedrock;
 }
 
-/// The name of a tool that nothing names.
+/// The name of a tool whose call doesn't name it.
 pub const UNKNOWN: &str = "unknown";
 
-/// Who speaks where a person does.
+/// The speaker in the messages of a person.
 pub(crate) const USER: &str = "USER";
 
-/// Who speaks, by what the shapes call them.
+/// Return the speaker for a role, as the formats name it.
 pub(crate) fn speaker_of(role: Text<'_>) -> Option<&'static str> {
     match () {
         () if ["user", "human"].iter().any(|name| role.is(name)) => Some(USER),
@@ -88,7 +92,8 @@ pub(crate) fn speaker_of(role: Text<'_>) -> Option<&'static str> {
     }
 }
 
-/// Take in what a message of this role says; the name of its shape, nothing where it fits any.
+/// Collect the calls and results of a message with this role, and return the name of its format; `None` if it fits any
+/// format.
 pub fn read_message<'a, V: Value<'a>>(
     message: V,
     role: Option<V>,
@@ -109,32 +114,32 @@ pub fn read_message<'a, V: Value<'a>>(
     Ok(formats::read_with_content(message, role, said))
 }
 
-/// Return whether only an importer can read a message in which nobody seems to speak.
+/// Return true if only an importer can read a message that seems to have no speaker.
 pub(crate) fn needs_import<'a, V: Value<'a>>(message: V, role: Option<V>) -> bool {
     is_foreign(message, role) && read_message(message, role, &mut Said::default()).is_err()
 }
 
-/// Return whether only an importer can read a call that stands by itself.
+/// Return true if only an importer can read a call that is not in a message.
 pub fn call_needs_import<'a, V: Value<'a>>(wire: V) -> bool {
     formats::call(wire).is_none() && is_foreign_part(wire)
 }
 
-/// Return whether only an importer can read a result that stands by itself.
+/// Return true if only an importer can read a result that is not in a message.
 pub fn result_needs_import<'a, V: Value<'a>>(wire: V) -> bool {
     formats::result(wire).is_none() && is_foreign_part(wire)
 }
 
-/// What a call says that stands by itself; what is of no other shape is read as [`Chat`]'s.
+/// Read a call that is not in a message. A call of no other format is read as one of [`Chat`].
 pub fn read_call<'a, V: Value<'a>>(wire: V) -> ToolCall<'a, V> {
     formats::call(wire).unwrap_or_else(|| Chat::to_call(wire))
 }
 
-/// What a result says that stands by itself; what is of no other shape is read as [`Chat`]'s.
+/// Read a result that is not in a message. A result of no other format is read as one of [`Chat`].
 pub fn read_result<'a, V: Value<'a>>(wire: V) -> ToolResult<'a, V> {
     formats::result(wire).unwrap_or_else(|| Chat::to_result(wire))
 }
 
-/// Who speaks in a message, and what is said; of a message that needs an importer nothing may be known.
+/// Return the speaker and the content of a message. Both may be unknown if the message needs an importer.
 pub fn read_spoken<'a, V: Value<'a>>(message: V) -> Spoken<'a, V> {
     let (role, content) = (message.get(names::ROLE), message.get(names::CONTENT));
     let plain = Spoken { speaker: text_or_empty(role), content };

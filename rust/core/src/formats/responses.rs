@@ -1,7 +1,7 @@
-//! `OpenAI` Responses: calls and results are items of their own, named by their type.
+//! `OpenAI` Responses: calls and results are items of their own, recognised by their type.
 //!
-//! A tool that runs on the server (`web_search_call`, `mcp_call`) has its call and its result in one item.
-//! A `reasoning` item says nothing here; it stays with its call where items are moved.
+//! The item of a server tool (`web_search_call`, `mcp_call`) holds both the call and the result. A `reasoning` item
+//! holds neither; it stays with its call when items are moved.
 
 use super::message::{Said, Shape, ToolCall, ToolResult};
 use crate::json::value::{Key, Value, names, text_or_empty};
@@ -18,7 +18,8 @@ const METADATA: Key<'static> = Key::new("metadata");
 const EXIT_CODE: Key<'static> = Key::new("exit_code");
 const OUTCOME: Key<'static> = Key::new("outcome");
 const TOOLS: Key<'static> = Key::new("tools");
-/// The calls whose results are items of their own. What is of another kind is a call by its `call_id`.
+/// The calls whose results are items of their own. Items of other types that end with `_call` are calls if they have a
+/// `call_id`.
 const ON_CLIENT: [&str; 7] = [
     "function_call",
     "custom_tool_call",
@@ -28,10 +29,10 @@ const ON_CLIENT: [&str; 7] = [
     "computer_call",
     "tool_search_call",
 ];
-/// Calls whose type says nothing of their tool.
+/// Calls whose type does not name the tool.
 const NAMED: [&str; 2] = ["function_call", "custom_tool_call"];
 const NO_CALLS: [&str; 3] = ["reasoning", "item_reference", "mcp_list_tools"];
-/// The calls that hold their results: where the arguments stand, and what came back.
+/// The calls that hold their results, with the keys of the arguments and of the result.
 const ON_SERVER: [(&str, Key<'static>, Key<'static>); 5] = [
     ("web_search_call", names::ACTION, names::RESULTS),
     ("file_search_call", QUERIES, names::RESULTS),
@@ -39,7 +40,7 @@ const ON_SERVER: [(&str, Key<'static>, Key<'static>); 5] = [
     ("image_generation_call", PROMPT, names::RESULT),
     ("mcp_call", names::ARGUMENTS, names::OUTPUT),
 ];
-/// Arguments that are no object: one is made of them, under their own name.
+/// Arguments that are not an object. They become a member, with the same key, of a new object.
 const WRAPPED: [Key<'static>; 3] = [QUERIES, CODE, PROMPT];
 
 const MOST_EXIT_CODE: u64 = 1 << 32;
@@ -89,7 +90,7 @@ impl Shape for Responses {
     }
 }
 
-/// The name of the tool; of one that has none, its type says it.
+/// Return the name of the tool. If the call doesn't name it, its type does.
 fn tool_name<'a, V: Value<'a>>(wire: V, kind: Text<'a>) -> Text<'a> {
     let name = text_or_empty(wire.get(names::NAME));
     let is_named = !name.is_empty() || NAMED.iter().any(|name| kind.is(name));
@@ -100,14 +101,14 @@ fn on_server(kind: Text<'_>) -> Option<&'static (&'static str, Key<'static>, Key
     ON_SERVER.iter().find(|(name, ..)| kind.is(name))
 }
 
-/// What a call was given.
+/// Return the arguments of a call.
 fn arguments<'a, V: Value<'a>>(wire: V, kind: Text<'a>) -> Option<V> {
     if let Some((_, key, _)) = on_server(kind) {
-        let given = wire.get(*key)?;
-        return Some(if WRAPPED.contains(key) { given.under(*key) } else { given });
+        let value = wire.get(*key)?;
+        return Some(if WRAPPED.contains(key) { value.under(*key) } else { value });
     }
     if kind.is("custom_tool_call") {
-        return Some(wire.get(names::INPUT)?.under(names::INPUT)); // no JSON, even where it looks like it
+        return Some(wire.get(names::INPUT)?.under(names::INPUT)); // not JSON, even if it looks like it
     }
     [names::ARGUMENTS, names::ACTION, OPERATION, names::INPUT].iter().find_map(|key| wire.get(*key))
 }
@@ -123,7 +124,8 @@ fn server_result<'a, V: Value<'a>>(wire: V, kind: Text<'a>, key: Key<'static>) -
     ToolResult { wire, call_id: item_id(wire), name: tool_name(wire, kind), content: error.or(found), is_error }
 }
 
-/// What Codex writes as JSON, `{"output": ..., "metadata": {"exit_code": ...}}`, and whether that failed.
+/// Return the output in the JSON that Codex writes, `{"output": ..., "metadata": {"exit_code": ...}}`, and true if the
+/// command failed.
 fn unpacked<'a, V: Value<'a>>(output: V) -> Option<(Option<V>, bool)> {
     if !output.text_start(1)?.is("{") {
         return None;
@@ -133,19 +135,19 @@ fn unpacked<'a, V: Value<'a>>(output: V) -> Option<(Option<V>, bool)> {
     Some((Some(text), exit_code_of(held.get(METADATA)?)? != 0))
 }
 
-/// Return whether a command of a shell failed, or took too long.
+/// Return true if a shell command failed or timed out.
 fn has_broken<'a, V: Value<'a>>(item: V) -> bool {
     let Some(outcome) = item.object().and_then(|item| item.get(OUTCOME)) else { return false };
     let kind = outcome.object().and_then(|outcome| outcome.get(names::TYPE));
     text_or_empty(kind).is("timeout") || exit_code_of(outcome).is_some_and(|code| code != 0)
 }
 
-/// An exit code, unless it is a number that no system gives.
+/// Return the exit code, unless it is a number that no system returns.
 fn exit_code_of<'a, V: Value<'a>>(holder: V) -> Option<i64> {
     holder.object()?.get(EXIT_CODE)?.integer().filter(|code| code.unsigned_abs() <= MOST_EXIT_CODE)
 }
 
-/// The id by which a call and its result are paired: `call_id`, where there is one.
+/// Return the id that pairs a call with its result: `call_id` if present, otherwise `id`.
 fn item_id<'a, V: Value<'a>>(wire: V) -> Text<'a> {
     first_text(wire, [names::CALL_ID, names::ID])
 }

@@ -1,4 +1,4 @@
-//! The messages of a document: the members in which a request, a trajectory or an export has them.
+//! The messages of a document: a request, a trajectory or an export.
 
 use bumpalo::Bump;
 
@@ -10,14 +10,14 @@ use crate::text::escaped::EscapedText;
 
 include!(concat!(env!("OUT_DIR"), "/documents.rs"));
 
-/// The role of a document's member in finding its messages.
+/// The role of a member of a document in finding the messages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum MemberRole {
-    /// The messages, whatever else there is.
+    /// The messages, whatever other members there are.
     Messages,
-    /// A list of this rank may be the messages.
+    /// The messages, if it is a list and no list of a lower rank is present.
     List(usize),
-    /// The document is a message.
+    /// A sign that the document is a message.
     OfMessage,
     #[default]
     Other,
@@ -37,14 +37,15 @@ impl MemberRole {
     }
 }
 
-/// Return whether a record is a whole request.
+/// Return true if a record is a whole request.
 pub(crate) fn is_request(record: Scanned<'_>) -> bool {
     let is_list = |key: &Key<'_>| record.get(*key).and_then(Value::list).is_some();
     let is_message = || MESSAGE_KEYS.iter().any(|key| record.has(*key));
     is_list(&names::MESSAGES) || (LISTS.iter().any(is_list) && !is_message())
 }
 
-/// The messages of a document that is a request or a list of them, and under which name they stand.
+/// Return the messages of a document that is a request or a list of messages, with the name of the member that holds
+/// them.
 pub(crate) fn messages_of(document: Scanned<'_>) -> Option<(Scanned<'_>, Option<Text<'static>>)> {
     if document.list().is_some() {
         return Some((document, None));
@@ -66,11 +67,11 @@ pub(crate) fn messages_of(document: Scanned<'_>) -> Option<(Scanned<'_>, Option<
     }
 }
 
-/// The messages of a document as a list; `None` if it is neither a request nor a list of messages nor a message.
+/// Return the messages of a document as a list; `None` if it is not a request, a list of messages or a message.
 pub(crate) fn open_document<'a>(data: &'a [u8], bump: &'a Bump) -> Scan<Option<Scanned<'a>>> {
     let document = Scanned::document_of(data, |name| MemberRole::of(name) != MemberRole::Other, bump)?;
     if document.has(names::MESSAGES) {
-        // If it is no list, the reference says what is wrong with it.
+        // If it is not a list, the reference reports what is wrong with it.
         return Ok(document.get(names::MESSAGES).and_then(Value::list));
     }
     if let Some((list, _)) = messages_of(document) {

@@ -1,7 +1,7 @@
-//! JSONL, a record a line: read from its end, as far as the walk goes.
+//! JSONL, with one record per line, read from the end as far as the walk goes.
 //!
-//! A line that holds no object is passed by and noted. One look at all lines tells their places among the records of a
-//! session file, where somebody asks for that.
+//! Lines without an object are skipped and noted. If the places of records in their session are asked for, one pass
+//! over all lines reads them.
 
 use std::cell::{OnceCell, RefCell};
 
@@ -19,27 +19,27 @@ use crate::simd::{BLOCK, Lanes, Work, dispatch};
 use crate::text::Text;
 use crate::text::escaped::EscapedText;
 
-/// How far before a block memory is asked for where lines are sought backwards.
+/// The distance in bytes at which memory is prefetched while lines are searched backwards.
 const AHEAD: usize = 4_096;
 
 /// The lines of a session file.
 #[derive(Debug)]
 pub(crate) struct Lines<'a> {
     data: &'a [u8],
-    /// How long the mark is that stands before the data.
+    /// The length of the byte order mark before the data.
     mark: usize,
     bump: &'a Bump,
     stacks: RefCell<Stacks<'a>>,
-    /// Where lines begin that hold no object.
+    /// The offsets of lines that hold no object.
     skipped: RefCell<Vec<usize>>,
-    /// All lines, once somebody asked for them.
+    /// All lines, once they were asked for.
     seen: OnceCell<Seen<'a>>,
-    /// Where all lines begin, where somebody asked for no more.
+    /// The offsets of all lines, if only those were asked for.
     starts: OnceCell<Vec<usize>>,
 }
 
 impl<'a> Lines<'a> {
-    /// The lines of data that was refused as a document.
+    /// Open the lines of data that was refused as a document.
     pub(crate) fn new(data: &'a [u8], bump: &'a Bump) -> Self {
         let marked = data.len();
         let data = data.strip_prefix(MARK).unwrap_or(data);
@@ -55,7 +55,7 @@ impl<'a> Lines<'a> {
         }
     }
 
-    /// The numbers, from 1, of the lines that were come by and hold no object.
+    /// Return the numbers, from 1, of the lines read so far that hold no object.
     pub(crate) fn skipped_lines(&self) -> Vec<usize> {
         let mut numbers: Vec<usize> = self.skipped.borrow().iter().map(|start| self.number(*start) + 1).collect();
         numbers.sort_unstable();
@@ -63,7 +63,7 @@ impl<'a> Lines<'a> {
         numbers
     }
 
-    /// The last line before an offset that holds an object; where it begins and ends.
+    /// Return the last line before an offset that holds an object: its start, its end and the object.
     pub(crate) fn last_before(&self, end: usize) -> Option<(usize, usize, Scanned<'a>)> {
         let mut end = end;
         loop {
@@ -79,12 +79,12 @@ impl<'a> Lines<'a> {
         }
     }
 
-    /// The object in the last line of some data, which begins at `start`.
+    /// Read the object in the last line of some data, which begins at `start`.
     fn object(&self, start: usize, data: &'a [u8]) -> Option<Scanned<'a>> {
         let line = data.get(start..)?;
         let at = if line.starts_with(MARK) { start + MARK.len() } else { start };
         if u32::try_from(data.len()).is_err() {
-            // Nodes keep offsets of 32 bits: the line is read as a document of its own.
+            // Nodes store offsets of 32 bits, so the line is read as a document of its own.
             return Scanned::document(line, self.bump).ok()?.object();
         }
         let long = self.seen.get().map_or(&[][..], |seen| Long::from(&seen.long, at));
@@ -103,7 +103,7 @@ impl<'a> Lines<'a> {
         self.data.len()
     }
 
-    /// A line by its offsets.
+    /// Return a line by its offsets.
     pub(crate) fn line(&self, start: usize, end: usize) -> &'a [u8] {
         self.data.get(start..end).unwrap_or_default()
     }
@@ -131,7 +131,7 @@ impl Work for Seeking<'_> {
     }
 }
 
-/// `line` without white space around it.
+/// Return `line` without white space around it.
 fn trim(line: &[u8]) -> &[u8] {
     let is_written = |byte: &u8| !matches!(byte, b' ' | 0x09..=0x0D);
     let start = line.iter().position(is_written).unwrap_or(line.len());
@@ -139,12 +139,12 @@ fn trim(line: &[u8]) -> &[u8] {
     line.get(start..end).unwrap_or_default()
 }
 
-/// Return whether a line is nothing but white space.
+/// Return true if a line is only white space.
 pub(crate) fn is_blank(line: &[u8]) -> bool {
     trim(line).is_empty()
 }
 
-/// Return whether data that is no document looks like one all the same, printed over several lines.
+/// Return true if data that was refused as a document looks like one that is printed over several lines.
 pub(crate) fn is_pretty(data: &[u8]) -> bool {
     let data = data.strip_prefix(MARK).unwrap_or(data);
     let mut written = data.split(|byte| *byte == b'\n').take(64).filter(|line| !is_blank(line)).take(2);
@@ -178,8 +178,8 @@ impl<'a> Messages<'a> for Lines<'a> {
         let starts = match self.seen.get() {
             Some(seen) => &seen.starts,
             None => self.starts.get_or_init(|| {
-                let behind = memchr::memchr_iter(b'\n', self.data).map(|newline| newline + 1);
-                std::iter::once(0).chain(behind).collect()
+                let after_newlines = memchr::memchr_iter(b'\n', self.data).map(|newline| newline + 1);
+                std::iter::once(0).chain(after_newlines).collect()
             }),
         };
         starts.partition_point(|start| *start < position)
@@ -197,24 +197,24 @@ impl<'a> Messages<'a> for Lines<'a> {
     }
 }
 
-/// The work of looking at all lines.
+/// The work of reading the records of all lines.
 pub(crate) struct Looking<'a> {
     pub(crate) data: &'a [u8],
     pub(crate) bump: &'a Bump,
 }
 
-/// What was seen of the lines.
+/// The records of all lines.
 #[derive(Debug, Default)]
 pub(crate) struct Seen<'a> {
-    /// Where they begin.
+    /// The offset of each line.
     pub(crate) starts: Vec<usize>,
-    /// What each says as a record; nothing where it holds no object.
+    /// The record of each line; `None` if it holds no object.
     pub(crate) records: Vec<Option<Record<'a>>>,
-    /// Where those begin that hold something else.
+    /// The offsets of lines that hold something else.
     pub(crate) skipped: Vec<usize>,
-    /// Where the first one begins that is a whole request.
+    /// The offset of the first line that is a whole request.
     pub(crate) request: Option<usize>,
-    /// Their long texts.
+    /// The long texts of all lines.
     pub(crate) long: Vec<Long>,
 }
 
@@ -260,14 +260,14 @@ impl<'a> Work for Looking<'a> {
     }
 }
 
-/// What was found in a line: a record where it holds an object, and whether that is a whole request.
+/// The content of a line: its record, if it holds an object. `is_request` is true if that object is a whole request.
 #[derive(Default)]
 struct Found<'a> {
     record: Option<Record<'a>>,
     is_request: bool,
 }
 
-/// A member that matters, of the record or of its message.
+/// A member of a record, or of its message, whose value is needed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Field {
     #[default]
@@ -305,9 +305,9 @@ struct Fields<'a> {
     is_object: bool,
     /// True if `messages` is a list.
     has_messages: bool,
-    /// A bit for each other member that may be the messages: whether it is a list.
+    /// A bit for each other member that may be the messages, set if it is a list.
     lists: u8,
-    /// True if the record says of itself that it is one message.
+    /// True if a member shows that the record is a single message.
     is_message: bool,
     is_sidechain: bool,
     has_role: bool,
@@ -322,7 +322,7 @@ struct Fields<'a> {
 }
 
 impl<'a> Fields<'a> {
-    /// Take in a value of the member that was named last: of a name that is there twice, the last counts.
+    /// Store the value of the member that was named last; of members with the same name, the last one counts.
     fn set(&mut self, text: Option<EscapedText<'a>>, is_true: bool) {
         match self.field {
             Field::Unknown => return,
@@ -341,7 +341,7 @@ impl<'a> Fields<'a> {
         self.field = Field::Unknown;
     }
 
-    /// What was found in a line; then the next one may come.
+    /// Return the content of a line, and get ready for the next one.
     fn take_found(&mut self, bump: &'a Bump) -> Found<'a> {
         let long = std::mem::take(&mut self.long);
         let line = std::mem::replace(self, Self { long, ..Self::default() });
@@ -420,7 +420,7 @@ mod tests {
     use crate::simd::{Scalar, Work};
 
     #[test]
-    fn the_last_newline_is_found_wherever_it_stands() {
+    fn the_last_newline_is_found_at_every_offset() {
         for size in 0..200 {
             for last in (0..size).map(Some).chain([None]) {
                 let is_newline = |at: usize| last.is_some_and(|last| at == last || at < last && at.is_multiple_of(3));

@@ -1,9 +1,9 @@
-//! A conversation as the walk sees it: messages by their position, from the last to the first.
+//! A conversation as the walk sees it: messages by position, from the last to the first.
 
 use crate::json::value::{Value, names, text_or_empty};
 use crate::text::Text;
 
-/// A message that only an importer can read: the caller is to import the messages, and to ask again.
+/// The error for a message that only an importer can read. The caller imports the messages and tries again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NeedsImport;
 
@@ -11,32 +11,34 @@ pub struct NeedsImport;
 pub trait Messages<'a> {
     /// A message.
     type Item: Value<'a>;
-    /// Why a message can't be read.
+    /// The reason why a message can't be read.
     type Error;
 
-    /// The last message before a position, or the last of all, with its position. Positions only have an order.
+    /// Return the last message before a position, or the last of all, with its position. Positions are ordered, and may
+    /// have gaps.
     fn before(&self, position: Option<usize>) -> Result<Option<(usize, Self::Item)>, Self::Error>;
 
-    /// The number of the message, or of the line, at a position; from 0.
+    /// Return the number, from 0, of the message or of the line at a position.
     fn number(&self, position: usize) -> usize;
 
-    /// What the first messages, up to the one at a position, say of themselves as records of a session, by number.
+    /// Return the session records of all messages up to the one at a position, by number; `None` for those that are not
+    /// objects.
     fn records(&self, last: usize) -> Result<Vec<Option<Record<'a>>>, Self::Error>;
 }
 
-/// Why a walk can't go on.
+/// The reason why a walk stops.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Halt<E> {
     /// A message that is no object.
     NotAnObject {
         /// The number of the message.
         number: usize,
-        /// What it is instead.
+        /// The name of its type.
         type_name: String,
     },
     /// A message that only an importer can read.
     NeedsImport,
-    /// What the source of the messages says.
+    /// An error of the source of messages.
     Source(E),
 }
 
@@ -46,23 +48,23 @@ impl<E> From<NeedsImport> for Halt<E> {
     }
 }
 
-/// What a record of a session says of its place.
+/// The place of a record in its session.
 #[derive(Clone, Copy, Debug)]
 pub struct Record<'a> {
-    /// Its own name; none where the item is a message by itself, with a role.
+    /// The record's id; `None` if the item is a message without a record around it, with a role.
     pub uuid: Option<Text<'a>>,
-    /// The name of its parent; empty where it has none.
+    /// The id of the record's parent; may be empty.
     pub parent: Text<'a>,
-    /// True if it belongs to a side chain.
+    /// True if the record belongs to a side chain.
     pub is_sidechain: bool,
-    /// The agent that a side chain is of; may be empty.
+    /// The agent of the side chain; may be empty.
     pub agent: Text<'a>,
-    /// The id of its message (may be empty), where it holds one.
+    /// The id of the record's message (may be empty), if it holds one.
     pub message_id: Option<Text<'a>>,
 }
 
 impl<'a> Record<'a> {
-    /// What an object says as a record.
+    /// Read the place of an item; `None` if it is not an object.
     pub fn of<V: Value<'a>>(item: V) -> Option<Self> {
         let record = item.object()?;
         let mut parent = text_or_empty(record.get(names::PARENT_UUID));
@@ -81,7 +83,7 @@ impl<'a> Record<'a> {
     }
 }
 
-/// A list of messages that are all there.
+/// A list that holds all messages.
 #[derive(Clone, Copy, Debug)]
 pub struct List<V>(pub V);
 
@@ -103,7 +105,7 @@ impl<'a, V: Value<'a>> Messages<'a> for List<V> {
     }
 }
 
-/// A slice of messages that are all there.
+/// A slice that holds all messages.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Slice<'m, V>(pub(crate) &'m [V]);
 

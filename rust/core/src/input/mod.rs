@@ -1,7 +1,7 @@
-//! The messages of bytes: request bodies, JSON arrays and session files, read without making values of them.
+//! The messages of request bodies, JSON arrays and session files, read from bytes.
 //!
-//! [`document`] finds the messages in a document of [`crate::json`]; [`jsonl`] reads the lines of a session file from the
-//! last on, as far as they are asked for.
+//! [`document`] finds the messages of a document of [`crate::json`]; [`jsonl`] reads the lines of a session file from
+//! the last to the first, as they are asked for.
 
 mod document;
 pub(crate) mod jsonl;
@@ -25,30 +25,30 @@ pub struct Conversation<'a> {
 
 #[derive(Debug)]
 enum Source<'a> {
-    /// The messages of a document; and the numbers of the lines that were skipped before it.
+    /// The messages of a document, and the numbers of the lines that were skipped before it.
     Document(List<Scanned<'a>>, Vec<usize>),
     Lines(Box<Lines<'a>>),
 }
 
-/// Room is asked for by pages of memory, less what is kept with it.
+/// The arena is sized in pages of memory, less the bytes that it needs for itself.
 const PAGE: usize = 4096;
-const OF_A_CHUNK: usize = 64;
+const ARENA_OVERHEAD: usize = 64;
 
-/// For more data than this, room is added as it is needed.
+/// The largest size of data for which the whole arena is allocated at once.
 const LARGE: usize = 4 << 20;
 
-/// Room for what is made of some data while it is read: its nodes above all, which take less than a twentieth of it where
-/// results have some length, and an eighth where they have less. What goes beyond takes twice as much at a time.
+/// Create the arena for reading some data. It holds nodes above all, which take less than a twentieth of the data if
+/// results are long, and an eighth if they are short. Beyond its first size, the arena doubles.
 #[must_use]
 pub fn room_for(data: &[u8]) -> Bump {
     let size = data.len().min(LARGE);
     let pages = (size / 20 / PAGE * PAGE).max((size / 8).min(2 * PAGE));
-    Bump::with_capacity(pages.saturating_sub(OF_A_CHUNK))
+    Bump::with_capacity(pages.saturating_sub(ARENA_OVERHEAD))
 }
 
 impl<'a> Conversation<'a> {
-    /// Read a request body, a JSON array, or JSONL. An error tells the first byte at which it is none of them, as a
-    /// document; the bump keeps what is made of it.
+    /// Read a request body, a JSON array, or JSONL. The error for any other data has the offset of the first byte that
+    /// is wrong in a document. Values that are made are kept in `bump`.
     pub fn open(data: &'a [u8], bump: &'a Bump) -> Result<Self, Refused> {
         match open_document(data, bump) {
             Ok(Some(messages)) => Ok(Source::Document(List(messages), Vec::new())),
@@ -59,7 +59,7 @@ impl<'a> Conversation<'a> {
         .map(|source| Self { source })
     }
 
-    /// The numbers, from 1, of the lines that were come by and hold no object.
+    /// Return the numbers, from 1, of the lines read so far that hold no object.
     #[must_use]
     pub fn skipped_lines(&self) -> Vec<usize> {
         match &self.source {
@@ -69,7 +69,7 @@ impl<'a> Conversation<'a> {
     }
 }
 
-/// The records of a session file, or the one request that it holds.
+/// Open the records of a session file, or the one request that it holds.
 fn open_lines<'a>(data: &'a [u8], refused: Refused, bump: &'a Bump) -> Result<Source<'a>, Refused> {
     let lines = Lines::new(data, bump);
     let Some((start, end, record)) = lines.last_before(lines.len()) else { return Err(refused) };
