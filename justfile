@@ -55,6 +55,6 @@ long:
 fuzz-smoke:
     .ci/check fuzz_smoke
 
-# Fuzz for so many seconds: scan_serde, doors, readers, project, truncate, render, shell, or doors.py (fuzz/README.md)
+# Fuzz a target for SECONDS: scan_serde, inputs, readers, project, truncate, render, shell, or backends.py (fuzz/README.md)
 fuzz target seconds:
     .ci/check fuzz {{target}} {{seconds}}

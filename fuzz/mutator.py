@@ -1,4 +1,4 @@
-"""Bodies that nobody wrote, made of bodies that somebody might have written."""
+"""Random bodies, made by changing realistic ones."""
 
 import json
 from collections.abc import Callable
@@ -130,7 +130,7 @@ true
     *("1" + "0" * times for times in (20, 400, 4_299)),
     *(json.dumps(part * 200) for part in ("y", "a\\", "\n\u20ac", "\U0001f600")),
 ]
-"""What may stand in place of a value, as JSON."""
+"""The JSON values that replace others."""
 
 
 RULES = (
@@ -145,7 +145,7 @@ RULES = (
 
 
 class Mutator:
-    """Bodies, and what is made of them. A case is made from the seed and its number alone."""
+    """A maker of random bodies with policies. A case depends on the seed and its number only."""
 
     def __init__(self, corpus: list[bytes]) -> None:
         self._corpus = corpus
@@ -198,7 +198,7 @@ class Mutator:
         return bytes(value ^ 1 << self._random.randrange(8) for value in byte)
 
     def _part(self) -> bytes:
-        """Lines or any stretch of another body."""
+        """Return a line, or any part, of another body."""
         other = self._random.choice(self._corpus)
         if self._random.random() < 0.5:
             return self._random.choice(other.split(b"\n")) + b"\n"
@@ -208,7 +208,7 @@ class Mutator:
     # Values
 
     def _rewritten(self) -> bytes:
-        """A conversation with some values changed, in any of many ways of writing it."""
+        """Return a conversation with some values changed, in a random form and spelling."""
         random = self._random
         messages = json.loads(random.choice(self._conversations))
         for _ in range(random.choice((0, 1, 2, 4))):
@@ -245,7 +245,7 @@ def items(holder: Any) -> list[Any]:
 
 
 def read_messages(body: bytes) -> str | None:
-    """The messages of a body, as JSON."""
+    """Return the messages of a body as JSON; None if it can't be read, is too long, or has no messages."""
     try:
         messages, _ = decode_messages(body)
     except InputError:

@@ -1,9 +1,9 @@
-//! Messages put together of the words that the readers know: every call and every result is in exactly one block, what
-//! is read of them by themselves has an answer, and every job gives the same on a body and on its messages.
+//! Messages made of the words that the readers know. Every call and every result must be in exactly one block, each can
+//! be read outside its message, and every job must have the same outcome on a body and on the list of its messages.
 //!
-//! The input is no JSON but a plan of it, so that nearly every one is a conversation: a byte says what comes next, a
-//! word, a text, a list or an object. `seeds.py` writes conversations in that way. Messages that need an importer halt
-//! every job, by every door.
+//! The input is not JSON but a plan for it, so that almost every input is a conversation: a byte chooses the next value
+//! (a word, a text, a list or an object). `seeds.py` encodes conversations in this form. Messages that need an importer
+//! end every job, from a body and from a list.
 
 use bumpalo::Bump;
 use libfuzzer_sys::Corpus;
@@ -26,7 +26,7 @@ use toolcarry::text::piece::Piece;
 static WORDS: &str = include_str!("words.txt");
 const DEEPEST: usize = 12;
 
-/// Try a conversation that has a message of one of these shapes; of any, where none is named.
+/// Check the conversation of a plan. If `shapes` is not empty, a plan without a message of these shapes is rejected.
 pub fn try_conversation(data: &[u8], shapes: &[&str]) -> Corpus {
     let words: Vec<&str> = WORDS.lines().collect();
     let mut plan = Plan { data, words: &words, json: vec![b'['] };
@@ -39,15 +39,15 @@ pub fn try_conversation(data: &[u8], shapes: &[&str]) -> Corpus {
     plan.json.push(b']');
     let bump = Bump::new();
     let list = Scanned::parse(&plan.json, &bump).unwrap();
-    if !shapes.is_empty() && !says(list, shapes) {
+    if !shapes.is_empty() && !has_shape(list, shapes) {
         return Corpus::Reject;
     }
     check(&plan.json, list);
     Corpus::Keep
 }
 
-/// Whether a message of one of these shapes is among the messages.
-fn says(list: Scanned<'_>, shapes: &[&str]) -> bool {
+/// Return true if a message has one of these shapes.
+fn has_shape(list: Scanned<'_>, shapes: &[&str]) -> bool {
     let mut messages = (0..list.count()).filter_map(|index| list.item(index)).filter_map(Value::object);
     messages.any(|message| {
         let shape = read_message(message, message.get(names::ROLE), &mut Said::default());
@@ -126,7 +126,7 @@ fn check(json: &[u8], list: Scanned<'_>) {
     }
 }
 
-/// What every job gives; nothing where a message is none.
+/// Return the outcome of every job; `None` if a message can't be read.
 fn jobs<'a, M: Messages<'a>>(messages: &M) -> Option<[String; 3]> {
     let settings = Settings { total: 2_000, limits: Limits::of_chars(300), ..Settings::default() };
     let carried = carry(messages, &Piece::ascii(""), &settings, RuleSet::built_in(), true).ok()?;
@@ -136,15 +136,15 @@ fn jobs<'a, M: Messages<'a>>(messages: &M) -> Option<[String; 3]> {
     Some([format!("{}{:?}", carried.output.to_utf8(), carried.counts), format!("{survey:?}"), said.to_utf8()])
 }
 
-/// Every call and every result that a message says is in exactly one block.
+/// Check that every call and every result in the messages is in exactly one block.
 fn check_blocks(list: Scanned<'_>) {
     let (mut calls, mut results) = (0, 0);
     for message in (0..list.count()).filter_map(|index| list.item(index)) {
         if message.has(names::UUID) || message.has(names::MESSAGE) {
-            return; // a record: which of them count is another matter
+            return; // session records: those of other branches may be skipped
         }
         let mut said = Said::default();
-        read_message(message, message.get(names::ROLE), &mut said).unwrap(); // else the jobs would have halted
+        read_message(message, message.get(names::ROLE), &mut said).unwrap(); // otherwise the jobs would have failed
         for call in &said.calls {
             let _ = read_call(call.wire).arguments.map(Value::json);
         }

@@ -1,4 +1,4 @@
-"""What the targets begin with: what the tests and the examples hold, bodies written in several ways.
+"""Write the first inputs of the targets: the cases of the tests and the examples, in several spellings.
 
 python fuzz/seeds.py        # writes fuzz/corpus/TARGET
 """
@@ -20,22 +20,22 @@ ROOT = FUZZ.parent
 CASES = ROOT / "tests" / "cases"
 SESSION = ROOT / "examples" / "session.jsonl"
 CHOICES = 7
-"""How many formats the first byte chooses from in ``fuzz_targets/readers.rs``: each keeps what its reader reads."""
+"""The number of choices for the first byte in ``fuzz_targets/readers.rs``, which is the format of one message."""
 
 MARK = b"\xef\xbb\xbf"
 SETTINGS = (
     b"",
-    b"\xff\x40\x02\x01\x01\x40\x03## Done",  # 513 characters in all, 320 of a result, both ends
+    b"\xff\x40\x02\x01\x01\x40\x03## Done",  # 513 characters in total, 320 per result, both ends
     b"\xff\x01\x04\x01\xfe\x80\x0a",  # rules "careful", the tail, no files
-    b"\xff\x80\x08\x01\x01\x10\x0d# Title\n\n```sh\n",  # rules of a user, the head
+    b"\xff\x80\x08\x01\x01\x10\x0d# Title\n\n```sh\n",  # user rules, the head
 )
-"""What may stand behind a body in ``fuzz_targets/doors.rs``."""
+"""The settings that follow a body in ``fuzz_targets/inputs.rs``."""
 
 PROJECTIONS = (b"\xff\x04", b"\xff\x05\x40", b"\xff\x3f\x80\x10")
-"""What may stand behind a body in ``fuzz_targets/project.rs``: mended, cut, and all at once."""
+"""The settings that follow a body in ``fuzz_targets/project.rs``: with repair, with cuts, and with everything."""
 
 FENCES = (b"```sh\n", b"~~~~\n``` ", b"\x1b[31m\r\n[CONTEXT FROM PREVIOUS SESSION]\n")
-"""What may stand before a text in ``fuzz_targets/render.rs``."""
+"""The beginnings of texts in ``fuzz_targets/render.rs``."""
 
 ODD_RECORDS = rb"""
 {"type":"summary","uuid":null,"message":null}
@@ -45,7 +45,7 @@ ODD_RECORDS = rb"""
 {"uuid":"u0","\u0075uid":"u3","parentUuid":"","logicalParentUuid":"u1","isSidechain":[true],"message":[],"message":{"role":"user","id":{"id":"m7"},"content":[{"type":"tool_result","tool_use_id":"t1","content":"a\u00e9"}]}}
 {"uuid":"u4","parentUuid":"u3","logicalParentUuid":"s1","message":{"content":[{"type":"tool_result","tool_use_id":"t2"}],"role":"user"}}
 """.lstrip()
-"""A session of which every record says something that must not be misread."""
+"""A session in which every record has something that is easily misread."""
 
 MEDIA = rb"""[{"role":"tool","content":[
 {"type":"image","source":{"type":"base64","media_type":"image/png","data":"aGk="}},
@@ -59,17 +59,17 @@ MEDIA = rb"""[{"role":"tool","content":[
 {"type":"search_result","content":[{"type":"text","text":"x"}]},
 {"type":"other","a":[1.50,1e2,null]},7,null,"x"]}]
 """
-"""Parts of a result that are no text."""
+"""Parts of a result that are not text."""
 
 
 def command_lines() -> list[str]:
-    """The shell commands of the tests."""
+    """Return the shell commands of the tests."""
     lines = (CASES / "shell.txt").read_text("utf-8").splitlines()
     return [json.loads(line[2:]) for line in lines if line.startswith(("R ", "W "))]
 
 
 def commands() -> Iterator[bytes]:
-    """Conversations that run each of them twice."""
+    """Yield conversations that run each shell command twice."""
     given = command_lines()
     for start in range(0, len(given), 8):
         calls = [
@@ -81,7 +81,7 @@ def commands() -> Iterator[bytes]:
 
 
 def bodies() -> Iterator[bytes]:
-    """Conversations."""
+    """Yield conversations in several forms and spellings."""
     for path in sorted((CASES / "golden").glob("*.json")):
         case = json.loads(path.read_bytes())
         messages = case["messages"]
@@ -97,7 +97,7 @@ def bodies() -> Iterator[bytes]:
 
 
 def hard_cases() -> Iterator[bytes]:
-    """The conversations of the corpus, as they are given."""
+    """Yield the conversations of the tests' hard cases, unchanged."""
     for path in sorted((CASES / "hard").glob("*.json")):
         case = json.loads(path.read_bytes())
         if "lines" in case:
@@ -108,7 +108,7 @@ def hard_cases() -> Iterator[bytes]:
 
 
 def conversations() -> Iterator[list[Any]]:
-    """The conversations of the corpus and of the golden cases, and those of each family, as messages."""
+    """Yield the conversations of each format family and of the tests' cases, as lists of messages."""
     yield from (make("t1") + make("t2") for make in FAMILIES.values())
     yield from (place("QUJD" * 20) for place in PLACES.values())
     for path in sorted(CASES.glob("*/*.json")):
@@ -122,7 +122,7 @@ WORDS = {word: number for number, word in enumerate((FUZZ / "words.txt").read_te
 
 
 def planned(value: Any) -> bytes:
-    """A value as ``reading.rs`` reads it. Members of other names are left out, long texts cut."""
+    """Encode a value as a plan for ``reading.rs``. Members with unknown names are left out, and long texts are cut."""
     if value is None or isinstance(value, bool):
         return {None: b"\0", True: b"\1", False: b"\2"}[value]
     if isinstance(value, (int, float)):
@@ -140,13 +140,13 @@ def planned(value: Any) -> bytes:
 
 
 def not_ascii(value: Any) -> bytes:
-    """Compact JSON with an escape only where there must be one, as for a lone surrogate."""
+    """Return compact JSON that escapes only what must be escaped, such as lone surrogates."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     return text.encode("utf-8", "backslashreplace")
 
 
 def as_lines(messages: list[Any]) -> bytes:
-    """JSONL whose records name their parents, unless they say themselves what they are."""
+    """Return JSONL in which each message is wrapped in a record with a parent; other items are lines of their own."""
     records = []
     for number, message in enumerate(messages):
         names = {"uuid": f"u{number}", "parentUuid": f"u{number - 1}" if number else None}
@@ -155,7 +155,7 @@ def as_lines(messages: list[Any]) -> bytes:
 
 
 def documents() -> Iterator[bytes]:
-    """JSON, and what is nearly JSON."""
+    """Yield documents of JSON and of almost JSON."""
     for path in sorted((CASES / "json").glob("*.jsonl")):
         for line in path.read_text("utf-8").splitlines():
             case = json.loads(line)
@@ -165,7 +165,7 @@ def documents() -> Iterator[bytes]:
 
 
 def write(folder: Path, seeds: Iterable[bytes]) -> None:
-    """A file for each seed, named by what is in it."""
+    """Write each seed to a file named by its hash."""
     folder.mkdir(parents=True, exist_ok=True)
     for seed in seeds:
         (folder / hashlib.sha1(seed, usedforsecurity=False).hexdigest()).write_bytes(seed)
@@ -173,7 +173,7 @@ def write(folder: Path, seeds: Iterable[bytes]) -> None:
 
 def main() -> None:
     write(FUZZ / "corpus" / "scan_serde", (*documents(), *bodies()))
-    write(FUZZ / "corpus" / "doors", (body + end for body in bodies() for end in SETTINGS))
+    write(FUZZ / "corpus" / "inputs", (body + end for body in bodies() for end in SETTINGS))
     write(FUZZ / "corpus" / "project", (body + end for body in bodies() for end in PROJECTIONS))
     plans = [b"".join(map(planned, messages)) for messages in conversations()]
     chosen = (bytes((choice,)) + plan for plan in plans for choice in range(CHOICES))

@@ -1,6 +1,6 @@
-//! Texts from any bytes, lone surrogates among them.
+//! Texts from any bytes, with lone surrogates.
 
-/// UTF-8 as code points. What is none is a lone surrogate: those that Python's strings may hold.
+/// Decode UTF-8 to code points. Invalid bytes become lone surrogates, which Python's strings may contain.
 pub fn code_points(data: &[u8]) -> Vec<u32> {
     let mut text = Vec::new();
     for chunk in data.utf8_chunks() {

@@ -1,7 +1,7 @@
 //! Benchmarks of the core crate: `cargo bench -p toolcarry --bench carry`.
 //!
-//! The conversations are generated here, the same in every run. Beside what the core does stands `memcpy` of the
-//! bytes that it gives: the least that a context can cost.
+//! The conversations are generated, and the same in every run. Each benchmark has a `memcpy` of the bytes of the
+//! context for comparison: no context can be made faster.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)] // it fails by panicking
 
@@ -27,7 +27,7 @@ fn main() {
 
 // Conversations
 
-/// A conversation of so many messages; every other one is a result of 2,000 to 50,000 characters.
+/// A conversation of `messages` messages; every other one is a result of 2,000 to 50,000 characters.
 #[derive(Clone, Copy)]
 struct Case {
     messages: usize,
@@ -56,7 +56,7 @@ const LINES: [&str; 5] = [
 ];
 const WIDE_LINE: &str = "// h\u{e4}lt die L\u{e4}nge \u{2264} 80 \u{2014} sonst \u{201e}zu lang\u{201c}\n";
 
-/// Numbers that look random and are the same in every run.
+/// Pseudo-random numbers that are the same in every run.
 struct Dice(u64);
 
 impl Dice {
@@ -65,7 +65,7 @@ impl Dice {
         usize::try_from(self.0 >> 33).unwrap() % end
     }
 
-    /// Text of so many characters, or a line more.
+    /// Text of `size` characters, or up to a line more.
     fn text(&mut self, size: usize, is_ascii: bool) -> String {
         let mut text = String::with_capacity(size + 100);
         while text.len() < size {
@@ -105,7 +105,7 @@ fn conversation(case: Case) -> Vec<u8> {
 
 // Carry
 
-/// 2,000 characters of a result, 200,000 in all.
+/// 2,000 characters per result, 200,000 in total.
 fn bounded() -> Settings {
     Settings { total: 200_000, limits: Limits::of_chars(2_000), ..Settings::default() }
 }
@@ -119,7 +119,7 @@ fn context<'a>(body: &'a [u8], bump: &'a Bump, settings: &Settings) -> Carried<'
     carry(messages, &Piece::ascii(""), settings, RuleSet::built_in(), false).unwrap()
 }
 
-/// Room for an output in its own units, as bytes that can be counted and copied.
+/// A buffer for an output in units of its width.
 enum Room {
     One(Vec<u8>),
     Two(Vec<u16>),
@@ -130,7 +130,7 @@ impl Room {
         match carried.output.width() {
             Width::Ascii | Width::Latin1 => Self::One(vec![0; carried.output.len()]),
             Width::Ucs2 => Self::Two(vec![0; carried.output.len()]),
-            Width::Ucs4 => panic!("no conversation here needs as much"),
+            Width::Ucs4 => panic!("no conversation of this benchmark needs 4-byte units"),
         }
     }
 
@@ -164,7 +164,7 @@ impl Room {
     }
 }
 
-/// The plan of a context: all that is done but the writing, the scan of the bytes included.
+/// Time the plan of a context: everything except writing it, including the scan of the bytes.
 fn bench_plan(bencher: Bencher<'_, '_>, case: Case, settings: &Settings) {
     let body = conversation(case);
     let mut bump = Bump::new();
@@ -175,7 +175,7 @@ fn bench_plan(bencher: Bencher<'_, '_>, case: Case, settings: &Settings) {
     });
 }
 
-/// Writing it into room that is there.
+/// Time the writing of a context into an existing buffer.
 fn bench_write(bencher: Bencher<'_, '_>, case: Case, settings: &Settings) {
     let (body, bump) = (conversation(case), Bump::new());
     let carried = context(&body, &bump, settings);
@@ -185,7 +185,7 @@ fn bench_write(bencher: Bencher<'_, '_>, case: Case, settings: &Settings) {
     bencher.counter(room.bytes()).bench_local(|| black_box(&mut room).write(black_box(&carried)));
 }
 
-/// Copying as many bytes from one place.
+/// Time a copy of the same number of bytes.
 fn bench_memcpy(bencher: Bencher<'_, '_>, case: Case, settings: &Settings) {
     let (body, bump) = (conversation(case), Bump::new());
     let carried = context(&body, &bump, settings);
@@ -238,14 +238,14 @@ mod without_limits {
 
 // Steps
 
-/// The check of a whole document: of what a plan from bytes takes, what grows with the document.
+/// The check of a whole document: the part of a plan whose time grows with the document.
 #[divan::bench(args = CASES)]
 fn scan(bencher: Bencher<'_, '_>, case: Case) {
     let (body, bump) = (conversation(case), Bump::new());
     bencher.counter(BytesCount::of_slice(&body)).bench_local(|| Conversation::open(black_box(&body), &bump).is_ok());
 }
 
-/// From a word to a script within a script.
+/// Command lines from a single word to nested scripts.
 const COMMANDS: [&str; 4] = [
     "ls",
     "git diff HEAD~1 | head -120",
@@ -266,7 +266,7 @@ fn cut_ascii(bencher: Bencher<'_, '_>, side: Keep) {
     bencher.bench_local(|| cut(black_box(&text), 2_000, side));
 }
 
-/// The cut falls among clusters of several code points.
+/// A cut between clusters of several code points.
 #[divan::bench(args = SIDES)]
 fn cut_clusters(bencher: Bencher<'_, '_>, side: Keep) {
     let text: Vec<u16> = "e\u{301}\u{20ac}\r\n".repeat(10_000).encode_utf16().collect();

@@ -1,6 +1,7 @@
-//! Benchmarks of the token engine beside the crate bpe-openai: `cargo bench -p toolcarry --bench tokens`.
+//! Benchmarks of the token engine against the crate bpe-openai: `cargo bench -p toolcarry --bench tokens`.
 //!
-//! Every document is new, for caches flatter a tokenizer that sees a text twice. Both count the same before they are timed.
+//! Every document is new, because a cache would favour a tokenizer that sees a text twice. Both must return the same
+//! count before they are timed.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)] // it fails by panicking
 
@@ -115,7 +116,7 @@ fn row(bencher: Bencher<'_, '_>, character: &str) {
     bencher.counter(BytesCount::of_str(&text)).bench(|| OURS.count(black_box(text.as_bytes())));
 }
 
-/// The first and the last 500 tokens of a text of so many bytes: its size must not matter.
+/// The first 500 tokens of a text of `size` bytes, which must take the same time for every size.
 #[divan::bench(args = [50_000, 1_000_000])]
 fn head(bencher: Bencher<'_, '_>, size: usize) {
     let text: String = (0..=size / DOCUMENT).map(|_| document("code")).collect();

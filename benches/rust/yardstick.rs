@@ -1,21 +1,21 @@
-//! What a scan of JSON costs at least: strings told from what is around them, brackets counted, nothing else.
-//! `benches/compare/body.py` builds this with `rustc` and calls it in the same rounds as what it measures.
+//! The minimal work of a JSON scan, for comparison: find the strings and count the brackets, nothing else.
+//! `benches/compare/body.py` builds this with `rustc` and calls it in the same rounds as the measured functions.
 
 use std::arch::x86_64::{__m256i, _mm256_cmpeq_epi8, _mm256_loadu_si256, _mm256_movemask_epi8, _mm256_or_si256, _mm256_set1_epi8, _mm_clmulepi64_si128, _mm_cvtsi128_si64, _mm_set1_epi8, _mm_set_epi64x};
 
 const ODD: u64 = 0xAAAA_AAAA_AAAA_AAAA;
 
-/// Count the quotes and the braces of JSON that stand outside of strings; 0 where the processor can't.
+/// Count the quotes and the brackets of JSON outside strings; 0 if the processor lacks the instructions.
 ///
 /// # Safety
 ///
-/// `data` points to `size` bytes.
+/// `data` must point to `size` bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn count_structure(data: *const u8, size: usize) -> u64 {
     if !is_x86_feature_detected!("avx2") || !is_x86_feature_detected!("pclmulqdq") {
         return 0;
     }
-    // SAFETY: the caller's promise, and the processor has what is asked for.
+    // SAFETY: the caller guarantees the size, and the processor has the instructions.
     unsafe { count(std::slice::from_raw_parts(data, size)) }
 }
 
@@ -23,7 +23,7 @@ pub unsafe extern "C" fn count_structure(data: *const u8, size: usize) -> u64 {
 fn count(data: &[u8]) -> u64 {
     let (mut is_escaped, mut is_inside, mut found) = (0_u64, 0_u64, 0_u64);
     for block in data.chunks_exact(64) {
-        // SAFETY: two loads of 32 bytes each from a block of 64.
+        // SAFETY: two loads of 32 bytes each, from a block of 64.
         let (low, high) = unsafe {
             let start = block.as_ptr().cast::<__m256i>();
             (_mm256_loadu_si256(start), _mm256_loadu_si256(start.add(1)))

@@ -1,10 +1,16 @@
-//! Any bytes as a request, with any policy: what comes out is well-formed, no longer than what came in unless it was
-//! mended or shows an image, not mended any more when it is projected again, and the same when its decisions are made
-//! again. Without a policy to which the results that were mended count, too, without ids that get shorter, and where its
-//! limits hold, projecting it again changes nothing. A request that could not be mended may be another one once what was
-//! in the way is a marker; for that one the same holds.
+//! Any bytes as a request, with any policy. Its projection must be
 //!
-//! Behind the last byte 0xFF, which no text holds, stand the settings: flags, the limit on one result, and the total.
+//! - well-formed;
+//! - not longer than the request, unless it was repaired or shows an image;
+//! - not repaired again if it is projected again;
+//! - the same if its decisions are repeated;
+//! - unchanged if it is projected again, unless the policy also counts the repaired results, an id gets shorter, or the
+//!   limits were not met.
+//!
+//! A request that could not be repaired may become repairable once a marker replaces the obstacle; then the same holds
+//! for its projection.
+//!
+//! The settings follow the last byte 0xFF, which is in no UTF-8 text: flags, the limit on one result, and the total.
 
 #![no_main]
 
@@ -30,10 +36,10 @@ fuzz_target!(|data: &[u8]| {
     let previous = previous(&once);
     let new = bytes(&once).unwrap_or_else(|| body.to_vec());
     assert!(Scanned::parse(new.strip_prefix(MARK).unwrap_or(&new), &bump).is_ok());
-    // An image counts as much as it costs, so that a marker may be longer than what is written of one.
+    // An image counts with its cost instead of its length, so its marker may be longer than its JSON.
     let longer: usize = once.outcome.replacements.iter().map(|found| found.sizes.1.saturating_sub(found.sizes.0)).sum();
     assert!(longer == 0 || may_show(body), "{:?}", once.outcome);
-    // Of parts that become text the quotes are escaped: in a body without escapes, each of them is one byte more.
+    // Parts that become text get escaped quotes: in a body without escapes, each of them is one byte longer.
     let escapes = new.windows(2).filter(|pair| pair == b"\\\"").count();
     let most = body.len() + longer + escapes;
     assert!(new.len() <= most || !once.outcome.mends.is_empty() || !body.is_ascii() || body.contains(&b'\\'));
@@ -47,7 +53,7 @@ fuzz_target!(|data: &[u8]| {
         assert!(thrice.outcome.mends.is_empty(), "{:?} then {:?}", twice.outcome, thrice.outcome);
     }
     let keeps = settings.keep_last_results + settings.keep_last_turns > 0;
-    // With a shorter id, the marker of a result is shorter, and may be worth it.
+    // With a shorter id, the marker of a result is shorter, and may now be shorter than the result.
     let is_renamed = once.outcome.mends.iter().any(|mend| mend.kind == "renamed_id" && is_shorter(mend));
     let may_differ = settings.repair && (settings.total.is_some() || keeps || is_renamed || !is_one_request);
     assert!(
@@ -61,7 +67,7 @@ fuzz_target!(|data: &[u8]| {
     assert_eq!(again.outcome.cache_break_tokens, 0);
 });
 
-/// Whether there may be an image, or another part that is no text.
+/// Return true if the body may contain an image or another part that is not text.
 fn may_show(body: &[u8]) -> bool {
     let holds = |kind: &&str| body.windows(kind.len()).any(|part| part.eq_ignore_ascii_case(kind.as_bytes()));
     let kinds =
@@ -73,7 +79,7 @@ fn is_shorter(mend: &Mend<'_>) -> bool {
     mend.detail.len() < mend.call_id.len()
 }
 
-/// The settings that bytes stand for.
+/// Decode the settings.
 fn asked(tail: &[u8]) -> Settings<'static> {
     let byte = |index: usize| tail.get(index).copied().map(usize::from);
     let flags = byte(0).unwrap_or(0);
@@ -101,7 +107,7 @@ fn bytes(projected: &Projected<'_>) -> Option<Vec<u8>> {
     })
 }
 
-/// What a projection decided, as the next one is given it.
+/// The decisions of a projection, in the form that the next one takes.
 fn previous(projected: &Projected<'_>) -> Previous {
     let Decisions { messages, made, dropped, signs } = &projected.decisions;
     let own = |decision: &Decision<'_>| Decision { by: Cow::Owned(decision.by.to_string()), ..decision.clone() };

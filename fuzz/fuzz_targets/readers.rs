@@ -1,7 +1,7 @@
 //! Conversations in every format; see `reading.rs`.
 //!
-//! The first byte chooses the format that one of the messages must have, so that each reader has a corpus of its own;
-//! with the first choice, any formats stand beside each other.
+//! The first byte chooses the format that one of the messages must have, so that each reader has its own corpus; with
+//! the first choice, any formats may be mixed.
 
 #![no_main]
 
@@ -10,7 +10,7 @@ mod reading;
 
 use libfuzzer_sys::Corpus;
 
-/// The formats by the names of their reports. A new one is a line at the end: the corpus goes by the numbers.
+/// The formats, by their names in reports. Add new ones at the end, because the corpus refers to them by number.
 static FORMATS: &[&[&str]] =
     &[&[], &["anthropic"], &["bedrock"], &["openai-chat", "ollama"], &["codex"], &["gemini"], &["openai-responses"]];
 

@@ -1,5 +1,5 @@
-//! Any text in a fence, as large a part of it as has room: the fence ends where it should, and what is told of it is
-//! right. Cleaning a clean text changes nothing.
+//! Any text in a fence, cut to the room: the fence ends with its last line, and its counts are right. Cleaning a clean
+//! text changes nothing.
 
 #![no_main]
 
@@ -25,7 +25,7 @@ fuzz_target!(|data: &[u8]| {
     let text = Piece::own(owned(&texts::code_points(rest)));
     let sizes = [usize::from(limit) * usize::from(limit), 16 * usize::from(room)];
     let side = [Keep::Head, Keep::Tail, Keep::Ends][usize::from(keep % 3)];
-    check_cleaning(&text, sizes[0].max(3)); // a line is never shorter than its dots
+    check_cleaning(&text, sizes[0].max(3)); // a shortened line has at least its three dots
     let source: Source<'_, Scanned<'_>> = Source {
         text: Content::Piece(text),
         language: ["", "python"][usize::from(keep >> 2 & 1)],
@@ -77,7 +77,7 @@ fn check_cleaning(text: &Piece<'_>, limit: usize) {
     }
 }
 
-/// The fence ends with its last line, and nothing inside of it could end it before.
+/// Check that the fence ends with its last line, and that no line inside could close it.
 fn check_fence(mut output: Output<'_>, fenced: &Fenced, language: &str) {
     output.place(Place::default()..output.end());
     let text = output.to_utf8();

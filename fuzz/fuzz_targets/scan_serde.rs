@@ -1,8 +1,8 @@
-//! Any bytes as one JSON document, beside `serde_json`: both accept the same, as the same values.
+//! Any bytes as one JSON document: the scan and `serde_json` must accept the same documents, with the same values.
 //!
-//! The differences are known: escapes of lone surrogates are accepted here alone; what is nested deeper than 128, and
-//! an integer of more than 4,300 digits, there alone. Numbers are compared as they are written, whatever their size;
-//! what an error says of its place is checked, too.
+//! The known differences: only the scan accepts escapes of lone surrogates; only `serde_json` accepts documents nested
+//! deeper than 128, and integers of more than 4,300 digits. Numbers are compared as text, whatever their size. The
+//! offset of an error is checked, too.
 
 #![no_main]
 
@@ -21,9 +21,9 @@ use surrogates::{stand_in, without_lone_surrogates};
 mod surrogates;
 
 const MOST_DIGITS: usize = 4_300;
-/// `serde_json` calls itself: what is deeper is not given to it.
+/// The greatest depth of documents for `serde_json`, which reads them recursively.
 const DEEPEST: usize = 1_000;
-/// An object with such a name stands for a number within `serde_json`.
+/// `serde_json` represents a number internally as an object with a member of this name.
 const NUMBER_NAME: &str = "$serde_json::private::Number";
 
 fuzz_target!(|data: &[u8]| {
@@ -33,7 +33,7 @@ fuzz_target!(|data: &[u8]| {
     check_parts(document, &mut sizes, &bump);
 });
 
-/// Accept what `serde_json` accepts, as the same, and refuse what it refuses.
+/// Check that the data is accepted or refused as by `serde_json`, with the same value.
 fn agree<'a>(data: &'a [u8], bump: &'a Bump) -> Option<Scanned<'a>> {
     let outline = Outline::of(data);
     let ours = Scanned::parse(data, bump);
@@ -59,7 +59,7 @@ fn agree<'a>(data: &'a [u8], bump: &'a Bump) -> Option<Scanned<'a>> {
             Some(ours)
         }
         (Ok(ours), None) => {
-            assert!(holds_number_name(ours), "accepted, though it is no JSON");
+            assert!(holds_number_name(ours), "accepted, although it is not JSON");
             None
         }
         (Err(Refused { fault: Fault::TooDeep, .. }), Some(_)) => {
@@ -70,12 +70,12 @@ fn agree<'a>(data: &'a [u8], bump: &'a Bump) -> Option<Scanned<'a>> {
             assert!(outline.digits > MOST_DIGITS);
             None
         }
-        (Err(refused), Some(theirs)) => panic!("{refused:?}, though it is JSON: {theirs:?}"),
+        (Err(refused), Some(theirs)) => panic!("{refused:?}, although it is JSON: {theirs:?}"),
         (Err(_), None) => None,
     }
 }
 
-/// One document, however deep, as `serde_json` reads it.
+/// Read one document of any depth with `serde_json`.
 fn read(data: &[u8]) -> Option<Parsed> {
     let mut reader = Deserializer::from_slice(data);
     reader.disable_recursion_limit();
@@ -84,15 +84,15 @@ fn read(data: &[u8]) -> Option<Parsed> {
     documents.next().is_none().then_some(document)
 }
 
-/// What stands before the byte that is told is not wrong: it is a document, or one that ends too soon.
+/// Check the offset of an error: the data before it is a document, or the beginning of one.
 fn check_place(data: &[u8], refused: Refused) {
     let before = &data[..refused.at];
     if let Err(cut) = Scanned::parse(before, &Bump::new()) {
-        assert_eq!(cut.at, refused.at, "{cut:?} of what stands before {refused:?}");
+        assert_eq!(cut.at, refused.at, "{cut:?} for the data before {refused:?}");
     }
 }
 
-/// How deep a document is, and of how many digits its longest integer; right up to the first byte that is wrong.
+/// The depth of a document, and the number of digits of its longest integer, up to the first fault.
 #[derive(Default)]
 struct Outline {
     depth: usize,
@@ -126,7 +126,7 @@ impl Outline {
     }
 }
 
-/// The offset behind the string that begins at `at`.
+/// The offset after the string that begins at `at`.
 fn string_end(data: &[u8], mut at: usize) -> usize {
     while let Some(byte) = data.get(at) {
         match byte {
@@ -144,7 +144,7 @@ fn as_it_is(code_point: u32) -> u32 {
     code_point
 }
 
-/// Whether characters may stand in a document that are stand-ins elsewhere: U+E000 to U+E7FF.
+/// Return true if the document itself may contain the characters that replace surrogates: U+E000 to U+E7FF.
 fn may_hold_stand_ins(data: &[u8]) -> bool {
     data.contains(&0xEE) || data.windows(3).any(|part| part.eq_ignore_ascii_case(b"\\ue"))
 }
@@ -186,7 +186,7 @@ fn is_same(ours: Scanned<'_>, theirs: &Parsed, units: Units) -> bool {
     }
 }
 
-/// A number as `serde_json` hands it on: as it is written, but for the exponent's letter and a plus before its digits.
+/// A number in the spelling of `serde_json`, which normalises only the exponent's letter and sign.
 fn spelled(digits: &[u8]) -> String {
     let digits = String::from_utf8(digits.to_ascii_lowercase()).unwrap();
     match digits.split_once('e') {
@@ -205,18 +205,18 @@ fn holds_number_name(value: Scanned<'_>) -> bool {
     is_found || (0..value.count()).any(|index| value.item(index).is_some_and(holds_number_name))
 }
 
-/// Sizes that the data decides.
+/// Pseudo-random sizes, seeded by the data.
 struct Sizes(u64);
 
 impl Sizes {
-    /// One that is smaller than `limit`.
+    /// A size smaller than `limit`.
     fn below(&mut self, limit: usize) -> usize {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) as usize % limit
     }
 }
 
-/// A value by its parts says what it says as a whole.
+/// Check that the parts of a value agree with the whole value.
 fn check_parts<'a>(value: Scanned<'a>, sizes: &mut Sizes, bump: &'a Bump) {
     match value.written() {
         Written::Text(whole) => {
@@ -262,7 +262,7 @@ fn check_member(object: Scanned<'_>, name: Text<'_>, value: Scanned<'_>) {
     assert_eq!(found, Some(value.written()).filter(|written| *written != Written::Null), "{name:?}");
 }
 
-/// A call's arguments in a text are what the text is as a document.
+/// Check that the arguments in a text equal the text read as a document.
 fn check_arguments<'a>(value: Scanned<'a>, whole: Text<'_>, bump: &'a Bump) {
     let is_surrogate = |code_point: u32| (0xD800..0xE000).contains(&code_point);
     if whole.is_empty() || code_points(whole).any(is_surrogate) {

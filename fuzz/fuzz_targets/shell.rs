@@ -1,4 +1,4 @@
-//! Any command line: it has an answer, in time, and a line before it adds its own effect and takes none away.
+//! Any command line: it has an answer in time, and a line before it adds its own effect and removes none.
 
 #![no_main]
 

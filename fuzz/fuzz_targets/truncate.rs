@@ -1,4 +1,5 @@
-//! Any text, cut to any size: what stays is short enough, ends between grapheme clusters, and nothing more would fit.
+//! Any text cut to any size: the kept parts are short enough and end between grapheme clusters, and nothing more would
+//! fit.
 
 #![no_main]
 

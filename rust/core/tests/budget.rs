@@ -1,4 +1,4 @@
-//! The total is a promise: on generated conversations, nothing is ever longer, and nothing panics.
+//! The total is a hard limit: on generated conversations, no context is longer, and nothing panics.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)] // a test fails by panicking
 
@@ -38,7 +38,7 @@ fn text(dice: &mut Dice, most: usize) -> String {
     (0..dice.below(most + 1)).map(|_| dice.one_of(&LINES)).collect()
 }
 
-/// A conversation of so many turns, with all kinds of tools and texts.
+/// A conversation of `turns` turns, with all kinds of tools and texts.
 fn conversation(seed: u64, turns: usize) -> Vec<Value> {
     let mut dice = Dice(seed);
     (0..turns).flat_map(|number| one_turn(&mut dice, &format!("t{number}"))).collect()
@@ -62,7 +62,7 @@ fn carry<'a>(messages: &'a Document, summary: &str, settings: &Settings) -> Carr
     run(messages.open(), &piece(summary), settings, RuleSet::built_in(), true).unwrap()
 }
 
-/// What holds for every context.
+/// Check the properties that hold for every context.
 fn check(messages: &Document, summary: &str, settings: &Settings) {
     let carried = carry(messages, summary, settings);
     let text = carried.output.to_utf8();
@@ -97,7 +97,7 @@ fn no_context_is_longer_than_its_total() {
 }
 
 #[test]
-fn a_summary_makes_it_no_longer() {
+fn no_context_with_a_summary_is_longer_than_its_total() {
     let messages = json_of(&conversation(6, 8));
     for summary in ["S", "# Long\n", "```\n\u{20ac}\n", "<!-- open\n"] {
         for count in [1, 30] {
@@ -109,7 +109,7 @@ fn a_summary_makes_it_no_longer() {
 }
 
 #[test]
-fn every_setting_keeps_the_promise() {
+fn the_total_holds_under_every_setting() {
     let messages = json_of(&conversation(7, 20));
     for total in [100, 250, 700, 2_500, 60_000] {
         for limit in [0, 1, 19, 20, 21, 60, 200, NO_LIMIT] {
@@ -127,7 +127,7 @@ fn every_setting_keeps_the_promise() {
 }
 
 #[test]
-fn a_total_to_the_character() {
+fn the_total_is_exact_to_the_character() {
     for seed in 10..30 {
         let mut dice = Dice(seed);
         let runs = (0..8).flat_map(|n| bash(&format!("t{n}"), &format!("run {n}"), &text(&mut dice, 12)));
@@ -140,9 +140,9 @@ fn a_total_to_the_character() {
     }
 }
 
-/// While older runs may come, each heading that counts keeps a place for the `+` that says so.
+/// While older runs may follow, each heading with a count reserves a character for the `+` after it.
 #[test]
-fn a_count_takes_one_character_more() {
+fn a_count_reserves_one_character() {
     let messages = json_of(&[bash("t1", "ls", "a"), bash("t2", "ls", "b")].concat());
     let within = |total| carry(&messages, "", &Settings { total, ..Settings::default() }).output.to_utf8();
     let whole = within(NO_LIMIT);
@@ -152,7 +152,7 @@ fn a_count_takes_one_character_more() {
 }
 
 #[test]
-fn a_count_stands_before_notes_to_the_character() {
+fn a_count_before_notes_reserves_one_character() {
     let messages = json_of(&[failed_bash("t1", "make"), failed_bash("t2", "make")].concat());
     let within = |total| carry(&messages, "", &Settings { total, ..Settings::default() }).output.to_utf8();
     let whole = within(NO_LIMIT);
@@ -161,7 +161,7 @@ fn a_count_stands_before_notes_to_the_character() {
     assert!(!within(whole.len()).contains("latest"));
 }
 
-/// What comes after the total was spent is counted where its number has the room of the `+`.
+/// Blocks after the total was spent are counted only if the number fits into the room of the `+`.
 #[test]
 fn a_later_count_takes_no_more_room() {
     for (late, heading) in [(7, "### ls (latest of 9 runs)\n"), (98, "### ls (latest of 2+ runs)\n")] {
@@ -190,7 +190,7 @@ fn the_newest_are_shown() {
 }
 
 #[test]
-fn the_walk_stops_where_the_total_is_spent() {
+fn the_walk_stops_when_the_total_is_spent() {
     let messages = json_of(&conversation(8, 400));
     let carried = carry(&messages, "", &Settings { total: 500, ..Settings::default() });
     assert!(!carried.counts.walked_all);
@@ -198,7 +198,7 @@ fn the_walk_stops_where_the_total_is_spent() {
 }
 
 #[test]
-fn the_output_is_as_wide_as_what_is_shown() {
+fn the_output_is_as_wide_as_the_text_in_it() {
     let messages = json_of(&[read("t1", "a", "\u{1f600}"), read("t2", "b", &"x".repeat(900))].concat());
     let narrow = carry(&messages, "", &Settings { total: 400, ..Settings::default() });
     assert_eq!(narrow.output.width(), Width::Ascii);
@@ -207,7 +207,7 @@ fn the_output_is_as_wide_as_what_is_shown() {
 }
 
 #[test]
-fn the_counts_say_what_became_of_the_blocks() {
+fn the_counts_cover_every_block() {
     let twice = [bash("t1", "ls", "12345"), bash("t2", "ls", "678")].concat();
     let alone = [user(&[result("gone", "90")]), user(&[result("t2", "second")])];
     let messages =
@@ -221,7 +221,7 @@ fn the_counts_say_what_became_of_the_blocks() {
 }
 
 #[test]
-fn nonsense_neither_panics_nor_breaks_the_promise() {
+fn nonsense_neither_panics_nor_exceeds_the_total() {
     let mut dice = Dice(9);
     let mut checked = 0;
     for _ in 0..3_000 {
@@ -239,7 +239,7 @@ fn nonsense_neither_panics_nor_breaks_the_promise() {
 }
 
 #[test]
-fn anything_that_is_json_has_an_answer() {
+fn any_json_has_an_answer() {
     let mut dice = Dice(11);
     for _ in 0..3_000 {
         let document = Document::new(nonsense(&mut dice, 6).to_string());

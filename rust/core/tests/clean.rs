@@ -1,4 +1,4 @@
-//! What a carried text is freed of, in units of all widths. The cases are those of `tests/test_clean.py`.
+//! Cleaning of texts, in units of all widths. The cases are those of `tests/test_clean.py`.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)] // a test fails by panicking
 
@@ -43,7 +43,7 @@ const CASES: [(&str, &str); 31] = [
     ("/CONTEXT FROM PREVIOUS SESSION]", "/CONTEXT FROM PREVIOUS SESSION]"),
 ];
 
-/// What widens a text to each width without changing what is cleaned.
+/// Prefixes that widen a text to each width, without an effect on its cleaning.
 const PREFIXES: [&str; 4] = ["", "\u{e9}", "\u{20ac}", "\u{1f600}"];
 
 fn cleaned(text: &str) -> String {
@@ -67,11 +67,11 @@ fn cleaning_twice_changes_nothing() {
 }
 
 #[test]
-fn a_dirty_character_is_found_wherever_it_stands() {
+fn a_dirty_character_is_found_at_every_position() {
     for place in [0, 1, 127, 128, 129, 300] {
         for prefix in PREFIXES {
-            let (before, behind) = (format!("{prefix}{}", "a".repeat(place)), "b".repeat(200));
-            assert_eq!(cleaned(&format!("{before}\0{behind}")), format!("{before}{behind}"), "{place}");
+            let (before, after) = (format!("{prefix}{}", "a".repeat(place)), "b".repeat(200));
+            assert_eq!(cleaned(&format!("{before}\0{after}")), format!("{before}{after}"), "{place}");
         }
     }
 }
@@ -121,7 +121,7 @@ fn the_widths_agree_on_every_code_point() {
 }
 
 #[test]
-fn a_sequence_has_a_greatest_length() {
+fn a_sequence_has_a_maximum_length() {
     let sequence = |count: usize| format!("\u{1b}[{}mx", "1".repeat(count));
     assert_eq!(cleaned(&sequence(64)), "x");
     assert_eq!(cleaned(&sequence(65)), sequence(65)[1..]);

@@ -1,4 +1,4 @@
-//! What newer blocks make of older ones, and what a rule keeps. The cases are those of `tests/test_dedupe.py`.
+//! Blocks that newer ones supersede, and blocks that a rule keeps. The cases are those of `tests/test_dedupe.py`.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)] // a test fails by panicking
 
@@ -31,7 +31,7 @@ fn judged(turns: &[Vec<Value>], rules: &RuleSet) -> Vec<(String, Option<Reason>)
     found
 }
 
-/// The ids of the blocks that stay.
+/// The ids of the blocks that are kept.
 fn kept_by(rules: &RuleSet, turns: &[Vec<Value>]) -> Vec<String> {
     judged(turns, rules).into_iter().filter(|(_, reason)| reason.is_none()).map(|(id, _)| id).collect()
 }
@@ -68,14 +68,14 @@ fn write(id: &str) -> Vec<Value> {
 // Reads
 
 #[test]
-fn the_last_read_of_a_file_stays() {
+fn the_last_read_of_a_file_is_kept() {
     let turns = [read("r1", "a.py", "1"), read("r2", "b.py", "2"), read("r3", "a.py", "3")];
     assert_eq!(kept(&turns), ["r2", "r3"]);
     assert_eq!(judged(&turns, RuleSet::built_in())[0].1, Some(Reason::LaterRead));
 }
 
 #[test]
-fn paths_are_compared_as_they_stand() {
+fn paths_are_compared_literally() {
     let turns = [read("r1", "a.py", "1"), read("r2", "./a.py", "2"), read("r3", "A.py", "3")];
     assert_eq!(kept(&turns).len(), 3);
 }
@@ -89,7 +89,7 @@ fn wide_paths_are_compared_too() {
 #[test]
 fn a_range_is_superseded_by_a_read_that_covers_it() {
     let cases = [
-        // the older, the later, whether the later one covers it
+        // the older range, the later one, and true if the later one covers it
         (json!({"offset": 10, "limit": 5}), json!({"offset": 10, "limit": 5}), true),
         (json!({"offset": 10, "limit": 5}), json!({"offset": 9, "limit": 10}), true),
         (json!({"offset": 10, "limit": 5}), json!({"offset": 10, "limit": 4}), false),
@@ -140,7 +140,7 @@ fn a_failed_read_is_superseded_by_any_later_one() {
 }
 
 #[test]
-fn a_read_before_an_edit_stays_and_says_so() {
+fn a_read_before_an_edit_is_kept_with_a_note() {
     let turns = [read("r1", "a.py", "old"), edit("e1", "a.py", "x", "y")];
     assert_eq!(kept(&turns), ["r1", "e1"]);
     assert!(text_of(&turns).contains("### a.py (edited after this read)\n"));
@@ -151,7 +151,7 @@ fn a_read_before_an_edit_stays_and_says_so() {
 // Edits
 
 #[test]
-fn the_last_edit_of_a_file_stays_with_the_number_of_all() {
+fn the_last_edit_of_a_file_is_kept_with_a_count() {
     let turns = [edit("e1", "a.py", "1", "2"), write("e2"), edit("e3", "a.py", "3", "4")];
     assert_eq!(kept(&turns), ["e3"]);
     assert!(text_of(&turns).contains("### a.py (3 edits, last shown)\n"));
@@ -172,7 +172,7 @@ fn a_failed_edit_is_superseded_by_a_later_success() {
 // Commands
 
 #[test]
-fn the_last_run_of_a_command_stays_with_the_number_of_all() {
+fn the_last_run_of_a_command_is_kept_with_a_count() {
     let turns = [bash("c1", "pytest", "1 failed"), bash("c2", "ls", "a"), bash("c3", "pytest", "2 passed")];
     assert_eq!(kept(&turns), ["c2", "c3"]);
     assert_eq!(judged(&turns, RuleSet::built_in())[0].1, Some(Reason::LaterRun));
@@ -180,14 +180,14 @@ fn the_last_run_of_a_command_stays_with_the_number_of_all() {
 }
 
 #[test]
-fn a_command_with_side_effects_stays_every_time() {
+fn every_run_of_a_command_with_side_effects_is_kept() {
     for command in ["git commit -m x", "rm -f a && ls", "echo x > f", "X=1 sudo tee f"] {
         assert_eq!(kept(&[bash("c1", command, "1"), bash("c2", command, "2")]), ["c1", "c2"], "{command}");
     }
 }
 
 #[test]
-fn the_last_failure_stands_beside_the_last_success() {
+fn the_last_failure_and_the_last_success_are_kept() {
     let runs = [bash("c1", "pytest", "old"), bash("c2", "pytest", "good"), failed_bash("c3", "pytest")];
     assert_eq!(kept(&[runs.to_vec(), vec![failed_bash("c4", "pytest")]].concat()), ["c2", "c4"]);
     assert_eq!(kept(&[failed_bash("c1", "pytest"), bash("c2", "pytest", "good")]), ["c2"]);
@@ -200,7 +200,7 @@ fn a_list_of_words_is_a_command() {
     assert_eq!(kept(&[script, words("c2", json!(["ls", "-l"])), bash("c3", "ls -l", "3")]), ["c3"]);
 }
 
-// Other tools, results without call, scopes
+// Other tools, results without a call, scopes
 
 #[test]
 fn other_tools_are_never_superseded() {
@@ -209,7 +209,7 @@ fn other_tools_are_never_superseded() {
 }
 
 #[test]
-fn results_without_call_are_never_superseded() {
+fn results_without_a_call_are_never_superseded() {
     assert_eq!(kept(&[vec![user(&[result("x", "1")])], vec![user(&[result("y", "1")])]]), ["x", "y"]);
 }
 
@@ -231,7 +231,7 @@ fn rule(kind: Kind, keep: KeepBlock) -> RuleSet {
 }
 
 #[test]
-fn what_a_rule_keeps() {
+fn a_rule_keeps_the_blocks_it_names() {
     let turns = ["a", "b", "c"].map(|id| turn(id, "f", &json!({"q": "same"}), id));
     for kind in [Kind::Read, Kind::Edit, Kind::Command, Kind::Other] {
         assert_eq!(kept_by(&rule(kind, KeepBlock::Last), &turns), ["c"], "{kind:?}");
@@ -255,7 +255,7 @@ fn the_reasons_of_a_rule() {
 }
 
 #[test]
-fn what_a_rule_keeps_out_is_carried_nowhere() {
+fn a_rule_that_keeps_nothing_excludes_its_tools() {
     let messages = json_of(&turn("t1", "f", &json!({"q": "x"}), "SECRET"));
     let rules = rule(Kind::Other, KeepBlock::None);
     let carried = context::carry(messages.open(), &Piece::ascii(""), &Settings::default(), &rules, false).unwrap();
@@ -264,7 +264,7 @@ fn what_a_rule_keeps_out_is_carried_nowhere() {
 }
 
 #[test]
-fn careful_rules_keep_all_edits_since_the_file_was_read_or_written() {
+fn careful_rules_keep_edits_until_the_file_is_read_or_written() {
     let careful = RuleSet::new(Vec::new(), true);
     let edits = [edit("e1", "a.py", "1", "2"), edit("e2", "a.py", "2", "3")];
     assert_eq!(kept_by(&careful, &edits), ["e1", "e2"]);
@@ -275,7 +275,7 @@ fn careful_rules_keep_all_edits_since_the_file_was_read_or_written() {
 }
 
 #[test]
-fn a_tool_behind_a_server_has_its_rule() {
+fn a_rule_matches_a_tool_of_an_mcp_server() {
     let turns = ["mcp__files__read_file", "READ", "str_replace_editor"]
         .map(|name| turn(name, name, &json!({"path": "a.py", "command": "view"}), "x"));
     assert_eq!(kept(&turns), ["str_replace_editor"]);

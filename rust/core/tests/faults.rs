@@ -1,4 +1,4 @@
-//! What the bytes door refuses, and where: what is no JSON, what is no conversation, and what nests too deep.
+//! Bytes that are refused, with the offset of the fault: invalid JSON, no conversation, too much nesting.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)] // a test fails by panicking
 
@@ -21,7 +21,7 @@ fn check_fault(data: impl AsRef<[u8]>, at: usize, fault: Fault) {
 }
 
 #[test]
-fn what_is_unexpected_is_told_by_its_offset() {
+fn an_unexpected_byte_is_reported_with_its_offset() {
     let cases: [(&str, usize); 44] = [
         ("", 0),
         ("  ", 2),
@@ -74,7 +74,7 @@ fn what_is_unexpected_is_told_by_its_offset() {
 }
 
 #[test]
-fn what_is_wrong_in_a_string_is_told_by_its_offset() {
+fn a_fault_in_a_string_is_reported_with_its_offset() {
     let cases: [(&[u8], usize, Fault); 19] = [
         (b"\"", 1, Fault::Unterminated),
         (b"\"a", 2, Fault::Unterminated),
@@ -103,7 +103,7 @@ fn what_is_wrong_in_a_string_is_told_by_its_offset() {
 }
 
 #[test]
-fn a_character_that_may_stand_in_a_string_does() {
+fn every_allowed_character_of_a_string_is_accepted() {
     assert_eq!(
         parse("\"\u{7f}\u{2028}\u{feff}\u{fffe}/\"".as_bytes()).map(|tree| matches!(tree, Tree::Text(_))),
         Ok(true)
@@ -111,7 +111,7 @@ fn a_character_that_may_stand_in_a_string_does() {
 }
 
 #[test]
-fn the_first_of_two_faults_is_told() {
+fn the_first_of_two_faults_is_reported() {
     for (data, at, fault) in [
         (&b"\"\\x\t\""[..], 1, Fault::Escape),
         (b"\"\t\\x\"", 1, Fault::Control),
@@ -126,7 +126,7 @@ fn the_first_of_two_faults_is_told() {
 }
 
 #[test]
-fn an_integer_has_4_300_digits_at_most() {
+fn an_integer_has_at_most_4_300_digits() {
     let digits = "9".repeat(4_300);
     for accepted in [digits.clone(), format!("-{digits}"), format!("{digits}9.0"), format!("{digits}9e1")] {
         assert_eq!(parse(accepted.as_bytes()), Ok(Tree::Number(accepted)));
@@ -136,7 +136,7 @@ fn an_integer_has_4_300_digits_at_most() {
 }
 
 #[test]
-fn what_is_no_conversation_is_told() {
+fn a_document_without_messages_is_reported() {
     for data in ["null", "3", "\"text\"", " true ", "{\"messages\": 3}", "{\"messages\": [], \"messages\": {}}"] {
         assert_eq!(open(data.as_bytes()), Err(Refused { at: 0, fault: Fault::NoMessages }), "{data}");
     }
@@ -180,7 +180,7 @@ fn a_million_brackets_are_refused() {
     }
 }
 
-/// Arguments are read with depths of their own; what is too deep stays text.
+/// The depth of arguments is counted from their own start; arguments that are too deep remain text.
 #[test]
 fn arguments_nest_as_deep_as_documents() {
     for (depth, is_parsed) in [(MAX_DEPTH, true), (MAX_DEPTH + 1, false)] {

@@ -1,4 +1,4 @@
-//! Fences: marks that the content can't end, cuts, and the room that is left.
+//! Fences: marks that the content can't close, cuts, and the remaining room.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)] // a test fails by panicking
 
@@ -24,7 +24,7 @@ fn source(text: &str, side: Keep) -> Source {
     Source { text: Content::Piece(piece(text)), language: "", side, reference: Text::ascii("t1"), is_exempt: false }
 }
 
-/// A fenced text, and what is known of it.
+/// A fenced text, with its size, the number of characters shown, and true if it was cut.
 struct Block {
     output: Output<'static>,
     size: usize,
@@ -33,7 +33,7 @@ struct Block {
 }
 
 impl Block {
-    /// What the output keeps.
+    /// Place the text in the output.
     fn new(mut output: Output<'static>, fenced: Fenced) -> Self {
         output.place(Place::default()..output.end());
         Self { output, size: fenced.size, shown: fenced.shown, is_cut: fenced.is_cut }
@@ -60,7 +60,7 @@ fn fenced(text: &str, side: Keep, limit: usize) -> String {
     cut_to(&source(text, side), limit).text()
 }
 
-/// What stands inside a fence, which must end at its last line and not before.
+/// Return the content of a fence, and check that the fence ends with its last line and not before.
 fn inside(text: &str) -> &str {
     let (first, rest) = text.split_once('\n').unwrap();
     let mark = first.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
@@ -91,12 +91,12 @@ fn the_mark_is_longer_than_any_run_inside() {
 }
 
 #[test]
-fn a_cut_that_hides_the_run_needs_no_long_mark() {
+fn a_run_that_is_cut_away_needs_no_long_mark() {
     assert!(fenced(&("x".repeat(50) + "``````"), Keep::Head, 20).starts_with("```\nxxx"));
 }
 
 #[test]
-fn the_reference_can_not_end_the_fence() {
+fn the_reference_can_not_close_the_fence() {
     let hostile = Source { reference: Text::ascii("`````\n```"), ..source(&"x".repeat(100), Keep::Head) };
     let text = cut_to(&hostile, 30).text();
     assert!(inside(&text).contains("whole: `````\\n```]\n"));
@@ -105,19 +105,19 @@ fn the_reference_can_not_end_the_fence() {
 // Contents
 
 #[test]
-fn the_content_is_the_text_but_for_one_newline() {
+fn the_content_is_the_text_with_one_final_newline() {
     for (given, expected) in [("a", "a\n"), ("a\n", "a\n"), ("a\n\n", "a\n\n"), ("\n", "\n"), ("", "(no output)\n")] {
         assert_eq!(inside(&fenced(given, Keep::Head, ALL)), expected);
     }
 }
 
 #[test]
-fn what_cleaning_empties_is_no_output() {
+fn a_text_that_is_empty_after_cleaning_is_no_output() {
     assert_eq!(inside(&fenced("\u{1b}[0m\u{7}", Keep::Head, ALL)), "(no output)\n");
 }
 
 #[test]
-fn the_language_stands_behind_the_mark() {
+fn the_language_follows_the_mark() {
     let python = Source { language: "python", ..source("x = 1", Keep::Head) };
     assert_eq!(cut_to(&python, ALL).text(), "```python\nx = 1\n```\n");
 }
@@ -125,7 +125,7 @@ fn the_language_stands_behind_the_mark() {
 // Cuts
 
 #[test]
-fn the_side_that_stays() {
+fn a_cut_keeps_the_side_it_is_told_to() {
     let marker = "... [truncated: 4 of 12 characters shown; whole: t1]\n";
     let expected = [format!("aaaa\n{marker}"), format!("{marker}cccc\n"), format!("aa\n{marker}cc\n")];
     for (side, expected) in SIDES.into_iter().zip(expected) {
@@ -150,7 +150,7 @@ fn limit_zero_shows_the_marker_alone() {
 }
 
 #[test]
-fn without_an_id_the_marker_names_none() {
+fn the_marker_of_a_result_without_id_has_no_reference() {
     let nameless = Source { reference: Text::ascii(""), ..source(&"x".repeat(54_321), Keep::Head) };
     assert!(cut_to(&nameless, 12_345).text().contains("\n... [truncated: 12,345 of 54,321 characters shown]\n"));
 }
@@ -175,7 +175,7 @@ fn a_cut_splits_no_cluster() {
 }
 
 #[test]
-fn every_limit_is_kept() {
+fn every_limit_holds() {
     let texts = ["0123456789\n".repeat(20), "e\u{301}\r\n".repeat(60), "```\n~~~~\n\u{1f600}".repeat(15)];
     for text in &texts {
         for side in SIDES {
@@ -189,7 +189,7 @@ fn every_limit_is_kept() {
     }
 }
 
-/// Only what a cut may show is cleaned, where that can't be told from cleaning all of it.
+/// Only the ends that a cut may show are cleaned, if the outcome is the same as after cleaning the whole text.
 #[test]
 fn a_cut_shows_what_a_cut_of_the_cleaned_text_would() {
     let without_marker = |text: &str| -> Vec<String> {
@@ -221,7 +221,7 @@ fn a_text_fits_into_its_size_exactly() {
 }
 
 #[test]
-fn no_room_is_ever_overdrawn() {
+fn no_fence_is_larger_than_its_room() {
     let texts =
         ["0123456789\n".repeat(30), "`".repeat(300), "e\u{301}\r\n".repeat(90), "\u{1b}[1m```x\n~~~y\n".repeat(25)];
     for text in &texts {
@@ -237,7 +237,7 @@ fn no_room_is_ever_overdrawn() {
 }
 
 #[test]
-fn a_cut_that_would_show_too_little_is_none() {
+fn a_cut_that_would_show_too_little_is_not_made() {
     let long = source(&"x".repeat(1_000), Keep::Head);
     assert!(fit_into(&long, 19, 500).is_none());
     assert!(fit_into(&long, 20, 500).is_some_and(|found| found.shown == 20));
@@ -246,7 +246,7 @@ fn a_cut_that_would_show_too_little_is_none() {
 }
 
 #[test]
-fn what_was_kept_before_stays() {
+fn earlier_output_is_kept() {
     let mut output = Output::default();
     output.push(Piece::ascii("before"));
     let (before, long) = (output.end(), source(&"x".repeat(1_000), Keep::Head));

@@ -1,5 +1,5 @@
-//! Whole contexts: each `tests/cases/golden/*.json` is a conversation, the `.md` beside it what is carried.
-//! Python compares the same files with both backends; here the core reads them through its own door.
+//! Whole contexts: each `tests/cases/golden/*.json` is a conversation, and the `.md` next to it is its context.
+//! The Python tests compare the same files with both backends; here the core reads their bytes.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)] // a test fails by panicking
 
@@ -26,7 +26,7 @@ fn cases() -> Vec<PathBuf> {
     paths
 }
 
-/// The settings of a case's policy; a setting that is not known here fails the test.
+/// The settings of a case's policy. An unknown setting fails the test.
 fn settings_of(policy: Option<Scanned<'_>>) -> Settings {
     let mut settings = Settings::default();
     if let Some(policy) = policy {
@@ -52,7 +52,7 @@ fn set(settings: &mut Settings, name: &str, value: Scanned<'_>) {
         "include_failed" => settings.include_failed = value.is_true(),
         "include_interrupted" => settings.include_interrupted = value.is_true(),
         "framing" => settings.framing = value.is_true(),
-        _ => panic!("a setting that this test does not know: {name}"),
+        _ => panic!("unknown setting: {name}"),
     }
 }
 
@@ -62,11 +62,11 @@ fn keep_of(name: &str) -> Option<Keep> {
         "head" => Some(Keep::Head),
         "tail" => Some(Keep::Tail),
         "ends" => Some(Keep::Ends),
-        _ => panic!("no side: {name}"),
+        _ => panic!("unknown side: {name}"),
     }
 }
 
-/// What is carried of a case's messages.
+/// The context of a case's messages.
 fn context_of<'a>(case: Scanned<'a>, messages: impl Messages<'a, Error: std::fmt::Debug>) -> String {
     let summary =
         case.get(Key::named(Text::ascii("summary"))).and_then(Value::text).map_or(Piece::ascii(""), Piece::Borrowed);
@@ -74,9 +74,9 @@ fn context_of<'a>(case: Scanned<'a>, messages: impl Messages<'a, Error: std::fmt
     carry(messages, &summary, &settings, RuleSet::built_in(), false).unwrap().output.to_utf8()
 }
 
-/// A case is a request, so that its messages can be read as they stand.
+/// A case is a request, so its messages can be read without changes.
 #[test]
-fn every_case_is_carried_as_its_markdown_says() {
+fn every_case_has_the_context_of_its_markdown_file() {
     for path in cases() {
         let expected = fs::read_to_string(path.with_extension("md")).unwrap();
         let (bytes, bump) = (fs::read(&path).unwrap(), Bump::new());

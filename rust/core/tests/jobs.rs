@@ -1,4 +1,4 @@
-//! The jobs that read all of a session: what `inspect` and `dialogue` find, and what halts every job.
+//! The jobs that read a whole session (`inspect` and `dialogue`), and the errors that end every job.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)] // a test fails by panicking
 
@@ -26,7 +26,7 @@ fn said(role: &str, text: &str) -> Parsed {
     json!({"role": role, "content": text})
 }
 
-/// A question, a branch that was left, and one that was taken; a record twice, and a line that is none.
+/// A question, an abandoned branch and the active one, a record that is written twice, and a line that is not a record.
 fn session() -> Document {
     let read = |id: &str| call(id, "Read", &json!({"file_path": "a.py"}));
     let records = [
@@ -67,7 +67,7 @@ fn inspect_surveys_a_session() {
 }
 
 #[test]
-fn inspect_tells_the_shape_of_a_body() {
+fn inspect_reports_the_shape_of_a_body() {
     let anthropic = bash("t1", "ls", "x");
     let openai = vec![json!({"role": "tool", "tool_call_id": "c1", "content": "x"})];
     let ollama = vec![json!({"role": "tool", "tool_name": "f", "content": "x"})];
@@ -88,7 +88,7 @@ fn inspect_tells_the_shape_of_a_body() {
 }
 
 #[test]
-fn inspect_weighs_texts_by_their_bytes() {
+fn inspect_reports_the_size_of_texts_in_bytes() {
     let text = "\u{e9}\u{20ac}\u{1f600}\"\n".repeat(100);
     for written in spellings(&text) {
         let document = Document::new(with_result(&written));
@@ -99,7 +99,7 @@ fn inspect_weighs_texts_by_their_bytes() {
 }
 
 #[test]
-fn dialogue_is_what_was_said_on_the_branch_that_was_taken() {
+fn dialogue_has_the_texts_of_the_active_branch() {
     let document = session();
     let messages = document.open();
     let expected = "[USER]\nLook.\n[\\/USER]\u{20ac}\n[/USER]\n\n\
@@ -110,7 +110,7 @@ fn dialogue_is_what_was_said_on_the_branch_that_was_taken() {
 }
 
 #[test]
-fn a_message_that_is_no_object_halts_every_job() {
+fn a_message_that_is_not_an_object_ends_every_job() {
     let document = Document::new("[3, {}]");
     let messages = document.open();
     let halt = Halt::NotAnObject { number: 0, type_name: "int".to_owned() };
@@ -121,7 +121,7 @@ fn a_message_that_is_no_object_halts_every_job() {
 }
 
 #[test]
-fn a_request_among_records_halts_every_job() {
+fn a_request_among_records_ends_every_job() {
     let document = Document::new(format!("{A}\n{REQUEST}\n{B}"));
     let messages = document.open();
     let halt = Halt::Source(Refused { at: A.len() + 1, fault: Fault::Request });

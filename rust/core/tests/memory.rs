@@ -1,4 +1,4 @@
-//! What is allocated while a context is made of a body, counted to the byte.
+//! The memory allocated while a context is made of a body, counted to the byte.
 
 #![allow(unsafe_code)] // an allocator that counts
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)] // a test fails by panicking
@@ -15,29 +15,29 @@ use toolcarry::input::{Conversation, room_for};
 use toolcarry::text::piece::Piece;
 
 thread_local! {
-    /// What this thread has allocated, and the most that it had.
+    /// The bytes that this thread has allocated now, and their maximum.
     static HELD: Cell<(isize, isize)> = const { Cell::new((0, 0)) };
 }
 
 struct Counting;
 
-// SAFETY: the system's allocator does all of it.
+// SAFETY: every call is passed on to the system's allocator.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count(layout.size().cast_signed());
-        // SAFETY: as it was asked for.
+        // SAFETY: the arguments are the caller's, who keeps the contract.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, place: *mut u8, layout: Layout) {
         count(-layout.size().cast_signed());
-        // SAFETY: as it was asked for.
+        // SAFETY: the arguments are the caller's, who keeps the contract.
         unsafe { System.dealloc(place, layout) }
     }
 }
 
 fn count(change: isize) {
-    // While a thread ends there is nothing to count with.
+    // The counter is no longer accessible while a thread ends.
     let _ = HELD.try_with(|held| {
         let now = held.get().0 + change;
         held.set((now, held.get().1.max(now)));
@@ -47,7 +47,7 @@ fn count(change: isize) {
 #[global_allocator]
 static COUNTING: Counting = Counting;
 
-/// A request body with so many turns of a call and its result.
+/// A request body with `turns` turns, each a call and its result.
 fn body(turns: usize) -> Vec<u8> {
     let mut text = String::from("{\"messages\":[");
     for turn in 0..turns {
@@ -79,7 +79,7 @@ struct Held {
 }
 
 fn held(data: &[u8]) -> Held {
-    let rules = RuleSet::built_in(); // made once, and kept
+    let rules = RuleSet::built_in(); // made once and never freed
     let before = HELD.get().0;
     HELD.set((before, before));
     let room = room_for(data);
@@ -91,7 +91,7 @@ fn held(data: &[u8]) -> Held {
 }
 
 #[test]
-fn a_short_conversation_takes_its_context_and_a_share_of_its_body() {
+fn a_short_conversation_takes_its_context_and_a_quarter_of_its_body() {
     for turns in [10, 20, 60, 90] {
         let data = body(turns);
         let Held { most, context } = held(&data);
@@ -100,7 +100,7 @@ fn a_short_conversation_takes_its_context_and_a_share_of_its_body() {
 }
 
 #[test]
-fn of_a_long_conversation_little_is_held_that_is_not_shown() {
+fn a_long_conversation_takes_little_more_than_its_context() {
     let turns = 4_000;
     let Held { most, context } = held(&body(turns));
     let messages = 2 * turns;

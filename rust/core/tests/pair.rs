@@ -1,4 +1,4 @@
-//! Calls and results: by id, by turn, twice, and alone. The cases are those of `tests/test_pair.py`.
+//! Pairs of calls and results: by id, by turn, repeated, and alone. The cases are those of `tests/test_pair.py`.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)] // a test fails by panicking
 
@@ -11,10 +11,10 @@ use toolcarry::json::scanned::Scanned;
 use toolcarry::pairing::Walk;
 use wire::{Document, assistant, call, failure, json_of, result, user};
 
-/// A block as a test compares it: the tool's name, and the text of its result.
+/// A block in the form that tests compare: the tool's name, and the text of its result.
 type Pair = (String, Option<String>);
 
-/// The blocks of messages, oldest first, and how many results were second ones.
+/// The blocks of messages, oldest first, and the number of second results.
 fn walk(messages: &[Value]) -> (Vec<Pair>, usize) {
     let messages = json_of(messages);
     let mut walk = Walk::new(messages.open());
@@ -100,7 +100,7 @@ fn a_reused_id_does_not_shadow_an_open_call() {
 }
 
 #[test]
-fn wide_ids_are_ids() {
+fn ids_may_have_wide_characters() {
     let messages = [
         assistant(&[named("\u{1f600}", "A"), named("\u{20ac}", "B")]),
         user(&[result("\u{20ac}", "2"), result("\u{1f600}", "1")]),
@@ -118,7 +118,7 @@ fn openai_pairs_by_tool_call_id() {
 }
 
 #[test]
-fn a_call_given_in_content_and_in_tool_calls_is_one() {
+fn a_call_in_both_content_and_tool_calls_counts_once() {
     let both = json!({
         "role": "assistant",
         "content": [named("t1", "A")],
@@ -130,26 +130,26 @@ fn a_call_given_in_content_and_in_tool_calls_is_one() {
 // By turn
 
 #[test]
-fn no_id_pairs_by_name_within_the_turn() {
+fn results_without_id_pair_by_name_within_the_turn() {
     let messages = [calls(&["f", "g"]), answer("g", "of g"), answer("f", "of f")];
     check(&messages, &[("f", Some("of f")), ("g", Some("of g"))]);
 }
 
 #[test]
-fn no_id_pairs_parallel_calls_of_one_name_in_order() {
+fn results_without_id_pair_with_parallel_calls_of_one_name_in_order() {
     let messages = [calls(&["f", "f"]), answer("f", "1"), answer("f", "2")];
     check(&messages, &[("f", Some("1")), ("f", Some("2"))]);
 }
 
 #[test]
-fn no_id_and_no_name_takes_any_call_in_order() {
+fn results_without_id_and_name_pair_with_any_call_in_order() {
     let messages =
         [calls(&["f", "g"]), json!({"role": "tool", "content": "1"}), json!({"role": "tool", "content": "2"})];
     check(&messages, &[("f", Some("1")), ("g", Some("2"))]);
 }
 
 #[test]
-fn no_id_never_pairs_over_turns() {
+fn results_without_id_never_pair_across_turns() {
     let messages = [calls(&["f"]), calls(&["f"]), answer("f", "1"), calls(&["f"]), answer("f", "2"), answer("f", "3")];
     check(&messages, &[("f", Some("1")), ("f", None), ("f", Some("2")), ("f", Some("3"))]);
 }
@@ -184,13 +184,13 @@ fn the_legacy_function_call_pairs_by_name() {
 // Twice
 
 #[test]
-fn a_second_result_is_counted_and_the_first_stays() {
+fn a_second_result_is_counted_and_the_first_is_kept() {
     let messages = [assistant(&[named("t1", "A")]), user(&[result("t1", "first")]), user(&[result("t1", "second")])];
     assert_eq!(walk(&messages), (pairs(&[("A", Some("first"))]), 1));
 }
 
 #[test]
-fn a_real_result_replaces_one_that_was_made_up() {
+fn a_real_result_replaces_a_stand_in() {
     for made_up in ["[Request interrupted by user for tool use]", "[Tool result missing", "[Tool use interrupted]"] {
         let messages = [
             assistant(&[named("t1", "A")]),
@@ -204,7 +204,7 @@ fn a_real_result_replaces_one_that_was_made_up() {
 }
 
 #[test]
-fn one_that_was_made_up_does_not_replace_a_real_one() {
+fn a_stand_in_does_not_replace_a_real_result() {
     let made_up = result("t1", "[Request interrupted by user for tool use]");
     let messages = [assistant(&[named("t1", "A")]), user(&[result("t1", "real")]), user(&[made_up])];
     assert_eq!(walk(&messages), (pairs(&[("A", Some("real"))]), 1));
@@ -226,13 +226,13 @@ fn a_repeated_record_counts_once() {
 // Alone
 
 #[test]
-fn a_call_without_result_is_interrupted() {
+fn a_call_without_a_result_is_interrupted() {
     let messages = [assistant(&[named("t1", "A"), named("t2", "B")]), user(&[result("t2", "ok")])];
     check(&messages, &[("A", None), ("B", Some("ok"))]);
 }
 
 #[test]
-fn a_result_without_call_is_named_by_itself_or_unknown() {
+fn a_result_without_a_call_has_its_own_name_or_is_unknown() {
     let messages =
         [user(&[result("gone", "1")]), json!({"role": "tool", "tool_call_id": "x", "name": "f", "content": "2"})];
     check(&messages, &[("unknown", Some("1")), ("f", Some("2"))]);
@@ -247,7 +247,7 @@ fn a_result_before_its_call_answers_nothing() {
 // The walk
 
 #[test]
-fn the_order_is_that_of_the_calls() {
+fn blocks_are_in_the_order_of_their_calls() {
     let messages = [
         assistant(&[named("a", "A"), named("b", "B")]),
         user(&[result("gone", "orphan"), result("b", "2"), result("a", "1")]),
@@ -271,7 +271,7 @@ fn side_chains_do_not_share_ids() {
 }
 
 #[test]
-fn a_block_is_handed_out_before_older_messages_are_read() {
+fn a_block_is_returned_before_older_messages_are_read() {
     let messages = json_of(&[json!("no message"), assistant(&[named("t1", "A")]), user(&[result("t1", "1")])]);
     let mut walk = Walk::new(messages.open());
     assert!(walk.next_entry().unwrap().is_some());
@@ -286,7 +286,7 @@ fn an_empty_object_is_a_line_that_was_skipped() {
 }
 
 #[test]
-fn what_is_no_list_has_no_blocks() {
+fn json_that_is_not_a_list_of_messages_has_no_blocks() {
     for text in ["{}", "null", "3", "\"text\"", "[]", "[{}]", r#"[{"content": 3, "tool_calls": {}}]"#] {
         let document = Document::new(text);
         let messages = List(Scanned::parse(&document.bytes, &document.bump).unwrap());

@@ -1,4 +1,4 @@
-//! What the lines of a session file say of their places: the record's id, its parent's, and its message's.
+//! The fields of session lines that place a record: its own id, its parent's id, and its message's id.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)] // a test fails by panicking
 
@@ -23,9 +23,9 @@ fn place_of(record: Record<'_>) -> Place {
     (uuid.map(code_points), code_points(parent), is_sidechain, code_points(agent), message_id.map(code_points))
 }
 
-/// What is read of a line is what its value says.
+/// The record read from a line equals the record made of the line's value.
 #[test]
-fn lines_say_as_records_what_their_values_say() {
+fn records_of_lines_equal_records_of_values() {
     let mut author = Author::new(7, &[" ", "\t"]);
     for _ in 0..4_000 {
         author.document();
@@ -68,7 +68,7 @@ fn a_records_place_is_read_past_nulls_doubles_and_escapes() {
 }
 
 #[test]
-fn a_records_message_has_the_id_that_is_written_last() {
+fn a_records_message_has_the_last_id_written_in_it() {
     let cases = [
         (r#"{"message": {"id": "m"}}"#, Some("m")),
         (r#"{"message": {"id": "x", "\u0069d": "m", "content": [{"id": "x"}]}, "id": "x"}"#, Some("m")),
@@ -85,9 +85,9 @@ fn a_records_message_has_the_id_that_is_written_last() {
     }
 }
 
-/// Lines of all kinds, read from the last on: found alike before all of them were looked at and after.
+/// Lines of all kinds are the same, read from the last one on, whether or not `records` has read all of them before.
 #[test]
-fn lines_are_read_alike_once_they_were_looked_at() {
+fn lines_are_the_same_after_records_has_read_them() {
     let mut author = Author::new(8, &[" ", "\t", "\r"]);
     for _ in 0..150 {
         let mut data = A.as_bytes().to_vec();

@@ -1,4 +1,4 @@
-//! The bytes door beside another reader of JSON, and what values say.
+//! The JSON scan compared with `serde_json`, and the methods of its values.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)] // a test fails by panicking
 
@@ -15,7 +15,7 @@ use wire::surrogates::{stand_in, without_lone_surrogates};
 use wire::trees::{Tree, open, parse};
 use wire::{Dice, Document};
 
-// Beside serde_json
+// Compared with serde_json
 
 fn is_text(ours: &[u32], theirs: &str) -> bool {
     ours.iter().map(|code_point| stand_in(*code_point)).eq(theirs.chars().map(u32::from))
@@ -48,7 +48,7 @@ fn is_same(ours: &Tree, theirs: &Parsed) -> bool {
     }
 }
 
-/// The messages of a document that is well-formed.
+/// The messages of a well-formed document.
 fn messages_in(document: &Tree) -> Option<Vec<Tree>> {
     match document {
         Tree::List(items) => Some(items.clone()),
@@ -64,7 +64,8 @@ fn messages_in(document: &Tree) -> Option<Vec<Tree>> {
     }
 }
 
-/// Accept what `serde_json` accepts, as the same, and refuse what it refuses; as a value and as a conversation.
+/// Check that the same data is accepted as by `serde_json`, with the same values, both as a value and as a
+/// conversation.
 fn agree(data: &[u8]) -> Result<Tree, Refused> {
     let case = String::from_utf8_lossy(data);
     let ours = parse(data);
@@ -86,7 +87,7 @@ fn agree(data: &[u8]) -> Result<Tree, Refused> {
 }
 
 #[test]
-fn documents_say_what_was_written() {
+fn documents_have_the_values_that_were_written() {
     for (seed, spaces) in [(1, &[" ", "\t", "\r", "\n"][..]), (2, &[" ", "\t", "\r"])] {
         let mut author = Author::new(seed, spaces);
         for _ in 0..1_000 {
@@ -98,7 +99,7 @@ fn documents_say_what_was_written() {
 }
 
 #[test]
-fn one_byte_of_another_kind_is_read_as_serde_json_reads_it() {
+fn documents_with_one_changed_byte_are_read_as_by_serde_json() {
     for (seed, spaces) in [(3, &[" ", "\t", "\r", "\n"][..]), (4, &[" ", "\t", "\r"])] {
         let mut author = Author::new(seed, spaces);
         let (mut accepted, mut refused) = (0, 0);
@@ -114,7 +115,7 @@ fn one_byte_of_another_kind_is_read_as_serde_json_reads_it() {
 }
 
 #[test]
-fn a_few_bytes_of_any_order_are_read_as_serde_json_reads_them() {
+fn random_tokens_are_read_as_by_serde_json() {
     const TOKENS: [&str; 24] = [
         "{",
         "}",
@@ -148,9 +149,9 @@ fn a_few_bytes_of_any_order_are_read_as_serde_json_reads_them() {
     }
 }
 
-/// Each string is tried with what is before it moved, so that its parts fall on all places of a block.
+/// Each string is tried after a prefix of every length, so that its parts fall on all positions in a block.
 #[test]
-fn strings_are_read_as_serde_json_reads_them_wherever_they_stand() {
+fn strings_at_every_offset_are_read_as_by_serde_json() {
     let strings = [
         r#""\\\\\\\"\\" "#,
         r#""\ud83d\ude00\ud83d\ud83d\ude00\ude00""#,
@@ -215,7 +216,7 @@ fn json_is_compact() {
 }
 
 #[test]
-fn of_a_name_that_is_there_twice_the_last_counts() {
+fn the_last_of_two_members_with_one_name_counts() {
     let document = Document::new(r#"{"id": "first", "\u0069d": "last", "text": "x", "text": null}"#);
     let value = Scanned::parse(&document.bytes, &document.bump).unwrap();
     assert!(value.get(names::ID).and_then(Value::text).unwrap().is("last"));
@@ -224,7 +225,7 @@ fn of_a_name_that_is_there_twice_the_last_counts() {
 }
 
 #[test]
-fn members_are_found_by_their_names_however_these_are_written() {
+fn members_are_found_by_name_with_and_without_escapes() {
     for (written, name) in [
         (r#"{"\u00e9":1}"#, "é"),
         (r#"{"é":1}"#, "é"),

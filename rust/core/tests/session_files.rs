@@ -1,4 +1,4 @@
-//! Session files in bytes: which of their lines are records, and what is refused as none.
+//! Session files in bytes: the lines that are records, and the files that are refused.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)] // a test fails by panicking
 
@@ -14,7 +14,7 @@ use wire::Document;
 use wire::lines::{A, B, C, REQUEST};
 use wire::trees::{messages_of, open, parse};
 
-/// The numbers and the texts of `n` of the records of a file, and the lines that were skipped.
+/// The number and the member `n` of each record of a file, and the lines that were skipped.
 fn lines_of(data: &str) -> (Vec<(usize, String)>, Vec<usize>) {
     let document = Document::new(data);
     let messages = document.open();
@@ -45,20 +45,20 @@ fn records_have_the_numbers_of_their_lines() {
 }
 
 #[test]
-fn numbers_are_the_same_once_the_records_were_looked_at() {
+fn numbers_are_the_same_after_all_records_were_read() {
     for data in [format!("{A}\n\n{B}\nx\n{C}"), format!("\u{feff}\r\n{A}\r\n{B}\r\n\r\n{C}\r\n")] {
         let document = Document::new(data);
         let messages = document.open();
         let places: Vec<usize> = messages_of(&messages).unwrap().into_iter().map(|(place, _)| place).collect();
         let before: Vec<usize> = places.iter().map(|place| messages.number(*place)).collect();
         assert_eq!(messages.records(places[2]).unwrap().len(), before[2] + 1);
-        let behind: Vec<usize> = places.iter().map(|place| messages.number(*place)).collect();
-        assert_eq!(before, behind);
+        let after: Vec<usize> = places.iter().map(|place| messages.number(*place)).collect();
+        assert_eq!(before, after);
     }
 }
 
 #[test]
-fn a_line_without_an_object_is_skipped_and_told() {
+fn a_line_without_an_object_is_skipped_and_reported() {
     for line in ["x", "3", "null", "[]", "[{\"n\": 1}]", "\"{}\"", "{\"n\": 1", "{} {}", "{\"n\": \"\u{1}\"}"] {
         let data = format!("{line}\n{A}\n{line}\n\n{B}\n{line}");
         assert_eq!(lines_of(&data), (numbered(&[(1, "a"), (4, "b")]), vec![1, 3, 6]), "{line:?}");
@@ -71,7 +71,7 @@ fn a_line_without_an_object_is_skipped_and_told() {
 }
 
 #[test]
-fn lines_that_were_not_come_by_are_not_told() {
+fn lines_that_were_not_read_are_not_reported() {
     let document = Document::new(format!("x\n{A}\ny\n{B}\nz\n"));
     let messages = document.open();
     assert!(messages.skipped_lines().is_empty());
@@ -83,9 +83,9 @@ fn lines_that_were_not_come_by_are_not_told() {
     assert_eq!(messages.skipped_lines(), [1, 3, 5]);
 }
 
-/// A line's white space is JSON's; anything else there makes it none.
+/// Only JSON's white space may surround a record; any other character makes the line malformed.
 #[test]
-fn what_is_no_white_space_in_json_spoils_a_line() {
+fn white_space_that_is_not_in_json_makes_a_line_malformed() {
     for line in [format!("\u{b}{C}"), format!("{C}\u{c}"), format!(" \u{feff}{C}"), "\u{feff}".to_owned()] {
         let (records, skipped) = lines_of(&format!("{A}\n{line}\n{B}"));
         assert_eq!((records, skipped), (numbered(&[(0, "a"), (2, "b")]), vec![2]), "{line:?}");
@@ -117,7 +117,7 @@ fn a_request_among_records_is_refused() {
 }
 
 #[test]
-fn a_mark_at_the_start_moves_no_offset() {
+fn a_byte_order_mark_moves_no_offset() {
     for (data, fault) in
         [(format!("\u{feff}{A}\n{REQUEST}"), Fault::Request), (format!("\u{feff}[\n{A}\n{REQUEST}"), Fault::Unexpected)]
     {
@@ -127,7 +127,7 @@ fn a_mark_at_the_start_moves_no_offset() {
 }
 
 #[test]
-fn what_holds_no_record_is_refused_as_a_document() {
+fn a_file_without_records_is_refused_as_a_document() {
     for (data, at) in
         [("x\ny\n", 0), ("1\n2\n", 2), ("[1]\n[2]\n", 4), ("\n\n", 2), ("\u{feff}", 3), ("{\"n\": }\n", 6)]
     {
@@ -136,7 +136,7 @@ fn what_holds_no_record_is_refused_as_a_document() {
 }
 
 #[test]
-fn a_document_over_several_lines_that_is_broken_is_no_session_file() {
+fn a_malformed_document_over_several_lines_is_not_a_session_file() {
     let record = json!({"n": {"m": [{"a": 1}, {"b": 2}]}, "o": 1});
     for whole in [serde_json::to_string_pretty(&record).unwrap(), serde_json::to_string_pretty(&[&record]).unwrap()] {
         for end in (3..whole.len()).filter(|end| whole[..*end].contains("\n ")) {
@@ -156,7 +156,7 @@ fn a_document_over_several_lines_is_read() {
 }
 
 #[test]
-fn a_record_does_not_go_on_in_the_next_line() {
+fn a_record_does_not_continue_on_the_next_line() {
     let data = format!("{A}\n{{\"n\":\n\"c\"}}\n{{\"n\": \"c\n\"}}\n{{\"n\": \"c\"\n}}\n{{\"n\": \"c\\\n\"}}\n{B}");
     assert_eq!(lines_of(&data), (numbered(&[(0, "a"), (9, "b")]), (2..10).collect()));
     let document = Document::new(data);

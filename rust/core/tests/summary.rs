@@ -1,4 +1,4 @@
-//! The summary: a stranger's markdown that can neither swallow nor forge a section.
+//! The summary: untrusted markdown that can neither swallow nor forge a section.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)] // a test fails by panicking
 
@@ -13,7 +13,7 @@ fn cleaned(summary: &str) -> String {
 }
 
 #[test]
-fn harmless_markdown_stays_as_it_is() {
+fn harmless_markdown_is_unchanged() {
     let summary = "We fixed `a.py`.\n\n- *one*\n- two\n\n```py\n# Title\nx = 1\n```\n\n### Next\n1. Test. \u{1f600}";
     assert_eq!(cleaned(summary), summary);
 }
@@ -37,15 +37,19 @@ fn headings_go_below_level_two() {
 }
 
 #[test]
-fn an_underline_makes_no_heading() {
+fn an_underline_does_not_make_a_heading() {
     for (line, expected) in [("===", "\\==="), ("---", "\\---"), ("   ----  ", "   \\----  "), ("> ===", "> \\===")] {
         assert_eq!(cleaned(&format!("Title\n{line}\nmore")), format!("Title\n{expected}\nmore"));
-        assert_eq!(cleaned(&format!("Title\n\n{line}")), format!("Title\n\n{line}"), "behind a blank line it is none");
+        assert_eq!(
+            cleaned(&format!("Title\n\n{line}")),
+            format!("Title\n\n{line}"),
+            "after a blank line it is not a heading"
+        );
     }
 }
 
 #[test]
-fn what_is_open_is_closed() {
+fn open_fences_and_comments_are_closed() {
     let cases = [
         ("```py\nx = 1", "```"),
         ("~~~~\nx = 1\n~~~", "~~~~"),
@@ -59,14 +63,14 @@ fn what_is_open_is_closed() {
 }
 
 #[test]
-fn what_is_closed_is_left_alone() {
+fn closed_fences_and_comments_are_unchanged() {
     for summary in ["```\n# x\n```", "~~~\n```\n~~~", "```\nx\n   `````  ", "<!-- a\n# x -->", "<!-->\ntext"] {
         assert_eq!(cleaned(summary), summary);
     }
 }
 
 #[test]
-fn what_could_open_deeper_becomes_plain_text() {
+fn nested_fences_and_html_become_plain_text() {
     let cases = [
         ("   ```\nx", "   \\```\nx"),
         ("- ```\n  open", "- \\```\n  open"),
@@ -85,12 +89,12 @@ fn what_could_open_deeper_becomes_plain_text() {
 }
 
 #[test]
-fn blank_lines_around_it_go() {
+fn blank_lines_around_it_are_removed() {
     assert_eq!(cleaned("\n\n a\n\nb \n\n"), " a\n\nb ");
 }
 
 #[test]
-fn an_empty_summary_is_none() {
+fn an_empty_summary_has_no_section() {
     for summary in ["", "\n\n", "  \n \t ", "\u{1b}[0m", "\u{202e}"] {
         assert_eq!(cleaned(summary), "");
         let (text, _) = carry(&bash("t1", "ls", "x"), summary, &Settings::default());
@@ -104,19 +108,19 @@ fn markers_are_escaped() {
 }
 
 #[test]
-fn it_stands_before_the_sections() {
+fn it_comes_before_the_sections() {
     let (text, _) = carry(&bash("t1", "ls", "x"), "Done: \u{20ac}.", &Settings::default());
     assert!(text.contains("]\n\n## Summary\nDone: \u{20ac}.\n\n## Commands Executed\n"), "{text}");
 }
 
 #[test]
-fn it_is_left_out_where_the_settings_say_so() {
+fn it_is_left_out_if_the_settings_say_so() {
     let settings = Settings { include_summary: false, ..Settings::default() };
     assert!(!carry(&bash("t1", "ls", "x"), "Done.", &settings).0.contains("Done."));
 }
 
 #[test]
-fn it_takes_half_of_the_total_at_most() {
+fn it_takes_at_most_half_of_the_total() {
     for total in [200, 500, 2_000] {
         let settings = Settings { total, ..Settings::default() };
         let (text, counts) = carry(&[], &"word ".repeat(1_000), &settings);

@@ -1,4 +1,4 @@
-//! Which block a superseded one gives way to, where results stand, and how objects are known again.
+//! The block that supersedes another one, the positions of results, and the identity of objects.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)] // a test fails by panicking
 
@@ -16,7 +16,7 @@ use toolcarry::pairing::block::Kind;
 use toolcarry::text::Text;
 use wire::{assistant, bash, call, edit, failed_bash, failed_turn, json_of, read, result, turn, user};
 
-/// Each superseded block with the one that it gives way to, by their ids, oldest first.
+/// Each superseded block with the block that supersedes it, by their ids, oldest first.
 fn superseded_by(rules: &RuleSet, turns: &[Vec<Json>]) -> Vec<(String, String)> {
     let messages = json_of(&turns.concat());
     let mut walk = Walk::new(messages.open());
@@ -77,23 +77,23 @@ fn whole(id: &str) -> Vec<Json> {
 }
 
 #[test]
-fn a_read_gives_way_to_the_newest_whole_one() {
+fn a_read_is_superseded_by_the_newest_whole_read() {
     built_in(&[whole("1"), whole("2"), whole("3")], &[("1", "3"), ("2", "3")]);
     built_in(&[ranged("1", 5, 9), whole("2"), ranged("3", 5, 9)], &[("1", "2")]);
     built_in(&[whole("1"), ranged("2", 1, 2_000), ranged("3", 1, 5_000)], &[("1", "3"), ("2", "3")]);
 }
 
 #[test]
-fn a_range_gives_way_to_the_read_that_holds_it() {
+fn a_range_is_superseded_by_the_read_that_contains_it() {
     built_in(&[ranged("1", 5, 9), ranged("2", 1, 20), ranged("3", 50, 20)], &[("1", "2")]);
     built_in(&[ranged("1", 3_000, 5), whole("2"), ranged("3", 2_990, 20), whole("4")], &[("1", "3"), ("2", "4")]);
-    // A range that a newer one holds is not remembered; a newer one that it holds is forgotten.
+    // A range that a newer one contains is not remembered; a newer one that it contains is forgotten.
     built_in(&[ranged("1", 5, 9), ranged("2", 4, 15), ranged("3", 1, 20)], &[("1", "3"), ("2", "3")]);
     built_in(&[ranged("1", 6, 2), ranged("2", 1, 20), ranged("3", 5, 9)], &[("1", "2")]);
 }
 
 #[test]
-fn a_failed_read_gives_way_to_the_newest() {
+fn a_failed_read_is_superseded_by_the_newest_read() {
     built_in(&[failed_read("1"), whole("2"), ranged("3", 7, 1)], &[("1", "3")]);
     built_in(&[failed_read("1"), whole("2"), failed_read("3")], &[("1", "3")]);
     let pages = turn("3", "Read", &json!({"file_path": "a.py", "pages": "1-5"}), "x");
@@ -102,13 +102,13 @@ fn a_failed_read_gives_way_to_the_newest() {
 }
 
 #[test]
-fn an_edit_gives_way_to_the_newest_that_succeeded() {
+fn an_edit_is_superseded_by_the_newest_successful_edit() {
     built_in(&[changed("1"), failed_edit("2"), changed("3"), failed_edit("4")], &[("1", "3"), ("2", "3")]);
     built_in(&[changed("1"), written("2"), changed("3"), whole("4")], &[("1", "3"), ("2", "3")]);
 }
 
 #[test]
-fn under_careful_rules_an_edit_gives_way_to_what_rewrote_its_file() {
+fn under_careful_rules_an_edit_is_superseded_by_the_next_whole_read_or_write() {
     careful(&[changed("1"), written("2"), changed("3")], &[("1", "2")]);
     careful(&[changed("1"), whole("2"), changed("3"), written("4"), changed("5")], &[("1", "4"), ("3", "4")]);
     careful(&[changed("1"), failed_edit("2"), whole("3"), failed_read("4")], &[("1", "3"), ("2", "3")]);
@@ -116,7 +116,7 @@ fn under_careful_rules_an_edit_gives_way_to_what_rewrote_its_file() {
 }
 
 #[test]
-fn a_run_gives_way_to_the_newest_however_that_ended() {
+fn a_run_is_superseded_by_the_newest_run_even_if_that_failed() {
     let run = |id: &str| bash(id, "pytest", id);
     let failed = |id: &str| failed_bash(id, "pytest");
     built_in(&[run("1"), failed("2"), run("3")], &[("1", "3"), ("2", "3")]);
@@ -124,7 +124,7 @@ fn a_run_gives_way_to_the_newest_however_that_ended() {
 }
 
 #[test]
-fn what_a_rule_supersedes_gives_way_by_it() {
+fn the_superseding_block_follows_the_rule() {
     let rule = |keep| {
         let (tools, key) = (vec!["f".to_owned()], vec![RuleKey::new(Text::ascii("q"))]);
         RuleSet::new(vec![Rule { tools, kind: Kind::Other, key, keep, max_result_chars: None }], false)
@@ -156,15 +156,15 @@ fn a_result_has_a_position_of_its_own() {
     assert_eq!(places(&[asked("a"), told("a", "x")]), [(0, 1)]);
     assert_eq!(places(&[asked("a"), said.clone(), asked("b"), told("b", "x"), told("a", "x")]), [(0, 4), (2, 3)]);
     assert_eq!(places(&[asked("a"), said, told("b", "x")]), [(0, 0), (2, 2)]);
-    // A real result that replaces one that was made up.
+    // A real result replaces a stand-in.
     let made_up = told("a", "[Tool use interrupted]");
     assert_eq!(places(&[asked("a"), made_up, told("a", "x")]), [(0, 2)]);
     assert_eq!(places(&[asked("a"), told("a", "x"), told("a", "y")]), [(0, 1)]);
 }
 
-/// Calls and results are known again among the parts of their messages.
+/// The identities of calls and results are those of the parts of their messages.
 #[test]
-fn an_object_is_told_from_others_that_are_equal() {
+fn equal_objects_have_different_identities() {
     let asked = assistant(&[call("a", "f", &json!({})), call("a", "f", &json!({}))]);
     let told = user(&[result("a", "x"), result("a", "x")]);
     let document = json_of(&[asked, told]);
@@ -181,7 +181,7 @@ fn an_object_is_told_from_others_that_are_equal() {
         assert_eq!(entry.result.map(Value::identity), part(1, index));
     }
     let all = [part(0, 0), part(0, 1), part(1, 0), part(1, 1)];
-    assert!(all.iter().enumerate().all(|(number, own)| own.is_some() && !all[..number].contains(own)));
+    assert!(all.iter().enumerate().all(|(number, part)| part.is_some() && !all[..number].contains(part)));
 }
 
 #[test]

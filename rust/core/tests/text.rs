@@ -1,4 +1,4 @@
-//! Text in units of three widths: looking, slicing, widening, writing.
+//! Text in units of three widths: reading, slicing, widening, writing.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)] // a test fails by panicking
 
@@ -65,7 +65,7 @@ fn the_width_of_a_part_is_its_own() {
 }
 
 #[test]
-fn text_from_utf8_stands_in_the_narrowest_units() {
+fn text_from_utf8_has_the_narrowest_units() {
     assert!(matches!(OwnedText::from_utf8("\u{ff}"), OwnedText::Latin1(_)));
     assert!(matches!(OwnedText::from_utf8("\u{100}"), OwnedText::Ucs2(_)));
     assert!(matches!(OwnedText::from_utf8("\u{10000}"), OwnedText::Ucs4(_)));
@@ -81,10 +81,10 @@ fn lengths_count_code_points() {
     }
 }
 
-// Looking
+// Reading
 
 #[test]
-fn a_slice_is_what_there_is() {
+fn a_slice_is_limited_to_the_text() {
     let cases = [((0, 3), "abc"), ((1, 2), "b"), ((1, 99), "bc"), ((2, 2), ""), ((5, 9), ""), ((2, 1), "")];
     for text in in_all_widths("abc") {
         for ((start, end), expected) in cases {
@@ -103,7 +103,7 @@ fn a_code_point_is_found_by_its_index() {
 }
 
 #[test]
-fn find_gives_the_first_place() {
+fn find_returns_the_first_position() {
     for place in [0, 1, 63, 64, 65, 127, 128, 200] {
         for text in in_all_widths(&format!("{}|-|", "-".repeat(place))) {
             assert_eq!(text.as_text().find(b'|'), Some(place));
@@ -141,7 +141,7 @@ fn a_text_is_a_literal_only_as_a_whole() {
 // Own text
 
 #[test]
-fn own_text_widens_with_what_is_added() {
+fn own_text_widens_if_wider_text_is_added() {
     let letters = ["a", "\u{e9}", "\u{20ac}", "\u{1f600}"];
     let width = |text: &OwnedText| match text {
         OwnedText::Latin1(_) => 1,
@@ -191,7 +191,7 @@ fn a_slice_shares_the_text() {
 }
 
 #[test]
-fn pieces_of_equal_text_are_equal_wherever_it_lives() {
+fn borrowed_and_owned_pieces_of_equal_text_are_equal() {
     let (borrowed, own) = (Piece::ascii("ls"), piece("ls -l").slice(0, 2));
     assert_eq!(borrowed, own);
     assert_eq!(hash_of(&borrowed), hash_of(&own));
@@ -244,7 +244,7 @@ fn a_narrow_part_of_a_wide_text_is_written_in_narrow_units() {
 }
 
 #[test]
-fn lone_surrogates_are_written_as_they_are_and_replaced_in_utf8() {
+fn lone_surrogates_are_written_unchanged_and_replaced_in_utf8() {
     let mut output = Output::default();
     output.push(Piece::Borrowed(Text::Ucs2(&[0x61, 0xd83d, 0xde00])));
     assert_eq!((output.len(), output.width()), (3, Width::Ucs2));
@@ -269,7 +269,7 @@ fn utf8_joins_the_pieces() {
 }
 
 #[test]
-fn a_part_of_a_wide_text_is_what_it_says() {
+fn an_ascii_part_of_a_wide_text_equals_its_literal() {
     let wide = OwnedText::from_utf8("image/png \u{20AC}");
     assert!(wide.as_text().slice(0, 5).is("image"));
     assert!(!wide.as_text().slice(0, 5).is("imagE") && !wide.as_text().is("image"));

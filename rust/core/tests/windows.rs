@@ -1,4 +1,4 @@
-//! Long texts of bytes, of which only the ends are looked at: these are the ends of the whole.
+//! Long texts in bytes, read only at their ends: the ends are the same as those of the whole text.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)] // a test fails by panicking
 
@@ -29,7 +29,7 @@ use wire::trees::code_points;
 
 // Texts by their ends
 
-/// The windows of a text agree with slices of all of it.
+/// Check that the windows of a text equal slices of the whole text.
 fn check_windows(value: Scanned<'_>, expected: &[u32]) {
     let whole = value.text().unwrap();
     assert_eq!(code_points(whole), expected);
@@ -44,7 +44,7 @@ fn check_windows(value: Scanned<'_>, expected: &[u32]) {
     }
 }
 
-/// A text as a value, as a message's, and behind others.
+/// Check a text as a whole document, and in a message after another text.
 fn check_written(written: &[u8], expected: &[u32]) {
     let bump = Bump::new();
     let document = [b"\"", written, b"\""].concat();
@@ -92,7 +92,7 @@ fn ends_of_texts_of_lone_surrogates_agree_with_the_whole() {
 }
 
 #[test]
-fn ends_of_texts_made_by_chance_agree_with_the_whole() {
+fn ends_of_random_texts_agree_with_the_whole() {
     let mut author = Author::new(6, &[" "]);
     for _ in 0..400 {
         author.written.clear();
@@ -104,7 +104,7 @@ fn ends_of_texts_made_by_chance_agree_with_the_whole() {
 }
 
 #[test]
-fn runs_of_backslashes_of_any_length_are_told_apart() {
+fn runs_of_backslashes_of_any_length_are_decoded() {
     for size in 0..300 {
         for (end, rest) in [("", ""), ("\\n", "\n"), ("n", "n"), ("\\ud83d\\ude00", "\u{1f600}"), ("ud83d", "ud83d")] {
             let written = "\\\\".repeat(size) + end;
@@ -121,7 +121,7 @@ fn runs_of_backslashes_of_any_length_are_told_apart() {
 }
 
 #[test]
-fn a_text_stands_in_the_narrowest_units_however_it_is_written() {
+fn a_text_has_the_narrowest_units_with_and_without_escapes() {
     for text in ["abc\n", "caf\u{e9}\n", "\u{20ac}\n", "\u{1f600}\n", ""] {
         let expected = OwnedText::from_utf8(text);
         for written in spellings(text) {
@@ -133,7 +133,7 @@ fn a_text_stands_in_the_narrowest_units_however_it_is_written() {
 
 // Cuts
 
-/// The context of a document, the same from a conversation and from a list of values.
+/// The context of a document; checks that it is the same from a conversation and from a list of values.
 fn carried(document: &[u8], settings: &Settings) -> String {
     let bump = Bump::new();
     let summary = Piece::ascii("");
@@ -146,7 +146,7 @@ fn carried(document: &[u8], settings: &Settings) -> String {
     found.output.to_utf8()
 }
 
-/// A clean text in its fence, cut as a whole.
+/// The fence of a clean text that is cut after reading all of it.
 fn cut_block(text: &str, limit: usize, side: Keep) -> String {
     let own = OwnedText::from_utf8(text);
     let whole = own.as_text();
@@ -171,7 +171,7 @@ fn within(limit: usize, keep: Keep) -> Settings {
 }
 
 #[test]
-fn cuts_of_texts_by_their_ends_are_those_of_the_whole() {
+fn cuts_of_texts_read_at_their_ends_equal_cuts_of_the_whole() {
     let texts = [
         "0123456789\n".repeat(50),
         "a \"b\" \\c\\\t/\n".repeat(45),
@@ -199,7 +199,7 @@ fn cuts_of_texts_by_their_ends_are_those_of_the_whole() {
 }
 
 #[test]
-fn cuts_of_texts_that_are_not_clean_are_those_of_the_whole() {
+fn cuts_of_texts_that_are_not_clean_equal_cuts_of_the_whole() {
     let texts = [
         r#""\u001b[31mred\u001b[0m\r\n""#,
         r#""a\ud800b\n""#,
@@ -238,7 +238,7 @@ fn fenced(source: &Source<'_, Scanned<'_>>, limit: usize) -> String {
     text
 }
 
-/// A text is shown as it is shown where it is made first.
+/// Check that the fence of a value is the same as the fence of its decoded text.
 fn check_shown(written: &[u8], limits: &[usize], what: &str) {
     let bump = Bump::new();
     let value = Scanned::parse(written, &bump).unwrap();
@@ -254,7 +254,7 @@ fn check_shown(written: &[u8], limits: &[usize], what: &str) {
 }
 
 #[test]
-fn a_sequence_that_reaches_into_a_tail_of_many_bytes_is_seen() {
+fn an_escape_sequence_that_reaches_into_the_tail_is_removed() {
     for count in 20..70 {
         let text = format!("{}\u{1b}[{}m{}", "x".repeat(2_000), "1;".repeat(31), "\u{1f600}".repeat(count));
         for written in spellings(&text) {
@@ -264,24 +264,24 @@ fn a_sequence_that_reaches_into_a_tail_of_many_bytes_is_seen() {
 }
 
 #[test]
-fn texts_that_need_not_be_made_are_shown_like_those_that_are() {
+fn values_are_shown_like_their_decoded_texts() {
     let odd = "\n|\t|\\|\"|/|\r|\r\n|\u{7}|\u{8}|\u{c}|\u{1b}[1m|\u{7f}|\u{85}|\u{a0}|\u{301}|\u{61c}|\u{62d}|\u{200b}|\u{200d}|\
         \u{200e}|\u{202e}|\u{2026}|\u{2067}|\u{d55c}|\u{1f1e9}\u{1f1ea}\u{1f1e9}|\u{1f468}\u{200d}\u{1f469}|\u{1f44d}\u{1f3fd}|\
         \u{e0041}|\u{e0101}|````|[CONTEXT FROM PREVIOUS SESSION]";
     for (odd, unit) in odd.split('|').flat_map(|odd| ["a", "\n", "\u{6f22}", "\u{e9}"].map(|unit| (odd, unit))) {
         let size = odd.chars().count();
-        // At the places where the head is cut, and where the tail begins to be looked at.
+        // At the positions where the head is cut, and where the window of the tail begins.
         for before in (60..70).chain([64 - size, 65 - size, 66 - size, 52, 53, 54, 55, 119, 120, 134, 135]) {
             let text = format!("{}{odd}{}", unit.repeat(before), unit.repeat(200 - before));
             for written in spellings(&text) {
-                check_shown(&written, &[65, 129, NO_LIMIT], &format!("{odd:?} behind {before} of {unit:?}"));
+                check_shown(&written, &[65, 129, NO_LIMIT], &format!("{odd:?} after {before} of {unit:?}"));
             }
         }
     }
 }
 
 #[test]
-fn a_budget_is_spent_alike_through_both_doors() {
+fn a_budget_is_spent_alike_for_conversations_and_lists() {
     let turns: Vec<_> = (0..12)
         .flat_map(|number| bash(&format!("t{number}"), &format!("run {number}"), &"\u{1f600}\"x\\\n".repeat(40)))
         .collect();

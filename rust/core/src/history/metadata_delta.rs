@@ -11,7 +11,8 @@ const ESCAPE_SIZE: usize = 6;
 const SHORTEST: usize = 512;
 const GROWTH: usize = 8;
 
-/// Return canonical metadata folded with its content; `None` if folding would not save at least half.
+/// Return canonical metadata folded with its content. `None` means that it is stored unchanged: it is short, much longer
+/// than the content, or would not shrink to half.
 #[must_use]
 pub fn fold(metadata: &[u8], content: &[u8]) -> Option<Vec<u8>> {
     if metadata.len() < SHORTEST || metadata.len() > GROWTH * content.len() {

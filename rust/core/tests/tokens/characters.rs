@@ -1,4 +1,4 @@
-//! What merging characters before other bytes stands on, and the characters that it could go wrong at.
+//! The assumption that lets characters be merged before other bytes, and the characters for which it could fail.
 
 use std::collections::HashSet;
 
@@ -29,7 +29,7 @@ fn every_token_is_made_of_two_before_it() {
     }
 }
 
-/// Tokens with a part of a character, and what stands beside them: there, characters are not merged by themselves.
+/// Tokens that contain a part of a character, with different neighbours: there, characters can't be merged first.
 #[test]
 fn characters_that_tokens_cut_have_the_same_tokens() {
     let mut random = Random(4_101_842_887_655_102_017);
@@ -48,7 +48,7 @@ fn characters_that_tokens_cut_have_the_same_tokens() {
     }
 }
 
-/// The token with some bytes that the characters lack at its start and its end.
+/// The token with bytes added that complete the characters at its start and its end.
 fn completed(token: &[u8], random: &mut Random) -> Vec<u8> {
     let mut continuation = || 0x80 + u8::try_from(random.below(64)).unwrap();
     let missing = 2_usize.saturating_sub(token.iter().take_while(|byte| **byte & 0xC0 == 0x80).count());

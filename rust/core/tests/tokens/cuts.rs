@@ -1,4 +1,4 @@
-//! Texts cut to a number of tokens, against cuts that encode and count all of it.
+//! Texts cut to a number of tokens, compared with cuts that encode and count the whole text.
 
 use std::fs;
 
@@ -11,7 +11,7 @@ use crate::peer::{PAIRS, Pair};
 use crate::random::Random;
 use crate::texts::{PARTS, files, mixed};
 
-/// A cut by encoding all, and counting all again, as the documentation of a cut has it.
+/// Cut by encoding the whole text and counting it again, exactly as the documentation of a cut describes it.
 fn plain_cut(pair: &Pair, text: &str, limit: usize, keep: Keep, marker: &str) -> (usize, usize) {
     let units: Vec<u32> = text.chars().map(u32::from).collect();
     let tokens = pair.ours.encode(text.as_bytes());
@@ -25,13 +25,13 @@ fn plain_cut(pair: &Pair, text: &str, limit: usize, keep: Keep, marker: &str) ->
     }));
     let before =
         |at: usize| text.char_indices().filter(|(index, character)| index + character.len_utf8() <= at).count();
-    let behind = |at: usize| text.char_indices().filter(|(index, _)| *index < at).count();
+    let characters_before = |at: usize| text.char_indices().filter(|(index, _)| *index < at).count();
     let allowed = limit + pair.ours.count(marker.as_bytes());
     for size in (1..=limit).rev() {
         let first = [size, 0, size / 2][keep as usize];
         let head = floor_boundary(&units, before(ends[first]));
         let last = if keep == Keep::Head { 0 } else { size - first };
-        let tail = ceil_boundary(&units, behind(ends[tokens.len() - last]));
+        let tail = ceil_boundary(&units, characters_before(ends[tokens.len() - last]));
         let part = |from: usize, to: usize| text.chars().skip(from).take(to - from).collect::<String>();
         let joined = part(0, head) + marker + &part(tail, units.len());
         if pair.ours.count(joined.as_bytes()) <= allowed {

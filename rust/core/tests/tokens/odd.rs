@@ -1,4 +1,4 @@
-//! Texts that are no UTF-8, or hold what is no text, and vocabularies that are none.
+//! Invalid UTF-8, lone surrogates, special tokens, and invalid vocabularies.
 
 use toolcarry::text::{OwnedText, Text};
 use toolcarry::tokens::{BadVocabulary, Encoding, EncodingName};
@@ -44,7 +44,7 @@ fn special_tokens_are_text() {
 }
 
 #[test]
-fn nothing_panics_on_what_is_no_utf8() {
+fn invalid_utf8_does_not_panic() {
     let mut random = Random(13);
     for _ in 0..3_000 {
         let bytes: Vec<u8> = (0..random.below(200)).map(|_| u8::try_from(random.below(256)).unwrap()).collect();
@@ -56,7 +56,7 @@ fn nothing_panics_on_what_is_no_utf8() {
 }
 
 #[test]
-fn a_vocabulary_that_is_cut_off_is_refused() {
+fn a_truncated_vocabulary_is_refused() {
     let packed = packed("cl100k_base");
     for wrong in [&[][..], &packed[..100], &packed[..packed.len() - 1], &[0; 3], b"\x01a"] {
         assert_eq!(Encoding::parse(EncodingName::Cl100kBase, wrong).unwrap_err(), BadVocabulary);

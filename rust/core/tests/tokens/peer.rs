@@ -1,4 +1,4 @@
-//! The encodings beside the crate bpe-openai, whose own tests hold it against tiktoken.
+//! The encodings compared with the crate bpe-openai, whose own tests compare it with tiktoken.
 
 use std::fs;
 use std::path::Path;
@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use bpe_openai::Tokenizer;
 use toolcarry::tokens::{Encoding, EncodingName};
 
-/// An encoding of ours, the other one, and its name.
+/// An encoding of this crate, the same one of the other crate, and its name.
 pub(crate) struct Pair {
     pub(crate) name: &'static str,
     pub(crate) ours: Encoding,
@@ -29,13 +29,14 @@ pub(crate) fn packed(name: &str) -> Vec<u8> {
     fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).unwrap()
 }
 
-/// Where the other crate has an older expression: what ends in white space, after a newline that is not its end.
+/// Return true if the other crate splits a text by an older expression: the text ends in white space with a newline
+/// that is not its last character.
 pub(crate) fn is_split_otherwise(pair: &Pair, text: &str) -> bool {
     let end = &text[text.trim_end().len()..];
     pair.name == "cl100k_base" && end.contains(['\r', '\n']) && !end.ends_with(['\r', '\n'])
 }
 
-/// Both have the same tokens of a text.
+/// Check that both crates make the same tokens of a text.
 pub(crate) fn check(text: &str) {
     for pair in PAIRS.iter().filter(|pair| !is_split_otherwise(pair, text)) {
         let (ours, other) = (pair.ours.encode(text.as_bytes()), pair.other.encode(text));

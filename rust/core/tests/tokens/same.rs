@@ -1,4 +1,4 @@
-//! The tokens of texts are those of the other crate.
+//! The same tokens as the other crate, for files, generated texts, rows and long pieces.
 
 use std::fs;
 
@@ -36,7 +36,7 @@ fn random_characters_have_the_same_tokens() {
     }
 }
 
-/// More rules of tables than are remembered, and longer ones, each of them again and again.
+/// More table rules than the cache can keep, some of them too long for it, each repeated many times.
 #[test]
 fn rows_that_recur_have_the_same_tokens() {
     let mut random = Random(0x9E37_79B9_7F4A_7C15);
@@ -54,7 +54,7 @@ fn rows_that_recur_have_the_same_tokens() {
     }
 }
 
-/// Each pair of letters is joined before the pair to its left, so that the last letter decides on all of them.
+/// Each pair of letters is merged before the pair to its left, so the last letter decides all merges.
 const CASCADES: [&str; 4] = [
     "vqyjhgzlwfjmwjbmvnmxlpdmcvuoqaezzujuzyltihrupptrorer",
     "lzpjhgxrkvbkdvvhpkknbpdmcyrvtfnnpuzaooymssoptrorer",
@@ -62,7 +62,7 @@ const CASCADES: [&str; 4] = [
     "]$\"|%\\$,)!:&)^[/-'/_)$$.(/>)]]=(:([\"))..",
 ];
 
-/// Rows that begin and end in others, of all sizes at which a row is told from what is none.
+/// Rows inside other text, of all sizes around the one from which a run counts as a row.
 #[test]
 fn rows_have_the_same_tokens() {
     let mut random = Random(17);
@@ -97,10 +97,10 @@ fn rows_have_the_same_tokens() {
         for size in (1_usize..=200).chain([255, 256, 257, 300, 511, 513, 700, 1_023, 1_025, 1_500, 3_000]) {
             let row = kind.repeat(size.div_ceil(kind.len()));
             check(&row);
-            let (before, behind) = (random.pick(PARTS), random.pick(PARTS));
+            let (before, after) = (random.pick(PARTS), random.pick(PARTS));
             let end = random.below(row.len());
             let part = &row[..(0..=end).rev().find(|at| row.is_char_boundary(*at)).unwrap_or(0)];
-            check(&format!("{before}{row}{part}{behind}{row}"));
+            check(&format!("{before}{row}{part}{after}{row}"));
         }
     }
 }
@@ -145,7 +145,7 @@ fn long_pieces_have_the_same_tokens() {
         }
     }
     for _ in 0..200 {
-        // Words without a space between them, as one piece.
+        // Words without spaces between them are one piece.
         let words =
             ["international", "ization", "the", "quick", "un", "believ", "able", "s", "ing", "straße", "中文", "que"];
         check(&(0..100).map(|_| words[random.below(words.len())]).collect::<String>());

@@ -146,7 +146,7 @@ pub(crate) const PARTS: &[&str] = &[
     "fn main() {\n    println!(\"hi\");\n}\n",
 ];
 
-/// A text of so many random parts.
+/// A text of `parts` random parts.
 pub(crate) fn mixed(random: &mut Random, parts: usize) -> String {
     (0..parts).map(|_| PARTS[random.below(PARTS.len())]).collect()
 }
@@ -160,7 +160,7 @@ pub(crate) fn random_character(random: &mut Random) -> char {
     }
 }
 
-/// The transcripts beside the repository, or its own files where there are none.
+/// The transcripts next to the repository, if there are any, and the repository's own files.
 pub(crate) fn files() -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let mut found = Vec::new();
@@ -175,7 +175,7 @@ pub(crate) fn files() -> Vec<PathBuf> {
     found
 }
 
-/// Large texts of few characters, which other tokenizers take quadratic time for, or fail at.
+/// Large texts of few characters, for which other tokenizers take quadratic time or fail.
 pub(crate) fn large() -> Vec<(&'static str, String)> {
     const SIZE: usize = if cfg!(debug_assertions) { 100_000 } else { 1_000_000 }; // the peer takes minutes unoptimized
     let row = |text: &str| text.repeat(SIZE / text.len());

@@ -1,4 +1,4 @@
-//! Documents made by chance, and what they say.
+//! Random documents, with the values that are written in them.
 
 use super::Dice;
 use super::spellings::escaped;
@@ -39,7 +39,7 @@ const SHORT: [(&str, u32); 8] = [
 ];
 const UNITS: [u32; 12] = [0x00, 0x22, 0x41, 0x5C, 0x7F, 0xE9, 0x20AC, 0xD7FF, 0xD83D, 0xDE00, 0xDFFF, 0xFFFF];
 
-/// A document in the making; what it says is told beside it.
+/// A writer of random documents, which also returns the values that it writes.
 pub(crate) struct Author {
     pub(crate) dice: Dice,
     pub(crate) written: Vec<u8>,
@@ -194,7 +194,7 @@ impl Author {
         joined(&said)
     }
 
-    /// The document with one byte more, less, or another.
+    /// Return the document with one byte inserted, removed or changed, or cut off at one byte.
     pub(crate) fn mutated(&mut self) -> Vec<u8> {
         const BYTES: &[u8] = b"\"\"\\\\{}[]:,. \t-+0159aebfnrtu/\x00\x01\x1f\x7f\x80\xbf\xc3\xe2\xed\xf0\xff";
         let mut data = self.written.clone();
@@ -209,7 +209,7 @@ impl Author {
     }
 }
 
-/// Code points with surrogates that stand beside one another made one.
+/// Join adjacent surrogates to one code point.
 pub(crate) fn joined(said: &[u32]) -> Vec<u32> {
     let mut whole: Vec<u32> = Vec::with_capacity(said.len());
     for code_point in said {

@@ -43,7 +43,7 @@ pub(crate) fn turn(id: &str, name: &str, input: &Value, content: &str) -> Vec<Va
     vec![assistant(&[call(id, name, input)]), user(&[result(id, content)])]
 }
 
-/// A call and the result that says that it failed.
+/// A call and a result that reports a failure.
 pub(crate) fn failed_turn(id: &str, name: &str, input: &Value) -> Vec<Value> {
     vec![assistant(&[call(id, name, input)]), user(&[failure(id, "no")])]
 }
@@ -69,7 +69,7 @@ pub(crate) fn edit(id: &str, path: &str, old: &str, new: &str) -> Vec<Value> {
     turn(id, "Edit", &json!({"file_path": path, "old_string": old, "new_string": new}), "done")
 }
 
-/// A document in bytes, and what keeps what is made of it.
+/// A document in bytes, and the arena for the values made of it.
 pub(crate) struct Document {
     pub(crate) bytes: Vec<u8>,
     pub(crate) bump: Bump,
@@ -94,14 +94,14 @@ pub(crate) fn piece(text: &str) -> Piece<'static> {
     Piece::own(OwnedText::from_utf8(text))
 }
 
-/// The context of messages under the built-in rules, and what became of the blocks.
+/// The context of messages under the built-in rules, and its counts.
 pub(crate) fn carry(messages: &[Value], summary: &str, settings: &Settings) -> (String, Counts) {
     let messages = json_of(messages);
     let carried = run(messages.open(), &piece(summary), settings, RuleSet::built_in(), false).unwrap();
     (carried.output.to_utf8(), carried.counts)
 }
 
-/// Numbers that look random and are the same in every run.
+/// Pseudo-random numbers that are the same in every run.
 pub(crate) struct Dice(pub(crate) u64);
 
 impl Dice {

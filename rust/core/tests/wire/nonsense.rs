@@ -55,7 +55,7 @@ const WORDS: [&str; 16] = [
     "\u{1f600}\u{1b}[",
 ];
 
-/// A value that means nothing: known names in places where they do not belong.
+/// A value without a meaning: known names in places where they do not belong.
 pub(crate) fn nonsense(dice: &mut Dice, depth: usize) -> Value {
     match dice.below(if depth == 0 { 4 } else { 9 }) {
         0 => Value::Null,
@@ -71,7 +71,7 @@ fn nonsense_object(dice: &mut Dice, depth: usize) -> Map<String, Value> {
     (0..dice.below(7)).map(|_| (dice.one_of(&KEYS).to_owned(), nonsense(dice, depth - 1))).collect()
 }
 
-/// A message in whose blocks anything may stand.
+/// A message with blocks of random content.
 pub(crate) fn nonsense_message(dice: &mut Dice) -> Value {
     let blocks: Vec<Value> = (0..dice.below(4))
         .map(|_| {

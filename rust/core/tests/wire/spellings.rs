@@ -1,13 +1,13 @@
-//! Texts as they may be written in JSON.
+//! The ways to write a text in JSON.
 
 use super::bash;
 
-/// A unit of UTF-16 by its number.
+/// The escape of a UTF-16 unit.
 pub(crate) fn escaped(unit: u32) -> String {
     format!("\\u{unit:04x}")
 }
 
-/// A text in JSON: with no escape without need, with nothing but escapes, and with every other one.
+/// A text in JSON: with as few escapes as possible, with every character escaped, and with every other one escaped.
 pub(crate) fn spellings(text: &str) -> [Vec<u8>; 3] {
     let escape = |character: char| -> String {
         character.encode_utf16(&mut [0; 2]).iter().map(|unit| escaped(u32::from(*unit))).collect::<Vec<_>>().concat()
@@ -27,9 +27,9 @@ pub(crate) fn spellings(text: &str) -> [Vec<u8>; 3] {
     ]
 }
 
-/// A call of `ls` with a result that is written so.
+/// A call of `ls` with this JSON text as its result.
 pub(crate) fn with_result(written: &[u8]) -> Vec<u8> {
     let document = serde_json::to_string(&bash("t1", "ls", "@@")).unwrap();
-    let (before, behind) = document.split_once("\"@@\"").unwrap();
-    [before.as_bytes(), written, behind.as_bytes()].concat()
+    let (before, after) = document.split_once("\"@@\"").unwrap();
+    [before.as_bytes(), written, after.as_bytes()].concat()
 }

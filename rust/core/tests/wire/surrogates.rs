@@ -1,6 +1,6 @@
-//! Lone surrogates, for a reader of JSON that refuses them: a document with stand-ins in their place.
+//! Replace lone surrogates in a document, for a JSON reader that refuses them.
 
-/// What stands for a lone surrogate while `serde_json` reads.
+/// Return the character that replaces a lone surrogate while `serde_json` reads.
 pub(crate) fn stand_in(code_point: u32) -> u32 {
     if (0xD800..0xE000).contains(&code_point) { code_point + 0x800 } else { code_point }
 }
@@ -11,7 +11,7 @@ fn unit_at(data: &[u8], at: usize) -> Option<u32> {
     are_digits.then(|| u32::from_str_radix(str::from_utf8(digits).unwrap(), 16).unwrap())
 }
 
-/// A document with stand-ins in place of the lone surrogates.
+/// Return a document with its lone surrogates replaced.
 pub(crate) fn without_lone_surrogates(data: &[u8]) -> Vec<u8> {
     let (mut out, mut at) = (Vec::with_capacity(data.len()), 0);
     while at < data.len() {

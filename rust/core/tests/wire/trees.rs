@@ -1,4 +1,4 @@
-//! Values that can be compared, and what the bytes door makes of a document.
+//! Values in a form that tests can compare, and the messages of a document in that form.
 
 use bumpalo::Bump;
 use toolcarry::input::Conversation;
@@ -8,7 +8,7 @@ use toolcarry::json::scanned::{Scanned, Written};
 use toolcarry::json::value::Value;
 use toolcarry::text::Text;
 
-/// A value as a test compares it.
+/// A value in the form that tests compare.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Tree {
     Null,
@@ -46,7 +46,7 @@ pub(crate) fn parse(data: &[u8]) -> Result<Tree, Refused> {
     Scanned::parse(data, &Bump::new()).map(tree_of)
 }
 
-/// The messages of a conversation, the first first.
+/// The messages of a conversation with their positions, oldest first.
 pub(crate) fn messages_of<'a>(messages: &Conversation<'a>) -> Result<Vec<(usize, Scanned<'a>)>, Refused> {
     let (mut found, mut position) = (Vec::new(), None);
     while let Some((place, item)) = messages.before(position)? {

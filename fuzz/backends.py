@@ -1,10 +1,11 @@
-"""Bodies that nobody wrote, through both backends: the same answer, or the same error at the same place.
+"""Compare both backends on random bodies: the same answer, or the same error at the same position.
 
-    python fuzz/doors.py SECONDS [--seed 0] [--start 0]
+    python fuzz/backends.py SECONDS [--seed 0] [--start 0]
 
-The bodies are those of ``seeds.py``, with what ``just fuzz doors`` found beside them, each changed: bytes flipped, taken
-out, put in and said again, two bodies joined, hostile fragments put in, values put in place of others. A case is made
-from the seed and its number alone. Every difference is saved in ``fuzz/found``; one of them is enough to exit with 1.
+The bodies are those of ``seeds.py`` and those that ``just fuzz inputs`` has found, with random changes: bytes are
+flipped, removed, inserted and repeated, bodies are joined, hostile fragments are inserted, and values are replaced. A
+case depends on the seed and its number only. Every difference is saved in ``fuzz/found``, and the exit code is 1 if
+there is any.
 """
 
 import argparse
@@ -33,20 +34,20 @@ FOUND = seeds.FUZZ / "found"
 
 
 def corpus() -> list[bytes]:
-    """What to begin with, the same in the same order for the same files."""
+    """Return the first bodies, always in the same order for the same files."""
     bodies = set(seeds.bodies())
-    for path in (seeds.FUZZ / "corpus" / "doors").glob("*"):
-        with suppress(FileNotFoundError):  # libFuzzer may be at work on them
+    for path in (seeds.FUZZ / "corpus" / "inputs").glob("*"):
+        with suppress(FileNotFoundError):  # libFuzzer may be changing the folder
             data = path.read_bytes()
             bodies.add(data.rpartition(b"\xff")[0] or data)
     return sorted(bodies, key=lambda body: (len(body), body))
 
 
 def outcome(job: Callable[[ModuleType], Any], backend: ModuleType) -> Any:
-    """What a job gives, to the order of keys and the type of numbers; or its error's type, text and position."""
+    """Return the text of a job's result, with key order and number types, or its error's type, text and position."""
     try:
         return repr(job(backend))
-    except BaseException as error:  # a panic is no Exception
+    except BaseException as error:  # a Rust panic is not an Exception
         if isinstance(error, KeyboardInterrupt):
             raise
         return type(error), str(error), getattr(error, "position", None)

@@ -1,7 +1,8 @@
-//! Any bytes as a body: every job on it, as it is read from its end, beside the same job on its messages read whole.
+//! Any bytes as a body: every job must have the same outcome on the body, which is read from its end, and on the list
+//! of its messages.
 //!
-//! Behind the last byte 0xFF, which no text holds, stand the settings: flags, the total, the limit on one result, rules
-//! and sides, and then a summary.
+//! The settings follow the last byte 0xFF, which is in no UTF-8 text: flags, the total, the limit on one result, rules
+//! and sides, and a summary.
 
 #![no_main]
 
@@ -66,7 +67,7 @@ fn check<'a>(body: &'a [u8], opened: Result<Conversation<'a>, Refused>, asked: &
     }
 }
 
-/// The messages of a document that is one: a list, or the document itself.
+/// The messages of a document: `Some(Some(list))`, `Some(None)` if the document itself is a message, or `None`.
 fn messages_of(document: Scanned<'_>) -> Option<Option<Scanned<'_>>> {
     let Some(request) = document.object() else { return document.list().map(Some) };
     let found = request_list(request);
@@ -82,7 +83,7 @@ fn is_message(request: Scanned<'_>) -> bool {
     [names::ROLE, names::TYPE, names::KIND, names::UUID].iter().any(|key| request.has(*key))
 }
 
-/// The list that a document keeps its messages in.
+/// The list of messages in a document.
 fn request_list(request: Scanned<'_>) -> Option<Scanned<'_>> {
     let list = |key| request.get(key).and_then(Value::list);
     if let Some(messages) = list(names::MESSAGES) {
@@ -105,7 +106,7 @@ fn request_list(request: Scanned<'_>) -> Option<Scanned<'_>> {
     }
 }
 
-// What is asked for
+// Settings
 
 struct Asked<'a> {
     settings: Settings,
@@ -115,7 +116,7 @@ struct Asked<'a> {
 }
 
 impl<'a> Asked<'a> {
-    /// The body, and what is asked for behind it.
+    /// Split data into the body and the settings after it.
     fn split(data: &'a [u8]) -> (&'a [u8], Self) {
         let end = data.iter().rposition(|byte| *byte == 0xFF).unwrap_or(data.len());
         let tail = data.get(end + 1..).unwrap_or_default();
@@ -146,9 +147,9 @@ impl<'a> Asked<'a> {
     }
 }
 
-// Both doors
+// Comparison
 
-/// Records or a document beside an array of them. An array is one deeper than they are, and may be too deep.
+/// Compare records, or a document, with an array of them. The array is one level deeper, and may be too deep.
 fn compare_with_array(found: &Conversation<'_>, items: &[&[u8]], asked: &Asked<'_>) {
     let array = [b"[", items.join(&b","[..]).as_slice(), b"]"].concat();
     let bump = Bump::new();
@@ -158,21 +159,21 @@ fn compare_with_array(found: &Conversation<'_>, items: &[&[u8]], asked: &Asked<'
     }
 }
 
-/// Every job gives the same through both doors.
+/// Check that every job has the same outcome on a conversation and on a list.
 fn compare(found: &Conversation<'_>, expected: List<Scanned<'_>>, asked: &Asked<'_>) {
     assert_eq!(carried(found, asked), carried(&expected, asked));
     assert_eq!(plain(inspect(found)), plain(inspect(&expected)));
     assert_eq!(plain(dialogue(found).map(written)), plain(dialogue(&expected).map(written)));
     assert_eq!(walked(found, asked), walked(&expected, asked));
-    assert_eq!(told(found, asked), told(&expected, asked));
+    assert_eq!(recounted(found, asked), recounted(&expected, asked));
 }
 
-/// What a job gave, or at which message it stopped, and why.
+/// The outcome of a job, or its error as text.
 fn plain<T, E: Debug>(found: Result<T, Halt<E>>) -> Result<T, String> {
     found.map_err(|halt| format!("{halt:?}"))
 }
 
-/// An output in UTF-8, of the length that it says.
+/// An output in UTF-8; checks that its length is right.
 fn written(output: Output<'_>) -> String {
     let text = output.to_utf8();
     assert_eq!(output.len(), text.chars().count(), "{text}");
@@ -186,8 +187,11 @@ fn carried<'a, M: Messages<'a, Error: Debug>>(messages: M, asked: &Asked<'_>) ->
     Ok((written(found.output), format!("{:?} {:?}", found.counts, found.trace)))
 }
 
-/// The text history, within its total.
-fn told<'a, M: Messages<'a, Error: Debug>>(messages: &M, asked: &Asked<'_>) -> Result<(Vec<String>, String), String> {
+/// The text history; checks that it is within its total.
+fn recounted<'a, M: Messages<'a, Error: Debug>>(
+    messages: &M,
+    asked: &Asked<'_>,
+) -> Result<(Vec<String>, String), String> {
     let Settings { total, limits, .. } = asked.settings;
     let total = Some((total, Measure::Characters));
     let asked = text_history::Asked { turn_id: Text::ascii("id"), max_result_length: limits.chars, total };
@@ -201,7 +205,7 @@ fn json<'a, V: Value<'a>>(value: Option<V>) -> String {
     value.map_or_else(String::new, |value| value.json().as_text().to_utf8())
 }
 
-/// All that is known of the blocks.
+/// The blocks with all their fields.
 fn walked<'a, M: Messages<'a, Error: Debug>>(messages: M, asked: &Asked<'_>) -> Result<Vec<String>, String> {
     let mut walk = Walk::new(messages);
     let mut found = Vec::new();
@@ -232,12 +236,13 @@ fn walked<'a, M: Messages<'a, Error: Debug>>(messages: M, asked: &Asked<'_>) -> 
 
 // JSONL
 
-/// A line that holds an object, if it does.
+/// The object in a line, if there is one.
 fn object_in<'a>(line: &'a [u8], bump: &'a Bump) -> Option<Scanned<'a>> {
     Scanned::parse(line.strip_prefix(MARK).unwrap_or(line), bump).ok()?.object()
 }
 
-/// A body that is no document: each of its lines is a record, or is skipped. `refused` is what it is as a document.
+/// Check a body that is not a document: each of its lines is a record or is skipped. `refused` is its error as a
+/// document.
 fn check_lines<'a>(
     opened: Result<Conversation<'a>, Refused>,
     data: &'a [u8],
