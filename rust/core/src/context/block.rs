@@ -1,8 +1,7 @@
 //! A block as markdown: its heading and the texts below it.
 //!
 //! A heading names the call (`Grep(pattern="fn main", path="src")`). An edit is shown as its changed lines. The
-//! language
-//! of a code block follows from the extension of the file (`_data/languages.json`).
+//! language of a code block follows from the extension of the file (`_data/languages.json`).
 
 use super::fence::Source;
 use super::output::Output;

@@ -2,8 +2,7 @@
 //!
 //! Each block is shown in full, up to the limit on one result. The first block that does not fit into the rest of the
 //! total is cut or left out. The older blocks are left out, the newest of them are listed, and the walk stops. A
-//! context
-//! is never longer than the total.
+//! context is never longer than the total.
 
 use ahash::AHashMap;
 

@@ -66,8 +66,7 @@ impl Measure {
     }
 
     /// Return the size of consecutive stretches of an output. A stretch of a single part may come with its token count,
-    /// if
-    /// that is already known.
+    /// if that is already known.
     pub(crate) fn size_kept<const N: usize>(
         self,
         output: &Output<'_>,
@@ -145,8 +144,7 @@ pub struct Cut<'a> {
 
 impl<'a> Cut<'a> {
     /// Return `Ok` with the token count (if it was needed) for a text within its limits, otherwise `Err` with the parts
-    /// that
-    /// stay.
+    /// that stay.
     pub fn of(text: &Piece<'a>, limits: Limits, side: Keep) -> Result<Option<usize>, Self> {
         let length = text.len();
         if length > limits.chars {

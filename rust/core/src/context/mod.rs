@@ -256,8 +256,7 @@ pub fn extract_tool_blocks<'a, M: Messages<'a>, E>(
 }
 
 /// Return the entries that no other entry supersedes, newest first. Each comes with the orders of the older entries
-/// that
-/// its heading counts.
+/// that its heading counts.
 #[must_use]
 pub fn deduplicate_tools<'a, V: Value<'a>>(
     mut entries: Vec<Entry<'a, V>>,

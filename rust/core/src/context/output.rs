@@ -1,8 +1,7 @@
 //! The output of a job: slices of the input and generated text, written in one pass into one allocation.
 //!
 //! A step keeps text in the order in which it finds it, which is newest block first. Kept text becomes part of the
-//! output
-//! when it is placed, so that blocks can be placed oldest first without being copied twice.
+//! output when it is placed, so that blocks can be placed oldest first without being copied twice.
 
 use std::ops::Range;
 
@@ -201,8 +200,7 @@ impl<'a> Output<'a> {
     /// U+FFFD.
     ///
     /// The whole room is written, even if the input is a mapped file that has changed since it was measured. Missing
-    /// bytes
-    /// are filled with spaces.
+    /// bytes are filled with spaces.
     pub fn write_utf8(&self, room: &mut [u8]) {
         let mut at = 0;
         self.see_all(|part| {

@@ -157,8 +157,7 @@ impl<'a, V: Value<'a>> Block<'a, V> {
             return false;
         }
         // As long as the text is still whole, fewer characters mean fewer bytes, because a marker is ASCII. Then the
-        // bytes
-        // need not be counted.
+        // bytes need not be counted.
         let is_plain = self.decision.is_none() && decision.by.is_ascii() && self.media_bytes(&decision) == 0;
         let is_smaller = if is_plain {
             self.longest(&decision, &new) < self.size
@@ -210,8 +209,7 @@ pub(crate) struct Blocks<'a, V> {
 /// Read the blocks of a conversation and judge them by the policy's rules.
 ///
 /// References and failures come from `known`, if given. Otherwise references are generated, and only results that say
-/// so
-/// are failures. An entry whose order is in `lost` (sorted) supersedes only what a call without a result would.
+/// so are failures. An entry whose order is in `lost` (sorted) supersedes only what a call without a result would.
 pub(crate) fn read_blocks<'a, V: Value<'a>>(
     messages: &[V],
     settings: &Settings<'_>,

@@ -46,8 +46,7 @@ pub enum Unread {
 
 impl Unread {
     /// Return the reason for the report. If the scan refuses the body or it needs an importer, the Python reference
-    /// finds
-    /// the reason, and this is `None`.
+    /// finds the reason, and this is `None`.
     #[must_use]
     pub fn reason(self) -> Option<String> {
         match self {

@@ -1,12 +1,10 @@
 //! Decide which results are replaced: those that newer ones supersede, those over a limit, and those that a total has
-//! no
-//! room for.
+//! no room for.
 //!
 //! A decision made for an earlier request of the same conversation is repeated as long as the result is the same. A
 //! later decision may go further (a cut result may be superseded or cleared), but never back. A change to a message
-//! that
-//! was sent before invalidates the prompt cache from there on, so such decisions are made only if they save enough at
-//! once. Changes to messages that were not sent yet cost nothing.
+//! that was sent before invalidates the prompt cache from there on, so such decisions are made only if they save enough
+//! at once. Changes to messages that were not sent yet cost nothing.
 
 use std::borrow::Cow;
 
@@ -232,8 +230,7 @@ impl<'s, 'r> Total<'s, 'r> {
     }
 
     /// Clear the oldest results until the limit is met and the saving is worth it. The results of the last turn
-    /// (`last`)
-    /// are cut, and only if the others don't suffice.
+    /// (`last`) are cut, and only if the others don't suffice.
     pub(crate) fn clear<'a, V: Value<'a>>(&mut self, blocks: &mut [Block<'a, V>], last: &[usize]) {
         let mut won = 0;
         let mut spared = last.iter().copied().peekable();

@@ -85,8 +85,7 @@ pub(crate) fn recognize<'a, 'p, V: Value<'a>>(
 }
 
 /// Return true if a result is already the replacement that a decision made from a result of `size` characters, because
-/// a
-/// client may keep the projected request.
+/// a client may keep the projected request.
 fn is_as_decided<'a, V: Value<'a>>(block: &Block<'a, V>, decision: Option<&Decision<'_>>, size: usize) -> bool {
     let Some(decision) = decision.filter(|_| !block.is_fixed()) else { return block.is_fixed() };
     let ends = if decision.fate == Fate::Cut { [decision.head, size.saturating_sub(decision.tail)] } else { [0; 2] };

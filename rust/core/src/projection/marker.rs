@@ -146,8 +146,8 @@ fn holds_whole(text: Text<'_>) -> bool {
 /// Return a reference at least as long as any that the call may get.
 ///
 /// Calls that one projection removes are not numbered in the next one, so `t1#2` may become `t1`. Decisions on whether
-/// a
-/// marker is worth it, and how much room it leaves, use this longest reference, so that both projections decide alike.
+/// a marker is worth it, and how much room it leaves, use this longest reference, so that both projections decide
+/// alike.
 pub(crate) fn widest(reference: &str) -> String {
     let mut widest = stem_of_reference(reference).to_owned();
     widest.push_str(MOST_NUMBER);

@@ -1,6 +1,6 @@
 //! The plan of a projection, and the size of the request's unchanged prefix.
 //!
-//! A prompt cache keeps that prefix. Its size is estimated from the bytes that messages have ([`Door::weigh`]).
+//! A prompt cache keeps that prefix. Its size is estimated from the bytes of the messages, which their source reports.
 
 use std::borrow::Cow;
 use std::convert::Infallible;

@@ -133,8 +133,7 @@ impl<'a, 'm, V: Value<'a>> Material<'a, 'm, V> {
     }
 
     /// Make the draft of a part, or of a message whose parts are unchanged. The changes are moved into the draft, so
-    /// each
-    /// path can be requested only once.
+    /// each path can be requested only once.
     pub(crate) fn draft(&mut self, path: Path) -> Option<Draft<'a, V>> {
         let value = self.at(path)?;
         Some(match self.edits.remove(&path) {

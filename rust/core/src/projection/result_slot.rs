@@ -1,8 +1,7 @@
 //! The place of a result's content in a request, and its replacement by another text.
 //!
 //! Only results that a client supplies are known here. Results of a provider's own tools and of unknown formats are
-//! never
-//! changed.
+//! never changed.
 
 use std::vec::IntoIter;
 
@@ -73,8 +72,7 @@ impl<'a, V: Value<'a>> Site<V> {
     }
 
     /// Return the text that is measured and cut: the text parts of the content. If the content has only other parts,
-    /// these
-    /// are written as text.
+    /// these are written as text.
     pub(crate) fn text(&self) -> Content<'a, V> {
         let Some(parts) = self.parts() else {
             return if *self.key == names::RESPONSE {
@@ -106,8 +104,7 @@ impl<'a, V: Value<'a>> Site<V> {
     }
 
     /// Return the changed members of the result, with `new` as its content. Parts that are not text stay, unless the
-    /// whole
-    /// content is replaced.
+    /// whole content is replaced.
     pub(crate) fn replaced(&self, new: &Substitute<'a, V>, whole: bool) -> Members<'a, V> {
         let inner = self.inner(new, whole);
         let Some(holder) = self.holder.copied() else { return vec![(*self.key, Some(inner))] };

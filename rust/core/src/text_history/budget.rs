@@ -64,8 +64,7 @@ impl<'t, 'a> Sized<'t, 'a> {
     }
 
     /// Return the number of characters of a result that may stay so that the line's size is at most `allowed`; never
-    /// fewer
-    /// than `least`.
+    /// fewer than `least`.
     fn longest(&self, text: &Piece<'a>, least: usize, allowed: isize) -> usize {
         let mut limit = allowed - signed(self.size_with(&Piece::default()));
         while let Some(room) = usize::try_from(limit).ok().filter(|room| *room > 0) {

@@ -6,8 +6,7 @@ use crate::pairing::block::Entry;
 use crate::text::Text;
 
 /// Read a host's record as an entry. Each member may have one of several names. A record without a result and without
-/// an
-/// error is an interrupted call.
+/// an error is an interrupted call.
 pub(super) fn record_entry<'a, V: Value<'a>>(record: V) -> Entry<'a, V> {
     let function = record.get(names::FUNCTION).and_then(Value::object);
     let member = |key: Key<'_>| match function {

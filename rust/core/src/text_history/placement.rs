@@ -1,10 +1,8 @@
 //! The placement of call lines below messages.
 //!
 //! A call found in the messages is placed below the assistant message that made it. A call from a host's records is
-//! placed
-//! below the first assistant message of its turn; a turn without one gets a message of its own. A record that belongs
-//! to
-//! no turn is placed below the nearest earlier assistant message.
+//! placed below the first assistant message of its turn; a turn without one gets a message of its own. A record that
+//! belongs to no turn is placed below the nearest earlier assistant message.
 
 use ahash::AHashMap;
 

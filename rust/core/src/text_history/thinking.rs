@@ -124,8 +124,7 @@ impl<'t, C: Unit> Thoughts<'t, C> {
 }
 
 /// Return the character and the length of the fence that a line begins with, also in a list or a quotation, and the
-/// rest
-/// of the line. After an opening fence of backticks, the line has no further backtick.
+/// rest of the line. After an opening fence of backticks, the line has no further backtick.
 fn fence_mark<C: Unit>(line: &[C]) -> Option<(u32, usize, &[C])> {
     let mut line = line;
     while let Some(size) = container_mark(line) {

@@ -1,4 +1,4 @@
-//! `OpenAI` Chat and Ollama: results are messages of their own, right behind the message with their calls.
+//! `OpenAI` Chat and Ollama: results are messages of their own, right after the message with their calls.
 
 use ahash::{AHashMap, AHashSet};
 
@@ -11,10 +11,10 @@ use crate::projection::edits::{Draft, Edit, Json, PartsKey, Path};
 use crate::text::Text;
 use crate::text::piece::Piece;
 
-/// One of these a message has that has no calls.
+/// A message without calls needs one of these members.
 const WORDS: [Key<'static>; 4] = [names::CONTENT, names::FUNCTION_CALL, names::REFUSAL, names::AUDIO];
 
-/// The messages, so that each call has its result behind it, once, and no other result stands anywhere.
+/// Repair the messages so that each call is followed by exactly one result, and no other results remain.
 pub(crate) fn mend_chat<'a, V: Value<'a>>(mut repair: Repair<'_, 'a, '_, V>) -> Vec<Draft<'a, V>> {
     let (dialect, pairs, messages) = (repair.dialect, repair.pairs, repair.material.messages);
     let blocks = repair.material.blocks;
@@ -35,7 +35,7 @@ pub(crate) fn mend_chat<'a, V: Value<'a>>(mut repair: Repair<'_, 'a, '_, V>) -> 
         }
     }
     let mut drafts = Vec::with_capacity(messages.len());
-    let mut behind = None; // whose results stand here
+    let mut caller = None; // the message whose results come here
     for (position, message) in messages.iter().copied().enumerate() {
         let path = Path::Message(position);
         let is_own = pairs.owner(path).is_some() || dialect.is_result(message);
@@ -45,13 +45,13 @@ pub(crate) fn mend_chat<'a, V: Value<'a>>(mut repair: Repair<'_, 'a, '_, V>) -> 
                 let call_id = text_or_empty(message.get(names::TOOL_CALL_ID));
                 match owners.get(&position) {
                     None => repair.tell_stray(path, call_id),
-                    Some(owner) if Some(*owner) != behind => repair.mends.add("moved_result", Some(position), call_id),
+                    Some(owner) if Some(*owner) != caller => repair.mends.add("moved_result", Some(position), call_id),
                     Some(_) => {}
                 }
             }
             continue;
         }
-        behind = Some(position);
+        caller = Some(position);
         let numbers = by_position.get(&position).map_or(&[][..], Vec::as_slice);
         if !numbers.is_empty() && !text_or_empty(message.get(names::ROLE)).is(dialect.model) {
             let role = Some(Edit::Made(Json::ascii(dialect.model)));
@@ -66,17 +66,17 @@ pub(crate) fn mend_chat<'a, V: Value<'a>>(mut repair: Repair<'_, 'a, '_, V>) -> 
     drafts
 }
 
-/// Let an answer of the role that came before `tool_calls`, which is refused there, be one of today's.
+/// Convert a result with the role `function`, which predates `tool_calls` and can't answer them, to the role `tool`.
 fn renew<'a, V: Value<'a>>(repair: &mut Repair<'_, 'a, '_, V>, path: Path, name: Text<'a>, call_id: Text<'a>) {
     let (dialect, position) = (repair.dialect, Some(path.position()));
     let Some(message) = repair.material.at(path).filter(|message| !dialect.is_result(*message)) else { return };
     let mut members = vec![(names::ROLE, Some(Edit::Made(Json::ascii("tool"))))];
     if message.get(names::CONTENT).is_none() {
-        members.push((names::CONTENT, Some(Edit::Made(Json::ascii(""))))); // which the old role need not have
+        members.push((names::CONTENT, Some(Edit::Made(Json::ascii(""))))); // optional with the old role
     }
     let own = text_or_empty(message.get(names::NAME));
     if !own.is_empty() && own != name {
-        // By which it would be another's, without an id.
+        // Without an id, the name would pair the result with another call.
         members.push((names::NAME, Some(Edit::Made(Json::Text(Piece::Borrowed(name))))));
         repair.mends.add_with("renamed_tool", position, call_id, Piece::Borrowed(name));
     }
@@ -84,7 +84,7 @@ fn renew<'a, V: Value<'a>>(repair: &mut Repair<'_, 'a, '_, V>, path: Path, name:
     repair.mends.add("renamed_role", position, call_id);
 }
 
-/// Return whether a message of the old role names a call of `tool_calls`: that is refused, however often.
+/// Return true if a message of the old role names a call of `tool_calls`, which the provider refuses.
 fn names_call<'a, V: Value<'a>>(message: V, call_ids: &AHashSet<Text<'a>>) -> bool {
     let call_id = text_or_empty(message.get(names::TOOL_CALL_ID));
     text_or_empty(message.get(names::ROLE)) == Text::ascii("function")
@@ -92,7 +92,7 @@ fn names_call<'a, V: Value<'a>>(message: V, call_ids: &AHashSet<Text<'a>>) -> bo
         && call_ids.contains(&call_id)
 }
 
-/// Add the results for the calls of one message: those that are there in their order, then new ones.
+/// Add the results for the calls of one message: the existing ones in their order, then new ones.
 fn add_results<'a, V: Value<'a>>(
     drafts: &mut Vec<Draft<'a, V>>,
     repair: &mut Repair<'_, 'a, '_, V>,
@@ -106,7 +106,7 @@ fn add_results<'a, V: Value<'a>>(
     drafts.extend(missing.filter_map(|number| repair.answer(*number)));
 }
 
-/// Take out an empty list of calls: Chat refuses it, and other providers its name.
+/// Remove empty lists of calls. Chat refuses an empty list, and other providers refuse the member.
 pub(crate) fn take_out_empty_calls<'a, V: Value<'a>>(repair: &mut Repair<'_, 'a, '_, V>) {
     for (position, message) in repair.material.messages.iter().enumerate() {
         if message.get(names::TOOL_CALLS).and_then(Value::list).is_none_or(|calls| calls.count() > 0) {
@@ -121,7 +121,8 @@ pub(crate) fn take_out_empty_calls<'a, V: Value<'a>>(repair: &mut Repair<'_, 'a,
     }
 }
 
-/// A call that stands in the content too is one call; what answers a call of the client's stands in no content.
+/// Remove the copies of calls that are both in the content and in `tool_calls`, and results in the content that answer
+/// calls of the client.
 fn mend_message<'a, V: Value<'a>>(repair: &mut Repair<'_, 'a, '_, V>, position: usize, message: V) {
     let calls = message.get(names::TOOL_CALLS).and_then(Value::list);
     if calls.is_none_or(|calls| calls.count() == 0) && !repair.pairs.has_strays() {

@@ -1,5 +1,5 @@
-//! The ids by which a provider pairs calls and results: those that it refuses are replaced, the same way each time, by ids
-//! that no call has yet.
+//! The ids by which a provider pairs calls and results. An id that the provider refuses is replaced by one that no call
+//! has yet, in the same way each time.
 
 use ahash::{AHashMap, AHashSet};
 
@@ -15,10 +15,10 @@ use crate::projection::request::Material;
 use crate::text::piece::Piece;
 use crate::text::{OwnedText, Text, Width};
 
-/// The ids of calls, by the number of their block.
+/// The new ids of calls, by the number of their block.
 pub(crate) type GivenIds<'a> = AHashMap<usize, Piece<'a>>;
 
-/// The ids of calls, in the order of the conversation, so that what comes later changes none of them.
+/// Assigns ids to calls in the order of the conversation, so that later calls don't change earlier ids.
 struct Ids<'p, 'a> {
     dialect: &'static Dialect,
     pairs: &'p Pairs<'a>,
@@ -31,7 +31,7 @@ impl<'p, 'a> Ids<'p, 'a> {
         Self { dialect, pairs, free: FreeIds::new(pairs.foreign_ids.iter().copied(), &pairs.orphan_ids), turn: None }
     }
 
-    /// The id of the next call.
+    /// Return the id of the next call.
     fn of(&mut self, call_id: Text<'a>, turn: usize) -> Piece<'a> {
         let given = Piece::Borrowed(call_id);
         if call_id.is_empty() && self.dialect.takes_id(call_id) {
@@ -51,7 +51,7 @@ impl<'p, 'a> Ids<'p, 'a> {
     }
 }
 
-/// Give each call, and its result, an id that the provider takes.
+/// Give each call and its result an id that the provider accepts.
 pub(crate) fn give_ids<'a, V: Value<'a>>(
     material: &mut Material<'a, '_, V>,
     dialect: &'static Dialect,
@@ -82,7 +82,7 @@ pub(crate) fn give_ids<'a, V: Value<'a>>(
     found
 }
 
-/// Let a result say the name of its call, and the id that is given, also where it has none if it needs one.
+/// Make a result carry the tool name and the id of its call. A result without an id gets one only if `needs_id`.
 fn fit_result<'a, V: Value<'a>>(
     material: &mut Material<'a, '_, V>,
     dialect: &Dialect,
@@ -109,13 +109,13 @@ fn fit_result<'a, V: Value<'a>>(
     }
 }
 
-/// Return whether a result says the name of its call. Where results are messages of their own, it need say none.
+/// Return true if a result has the tool name of its call. If results are messages of their own, the name is optional.
 fn is_named(dialect: &Dialect, name: Text<'_>, tool_name: Text<'_>) -> bool {
     name == tool_name || (name.is_empty() && dialect.form == Form::Chat)
 }
 
-/// The turns in which some calls have ids and others none: there, a result without id could be either's. So it could where a
-/// call stands in the content alone, of which the result is taken out.
+/// Return the turns in which a result without an id would be ambiguous: some calls have ids, and others don't or are
+/// only in the content, so that their results are removed.
 fn mixed_turns<'a, V: Value<'a>>(pairs: &Pairs<'a>, blocks: &[Block<'a, V>], turns: &[usize]) -> AHashSet<usize> {
     let calls = || pairs.calls().filter_map(|(_, number)| blocks.get(number)).map(|block| &block.entry);
     let turn = |entry: &Entry<'a, V>| turns.get(entry.position).copied();
@@ -129,7 +129,7 @@ fn mixed_turns<'a, V: Value<'a>>(pairs: &Pairs<'a>, blocks: &[Block<'a, V>], tur
     with.intersection(&without).copied().collect()
 }
 
-/// The turn that each message is part of: where results are parts, messages of one side are one.
+/// Return the turn number of each message. If results are parts, consecutive messages of one side are one turn.
 fn turn_numbers<'a, V: Value<'a>>(messages: &[V], dialect: &Dialect, pairs: &Pairs<'a>) -> Vec<usize> {
     if dialect.form != Form::Turns {
         return (0..messages.len()).collect();
@@ -145,7 +145,7 @@ fn turn_numbers<'a, V: Value<'a>>(messages: &[V], dialect: &Dialect, pairs: &Pai
     messages.iter().enumerate().map(&mut next).collect()
 }
 
-/// The members by which a part says another id.
+/// Return the changed members that give a part a new id.
 fn id_member<'a, V: Value<'a>>(place: IdAt, wire: Option<V>, new: Piece<'a>) -> Members<'a, V> {
     let members = vec![(place.key, Some(Edit::Made(Json::Text(new))))];
     let mut held = place.holders.iter().filter_map(|holder| Some((*holder, wire?.get(*holder)?.object()?)));
@@ -158,16 +158,16 @@ fn id_member<'a, V: Value<'a>>(place: IdAt, wire: Option<V>, new: Piece<'a>) -> 
     }
 }
 
-/// Of an id that is made of another.
+/// The most characters that a new id takes from an old one.
 const LONGEST: usize = 32;
-/// What an id is made of that is made of nothing.
+/// The stem of a new id if the old id has no usable characters.
 const STEM: &str = "call";
 
-/// The ids that are taken, and others that none is made to be. What is made of an id is the same each time.
+/// The ids in use and the ids to avoid. New ids are made from old ones in the same way each time.
 pub(crate) struct FreeIds<'p, 'a> {
     pub(crate) taken: AHashSet<Piece<'a>>,
     avoided: &'p AHashSet<Text<'a>>,
-    /// The next number for each id that several have.
+    /// The next number for each repeated id.
     numbers: AHashMap<Piece<'a>, usize>,
 }
 
@@ -176,7 +176,7 @@ impl<'p, 'a> FreeIds<'p, 'a> {
         Self { taken: taken.map(Piece::Borrowed).collect(), avoided, numbers: AHashMap::new() }
     }
 
-    /// A free id of the characters that every provider takes.
+    /// Return a free id made of characters that every provider accepts.
     pub(crate) fn plain(&mut self, call_id: Text<'a>) -> Piece<'a> {
         let units = (0..call_id.len().min(LONGEST)).filter_map(|index| call_id.get(index));
         let plain = units.map(|unit| match u8::try_from(unit) {
@@ -188,7 +188,7 @@ impl<'p, 'a> FreeIds<'p, 'a> {
         self.like(&Piece::own_ascii(if stem.is_empty() { STEM } else { stem }.to_owned()))
     }
 
-    /// `call_id` where it is free, else with the first number behind it that is.
+    /// Return `call_id` if it is free, otherwise append the first number that makes it free.
     pub(crate) fn like(&mut self, call_id: &Piece<'a>) -> Piece<'a> {
         let stem = narrow(call_id.slice(0, LONGEST).text());
         let mut new = Piece::own(stem.clone());
@@ -204,7 +204,7 @@ impl<'p, 'a> FreeIds<'p, 'a> {
     }
 }
 
-/// A part of a text in the narrowest units that hold it, so that equal texts are the same.
+/// Copy a text into the narrowest units that can hold it, so that equal texts compare equal.
 fn narrow(text: Text<'_>) -> OwnedText {
     let units = || (0..text.len()).filter_map(|index| text.get(index));
     match text.width() {

@@ -6,8 +6,8 @@ use crate::json::value::{Value, names, text_or_empty};
 use crate::projection::edits::{Draft, Path};
 use crate::text::Text;
 
-/// The items, so that each call has one result behind it, and each reasoning what it led to. A result that is missing
-/// stands behind the calls that its call is one of.
+/// Repair the items so that each call is followed by one result, and each reasoning item by an item that it led to. A
+/// missing result is added after the consecutive calls that include its call.
 pub(crate) fn mend_items<'a, V: Value<'a>>(mut repair: Repair<'_, 'a, '_, V>) -> Vec<Draft<'a, V>> {
     let (dialect, pairs, messages) = (repair.dialect, repair.pairs, repair.material.messages);
     if pairs.is_searching {
@@ -47,7 +47,7 @@ fn id_of_call<'a, V: Value<'a>>(item: V) -> Text<'a> {
     text_or_empty(item.get(names::CALL_ID))
 }
 
-/// Return whether an item names a call that it does not answer, since the client does.
+/// Return true if an item names a call that it can't answer, because the client answers it.
 fn answers_other<'a, V: Value<'a>>(item: V, pairs: &Pairs<'a>) -> bool {
     let call_id = id_of_call(item);
     !call_id.is_empty() && pairs.ids.contains(&call_id)
@@ -57,7 +57,7 @@ fn is_reasoning<'a, V: Value<'a>>(item: V) -> bool {
     text_or_empty(item.get(names::TYPE)).is("reasoning")
 }
 
-/// Return whether something of the model's follows on what it thought, for each item.
+/// Return one flag per item, true if the next item other than reasoning comes from the model.
 fn leading_on<'a, V: Value<'a>>(items: &[V]) -> Vec<bool> {
     let mut leads = vec![false; items.len()];
     let mut follows = false;

@@ -1,4 +1,4 @@
-//! Messages in the making, and what makes them one.
+//! Messages under construction, and the corrections at the end of the conversation and between messages.
 
 use super::providers::Dialect;
 use super::report::Mends;
@@ -11,29 +11,29 @@ use crate::text::Text;
 
 const REASONING: Key<'static> = Key::new("reasoningContent");
 
-/// Who speaks.
+/// The speaker of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Side {
     Model,
-    /// Who answers the model's calls.
+    /// The side that answers the model's calls.
     User,
-    /// Another, as the system, who answers none.
+    /// Any other, such as the system, which answers no calls.
     Other,
 }
 
-/// Return whether a message says that it is the model's.
+/// Return true if the role of a message is that of the model.
 pub(crate) fn is_models<'a, V: Value<'a>>(message: V) -> bool {
     let role = text_or_empty(message.get(names::ROLE));
     role.is("assistant") || role.is("model")
 }
 
-/// A message in the making: the one that it is made of, if any, and its parts.
+/// A message under construction: the original, if any, and the parts.
 pub(crate) struct Sheet<'a, V> {
     pub(crate) position: Option<usize>,
     pub(crate) side: Side,
-    /// `None` where the content is no list and stays.
+    /// The parts; `None` if the content is not a list and stays.
     pub(crate) items: Option<Vec<Draft<'a, V>>>,
-    /// What stands in place of such a content.
+    /// The new text for a content that is not a list.
     words: Option<Json<'a>>,
 }
 
@@ -42,7 +42,7 @@ impl<'a, V: Value<'a>> Sheet<'a, V> {
         Self { position, side, items, words: None }
     }
 
-    /// The draft of the message.
+    /// Make the draft of the message.
     pub(crate) fn draft(self, material: &mut Material<'a, '_, V>, key: PartsKey) -> Option<Draft<'a, V>> {
         let Some(position) = self.position else {
             let parts = Parts { of: None, items: self.items.unwrap_or_default() };
@@ -67,14 +67,14 @@ impl<'a, V: Value<'a>> Sheet<'a, V> {
     }
 }
 
-/// Return whether items are the parts of a message, as they stand.
+/// Return true if the items are exactly the original parts of a message.
 fn is_as_it_stands<'a, V: Value<'a>>(items: &[Draft<'a, V>], position: usize, key: PartsKey, list: Option<V>) -> bool {
     let mut numbered = items.iter().enumerate();
     items.len() == list.map_or(0, Value::count)
         && numbered.all(|(index, item)| item.is_kept_at(Path::Part(position, key, index)))
 }
 
-/// The number of the message that the model ends the conversation in, before one that says nothing.
+/// Return the index of the last message if it comes from the model. Empty messages of the model at the end are skipped.
 fn end_of<'a, V: Value<'a>>(sheets: &[Sheet<'a, V>], material: &Material<'a, '_, V>, key: PartsKey) -> Option<usize> {
     let message = |sheet: &Sheet<'a, V>| material.message_at(sheet.position?);
     let speaks = |sheet: &Sheet<'a, V>| message(sheet).is_some_and(|message| says_something(message, key));
@@ -83,7 +83,7 @@ fn end_of<'a, V: Value<'a>>(sheets: &[Sheet<'a, V>], material: &Material<'a, '_,
     sheets.get(end).is_some_and(|sheet| sheet.side == Side::Model).then_some(end)
 }
 
-/// Leave out the thoughts in which the model's last turn ends, with messages of nothing else.
+/// Remove thinking at the end of the last model turn, and messages that hold nothing else.
 pub(crate) fn drop_trailing_thoughts<'a, V: Value<'a>>(
     sheets: &mut Vec<Sheet<'a, V>>,
     (material, dialect): (&Material<'a, '_, V>, &Dialect),
@@ -105,7 +105,7 @@ pub(crate) fn drop_trailing_thoughts<'a, V: Value<'a>>(
     }
 }
 
-/// Leave out the white space in which the model's last words end, where the provider refuses it.
+/// Remove white space at the end of the last model text, if the provider refuses it.
 pub(crate) fn drop_trailing_space<'a, V: Value<'a>>(
     sheets: &mut [Sheet<'a, V>],
     (material, dialect): (&Material<'a, '_, V>, &Dialect),
@@ -129,7 +129,7 @@ pub(crate) fn drop_trailing_space<'a, V: Value<'a>>(
     mends.add("trailing_space", sheet.position, Text::ascii(""));
 }
 
-/// A text without the white space in which it ends; nothing where it ends in none.
+/// Return a text without the white space at its end; `None` if it has none there.
 fn words_of<'a, V: Value<'a>>(text: Option<V>) -> Option<Json<'a>> {
     let content = Content::Value(text.filter(|text| text.text_len().is_some())?);
     let whole = content.whole();
@@ -139,7 +139,7 @@ fn words_of<'a, V: Value<'a>>(text: Option<V>) -> Option<Json<'a>> {
     (count < text.len()).then(|| Json::Joined(vec![TextPart::of(&content.first(count))]))
 }
 
-/// Make one message of those of the model's, or the user's, that follow one another.
+/// Merge consecutive messages of the model, and consecutive messages of the user.
 pub(crate) fn merge<'a, V: Value<'a>>(sheets: Vec<Sheet<'a, V>>, mends: &mut Mends<'a>) -> Vec<Sheet<'a, V>> {
     let mut merged: Vec<Sheet<'a, V>> = Vec::with_capacity(sheets.len());
     for sheet in sheets {
@@ -162,12 +162,12 @@ fn is_thought<'a, V: Value<'a>>(material: &Material<'a, '_, V>, path: Path) -> b
     is_thinking(kind) || part.get(names::THOUGHT).is_some_and(Value::is_true) || part.has(REASONING)
 }
 
-/// Return whether a block of this type is what the model thought.
+/// Return true if a part of this type is thinking.
 pub(crate) fn is_thinking(kind: Text<'_>) -> bool {
     kind.is("thinking") || kind.is("redacted_thinking")
 }
 
-/// The part of a message at a path, where it is an object.
+/// Return the part of a message at a path, if it is an object.
 pub(crate) fn part_at<'a, V: Value<'a>>(material: &Material<'a, '_, V>, path: Path) -> Option<V> {
     match path {
         Path::Part(..) => material.at(path)?.object(),
@@ -175,12 +175,12 @@ pub(crate) fn part_at<'a, V: Value<'a>>(material: &Material<'a, '_, V>, path: Pa
     }
 }
 
-/// Return whether a part is a text without a word that the provider refuses.
+/// Return true if a part is a text without a word, and the provider refuses that.
 pub(crate) fn is_blank<'a, V: Value<'a>>(dialect: &Dialect, part: V) -> bool {
     dialect.refuses_blank && is_text(part) && part.get(names::TEXT).is_some_and(has_no_word)
 }
 
-/// Return whether the content of a message is a text, and not an empty one.
+/// Return true if the content of a message is a text that is not empty.
 pub(crate) fn says_something<'a, V: Value<'a>>(message: V, key: PartsKey) -> bool {
     message.get(key.key()).and_then(Value::text_len).is_some_and(|size| size > 0)
 }

@@ -1,6 +1,7 @@
-//! Requests as their providers take them: each call with one result in its place, no result without call, ids that pair.
+//! The repair of a request: each call gets one result in its place, no result remains without a call, and the ids
+//! match.
 //!
-//! What the provider would take stays as it stands. Mending what is mended changes nothing.
+//! Anything that the provider accepts is unchanged. Repairing a repaired request changes nothing.
 
 mod chat;
 mod ids;
@@ -29,10 +30,10 @@ use crate::formats::message::Said;
 use crate::formats::read_message;
 use crate::json::value::{Value, items, names, text_or_empty};
 
-/// The shapes whose results are messages of their own.
+/// The formats whose results are messages of their own.
 const CHATS: [&str; 2] = ["openai-chat", "ollama"];
 
-/// The messages as their provider takes them; `mends` tells what was done.
+/// Correct the messages so that their provider accepts them, and add the corrections to `mends`.
 pub(crate) fn mend<'a, V: Value<'a>>(
     material: &mut Material<'a, '_, V>,
     dialect: &'static Dialect,
@@ -49,12 +50,15 @@ pub(crate) fn mend<'a, V: Value<'a>>(
     }
 }
 
-/// The shapes of the messages that have calls or results, by name; of Chat and its dialect the one of the calls.
+/// Return the sorted names of the formats of the messages that have calls or results. If both Chat and Ollama are
+/// found, the calls decide which of them is returned.
 ///
-/// Where none has a call, results answer nothing and will be left out, unless the provider holds what was before: so those
-/// count of the messages that think or show something as only one provider's do, if there are any. Where nothing tells, an
-/// empty list of calls does: it is Chat's. What is of no provider's shape always counts, records too, and so does what only
-/// one has: the reasoning of Responses, and Bedrock's texts without a type.
+/// Some formats always count: those that are not a provider's, such as records of a session file, and those with a
+/// feature that only one provider has (the reasoning items of Responses, and Bedrock's texts without a type).
+///
+/// If no message has a call and the provider does not hold the earlier messages, results answer nothing and will be
+/// left out. Then the messages with reasoning, thinking or media that only one provider has decide, if there are any.
+/// If nothing else decides, an empty list of calls means Chat.
 pub(crate) fn shapes_of<'a, V: Value<'a>>(messages: impl Iterator<Item = V>, is_continued: bool) -> Vec<&'static str> {
     let (mut found, mut callers) = (AHashSet::new(), AHashSet::new());
     let (mut answerers, mut tellers) = (AHashSet::new(), AHashSet::new());
@@ -67,7 +71,8 @@ pub(crate) fn shapes_of<'a, V: Value<'a>>(messages: impl Iterator<Item = V>, is_
             continue;
         }
         said.clear();
-        let shape = read_message(message, role, &mut said).ok().flatten(); // the walk halted at what needs an importer
+        // The walk halted at a message that needs an importer.
+        let shape = read_message(message, role, &mut said).ok().flatten();
         let parts = message.get(names::CONTENT).and_then(Value::list);
         let parts = || parts.into_iter().flat_map(items).filter_map(Value::object);
         if parts().any(|part| part.has(names::TEXT) && !part.has(names::TYPE)) {
@@ -112,7 +117,7 @@ pub(crate) fn shapes_of<'a, V: Value<'a>>(messages: impl Iterator<Item = V>, is_
     found
 }
 
-/// Return whether a part is of a kind that only Anthropic has: a thought, or what is shown with its source.
+/// Return true if a part is of a kind that only Anthropic has: thinking, or an image or document with a source.
 fn is_anthropics<'a, V: Value<'a>>(part: V) -> bool {
     let kind = text_or_empty(part.get(names::TYPE));
     let is_shown = kind.is("image") || kind.is("document");

@@ -1,4 +1,4 @@
-//! The calls that the client answers, each with the result that the provider takes for it.
+//! The calls that the client answers, each with the result that the provider accepts for it.
 
 use ahash::{AHashMap, AHashSet};
 
@@ -10,52 +10,52 @@ use crate::projection::edits::{PartsKey, Path};
 use crate::projection::result_slot::Paths;
 use crate::text::Text;
 
-/// The end that the type of a result has after that of its call.
+/// The suffix of a result's type, after the type of its call.
 const OUTPUT: &str = "_output";
-/// The call of Responses whose result is a list of tools: of one that a client did not make, none is made up, since an empty
-/// one would be believed, too.
+/// The type of a Responses call whose result is a list of tools. A missing result is not made up, because the model
+/// would believe an empty list.
 pub(super) const SEARCHED: &str = "tool_search_call";
-/// Its result, which answers no other call.
+/// The type of its result, which answers no other call.
 pub(super) const FOUND: &str = "tool_search_output";
 const EXECUTION: Key<'static> = Key::new("execution");
 
-/// Calls and results by where they stand, in their order. Blocks are named by their number.
+/// Calls and results by their paths, in order. Blocks are named by their number.
 #[derive(Debug, Default)]
 pub(crate) struct Pairs<'a> {
     calls: Vec<(Path, usize)>,
     places: AHashMap<Path, usize>,
-    /// Where results stand, in the order of the blocks.
+    /// The paths of results, in the order of the blocks.
     pub(crate) results: Vec<Path>,
     owners: AHashMap<Path, usize>,
     by_block: AHashMap<usize, Path>,
-    /// The tools of calls that are given in both ways, as those say that stay.
+    /// The tool names of calls that are both in the content and in `tool_calls`, taken from the copy that stays.
     names: AHashMap<usize, Text<'a>>,
-    /// Where results stand of calls that the client does not answer: they stay.
+    /// The paths of results for calls that the client does not answer. They stay.
     others: AHashSet<Path>,
-    /// Where results stand of the client's calls that are of a kind which answers none of them.
+    /// The paths of results for calls of the client whose type can't answer them.
     strays: AHashSet<Path>,
     /// The ids of the calls that the client does not answer.
     pub(crate) foreign_ids: AHashSet<Text<'a>>,
-    /// True if a search that the client was to make has found nothing yet.
+    /// True if a tool search that the client should make has no result yet.
     pub(crate) is_searching: bool,
-    /// The positions of messages of Chat's in whose content a call stands that is none of their calls.
+    /// The positions of Chat messages with a call in the content that is not in `tool_calls`.
     pub(crate) lone: AHashSet<usize>,
-    /// The calls of the provider's own that it did not answer, where these stand in turns, and its answers without a call.
+    /// The blocks of server tools without a call or without a result, if results are parts of turns.
     pub(crate) alone: Vec<usize>,
-    /// The ids of results without call.
+    /// The ids of results without a call.
     pub(crate) orphan_ids: AHashSet<Text<'a>>,
     /// The ids of the calls.
     pub(crate) ids: AHashSet<Text<'a>>,
 }
 
-/// Return whether the result of a call that the client does not answer is no stray one. It is one where it is of the
-/// client's kind, but for an item that has an id: there, the client answers other calls, too.
+/// Return true if a result may answer a call that the client does not answer. A client result can't, except an item
+/// with an id, because among items the client also answers other calls.
 fn may_answer<'a, V: Value<'a>>(result: Option<V>, dialect: &Dialect) -> bool {
     let Some(result) = result.filter(|result| dialect.is_result(*result)) else { return true };
     dialect.form == Form::Items && !read_result(result).call_id.is_empty()
 }
 
-/// Return whether a call is a search for tools that the client makes, and that it did not answer.
+/// Return true if a call is a tool search that the client should make and has not answered.
 fn is_open_search<'a, V: Value<'a>>(block: &Block<'a, V>) -> bool {
     let says = |wire: Option<V>, key, text| text_or_empty(wire.and_then(|wire| wire.get(key))).is(text);
     let (call, result) = (block.entry.call, block.entry.result);
@@ -63,9 +63,9 @@ fn is_open_search<'a, V: Value<'a>>(block: &Block<'a, V>) -> bool {
     says(call, names::TYPE, SEARCHED) && is_clients() && !says(result, names::TYPE, FOUND)
 }
 
-/// The calls that stand in the content and in `tool_calls`: their places in both, in the order of the content.
+/// Return the calls that are both in the content and in `tool_calls`, as pairs of indices in the order of the content.
 ///
-/// They have the same id. Those without one are the same in their order: of two such lists, results could be either's.
+/// The copies have the same id. Calls without an id are matched in order, because their results could belong to either.
 pub(super) fn given_twice<'a, V: Value<'a>>(message: V) -> Vec<(usize, usize)> {
     let list = |key| message.get(key).and_then(Value::list);
     let (Some(calls), Some(content)) = (list(names::TOOL_CALLS), list(names::CONTENT)) else { return Vec::new() };
@@ -93,17 +93,17 @@ pub(super) fn given_twice<'a, V: Value<'a>>(message: V) -> Vec<(usize, usize)> {
     items(content).enumerate().filter_map(|(index, part)| Some((index, place_of(part)?))).collect()
 }
 
-/// The id that a call says; empty where it says none.
+/// Return the id of a call; empty if it has none.
 pub(super) fn id_of<'a, V: Value<'a>>(call: V) -> Text<'a> {
     text_or_empty(call.object().and_then(|call| call.get(names::ID)))
 }
 
-/// The calls that are given twice, by the positions of the messages in which one was looked for.
+/// The calls that are given twice, by the position of their message; filled on demand.
 #[derive(Default)]
 struct Doubles(AHashMap<usize, Vec<(usize, usize)>>);
 
 impl Doubles {
-    /// Where a call that was found in the content stands in `tool_calls`, and its tool, as it says there.
+    /// Find the copy in `tool_calls` of a call in the content. Return its path and its tool name.
     fn find<'a, V: Value<'a>>(&mut self, messages: &[V], position: usize, index: usize) -> Option<(Path, Text<'a>)> {
         let message = *messages.get(position)?;
         let places = self.0.entry(position).or_insert_with(|| given_twice(message));
@@ -147,7 +147,7 @@ impl<'a> Pairs<'a> {
                 continue;
             };
             if pairs.call_at(path).is_some_and(|known| pairs.result_of(known).is_some()) {
-                // Given in both ways without an id, it is one call, and its first result is the one.
+                // Two copies without an id are one call, and its first result counts.
                 pairs.strays.extend(block.result_path);
                 continue;
             }
@@ -173,7 +173,7 @@ impl<'a> Pairs<'a> {
         pairs
     }
 
-    /// Room for what so many blocks have.
+    /// Create empty pairs with room for a number of blocks.
     fn with_room(blocks: usize) -> Self {
         Self {
             calls: Vec::with_capacity(blocks),
@@ -194,43 +194,43 @@ impl<'a> Pairs<'a> {
         }
     }
 
-    /// The calls, in the order of the blocks.
+    /// Return the calls, in the order of the blocks.
     pub(crate) fn calls(&self) -> impl Iterator<Item = (Path, usize)> {
         self.calls.iter().copied()
     }
 
-    /// The block whose call stands at a path.
+    /// Return the block whose call is at a path.
     pub(crate) fn call_at(&self, path: Path) -> Option<usize> {
         let place = self.places.get(&path)?;
         self.calls.get(*place).map(|(_, number)| *number)
     }
 
-    /// The block whose result stands at a path.
+    /// Return the block whose result is at a path.
     pub(crate) fn owner(&self, path: Path) -> Option<usize> {
         self.owners.get(&path).copied()
     }
 
-    /// Return whether the result at a path belongs to a call.
+    /// Return true if the result at a path belongs to a call.
     pub(crate) fn has_result(&self, path: Path) -> bool {
         self.owners.contains_key(&path) || self.is_other(path)
     }
 
-    /// Return whether the result at a path is one of a call that the client does not answer.
+    /// Return true if the result at a path belongs to a call that the client does not answer.
     pub(crate) fn is_other(&self, path: Path) -> bool {
         self.others.contains(&path)
     }
 
-    /// Return whether the result at a path is of a kind that answers no call of the client's, and yet names one.
+    /// Return true if the result at a path names a call of the client, but its type can't answer it.
     pub(crate) fn is_stray(&self, path: Path) -> bool {
         self.strays.contains(&path)
     }
 
-    /// Return whether there is one of those.
+    /// Return true if there are such results.
     pub(crate) fn has_strays(&self) -> bool {
         !self.strays.is_empty()
     }
 
-    /// Return whether a part of the model's message names a call of the client's, or none, as if it answered that.
+    /// Return true if a part of a model message is a result that names a call of the client, or no call.
     pub(crate) fn is_misplaced<V: Value<'a>>(&self, path: Path, part: V) -> bool {
         if !text_or_empty(part.get(names::TYPE)).ends_with("tool_result") || self.is_other(path) {
             return false;
@@ -239,24 +239,24 @@ impl<'a> Pairs<'a> {
         call_id.is_empty() || self.ids.contains(&call_id)
     }
 
-    /// The tool of a block's call, as the call says that stays where it was given in both ways.
+    /// Return the tool name of a block's call. If the call was given twice, the copy that stays decides.
     pub(crate) fn name_of<V: Value<'a>>(&self, number: usize, block: &Block<'a, V>) -> Text<'a> {
         self.names.get(&number).copied().unwrap_or(block.entry.tool_name)
     }
 
-    /// Where the result of a block's call stands.
+    /// Return the path of the result for a block's call.
     pub(crate) fn result_of(&self, number: usize) -> Option<Path> {
         self.by_block.get(&number).copied()
     }
 }
 
-/// Return whether a result of Chat's is a message as those were answered by that came before `tool_calls`.
+/// Return true if a result is a Chat message with the role `function`, which predates `tool_calls`.
 fn is_old_answer<'a, V: Value<'a>>(result: V, path: Path, dialect: &Dialect) -> bool {
     let is_message = dialect.form == Form::Chat && matches!(path, Path::Message(_));
     is_message && text_or_empty(result.get(names::ROLE)).is("function")
 }
 
-/// Return whether an item of Responses answers calls of a type.
+/// Return true if a Responses result of one type answers calls of another.
 fn is_of_kind(call: Text<'_>, result: Text<'_>) -> bool {
     let is_function = call.is("local_shell_call") && result.is("function_call_output");
     is_function || (result.ends_with(OUTPUT) && result.slice(0, result.len() - OUTPUT.len()) == call)

@@ -1,5 +1,5 @@
-//! The providers: how they write calls and results, and what they refuse (`_data/providers.json`, which says what the
-//! fields mean); and the results that are made up for calls that have none.
+//! The rules of the providers: the syntax of calls and results, and the errors to avoid (`_data/providers.json`
+//! explains the fields). Also the results that are made up for calls without one.
 
 use crate::json::value::{Key, Value, names, text_or_empty};
 use crate::projection::edits::{Json, PartsKey};
@@ -9,13 +9,13 @@ use crate::text::{OwnedText, Text};
 
 include!(concat!(env!("OUT_DIR"), "/providers.rs"));
 
-/// The end of the types of results that are items.
+/// The suffix of the types of results that are items.
 const CALL_OUTPUT: &str = "_call_output";
 
-/// Where results stand.
+/// The place of results in a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Form {
-    /// They are parts of the user's turn.
+    /// They are parts of a user turn.
     Turns,
     /// They are messages of their own.
     Chat,
@@ -23,8 +23,8 @@ pub(crate) enum Form {
     Items,
 }
 
-/// Where an id stands: the member that holds it (of several names the first that is there; none: the part itself), and
-/// its key.
+/// The place of an id: its key, and the object that holds it. That is the first of `holders` that exists or, without
+/// holders, the part itself.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct IdAt {
     pub(crate) holders: &'static [Key<'static>],
@@ -32,7 +32,7 @@ pub(crate) struct IdAt {
 }
 
 impl IdAt {
-    /// What holds it.
+    /// Return the object that holds the id.
     pub(crate) fn held<'a, V: Value<'a>>(self, part: V) -> Option<V> {
         match self.holders {
             [] => Some(part),
@@ -40,77 +40,77 @@ impl IdAt {
         }
     }
 
-    /// The id; empty where there is none.
+    /// Return the id; empty if it is missing.
     pub(crate) fn text<'a, V: Value<'a>>(self, part: V) -> Text<'a> {
         text_or_empty(self.held(part).and_then(|held| held.get(self.key)))
     }
 }
 
-/// How one provider's requests are written.
+/// The syntax and the rules of one provider's requests.
 #[derive(Debug)]
 pub(crate) struct Dialect {
     pub(crate) form: Form,
-    /// Where the parts of a message stand.
+    /// The member that holds the parts of a message.
     pub(crate) key: PartsKey,
-    /// The roles of the messages whose parts may be results; empty for one that has none.
+    /// The roles of the messages whose parts may be results. An empty string stands for a message without a role.
     pub(crate) answering: &'static [&'static str],
-    /// The role of the messages that may call.
+    /// The role of the messages that may contain calls.
     pub(crate) model: &'static str,
     pub(crate) call_id: IdAt,
     pub(crate) result_id: IdAt,
-    /// Where a result says its tool's name, if that has to be the call's.
+    /// The place of a result's tool name, if it has to match the call.
     pub(crate) name: Option<IdAt>,
-    /// The types of calls; empty where a holder tells them, or where all that stands there is a call.
+    /// The types of calls; empty if a holder identifies them, or if every entry is a call.
     pub(super) call_types: &'static [&'static str],
     /// The types of results that are parts without a holder.
     pub(super) result_types: &'static [&'static str],
     pub(super) id: IdRule,
-    /// True if an id may stand once only in all of the request; else once in a turn.
+    /// True if ids must be unique in the request; otherwise they must be unique in a turn.
     pub(crate) is_unique: bool,
-    /// True if a text part without a word is refused, and white space in which the model's last words end.
+    /// True if the provider refuses text parts without a word, and white space at the end of the last model text.
     pub(crate) refuses_blank: bool,
-    /// One without content is refused.
+    /// The mark of a failed result. A failed result without content is refused.
     pub(super) failure: Option<Failure>,
-    /// True if a failure may hold nothing but texts.
+    /// True if a failed result may contain nothing but text.
     pub(crate) fails_in_words: bool,
-    /// True if a text behind the calls of a turn is refused, and an answer of the provider's own behind one of them.
+    /// True if the provider refuses a text after the calls of a turn, and a server tool result after one of them.
     pub(crate) ends_in_calls: bool,
-    /// True if the results of a turn have to stand in one message.
+    /// True if the results of a turn have to be in one message.
     pub(crate) answers_at_once: bool,
-    /// True if messages of one role may not follow one another.
+    /// True if consecutive messages may not have the same role.
     pub(crate) merges: bool,
-    /// A text part.
+    /// The template of a text part.
     pub(super) text: Template,
-    /// What stands for a result that is missing, by the type of its call.
+    /// The result to make up if one is missing, by the type of the call; `None` if no result can be made.
     pub(super) results: &'static [(&'static str, Option<Template>)],
 }
 
-/// What an id may be.
+/// The rule for valid ids.
 #[derive(Debug)]
 pub(crate) struct IdRule {
     at_least: usize,
-    /// None: any number.
+    /// The maximum length; 0 means no limit.
     at_most: usize,
-    /// True if it is made of ASCII letters, digits and `marks`.
+    /// True if an id consists of ASCII letters, digits and `marks`.
     is_word: bool,
     marks: &'static str,
 }
 
-/// How a result says that it failed.
+/// The member by which a result says that it failed.
 #[derive(Debug)]
 pub(crate) struct Failure {
     key: Key<'static>,
-    /// Empty: true.
+    /// The value that means failure; empty for `true`.
     value: &'static str,
 }
 
 impl Dialect {
-    /// The dialect of a shape.
+    /// Return the dialect of a format.
     pub(crate) fn named(name: &str) -> Option<&'static Self> {
         DIALECTS.iter().find(|(own, _)| *own == name).map(|(_, dialect)| dialect)
     }
 
-    /// Return whether the provider takes an id.
+    /// Return true if the provider accepts an id.
     pub(crate) fn takes_id(&self, call_id: Text<'_>) -> bool {
         let IdRule { at_least, at_most, is_word, marks } = self.id;
         let is_of_word = |unit: &u8| unit.is_ascii_alphanumeric() || marks.as_bytes().contains(unit);
@@ -120,7 +120,7 @@ impl Dialect {
             && (!is_word || matches!(call_id, Text::Latin1(units) if units.iter().all(is_of_word)))
     }
 
-    /// Return whether a part, or an item, is a call that the client answers.
+    /// Return true if a part or an item is a call that the client answers.
     pub(crate) fn is_call<'a, V: Value<'a>>(&self, part: V) -> bool {
         match self.call_id.holders {
             [] => self.call_types.is_empty() || is_of_type(part, self.call_types),
@@ -128,7 +128,7 @@ impl Dialect {
         }
     }
 
-    /// Return whether a part, a message or an item is a result.
+    /// Return true if a part, a message or an item is a result.
     pub(crate) fn is_result<'a, V: Value<'a>>(&self, part: V) -> bool {
         match (self.form, self.result_id.holders) {
             (Form::Turns, []) => is_of_type(part, self.result_types),
@@ -138,12 +138,12 @@ impl Dialect {
         }
     }
 
-    /// Return whether one part may hold a call and a result: where a member tells what a part is, and not its type.
+    /// Return true if one part may be both a call and a result, because members and not a type identify them.
     pub(crate) fn may_be_both(&self) -> bool {
         self.form == Form::Turns && !self.result_id.holders.is_empty()
     }
 
-    /// Return whether what holds a result says that it failed, so that one without content is refused.
+    /// Return true if the object that holds a result says that it failed.
     pub(crate) fn is_failure<'a, V: Value<'a>>(&self, held: V) -> bool {
         let Some(Failure { key, value }) = &self.failure else { return false };
         match *value {
@@ -158,7 +158,7 @@ fn is_of_type<'a, V: Value<'a>>(part: V, types: &[&str]) -> bool {
     types.iter().any(|name| own.is(name))
 }
 
-/// JSON with places for what is known of a call.
+/// A JSON value with placeholders for the properties of a call.
 #[derive(Debug)]
 pub(crate) enum Template {
     Text(&'static str),
@@ -168,17 +168,17 @@ pub(crate) enum Template {
     Object(&'static [(&'static str, Template)]),
     /// The id.
     Id,
-    /// The id: a member that is left out if there is none.
+    /// The id, in a member that is left out if the id is empty.
     IdIfAny,
     /// The tool's name.
     Name,
-    /// The type of the call, and this behind it.
+    /// The type of the call with a suffix.
     TypeAnd(&'static str),
     /// The text.
     Words,
 }
 
-/// What stands in the places of a template.
+/// The values for the placeholders of a template.
 #[derive(Default)]
 struct Places<'a> {
     call_id: Piece<'a>,
@@ -188,7 +188,7 @@ struct Places<'a> {
 }
 
 impl Dialect {
-    /// A result for a call: of an id and a tool's name, and the call itself; nothing where none can be made.
+    /// Make a result for a call; `None` if that is impossible for the type of the call.
     pub(crate) fn make<'a, V: Value<'a>>(
         &self,
         call_id: &Piece<'a>,
@@ -207,7 +207,7 @@ impl Dialect {
         own?.1.as_ref().map(|template| template.filled(&places))
     }
 
-    /// A text part.
+    /// Make a text part.
     pub(crate) fn text<'a>(&self, text: Text<'a>) -> Json<'a> {
         self.text.filled(&Places { words: Piece::Borrowed(text), ..Places::default() })
     }

@@ -1,4 +1,4 @@
-//! The report of a repair: what was mended, and where.
+//! The report of a repair: its corrections.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -10,28 +10,29 @@ use crate::projection::policy::Mend;
 use crate::text::Text;
 use crate::text::piece::Piece;
 
-/// The mends of a request, in the order in which they were made.
+/// The corrections of a request, in the order in which they were made.
 #[derive(Debug, Default)]
 pub(crate) struct Mends<'a> {
     pub(crate) made: Vec<Mend<'a>>,
-    /// Where the results stood that were left out.
+    /// The paths of the results that were left out.
     pub(crate) left_out: AHashSet<Path>,
-    /// What stays as it is: kinds of calls for which no result can be made, and what stands alone of a provider's own.
+    /// The problems that remain: types of calls for which no result can be made, and calls and results of server tools
+    /// that have no counterpart.
     pub(crate) open_kinds: BTreeSet<Cow<'static, str>>,
 }
 
 impl<'a> Mends<'a> {
-    /// Return whether the result at a path was left out.
+    /// Return true if the result at a path was left out.
     pub(crate) fn is_left_out(&self, path: Option<Path>) -> bool {
         path.is_some_and(|path| self.left_out.contains(&path))
     }
 
-    /// Note a mend: of which kind, in which message, of which call.
+    /// Add a correction.
     pub(crate) fn add(&mut self, kind: &'static str, position: Option<usize>, call_id: Text<'a>) {
         self.add_with(kind, position, call_id, Piece::default());
     }
 
-    /// Note a mend of which there is more to tell.
+    /// Add a correction with further details.
     pub(crate) fn add_with(
         &mut self,
         kind: &'static str,

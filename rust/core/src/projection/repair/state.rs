@@ -1,4 +1,4 @@
-//! The state that all ways to repair a request share.
+//! The state shared by the repairs of all forms of requests.
 
 use super::ids::GivenIds;
 use super::pairs::Pairs;
@@ -9,24 +9,24 @@ use crate::projection::edits::{Draft, Path};
 use crate::projection::request::Material;
 use crate::text::Text;
 
-/// What a request is mended from, and what is told of it.
+/// The input and the report of a repair.
 pub(crate) struct Repair<'t, 'a, 'm, V> {
     pub(crate) material: &'t mut Material<'a, 'm, V>,
     pub(crate) dialect: &'static Dialect,
     pub(crate) pairs: &'t Pairs<'a>,
-    /// The ids that calls get.
+    /// The new ids of calls.
     pub(crate) ids: &'t GivenIds<'a>,
     pub(crate) mends: &'t mut Mends<'a>,
 }
 
 impl<'a, V: Value<'a>> Repair<'_, 'a, '_, V> {
-    /// The id of a block's call, as it was.
+    /// Return the original id of a block's call.
     pub(crate) fn call_id(&self, number: Option<usize>) -> Text<'a> {
         let block = number.and_then(|number| self.material.blocks.get(number));
         block.map_or(Text::ascii(""), |block| block.entry.call_id)
     }
 
-    /// A result for the call of a block, which has none; nothing where none can be made.
+    /// Make a result for the call of a block without one; `None` if no result can be made for that type of call.
     pub(crate) fn answer(&mut self, number: usize) -> Option<Draft<'a, V>> {
         let block = self.material.blocks.get(number)?;
         let entry = &block.entry;
@@ -40,7 +40,7 @@ impl<'a, V: Value<'a>> Repair<'_, 'a, '_, V> {
         Some(Draft::Made(made))
     }
 
-    /// Tell of a result that is taken out: it answers no call, or one that is answered.
+    /// Report a removed result. It answers no call, or a call that already has a result.
     pub(crate) fn tell_stray(&mut self, path: Path, call_id: Text<'a>) {
         let is_second = !call_id.is_empty() && self.pairs.ids.contains(&call_id);
         let kind = if is_second { "duplicate_result" } else { "orphan_result" };

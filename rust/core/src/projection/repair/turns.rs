@@ -1,8 +1,9 @@
-//! Providers whose results are parts of the user's turn: Anthropic, Bedrock and Gemini.
+//! Providers whose results are parts of a user turn: Anthropic, Bedrock and Gemini.
 //!
-//! Messages of one side that follow one another are one turn. The results for a turn's calls are the first parts of the
-//! user's turn behind it, each once. Within a result, providers refuse texts without a word, failures that say nothing, and
-//! calls. A provider's own call or answer that stands alone is told as text, since what came of it only the provider knows.
+//! Consecutive messages of one side are one turn. The results for the calls of a turn are the first parts of the user
+//! turn after it, each once. Inside a result, providers refuse texts without a word, failures without content, and
+//! calls. A call or result of a server tool, which the provider runs, is only reported if its counterpart is missing,
+//! because only the provider knows the outcome.
 
 use std::ops::Range;
 
@@ -23,14 +24,14 @@ use crate::projection::request::Material;
 use crate::text::Text;
 use crate::text::constants::FAILED;
 
-/// So many calls are looked through sooner than a set of them is made.
+/// Up to this number of calls, a linear search is faster than building a set.
 const FEW: usize = 8;
 
-/// The turns of a conversation, mended one after the other.
+/// The turns of a conversation, repaired one after the other.
 pub(crate) struct Turns<'t, 'a, 'm, V> {
     repair: Repair<'t, 'a, 'm, V>,
     sheets: Vec<Sheet<'a, V>>,
-    /// What has to stand behind the results, by the path of the one in which it stood.
+    /// The parts that have to move out of a result and follow all results, by the path of the result.
     beside: AHashMap<Path, Vec<Draft<'a, V>>>,
 }
 
@@ -39,7 +40,7 @@ impl<'t, 'a, 'm, V: Value<'a>> Turns<'t, 'a, 'm, V> {
         Self { repair, sheets: Vec::new(), beside: AHashMap::new() }
     }
 
-    /// The messages, so that the provider takes them.
+    /// Return the repaired messages.
     pub(crate) fn mended(mut self) -> Vec<Draft<'a, V>> {
         let pairs = self.repair.pairs;
         for path in &pairs.results {
@@ -74,7 +75,8 @@ impl<'t, 'a, 'm, V: Value<'a>> Turns<'t, 'a, 'm, V> {
         sheets.into_iter().filter_map(|sheet| sheet.draft(material, dialect.key)).collect()
     }
 
-    /// Leave out results without call that are messages of their own, as Chat's are beside another's thoughts.
+    /// Leave out results without a call that are messages of their own. This happens if Chat results without calls are
+    /// mixed with messages of another provider, recognised by their thinking.
     fn leave_out_messages(&mut self) {
         if self.repair.pairs.orphan_ids.is_empty() {
             return;
@@ -88,7 +90,7 @@ impl<'t, 'a, 'm, V: Value<'a>> Turns<'t, 'a, 'm, V> {
         }
     }
 
-    /// Answer calls that no turn of the user's follows.
+    /// Answer calls that no user turn follows.
     fn close(&mut self, open: &[usize]) {
         if !open.is_empty() {
             let items = Some(self.results_of(open, &[]));
@@ -96,7 +98,7 @@ impl<'t, 'a, 'm, V: Value<'a>> Turns<'t, 'a, 'm, V> {
         }
     }
 
-    /// Take over a turn of the model's; its calls are added to those that wait for their results.
+    /// Add a model turn. Its calls are added to `open`, the calls without a result so far.
     fn add_model(&mut self, positions: Range<usize>, open: &mut Vec<usize>) {
         for position in positions {
             if self.is_left_out(position) {
@@ -127,8 +129,7 @@ impl<'t, 'a, 'm, V: Value<'a>> Turns<'t, 'a, 'm, V> {
         self.repair.material.is_gone(Path::Message(position))
     }
 
-    /// The parts of a message with its calls behind them. So what the provider answered itself keeps its place before the
-    /// text about it.
+    /// Move the calls of a message after its other parts. So server tool results stay before the text about them.
     fn calls_last(&mut self, stay: Vec<Path>) -> Vec<Path> {
         let pairs = self.repair.pairs;
         let (calls, mut parts): (Vec<_>, Vec<_>) = stay.into_iter().partition(|path| pairs.call_at(*path).is_some());
@@ -140,7 +141,8 @@ impl<'t, 'a, 'm, V: Value<'a>> Turns<'t, 'a, 'm, V> {
         parts
     }
 
-    /// Take over a turn that is not the model's: the results first, each once, and none that belongs elsewhere.
+    /// Add a turn that is not the model's: first the results for the open calls, each once, and no results of other
+    /// calls.
     fn add_answers(&mut self, side: Side, positions: Range<usize>, open: &[usize]) {
         let wanted = (open.len() > FEW).then(|| open.iter().copied().collect::<AHashSet<_>>());
         let is_wanted =
@@ -189,8 +191,9 @@ impl<'t, 'a, 'm, V: Value<'a>> Turns<'t, 'a, 'm, V> {
         }
     }
 
-    /// A result for each call, in their order, by which those without ids are paired: some stand in the turn, some elsewhere,
-    /// some are new. What must not stand within them comes behind.
+    /// Return a result for each open call, in the order of the calls, because results without ids are paired by order.
+    /// Some come from this turn (`own`), some from elsewhere, and some are new. Parts that may not be inside a result
+    /// follow.
     fn results_of(&mut self, open: &[usize], own: &[Path]) -> Vec<Draft<'a, V>> {
         let there: AHashSet<&Path> = own.iter().collect();
         let (mut drafts, mut beside) = (Vec::with_capacity(open.len()), Vec::new());
@@ -219,11 +222,11 @@ impl<'t, 'a, 'm, V: Value<'a>> Turns<'t, 'a, 'm, V> {
         if dialect.is_result(part) {
             return !pairs.is_other(path) && pairs.call_at(path).is_none();
         }
-        // Where one of the provider's own answers a call of the client's, others would the next time.
+        // If one server tool result names a call of the client, others would answer it in the next repair.
         pairs.has_strays() && pairs.is_misplaced(path, part)
     }
 
-    /// Tell of a result that is taken out where it stands; one that is moved is told of where it goes.
+    /// Report a result that is removed. A result that is moved is reported at its new place.
     fn tell_foreign(&mut self, path: Path) {
         if self.repair.pairs.owner(path).is_some() {
             return;
@@ -233,7 +236,7 @@ impl<'t, 'a, 'm, V: Value<'a>> Turns<'t, 'a, 'm, V> {
         self.repair.tell_stray(path, call_id);
     }
 
-    /// The parts of a message that are not blank; `None` where it has no list of parts.
+    /// Return the paths of the parts of a message that are not blank; `None` if it has no list of parts.
     fn stay(&mut self, position: usize) -> Option<Vec<Path>> {
         self.repair.material.list(position, self.repair.dialect.key)?;
         let mut stay = Vec::new();
@@ -249,7 +252,7 @@ impl<'t, 'a, 'm, V: Value<'a>> Turns<'t, 'a, 'm, V> {
         Some(stay)
     }
 
-    /// Add a message with the parts that stay, and some before them.
+    /// Add a message with the parts that stay, preceded by others.
     fn add(&mut self, position: usize, side: Side, stay: Option<Vec<Path>>, before: Vec<Draft<'a, V>>) {
         let Some(stay) = stay else { return self.add_plain(position, side, before) };
         let mut items = before;
@@ -261,7 +264,8 @@ impl<'t, 'a, 'm, V: Value<'a>> Turns<'t, 'a, 'm, V> {
         }
     }
 
-    /// Add a message whose content is a text. What has no content can't take results: they stand before it.
+    /// Add a message whose content is not a list. If the message has no content, results can't be added to it and get a
+    /// message of their own before it.
     fn add_plain(&mut self, position: usize, side: Side, mut first: Vec<Draft<'a, V>>) {
         let key = self.repair.dialect.key.key();
         let message = self.repair.material.message_at(position);
@@ -284,18 +288,18 @@ impl<'t, 'a, 'm, V: Value<'a>> Turns<'t, 'a, 'm, V> {
     }
 }
 
-/// Messages of one side that follow one another; between them there may be some that are left out.
+/// Consecutive messages of one side. Messages between them may be left out.
 pub(crate) struct Run {
     pub(crate) side: Side,
     pub(crate) positions: Range<usize>,
 }
 
-/// The turns; what the model says behind its calls is one of its own. A message with calls is the model's, whatever its
-/// role.
+/// Split the messages into turns. If the model speaks after its calls, that begins a new turn. A message with calls is
+/// the model's, whatever its role.
 pub(crate) fn runs_of<'a, V: Value<'a>>(repair: &Repair<'_, 'a, '_, V>) -> Vec<Run> {
     let (dialect, pairs) = (repair.dialect, repair.pairs);
     let mut runs: Vec<Run> = Vec::new();
-    let mut is_behind_calls = false;
+    let mut is_after_calls = false;
     for (position, message) in repair.material.messages.iter().enumerate() {
         if repair.material.is_gone(Path::Message(position)) {
             continue;
@@ -305,8 +309,8 @@ pub(crate) fn runs_of<'a, V: Value<'a>>(repair: &Repair<'_, 'a, '_, V>) -> Vec<R
         let side = if has_calls { Side::Model } else { side_of(*message, dialect) };
         let first = Path::Part(position, dialect.key, 0);
         let starts = || pairs.call_at(first).is_none() || speaks_last(repair, paths());
-        let is_next = side == Side::Model && is_behind_calls && starts();
-        is_behind_calls = has_calls;
+        let is_next = side == Side::Model && is_after_calls && starts();
+        is_after_calls = has_calls;
         match runs.last_mut().filter(|run| run.side == side && !is_next) {
             Some(run) => run.positions.end = position + 1,
             None => runs.push(Run { side, positions: position..position + 1 }),
@@ -315,7 +319,7 @@ pub(crate) fn runs_of<'a, V: Value<'a>>(repair: &Repair<'_, 'a, '_, V>) -> Vec<R
     runs
 }
 
-/// Who says a message without calls.
+/// Return the side of a message without calls.
 fn side_of<'a, V: Value<'a>>(message: V, dialect: &Dialect) -> Side {
     let role = text_or_empty(message.get(names::ROLE));
     if is_models(message) {
@@ -327,7 +331,7 @@ fn side_of<'a, V: Value<'a>>(message: V, dialect: &Dialect) -> Side {
     }
 }
 
-/// The parts of a message.
+/// Return the paths of the parts of a message.
 pub(crate) fn paths_of<'a, V: Value<'a>>(
     material: &Material<'a, '_, V>,
     position: usize,
@@ -337,25 +341,24 @@ pub(crate) fn paths_of<'a, V: Value<'a>>(
     (0..count).map(move |index| Path::Part(position, key, index))
 }
 
-/// Return whether a text stands behind the calls, or an answer of the provider's own behind one: some providers refuse
-/// it.
+/// Return true if a text follows the calls, or a server tool result follows one of them, and the provider refuses that.
 pub(crate) fn speaks_last<'a, V: Value<'a>>(repair: &Repair<'_, 'a, '_, V>, paths: impl Iterator<Item = Path>) -> bool {
     let Repair { material, dialect, pairs, .. } = repair;
-    let (mut is_behind, mut has_text) = (false, false);
+    let (mut is_after, mut has_text) = (false, false);
     for path in paths.take_while(|_| dialect.ends_in_calls) {
         let part = part_at(material, path);
         let kind = text_or_empty(part.and_then(|part| part.get(names::TYPE)));
         if pairs.call_at(path).is_some() {
-            (is_behind, has_text) = (true, false);
-        } else if is_behind && kind.ends_with("_tool_result") {
+            (is_after, has_text) = (true, false);
+        } else if is_after && kind.ends_with("_tool_result") {
             return true;
         }
-        has_text |= is_behind && kind.is("text") && !part.is_some_and(|part| is_blank(dialect, part));
+        has_text |= is_after && kind.is("text") && !part.is_some_and(|part| is_blank(dialect, part));
     }
     has_text
 }
 
-/// Let a result hold what its provider takes there; what has to stand behind the results instead.
+/// Correct the content of a result. Return the parts that have to follow the results instead.
 pub(crate) fn clean_result<'a, V: Value<'a>>(repair: &mut Repair<'_, 'a, '_, V>, path: Path) -> Vec<Draft<'a, V>> {
     let call_id = repair.call_id(repair.pairs.owner(path));
     let Repair { material, dialect, mends, .. } = repair;
@@ -396,7 +399,7 @@ pub(crate) fn clean_result<'a, V: Value<'a>>(repair: &mut Repair<'_, 'a, '_, V>,
     beside
 }
 
-/// Let a part that is a call be no result as well.
+/// Remove the result from a part that is also a call.
 pub(crate) fn part_calls<'a, V: Value<'a>>(repair: &mut Repair<'_, 'a, '_, V>) {
     let (pairs, dialect) = (repair.pairs, repair.dialect);
     for (path, number) in pairs.calls().filter(|_| dialect.may_be_both()) {
@@ -408,7 +411,8 @@ pub(crate) fn part_calls<'a, V: Value<'a>>(repair: &mut Repair<'_, 'a, '_, V>) {
     }
 }
 
-/// The parts of a result, as far as they stay; none where it has no content, and `None` where that is something else.
+/// Return the parts of a result that stay. The list is empty if the result has no content; `None` if the content is not
+/// a list.
 fn parts_of<'a, V: Value<'a>>(
     material: &Material<'a, '_, V>,
     path: Path,
@@ -426,7 +430,7 @@ fn parts_of<'a, V: Value<'a>>(
     Some(parts.map(|(index, part)| Draft::Kept(Path::Inner(index), part)).collect())
 }
 
-/// A part that stays as it is, where it is an object.
+/// Return an unchanged part, if it is an object.
 fn value_of<'a, V: Value<'a>>(item: &Draft<'a, V>) -> Option<V> {
     match item {
         Draft::Kept(_, part) => part.object(),
@@ -434,13 +438,13 @@ fn value_of<'a, V: Value<'a>>(item: &Draft<'a, V>) -> Option<V> {
     }
 }
 
-/// Return whether a part is of a kind that is no text.
+/// Return true if the type of a part is something other than text.
 fn is_shown<'a, V: Value<'a>>(part: V) -> bool {
     let kind = text_or_empty(part.get(names::TYPE));
     !kind.is_empty() && !kind.is("text")
 }
 
-/// Tell of calls that were not answered before their turn was over, and of answers to no call.
+/// Report server tool calls that have no result although their turn is over, and server tool results without a call.
 pub(crate) fn tell_alone<'a, V>(
     sheets: &[Sheet<'a, V>],
     (blocks, pairs): (&[Block<'a, V>], &Pairs<'a>),
@@ -460,8 +464,8 @@ pub(crate) fn tell_alone<'a, V>(
     }
 }
 
-/// Where the last turn of the model's ends that is over. One goes on that waits for the client's results, and so does the
-/// last.
+/// Return the position at which the last finished model turn ends. A turn that waits for results of the client is not
+/// finished, and neither is the last turn.
 fn end_of<V>(sheets: &[Sheet<'_, V>], pairs: &Pairs<'_>) -> Option<usize> {
     let callers: AHashSet<usize> = pairs.calls().map(|(path, _)| path.position()).collect();
     let mut turns = sheets.chunk_by(|one, other| one.side == other.side);
