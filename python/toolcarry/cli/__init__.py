@@ -1,8 +1,8 @@
 """The command line: ``toolcarry carry``, ``inspect``, ``convert``, ``project``, ``history``, ``config`` and ``serve``.
-Wiring only; the jobs are the library's.
+It parses arguments and prints; the library does the work.
 
-Data goes to stdout as UTF-8, everything else to stderr. ``main`` turns whatever ends a command into an
-exit code, and nothing but a bug of ours into a traceback.
+Data goes to stdout as UTF-8, everything else to stderr. ``main`` turns every expected error into an exit code. Only a
+bug in toolcarry produces a traceback.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ INSTALL = (
 
 
 def main(args: Sequence[str] | None = None) -> int:
-    """Run the command line on ``args`` (``sys.argv`` where none are given) and return its exit code.
+    """Run the command line on ``args`` (default: ``sys.argv``) and return its exit code.
 
     >>> main(["--version"])
     toolcarry 0.1.0
@@ -53,18 +53,20 @@ def main(args: Sequence[str] | None = None) -> int:
             raise
         code = USAGE
         complain(INSTALL)
-    except OSError as error:  # what could not be read was reported where it was read
+    except OSError as error:  # read errors were reported by the command that read
         complain(f"toolcarry: cannot write: {error.strerror or error}")
     if code == INTERRUPTED:
-        with suppress(ValueError):  # not in the main thread
-            signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second one has nothing left to stop
+        with suppress(ValueError):  # raised outside of the main thread
+            signal.signal(
+                signal.SIGINT, signal.SIG_IGN
+            )  # the command has ended: a second Ctrl-C has nothing to stop
     if code not in (0, USAGE):
         discard()
     return code
 
 
 def run(args: Sequence[str] | None) -> int:
-    """What the command exits with; typer ends every command with ``SystemExit``."""
+    """Run the command and return its exit code; typer ends every command with ``SystemExit``."""
     from toolcarry.cli.app import app  # noqa: PLC0415 - needs the extra "cli"
 
     try:
@@ -80,14 +82,14 @@ def run(args: Sequence[str] | None) -> int:
 
 
 def flush() -> None:
-    """Bring out what is buffered while a failure can still be told."""
+    """Flush stdout and stderr while a failure can still be reported."""
     for stream in (sys.stdout, sys.stderr):
         if stream is not None:
             stream.flush()
 
 
 def discard() -> None:
-    """Let what could not be written fall away, so that the interpreter does not fail on it at its end."""
+    """Discard buffered output that can't be written, so that the interpreter does not fail on it at exit."""
     for stream in (sys.stdout, sys.stderr):
         try:
             if stream is not None:
@@ -100,6 +102,6 @@ def discard() -> None:
 
 
 def complain(message: str) -> None:
-    """Say ``message`` on stderr, as far as there is one."""
+    """Print ``message`` to stderr, if there is one."""
     with suppress(OSError, ValueError):
         print(message, file=sys.stderr, flush=True)  # noqa: T201 - the command line prints

@@ -1,4 +1,4 @@
-"""The commands and their options. Each command has a module of its own."""
+"""The commands and their options. Each command is implemented in its own module."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ from toolcarry.cli.recount import recount_file
 from toolcarry.cli.serve import serve
 
 app = typer.Typer(
-    help="Tool results in the conversations of LLM agents: what a session holds, and what of it to carry on.",
+    help="Carry tool results between LLM backends: inspect, convert, shrink and store agent conversations.",
     epilog=EXIT_CODES,
-    rich_markup_mode=None,  # plain help needs no rich, and is there at once
+    rich_markup_mode=None,  # plain help does not import rich, so it appears at once
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
@@ -88,7 +88,7 @@ def carry(
         str,
         typer.Option(
             metavar="TEXT|@FILE",
-            help="Markdown that goes before the results, or the file (UTF-8) that it stands in; "
+            help="Markdown to put before the results, or @ and the name of a UTF-8 file that holds it; "
             "@- is stdin, and @@ begins a text with a literal @.",
             show_default=False,
         ),
@@ -97,8 +97,8 @@ def carry(
         bool,
         typer.Option(
             "--explain",
-            help="List on stderr what became of each block, why, and which setting would change it; "
-            "with --json it stands in the object, under explain.",
+            help="List on stderr the outcome of each block, the reason, and the setting that would change it; "
+            "with --json the list is in the object, under explain.",
         ),
     ] = False,
     output: OutputFile = None,
@@ -108,9 +108,9 @@ def carry(
     ] = False,
     strict: Strict = False,
 ) -> None:
-    """Print the context that takes a conversation's tool results to another backend.
+    """Print the context that carries a conversation's tool results to another backend.
 
-    Contexts of several files follow one another; a line on stderr names the file before each.
+    The contexts of several files are printed one after another; a line on stderr names the file before each.
     """
     raise typer.Exit(
         carry_files(
@@ -135,7 +135,7 @@ def inspect(
     ] = False,
     strict: Strict = False,
 ) -> None:
-    """Survey conversations: calls and results, what each tool weighs, duplicates, and what is wrong."""
+    """Survey conversations: calls and results, the size of each tool's results, duplicates, and defects."""
     raise typer.Exit(inspect_files(files, is_json=as_json, is_strict=strict))
 
 
@@ -159,7 +159,7 @@ def convert(
 ) -> None:
     """Write a conversation as another provider's request, each call with its result.
 
-    What the other shape cannot hold is told on stderr.
+    Content that the other format can't hold is reported on stderr.
     """
     raise typer.Exit(
         convert_file(file, target=to, output=output, is_json=as_json, is_strict=strict)
@@ -178,7 +178,7 @@ def project(
         bool,
         typer.Option(
             "--repair",
-            help="Mend what the provider would refuse: calls without result, results without call, ids.",
+            help="Repair what the provider would refuse: calls without result, results without call, ids.",
         ),
     ] = False,
     max_tokens: Annotated[
@@ -193,7 +193,7 @@ def project(
     max_result_tokens: MaxResultTokens = None,
     encoding: Encoding = "o200k_base",
     diff: Annotated[
-        bool, typer.Option("--diff", help="Show what was replaced instead of the body.")
+        bool, typer.Option("--diff", help="Show the replaced parts instead of the body.")
     ] = False,
     output: OutputFile = None,
     as_json: Annotated[
@@ -203,13 +203,13 @@ def project(
         bool,
         typer.Option(
             "--strict",
-            help="Exit with 1 where calls or results are left alone, or a limit does not hold.",
+            help="Exit with 1 if a call has no result, a result has no call, or a limit is exceeded.",
         ),
     ] = False,
 ) -> None:
-    """Write a request with short markers where tool results are superseded or too long.
+    """Write a request in which short markers replace tool results that are superseded or too long.
 
-    What was done is told on stderr.
+    A summary of the changes is printed to stderr.
     """
     if diff and as_json:
         raise typer.BadParameter("not allowed beside --diff", param_hint="'--json'")
@@ -251,7 +251,7 @@ def recount(
 ) -> None:
     """Write a conversation as plain turns, with a line for each tool call: a JSON array of role and content.
 
-    What became of messages and results is told on stderr.
+    Messages and results that were cut or left out are reported on stderr.
     """
     raise typer.Exit(
         recount_file(

@@ -1,4 +1,4 @@
-"""``toolcarry carry``: write the context of each file, and with ``--explain``, the reasons."""
+"""``toolcarry carry``: write the context of each file and, with ``--explain``, the outcome of each block."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def carry_files(
     is_json: bool,
     is_strict: bool,
 ) -> int:
-    """Write the context of every file; the exit code."""
+    """Write the context of every file and return the exit code."""
     screen = Screen()
     inputs = [*names, *summary_file(summary)]
     check_stdin(inputs)
@@ -45,7 +45,7 @@ def carry_files(
 
 @dataclass(frozen=True, slots=True)
 class CarryJob:
-    """What to do with each file."""
+    """The settings and outputs that every file of one command shares."""
 
     screen: Screen
     out: Output
@@ -57,7 +57,7 @@ class CarryJob:
     has_many: bool
 
     def carry_one(self, name: str, data: bytes) -> int:
-        """Write the context of one file; 1 where ``--strict`` finds something."""
+        """Write the context of one file; return 1 if ``--strict`` finds something."""
         carried = carry(data, summary=self.summary, policy=self.policy)
         fates = explain(data, summary=self.summary, policy=self.policy) if self.is_explained else []
         report = carried.report
@@ -81,7 +81,7 @@ class CarryJob:
         return self._check(name, data, report) if self.is_strict else 0
 
     def _write_context(self, carried: Carried) -> None:
-        """The context with a line break behind it, where that breaks no limit or someone is looking."""
+        """Write the context, followed by a line break if the limit has room for it or stdout is a terminal."""
         text = carried.to_bytes()
         if not text:
             return
@@ -95,7 +95,7 @@ class CarryJob:
         self.out.write(text + b"\n" if is_ended else text)
 
     def _check(self, name: str, data: bytes, report: Report) -> int:
-        """1 where a call or a result stands alone, or a line was skipped; the whole file counts."""
+        """Return 1 if a call has no result, a result has no call, or a line was skipped, anywhere in the file."""
         calls, results = report.orphan_calls, report.orphan_results
         if not report.walked_all:
             survey = inspect(data)
@@ -107,12 +107,12 @@ class CarryJob:
 
 
 def summary_file(given: str) -> list[str]:
-    """The file that ``--summary`` names, if it names one."""
+    """Return the file that ``--summary`` names, as a list that is empty if it names none."""
     return [given[1:]] if given.startswith("@") and not given.startswith("@@") else []
 
 
 def read_summary(given: str) -> str:
-    """The summary's text: as it was given, or what stands in the file."""
+    """Return the text of the summary: the argument itself, or the content of the file that it names."""
     if given.startswith("@@"):
         return given[1:]
     for name in summary_file(given):

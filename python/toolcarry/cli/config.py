@@ -45,7 +45,7 @@ def main(context: typer.Context) -> None:
 
 @config.command("check", epilog=EXIT_CODES)
 def check(file: File = None) -> None:
-    """Check the settings: exit with 2 where one is not allowed, and warn of what can't work on this machine."""
+    """Check the settings: exit with 2 if one is not allowed, and warn of settings that can't work on this machine."""
     out, screen = Output(), Screen()
     place, loaded = load_settings(file, screen)
     out.write(f"{source(place, loaded)}\n".encode())
@@ -62,7 +62,7 @@ def show(
         bool, typer.Option("--json", help="One JSON object: file, settings, sources.")
     ] = False,
 ) -> None:
-    """Print all settings as TOML that can be loaded again, passwords hidden, and where each comes from."""
+    """Print all settings as TOML that can be loaded again, with the source of each; passwords are hidden."""
     from toolcarry.config.schema import dotted  # noqa: PLC0415 - imports msgspec
     from toolcarry.config.write import plain_values, write_toml  # noqa: PLC0415 - imports msgspec
 
@@ -79,7 +79,7 @@ def show(
 
 
 def load_settings(file: str | None, screen: Screen) -> tuple[Place | None, Loaded]:
-    """Where the settings are looked for, and what they are; names in the environment that set nothing are told."""
+    """Load the settings, and return them with their place; warn of environment variables that name no setting."""
     from toolcarry.config.load import find_file, load  # noqa: PLC0415 - imports msgspec
 
     place = find_file(file)
@@ -89,7 +89,7 @@ def load_settings(file: str | None, screen: Screen) -> tuple[Place | None, Loade
         except (FileNotFoundError, NotADirectoryError):
             raise FileError(f"{label(str(place.path))}: no such file", NOT_FOUND) from None
         except OSError:
-            pass  # told where it is read
+            pass  # load() reports it
     loaded = load(place)
     for name in loaded.unknown:
         screen.say(f"warning: {name}: there is no such setting")
@@ -97,7 +97,7 @@ def load_settings(file: str | None, screen: Screen) -> tuple[Place | None, Loade
 
 
 def source(place: Place | None, loaded: Loaded) -> str:
-    """Which file it was, on one line."""
+    """Return a line that names the settings file, or says that no file exists."""
     if loaded.file is not None:
         return f"{label(str(loaded.file))}: every setting is allowed"
     where = f" at {label(str(place.path))}" if place else ", and no folder of the user's for one"
@@ -105,7 +105,7 @@ def source(place: Place | None, loaded: Loaded) -> str:
 
 
 def warnings(settings: Config) -> Iterator[str]:
-    """What is allowed, and can't work on this machine, or has no effect."""
+    """Yield warnings of allowed settings that can't work on this machine or have no effect."""
     yield from missing_extras(settings)
     summarize = settings.thinking.summarize
     if ":" in summarize.summarizer and (problem := problem_of_callable(summarize.summarizer)):
@@ -118,7 +118,7 @@ def warnings(settings: Config) -> Iterator[str]:
 
 
 def missing_extras(settings: Config) -> Iterator[str]:
-    """What needs a package that isn't installed."""
+    """Yield a warning for each setting that needs a package that is not installed."""
     is_server = settings.history.target.startswith(("postgresql://", "postgres://"))
     for key, module, extra, is_used in (
         (
@@ -135,19 +135,22 @@ def missing_extras(settings: Config) -> Iterator[str]:
 
 
 def problem_of_callable(name: str) -> str:
-    """Why ``package.module:callable`` is none here; empty where it is one. The module is imported."""
+    """Import ``package.module:callable``, and return the reason if there is no such callable; else an empty text."""
     module, _, attributes = name.partition(":")
     try:
         found: object = import_module(module)
         for attribute in attributes.split("."):
             found = getattr(found, attribute)
-    except Exception as error:  # noqa: BLE001 - a module may do anything when it is imported; it is told
+    except Exception as error:  # noqa: BLE001 - importing runs any code; its failure is reported
         return f"{name!r} can't be imported: {type(error).__name__}: {one_line(str(error))}"
     return "" if callable(found) else f"{name!r} is not callable, but {type(found).__name__}"
 
 
 def missing_variables(settings: Config) -> Iterator[str]:
-    """Variables that are to hold a secret, and aren't there. Not by name: it may be the secret itself."""
+    """Yield a warning for each missing variable that should hold a secret.
+
+    The name is not printed, since users put the secret itself there by mistake.
+    """
     named = {"serve.token_env": settings.serve.token_env}
     for index, upstream in enumerate(settings.serve.upstreams):
         named[f"serve.upstreams[{index}].api_key_env"] = upstream.api_key_env
@@ -157,7 +160,7 @@ def missing_variables(settings: Config) -> Iterator[str]:
 
 
 def wrong_patterns(settings: Config) -> Iterator[str]:
-    """Patterns of one's own that are none."""
+    """Yield a warning for each configured redaction pattern that RE2 refuses."""
     re2: Any = import_module("re2")
     options = re2.Options()
     options.log_errors = False

@@ -14,13 +14,13 @@ from toolcarry.convert import KINDS, TARGETS, Loss, Target
 FINDINGS = ("orphan_call", "orphan_result", "skipped_lines")
 """The kinds of losses that ``--strict`` complains of."""
 MOST_SHOWN = 3
-"""Of each kind of loss; ``--json`` has all."""
+"""The most losses of one kind that are listed; ``--json`` lists all."""
 
 
 def convert_file(
     name: str, *, target: str, output: str | None, is_json: bool, is_strict: bool
 ) -> int:
-    """Write the conversation of a file in the shape ``target``; the exit code."""
+    """Write the conversation of a file in the format ``target`` and return the exit code."""
     to: Target = read_choice("--to", target, TARGETS)
     screen = Screen()
 
@@ -28,14 +28,14 @@ def convert_file(
         converted = convert(data, to=to)
         request, losses = converted.to_dict(), converted.losses
         if is_json:
-            line: dict[str, object] = {"file": name, "to": to, "request": request}
-            line["losses"] = [loss.to_dict() for loss in losses]
-            out.write(json_line(line))
+            record: dict[str, object] = {"file": name, "to": to, "request": request}
+            record["losses"] = [loss.to_dict() for loss in losses]
+            out.write(json_line(record))
         else:
             out.write(json_line(request))
         findings = [loss for loss in losses if loss.kind in FINDINGS] if is_strict else []
-        for told in tell(findings if is_json else losses):
-            screen.say(f"{label(name)}: {told}")
+        for line in tell(findings if is_json else losses):
+            screen.say(f"{label(name)}: {line}")
         return FAILED if findings else 0
 
     with Output(output, [name]) as out:
@@ -43,7 +43,7 @@ def convert_file(
 
 
 def tell(losses: Sequence[Loss]) -> list[str]:
-    """A line for each kind of loss: what it is, and the first of its kind with their places, from 1."""
+    """Return a line for each kind of loss: its description and the places of the first ones, counted from 1."""
     by_kind: dict[str, list[Loss]] = {}
     for loss in losses:
         by_kind.setdefault(loss.kind, []).append(loss)
@@ -56,7 +56,7 @@ def tell(losses: Sequence[Loss]) -> list[str]:
 
 
 def place(loss: Loss) -> str:
-    """What was lost, and in which message or line."""
+    """Return the number of the message or line in which something was lost, with the detail."""
     detail = one_line(loss.detail)
     if loss.position is None:
         return detail

@@ -39,7 +39,7 @@ STORE_CODES: Final = (
 
 
 class FileError(Exception):
-    """A file that can't be used, and the exit code that says so."""
+    """A file that can't be used, with the exit code for it."""
 
     def __init__(self, message: str, code: int) -> None:
         super().__init__(message)
@@ -47,5 +47,5 @@ class FileError(Exception):
 
 
 def store_code(error: StoreError) -> int:
-    """The exit code that says what is the matter with a store."""
+    """Return the exit code for an error of the store."""
     return next((code for kind, code in STORE_CODES if isinstance(error, kind)), FAILED)

@@ -1,7 +1,7 @@
-"""``toolcarry history``: import conversations into a store, list, show, verify and export them.
+"""``toolcarry history``: import conversations into a store; list, show, verify and export them.
 
-Commands that read open the store for reading only. Text of a conversation is shown without controls and escapes;
-``show --raw`` and ``export`` give the bytes.
+Commands that only read open the store read-only. Text of a conversation is shown without control characters and
+escapes; ``show --raw`` and ``export`` write the stored bytes.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ if TYPE_CHECKING:
     from toolcarry.tract import CommitInfo, Damage, ImportResult, Stats, ToolTurn, Tract
 SERVERS: Final = ("postgresql://", "postgres://")
 DEFAULT_CONVERSATION: Final = "default"
-"""The conversation that has no other name, as at ``Tract.open``."""
+"""The default name of a conversation, as in ``Tract.open``."""
 MOST_NAMED: Final = 5
-"""How many conversations are named where the one that was asked for is not among them."""
+"""The most conversations that are listed if the requested one does not exist."""
 
 
 @dataclass(frozen=True, slots=True)
 class Store:
-    """Where a store is, and whose conversations are meant."""
+    """The location of a store, and the tenant whose conversations are used."""
 
     db: str
     tenant: str
@@ -46,13 +46,13 @@ class Store:
 
     @property
     def files(self) -> list[str]:
-        """The file that is not to be written over."""
+        """The store's file, which no output may overwrite; empty for a server."""
         return [] if self.db.startswith(SERVERS) else [self.db]
 
     def check(self, *, is_new_allowed: bool) -> None:
-        """Raise ``FileError`` where there can't be a store, and ``ConfigError`` where its settings are none.
+        """Raise ``FileError`` if there can't be a store at this place, and ``ConfigError`` if a setting is not allowed.
 
-        What is there is told at opening it.
+        Errors in the content of the store are reported when it is opened.
         """
         from toolcarry.tract.store.validate import check_name, check_timeout  # noqa: PLC0415 - imports apsw
 
@@ -64,17 +64,17 @@ class Store:
         check_timeout("busy_timeout", self.busy_timeout)
 
     def write(self) -> Tract:
-        """Open the store for writing; a new one where there is none."""
+        """Open the store for writing; create it if it does not exist."""
         return self._open(is_read_only=False)
 
     @contextmanager
     def read(self, name: str | None) -> Iterator[Tract]:
-        """Open a conversation that is there for reading."""
+        """Open an existing conversation for reading."""
         with self.read_all() as tract:
             yield tract.in_conversation(find_conversation(name, tract.conversations()))
 
     def read_all(self) -> Tract:
-        """Open the store as a whole for reading."""
+        """Open the whole store for reading."""
         return self._open(is_read_only=True)
 
     def _open(self, *, is_read_only: bool) -> Tract:
@@ -90,7 +90,7 @@ class Store:
 
 
 def check_file(name: str, *, is_new_allowed: bool) -> None:
-    """Raise ``FileError`` where there is no file that may be a store; what else is wrong is told at opening it."""
+    """Raise ``FileError`` if the path can't be a store's file; other errors are reported when the store is opened."""
     path = Path(os.path.realpath(name))
     try:
         if path.is_dir():
@@ -105,9 +105,9 @@ def check_file(name: str, *, is_new_allowed: bool) -> None:
 
 
 def find_conversation(name: str | None, there: list[str]) -> str:
-    """The conversation of that name; where none is named, the only one, or else ``default``.
+    """Return the name of the conversation: the given one, else the only one in the store, else ``default``.
 
-    Raises ``FileError`` where it is not there; it names some that are.
+    Raises ``FileError`` if it does not exist; the error lists some that do.
     """
     if name is None:
         name = there[0] if len(there) == 1 else DEFAULT_CONVERSATION
@@ -125,7 +125,7 @@ PACKED: Final = (".gz", ".zst", ".zstd")
 def import_files(
     names: Sequence[str], store: Store, conversation: str | None, *, is_json: bool
 ) -> int:
-    """Take in every file; the exit code."""
+    """Import every file and return the exit code."""
     if STDIN in names:
         raise FileError("-: stdin can't be imported; name a file", USAGE)
     store.check(is_new_allowed=True)
@@ -144,7 +144,7 @@ def import_files(
 
 
 class Importer:
-    """Imports one file after another. The store is opened, and made, for the first one that is a conversation."""
+    """Imports one file after another. The first file that is a conversation opens the store, or creates it."""
 
     def __init__(
         self,
@@ -163,7 +163,7 @@ class Importer:
         self._owners: dict[str, str] = {}
 
     def import_one(self, name: str) -> int:
-        """Take in one file."""
+        """Import one file."""
         from toolcarry.tract.importing import read_transcript  # noqa: PLC0415 - imports apsw
 
         with reading():
@@ -172,7 +172,7 @@ class Importer:
             mode = Path(name).stat().st_mode
         try:
             if self._tract is None and (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
-                with reading():  # what is a pipe could not be read again
+                with reading():  # not for a pipe, which can be read only once
                     read_transcript(name)
             tract = self._open(self._name_of(name))
             with reading():
@@ -192,11 +192,13 @@ class Importer:
             self._tract = self._stack.enter_context(self._store.write())
         try:
             return self._tract.in_conversation(conversation)
-        except ConfigError as error:  # a file's name may hold what a conversation's may not
+        except (
+            ConfigError
+        ) as error:  # a file's name may have characters that a conversation's may not
             raise FileError(one_line(str(error), 400), USAGE) from None
 
     def _name_of(self, name: str) -> str:
-        """The conversation that a file goes into; two files don't share one unless that was asked for."""
+        """Return the conversation for a file. Two files share one only if ``--conversation`` says so."""
         if self._conversation is not None:
             return self._conversation
         found = stem(name)
@@ -211,7 +213,7 @@ class Importer:
 
 
 def stem(name: str) -> str:
-    """A file's name without folder and extension, and as if it were not packed; a folder's as it stands.
+    """Return a file's name without folder, extension and compression suffix; a folder's name unchanged.
 
     >>> stem("sessions/fix-the-parser.jsonl.gz")
     'fix-the-parser'
@@ -223,7 +225,7 @@ def stem(name: str) -> str:
 
 
 def import_line(result: ImportResult, conversation: str) -> str:
-    """What an import did, on one line."""
+    """Return the counts of an import on one line."""
     parts = [
         counted(result.lines, "record"),
         counted(result.commits, "new commit"),
@@ -234,9 +236,9 @@ def import_line(result: ImportResult, conversation: str) -> str:
 
 
 DIGITS: Final = 12
-"""Of a hash that is shown in a list; eight are enough to name a commit."""
+"""The digits of a hash that lists show; eight are enough to name a commit."""
 LEAST_TEXT: Final = 20
-"""How many characters of a text are shown, however narrow the terminal is."""
+"""The characters of a text that are shown even in the narrowest terminal."""
 COUNTS: Final = ("commits", "tokens", "content_bytes", "stored_bytes")
 
 
@@ -266,7 +268,7 @@ def log_line(tract: Tract, commit: CommitInfo, out: Output) -> str:
 def show_commit(
     store: Store, conversation: str | None, given: str, *, is_raw: bool, is_json: bool
 ) -> None:
-    """Write what a commit is, and its text; or its bytes alone."""
+    """Write the fields and the text of a commit, or with ``is_raw`` its bytes alone."""
     out = Output()
     with store.read(conversation) as tract:
         commit = tract.get_commit(given)
@@ -287,7 +289,7 @@ def show_commit(
 
 
 def facts(commit: CommitInfo, versions: list[CommitInfo]) -> Iterator[tuple[str, str]]:
-    """What is known of a commit, each with its title."""
+    """Yield the fields of a commit as titles and values."""
     yield "commit", commit.commit_hash
     yield "parent", commit.parent_hash or "none: the first"
     yield "conversation", one_line(commit.conversation, 400)
@@ -308,7 +310,7 @@ def facts(commit: CommitInfo, versions: list[CommitInfo]) -> Iterator[tuple[str,
 
 
 def show_turns(store: Store, conversation: str | None, name: str | None, *, is_json: bool) -> None:
-    """Write each turn: what was called, and below it what came back."""
+    """Write each turn: the calls, and below them the results."""
     out = Output()
     with store.read(conversation) as tract:
         turns = tract.find_tool_turns(name)
@@ -344,7 +346,10 @@ def turn_lines(turn: ToolTurn) -> str:
 
 
 def unanswered(turn: ToolTurn) -> int:
-    """How many calls have no result. A call may have several, and one without an id is told by its number alone."""
+    """Return the number of calls without a result.
+
+    A call may have several results. Calls and results without an id are compared by their number alone.
+    """
     answers = [result.tool_call_id or "" for result in turn.results]
     ids = [call["id"] for call in turn.call.metadata["tool_calls"]]
     named = sum(bool(each) and each not in answers for each in ids)
@@ -352,14 +357,14 @@ def unanswered(turn: ToolTurn) -> int:
 
 
 def export_lines(store: Store, conversation: str | None, output: str | None) -> None:
-    """Write a conversation as it came."""
+    """Write a conversation; imported lines are written byte for byte."""
     with store.read(conversation) as tract, Output(output, store.files) as out:
         for chunk in tract.export():
             out.write(chunk)
 
 
 def verify_store(store: Store, *, is_json: bool) -> int:
-    """Check everything, and write what is damaged; 1 where anything is."""
+    """Verify the store, write a line for each damage, and return 1 if there is any."""
     out = Output()
     with store.read_all() as tract:
         result = tract.verify()
@@ -376,7 +381,7 @@ def verify_store(store: Store, *, is_json: bool) -> int:
 
 
 def damage_line(damage: Damage) -> str:
-    """What is wrong, and where."""
+    """Return a line with the place of a damage and its reason."""
     place = ""
     if damage.sequence is not None:
         tenant = f"tenant {one_line(damage.tenant)!r}, " if damage.tenant else ""
@@ -387,7 +392,7 @@ def damage_line(damage: Damage) -> str:
 
 
 def show_stats(store: Store, conversation: str | None, *, is_all: bool, is_json: bool) -> None:
-    """Write what a conversation holds, or each of the tenant's."""
+    """Write the counts of one conversation, or of all conversations of the tenant."""
     out = Output()
     with store.read_all() as tract:
         there = tract.conversations()
@@ -410,7 +415,7 @@ def stats_lines(name: str, stats: Stats) -> str:
 
 
 def stats_table(found: list[tuple[str, Stats]]) -> str:
-    """A row for each conversation, and their sum."""
+    """Return a table with a row for each conversation and a total."""
     from toolcarry.cli.tables import cell, new_table  # noqa: PLC0415 - imports rich
 
     table = new_table(has_footer=True)
@@ -424,7 +429,7 @@ def stats_table(found: list[tuple[str, Stats]]) -> str:
 
 
 def as_fields(commit: CommitInfo) -> dict[str, Any]:
-    """A commit for JSON: its kind as a word, its time as ISO 8601."""
+    """Return a commit's fields for JSON: the kind as a word, the time as ISO 8601."""
     kind, time = commit.kind.name.lower(), commit.created_at.isoformat()
     return {**asdict(commit), "kind": kind, "created_at": time}
 
@@ -434,12 +439,12 @@ def short(commit: CommitInfo) -> str:
 
 
 def shown_time(time: datetime) -> str:
-    """A time in UTC, to the second."""
+    """Return a time in UTC, to the second."""
     return f"{time:%Y-%m-%dT%H:%M:%SZ}"
 
 
 history = typer.Typer(
-    help="The canonical history: conversations taken in whole, kept for good in one file or on PostgreSQL.",
+    help="The canonical history: complete conversations, kept for good in one file or on PostgreSQL.",
     epilog=EXIT_CODES,
     rich_markup_mode=None,
 )
@@ -456,19 +461,21 @@ Database = Annotated[
 ]
 Tenant = Annotated[
     str,
-    typer.Option(metavar="NAME", help="Whose conversations they are.", show_default=False),
+    typer.Option(
+        metavar="NAME", help="The tenant that owns the conversations.", show_default=False
+    ),
 ]
 Conversation = Annotated[
     str | None,
     typer.Option(
         metavar="NAME",
-        help="The conversation. Default: the only one there is, or else default.",
+        help="The conversation. Default: the only one in the store, or else default.",
         show_default=False,
     ),
 ]
 BusyTimeout = Annotated[
     float,
-    typer.Option(metavar="SECONDS", help="How long to wait for others who use the store."),
+    typer.Option(metavar="SECONDS", help="Time to wait for other users of the store."),
 ]
 Json = Annotated[bool, typer.Option("--json", help="One JSON object.")]
 JsonLines = Annotated[bool, typer.Option("--json", help="One JSON object a line.")]
@@ -487,7 +494,7 @@ def take_in(
         list[str],
         typer.Argument(
             metavar="FILE",
-            help="Session files (JSONL), request bodies or JSON arrays; packed ones as well.",
+            help="Session files (JSONL), request bodies or JSON arrays, compressed or not.",
             show_default=False,
         ),
     ],
@@ -496,8 +503,8 @@ def take_in(
         str | None,
         typer.Option(
             metavar="NAME",
-            help="The conversation that all files go into. Default: each into one of the file's name, "
-            "without its extension.",
+            help="The conversation that all files go into. Default: one for each file, named after it "
+            "without the extension.",
             show_default=False,
         ),
     ] = None,
@@ -507,7 +514,7 @@ def take_in(
         bool, typer.Option("--json", help="One JSON object a line for each file.")
     ] = False,
 ) -> None:
-    """Take in files, line by line as they stand. What is there already is skipped, so that it may be repeated."""
+    """Import files line by line, unchanged. Lines already in the store are skipped, so an import can be repeated."""
     store = Store(db, tenant, busy_timeout)
     raise typer.Exit(import_files(files, store, conversation, is_json=as_json))
 
@@ -517,9 +524,7 @@ def log(
     db: Database,
     limit: Annotated[
         int | None,
-        typer.Option(
-            "-n", metavar="N", min=0, help="No more than so many commits.", show_default=False
-        ),
+        typer.Option("-n", metavar="N", min=0, help="At most N commits.", show_default=False),
     ] = None,
     conversation: Conversation = None,
     tenant: Tenant = "",
@@ -543,14 +548,14 @@ def show(
     db: Database,
     raw: Annotated[
         bool,
-        typer.Option("--raw", help="The stored bytes alone: of an imported commit, its line."),
+        typer.Option("--raw", help="Only the stored bytes: for an imported commit, its line."),
     ] = False,
     conversation: Conversation = None,
     tenant: Tenant = "",
     busy_timeout: BusyTimeout = 10.0,
     as_json: Json = False,
 ) -> None:
-    """Show a commit: what is known of it, its versions where it was edited, and its text."""
+    """Show a commit: its fields, its versions if it was edited, and its text."""
     if raw and as_json:
         raise typer.BadParameter("not allowed beside --raw", param_hint="'--json'")
     store = Store(db, tenant, busy_timeout)
@@ -569,13 +574,13 @@ def turns(
     busy_timeout: BusyTimeout = 10.0,
     as_json: JsonLines = False,
 ) -> None:
-    """List what the model called, oldest first, each call with the results that came back."""
+    """List the model's tool calls, oldest first, each with its results."""
     show_turns(Store(db, tenant, busy_timeout), conversation, name, is_json=as_json)
 
 
 @history.command("verify", epilog=EXIT_CODES)
 def verify(db: Database, busy_timeout: BusyTimeout = 10.0, as_json: Json = False) -> None:
-    """Prove the whole store: hash every commit and content anew, list what is damaged, and exit with 1 if anything is."""
+    """Verify the whole store: hash all commits and contents again, list all damage, and exit with 1 if any is found."""
     raise typer.Exit(verify_store(Store(db, "", busy_timeout), is_json=as_json))
 
 
@@ -588,7 +593,7 @@ def export(
             "--output",
             "-o",
             metavar="OUT",
-            help="Write to this file instead of stdout, all at once.",
+            help="Write to this file instead of stdout; it is replaced as a whole.",
             show_default=False,
         ),
     ] = None,
@@ -611,7 +616,7 @@ def stats(
     busy_timeout: BusyTimeout = 10.0,
     as_json: JsonLines = False,
 ) -> None:
-    """Count what a conversation holds: commits by kind, tokens, and bytes, plain and as they are stored."""
+    """Count a conversation's commits by kind, its tokens, and its bytes, before and after compression."""
     if is_all and conversation is not None:
         raise typer.BadParameter("not allowed beside --all", param_hint="'--conversation'")
     store = Store(db, tenant, busy_timeout)

@@ -1,4 +1,4 @@
-"""``toolcarry inspect``: survey conversations: counts, sizes, and what is wrong with them."""
+"""``toolcarry inspect``: survey conversations: counts, sizes and defects."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from toolcarry.context import Inspection
 
 
 def inspect_files(names: Sequence[str], *, is_json: bool, is_strict: bool) -> int:
-    """Survey every file; the exit code."""
+    """Survey every file and return the exit code."""
     screen = Screen()
     surveys: list[tuple[str, Inspection]] = []
 

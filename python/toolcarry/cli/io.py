@@ -1,7 +1,7 @@
-"""The input and output of commands: files and stdin as bytes; stdout, or a file that is replaced as a whole.
+"""The input and output of commands: reads files and stdin as bytes; writes to stdout, or replaces a file as a whole.
 
-A file that can't be read, or is not a conversation, is reported on stderr, and the next one follows. Output is UTF-8 in
-every locale.
+A file that can't be read, or is not a conversation, is reported on stderr, and the command goes on with the next one.
+Output is UTF-8 in every locale.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ STDIN: Final = "-"
 
 
 def read(name: str) -> bytes:
-    """All bytes of a file, of a folder of events, or of stdin; unpacked where they are packed."""
+    """Return all bytes of a file, of a folder of events, or of stdin, decompressed if they are compressed."""
     with reading():
         if name == STDIN:
             if sys.stdin is None:
@@ -41,10 +41,10 @@ def read(name: str) -> bytes:
 
 @contextmanager
 def reading() -> Iterator[None]:
-    """Where a file is read: what goes wrong is told of the file."""
+    """Turn the errors of reading a file into ``FileError``."""
     try:
         yield
-    except BrokenPipeError:  # which is never the file's
+    except BrokenPipeError:  # comes from stdout, never from the file
         raise
     except (FileNotFoundError, NotADirectoryError):
         raise FileError("no such file", NOT_FOUND) from None
@@ -55,7 +55,7 @@ def reading() -> Iterator[None]:
 
 
 def read_some(name: str) -> bytes:
-    """``read``, of a file that holds something."""
+    """Return the bytes of a file, and raise ``FileError`` if it is empty or blank."""
     data = read(name)
     if not data or data.isspace():
         raise FileError("is empty", FAILED)
@@ -65,14 +65,14 @@ def read_some(name: str) -> bytes:
 def for_each(
     names: Sequence[str], job: Callable[[str, bytes], int], screen: Screen, *, is_free: bool
 ) -> int:
-    """Do ``job`` with the name and the bytes of every file; the highest exit code of all."""
+    """Call ``job`` with the name and the bytes of every file, and return the highest exit code."""
     return for_each_name(names, lambda name: job(name, read_some(name)), screen, is_free=is_free)
 
 
 def for_each_name(
     names: Sequence[str], job: Callable[[str], int], screen: Screen, *, is_free: bool
 ) -> int:
-    """Do ``job`` with the name of every file; the highest exit code of all."""
+    """Call ``job`` with the name of every file, and return the highest exit code."""
     worst = 0
     sizes = [found.st_size if (found := regular_file(name)) else 0 for name in names]
     with screen.progress(sizes, is_free=is_free):
@@ -95,13 +95,13 @@ def for_each_name(
 
 
 def check_stdin(names: Sequence[str]) -> None:
-    """Stdin can be read once only."""
+    """Raise ``FileError`` if stdin is named twice, since it can be read only once."""
     if names.count(STDIN) > 1:
         raise FileError("-: stdin can be read once only", USAGE)
 
 
 def regular_file(name: str) -> os.stat_result | None:
-    """What is known of a file; ``None`` where it is not there, or no regular one."""
+    """Return the ``stat`` result of a regular file; ``None`` if there is no file or it is another kind."""
     try:
         found = os.fstat(0) if name == STDIN else Path(name).stat()
     except (OSError, ValueError):
@@ -110,7 +110,7 @@ def regular_file(name: str) -> os.stat_result | None:
 
 
 def json_line(value: object) -> bytes:
-    """``value`` as JSON on one line; what a terminal would obey, and lone surrogates, are escaped.
+    """Return ``value`` as JSON on one line, with control characters and lone surrogates escaped.
 
     >>> json_line({"tool": "Re\\x9bad é"}).decode()
     '{"tool":"Re\\\\u009bad é"}\\n'
@@ -124,7 +124,10 @@ def escape(match: re.Match[str]) -> str:
 
 
 class Output:
-    """A context manager: the file stands in its place at the end, where something was written and nothing failed."""
+    """A context manager that writes to stdout or to a file.
+
+    A file replaces the old one at the end, if something was written and nothing failed.
+    """
 
     def __init__(self, name: str | None = None, inputs: Sequence[str] = ()) -> None:
         self.is_terminal = False
@@ -151,9 +154,9 @@ class Output:
             if path.is_dir():
                 raise FileError(f"{shown}: is a directory", USAGE)
             if found is None and path.exists():
-                self._file = path.open("wb")  # a device or a pipe is written to, not replaced
+                self._file = path.open("wb")  # write into a device or a pipe, don't replace it
                 return
-            self._target = path.resolve()  # a link stays one
+            self._target = path.resolve()  # replace the target of a link, not the link
             handle, temporary = tempfile.mkstemp(
                 ".tmp", f".{self._target.name[:40]}.", self._target.parent
             )
@@ -167,7 +170,7 @@ class Output:
             raise FileError(f"{shown}: cannot write: {reason}", FAILED) from None
 
     def write(self, data: bytes) -> None:
-        """Write; on stdout at once, so that it comes in order with what stands on stderr."""
+        """Write ``data``; stdout is flushed at once, to keep its order with stderr."""
         self._is_written = True
         if self._file is not None:
             self._file.write(data)
@@ -200,7 +203,7 @@ class Output:
 
 
 def umask() -> int:
-    """The mode bits that new files do without; reading them means setting them."""
+    """Return the process's umask; the only way to read it is to set it."""
     mask = os.umask(0o077)
     os.umask(mask)
     return mask

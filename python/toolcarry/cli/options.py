@@ -1,4 +1,4 @@
-"""Options and arguments that several commands share, and their values."""
+"""Options and arguments that several commands share, and the functions that read their values."""
 
 from __future__ import annotations
 
@@ -54,13 +54,15 @@ MaxResultTokens = Annotated[
 ]
 Encoding = Annotated[
     str,
-    typer.Option(metavar="NAME", help="Whose tokens they are: o200k_base, or cl100k_base."),
+    typer.Option(
+        metavar="NAME", help="The encoding that counts tokens: o200k_base, or cl100k_base."
+    ),
 ]
 Strict = Annotated[
     bool,
     typer.Option(
         "--strict",
-        help="Exit with 1 where a call has no result, a result no call, or a line was skipped.",
+        help="Exit with 1 if a call has no result, a result has no call, or a line was skipped.",
     ),
 ]
 
@@ -75,7 +77,7 @@ def read_policy(
     max_result_tokens: str | None,
     encoding: str,
 ) -> Policy:
-    """The policy that the options ask for."""
+    """Return the policy that the options describe."""
     if max_chars is not None and max_tokens is not None:
         raise typer.BadParameter("not allowed beside --max-chars", param_hint="'--max-tokens'")
     return Policy(
@@ -88,7 +90,7 @@ def read_policy(
 
 
 def read_limit(option: str, text: str | None) -> int | None:
-    """The limit that an option gives; ``None`` where it was not given."""
+    """Return the limit of an option, or ``None`` if the option was not used."""
     if text is None:
         return None
     if text.lower() == "none":
@@ -101,7 +103,7 @@ def read_limit(option: str, text: str | None) -> int | None:
 
 
 def read_choice(option: str, text: str, allowed: Sequence[Choice]) -> Choice:
-    """The one of the values that are allowed which an option names."""
+    """Return ``text`` as one of the allowed values. Raises ``typer.BadParameter`` for any other text."""
     for value in allowed:
         if text == value:
             return value
@@ -111,5 +113,5 @@ def read_choice(option: str, text: str, allowed: Sequence[Choice]) -> Choice:
 
 
 def read_encoding(text: str) -> EncodingName:
-    """The encoding that ``--encoding`` names."""
+    """Return the encoding that ``--encoding`` names."""
     return read_choice("--encoding", text, ENCODINGS)

@@ -1,4 +1,4 @@
-"""``toolcarry project``: write a smaller request body, or show with ``--diff`` what was replaced."""
+"""``toolcarry project``: write a smaller request body or, with ``--diff``, show the replaced parts."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 LINES_SHOWN: Final = 3
-"""Of what was taken out of a result; the number of the others follows."""
+"""The most removed lines that ``--diff`` shows of one result; the number of the others follows."""
 REASONS: Final = {
     "later_read": "read again later",
     "later_edit": "edited again later",
@@ -34,13 +34,13 @@ REASONS: Final = {
     "cleared": "cleared for want of room",
     "dropped": "dropped with its call",
 }
-"""The reasons for replacing a result, in words."""
+"""The wording of each reason for replacing a result."""
 
 
 def project_file(
     name: str, *, policy: Policy, output: str | None, is_diff: bool, is_json: bool, is_strict: bool
 ) -> int:
-    """Write the projection of a body; the exit code."""
+    """Write the projection of a body and return the exit code."""
     screen = Screen()
 
     def project_one(name: str, data: bytes) -> int:
@@ -70,7 +70,7 @@ def project_file(
 
 
 def advice(data: bytes) -> str:
-    """What helps with a file that is no request, where that can be told."""
+    """Return a hint for a file that is not a request; empty if toolcarry knows no hint."""
     try:
         is_session = open_body(data).lines is not None
     except InputError:
@@ -81,7 +81,7 @@ def advice(data: bytes) -> str:
 
 
 def summary(report: ProjectReport) -> list[str]:
-    """What was done, in a few lines."""
+    """Return a few lines about the replacements, the repairs and the sizes."""
     counts = [f"{count:,} {REASONS[reason]}" for reason, count in report.reasons.items()]
     results = report.blocks - report.orphan_calls
     why = f" ({', '.join(counts)})" if counts else ""
@@ -103,7 +103,7 @@ def summary(report: ProjectReport) -> list[str]:
 
 
 def faults(report: ProjectReport) -> list[str]:
-    """What ``--strict`` complains of."""
+    """Return the findings that make ``--strict`` fail."""
     found = []
     if not report.mends and (report.orphan_calls or report.orphan_results):
         found.append(
@@ -115,7 +115,7 @@ def faults(report: ProjectReport) -> list[str]:
 
 
 def difference(data: bytes, projected: ProjectedBody) -> list[Text]:
-    """What was replaced and mended, as lines with ``-`` and ``+`` before them."""
+    """Return the replacements and repairs as lines that begin with ``-`` and ``+``."""
     lines: list[Text] = []
     report, made = projected.report, projected.decisions.made
     for replacement in report.replacements:
@@ -126,7 +126,7 @@ def difference(data: bytes, projected: ProjectedBody) -> list[Text]:
 
 
 def replaced(data: bytes, replacement: Replacement, decision: Decision | None) -> list[Text]:
-    """What went of one result, and what stands there."""
+    """Return the removed lines of one result and the marker that replaces them."""
     size = replacement.end - replacement.start
     head = (
         f"message {replacement.position + 1:,}, {one_line(replacement.tool_name)} "
@@ -150,7 +150,7 @@ def replaced(data: bytes, replacement: Replacement, decision: Decision | None) -
 
 
 def mended(mend: Mend) -> list[Text]:
-    """What was mended."""
+    """Return a line about one repair."""
     place = "" if mend.position is None else f"message {mend.position + 1:,}"
     call = f", call {one_line(mend.call_id)}" if mend.call_id else ""
     detail = f" ({one_line(mend.detail)})" if mend.detail else ""

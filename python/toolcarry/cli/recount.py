@@ -24,19 +24,19 @@ def recount_file(
     is_json: bool,
     is_strict: bool,
 ) -> int:
-    """Write the text history of a file; the exit code."""
+    """Write the text history of a file and return the exit code."""
     screen = Screen()
     length = MAX_RESULT_LENGTH if max_result_length is None else max_result_length
     total = None if max_tokens == NO_LIMIT else max_tokens
 
     def recount_one(name: str, data: bytes) -> int:
-        told = recount(data, max_result_length=length, max_tokens=total, encoding=encoding)
-        report = told.report
+        recounted = recount(data, max_result_length=length, max_tokens=total, encoding=encoding)
+        report = recounted.report
         if is_json:
-            line = {"file": name, "messages": told.messages, "report": report.to_dict()}
+            line = {"file": name, "messages": recounted.messages, "report": report.to_dict()}
             out.write(json_line(line))
         else:
-            out.write(json_line(told.messages))
+            out.write(json_line(recounted.messages))
             for note in notes(report, is_strict=is_strict):
                 screen.say(f"{label(name)}: {note}")
         lines = report.skipped_lines
@@ -52,7 +52,10 @@ def recount_file(
 
 
 def notes(report: RecountReport, *, is_strict: bool) -> Iterator[str]:
-    """What became of messages and results, in a few lines; what ``--strict`` says is left to it."""
+    """Yield lines about the messages and results that were cut or left out.
+
+    With ``--strict``, skipped lines are among its findings, and are not repeated here.
+    """
     size = counted(report.chars_after, "character")
     if report.tokens_after is not None:
         size += f", {counted(report.tokens_after, 'token')}"

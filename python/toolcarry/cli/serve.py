@@ -47,26 +47,27 @@ def serve(
             metavar="N",
             min=0,
             max=65535,
-            help="Listen on this port instead of the settings'; 0 is one that is free.",
+            help="Listen on this port instead of the settings'; 0 chooses a free one.",
             show_default=False,
         ),
     ] = None,
     grace: Annotated[
         int,
         typer.Option(
-            metavar="SECONDS", min=0, help="How long answers may take to end once a signal came."
+            metavar="SECONDS", min=0, help="Time for running answers to finish after a signal."
         ),
     ] = 30,
 ) -> None:
     """Run a proxy that routes requests to the upstreams of the settings and can switch between them.
 
-    The address stands on stdout once requests are taken. SIGTERM and SIGINT end it in order, with exit code 0.
+    The address is printed to stdout once the proxy accepts requests. SIGTERM and SIGINT stop it gracefully, with exit
+    code 0.
     """
     raise typer.Exit(serve_until_told(config, host, port, grace))
 
 
 def serve_until_told(file: str | None, host: str | None, port: int | None, grace: int) -> int:
-    """Serve until a signal comes, with the address as a line on stdout; the exit code."""
+    """Serve until a signal arrives and return the exit code; print the address to stdout first."""
     try:
         from toolcarry.serve import Proxy  # noqa: PLC0415 - needs the extra "serve"
         from toolcarry.serve.server import configure_logging, listen, run  # noqa: PLC0415 - needs the extra "serve"
@@ -95,7 +96,7 @@ def serve_until_told(file: str | None, host: str | None, port: int | None, grace
 
 
 def following(file: str | None, proxy: Proxy) -> AbstractContextManager[object]:
-    """Go by the settings as they change, where the extra ``reload`` is installed."""
+    """Return a context in which the proxy follows changes of the settings, if the extra ``reload`` is installed."""
     if find_spec("watchfiles") is None:
         return nullcontext()
     from toolcarry.config import ReloadingConfig  # noqa: PLC0415 - imports watchfiles, an extra
@@ -104,6 +105,6 @@ def following(file: str | None, proxy: Proxy) -> AbstractContextManager[object]:
 
 
 def tell(address: str) -> None:
-    """Say where the proxy listens, so that a script can read it."""
+    """Print the address on which the proxy listens, so that a script can read it."""
     if sys.stdout is not None:
         write(sys.stdout, f"{address}\n".encode())

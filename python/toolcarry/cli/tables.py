@@ -16,10 +16,10 @@ from toolcarry.context import Fate, Inspection
 from toolcarry.types import ToolSize
 
 ROW_WIDTH: Final = 150
-"""Where there are fewer columns, several files stand below one another instead of in rows."""
+"""In a narrower terminal, each file gets a table of its own instead of a row."""
 
 MOST_TOOLS: Final = 50
-"""How many tools are listed, the heaviest first; the others are one line."""
+"""The most tools that are listed, largest first; one line sums up the others."""
 
 OPTIONS: Final = {
     "max_tool_context_chars": "--max-chars",
@@ -47,7 +47,7 @@ COLUMNS: Final = (
     ("orphan results", "orphan_results"),
     ("errors", "errors"),
 )
-"""What a survey says of each file, and the field that says it; the number of bad lines follows."""
+"""The columns of a survey, as titles and fields; a column for bad lines follows."""
 
 DETAILS: Final = (
     ("second results", "duplicate_results"),
@@ -55,13 +55,13 @@ DETAILS: Final = (
     ("in side chains", "side_chain_blocks"),
     ("on other branches", "other_branch_blocks"),
 )
-"""What is only said of a file alone, and only where it is not 0."""
+"""Further lines for a single file, each shown only if it is not 0."""
 
 WORRYING: Final = {"orphan calls", "orphan results", "errors", "bad lines"}
 
 
 def fate_table(fates: Sequence[Fate]) -> Table:
-    """Each block with its fate, the reason, and the setting that would change it."""
+    """Return a table of the blocks with the outcome, the reason, and the setting that would change it."""
     table = new_table()
     table.add_column("message", justify="right")
     for name in ("tool", "what", "fate", "reason", "changed by"):
@@ -79,7 +79,7 @@ def fate_table(fates: Sequence[Fate]) -> Table:
 
 
 def survey_tables(surveys: Sequence[tuple[str, Inspection]], width: int) -> list[RenderableType]:
-    """What the files hold, and what each tool weighs in all of them, in ``width`` columns."""
+    """Return tables of the files, and one of the tools' sizes over all files, for ``width`` columns."""
     found: list[RenderableType] = []
     if len(surveys) > 1 and width >= ROW_WIDTH:
         found = [survey_rows(surveys), ""]
@@ -91,7 +91,7 @@ def survey_tables(surveys: Sequence[tuple[str, Inspection]], width: int) -> list
 
 
 def survey_fields(name: str, survey: Inspection) -> Table:
-    """One file: a line for each thing that is said of it."""
+    """Return the table of one file, with a line for each field."""
     table = Table.grid(padding=(0, 2))
     table.add_column(style="bold")
     table.add_column(overflow="fold")
@@ -111,7 +111,7 @@ def survey_fields(name: str, survey: Inspection) -> Table:
 
 
 def survey_rows(surveys: Sequence[tuple[str, Inspection]]) -> Table:
-    """Several files: a row each, and their sum."""
+    """Return the table of several files, with a row for each and a total."""
     table = new_table(has_footer=True)
     table.add_column("file", "total", overflow="fold")
     table.add_column("shape", overflow="fold")
@@ -131,7 +131,7 @@ def survey_rows(surveys: Sequence[tuple[str, Inspection]]) -> Table:
 
 
 def tool_table(sizes: dict[str, ToolSize]) -> Table:
-    """What each tool's results weigh, the heaviest first."""
+    """Return a table of the sizes of each tool's results, largest first."""
     table = new_table()
     table.add_column("tool", overflow="fold")
     for name in ("calls", "results", "errors", "bytes", "share"):
@@ -155,7 +155,7 @@ def tool_table(sizes: dict[str, ToolSize]) -> Table:
 
 
 def add_sizes(surveys: Iterable[Inspection]) -> dict[str, ToolSize]:
-    """The weights of each tool over all files."""
+    """Return the sizes of each tool's results over all files."""
     found: dict[str, list[ToolSize]] = {}
     for survey in surveys:
         for name, size in survey.tools.items():
@@ -185,7 +185,7 @@ def new_table(*, has_footer: bool = False) -> Table:
 
 
 def cell(text: str, limit: int = 100) -> Text:
-    """Text of a transcript as a table shows it."""
+    """Return text of a conversation as a table cell: one line, safe to print."""
     return Text(one_line(text, limit))
 
 

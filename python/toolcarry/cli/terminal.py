@@ -1,7 +1,7 @@
-"""Messages on stderr, in words, and a progress bar when a terminal waits for long work.
+"""Messages on stderr, and a progress bar for long work on a terminal.
 
-Text of a transcript is made safe before it is shown: no controls, no escapes, no markup. rich is imported only to draw a
-bar or a table.
+Text of a conversation is made safe before it is shown: no control characters, no escapes, no markup. rich is imported
+only to draw a bar or a table.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ if TYPE_CHECKING:
     from rich.console import Console, RenderableType
     from rich.progress import Progress
 LONGEST: Final = 100
-"""How many characters of a name or a title are shown."""
+"""The most characters of a name or a title that are shown."""
 
 MANY_FILES: Final = 10
 MANY_BYTES: Final = 8_000_000
-"""With more than either, work takes long enough for a progress bar."""
+"""With more than either, the work takes long enough for a progress bar."""
 
 WIDE: Final = 400
-"""The columns of what is no terminal: enough for a table that wraps nothing."""
+"""The columns of a stream that is not a terminal: enough for a table without wrapping."""
 
 
 def one_line(text: str, limit: int = LONGEST) -> str:
-    """``text`` as one line that a terminal shows as it is; where it is too long, without its middle.
+    """Return ``text`` as one line that is safe to print; a text that is too long loses its middle.
 
     >>> one_line("Re\\x1b[31mad\\n")
     'Read\\\\n'
@@ -42,25 +42,25 @@ def one_line(text: str, limit: int = LONGEST) -> str:
 
 
 def label(name: str) -> str:
-    """A file's name as messages show it."""
+    """Return a file's name as messages show it."""
     return "stdin" if name == "-" else one_line(name, 400)
 
 
 def is_terminal(stream: IO[str] | None) -> bool:
-    """True if someone is looking at ``stream``."""
+    """True if ``stream`` is a terminal."""
     try:
         return stream is not None and stream.isatty()
-    except ValueError:  # it is closed
+    except ValueError:  # the stream is closed
         return False
 
 
 def is_dumb() -> bool:
-    """True if the terminal only takes text, line by line."""
+    """True if the terminal can only print lines of plain text."""
     return os.environ.get("TERM", "").lower() in ("dumb", "unknown")
 
 
 def make_console(stream: IO[str] | None, file: IO[str]) -> Console:
-    """A console that writes to ``file`` what suits ``stream``: plain text where nobody looks."""
+    """Return a console that writes to ``file`` in the style that ``stream`` can show: plain unless it is a terminal."""
     from rich.console import Console  # noqa: PLC0415 - imports rich, for tables and bars only
 
     is_seen = is_terminal(stream) and not is_dumb()
@@ -77,7 +77,7 @@ def make_console(stream: IO[str] | None, file: IO[str]) -> Console:
 
 
 def columns(stream: IO[str] | None) -> int:
-    """How wide ``stream`` is: ``COLUMNS``, the terminal's width, or wide where it is none."""
+    """Return the width of ``stream``: ``COLUMNS``, else the terminal's width, else ``WIDE``."""
     asked = os.environ.get("COLUMNS", "")
     if asked.isascii() and asked.isdecimal() and int(asked[:5]) > 0:
         return max(int(asked[:5]), 20)
@@ -90,7 +90,7 @@ def columns(stream: IO[str] | None) -> int:
 
 
 def render(renderables: Sequence[RenderableType], stream: IO[str] | None) -> str:
-    """Tables and texts as ``stream`` can show them, without spaces at the ends of lines."""
+    """Return tables and texts as ``stream`` can show them, without trailing spaces."""
     file = io.StringIO()
     console = make_console(stream, file)
     for renderable in renderables:
@@ -99,12 +99,12 @@ def render(renderables: Sequence[RenderableType], stream: IO[str] | None) -> str
 
 
 def write(stream: TextIO, data: bytes) -> None:
-    """Write UTF-8 to ``stream``, whatever its encoding, at once and to the end."""
+    """Write all of ``data`` (UTF-8) to ``stream``, whatever its encoding, and flush it."""
     stream.flush()
     binary = getattr(stream, "buffer", None)
     if binary is None:
         stream.write(data.decode())
-    elif isinstance(binary, io.RawIOBase):  # PYTHONUNBUFFERED: it may take a part only
+    elif isinstance(binary, io.RawIOBase):  # with PYTHONUNBUFFERED, a write may be partial
         rest = memoryview(data)
         while rest:
             taken = binary.write(rest)
@@ -117,7 +117,7 @@ def write(stream: TextIO, data: bytes) -> None:
 
 
 class Screen:
-    """What is said on stderr, above the progress bar where there is one."""
+    """The messages on stderr, printed above the progress bar if there is one."""
 
     def __init__(self) -> None:
         self._bar: Progress | None = None
@@ -125,7 +125,7 @@ class Screen:
         self._done = 0
 
     def say(self, text: str) -> None:
-        """Write ``text``, which is safe to show, and a line break where it has none."""
+        """Write ``text``, which must be safe to print, and a line break if it has none."""
         if sys.stderr is None:
             return
         if self._bar is not None:
@@ -144,7 +144,7 @@ class Screen:
 
     @contextmanager
     def progress(self, sizes: Sequence[int], *, is_free: bool) -> Iterator[None]:
-        """A bar over files of these sizes, where the terminal ``is_free`` for one and the work is long."""
+        """Show a progress bar over files of these sizes, if the terminal ``is_free`` and the work is long."""
         is_long = len(sizes) > MANY_FILES or sum(sizes) > MANY_BYTES
         if not (is_free and is_long and is_terminal(sys.stderr)) or is_dumb():
             yield
@@ -171,12 +171,12 @@ class Screen:
                 self._bar = None
 
     def begin(self, name: str) -> None:
-        """Name the file that is worked on."""
+        """Show the name of the file that is read."""
         if self._bar is not None:
             self._bar.update(self._bar.task_ids[0], description=one_line(name, 40))
 
     def move(self, done: int, total: int) -> None:
-        """Show how much of the file that is worked on is done."""
+        """Show the progress within the current file."""
         if self._bar is None:
             return
         if self._is_alone:
@@ -192,7 +192,7 @@ class Screen:
 
 
 def report_counts(report: Report) -> str:
-    """What became of the blocks, on one line."""
+    """Return the counts of shown, cut, superseded and left out blocks on one line."""
     parts = [f"{report.shown:,} of {report.walked:,}{'' if report.walked_all else '+'} shown"]
     parts += [f"{report.cut:,} of them cut"] if report.cut else []
     for what, number in (
@@ -208,7 +208,7 @@ def report_counts(report: Report) -> str:
 
 
 def report_notes(report: Report, *, is_strict: bool) -> list[str]:
-    """What a reader of the context should know beside it; what ``--strict`` says is left to it."""
+    """Return warnings about the context; with ``--strict``, skipped lines are among its findings instead."""
     found = []
     if report.budget_too_small:
         found.append("the limit is too small for a context")
@@ -222,7 +222,7 @@ def report_notes(report: Report, *, is_strict: bool) -> list[str]:
 
 
 def strict_findings(calls: int, results: int, lines: Sequence[int]) -> str:
-    """What ``--strict`` complains of; empty where there is nothing."""
+    """Return the findings that make ``--strict`` fail, as one line; empty if nothing was found."""
     found = [f"{counted(calls, 'call')} without result"] if calls else []
     found += [f"{counted(results, 'result')} without call"] if results else []
     found += [skipped_note(lines)] if lines else []
@@ -230,6 +230,6 @@ def strict_findings(calls: int, results: int, lines: Sequence[int]) -> str:
 
 
 def skipped_note(lines: Sequence[int]) -> str:
-    """Which lines were skipped: the first few by number."""
+    """Return a note about the skipped lines, with the numbers of the first few."""
     listed = ", ".join(map(str, lines[:5])) + (", ..." if len(lines) > 5 else "")
     return f"{counted(len(lines), 'line')} skipped, no JSON object: {listed}"

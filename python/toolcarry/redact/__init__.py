@@ -1,4 +1,4 @@
-"""Secrets: what they look like, and how they are taken out of texts, messages and logs."""
+"""Find secrets, and remove them from texts, messages and logs."""
 
 from toolcarry.redact.logs import RedactingFilter, get_logger
 from toolcarry.redact.messages import redact_messages

@@ -1,8 +1,8 @@
-"""Logs without secrets: the loggers of toolcarry, and the filter that each of them carries.
+"""Logs without secrets: the loggers of toolcarry, and the filter that each of them has.
 
-A record passes the filters of the logger that it was given to, and not those of its parents; so every module takes its
-logger from here. The filter needs no extra: it matches on Python's ``re``, on lines that are cut first. It compiles
-its rules when the first record comes.
+A record passes the filters of the logger that received it, and not those of the logger's parents. So every module gets
+its logger from here. The filter needs no extra: it matches with Python's ``re``, after cutting long lines. It compiles
+its rules when it sees the first record.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ from toolcarry.redact.rules import DEFAULT_REDACTION_RULES
 __all__ = ["RedactingFilter", "get_logger"]
 
 MAX_LINE: Final = 4_000
-"""Characters of a line that are logged."""
+"""The most characters of a line that are logged."""
 LAST_WORD: Final = re.compile(r"\S{1,512}\Z")
-"""What may be the half of a secret where a line is cut."""
+"""The last word before a cut, which may be a part of a secret."""
 FORMATTER: Final = logging.Formatter()
 
 logging.getLogger("toolcarry").addHandler(logging.NullHandler())
 
 
 class RedactingFilter(logging.Filter):
-    """Takes the secrets out of every record: of its message with the arguments in it, its traceback and its stack.
+    """Removes secrets from every record: from its formatted message, its traceback and its stack.
 
-    What a handler is given has no arguments and no exception any more, but their text. A record of which the text
-    can't be made, or not be cleaned, says so instead. Lines are cut to 4,000 characters. Lets every record through.
+    Handlers get a record without arguments and exception; the message and ``exc_text`` have their text. If a text can't
+    be formatted or cleaned, a note replaces it. Lines are cut to 4,000 characters. No record is dropped.
 
     >>> record = logging.LogRecord("a", logging.INFO, "", 0, "DB_PASSWORD=%s", ("correct-horse",), None)
     >>> RedactingFilter().filter(record), record.getMessage()
@@ -51,7 +51,7 @@ class RedactingFilter(logging.Filter):
 
 
 def get_logger(name: str) -> logging.Logger:
-    """The logger of that name; its records have no secrets.
+    """Return the logger of that name, with a filter that removes secrets.
 
     >>> get_logger("toolcarry.example").name
     'toolcarry.example'
@@ -63,11 +63,11 @@ def get_logger(name: str) -> logging.Logger:
 
 
 def cleaned(make_text: Any, *arguments: Any) -> str:
-    """The text that is made, without secrets; never raises."""
+    """Return the text that ``make_text`` returns, without secrets. Never raises."""
     try:
         lines = make_text(*arguments).split("\n")
         return matcher().redact("\n".join(map(cut, lines)))[0]
-    except Exception as error:  # noqa: BLE001 - whoever logs must not fail; the log says it
+    except Exception as error:  # noqa: BLE001 - logging must not fail the caller; the log shows the error
         return f"[withheld: {type(error).__name__}]"
 
 

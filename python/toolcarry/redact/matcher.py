@@ -1,6 +1,6 @@
-"""Find what rules call a secret, and put a mark in its place; on RE2 or on Python's ``re``.
+"""Find the secrets that rules describe, and replace them with marks; with RE2 or Python's ``re``.
 
-Texts are matched as UTF-8. Half of a surrogate pair, which has none, is matched as U+FFFD, which is as long.
+Texts are matched as UTF-8. A lone surrogate can't be encoded, so it is matched as U+FFFD, which has as many bytes.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ __all__ = ["Matcher"]
 
 MARK: Final = "[redacted: "
 MAX_ROUNDS: Final = 16
-"""A mark may lay bare what a word before it hid. So it is looked again, until nothing is found."""
+"""Replacing a secret may expose another one next to it. So the search is repeated until it finds nothing."""
 
 
 class Compiled(NamedTuple):
@@ -27,7 +27,7 @@ class Compiled(NamedTuple):
     unless: Any | None
 
     def spans(self, raw: bytes) -> Iterator[tuple[int, int]]:
-        """Where secrets are."""
+        """Yield the start and the end of each secret."""
         for match in self.pattern.finditer(raw):
             start, end = match.span(self.group)
             if start >= end:
@@ -37,13 +37,13 @@ class Compiled(NamedTuple):
 
 
 class Group(NamedTuple):
-    """Rules of which none can match where ``keywords`` isn't found: one search passes over all of them."""
+    """Rules that can only match a text in which ``keywords`` matches: one search rules all of them out."""
 
     keywords: Any
     parts: Sequence[Group | Compiled]
 
     def candidates(self, raw: bytes) -> Iterator[Compiled]:
-        """The rules that have a keyword in the text."""
+        """Yield the rules that have a keyword in the text."""
         if self.keywords.search(raw):
             for part in self.parts:
                 if isinstance(part, Compiled):
@@ -59,7 +59,7 @@ class Secret(NamedTuple):
 
 
 class Matcher:
-    """Rules, compiled by ``compile_pattern``: its patterns are matched on bytes. What it raises is not caught."""
+    """A set of rules, compiled by ``compile_pattern`` to patterns for bytes. Its errors are not caught."""
 
     def __init__(
         self, rules: Iterable[RedactionRule], compile_pattern: Callable[[str, str], Any]
@@ -72,7 +72,7 @@ class Matcher:
         self._marks = re.compile(rf"\[redacted: (?:{names})\]".encode())
 
     def redact(self, text: str) -> tuple[str, Counter[str]]:
-        """The text with marks, and how many of which. Raises ``RedactionError``."""
+        """Return the text with marks, and the number of secrets by rule. Raises ``RedactionError``."""
         counts: Counter[str] = Counter()
         original, seen = encoded(text)
         for _ in range(MAX_ROUNDS):
@@ -84,7 +84,7 @@ class Matcher:
         raise RedactionError(f"redaction does not end: {MAX_ROUNDS} times something was found")
 
     def _find(self, seen: bytes) -> list[Secret]:
-        """What is a secret, from front to back, apart from each other."""
+        """Return the secrets in order of position, without overlaps."""
         marks = (
             [match.span() for match in self._marks.finditer(seen)] if MARK.encode() in seen else []
         )
@@ -96,7 +96,7 @@ class Matcher:
             for rule in (*self._always, *candidates):
                 name = rule.name
                 found += [Secret(start, end, name) for start, end in rule.spans(raw)]
-        except Exception as error:  # noqa: BLE001 - an engine's; raised again, without the text
+        except Exception as error:  # noqa: BLE001 - the engine may raise anything; raised again, without the text
             raise RedactionError(f"redaction failed: rule {name}: {type(error).__name__}") from None
         return merged(found, marks)
 
@@ -112,7 +112,7 @@ def compiled(rule: RedactionRule, compile_pattern: Callable[[str, str], Any]) ->
 
 
 def grouped(rules: Sequence[RedactionRule], compile_pattern: Callable[[str, str], Any]) -> Group:
-    """A tree over rules with keywords, each half under its own."""
+    """Build a binary tree of rules, in which each node has the keywords of all rules below it."""
     words = sorted({re.escape(keyword) for rule in rules for keyword in rule.keywords})
     keywords = compile_pattern("keywords", f"(?i){'|'.join(words)}")
     if len(rules) == 1:
@@ -123,7 +123,7 @@ def grouped(rules: Sequence[RedactionRule], compile_pattern: Callable[[str, str]
 
 
 def encoded(text: str) -> tuple[bytes, bytes]:
-    """The text as bytes, and as the engine may see it: the same length."""
+    """Return the text as bytes, and as valid UTF-8 of the same length for the engine."""
     try:
         raw = text.encode()
     except UnicodeEncodeError:
@@ -133,7 +133,7 @@ def encoded(text: str) -> tuple[bytes, bytes]:
 
 
 def merged(found: list[Secret], marks: Sequence[tuple[int, int]]) -> list[Secret]:
-    """Those that overlap as one, named after the earliest, then the longest; without what is in a mark already."""
+    """Merge overlapping secrets, named after the earliest, then the longest; leave out any inside of a mark."""
     found.sort(key=lambda secret: (secret.start, -secret.end))
     apart: list[Secret] = []
     position = 0

@@ -1,4 +1,4 @@
-"""Messages without their secrets, in whatever shape they are."""
+"""Redact the secrets in messages of any format."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ NO_CONTENT: Final = frozenset({
     "signature", "thoughtSignature", "encrypted_content", "media_type", "mediaType", "mimeType", "mime_type", "format",
     "status", "bytes",
 })  # fmt: skip
-"""Members of the wire that say what something is, and whose."""
+"""The keys whose values are ids, types, names and the like, and are not redacted."""
 VALUES: Final = frozenset({"input", "args", "arguments", "parameters", "response", "json"})
-"""Members of the wire in which every string is content: what a tool was given, or gave."""
+"""The keys whose values are arguments or results of tools, in which every string is content."""
 JSON_TEXTS: Final = frozenset({"arguments", "partial_json"})
 DATA_URL: Final = re.compile(r"data:[\w.+/-]*(?:;[\w.+=-]+)*;base64,[A-Za-z0-9+/=_-]*\Z")
 TELLING_NAME: Final = re.compile(r"(?i)key|token|secret|passw|pwd|passphrase|credential|auth")
@@ -28,13 +28,14 @@ Redact = Callable[[str], str]
 
 
 def redact_messages(messages: Sequence[Any], redact: Redact) -> list[Any]:
-    """Messages of which every string that is content went through ``redact``; as many as before.
+    """Return the messages with ``redact`` applied to every string that is content; their number stays the same.
 
-    Of Anthropic, OpenAI Chat and Responses, Ollama, Gemini, Bedrock, or unknown: what is no ID, type, role, name of a
-    tool, signature, media type or base64 data is content, and so is all that a tool was given or gave. JSON in
-    ``arguments`` stays JSON. What needs no change is the same object, and nothing of the input is changed.
+    Messages may be in the format of Anthropic, OpenAI Chat and Responses, Ollama, Gemini, Bedrock, or unknown. Every
+    string is content except ids, types, roles, tool names, signatures, media types and base64 data. All arguments and
+    results of tools are content. JSON in ``arguments`` stays JSON. The input is not changed, and an unchanged part of
+    it is returned as the same object.
 
-    Raises ``RedactionError`` where ``redact`` does, or returns no text, and where something is nested deeper than 128.
+    Raises ``RedactionError`` if ``redact`` raises or does not return a text, and if values are nested deeper than 128.
 
     >>> redact_messages([{"role": "user", "content": "The PIN is 1234."}], lambda text: text.replace("1234", "****"))
     [{'role': 'user', 'content': 'The PIN is ****.'}]
@@ -44,31 +45,31 @@ def redact_messages(messages: Sequence[Any], redact: Redact) -> list[Any]:
 
 
 class Cleaner:
-    """Goes through values; each method returns the same object where nothing was found."""
+    """Walks through values and redacts them; each method returns the same object if nothing changed."""
 
     def __init__(self, redact: Redact) -> None:
         self._redact = redact
 
     def text(self, text: str) -> str:
-        """A string."""
+        """Redact a string, unless it is a data URL."""
         if not text or (text.startswith("data:") and DATA_URL.match(text)):
             return text
         try:
             cleaned = self._redact(text)
         except RedactionError:
             raise
-        except Exception as error:  # noqa: BLE001 - a hook's; raised again, without what it says
+        except Exception as error:  # noqa: BLE001 - a hook may raise anything; raised again, without its message
             raise RedactionError(f"redaction failed: {type(error).__name__}") from None
         if not isinstance(cleaned, str):
             raise RedactionError(f"redaction failed: returned {type(cleaned).__name__}")
         return text if cleaned == text else cleaned
 
     def wire(self, value: Any, depth: int) -> Any:
-        """What is of a request's shape."""
+        """Redact a part of a message, in which some keys are not content."""
         return self._walk(value, depth, self._member_of_wire)
 
     def value(self, value: Any, depth: int) -> Any:
-        """What a tool was given, or gave."""
+        """Redact the arguments or the result of a tool, in which every string is content."""
         return self._walk(value, depth, self._member_of_value)
 
     def _walk(self, value: Any, depth: int, member: Callable[[Any, str, Any, int], Any]) -> Any:
@@ -93,7 +94,7 @@ class Cleaner:
             if key in NO_CONTENT or (key == "data" and whole.get("type") != "text"):
                 return value
             return self.json_text(value, depth) if key in JSON_TEXTS else self.text(value)
-        if key == "images" and as_list(value) is not None:  # Ollama's: base64
+        if key == "images" and as_list(value) is not None:  # base64, in Ollama's format
             return value
         return self.value(value, depth) if key in VALUES else self.wire(value, depth)
 
@@ -103,7 +104,7 @@ class Cleaner:
         return self.value(value, depth)
 
     def named(self, name: str, text: str) -> str:
-        """A string of which the name may tell what it is: it is shown together with that."""
+        """Redact a string; if its name suggests a secret, match it together with the name, as in ``"token": "..."``."""
         cleaned = self.text(text)
         if cleaned is not text or not isinstance(name, str) or not TELLING_NAME.search(name):
             return cleaned
@@ -115,7 +116,7 @@ class Cleaner:
         return shown
 
     def json_text(self, text: str, depth: int) -> str:
-        """JSON as text; written anew only where something in it changed. What is no JSON is text."""
+        """Redact a JSON text, and write it again only if something in it changed. Redact other text as a string."""
         try:
             value = json.loads(text)
         except RecursionError:

@@ -1,4 +1,4 @@
-"""A redactor: takes the secrets out of a text, and counts them."""
+"""A redactor, which removes the secrets from texts and counts them."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ __all__ = ["Redacted", "Redactor"]
 
 @dataclass(frozen=True, slots=True)
 class Redacted:
-    """A text without its secrets, and how many there were by the name of the rule."""
+    """A text without its secrets, and the number of secrets by the name of the rule."""
 
     text: str
     counts: Mapping[str, int]
 
 
 class Redactor:
-    """Puts ``[redacted: name]`` in the place of every secret that a rule finds; in linear time, on RE2.
+    """Replaces every secret that a rule finds with ``[redacted: name]``, in linear time, with RE2.
 
-    ``rules`` are one's own, applied together with the built-in ones unless ``use_default_rules`` is false. Where
-    matches overlap, all they cover is replaced, and named after the one that begins first, then the longest. A text
-    that was redacted stays as it is. Safe to use from several threads.
+    ``rules`` are added to the built-in ones; with ``use_default_rules=False`` they replace them. Overlapping matches
+    are replaced as one, named after the match that begins first, then the longest. Redacting a text again changes
+    nothing. Safe to use from several threads.
 
-    Needs the extra ``redact``. Raises ``ConfigError`` where that is missing, and where a rule has a pattern or a name
-    that can't be one.
+    Needs the extra ``redact``. Raises ``ConfigError`` if the extra is missing, and if a rule has a pattern or a name
+    that is not allowed.
 
     >>> redactor = Redactor(rules=[RedactionRule("badge", r"badge (?P<secret>[0-9]{6})")])
     >>> redactor("The badge 123456 opens the door.")
@@ -51,16 +51,16 @@ class Redactor:
 
     @property
     def counts(self) -> Counter[str]:
-        """How many secrets it took out since it was made, by the name of the rule; a copy."""
+        """A copy of the number of secrets removed so far, by the name of the rule."""
         with self._lock:
             return Counter(self._counts)
 
     def __call__(self, text: str) -> str:
-        """The text without its secrets. Raises ``RedactionError`` where that can't be told: withhold the text."""
+        """Return the text without its secrets. Raises ``RedactionError`` on failure; then the text must not be sent."""
         return self.redact(text).text
 
     def redact(self, text: str) -> Redacted:
-        """The text without its secrets, and how many there were. Raises ``RedactionError``.
+        """Return the text without its secrets, and their number by rule. Raises ``RedactionError``.
 
         >>> Redactor().redact("DB_PASSWORD=correct-horse").counts
         {'assignment': 1}
@@ -92,7 +92,7 @@ def compile_with_re2() -> Callable[[str, str], Any]:
             "redaction: needs google-re2, which is not installed; pip install 'toolcarry[redact]'"
         ) from None
     options = re2.Options()
-    options.log_errors = False  # it would write what it can't match
+    options.log_errors = False  # else RE2 logs the pattern and the text
 
     def compile_pattern(name: str, pattern: str) -> Any:
         try:

@@ -1,7 +1,7 @@
-"""What a secret looks like: rules as data, in the common subset of RE2 and Python's ``re``.
+"""Rules that describe secrets: data, in the common subset of RE2 and Python's ``re``.
 
-They are matched on UTF-8. No rule looks behind a line's end but that of private keys, and none needs backtracking:
-each is linear on RE2, and harmless on Python's ``re`` where lines are short.
+Rules are matched on UTF-8. Only the rule for private keys matches across lines. No rule needs backtracking: each is
+linear with RE2, and safe with Python's ``re`` if lines are short.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ __all__ = ["DEFAULT_REDACTION_RULES", "RedactionRule"]
 
 @dataclass(frozen=True, slots=True)
 class RedactionRule:
-    """A kind of secret.
+    """A rule for one kind of secret.
 
-    ``name``: what it is counted under, and what stands in its place: ``[redacted: name]``.
-    ``pattern``: a regular expression in RE2's syntax; its group ``secret`` is what is replaced, else the whole match.
-    ``keywords``: the pattern is only tried on texts that hold one of these, in upper or lower case; none: on all.
-    ``unless``: a regular expression; a secret that it matches as a whole is none.
+    ``name``: the name in counts and in the mark ``[redacted: name]`` that replaces the secret.
+    ``pattern``: a regular expression in RE2's syntax; its group ``secret`` is replaced, or else the whole match.
+    ``keywords``: the pattern is tried only on texts that contain one of these, in any case; if empty, on all texts.
+    ``unless``: a regular expression for false positives; a match that it matches as a whole is not a secret.
 
     >>> RedactionRule("badge", r"badge (?P<secret>[0-9]{6})", keywords=("badge",)).name
     'badge'
@@ -32,11 +32,11 @@ class RedactionRule:
 
 
 def token(name: str, pattern: str, *keywords: str) -> RedactionRule:
-    """What is told by its own shape."""
+    """Make a rule for a token that is recognised by its own shape."""
     return RedactionRule(name, rf"\b(?P<secret>{pattern})", keywords)
 
 
-# What stands for a value, or computes it: <your key>, ${KEY}, $KEY, {{ key }}, %KEY%, xxxx, ****, ...., [your key].
+# Placeholders and templates for values: <your key>, ${KEY}, $KEY, {{ key }}, %KEY%, xxxx, ****, ...., [your key].
 PLACEHOLDER: Final = (
     r"(?i:[<\[({%$].*|.*[.][.][.].*|.*\$[{(].*|[x*.•_-]+|(?:x{4,}|\*{3,}).*|.*(?:x{4,}|\*{3,})"
     r"|(?:your|my|the|an?|some|fake|dummy|test|example|sample|placeholder|change|insert|replace|redacted|removed|hidden"
@@ -45,10 +45,10 @@ PLACEHOLDER: Final = (
 )
 # Calls and look-ups: get_password(), os.environ["KEY"], config["key"], a.b(c), process.env.KEY.
 CODE: Final = r"[A-Za-z_$][\w$.:>-]*[(\[].*|(?:os|process|self|this|config|settings|env|args|options|request|req|ctx)[.].*"
-# Paths and addresses, which may well be values of names such as PWD or token_url.
+# Paths and addresses, which are ordinary values of names such as PWD or token_url.
 PLACE: Final = r"(?:[.~]{0,2}/|[A-Za-z]:\\).*|[a-z][a-z0-9+.-]*://.*"
 NUMBER: Final = r"[-+]?[0-9][0-9_,.]*(?:e[0-9]+)?|(?i:true|false|null|none|nil)"
-# Names, types and words: no digit in them.
+# Names, types and words, which contain no digit.
 WORD: Final = r"[A-Za-z_$@#&|!?:;,./\\ -]*"
 NAMED: Final = (
     r"[A-Za-z_]+(?:[_.:/-][A-Za-z0-9]{1,12})*|[A-Za-z_]+[0-9]{0,2}(?:[_.]+[A-Za-z]+[0-9]{0,2})+"
@@ -57,7 +57,7 @@ NAMED: Final = (
 PASSWORDS: Final = r"(?i)(?:password|passwd|pwd|passphrase|secret|credential)"
 KEYS: Final = r"(?i)(?:key|token)"
 AFTER: Final = r"s?(?:[_-][\w-]{0,40})?"
-"""What may follow in a name; so ``keyboard`` and ``tokenizer`` are none of them."""
+"""The rest of a name after the keyword; it excludes ``keyboard`` and ``tokenizer``."""
 NAMES: Final = ("key", "token", "secret", "password", "passwd", "pwd", "passphrase", "credential")
 IS: Final = r"""\\?["']?[ \t]{0,8}(?::?=|:|=>)[ \t]{0,8}"""
 
@@ -69,7 +69,7 @@ def either(*patterns: str) -> str:
 DEFAULT_REDACTION_RULES: Final = (
     RedactionRule(
         "private-key",
-        # Only what looks like a key within the next characters is one: code names the line alone.
+        # Key data must follow within a few characters: source code often contains only the BEGIN line.
         r"(?P<secret>-----BEGIN [A-Z0-9 ]{0,32}PRIVATE KEY(?: BLOCK)?-----[\x00-\x7f]{0,160}?[A-Za-z0-9+/]{24}"
         r"(?:[\s\S]*?-----END [A-Z0-9 ]{0,32}PRIVATE KEY(?: BLOCK)?-----|[\s\S]*))",
         ("private key",),
@@ -178,7 +178,7 @@ DEFAULT_REDACTION_RULES: Final = (
         ("bearer",),
         unless=either(WORD),
     ),
-    # NAME=value, as in .env files and in front of commands: any value.
+    # NAME=value with any value, as in .env files and before commands.
     RedactionRule(
         "assignment",
         r"(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|PWD|PASSPHRASE|CREDENTIAL)S?(?:_[A-Z0-9_]{0,40})?=\\?[\"']?"
@@ -198,7 +198,7 @@ DEFAULT_REDACTION_RULES: Final = (
         NAMES,
         unless=either(PLACEHOLDER, PLACE, NUMBER, WORD, NAMED),
     ),
-    # YAML, INI, queries: what is a word may be a variable, and stays.
+    # YAML, INI, queries: a bare word may be a variable, so it is not redacted.
     RedactionRule(
         "bare-password",
         PASSWORDS

@@ -1,8 +1,8 @@
 """The turns of a dialogue as ``toolcarry.dialogue`` writes it, without text that clients inject and without reasoning.
 
-Removing injected text takes linear time; a text without such tags is the same object; doing it twice is doing it once. A
-tag in backticks of its own, as one that is talked about, stays. One in a fence does not: the tag of a client may follow a
-fence that the user left open.
+Removing injected text takes linear time and is idempotent; a text without such tags is returned as the same object.
+A tag in its own backticks is mentioned rather than used, and stays. A tag in a code fence is removed, since a client's
+tag may follow a fence that the user did not close.
 """
 
 from __future__ import annotations
@@ -42,28 +42,28 @@ DROPPED: Final = frozenset({
     "environment_info", "workspace_info", "editorcontext", "reminderinstructions", "additional_metadata",
     "session_context", "repository_info", "runtime_information", "repository_instructions", "extra_info",
 })  # fmt: skip
-"""What stands in these goes with them: nothing of it is the user's own words."""
+"""Tags that are removed with their content, which clients wrote and not the user."""
 
 UNWRAPPED: Final = frozenset({
     "command-args", "user-memory-input", "task", "user_message", "user_query", "user_request", "userrequest",
     "feedback", "answer",
 })  # fmt: skip
-"""What stands in these is what the user said."""
+"""Tags around the user's own words: only the tags are removed."""
 
 NAMES: Final = "|".join(sorted(DROPPED | UNWRAPPED))
 
 TAG: Final = re.compile(
     rf"<(/?)({NAMES})((?:[ \t/][^<>\n]*)?)>"
-    # what stands behind a notification, outside of its tag
+    # the line that follows a notification, outside of its tag
     r"(?:\s{0,8}(?:Read the output file to retrieve the result|Full transcript available at):[^\n]*)?",
     re.IGNORECASE,
 )
-"""No tag goes over a line feed, so that a line feed in its place can't make a new one."""
+"""A tag never spans lines, so the line break that replaces a removed block can't form a new tag."""
 
 PROJECT_INSTRUCTIONS: Final = re.compile(
     r"\s*# AGENTS\.md instructions[^\n]*\s*<INSTRUCTIONS>.*?(?:</INSTRUCTIONS>|\Z)", re.DOTALL
 )
-"""How Codex begins a conversation. The tag's name by itself is anybody's."""
+"""The text with which Codex begins a conversation. The tag alone is too common to be matched."""
 
 REASONING: Final = re.compile(r"\s*<(think|thinking|reasoning|thought)>(?:.*?</\1>|.*)", re.DOTALL)
 REASONING_END: Final = re.compile(r"^[ \t]*</think>[ \t]*$", re.MULTILINE)
@@ -72,10 +72,10 @@ BLANK_LINES: Final = re.compile(r"(?:[ \t]*\n)+")
 
 
 def strip_injected(text: str) -> str:
-    """``text`` without what clients inject into a user's turn; empty where the user said nothing.
+    """Return ``text`` without the parts that clients inject into a user's turn; empty if the user said nothing.
 
-    ``<system-reminder>`` and its like go with all that is in them; where one is not closed, to the end. Of
-    ``<command-args>``, ``<task>`` and others that hold what the user said, the tags alone go.
+    ``<system-reminder>`` and similar tags are removed with their content; if one is not closed, up to the end.
+    ``<command-args>``, ``<task>`` and other tags around the user's words are removed without their content.
 
     >>> strip_injected("<system-reminder>Be brief.</system-reminder>\\nFix the test.")
     'Fix the test.'
@@ -95,9 +95,9 @@ def strip_injected(text: str) -> str:
 
 
 def kept_spans(text: str) -> Iterator[tuple[int, int]]:
-    """What stands between the tags, but for what is dropped with them.
+    """Yield the spans of text between the tags, without the content of dropped tags.
 
-    A block ends where as many tags of its name closed as opened; where that never comes, at the last that closes.
+    A dropped block ends at the tag that balances its opening tag; if there is no such tag, at the last closing one.
     """
     last = {tag[2].lower(): tag.start() for tag in tags(text) if tag[1]}
     start, depth, dropping = 0, 0, ""
@@ -119,7 +119,7 @@ def kept_spans(text: str) -> Iterator[tuple[int, int]]:
 
 
 def tags(text: str) -> Iterator[re.Match[str]]:
-    """The tags, but for those that stand in backticks of their own."""
+    """Yield the tags, except those in their own backticks."""
     for tag in TAG.finditer(text):
         end = tag.end(3) + 1
         if text[tag.start() - 1 : tag.start()] != "`" or text[end : end + 1] != "`":
@@ -127,13 +127,13 @@ def tags(text: str) -> Iterator[re.Match[str]]:
 
 
 def trim(piece: str) -> str:
-    """A piece without blank lines around it; its first line keeps its indent."""
+    """Return a piece without blank lines around it; the first line keeps its indent."""
     blank = BLANK_LINES.match(piece)
     return (piece[blank.end() :] if blank else piece).rstrip()
 
 
 def strip_reasoning(text: str) -> str:
-    """``text`` without the reasoning that a model wrote before its answer; empty where there is nothing else.
+    """Return ``text`` without the reasoning that a model wrote before its answer; empty if there is nothing else.
 
     >>> strip_reasoning("<think>Which one?</think>\\n\\nThe second test fails.")
     'The second test fails.'
@@ -146,7 +146,7 @@ def strip_reasoning(text: str) -> str:
     while (found := REASONING.match(text, start)) is not None:
         start = found.end()
     if not start and (end := REASONING_END.search(text)) is not None:
-        start = end.end()  # a template may open the tag in the prompt
+        start = end.end()  # a prompt template may have opened the tag
     return trim(text[start:]) if start else text
 
 
@@ -155,7 +155,7 @@ CUT: Final = "\n[...]\n"
 
 
 class Turn(NamedTuple):
-    """What one said: ``USER``, ``ASSISTANT``, or, for text that stands in no turn, nobody."""
+    """A turn of a dialogue, with the speaker ``USER`` or ``ASSISTANT``, or none for text outside of a turn."""
 
     speaker: str
     text: str
@@ -167,7 +167,7 @@ class Turn(NamedTuple):
 
 
 def split_turns(dialogue: str) -> list[Turn]:
-    """The turns of a dialogue; a turn that nothing ends goes to the end of the text.
+    """Split a dialogue into turns; a turn that is not closed extends to the end of the text.
 
     >>> split_turns("[USER]\\nFix it.\\n[/USER]")
     [Turn(speaker='USER', text='Fix it.')]
@@ -186,7 +186,7 @@ def split_turns(dialogue: str) -> list[Turn]:
 
 
 def read_turns(dialogue: str) -> list[Turn]:
-    """The turns with what was said in them: without what clients injected, and without reasoning.
+    """Return the turns of a dialogue without injected text and reasoning; empty turns are left out.
 
     >>> read_turns("[USER]\\n<system-reminder>Be brief.</system-reminder>\\n[/USER]")
     []
@@ -199,7 +199,7 @@ def read_turns(dialogue: str) -> list[Turn]:
 
 
 def join_turns(turns: Iterable[Turn]) -> str:
-    """The dialogue of these turns.
+    """Return the dialogue of these turns as text.
 
     >>> join_turns([Turn("USER", "Fix it.")])
     '[USER]\\nFix it.\\n[/USER]'
@@ -208,9 +208,9 @@ def join_turns(turns: Iterable[Turn]) -> str:
 
 
 def cut_turns(turns: list[Turn], limit: int) -> list[Turn]:
-    """Turns of about ``limit`` characters together: a quarter of that from the beginning, the rest from the end.
+    """Cut the turns to about ``limit`` characters: a quarter of them from the beginning, the rest from the end.
 
-    What was left out between them is named. A turn that doesn't fit by itself is cut in its middle.
+    A note in between says how much was left out. A single turn that doesn't fit is cut in its middle.
 
     >>> cut_turns([Turn("USER", "a" * 9), Turn("ASSISTANT", "b" * 50), Turn("USER", "c" * 9)], 40)[1].text
     '[1 turn left out here: 50 characters]'
@@ -232,7 +232,7 @@ def cut_turns(turns: list[Turn], limit: int) -> list[Turn]:
 
 
 def fitting(turns: list[Turn], limit: int) -> Iterator[Turn]:
-    """The first turns, as many as fit; the very first is cut, if need be."""
+    """Yield the first turns that fit into ``limit`` characters; cut the very first if it doesn't fit."""
     for number, (speaker, text) in enumerate(turns):
         if len(text) > limit:
             if number == 0:

@@ -1,8 +1,8 @@
 """A summary without a model: first and latest requests, decisions, open tasks, and files.
 
-It consists of quotations, so nothing is invented and nothing obeyed; headings are English, quotations are unchanged.
-The same dialogue and blocks give the same text, in time linear in them. Sections share the room: a short one takes what
-it needs, and the others share the rest by weight.
+The summary consists of quotations, so nothing is invented and no instruction in the text is followed. Headings are
+English; quotations are unchanged. The same dialogue and blocks give the same text, in linear time. Sections share the
+available characters: a short section takes what it needs, and the others share the rest by weight.
 """
 
 from __future__ import annotations
@@ -30,17 +30,17 @@ BETWEEN: Final = "\n\n"
 
 
 class Section(Protocol):
-    """A part under a heading."""
+    """A section of the summary, with a heading and a weight."""
 
     title: str
     weight: int
 
     def draw(self, room: int) -> str:
-        """The part in at most ``room`` characters; empty where that is too little."""
+        """Return the section's body in at most ``room`` characters; empty if that is too little."""
 
 
 class Quotes:
-    """Texts of others, oldest first, each a quotation; a newer one gets more room than an older one.
+    """A section of quotations, oldest first; a newer one gets more room than an older one.
 
     >>> print(Quotes("Requests", 1, ["Fix it."]).draw(100))
     > Fix it.
@@ -50,7 +50,10 @@ class Quotes:
         self.title, self.weight, self._texts = title, weight, texts
 
     def draw(self, room: int) -> str:
-        """As many quotations as fit, from the newest on: it has half of the room, or what the older ones leave."""
+        """Return the newest quotations that fit.
+
+        Each may use half of the room that is left, or all room that the older ones don't need.
+        """
         whole = [quote(text) for text in self._texts]
         older = sum(map(len, whole)) + len(BETWEEN) * (len(whole) - 1)
         if older <= room:
@@ -67,7 +70,7 @@ class Quotes:
 
 
 class Items:
-    """Lines of a list. Where not all fit, those at the end stay, or, with ``keeps_first``, those at the beginning.
+    """A section with a list. If not all lines fit, it keeps the last ones, or with ``keeps_first`` the first ones.
 
     >>> print(Items("Files", 1, ["a.py", "b.py", "c.py"]).draw(19))
     - ... 2 more
@@ -81,7 +84,7 @@ class Items:
         self._keeps_first = keeps_first
 
     def draw(self, room: int) -> str:
-        """The lines that fit, and how many don't."""
+        """Return the lines that fit, and the number of the others."""
         lines = self._lines if self._keeps_first else self._lines[::-1]
         used, kept = -1, 0
         for number, line in enumerate(lines, start=1):
@@ -101,7 +104,7 @@ def quote(text: str) -> str:
 
 
 def fit(text: str, room: int) -> str:
-    """``text`` as a quotation of at most ``room`` characters, its middle cut out; empty where that says nothing.
+    """Return ``text`` as a quotation of at most ``room`` characters, cut in its middle; empty if too little is left.
 
     >>> fit("one two three four five six seven eight nine ten eleven twelve", 52)
     '> one two three four fi [...] nine ten eleven twelve'
@@ -116,7 +119,7 @@ def fit(text: str, room: int) -> str:
 
 
 def join_sections(parts: Sequence[Section], max_chars: int) -> str:
-    """The parts under their headings, in at most ``max_chars`` characters. A part without room is left out.
+    """Join the sections under their headings, in at most ``max_chars`` characters. A section without room is left out.
 
     >>> print(join_sections([Items("Files", 1, ["a.py"])], 100))
     ### Files
@@ -128,14 +131,14 @@ def join_sections(parts: Sequence[Section], max_chars: int) -> str:
         drawn = draw_sections(left, max_chars)
         if all(drawn):
             return BETWEEN.join(drawn)
-        # What has no room gives its room away, the least important first.
+        # Drop the least important section without room, and share its room among the others.
         empty = [part for part, text in zip(left, drawn, strict=True) if not text]
         left.remove(min(empty, key=lambda part: part.weight))
     return ""
 
 
 def draw_sections(parts: Sequence[Section], max_chars: int) -> list[str]:
-    """Each part with its heading; empty where it has no room."""
+    """Return each section with its heading; empty if it has no room."""
     whole = [draw_section(part, max_chars) for part in parts]
     room = max_chars - len(BETWEEN) * (len(parts) - 1)
     shared = list(range(len(parts)))
@@ -196,7 +199,7 @@ DECISION_CUES: Final = (
     # Japanese
     "決定し|決めました|ことにし(?:ます|ました|よう)|の代わりに|ではなく|根本原因|原因は",
 )
-"""What a sentence says that decides, rules out, or names a cause."""
+"""Patterns of sentences that decide something, rule it out, or name a cause."""
 
 DECISION_CUE: Final = re.compile("|".join(DECISION_CUES), re.IGNORECASE)
 SENTENCE_END: Final = re.compile(r"(?<=[.!?])\s+|(?<=[。\uff01\uff1f])|\n")
@@ -208,7 +211,7 @@ LONGEST_SENTENCE: Final = 300
 
 
 def find_decisions(turns: Iterable[Turn]) -> list[str]:
-    """The sentences that decide something, oldest first, each where it was said last; code and questions aside.
+    """Return the sentences that decide something, in order of their last mention, without code and questions.
 
     >>> find_decisions([Turn("ASSISTANT", "I read both. We decided to keep SQLite. Shall we use WAL instead of it?")])
     ['We decided to keep SQLite.']
@@ -223,7 +226,7 @@ def find_decisions(turns: Iterable[Turn]) -> list[str]:
 
 
 def sentences(text: str) -> Iterable[str]:
-    """The sentences of a text that stand in no fence and ask nothing, without marks of lists and headings."""
+    """Yield the sentences of a text, except code and questions, without the marks of lists and headings."""
     is_code = False
     for line in text.split("\n"):
         if FENCE.match(line) is not None:
@@ -245,7 +248,7 @@ LIST_TOOLS: Final = frozenset({
     "todowrite", "todo_write", "write_todos", "update_todo_list", "update_plan", "manage_todo_list", "todo_list",
     "set_todos", "task_tracker",
 })  # fmt: skip
-"""Their newest call has the whole list."""
+"""Tools whose newest call holds the whole list."""
 CREATE_TOOLS: Final = frozenset(("taskcreate", "task_create"))
 UPDATE_TOOLS: Final = frozenset(("taskupdate", "task_update"))
 
@@ -265,7 +268,7 @@ LONGEST_TASK: Final = 200
 
 
 class Task(NamedTuple):
-    """What is to be done, and how far it is."""
+    """A task and its status."""
 
     text: str
     is_done: bool = False
@@ -273,7 +276,7 @@ class Task(NamedTuple):
 
 
 def read_tasks(blocks: Iterable[ToolBlock]) -> list[Task]:
-    """The tasks of the conversation as they stand after the last block; ``blocks`` are oldest first.
+    """Return the tasks of the conversation with their status after the last block; ``blocks`` are oldest first.
 
     >>> read_tasks([ToolBlock({"type": "tool_use", "name": "TodoWrite", "input": {
     ...     "todos": [{"content": "Fix the test", "status": "in_progress"}]}}, {"content": "ok"}, "TodoWrite")])
@@ -300,13 +303,13 @@ def read_tasks(blocks: Iterable[ToolBlock]) -> list[Task]:
 
 
 def call_arguments(block: ToolBlock) -> dict[str, Any]:
-    """The arguments of a block's call, whatever shape it was written in; empty without a call."""
+    """Return the arguments of a block's call in any format; empty without a call."""
     wire = as_object(block.tool_use)
     return {} if wire is None else loads_arguments(read_call(wire).arguments)
 
 
 def task_list(given: Wire) -> dict[str, Task] | None:
-    """The tasks of a whole list by their ids, else by their numbers; ``None`` where there is no list."""
+    """Return the tasks of a whole list by their ids, or else by their numbers; ``None`` if there is no list."""
     for key in LIST_KEYS:
         value = given.get(key)
         if isinstance(value, str):
@@ -339,7 +342,7 @@ def task_of_box(box: re.Match[str]) -> Task:
 
 
 def updated_task(task: Task, given: Wire) -> Task:
-    """A task with the subject and the status that an update gives it."""
+    """Return a task with the subject and the status of an update."""
     subject, status = given.get("subject"), given.get("status")
     if isinstance(subject, str) and subject.strip():
         task = task._replace(text=task_text(subject))
@@ -350,7 +353,7 @@ def updated_task(task: Task, given: Wire) -> Task:
 
 
 def created_id(block: ToolBlock) -> str:
-    """The id that the tool gave a task, which stands in its result: ``Task #1 created``."""
+    """Return the id of a new task from the tool's result, such as ``Task #1 created``."""
     wire = as_object(block.tool_result)
     found = None if wire is None else CREATED.search(result_text(read_result(wire).content))
     return "" if found is None else found[1]
@@ -367,9 +370,9 @@ LONGEST_PATH: Final = 200
 
 
 def files_touched(blocks: Iterable[ToolBlock]) -> tuple[dict[str, int], dict[str, int]]:
-    """How often each file was changed, and how often each other one was read; the last touched file last.
+    """Count the changes of each file, and the reads of each other file; the last touched file comes last.
 
-    ``blocks`` are oldest first. Those of sub-agents count; those that failed, and those of a branch that was left, don't.
+    ``blocks`` are oldest first. Blocks of sub-agents count; failed blocks and blocks of abandoned branches don't.
 
     >>> edit = ToolBlock({"name": "Edit"}, {"content": "ok"}, "Edit", "edit:a.py")
     >>> read = ToolBlock({"name": "Read"}, {"content": "1"}, "Read", "read:b.py")
@@ -398,7 +401,7 @@ def count_file(files: dict[str, int], path: str) -> None:
 
 
 def patched_files(block: ToolBlock) -> list[str]:
-    """The files that a patch names, which has no argument for them."""
+    """Return the files that the text of a patch names, since patch tools have no argument for them."""
     texts: list[str] = []
     for value in call_arguments(block).values():
         texts += [
@@ -411,20 +414,21 @@ def patched_files(block: ToolBlock) -> list[str]:
 
 SMALLEST: Final = 200
 LATEST: Final = 10
-"""So many requests are quoted at most, beside the first."""
+"""The most requests that are quoted in addition to the first."""
 MOST_DECISIONS: Final = 15
 MOST_FILES: Final = 40
 INTERRUPTED: Final = STAND_INS[0]
-"""How a turn begins in which the user interrupts the model: it says nothing."""
+"""The beginning of a turn that only reports that the user interrupted the model."""
 CUT: Final = "\n[...]\n"
 
 
 class ExtractiveSummarizer:
-    """Quotes a dialogue: offline, deterministic, at most ``max_chars`` characters.
+    """A summarizer that quotes the dialogue: offline, deterministic, at most ``max_chars`` characters.
 
-    The first request and the latest ones, the latest answer, and sentences that decide something; with blocks also the
-    open tasks of todo tools and the files that were changed and read. A text without turns is cut in its middle.
-    Instructions are for models, and change nothing. Raises ``ConfigError`` for fewer than 200 characters.
+    It quotes the first request and the latest ones, the latest answer, and sentences that decide something. With
+    blocks, it also lists the open tasks of todo tools and the files that were changed and read. A text without turns is
+    cut in its middle. Instructions are meant for models, and are ignored. Raises ``ConfigError`` for fewer than 200
+    characters.
 
     >>> print(ExtractiveSummarizer()("[USER]\\nFix the test.\\n[/USER]", ""))
     ### First request
@@ -444,18 +448,18 @@ class ExtractiveSummarizer:
 
     @property
     def identity(self) -> str:
-        """All that decides what it makes of a dialogue."""
+        """A text that covers everything that determines the summary of a dialogue."""
         return repr((self.max_chars, self._tasks, self._changed, self._read))
 
     def with_blocks(self, blocks: Sequence[ToolBlock]) -> ExtractiveSummarizer:
-        """One that says what these blocks did, too; they are oldest first, all of them rather than deduplicated ones."""
+        """Return a summarizer that also reports these blocks: all of them, not deduplicated, oldest first."""
         made = ExtractiveSummarizer(max_chars=self.max_chars)
         made._tasks = read_tasks(blocks)
         made._changed, made._read = files_touched(blocks)
         return made
 
-    def __call__(self, text: str, instructions: str, /) -> str:  # noqa: ARG002 - a summarizer is given them
-        """The summary of a dialogue as ``toolcarry.dialogue`` writes it."""
+    def __call__(self, text: str, instructions: str, /) -> str:  # noqa: ARG002 - the protocol passes them
+        """Return the summary of a dialogue as ``toolcarry.dialogue`` writes it."""
         turns = read_turns(text)
         if turns and not any(turn.speaker for turn in turns):
             room = self.max_chars - len(CUT)
@@ -482,7 +486,7 @@ class ExtractiveSummarizer:
 
 
 def spoken_parts(turns: Sequence[Turn]) -> list[Section]:
-    """What was asked, answered and decided."""
+    """Return the sections for requests, the latest answer, and decisions."""
     requests = [
         turn for turn in turns if turn.speaker == "USER" and not turn.text.startswith(INTERRUPTED)
     ]

@@ -1,9 +1,9 @@
-"""``Summaries``: calls of a summarizer that cannot harm a request, and send no text out that was not cleaned.
+"""``Summaries``: call a summarizer so that it can't harm a request and gets only cleaned text.
 
-Injected text is removed first; then ``redact`` is applied to every text, and if it fails, no text is sent; then a call has
-a time limit, is retried if that may help, and its summary is remembered by a hash of all that went in. A thread can't be
-stopped, so a late one is left behind; how many there may be at once is bounded. Equal work that is requested while it is
-being done is done once. Only the kinds of errors are logged: what an error says may be a stranger's text, or a key.
+Injected text is removed first. Then ``redact`` is applied to every text; if it fails, no text is sent. Each call has a
+time limit and is retried if that may help. Summaries are cached by a hash of all their inputs. A thread can't be
+stopped, so a late one is abandoned; the number of threads is bounded. Equal requests at the same time share one call.
+Only the types of errors are logged, since their messages may contain conversation text or keys.
 """
 
 from __future__ import annotations
@@ -44,18 +44,18 @@ Redact = Callable[[str], str]
 
 
 class RedactionFailedError(ToolcarryError):
-    """``redact`` raised, or returned no text; so nothing may leave. It says which error that was, not what it said."""
+    """``redact`` raised or did not return a text, so nothing may be sent. Names the type of the error, not its message."""
 
 
 def redact_text(text: str, redact: Redact) -> str:
-    """What ``redact`` makes of a text. Raises ``RedactionFailedError``.
+    """Return the text that ``redact`` returns. Raises ``RedactionFailedError``.
 
     >>> redact_text("the key is sk-1", lambda text: text.replace("sk-1", "[secret]"))
     'the key is [secret]'
     """
     try:
         redacted = redact(text)
-    except Exception as error:  # noqa: BLE001 - raised again, without what it says
+    except Exception as error:  # noqa: BLE001 - raised again, without its message
         raise RedactionFailedError(f"redaction failed: {type(error).__name__}") from None
     if not isinstance(redacted, str):
         raise RedactionFailedError(f"redaction failed: returned {type(redacted).__name__}")
@@ -63,7 +63,7 @@ def redact_text(text: str, redact: Redact) -> str:
 
 
 def redact_blocks(blocks: Sequence[ToolBlock], redact: Redact) -> list[ToolBlock]:
-    """Copies of the blocks with every string in their calls and results redacted, but for the names of members."""
+    """Return copies of the blocks in which every string of the calls and results is redacted, except keys."""
     return [
         replace(
             block,
@@ -100,9 +100,9 @@ T = TypeVar("T")
 
 
 class SharedWork(Generic[T]):
-    """Work that is done once for all who ask for it meanwhile: the first does it, the others wait for the future.
+    """Shares work among concurrent callers: the first does it, the others wait for its future.
 
-    The result is ``None`` if the first one went away without a result: then those that waited start again.
+    The result is ``None`` if the first caller left without a result. Then the waiting callers start again.
 
     >>> work: SharedWork[str] = SharedWork()
     >>> future, is_first = work.start("a")
@@ -115,18 +115,18 @@ class SharedWork(Generic[T]):
         self._under_way: dict[Hashable, Future[T | None]] = {}
 
     def start(self, key: Hashable) -> tuple[Future[T | None], bool]:
-        """The future of a key, and whether it is for the caller to do the work."""
+        """Return the future of a key, and ``True`` if the caller must do the work."""
         with self._lock:
             found = self._under_way.get(key)
             if found is not None:
                 return found, False
             future: Future[T | None] = Future()
-            future.set_running_or_notify_cancel()  # one that waits may go away, the others wait on
+            future.set_running_or_notify_cancel()  # a waiting caller that is cancelled must not cancel the others
             self._under_way[key] = future
             return future, True
 
     def finish(self, key: Hashable, result: T | None) -> None:
-        """Give all that wait what came of it."""
+        """Give the result to all waiting callers."""
         with self._lock:
             future = self._under_way.pop(key)
         future.set_result(result)
@@ -146,23 +146,23 @@ class ExitedError(Exception):
 
 
 class TooManyCallsError(Exception):
-    """As many calls as may run at once are running, or were left behind."""
+    """The limit on concurrent calls is reached, counting abandoned ones."""
 
 
 class Calls:
-    """Calls of summarizers, each in a thread of its own, or awaited where it can be."""
+    """Calls summarizers, each call in its own thread, or awaited if possible."""
 
     def __init__(self, max_threads: int = MAX_THREADS) -> None:
         self._free = threading.BoundedSemaphore(max_threads)
 
     def run(self, summarizer: Summarizer, text: str, instructions: str, timeout: float) -> str:
-        """What the summarizer makes of a text. Raises ``TimeoutError``, and whatever it raises."""
+        """Return the summarizer's text. Raises ``TimeoutError``, and all errors of the summarizer."""
         return self._start(summarizer, text, instructions, timeout).result(timeout)
 
     async def arun(
         self, summarizer: Summarizer, text: str, instructions: str, timeout: float
     ) -> str:
-        """``run`` for a loop, which goes on meanwhile; what can't be awaited runs in a thread."""
+        """``run`` without blocking the loop; a summarizer that can't be awaited runs in a thread."""
         import asyncio  # noqa: PLC0415 - it takes longer to import than all of toolcarry
 
         coroutine = coroutine_of(summarizer)
@@ -175,7 +175,7 @@ class Calls:
         self, summarizer: Summarizer, text: str, instructions: str, timeout: float
     ) -> Future[str]:
         future: Future[str] = Future()
-        future.set_running_or_notify_cancel()  # who waits may go away, and the thread doesn't care
+        future.set_running_or_notify_cancel()  # cancelling the caller does not stop the thread
         if not self._free.acquire(blocking=False):
             raise TooManyCallsError
         context = contextvars.copy_context()
@@ -185,9 +185,9 @@ class Calls:
                 future.set_result(
                     context.run(run_summarizer, summarizer, text, instructions, timeout)
                 )
-            except SystemExit:  # of the thread, and not of the process that asked for a summary
+            except SystemExit:  # ends this thread, not the process that asked for a summary
                 future.set_exception(ExitedError())
-            except BaseException as error:  # noqa: BLE001 - raised again by who waits
+            except BaseException as error:  # noqa: BLE001 - raised again in the waiting caller
                 future.set_exception(error)
             finally:
                 self._free.release()
@@ -201,7 +201,7 @@ class Calls:
 
 
 def check_answer(answer: object) -> str:
-    """The answer without reasoning and injected tags. Raises ``TypeError`` and ``EmptyAnswerError``.
+    """Return the answer without reasoning and injected tags. Raises ``TypeError`` and ``EmptyAnswerError``.
 
     >>> check_answer("<think>Hm.</think>The test is fixed.")
     'The test is fixed.'
@@ -217,7 +217,7 @@ def check_answer(answer: object) -> str:
 
 
 def is_lasting(error: BaseException) -> bool:
-    """True if the same call would fail again: by the status of the answer, else by the kind of the error.
+    """True if the same call would fail again, judged by the HTTP status, or else by the type of the error.
 
     >>> is_lasting(TypeError("takes 1 argument")), is_lasting(ConnectionResetError())
     (True, False)
@@ -229,7 +229,9 @@ def is_lasting(error: BaseException) -> bool:
 
 
 def failure_reason(error: BaseException, timeout: float) -> str:
-    """Why a call failed, without a word of what the error says, which may be anybody's; settings are ours.
+    """Return the reason for a failed call, without the error's message, which may contain conversation text.
+
+    Errors in toolcarry's own settings are quoted in full.
 
     >>> failure_reason(TimeoutError(), 30.0), failure_reason(PermissionError("key sk-1"), 30.0)
     ('TimeoutError: no answer within 30 s', 'PermissionError')
@@ -250,16 +252,16 @@ def failure_reason(error: BaseException, timeout: float) -> str:
 logger = get_logger("toolcarry.summarize")
 
 ENTRY_BYTES: Final = 16_384
-"""What one remembered summary is taken to hold at least; longer ones take the place of several."""
+"""The least size that a cached summary is charged; a longer one takes the place of several."""
 
 Status = Literal["made", "cached", "empty", "off", "failed"]
 
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What came of a summary: its text, empty unless it was made or remembered, and for ``failed`` why.
+    """The outcome of a summary: its text, which is empty unless it was made or cached, and the reason for a failure.
 
-    ``empty`` is a conversation in which nothing was said, ``off`` that there is no summarizer.
+    The status ``empty`` means that nothing was said in the conversation, ``off`` that no summarizer is set.
     ``attempts`` counts the calls of the summarizer for this summary.
     """
 
@@ -270,7 +272,7 @@ class Summary:
 
 
 class Job(NamedTuple):
-    """A call, ready to be made. Without ``key`` it is made every time."""
+    """A prepared call of the summarizer. Without ``key`` its result is not cached."""
 
     summarizer: Summarizer
     text: str
@@ -278,13 +280,16 @@ class Job(NamedTuple):
 
 
 class Summaries:
-    """A summarizer with all that guards it; may be shared by threads and by tasks. Never raises for what a summarizer does.
+    """A summarizer with a time limit, retries, redaction and a cache. Never raises because of a summarizer's failure.
 
-    ``instructions`` stand behind ``CONVERSATION_SUMMARIZE_SYSTEM``. ``timeout`` is in seconds, for each call; ``retries``
-    are calls beside the first, and ``backoff`` the seconds before the first of them, twice as long before each next one,
-    less up to a half at random. ``redact`` is given every text before a summarizer is. Of a dialogue longer than
-    ``max_dialogue_chars`` the beginning (a quarter) and the end stay. At most ``max_entries`` summaries are remembered,
-    and no more than 16 KiB of text for each. ``counts`` says how often what happened.
+    It may be shared by threads and tasks.
+
+    ``instructions`` are appended to ``CONVERSATION_SUMMARIZE_SYSTEM``. ``timeout`` is in seconds, for each call.
+    ``retries`` is the number of calls after the first. ``backoff`` is the delay before the first retry in seconds; it
+    doubles with each further retry, and is shortened by up to a half at random. ``redact`` is applied to every text
+    before a summarizer gets it. A dialogue longer than ``max_dialogue_chars`` keeps its beginning (a quarter) and its
+    end. At most ``max_entries`` summaries are cached, and at most 16 KiB times that number in total. ``counts`` has the
+    number of summaries by status, and of failed and late calls.
 
     >>> summaries = Summaries(lambda text, instructions: f"{len(text)} characters were said.")
     >>> summaries.summarize("[USER]\\nFix it.\\n[/USER]").text
@@ -332,9 +337,9 @@ class Summaries:
         self._made: LRUCache[str, str] = LRUCache(max_entries * ENTRY_BYTES, entry_size)
 
     def summarize(self, dialogue: str, blocks: Sequence[ToolBlock] = ()) -> Summary:
-        """The summary of a dialogue as ``toolcarry.dialogue`` writes it; ``blocks`` are oldest first.
+        """Return the summary of a dialogue as ``toolcarry.dialogue`` writes it; ``blocks`` are oldest first.
 
-        Waits for the summarizer; in a running loop, ``asummarize`` is what doesn't block it.
+        Waits for the summarizer. Use ``asummarize`` in a running loop, which this method would block.
         """
         job = self._prepare(dialogue, blocks)
         if isinstance(job, Summary):
@@ -356,7 +361,7 @@ class Summaries:
                 self._shared.finish(place, made)
 
     async def asummarize(self, dialogue: str, blocks: Sequence[ToolBlock] = ()) -> Summary:
-        """``summarize`` in a running loop; a summarizer that is no coroutine function runs in a thread."""
+        """``summarize`` in a running loop; a summarizer that is not a coroutine function runs in a thread."""
         import asyncio  # noqa: PLC0415 - it takes longer to import than all of toolcarry
 
         job = self._prepare(dialogue, blocks)
@@ -382,7 +387,7 @@ class Summaries:
             return Summary("", "off")
         try:
             return self._job(self._summarizer, dialogue, blocks)
-        except Exception as error:  # noqa: BLE001 - strangers' code, in the way of a request: logged and counted
+        except Exception as error:  # noqa: BLE001 - user code must not fail a request: logged and counted
             return self._failed(error, 0)
 
     def _job(
@@ -423,7 +428,7 @@ class Summaries:
                     job.summarizer, job.text, self._instructions, self._timeout
                 )
                 return self._done(job, check_answer(answer), attempt)
-            except Exception as error:  # noqa: BLE001 - a stranger's code, in the way of a request: logged and counted
+            except Exception as error:  # noqa: BLE001 - user code must not fail a request: logged and counted
                 ended = self._ended(job, error, attempt)
             if ended is not None:
                 return ended
@@ -440,14 +445,14 @@ class Summaries:
                     job.summarizer, job.text, self._instructions, self._timeout
                 )
                 return self._done(job, check_answer(answer), attempt)
-            except Exception as error:  # noqa: BLE001 - a stranger's code, in the way of a request: logged and counted
+            except Exception as error:  # noqa: BLE001 - user code must not fail a request: logged and counted
                 ended = self._ended(job, error, attempt)
             if ended is not None:
                 return ended
             await asyncio.sleep(self._delay(attempt))
 
     def _delay(self, attempt: int) -> float:
-        """Seconds to wait behind a call that failed, at random, so that not all come back at once."""
+        """Return the seconds to wait after a failed call, randomised so that callers don't retry all at once."""
         return self._backoff * 2.0 ** (attempt - 1) * random.uniform(0.5, 1.0)
 
     def _done(self, job: Job, text: str, attempts: int) -> Summary:
@@ -457,7 +462,7 @@ class Summaries:
         return Summary(text, "made", attempts=attempts)
 
     def _ended(self, job: Job, error: Exception, attempts: int) -> Summary | None:
-        """What a failed call means; ``None`` where it is to be repeated."""
+        """Return the outcome of a failed call; ``None`` if it should be retried."""
         if isinstance(error, EmptyAnswerError) and not job.text:
             return Summary("", "empty", attempts=attempts)
         with self._lock:
@@ -481,7 +486,7 @@ class Summaries:
 
 
 def as_shared(summary: Summary) -> Summary:
-    """What one that waited has of a summary that another one asked for."""
+    """Return the summary for a caller that waited for another caller's: a made one counts as cached."""
     is_made = summary.status == "made"
     return replace(summary, status="cached", attempts=0) if is_made else summary
 
@@ -491,7 +496,7 @@ def entry_size(text: str) -> int:
 
 
 def digest(*parts: str) -> str:
-    """One hash of several texts, which says where each ends."""
+    """Return one hash of several texts, in which the length of each is hashed too."""
     found = hashlib.sha256()
     for part in parts:
         data = part.encode("utf-8", "surrogatepass")

@@ -1,4 +1,4 @@
-"""Summarizers that call others: any callable, and any model that LiteLLM can reach."""
+"""Summarizers that wrap a callable, or a model that LiteLLM can reach."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from toolcarry.types import check_limit
 __all__ = ["CallableSummarizer", "LiteLLMSummarizer"]
 
 TIMEOUT: Final = 60.0
-"""Seconds after which LiteLLM gives up by itself, so that a thread that was left behind ends."""
+"""Seconds after which LiteLLM gives up by itself, so that an abandoned thread ends."""
 
 
 class CallableSummarizer:
-    """Any callable that takes a text and instructions, sync or async, with a name.
+    """A summarizer from any function of a text and instructions, sync or async.
 
-    ``name``, else that of the function, is its ``model``: what is noted beside what it wrote.
+    ``name``, or else the function's name, becomes its ``model``, which is recorded with each summary.
 
     >>> shorten = CallableSummarizer(lambda text, instructions: text[:4], name="first-4")
     >>> shorten("3 passed in 0.1 s", "Be brief."), shorten.model
@@ -37,20 +37,20 @@ class CallableSummarizer:
 
     @property
     def acall(self) -> Coroutine | None:
-        """The function, where it can be awaited."""
+        """The function if it is a coroutine function, else ``None``."""
         return coroutine_of(self._function)
 
     def __call__(self, text: str, instructions: str, /) -> str | Awaitable[str]:
-        """What the function makes of the text."""
+        """Return the result of the function."""
         return self._function(text, instructions)
 
 
 class LiteLLMSummarizer:
-    """A model that LiteLLM can reach; needs the extra ``litellm``, which is imported when it is called first.
+    """A summarizer that calls a model through LiteLLM. Needs the extra ``litellm``; the first call imports it.
 
-    ``max_tokens`` is the longest answer; ``options`` are those of ``litellm.completion`` (``api_key``, ``api_base``,
-    ``temperature``). Unless they say otherwise LiteLLM repeats nothing, since ``Summaries`` does, and gives up after 60
-    seconds. Raises ``ConfigError`` where the extra is missing; a call raises what LiteLLM raises.
+    ``max_tokens`` limits the answer; ``options`` are passed to ``litellm.completion`` (``api_key``, ``api_base``,
+    ``temperature``). By default LiteLLM does not retry, since ``Summaries`` does, and gives up after 60 seconds. Raises
+    ``ConfigError`` if the extra is missing. A call raises LiteLLM's errors.
 
         Summaries(LiteLLMSummarizer("anthropic/claude-haiku-4-5", temperature=0))
     """
@@ -73,11 +73,11 @@ class LiteLLMSummarizer:
         }
 
     def __call__(self, text: str, instructions: str, /) -> str:
-        """The model's answer."""
+        """Return the model's answer."""
         return content_of(litellm().completion(**self._request(text, instructions)))
 
     async def acall(self, text: str, instructions: str, /) -> str:
-        """The model's answer, awaited."""
+        """Await the model's answer."""
         return content_of(await litellm().acompletion(**self._request(text, instructions)))
 
     def _request(self, text: str, instructions: str) -> dict[str, Any]:
@@ -89,13 +89,13 @@ class LiteLLMSummarizer:
 
 
 def litellm() -> Any:
-    """The package, which takes seconds to import. It is told not to print to the standard output where a call fails."""
+    """Import LiteLLM, which takes seconds, and stop it from printing to stdout when a call fails."""
     package: Any = importlib.import_module("litellm")
     package.suppress_debug_info = True
     return package
 
 
 def content_of(response: Any) -> str:
-    """The text of an answer; empty where there is none, as where all went into reasoning."""
+    """Return the text of an answer; empty if it has no text, as when reasoning used up all tokens."""
     content = response.choices[0].message.content
     return content if isinstance(content, str) else ""

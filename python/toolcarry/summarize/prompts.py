@@ -1,4 +1,4 @@
-"""The prompts of summarizers. A caller's instructions follow them."""
+"""The system prompts of summarizers. A caller's instructions are appended to them."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Answer in the language of the user, with the record and nothing else."""
 
 
 def instructions_for(system: str, instructions: str | None, target_tokens: int | None) -> str:
-    """All that a summarizer is told, as one text.
+    """Return the complete instructions for a summarizer as one text.
 
     >>> instructions_for("Be brief.", "Keep names.", 100)
     'Be brief.\\n\\nKeep names.\\n\\nUse at most 100 tokens.'

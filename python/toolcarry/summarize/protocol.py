@@ -1,4 +1,4 @@
-"""The protocol of summarizers: callables that make a short text of a long one, by instructions."""
+"""The protocol of summarizers: callables that shorten a text according to instructions."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ __all__ = ["BlockSummarizer", "Summarizer", "coroutine_of", "run_summarizer"]
 
 
 class Summarizer(Protocol):
-    """A callable, or a coroutine function. Where it has a ``model``, that is noted beside what it wrote.
+    """A function or a coroutine function. Its ``model``, if it has one, is recorded with each summary.
 
-    One that can do both, as a model's client can, has a coroutine function ``acall`` with the same arguments, which is
-    what a running loop awaits.
+    A summarizer that supports both styles, such as a model's client, also has a coroutine function ``acall`` with the
+    same arguments, which is awaited in a running loop.
     """
 
     def __call__(self, text: str, instructions: str, /) -> str | Awaitable[str]:
-        """The short text. Whatever it raises is the caller's to handle."""
+        """Return the short text. The caller handles all errors."""
 
 
 @runtime_checkable
 class BlockSummarizer(Protocol):
-    """A summarizer that wants to see what the tools did, too."""
+    """A summarizer that also uses the tool calls and results."""
 
     def __call__(self, text: str, instructions: str, /) -> str | Awaitable[str]:
-        """The short text."""
+        """Return the short text."""
 
     def with_blocks(self, blocks: Sequence[ToolBlock], /) -> Summarizer:
-        """A summarizer of a dialogue with these blocks, oldest first as ``extract_tool_blocks`` has them.
+        """Return a summarizer of a dialogue with these blocks, oldest first as ``extract_tool_blocks`` returns them.
 
-        Where it has an ``identity``, a text that says all that it took of them, what it writes may be remembered.
+        Its summaries are cached only if it has an ``identity``: a text that covers everything it uses of the blocks.
         """
 
 
@@ -41,7 +41,7 @@ Coroutine: TypeAlias = Callable[[str, str], Awaitable[str]]
 
 
 def coroutine_of(summarizer: object) -> Coroutine | None:
-    """What of a summarizer a running loop can await; ``None`` where it would block the loop.
+    """Return the coroutine function of a summarizer; ``None`` if calling it would block a running loop.
 
     >>> async def summarize(text: str, instructions: str) -> str:
     ...     return text[:4]
@@ -50,7 +50,7 @@ def coroutine_of(summarizer: object) -> Coroutine | None:
     """
     for found in (getattr(summarizer, "acall", None), summarizer):
         is_awaited = inspect.iscoroutinefunction(found) or inspect.iscoroutinefunction(
-            getattr(found, "__call__", None)  # noqa: B004 - asked for what it is, not whether it is there
+            getattr(found, "__call__", None)  # noqa: B004 - checks the kind of function, not if it is callable
         )
         if is_awaited:
             return found  # type: ignore[return-value]
@@ -60,7 +60,7 @@ def coroutine_of(summarizer: object) -> Coroutine | None:
 def run_summarizer(
     summarizer: Summarizer, text: str, instructions: str, timeout: float | None = None
 ) -> str:
-    """What a summarizer makes of a text; waits where it is a coroutine, ``timeout`` seconds at most.
+    """Call a summarizer and return its text; wait for a coroutine up to ``timeout`` seconds.
 
     >>> run_summarizer(lambda text, instructions: text[:4], "3 passed in 0.1 s", "Be brief.")
     '3 pa'
@@ -70,7 +70,7 @@ def run_summarizer(
 
 
 def finished(answer: Any, timeout: float | None = None) -> Any:
-    """What a function of somebody else's gave; of a coroutine, what it gives when it is through, in ``timeout`` seconds."""
+    """Return the result of a user function; run it first, for up to ``timeout`` seconds, if it is a coroutine."""
     if not inspect.isawaitable(answer):
         return answer
     import asyncio  # noqa: PLC0415 - it takes longer to import than all of toolcarry
