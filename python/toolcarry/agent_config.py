@@ -165,7 +165,7 @@ def is_length(value: object) -> bool:
 
 
 def is_settled(signature: Signature | None) -> bool:
-    """Whether a file that was read just now can't have changed since then without showing it.
+    """True if a file that was just read can't have changed since without showing it.
 
     What counts is when its state changed, by the system's clock: the other time is anybody's to set.
     """
@@ -173,7 +173,7 @@ def is_settled(signature: Signature | None) -> bool:
 
 
 def signature_of(name: str) -> Signature | None:
-    """The state of a file; ``None`` where there is none."""
+    """The state of a file; ``None`` if there is no file."""
     try:
         found = os.stat(name)  # noqa: PTH116 - half the time of a path's own
     except (OSError, ValueError):

@@ -110,7 +110,7 @@ OTHER_VARIABLES: Final = frozenset(
         "WRITE_GOLDEN",
     )
 )
-"""What else is read from the environment, by the library, its command line and its tests."""
+"""The other variables that the library, its command line and its tests read."""
 
 BOOLEANS: Final = {"true": True, "1": True, "false": False, "0": False}
 INTEGER: Final = re.compile(r"[+-]?[0-9]{1,400}", re.ASCII)
@@ -132,7 +132,7 @@ def variables() -> Mapping[str, KeyPath]:
 
 
 def read_environment(environment: Mapping[str, str]) -> dict[KeyPath, Any]:
-    """What the environment sets, by path.
+    """The settings from the environment, by path.
 
     >>> read_environment({"TOOLCARRY_SERVE_PORT": "9000", "HOME": "/home/me"})
     {('serve', 'port'): 9000}
@@ -151,7 +151,7 @@ def read_environment(environment: Mapping[str, str]) -> dict[KeyPath, Any]:
 
 
 def unknown_variables(environment: Mapping[str, str], named: Collection[str] = ()) -> list[str]:
-    """The variables that look like settings and are none, nor ``named`` by one; without their values.
+    """The variables that look like settings but are not, unless ``named`` by a setting; without their values.
 
     >>> unknown_variables({"TOOLCARRY_SERVE_PROT": "9000", "TOOLCARRY_BACKEND": "rust"})
     ['TOOLCARRY_SERVE_PROT']
@@ -183,7 +183,7 @@ def parse_variable(text: str, kind: inspect.Type | None) -> object:
 
 
 MSGSPEC_PATH: Final = re.compile(r" - at `\$([^`]*)`\Z")
-"""Where msgspec says that something stands; behind whatever it quotes, and only keys of ours are in it."""
+"""The path in msgspec's message, after whatever it quotes; it has only keys of ours."""
 STEP: Final = re.compile(r"\.(\w+)|\[(\d+)\]")
 MISSING: Final = re.compile(r"Object missing required field `(\w+)`")
 LONGEST_KEY: Final = 80
@@ -228,7 +228,7 @@ def place_of(path: KeyPath) -> str:
 
 
 def reason_of(error: ValidationError, data: Mapping[str, Any]) -> tuple[KeyPath, str]:
-    """What msgspec refused in ``data``: the path, and the reason in words of ours."""
+    """The path that msgspec refused in ``data``, and the reason in our words."""
     text = str(error)
     place = MSGSPEC_PATH.search(text)
     path: KeyPath = tuple(
@@ -246,7 +246,7 @@ def reason_of(error: ValidationError, data: Mapping[str, Any]) -> tuple[KeyPath,
 
 
 def value_at(data: Any, path: KeyPath) -> Any:
-    """What stands at a path."""
+    """The value at a path."""
     for key in path:
         data = data[key]
     return data
@@ -337,7 +337,7 @@ def load_bytes(
 
 
 def read_file(place: Place) -> bytes | None:
-    """The bytes of a file of settings; ``None`` where there is none, and none was asked for."""
+    """The bytes of a settings file; ``None`` if there is none and none was asked for."""
     try:
         return place.path.read_bytes()
     except (FileNotFoundError, NotADirectoryError):
@@ -364,7 +364,7 @@ def decode(data: bytes, name: str) -> str:
 
 
 def parse_toml(text: str, name: str) -> dict[str, Any]:
-    """A TOML text as dicts and lists; a ``ConfigError`` says on which line it is none."""
+    """Parse TOML into dicts and lists; a ``ConfigError`` names the line that is not TOML."""
     try:
         return tomllib.loads(text)
     except RecursionError:

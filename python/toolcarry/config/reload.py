@@ -45,7 +45,7 @@ class ReloadingConfig(Watching):
         loaded.warn()
         self.current: Config = loaded.config
         self.failures = 0
-        """How many changes could not be taken over, or were more than ``on_change`` could bear."""
+        """The number of changes that could not be applied, or at which ``on_change`` failed."""
 
     def _look(self) -> None:
         """Take over what the file says, where that is something else than before."""
@@ -86,7 +86,7 @@ class ReloadingConfig(Watching):
         """The settings of what was seen; ``ConfigError`` where there is nothing to go by."""
         if isinstance(state, str):
             raise ConfigError(state)
-        if not state:  # whoever writes it anew empties it first
+        if not state:  # a writer that replaces it empties it first
             raise ConfigError(f"{label(place.path)}: {'is gone' if state is None else 'is empty'}")
         return load_bytes(state, place).config
 

@@ -35,7 +35,7 @@ WORDS: Final[Mapping[type[inspect.Type], str]] = {
 
 @cache
 def root() -> inspect.Type:
-    """What the whole of the settings is."""
+    """The path of the settings as a whole."""
     return inspect.type_info(Config)
 
 
@@ -50,7 +50,7 @@ def dotted(path: KeyPath) -> str:
 
 
 def alternatives(kind: inspect.Type) -> Iterator[inspect.Type]:
-    """The types that a value may have, without what is said of them; null can't be written."""
+    """The types that a value may have, without their constraints; null can't be written."""
     if isinstance(kind, inspect.Metadata):
         yield from alternatives(kind.type)
     elif isinstance(kind, inspect.UnionType):
@@ -66,13 +66,13 @@ def struct_of(kind: inspect.Type) -> inspect.StructType | None:
 
 
 def item_of(kind: inspect.Type) -> inspect.Type | None:
-    """What the items of a value may be, where it may be an array."""
+    """The types that the items of a value may have, if it may be an array."""
     arrays = (each for each in alternatives(kind) if isinstance(each, inspect.VarTupleType))
     return next((each.item_type for each in arrays), None)
 
 
 def type_at(path: KeyPath) -> inspect.Type | None:
-    """What may stand at a path; ``None`` where nothing may.
+    """The type allowed at a path; ``None`` if nothing is.
 
     >>> allowed(type_at(("serve", "port")))
     'an integer from 0 to 65,535'
@@ -116,7 +116,7 @@ def has_mark(path: KeyPath, mark: str) -> bool:
 
 
 def allowed(kind: inspect.Type | None) -> str:
-    """What a kind of value allows, in words."""
+    """Describe the values that a type allows."""
     if isinstance(kind, inspect.Metadata):
         description = (kind.extra_json_schema or {}).get("description")
         return str(description) if description else allowed(kind.type)

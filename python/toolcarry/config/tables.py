@@ -532,7 +532,7 @@ class Config(Table, frozen=True):
     serve: Serve = Serve()
 
     def carry_policy(self) -> Policy:
-        """What a switch of the backend carries: ``[thinking.summarize]`` and ``[dedup]``.
+        """The policy of a backend switch: ``[thinking.summarize]`` and ``[dedup]``.
 
         >>> Config().carry_policy().max_tool_result_chars
         2000
@@ -540,7 +540,7 @@ class Config(Table, frozen=True):
         return self.thinking.summarize.policy(self.dedup.policy_rules())
 
     def projection_policy(self) -> Policy:
-        """How requests are projected: ``[projection]`` and ``[dedup]``.
+        """The policy of projections: ``[projection]`` and ``[dedup]``.
 
         >>> Config().projection_policy().repair
         True

@@ -38,7 +38,7 @@ def hidden(value: Any, path: KeyPath) -> Any:
 
 
 def write_toml(config: Config, sources: Mapping[KeyPath, str] | None = None) -> str:
-    """The settings as TOML; behind each that ``sources`` has stands where it comes from.
+    """Write the settings as TOML; each that is in ``sources`` is followed by its origin.
 
     What a terminal would obey is escaped. Loaded again they are the same, but for passwords, which are hidden.
 

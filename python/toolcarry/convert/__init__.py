@@ -18,12 +18,12 @@ __all__ = ["KINDS", "TARGETS", "Converted", "Loss", "Target", "convert"]
 Target: TypeAlias = Literal["anthropic", "openai", "responses", "ollama", "gemini", "bedrock"]
 TARGETS: tuple[Target, ...] = get_args(Target)
 MEMBERS = {"responses": ("instructions", "input"), "gemini": ("systemInstruction", "contents")}
-"""What a request calls its system prompt and its messages, where that is not ``system`` and ``messages``."""
+"""The names of a request's system prompt and messages, if they are not ``system`` and ``messages``."""
 
 
 @dataclass(frozen=True, slots=True)
 class Converted:
-    """A conversation in the shape ``target``, and the ``losses``: what it cannot hold, or what was changed for it.
+    """A conversation in the format ``target``, and the ``losses``: what the format cannot hold, or what was changed for it.
 
     ``messages`` are those of the request (of Responses the items of ``input``, of Gemini its ``contents``);
     ``system`` is the system prompt where it stands beside them (Anthropic, Responses, Gemini, Bedrock), else empty.
@@ -35,7 +35,7 @@ class Converted:
     losses: tuple[Loss, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """The conversation as it stands in a request.
+        """The conversation as members of a request.
 
         >>> convert([{"role": "user", "content": "Go on."}], to="responses").to_dict()
         {'input': [{'role': 'user', 'content': 'Go on.'}]}
@@ -49,7 +49,7 @@ class Converted:
 
 
 def convert(messages: Messages | Body, *, to: Target) -> Converted:
-    """A conversation in the shape of another provider's requests, each call with its result.
+    """Convert a conversation to another provider's format, each call with its result.
 
     ``messages`` is a list of messages in any of the known shapes, or bytes: a request body, a JSON array or
     JSONL. Of a session file the active branch is taken, without side chains. Calls and results keep their order,

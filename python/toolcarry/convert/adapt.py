@@ -40,7 +40,7 @@ UNSIGNED: Final = "skip_thought_signature_validator"
 
 
 def signature_of(wire: Wire) -> str:
-    """The signature at a part of Gemini's, or at a call as Google writes it in OpenAI's shape; empty where there is none.
+    """The signature at a Gemini part, or at a call in Google's OpenAI format; empty if there is none.
 
     >>> signature_of({"functionCall": {"name": "f"}, "thoughtSignature": "c2ln"})
     'c2ln'
@@ -77,7 +77,7 @@ CUSTOM: Final[dict[str, Family]] = {"custom_tool_call": "responses", "custom": "
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
-    """What a target can hold: media by their bytes or their address, and what else not all of them can."""
+    """The abilities of a target: media by bytes or by address, and what else not all targets can hold."""
 
     family: Family
     media: dict[str, frozenset[str]] = field(default_factory=dict)
@@ -132,7 +132,7 @@ OLLAMA: Final = Capabilities("ollama", {"image": DATA}, has_plain_thinking=True)
 
 
 def fit(turns: Sequence[Turn], holds: Capabilities, losses: Losses) -> list[Turn]:
-    """The turns with what the target can hold; those of which nothing is left go."""
+    """The turns with what the target can hold; empty ones are dropped."""
     found = [replace(turn, parts=tuple(Fitting(turn, holds, losses).parts())) for turn in turns]
     return [turn for turn in found if turn.parts]
 
@@ -229,7 +229,7 @@ class Fitting:
     def _result(self, result: Result, name: str) -> Result:
         is_own = is_own_result(result.wire, self._holds.family)
         if is_own and self._holds.family != "anthropic":
-            return result  # goes on as it stands
+            return result  # stays unchanged
         self._check_cache(result.wire, result.position)
         if result.is_error and not self._holds.has_errors:
             self._losses.add(result.position, "is_error", name)
@@ -241,7 +241,7 @@ class Fitting:
     def _content(
         self, content: object, position: int, name: str, *, is_own: bool
     ) -> str | tuple[Text | Media | Item, ...]:
-        """The content of a result: its text, or its parts where the target holds some that are none.
+        """The content of a result: its text, or its parts if the target holds parts that are not text.
 
         Of the target's own result, all parts that it knows stay as they are.
         """
@@ -270,7 +270,7 @@ class Fitting:
             self._losses.add(position, "cache_control", "of the system prompt, which is one text")
 
     def _check_signature(self, wire: Wire, position: int | None, where: str) -> None:
-        """A thought that only Google's models can read again, of which they leave the signature at what follows."""
+        """A thought that only Google's models can read again; its signature is at the part that follows."""
         if self._holds.family != "gemini" and signature_of(wire):
             self._losses.add(position, "thinking", f"the signature of {where}")
 
@@ -298,7 +298,7 @@ ALLOWED: Final = {
     "responses": re.compile(r".{1,64}", re.DOTALL),
     "bedrock": re.compile(r"[A-Za-z0-9_.:-]{1,64}"),
 }
-"""What an id may be: the providers refuse all others."""
+"""The ids that each provider accepts."""
 
 REPEATING: Final = ("openai", "responses", "gemini")
 """The targets that take an id in one turn, and again in another."""

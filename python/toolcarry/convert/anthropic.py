@@ -62,7 +62,7 @@ def blocks_of(part: Part) -> Iterable[Block]:
 
 
 def result_blocks(part: Part) -> Iterable[Block]:
-    """What came back, behind the calls."""
+    """The results, after the calls."""
     if isinstance(part, (Call, Orphan)):
         for result in results_of(part):
             yield result_block(part.call_id, result)

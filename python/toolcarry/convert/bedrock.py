@@ -19,7 +19,7 @@ from toolcarry.convert.native import is_own_call, is_own_result, with_id
 Block = dict[str, Any]
 
 REFUSED: Final = re.compile(r"[^A-Za-z0-9()\[\]-]+")
-"""What may not stand in the name of a document, where spaces may not follow one another either."""
+"""The characters that the name of a document may not have; nor may it have two spaces in a row."""
 
 
 def write(turns: Sequence[Turn], losses: Losses) -> tuple[str, list[Block]]:
@@ -47,7 +47,7 @@ def words_beside(blocks: list[Block]) -> Iterable[Block]:
 
 
 class Writer:
-    """The blocks, and the names of the documents among them, of which each must be another."""
+    """The blocks, and the names of the documents among them, which must differ."""
 
     def __init__(self) -> None:
         self._names: set[str] = set()
@@ -65,7 +65,7 @@ class Writer:
             yield dict(part.wire)
 
     def result_blocks(self, part: Part) -> Iterable[Block]:
-        """What came back, behind the calls."""
+        """The results, after the calls."""
         if isinstance(part, (Call, Orphan)):
             for result in results_of(part):
                 yield self._result(part.call_id, result)

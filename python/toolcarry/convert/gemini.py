@@ -49,7 +49,7 @@ def sign_first(turn: Turn, said: list[Content]) -> bool:
 
 
 def parts_of(part: Part) -> Iterable[Content]:
-    """What is said, without what came back."""
+    """The parts of a turn, without results."""
     if isinstance(part, Text):
         yield {"text": part.text, **signed(part.wire)}
     elif isinstance(part, Media):
@@ -73,7 +73,7 @@ def identified(part: Call | Orphan) -> Content:
 
 
 def signed(wire: Any) -> Content:
-    """The signature of the thought behind a part, as Google's APIs have it."""
+    """The signature of the thought that led to a part, in Google's form."""
     signature = signature_of(wire)
     return {"thoughtSignature": signature} if signature else {}
 
@@ -89,7 +89,7 @@ def media_part(media: Media) -> Content:
 
 
 def response_parts(part: Part) -> Iterable[Content]:
-    """What came back, under the name of the call."""
+    """The results, under the names of their calls."""
     if isinstance(part, (Call, Orphan)):
         for result in results_of(part):
             yield response_part(part, result)

@@ -53,7 +53,7 @@ KINDS = {
     "metadata": "what records say beside their message left",
     "settings": "members of the request that are no conversation left",
 }
-"""What each kind of loss means."""
+"""The meaning of each kind of loss."""
 
 
 class Losses:

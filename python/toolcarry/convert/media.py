@@ -48,7 +48,7 @@ BEDROCK = ("image", "document", "video", "audio")
 """The keys under which Bedrock keeps media."""
 ADDRESSES = (*URL_KEYS, "file_url")
 REACHABLE = ("https://", "http://", "gs://", "s3://", "data:")
-"""How addresses begin that a provider can reach; a file of the host's is none."""
+"""The beginnings of addresses that a provider can reach; a file on the host is not one."""
 NAMES = ("filename", "name", "title")
 FORMATS = {"pdf": "application/pdf", "txt": "text/plain", "jpg": "image/jpeg"}
 """The media types of formats that are no subtype of their kind."""
@@ -58,11 +58,11 @@ SIGNATURES = {
     "R0lGOD": "image/gif",
     "UklGR": "image/webp",
 }
-"""How the base64 of images begins."""
+"""The beginnings of images in base64."""
 
 
 def read_media(part: Wire, position: int) -> Media | None:
-    """What a part holds that is no text; ``None`` where it is another part."""
+    """The media of a part; ``None`` if it holds none."""
     said = part.get("type")
     if isinstance(said, str):
         key = said if said in TYPED else ""
@@ -161,11 +161,11 @@ def items_of(content: object) -> list[object]:
     return [
         *response,
         *(as_list(answer.get("parts")) or ()),
-    ]  # Gemini: media, and an answer beside them
+    ]  # Gemini: media, and an answer next to them
 
 
 def file_name(media: Media) -> str:
-    """What to call a document, with an ending: by it OpenAI knows what is in it."""
+    """The name of a document, with the ending by which OpenAI knows its type."""
     name = media.name or "document"
     return name if "." in name else f"{name}.{media.media_type.partition('/')[2]}"
 

@@ -35,7 +35,7 @@ class Thought:
 
 @dataclass(frozen=True, slots=True)
 class Media:
-    """What is no text: by its bytes (``data``, base64) or by its address. ``line`` stands for it elsewhere."""
+    """Content other than text: by its bytes (``data``, base64) or by its address. ``line`` replaces it where it is not supported."""
 
     position: int
     kind: Literal["image", "document", "audio", "video", "search_result"]
@@ -50,7 +50,7 @@ class Media:
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """What its own family alone takes, as it stands: a server's call with its result, a reference."""
+    """A part that only its own format takes, unchanged: a server's call with its result, a reference."""
 
     position: int
     family: Family
@@ -59,7 +59,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What came back for a call. ``content`` is as the reader found it."""
+    """The result of a call. ``content`` is as the reader found it."""
 
     position: int
     content: object
@@ -93,7 +93,7 @@ Part: TypeAlias = Text | Thought | Media | Item | Call | Orphan
 
 
 def results_of(part: Part) -> tuple[Result, ...]:
-    """What came back, where a part is a call or a result without one."""
+    """The results, if a part is a call or a result without one."""
     if isinstance(part, Orphan):
         return (part.result,)
     return part.results if isinstance(part, Call) else ()
@@ -101,7 +101,7 @@ def results_of(part: Part) -> tuple[Result, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """What one side says. The results of its calls stand behind it; a turn ``tool`` holds orphans alone."""
+    """The content of one turn, followed by the results of its calls; a turn ``tool`` holds only orphans."""
 
     role: Role
     parts: tuple[Part, ...]

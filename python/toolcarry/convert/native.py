@@ -9,7 +9,7 @@ from toolcarry._pure.formats.responses import ON_CLIENT
 from toolcarry.convert.model import Family
 
 PARTS: Final = ("input_", "output_", "refusal")
-"""How the types of parts begin in a message of Responses."""
+"""The prefixes of part types in a Responses message."""
 BLOCKS: Final = frozenset(("text", "tool_reference"))
 """The blocks in a result of Anthropic's that are no media."""
 
@@ -85,7 +85,7 @@ def has_name(used: Wire) -> bool:
 
 
 def with_id(wire: Wire, key: str, call_id: str) -> dict[str, Any]:
-    """The target's own under the id that it is given; without a member for it where that is none."""
+    """The target's own part with the given id; without the member if there is no id."""
     if call_id:
         return {**wire, key: call_id}
     return {name: value for name, value in wire.items() if name != key}

@@ -28,7 +28,7 @@ def write(turns: Sequence[Turn], _losses: Losses) -> tuple[str, list[Message]]:
 
 
 def message_of(turn: Turn) -> Message:
-    """What one side says, without results: its texts as one."""
+    """The content of a turn without results, its texts as one."""
     texts = [part.text for part in turn.parts if isinstance(part, Text)]
     thoughts = [part.text for part in turn.parts if isinstance(part, Thought)]
     images = [part.data for part in turn.parts if isinstance(part, Media)]
@@ -52,7 +52,7 @@ def call_of(call: Call) -> Message:
 
 
 def result_messages(part: Part) -> Iterable[Message]:
-    """What came back."""
+    """The results."""
     if isinstance(part, (Call, Orphan)):
         ids = {"tool_call_id": part.call_id} if part.call_id else {}
         named = {"role": "tool", "tool_name": part.name, **ids}

@@ -26,7 +26,7 @@ def write(turns: Sequence[Turn], _losses: Losses) -> tuple[str, list[Message]]:
 
 
 def message_of(turn: Turn) -> Message:
-    """What one side says, without results."""
+    """The content of a turn without results."""
     parts = [part_of(part) for part in turn.parts if isinstance(part, (Text, Media))]
     calls = [call_of(part) for part in turn.parts if isinstance(part, Call)]
     thoughts = [part.text for part in turn.parts if isinstance(part, Thought)]
@@ -81,7 +81,7 @@ def arguments_text(call: Call) -> str:
 
 
 def result_messages(part: Part) -> Iterable[Message]:
-    """What came back."""
+    """The results."""
     if isinstance(part, (Call, Orphan)):
         for result in results_of(part):
             named = {"role": "tool", "tool_call_id": part.call_id}

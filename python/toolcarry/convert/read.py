@@ -49,7 +49,7 @@ ROLES: Final[dict[str, Role]] = {
     "function": "user",
     **{word: "user" if name == "USER" else "assistant" for word, name in SPEAKERS.items()},
 }
-"""Who speaks, by what the shapes call them. What stands beside results is the user's."""
+"""The speakers by their names in the formats. Text next to results is the user's."""
 ITEMS: Final = NO_CALLS | {"compaction", "mcp_approval_request", "mcp_approval_response"}
 """The items of Responses that only Responses knows."""
 CALLS_ELSEWHERE: Final = CALLS | {"tool_call", "tool_call_chunk", "function_call"}
@@ -80,7 +80,7 @@ def role_of(message: Wire) -> Role | None:
 
 
 def content_of(message: Wire) -> list[object]:
-    """What is said in a message, part by part. Of a record without speaker, what it says is its own matter."""
+    """The content of a message, part by part; nothing for a record without a speaker."""
     if message.get("kind") == "SystemPromptEvent":
         content: object = [message.get("system_prompt")]
     else:
@@ -94,7 +94,7 @@ def content_of(message: Wire) -> list[object]:
 
 
 def before_content(message: Wire, position: int) -> Iterator[Thought | Item]:
-    """The thinking that stands in a message beside its content, and items that are no messages."""
+    """The thinking of a message outside of its content, and items that are not messages."""
     holder = holder_of(message)
     kind = text_or_empty(holder.get("type"))
     if holder.get("role") is None and kind in ITEMS:
@@ -118,7 +118,7 @@ def before_content(message: Wire, position: int) -> Iterator[Thought | Item]:
 
 
 def after_content(message: Wire, position: int) -> Iterator[Text | Media]:
-    """What stands in a message behind its content: a refusal, and Ollama's images."""
+    """The content of a message outside of ``content``: a refusal, and Ollama's images."""
     holder = holder_of(message)
     refusal = holder.get("refusal")
     if isinstance(refusal, str) and refusal:
@@ -167,7 +167,7 @@ def is_said_elsewhere(item: object) -> bool:
 
 
 def describe(item: object) -> str:
-    """What to call a part that nobody knows."""
+    """The name of an unknown part in a report."""
     part = as_object(item)
     if part is None:
         return f"a part that is no object, but {type(item).__name__}"
@@ -190,14 +190,14 @@ SYSTEM_KEYS = (
 
 
 class Request(NamedTuple):
-    """The messages, plain to any depth and nobody else's, and the system prompt that stood beside them."""
+    """The messages as plain copies, and the system prompt next to them."""
 
     messages: list[dict[str, Any]]
     system: list[Turn]
 
 
 def open_request(given: Sequence[Any] | bytes, losses: Losses) -> Request:
-    """The conversation in either door. Raises ``InputError`` where there is none."""
+    """The conversation from bytes or objects. Raises ``InputError`` if there is none."""
     if not isinstance(given, bytes):
         return Request(plain_messages(given), [])
     opened = open_body(given)
@@ -217,7 +217,7 @@ def open_request(given: Sequence[Any] | bytes, losses: Losses) -> Request:
 
 
 def system_prompt(document: bytes) -> str:
-    """What a request says to its model beside its messages; empty where that is nothing.
+    """The system prompt of a request; empty if there is none.
 
     >>> system_prompt(b'{"system": "Be brief.", "messages": []}')
     'Be brief.'
@@ -265,7 +265,7 @@ def system_turns(document: dict[str, Any], losses: Losses) -> list[Turn]:
 
 
 class Pairs:
-    """What the walk paired: the active branch by position, and how much of the rest there is."""
+    """The blocks that the walk paired: the active branch by position, and counts of the rest."""
 
     def __init__(self, messages: Sequence[Any], positions: Mapping[int, int]) -> None:
         """``positions`` are those of the results, by the identity of their objects."""
@@ -311,7 +311,7 @@ class Pairs:
         return Call(entry.position, entry.call_id, entry.name, entry.arguments, results, wire)
 
     def results_of(self, entry: Entry) -> tuple[Result, ...]:
-        """What came back: the block's result first, then further ones."""
+        """The results of a block: its own first, then duplicates."""
         if entry.result is None:
             return ()
         others = map(read_result, self._second_results.get(entry.order, ()))
@@ -323,7 +323,7 @@ class Pairs:
         )
 
     def tell_what_is_left(self, left: dict[str, int], losses: Losses) -> None:
-        """Count what the active branch leaves behind: messages, and the blocks in them."""
+        """Count what is not on the active branch: messages, and the blocks in them."""
         for kind, blocks in self._left.items():
             if left.get(kind) or blocks:
                 held = f" with {counted(blocks, 'call')}" if blocks else ""
@@ -339,13 +339,13 @@ KNOWN_FIELDS: Final = frozenset(
         "system_prompt", "source", "cache_control",
     )
 )  # fmt: skip
-"""The members of messages that hold what is said, or that are told of elsewhere."""
+"""The members of messages that hold content, or that are reported elsewhere."""
 
 PLAIN_SPEAKERS: Final = frozenset(("system", "developer", "user", "assistant"))
 
 
 class Fields:
-    """The names of what is left behind, and how many records hold no message."""
+    """The members that are dropped, and the number of records without a message."""
 
     def __init__(self, family: Family) -> None:
         self._family = family
@@ -373,7 +373,7 @@ class Fields:
         self._names |= lost
 
     def _goes_on(self, holder: Wire) -> bool:
-        """True if an object goes on as it stands: an item of Responses, or what is of the target's own shape."""
+        """True if an object stays unchanged: a Responses item, or one in the target's own format."""
         is_own = is_own_message(holder, self._family) or is_own_result(holder, self._family)
         return is_own or is_responses_item(holder)
 

@@ -28,7 +28,7 @@ def write(turns: Sequence[Turn], _losses: Losses) -> tuple[str, list[Item]]:
 
 
 def items_of(turn: Turn) -> Iterable[Item]:
-    """What one side says, in its order, and then what came back."""
+    """The items of a turn in order, then the results."""
     said: list[Item] = []
     for part in turn.parts:
         if isinstance(part, (Text, Media)):
@@ -78,7 +78,7 @@ def call_item(call: Call) -> Item:
 
 
 def output_items(part: Part) -> Iterable[Item]:
-    """What came back: of the kind of the call."""
+    """The results, each of its call's kind."""
     if isinstance(part, Orphan):
         yield output_item("function_call", part.call_id, part.result)
     elif isinstance(part, Call):

@@ -1,4 +1,4 @@
-"""What an importer offers, and what it reads of one message."""
+"""The interface of an importer, and the value that it reads from one message."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["Imported", "Importer", "ToolCall", "ToolResult"]
 
 
 class Imported(NamedTuple):
-    """What one message says.
+    """The content of one message.
 
     Calls and results keep the producer's own objects (``wire``), which users get back in their blocks.
     """
@@ -22,7 +22,7 @@ class Imported(NamedTuple):
     speaker: str = ""
     """Who speaks, in the producer's word; empty where nobody does."""
     content: object = None
-    """What is said beside the calls: a text, or a list of parts."""
+    """The content besides the calls: a text, or a list of parts."""
     calls: Sequence[ToolCall] = ()
     results: Sequence[ToolResult] = ()
     rewritten: Wire | None = None

@@ -44,7 +44,7 @@ def result(wire: Wire) -> ToolResult | None:
 
 
 def data_of(message: Wire) -> Wire | None:
-    """What a message of LangChain holds."""
+    """The content of a LangChain message."""
     return as_object(message.get("data")) if text_or_empty(message.get("type")) in KINDS else None
 
 

@@ -1,4 +1,4 @@
-"""OpenHands: events, of which actions are calls, and observations, rejections and errors are results."""
+"""OpenHands events: actions are calls; observations, rejections and errors are results."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from toolcarry.importers.base import Imported, ToolCall, ToolResult
 
 NAME = "swe-agent"
 SHELL = "bash"
-"""What runs the command of a step."""
+"""The name of the tool that runs the command of a step."""
 OF_A_RESULT = frozenset(("role", "content"))
 
 

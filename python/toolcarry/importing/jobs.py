@@ -1,4 +1,4 @@
-"""What single jobs ask of imported messages: the parts of commits, the format of a conversation, a block to explain."""
+"""Single jobs on imported messages: the parts of commits, the format of a conversation, a block to explain."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ MARKS: Final = KEYS | {"parts", "message_type"}
 
 
 def find(message: Wire, role: object) -> Imported | None:
-    """What an importer reads of a message; ``None`` where the backends read it.
+    """Read a message with an importer; ``None`` if the backends read it.
 
     >>> found = find({"type": "human", "data": {"content": "Hi."}}, None)
     >>> found.name, found.speaker, found.content
@@ -41,7 +41,7 @@ def find(message: Wire, role: object) -> Imported | None:
 
 
 def read_foreign(message: Wire) -> Imported:
-    """What an importer reads of a message that the backends don't read."""
+    """Read a message that the backends don't read."""
     for importer in IMPORTERS:
         found = importer.read(message)
         if found is not None:
@@ -56,7 +56,7 @@ class Import:
         """``kept`` is the name of a member that an imported message keeps, if there is one."""
         self._kept = kept
         self._originals: dict[int, tuple[object, Wire]] = {}
-        """What was written and the producer's own object, by the identity of the former."""
+        """The imported objects with the producer's own, by the identity of the imported."""
 
     def messages(self, items: Iterable[Any]) -> list[Any]:
         """Messages that both backends read, one for each; those that they read already are the same objects."""
@@ -104,7 +104,7 @@ class Import:
         return message if found is None else self.write(message, found)
 
     def write(self, message: Wire, found: Imported) -> Wire:
-        """A message as both backends read it, of which an importer read this."""
+        """Write what an importer read as a message that both backends read."""
         written = self._write(found) if found.rewritten is None else found.rewritten
         if self._kept in message and self._kept not in written:
             written = {**written, self._kept: message[self._kept]}
@@ -194,7 +194,7 @@ def without_marks(wire: Wire) -> dict[str, Any]:
 
 
 def parts_of(content: object) -> Sequence[Any]:
-    """What is said, as a list of parts."""
+    """The content as a list of parts."""
     if isinstance(content, str):
         return [{"type": "text", "text": content}]
     return as_list(content) or ()

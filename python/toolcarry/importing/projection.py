@@ -35,7 +35,7 @@ def project(
     previous: Decisions | None,
     known: Sequence[Known] | None = None,
 ) -> tuple[list[Any] | None, Outcome, DecisionFields]:
-    """The kernel ``project`` for messages of which some need an importer."""
+    """The kernel ``project`` for messages some of which need an importer."""
     found = plan(
         to_read(messages),
         replace(policy, repair=False),
@@ -51,7 +51,7 @@ def project(
 
 
 def project_body(body: bytes, policy: Policy, previous: Decisions | None) -> ProjectedBytes:
-    """The kernel ``project_body`` for a body of which some messages need an importer."""
+    """The kernel ``project_body`` for a body some of whose messages need an importer."""
     request = open_request(body)
     if isinstance(request, str):
         return untouched(request)

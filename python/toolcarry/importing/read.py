@@ -1,4 +1,4 @@
-"""What a message says, whoever produced it: for those who read messages one by one, outside of the backends."""
+"""Read single messages of any producer, outside of the backends."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def read_spoken(message: Wire) -> Spoken:
 
 
 def read_call(wire: Wire) -> ToolCall:
-    """What a call says that stands by itself."""
+    """Read a call without its message."""
     try:
         return read.read_call(wire)
     except NeedsImport:
@@ -50,7 +50,7 @@ def read_call(wire: Wire) -> ToolCall:
 
 
 def read_result(wire: Wire) -> ToolResult:
-    """What a result says that stands by itself."""
+    """Read a result without its message."""
     try:
         return read.read_result(wire)
     except NeedsImport:

@@ -155,7 +155,7 @@ def reason_to_skip(headers: dict[str, str], most: int) -> str:
 
 
 class Read(NamedTuple):
-    """What was received of a request: its ``body``, or why it is not to be processed, and the ``messages`` that give it
+    """The received part of a request: its ``body``, or why it is not to be processed, and the ``messages`` that give it
     to the application, what came of the body in one piece.
     """
 
@@ -165,7 +165,7 @@ class Read(NamedTuple):
 
 
 async def read_body(receive: Receive, most: int) -> Read:
-    """Read the body of a request, of which a client may send a byte at a time."""
+    """Read the body of a request, which may arrive a byte at a time."""
     read = BytesIO()  # which gives away what it holds without a copy
     while True:
         message = await receive()

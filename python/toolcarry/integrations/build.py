@@ -23,9 +23,9 @@ __all__ = ["identification_from", "pipeline_from", "sessions_from", "tool_cache_
 SINGLE_USER: Final = "single-user"
 """The tenant where there is but one."""
 BESIDE_SUMMARY: Final = 10.0
-"""Seconds that a request may take in the pipeline beside what the summarizer may take."""
+"""Seconds that a request may take in the pipeline, without the summarizer's."""
 MOST_WAIT: Final = 1.0
-"""Seconds that a request waits for a store that others use: behind them it goes on without."""
+"""Seconds that a request waits for a shared store; then it goes on without."""
 
 
 def pipeline_from(
@@ -121,7 +121,7 @@ def summarizer_from(settings: Summarize) -> Summarizer | None:
 
 
 def redactor_from(config: Config) -> Callable[[str], str] | None:
-    """What takes the secrets out; ``None`` where that is not asked for."""
+    """The redactor; ``None`` if redaction is off."""
     settings = config.redaction
     if not settings.enabled:
         return None

@@ -43,7 +43,7 @@ STYLE_OF_PATH: Final[tuple[tuple[str, Style], ...]] = (
     ("/responses/input_tokens", "responses"),
     ("/api/chat", "ollama"),
 )
-"""How a path ends at which requests write their tools in a style."""
+"""The tool style of requests, by the end of their path."""
 
 
 class RequestView:
@@ -69,7 +69,7 @@ class RequestView:
 
     @property
     def style(self) -> Style | None:
-        """How tools are written in requests to the path; ``None`` where that is not known.
+        """The tool style of requests to the path; ``None`` if unknown.
 
         >>> RequestView("/openai/v1/chat/completions", {}, b"").style
         'openai'
@@ -79,12 +79,12 @@ class RequestView:
 
     @cached_property
     def fields(self) -> RequestFields:
-        """What the body says of itself; nothing where it can't be read."""
+        """The identity in the body; empty if the body can't be read."""
         return read_fields(self.body)
 
 
 def opening(fields: RequestFields) -> str:
-    """A hash of what stands before the first message of the model's; empty where nothing does.
+    """A hash of the messages before the model's first one; empty if there are none.
 
     It stays the same while a conversation grows. What clients move about doesn't count: cache marks, and whether a
     text is written as a string or as a part.
@@ -107,7 +107,7 @@ def opening(fields: RequestFields) -> str:
 
 
 def first_messages(messages: Sequence[Any]) -> Iterator[dict[str, Any]]:
-    """The messages before the first one of the model's, without what doesn't count."""
+    """The messages before the model's first one, without what doesn't count."""
     for message in messages:
         if not isinstance(message, dict):
             return
@@ -174,7 +174,7 @@ Identify: TypeAlias = Callable[[RequestView], RequestIdentity | None]
 MOST_CHARS: Final = 200
 """Of an id that is kept as it is."""
 MOST_PATH: Final = 2_000
-"""How many characters of a path are looked at."""
+"""The number of characters of a path that are looked at."""
 KEY_HEADERS: Final = ("x-api-key", "api-key", "x-goog-api-key", "authorization")
 CONVERSATION_HEADERS: Final = (
     "x-toolcarry-conversation",
@@ -200,7 +200,7 @@ SIDE_PATH: Final = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Identification:
-    """Says whose a request is by what clients send.
+    """Identifies a request by what clients send.
 
     ``tenant`` is the one that there is, where there is but one. Else it is what the header ``tenant_header`` says, or,
     where none is named, a hash of the key that the client sends. ``backend`` is the one that all requests go to, or a

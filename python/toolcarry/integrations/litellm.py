@@ -43,9 +43,9 @@ OURS: Final = (
     "tool_choice",
     "instructions",
 )
-"""What the pipeline looks at beside the messages; it may take out of these what the backend would refuse."""
+"""The members that the pipeline reads besides the messages; it may remove from these what the backend would refuse."""
 MASTER_KEY: Final = "litellm_proxy_master_key"
-"""What stands for the key of whoever has the master key: no tenant."""
+"""The key hash of whoever has the master key: no tenant."""
 
 
 class ToolCarryHandler(CustomLogger):  # type: ignore[misc]  # it has no types where LiteLLM is absent
@@ -64,7 +64,7 @@ class ToolCarryHandler(CustomLogger):  # type: ignore[misc]  # it has no types w
 
     @property
     def pipeline(self) -> RequestPipeline:
-        """What is put in front. Raises ``ConfigError`` where the configuration is none."""
+        """The pipeline to put in front. Raises ``ConfigError`` if the configuration is not valid."""
         if self._pipeline is None:
             self._pipeline, self._is_single_user = configured()
         return self._pipeline
@@ -150,7 +150,7 @@ def configured() -> tuple[RequestPipeline, bool]:
 
 
 def client_of(data: Mapping[str, Any]) -> str:
-    """What the client calls itself."""
+    """The client's name for itself."""
     headers = (data.get("proxy_server_request") or {}).get("headers") or {}
     return str(headers.get("user-agent", ""))
 

@@ -29,7 +29,7 @@ __all__ = ["Processed", "RequestPipeline", "Transformed", "Transformer"]
 logger = get_logger("toolcarry.integrations")
 
 LARGE: Final = 4 * 1024 * 1024
-"""From so many bytes on a body is projected in a thread, so that the event loop has its own. A thread waits for the
+"""From this many bytes on a body is projected in a thread, so that the event loop has its own. A thread waits for the
 interpreter up to 5 ms, in which it would have projected several megabytes."""
 
 LineKey = tuple[str, str, str]
@@ -37,7 +37,7 @@ LineKey = tuple[str, str, str]
 
 
 class Transformed(Protocol):
-    """What a ``Transformer`` makes of a body; ``line`` is what it asks for when the request was answered."""
+    """The outcome of a ``Transformer``; it wants ``line`` back when the request was answered."""
 
     @property
     def body(self) -> bytes:
@@ -49,11 +49,11 @@ class Transformed(Protocol):
 
     @property
     def line(self) -> str:
-        """Which line of the conversation the request belongs to."""
+        """The branch of the conversation that the request belongs to."""
 
 
 class Transformer(Protocol):
-    """What the pipeline asks of ``toolcarry.switch.SummarizeTransformer``.
+    """The methods of ``toolcarry.switch.SummarizeTransformer`` that the pipeline uses.
 
     The next request of a conversation may come as soon as ``aanswered`` waits for the first time: what it needs to know
     should be known by then.
@@ -269,7 +269,7 @@ def line_of(identity: RequestIdentity, fields: RequestFields) -> LineKey | None:
 
 
 def weight(decisions: Decisions) -> int:
-    """How many single decisions there are, and what knowing the conversation takes, which is as much as four."""
+    """The number of single decisions, plus four for the conversation itself."""
     return 4 + len(decisions.made) + len(decisions.dropped) + len(decisions.mends)
 
 

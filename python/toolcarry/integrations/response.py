@@ -15,7 +15,7 @@ Receive: TypeAlias = Callable[[], Awaitable[Message]]
 Send: TypeAlias = Callable[[Message], Awaitable[None]]
 
 OVERLAP: Final = 64
-"""How many bytes of a chunk are looked at again with the next one."""
+"""The number of bytes of a chunk that are looked at again with the next one."""
 HINTS: Final = (b"error", b"failed", b"exception")
 FAILURE: Final = re.compile(
     rb"[\r\n](?:event: ?(?:error|response\.failed)[\r\n]"
@@ -23,7 +23,7 @@ FAILURE: Final = re.compile(
     rb"|data: ?\{\s*\"type\"\s*:\s*\"(?:error|response\.failed)\")"
     rb"|\x0f:exception-type"
 )
-"""How an error begins after a response had begun with success: an event, a line, an element of a list, or a header of
+"""The beginnings of errors after a response began with success: an event, a line, an element of a list, or a header of
 Amazon's event streams. An ``error`` that is ``null`` is none, and within a text that the model wrote none of this stands:
 there is no end of a line in JSON's."""
 
@@ -33,7 +33,7 @@ END: Final = re.compile(
     rb"|data: ?\{\s*\"type\"\s*:\s*\"(?:message_stop|response\.completed)\"|\{[^\r\n]*\"done\" ?: ?true)"
     rb"|\x0bmessageStop"
 )
-"""How a stream ends: an event, a line of Ollama's, or a header of Amazon's. Connections may stay open after it."""
+"""The ends of streams: an event, an Ollama line, or an Amazon header. Connections may stay open after it."""
 
 
 class Replay:
@@ -110,7 +110,7 @@ class WatchedResponse:
 
 
 def length_in(headers: Iterable[tuple[bytes, bytes]]) -> int | None:
-    """How many bytes a body has, if its headers say so."""
+    """The length of a body in bytes, if its headers say so."""
     for name, value in headers:
         if name.lower() == b"content-length" and value.isdigit():
             return int(value)

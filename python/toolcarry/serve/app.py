@@ -126,12 +126,12 @@ class Proxy:
         self.app = create_app(config.serve, wrap=self._wrap, counters=self.counts)
 
     def counts(self) -> Mapping[str, int]:
-        """What was done to requests since the start."""
+        """The counts of requests since the start."""
         tools = {} if self._tool_cache is None else self._tool_cache.counts
         return {**self._pipeline.counts, **{f"tools.{name}": tools[name] for name in tools}}
 
     def update(self, config: Config) -> None:
-        """Go by other settings from the next request on; where it listens and where requests go stays as it was.
+        """Use other settings from the next request on; the addresses stay unchanged.
 
         What is remembered of conversations stays, too. Settings of which nothing can be made change nothing.
         """

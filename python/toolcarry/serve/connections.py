@@ -19,7 +19,7 @@ import httpx
 __all__ = ["Connections"]
 
 MOST_IDLE: Final = 100
-"""How many connections stay open that nobody uses. How many are used at a time is the gateway's to limit: a request
+"""The number of idle connections that stay open. The gateway limits how many are used at a time: a request
 that waits here for one looks hung."""
 MOST_SECONDS: Final = 30.0
 """For how long an idle connection stays open."""

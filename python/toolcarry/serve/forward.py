@@ -60,7 +60,7 @@ HOP_BY_HOP: Final = frozenset(
 """RFC 9110, 7.6.1."""
 
 OF_THIS_HOP: Final = HOP_BY_HOP | {b"host", b"content-length", b"expect"}
-"""What a request to the upstream gets anew. The body was read whole, so that there is nothing left to expect."""
+"""The headers that the proxy sets itself. The body was read whole, so there is nothing left to expect."""
 
 CREDENTIALS: Final = frozenset({b"authorization", b"x-api-key"})
 
@@ -70,7 +70,7 @@ OWN_HEADERS: Final = b"x-toolcarry-"
 def request_headers(
     headers: Iterable[tuple[bytes, bytes]], key: tuple[bytes, bytes] | None
 ) -> Headers:
-    """The headers for the upstream, of the client's; with ``key``, and without the client's, where there is one.
+    """The client's headers for the upstream; with ``key`` instead of the client's key, if there is one.
 
     >>> request_headers([(b"host", b"here"), (b"x-api-key", b"client's"), (b"accept", b"*/*")], (b"x-api-key", b"ours"))
     [(b'accept', b'*/*'), (b'x-api-key', b'ours')]
@@ -202,7 +202,7 @@ class Backend:
 
 
 class Forward:
-    """The ASGI application that answers what is not the proxy's own: it stands innermost, behind the middleware."""
+    """The innermost ASGI application, after the middleware: it answers all paths that are not the proxy's own."""
 
     def __init__(self, backends: Mapping[str, Backend], max_body_bytes: int) -> None:
         self._backends = backends
@@ -267,7 +267,7 @@ class Forward:
 
 
 def is_plain(path: str) -> bool:
-    """True if a path stays below where it begins; the upstream's key must not open what is beside it.
+    """True if a path stays below its base; the upstream's key must not open anything outside.
 
     >>> is_plain("/v1/files/../../admin")
     False

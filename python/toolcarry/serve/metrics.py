@@ -34,7 +34,7 @@ def no_counters() -> Mapping[str, int | float]:
 
 @dataclass(slots=True)
 class Durations:
-    """How many took how long; ``buckets`` has one more than there are bounds."""
+    """A histogram of durations; ``buckets`` has one more than there are bounds."""
 
     buckets: list[int] = field(default_factory=lambda: [0] * (len(BOUNDS) + 1))
     seconds: float = 0.0

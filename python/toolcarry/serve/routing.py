@@ -34,7 +34,7 @@ __all__ = ["PASSAGE", "Passage", "Router", "RoutingError", "SwitchEndpoint", "up
 UPSTREAM: Final = "x-toolcarry-upstream"
 
 MOST_CONVERSATIONS: Final = 10_000
-"""How many conversations have a switch of their own; the one that was longest unused loses it first."""
+"""The number of conversations with a route of their own; the least recently used loses it first."""
 
 SHAPE_OF_PATH: Final[tuple[tuple[str, Shape], ...]] = (
     ("/v1/messages", "anthropic"),
@@ -52,7 +52,7 @@ class RoutingError(ToolcarryError):
 
 
 class Switches:
-    """What was switched at run time.
+    """The routes that were switched at run time.
 
     >>> switches = Switches()
     >>> switches.set("b")
@@ -87,7 +87,7 @@ class Switches:
         self._conversations.clear()
 
     def to_dict(self) -> dict[str, Any]:
-        """What is switched, as ``GET /switch`` shows it."""
+        """The switched routes, as ``GET /switch`` shows them."""
         conversations = [
             {"tenant": tenant, "conversation": conversation, "upstream": upstream}
             for (tenant, conversation), upstream in self._conversations.items()

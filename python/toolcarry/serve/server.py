@@ -26,7 +26,7 @@ __all__ = ["configure_logging", "listen", "run"]
 logger = get_logger("toolcarry.serve")
 
 KEEP_ALIVE: Final = 75
-"""How many seconds a connection may be idle: more than gateways and clients keep one, so that it is they who close it."""
+"""Seconds that a connection may be idle: longer than gateways and clients keep one, so that they close it."""
 
 SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
 

@@ -11,11 +11,11 @@ from typing import Final
 __all__ = ["RequestLengths"]
 
 MOST: Final = 16
-"""How many backends are told apart; of more, the one that came first is forgotten."""
+"""The number of backends that are told apart; beyond it the oldest is forgotten."""
 
 
 class RequestLengths:
-    """What is known of one line, in this process: of the requests, how many messages they have."""
+    """The state of one branch in this process: the numbers of messages of its requests."""
 
     __slots__ = ("_answered", "_asked", "_parting")
 

@@ -37,7 +37,7 @@ def untouched(asked: RoutedRequest, reason: Reason) -> Switched:
 def with_beginning(
     asked: RoutedRequest, beginning: Sequence[Any], end: int, report: SwitchReport
 ) -> Switched:
-    """A beginning in place of the client's messages up to ``end``, behind the system prompts that these begin with."""
+    """A beginning in place of the client's messages up to ``end``, after the system prompts that these begin with."""
     prompts, rest = leading_prompts(asked.messages), asked.messages[end:]
     seam = join_prompts([*beginning[-1:], *rest[:1]])
     messages = [*prompts, *beginning[:-1], *seam, *rest[1:]]
@@ -47,11 +47,11 @@ def with_beginning(
 
 
 MOST_NEWEST: Final = 8
-"""How many lines are among those that were used last."""
+"""The number of most recently used branches."""
 
 
 class Known(NamedTuple):
-    """What was sent before for the beginning of a conversation, and where in the request that beginning ends."""
+    """The replacement that was sent before for the beginning of a conversation, and where that beginning ends in the request."""
 
     prefix: Prefix
     end: int
@@ -124,7 +124,7 @@ MOST_LENGTHS: Final = 16_384
 """Of how many lines it is known how long their requests were, for a day each."""
 DAY: Final = 86_400.0
 LOCKS: Final = 64
-"""So many that two conversations rarely share one: where sessions are slow, one doesn't wait for another."""
+"""Enough locks that two conversations rarely share one, so that a slow session does not delay another."""
 
 
 class Conversations:
@@ -147,7 +147,7 @@ class Conversations:
         session, line = self._session_of(asked)
         known = None if is_switch else find_known(line, asked.backend, first, rest)
         if known is not None and line.backend != asked.backend:
-            # It has not answered what it was sent: what a model said behind that is another one's.
+            # It has not answered what it was sent: what a model said after that is another one's.
             known = None if holds_own(asked.messages[known.end :]) else known
         reason = "switched" if is_switch else reason_for(session, line, asked, known)
         is_new = reason in NEW_BEGINNINGS
@@ -174,7 +174,7 @@ class Conversations:
         with self._lock_of(key):
             session = self._sessions.load(key) or Session()
             if first:
-                # A line may be forgotten before its answer is told of.
+                # A branch may be forgotten before its answer is reported.
                 found: Line | None = session.line(first) or Line(first)
             else:
                 found = next((line for line in session.lines if line.asked == backend), None)

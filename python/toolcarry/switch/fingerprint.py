@@ -52,7 +52,7 @@ def marks(messages: Sequence[Any]) -> Iterator[Mark]:
 
 
 def said_in(message: Wire, *, is_model: bool) -> bytes | None:
-    """What counts of a message, as bytes; ``None`` where nothing does."""
+    """The bytes of a message that its fingerprint covers; ``None`` if there are none."""
     left = portable_message(message)
     if left is None:
         return None

@@ -122,7 +122,7 @@ class HistorySessions:
         return replace(written, version=commit.commit_hash)
 
     def _reach(self, done: str, access: Callable[[], Session]) -> Session | None:
-        """What an access to the store gives; ``None`` where it failed, or where it is not tried."""
+        """Access the store; ``None`` if the access failed or was not tried."""
         if not self._breaker.may_try():
             self._count("paused")
             return None
@@ -161,7 +161,7 @@ def with_asked(stored: Session, kept: Session) -> Session:
 
 
 def lasting(session: Session) -> object:
-    """What of a session outlives a process: not who was asked, nor which line was used last."""
+    """The part of a session that outlives a process: neither who was asked nor the branch used last."""
     lines = {line.first: (line.backend, line.prefixes) for line in session.lines}
     return {first: known for first, known in lines.items() if any(known)}, session.backend
 
@@ -188,7 +188,7 @@ def encode(session: Session) -> bytes:
 
 
 def decode(data: bytes) -> Session:
-    """What ``encode`` wrote. Raises ``InputError`` for anything else."""
+    """Decode what ``encode`` wrote. Raises ``InputError`` for anything else."""
     document = loads(data)
     try:
         lines = [

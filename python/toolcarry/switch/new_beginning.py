@@ -30,11 +30,11 @@ Redact = Callable[[str], str]
 """A text without its secrets; raises where it can't tell."""
 
 WITHHELD: Final = "[toolcarry: the conversation so far is withheld]"
-"""What the user says where nothing that they said may be sent."""
+"""The user's words if nothing that they said may be sent."""
 
 
 class Beginning(NamedTuple):
-    """What is sent, and what became of every tool block; ``None`` where nothing was carried."""
+    """The messages to send, and the report on every tool block; ``None`` if nothing was carried."""
 
     messages: list[Any]
     carried: Report | None
@@ -42,18 +42,18 @@ class Beginning(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """What a new beginning is made of, cleaned."""
+    """The cleaned material of a new beginning."""
 
     said: list[Wire]
     """All messages, as any backend takes them."""
     head: list[Wire]
-    """Those of which the tool blocks are carried."""
+    """The messages whose tool blocks are carried."""
     request: list[Wire]
-    """What the user says now, without the results beside it."""
+    """The user's words now, without the results next to them."""
     tail: list[Wire]
-    """What stays behind the request: system prompts from the middle, and what is open."""
+    """The messages that stay after the request: system prompts from the middle, and open calls."""
     instructions: str
-    """What the client put in at the beginning, as those of the project: they hold at every backend."""
+    """The client's prompts at the beginning, such as those of the project: they hold at every backend."""
     dialogue: str
     blocks: list[ToolBlock]
 
@@ -124,7 +124,7 @@ def is_put_in(text: str) -> bool:
 
 
 def request_of(messages: Sequence[Wire], entries: Sequence[Entry]) -> list[Wire]:
-    """The messages of the user's last request, without the results beside what they say."""
+    """The messages of the user's last request, without the results next to its text."""
     return [
         without_results(portable_message(messages[at]) or messages[at])
         for at in divide(entries).spoken
@@ -143,12 +143,12 @@ def without_secrets(messages: Sequence[Wire], redact: Redact) -> Sequence[Wire]:
 
 
 def without_history(messages: Sequence[Wire], entries: Sequence[Entry]) -> list[Any]:
-    """What is sent where redaction can't run: the user's request, and nothing from before it."""
+    """The messages to send if redaction can't run: the user's request, and nothing from before it."""
     return request_of(messages, entries) or [user_message(WITHHELD, messages)]
 
 
 def user_message(text: str, beside: Sequence[Wire]) -> dict[str, Any]:
-    """A message of the user's in the shape of those beside it."""
+    """A user message in the format of its neighbours."""
     if any("parts" in message and "content" not in message for message in beside):
         return {"role": "user", "parts": [{"text": text}]}
     for message in beside:

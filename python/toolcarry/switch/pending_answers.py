@@ -13,7 +13,7 @@ __all__ = ["PendingAnswers"]
 
 
 class PendingAnswers:
-    """What is under way for each conversation, in each event loop.
+    """The pending answers of each conversation, in each event loop.
 
     Where sessions are on a disk, a request would overtake the answer to the one before, and be taken for one to a
     backend that never answered.
@@ -25,7 +25,7 @@ class PendingAnswers:
 
     @contextmanager
     def of(self, key: SessionKey) -> Iterator[None]:
-        """While an answer of this conversation is told of. It is under way as soon as this is entered."""
+        """Hold this while an answer of the conversation is reported. It is pending from the start."""
         told: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         with self._lock:
             waiting = self._under_way.setdefault(key, [])

@@ -19,12 +19,12 @@ THINKING: Final = frozenset((
     "thinking", "thinking_blocks", "reasoning", "reasoning_content", "reasoning_details", "reasoning_opaque",
     "reasoning_text",
 ))  # fmt: skip
-"""Where messages keep their thinking beside their content."""
+"""The members of messages that hold thinking outside of the content."""
 SIGNATURES: Final = frozenset((
     "signature", "reasoning_signature", "encrypted_content", "thoughtSignature", "thought_signature", "extra_content",
     "provider_specific_fields",
 ))  # fmt: skip
-"""What a backend signs its calls with, in whose name too."""
+"""The keys of a backend's signatures of its calls."""
 MARKS: Final = frozenset(("cache_control",))
 OWN: Final = THINKING | SIGNATURES | MARKS | {"audio"}
 """A sound that the model made is named by the id under which its provider keeps it."""

@@ -34,30 +34,30 @@ class Entry(NamedTuple):
     """One message: who speaks, and what of it matters here."""
 
     role: Literal["system", "user", "model", "result"]
-    """A message of the user's without a word of theirs is a result."""
+    """A user message without text is a result."""
     calls: frozenset[str]
     results: frozenset[str]
     """The ids of the calls that the client is to answer, and of those that are answered."""
 
 
 class Division(NamedTuple):
-    """What becomes of a request's messages when the backend changes, by their positions."""
+    """The parts of a request that a switch treats differently, by position."""
 
     request: int | None
     """Where the user's last request begins, before which the context goes; ``None`` where the user said nothing."""
     end: int
-    """Where that request ends: the user may have said it in several messages. 0 where there is none."""
+    """The end of that request, which may be several messages; 0 if there is none."""
     tail: int
-    """Where what stays as it is begins: the open call with its results. The number of messages where there is none."""
+    """The beginning of what stays unchanged: the open call with its results. The number of messages if there is none."""
 
     @property
     def spoken(self) -> range:
-        """The messages of the user's last request."""
+        """The messages of the last user request."""
         return range(self.end if self.request is None else self.request, self.end)
 
 
 def read_entry(message: Wire) -> Entry:
-    """What one message says."""
+    """The text of one message."""
     said = Said()
     read_message(message, message.get("role"), said)
     calls = frozenset(call.call_id for call in said.calls if not is_of_server(call.wire))
@@ -77,7 +77,7 @@ def read_entry(message: Wire) -> Entry:
 
 
 def role_in(message: Wire) -> Role | None:
-    """Who speaks, where the message says so itself; what stands beside results is the user's."""
+    """The speaker that the message names; text next to results is the user's."""
     return ROLES.get(text_or_empty(message.get("role")))
 
 
@@ -92,7 +92,7 @@ def is_said(item: object) -> bool:
 
 
 def divide(entries: Sequence[Entry]) -> Division:
-    """Where the user's last request stands, and where what is open begins.
+    """Find the user's last request, and the beginning of what is open.
 
     In the middle of a tool loop the last call of the model's and its results are open. What else stands last, and is
     no request, is the beginning of an answer that the model is to go on with.
@@ -161,7 +161,7 @@ def is_prompt(message: object) -> bool:
 
 
 def plain_role(message: object) -> str | None:
-    """By which role a message is a prompt that may be one with another; ``None`` where it is none."""
+    """The role by which a message is a prompt that may be merged with another; ``None`` if it is not a prompt."""
     prompt = as_object(message) or {}
     return prompt["role"] if is_prompt(prompt) and prompt.keys() == JOINED else None
 

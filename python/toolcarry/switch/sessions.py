@@ -30,7 +30,7 @@ class SessionKey(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Prefix:
-    """What stands for the beginning of a conversation at one backend, the same bytes each time.
+    """The replacement for the beginning of a conversation at one backend, the same bytes each time.
 
     ``digest`` is that of the first ``count`` messages that count (``fingerprint.marks``), ``messages`` a JSON array.
     """
@@ -98,7 +98,7 @@ class Session:
         return next((line for line in self.lines if line.first == first), None)
 
     def with_line(self, line: Line) -> Session:
-        """With a line new or changed. Of too many the oldest goes, of which nothing was sent that is to be kept."""
+        """Return the session with a branch added or changed. Beyond the limit the oldest branch without a kept replacement goes."""
         lines = [line, *(known for known in self.lines if known.first != line.first)]
         if len(lines) > MOST_LINES:
             oldest = next((known for known in reversed(lines) if not known.prefixes), lines[-1])
@@ -155,7 +155,7 @@ class MemorySessions:
         return len(self._cache)
 
     def load(self, key: SessionKey) -> Session | None:
-        """The session of a conversation, which lives anew."""
+        """The session of a conversation; its time to live starts again."""
         return self._cache.get(key)
 
     def save(self, key: SessionKey, session: Session) -> None:

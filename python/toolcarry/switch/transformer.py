@@ -46,17 +46,17 @@ class Due(NamedTuple):
 
 
 class Work(NamedTuple):
-    """What a beginning is to be made of."""
+    """The material of a beginning."""
 
     asked: RoutedRequest
     reason: Reason
     last: Mark
-    """Up to which message; what stands behind it counts for nothing, and stays the client's."""
+    """The end of that material; messages after it stay the client's."""
     draft: Draft
 
 
 class SummarizeTransformer:
-    """Takes conversations from one backend to another, with their tool results and a summary of what was said.
+    """Takes conversations from one backend to another, with their tool results and a summary of the dialogue.
 
     Tell it with ``answered`` which backend has answered, and give it every request with ``transform``. Where a request
     goes to another backend than the one that answered last, the conversation so far becomes a context before the
@@ -245,7 +245,7 @@ class SummarizeTransformer:
         *,
         is_switch: bool = False,
     ) -> Switched | Due:
-        """What is to be done with a request: nothing, what was done before, or a new beginning."""
+        """Decide about a request: nothing, the replacement of before, or a new beginning."""
         walk = marks(messages)
         first = next(walk, None)
         if first is None:
@@ -261,7 +261,7 @@ class SummarizeTransformer:
         return untouched(asked, reason)
 
     def _start(self, due: Due) -> Switched | Work:
-        """What a new beginning is to be made of; nothing is where no model has said anything."""
+        """The material of a new beginning; none if no model has said anything."""
         asked, reason = due
         *_, last = marks(asked.messages)
         first = len(leading_prompts(asked.messages))

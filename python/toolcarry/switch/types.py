@@ -16,7 +16,7 @@ Reason = Literal["new", "same_backend", "switched", "resumed", "rewritten"]
 
 @dataclass(frozen=True, slots=True)
 class SwitchReport:
-    """What was done with one request, and why.
+    """The outcome of one request, with the reason.
 
     ``reason`` is ``new`` (no backend is known to have answered), ``same_backend``, ``switched``, ``resumed`` (the same
     beginning as in the last request) or ``rewritten`` (the client changed what had been carried, or it is unknown: it

@@ -70,7 +70,7 @@ When: TypeAlias = Literal["always", "tool_conversation", "never"]
 Source: TypeAlias = Literal["request", "cache", "none"]
 
 MOST_WAIT: Final = 0.04
-"""Seconds that a request waits for a store: behind them it goes on with what is in memory."""
+"""Seconds that a request waits for a store; then it goes on with the tools in memory."""
 
 MOST_THREADS: Final = 8
 """For how many requests a store is asked at a time."""
@@ -113,7 +113,7 @@ class ToolResolution:
 
 
 Resolved: TypeAlias = tuple[ToolResolution, Mapping[str, int]]
-"""What a request is given, and what is to be counted."""
+"""The tools for a request, and the events to count."""
 NOTHING: Final[Mapping[str, int]] = {}
 HIT: Final = {"hit": 1}
 MISS: Final = {"miss": 1}
@@ -158,7 +158,7 @@ class ToolCache:
 
     @property
     def counts(self) -> Counter[str]:
-        """What was done since it was made."""
+        """The counts since the cache was made."""
         degraded = self._counts["degrade"] + self._backend.degraded
         return +Counter({**self._counts, "degrade": degraded})
 
@@ -172,7 +172,7 @@ class ToolCache:
         scope: str = "",
         style: Style = "openai",
     ) -> ToolResolution:
-        """The tools of a request for ``model``, or those of an earlier one, as ``style`` writes them.
+        """Return the tools of a request for ``model``, or those of an earlier one, in ``style``.
 
         ``tools`` may be a JSON array, as it stands in a request's body. Where ``tool_choice`` says that none may be
         called, none come back. Raises ``ConfigError`` for a style that is none, and nothing else.

@@ -23,7 +23,7 @@ __all__ = ["EMPTY", "FORMS", "STYLES", "Definitions", "Style", "convert_tools", 
 COUNTS: Final = frozenset(
     ("maxItems", "minItems", "maxLength", "minLength", "maxProperties", "minProperties")
 )
-"""What their JSON may write as text, as it does with all large integers."""
+"""The values that their JSON may write as text, as it does with all large integers."""
 
 
 def as_json_schema(schema: Any) -> Any:
@@ -70,7 +70,7 @@ class InvalidToolError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """What a definition of a function says to every provider; ``None`` is what it doesn't say."""
+    """The members of a function's definition that all providers share; ``None`` if absent."""
 
     name: str
     description: str | None = None
@@ -219,7 +219,7 @@ def gemini_parts(tools: Sequence[Any]) -> Iterable[Any]:
 
 
 def declared_function(function: Any) -> Any:
-    """A function of Gemini's; one without a name is no tool of the provider's own for that."""
+    """A Gemini function; one without a name is not thereby a built-in tool of the provider."""
     held = as_object(function)
     return function if held is None or "name" in held else {"name": None, **held}
 
@@ -252,11 +252,11 @@ logger = get_logger("toolcarry.tool_cache")
 
 EMPTY: Final = b"[]"
 SPARE: Final = 512
-"""Bytes that an entry takes beside its texts, and by which definitions may grow in another style that is kept."""
+"""Bytes that an entry takes in addition to its texts, including growth in another style."""
 
 
 class Read(NamedTuple):
-    """What was read: the valid ones as they are written, what each of them says, and how many were dropped."""
+    """The definitions that were read: the valid ones unchanged, their functions, and the number dropped."""
 
     tools: list[Any]
     functions: list[tuple[Function | None, Any]]
@@ -317,7 +317,7 @@ def read_definitions(given: bytes, style: Style) -> tuple[Definitions, int]:
 def convert_tools(
     tools: Sequence[Mapping[str, Any]], *, source: Style, target: Style
 ) -> list[dict[str, Any]]:
-    """Definitions of one style in another; in their own they are as they came.
+    """Convert definitions to another style; in their own style they are unchanged.
 
     The parts of the definitions are the caller's own. What is invalid is dropped, and so is what ``target`` can't hold,
     each with a line in the log. Raises ``ConfigError`` for a style that is none, ``InputError`` for what is no list.
@@ -362,7 +362,7 @@ def read_tools(tools: Sequence[Any], style: Style) -> Read:
 
 
 def read_tool(part: Any, form: Form, names: set[str]) -> Function | None:
-    """What a definition says, of a name that is none of ``names`` yet. Raises ``InvalidToolError``."""
+    """Read a definition whose name is not in ``names`` yet. Raises ``InvalidToolError``."""
     held = as_object(part)
     if held is None:
         raise InvalidToolError("it is no object")

@@ -47,13 +47,13 @@ class ToolStore(Protocol):
 
     @property
     def memory(self) -> MemoryToolCache:
-        """What is in the memory of this process."""
+        """The definitions in the memory of this process."""
 
     def get(self, key: ToolKey) -> Definitions | None:
-        """The definitions under a key, which live anew."""
+        """Return the definitions under a key; their time to live starts again."""
 
     def find(self, key: ToolKey, style: Style, given: bytes) -> Definitions | None:
-        """The definitions under a key if they are these, which then live anew."""
+        """Return the definitions under a key if they are these; their time to live then starts again."""
 
     def set(self, key: ToolKey, definitions: Definitions) -> int:
         """Keep definitions under a key; how many others had to go."""
@@ -94,11 +94,11 @@ class MemoryToolCache:
         return self
 
     def get(self, key: ToolKey) -> Definitions | None:
-        """The definitions under a key, which live anew."""
+        """Return the definitions under a key; their time to live starts again."""
         return self._held.get(key)
 
     def find(self, key: ToolKey, style: Style, given: bytes) -> Definitions | None:
-        """The definitions under a key if they are these, which then live anew."""
+        """Return the definitions under a key if they are these; their time to live then starts again."""
         kept = self._held.get(key)
         return kept if kept is not None and kept.is_same(style, given) else None
 
@@ -120,7 +120,7 @@ logger = get_logger("toolcarry.tool_cache")
 TAG: Final = b"toolcarry tools 1\n"
 DIGEST: Final = 32
 MOST_CHARS: Final = 200
-"""Of a model's name as it stands in a store."""
+"""The longest model name in a store's key."""
 
 
 class StoreUnavailableError(Exception):
@@ -128,7 +128,7 @@ class StoreUnavailableError(Exception):
 
 
 class SharedToolCache(ABC):
-    """What stores have in common. One is made of ``_read`` and ``_write``, which raise ``StoreUnavailableError``.
+    """The common part of stores. A store implements ``_read`` and ``_write``, which raise ``StoreUnavailableError``.
 
     After a failure the store is left alone for ``pause`` seconds. ``clock`` returns the time in seconds.
     """
@@ -201,7 +201,7 @@ class SharedToolCache(ABC):
 
     @abstractmethod
     def _read(self, name: str) -> bytes | None:
-        """The value of a name, which lives anew."""
+        """Return the value of a name; its time to live starts again."""
 
     @abstractmethod
     def _write(self, name: str, value: bytes) -> None:
@@ -240,7 +240,7 @@ class SharedToolCache(ABC):
 
 
 def name_of(key: ToolKey) -> str:
-    """What an entry is called in a store: nothing in it can be taken for another one's, and no scope is readable.
+    """The name of an entry in a store: unique, and without a readable scope.
 
     >>> name_of(("", "llama3"))
     'e3b0c44298fc1c149afbf4c8996fb924:model_llama3'
