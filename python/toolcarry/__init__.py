@@ -98,10 +98,10 @@ else:
     }
 
     def __getattr__(name: str) -> object:
-        """Import what takes long when it is asked for."""
+        """Import a module that is slow to load when one of its names is first used."""
         if name not in LATE:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        from importlib import import_module  # noqa: PLC0415 - seldom wanted
+        from importlib import import_module  # noqa: PLC0415 - seldom used
 
         return getattr(import_module(f"toolcarry.{LATE[name]}"), name)
 

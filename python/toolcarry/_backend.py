@@ -1,9 +1,9 @@
-"""The choice between the two implementations, made once, here. The importers stand in front of either.
+"""The only place that chooses between the two implementations. Both are wrapped by the importers.
 
-``TOOLCARRY_BACKEND`` is ``auto`` (Rust where the extension is installed), ``rust`` or ``python``.
-Only an extension that is not there falls back to Python: one that is there and broken raises.
-Whoever calls a kernel asks for it here at the call (``_backend.kernels.carry``), so that ``using`` can put the other
-implementation in its place.
+``TOOLCARRY_BACKEND`` is ``auto`` (Rust if the extension is installed), ``rust`` or ``python``.
+Only an absent extension falls back to Python: one that is present and broken raises.
+Look up a kernel here at each call (``_backend.kernels.carry``), so that ``using`` can replace the
+implementation.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ NAME: Final = os.environ.get("TOOLCARRY_BACKEND", "auto")
 
 
 def load(name: str) -> ImportingKernels:
-    """The kernels of an implementation, or of the one that ``auto`` chooses."""
+    """Return the kernels of an implementation, or of the one that ``auto`` chooses."""
     if name not in ("auto", *MODULES):
         raise ConfigError(
             f"TOOLCARRY_BACKEND: {name!r} is not allowed; allowed: 'auto', 'rust', 'python'"
@@ -47,7 +47,7 @@ if not TYPE_CHECKING:
 
 
 def backend() -> Name:
-    """The name of the implementation in use.
+    """Return the name of the implementation in use.
 
     >>> backend() in ("rust", "python")
     True
@@ -57,7 +57,7 @@ def backend() -> Name:
 
 @contextmanager
 def using(name: Name) -> Iterator[None]:
-    """Use an implementation meanwhile, in all threads: for tests and measurements.
+    """Use an implementation inside the ``with`` block, in all threads: for tests and measurements.
 
     >>> before = backend()
     >>> with using("python"):

@@ -1,4 +1,4 @@
-"""Context: the tool results of a conversation for another backend, the steps that it is made of, and what tells about it."""
+"""Context: the tool results of a conversation, written for another backend; its single steps; and surveys."""
 
 from __future__ import annotations
 
@@ -46,10 +46,10 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Carried:
-    """A carry-over context, and the ``report`` of what became of every block.
+    """A carry-over context, and the ``report`` of every block.
 
-    What came as bytes stays bytes until it is asked for as text: ``to_bytes()`` costs nothing then, and ``text``
-    is decoded each time.
+    A context that was made of bytes stays bytes until ``text`` is asked for: ``to_bytes()`` costs nothing then, and
+    ``text`` decodes it each time.
     """
 
     _context: str | bytes
@@ -69,28 +69,28 @@ class Carried:
 
     @property
     def report(self) -> Report:
-        """What the job did with every block that it walked."""
+        """The report of every block that was walked."""
         return Report(*self._counts, self._skipped_lines)
 
     def __eq__(self, other: object) -> bool:
-        """Whether both say the same: it does not matter which of them came as bytes."""
+        """Return true if text and report are equal, whether the contexts were made of bytes or of objects."""
         if not isinstance(other, Carried):
             return NotImplemented
         return self.to_bytes() == other.to_bytes() and self.report == other.report
 
-    __hash__ = None  # type: ignore[assignment]  # a report counts in dicts
+    __hash__ = None  # type: ignore[assignment]  # a report contains dicts
 
     def __repr__(self) -> str:
         return f"Carried(text={self.text!r}, report={self.report!r})"
 
 
 def carry(messages: Messages | Body, *, summary: str = "", policy: Policy = Policy()) -> Carried:
-    """The context that takes a conversation's tool results to another backend.
+    """Return the context that takes a conversation's tool results to another backend.
 
-    ``messages`` is a list of messages in any of the known shapes, or bytes: a request body, a JSON array or
+    ``messages`` is a list of messages in any known format, or bytes: a request body, a JSON array or
     JSONL. The newest results come first, until the policy's total is spent; the text is never longer than
-    that. ``summary`` is markdown that goes before the results, in half of the total at most.
-    Without results and without summary the text is empty. Raises ``InputError`` where the input is no
+    that. ``summary`` is markdown that is put before the results and takes half of the total at most.
+    Without results and without summary the text is empty. Raises ``InputError`` if the input is not a
     conversation.
 
     >>> carried = carry([
@@ -119,11 +119,11 @@ def carry_files(
     policy: Policy = Policy(),
     threads: int | None = None,
 ) -> list[Carried | InputError | OSError]:
-    """``carry`` for many session files or request bodies, in ``threads`` threads (one a processor by default).
+    """Run ``carry`` for many session files or request bodies, in ``threads`` threads (by default one per processor).
 
-    In the order of the paths: the context of each, or the error for a file that can't be read or holds no
-    conversation; one bad file stops no other. What may never end is refused: a device, and a named pipe. Files are
-    mapped and not copied: one that another process cuts shorter meanwhile ends this process, one that grows does no harm.
+    Returns the contexts in the order of the paths. A file that can't be read or holds no conversation has an error
+    in its place, and does not stop the others. Devices and named pipes are refused, since they may never end. Files are
+    memory-mapped: if another process truncates one meanwhile, this process ends; if one grows, nothing happens.
 
     >>> carry_files(["no/such/file.jsonl"])
     [FileNotFoundError(2, 'No such file or directory')]
@@ -140,7 +140,7 @@ def carry_files(
 
 
 def as_paths(paths: object) -> list[Path]:
-    """Paths, each a ``Path``; a single one is none, nor are the letters of its name."""
+    """Return paths, each as a ``Path``. A single path is refused, and is not split into its characters."""
     from pathlib import Path
 
     if isinstance(paths, (str, bytes)) or not isinstance(paths, Iterable):
@@ -155,10 +155,10 @@ def as_paths(paths: object) -> list[Path]:
 
 
 def extract_tool_blocks(messages: Messages | Body) -> list[ToolBlock]:
-    """Every call of a conversation with its result, in the order of the calls; side chains and branches too.
+    """Return every call of a conversation with its result, in the order of the calls; side chains and branches too.
 
-    ``messages`` is a list of messages in any of the known shapes, or bytes: a request body, a JSON array or
-    JSONL. Nothing is changed. Raises ``InputError`` where that is no conversation.
+    ``messages`` is a list of messages in any known format, or bytes: a request body, a JSON array or
+    JSONL. The input is not changed. Raises ``InputError`` if it is not a conversation.
 
     >>> blocks = extract_tool_blocks([
     ...     {"role": "assistant", "content": [
@@ -181,11 +181,11 @@ def extract_tool_blocks(messages: Messages | Body) -> list[ToolBlock]:
 def deduplicate_tools(
     blocks: Sequence[ToolBlock], *, rules: Sequence[Rule] | Literal["careful"] = DEFAULT_RULES
 ) -> list[ToolBlock]:
-    """The blocks that no other one supersedes, in their order, with what the others were in their ``notes``.
+    """Return the blocks that no other one supersedes, in their order; their ``notes`` say what they superseded.
 
     ``rules`` come before the built-in ones; ``"careful"`` keeps every edit of a file until the file is
-    written or wholly read again. Raises ``ConfigError`` for rules that are none, ``InputError`` for blocks
-    that are none.
+    written or read completely again. Raises ``ConfigError`` for invalid rules, and ``InputError`` for invalid
+    blocks.
 
     >>> read = {"type": "tool_use", "name": "Read", "input": {"file_path": "a.py"}}
     >>> old = ToolBlock(read, {"content": "1"}, "Read", call_id="t1", position=0)
@@ -197,7 +197,7 @@ def deduplicate_tools(
 
 
 def check_blocks(blocks: Sequence[ToolBlock]) -> list[ToolBlock]:
-    """The blocks as a list; ``InputError`` for what is none, and for what is no block."""
+    """Return the blocks as a list. Raises ``InputError`` for anything but a list of blocks."""
     given = checked_list("blocks", blocks, "ToolBlocks")
     for position, block in enumerate(given):
         if not isinstance(block, ToolBlock):
@@ -209,7 +209,7 @@ def check_blocks(blocks: Sequence[ToolBlock]) -> list[ToolBlock]:
 def format_tool_context(
     blocks: Sequence[ToolBlock], *, summary: str = "", policy: Policy = Policy()
 ) -> str:
-    """The carry-over context of blocks that were deduplicated before; empty where there is nothing to carry.
+    """Return the carry-over context of deduplicated blocks; empty if there is nothing to carry.
 
     The text is never longer than the policy's total.
 
@@ -255,12 +255,12 @@ SETTINGS = {
     "other_branch": "",
 }
 TOTAL = ("total", "budget", "not_walked")
-"""The reasons that end with the total."""
+"""The reasons that depend on the total."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fate:
-    """What became of one block. ``setting`` names what would change it; it is empty where nothing would."""
+    """The outcome of one block. ``setting`` names the setting that would change it; empty if there is none."""
 
     position: int
     call_id: str
@@ -275,7 +275,7 @@ class Fate:
 def explain(
     messages: Messages | Body, *, summary: str = "", policy: Policy = Policy()
 ) -> list[Fate]:
-    """The fate of every block under ``carry`` with the same arguments, in the order of the calls.
+    """Return the fate of every block under ``carry`` with the same arguments, in the order of the calls.
 
     ``fate`` is ``shown``, ``cut``, ``left_out``, ``superseded`` or ``excluded``.
 
@@ -320,7 +320,7 @@ def explain(
 
 
 def setting_of(reason: str, policy: Policy) -> str:
-    """What would change a fate that has this reason."""
+    """Return the setting that would change a fate with this reason."""
     if reason in TOTAL:
         counts_tokens = policy.max_tool_context_tokens is not None
         return "max_tool_context_tokens" if counts_tokens else "max_tool_context_chars"
@@ -332,9 +332,9 @@ def setting_of(reason: str, policy: Policy) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Inspection:
-    """A survey of every block, side chains and other branches included.
+    """A survey of every block, including side chains and other branches.
 
-    ``duplicates`` are the blocks that a newer one of the same key supersedes, ``stale_reads`` the reads of
+    ``duplicates`` counts the blocks that a newer one with the same key supersedes, ``stale_reads`` the reads of
     files that were edited afterwards; ``orphan_calls`` have no result, ``orphan_results`` no call.
     ``skipped_lines`` are the numbers, from 1, of lines that hold no JSON object.
     """
@@ -358,14 +358,14 @@ class Inspection:
     skipped_lines: tuple[int, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """The survey as plain values that ``json.dumps`` takes."""
+        """Return the survey as plain values that ``json.dumps`` accepts."""
         values = asdict(self)
         values["skipped_lines"] = list(self.skipped_lines)
         return values
 
 
 def inspect(messages: Messages | Body) -> Inspection:
-    """Survey a whole conversation. Raises ``InputError`` where the input is none.
+    """Survey a whole conversation. Raises ``InputError`` if the input is not a conversation.
 
     >>> call = {"type": "tool_use", "id": "t1", "name": "Bash", "input": {"command": "ls"}}
     >>> survey = inspect([{"role": "assistant", "content": [call]}])
@@ -406,9 +406,9 @@ def inspect(messages: Messages | Body) -> Inspection:
 
 
 def dialogue(messages: Messages | Body) -> str:
-    """What was said in a conversation, without tools and without thinking: what a summarizer is given.
+    """Return the spoken text of a conversation, without tools and without thinking, as a summarizer needs it.
 
-    Only the active branch is taken, without side chains. Raises ``InputError`` as ``carry`` does.
+    Only the active branch is included, without side chains. Raises ``InputError`` as ``carry`` does.
 
     >>> print(dialogue([{"role": "user", "content": "Fix it."}, {"role": "assistant", "content": "Done."}]))
     [USER]
@@ -429,15 +429,15 @@ def dialogue(messages: Messages | Body) -> str:
 
 
 RESULTS: Final = ("toolResult", "functionResponse", "function_response", "toolResponse")
-"""The members by which a part of Bedrock's or Gemini's is a result."""
+"""The members by which a part of Bedrock or Gemini is recognised as a result."""
 
 
 def prepend_summary_to_user_message(message: Mapping[str, Any], context: str) -> dict[str, Any]:
-    """A new message: ``context`` before what the user says in ``message``, which stays as it is.
+    """Return a new message with ``context`` before the text of the user. ``message`` is not changed.
 
-    Where the message holds a list of parts, the context is a text part of its own, as the provider writes one; it
-    stands behind tool results, which providers want first. An empty context changes nothing.
-    Raises ``InputError`` for a message that is none.
+    If the message holds a list of parts, the context becomes a text part in the provider's format. It follows
+    any tool results, which providers want first. An empty context changes nothing.
+    Raises ``InputError`` for an invalid message.
 
     >>> prepend_summary_to_user_message({"role": "user", "content": "Go on."}, "[CONTEXT ...]")["content"]
     '[CONTEXT ...]\\n\\nGo on.'
@@ -467,7 +467,7 @@ def prepend_summary_to_user_message(message: Mapping[str, Any], context: str) ->
 
 
 def text_part(message: Wire, parts: Sequence[object], text: str) -> dict[str, Any]:
-    """``text`` as a part beside these: with a type, but for Bedrock; Responses has a type of its own."""
+    """Return ``text`` as a part like the given ones: without a type for Bedrock, with ``input_text`` for Responses."""
     given = [part for part in map(as_object, parts) if part is not None]
     if any("type" not in part for part in given):
         return {"text": text}
@@ -478,7 +478,7 @@ def text_part(message: Wire, parts: Sequence[object], text: str) -> dict[str, An
 
 
 def with_part(parts: Sequence[object], part: dict[str, Any]) -> list[Any]:
-    """``parts`` with one more, behind those that hold tool results."""
+    """Return ``parts`` with one more, after those that hold tool results."""
     place = 0
     while place < len(parts) and is_result_part(parts[place]):
         place += 1
@@ -486,6 +486,6 @@ def with_part(parts: Sequence[object], part: dict[str, Any]) -> list[Any]:
 
 
 def is_result_part(item: object) -> bool:
-    """Whether a part of a message is a tool's result."""
+    """Return true if a part of a message is a tool result."""
     part = as_object(item) or {}
     return part.get("type") == "tool_result" or any(key in part for key in RESULTS)

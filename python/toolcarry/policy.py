@@ -1,4 +1,4 @@
-"""What a job may carry, and how much of it."""
+"""The policy of a job: which results it carries, and how much of them."""
 
 from __future__ import annotations
 
@@ -22,39 +22,39 @@ DEFAULT_RULES: Final[tuple[Rule, ...]] = tuple(
     Rule(tuple(rule["tools"]), rule["kind"], tuple(rule["key"]), rule["keep"])
     for rule in read_table("default_rules")["rules"]
 )
-"""The built-in rules: which tools read, edit and run commands, and by which argument they are told apart.
+"""The built-in rules: which tools read, edit and run commands, and which argument identifies their target.
 
-Rules are data, in ``_data/default_rules.json``. A user's rules come before these, and the first rule that matches a name
-decides; what no rule matches is of the kind other and is never superseded.
+Rules are data, in ``_data/default_rules.json``. User rules come before these, and the first rule that matches a name
+decides. A tool that no rule matches is of the kind other, and its results are never superseded.
 """
 
 NO_LIMIT: Final = sys.maxsize
-"""The value of a limit that says: none."""
+"""The value of a limit that means no limit."""
 
 DEFAULT_CONTEXT_CHARS: Final = 60_000
-"""The total of ``carry`` where a policy gives none."""
+"""The default total of ``carry``."""
 
 KEEP_TEXT: Final = ("auto", "head", "tail", "ends")
 
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """What is carried, and how much of it.
+    """The results that are carried, and how much of them.
 
     ``max_tool_context_chars`` (Unicode code points) or ``max_tool_context_tokens`` (tokens of ``encoding``, as
-    tiktoken counts them) is a promise on the whole context; where neither is given it is 60,000 characters.
-    ``max_tool_result_chars`` and ``max_tool_result_tokens`` hold for one result (``None``: no limit; both may be
-    given); ``NO_LIMIT`` says none. ``keep`` is which part of an over-long text stays: its head, its tail,
-    both ends, or what suits the kind of tool (``"auto"``: both ends of a command's output, where the
-    error stands last, and else the head).
+    tiktoken counts them) is a hard limit on the whole context; the default is 60,000 characters.
+    ``max_tool_result_chars`` and ``max_tool_result_tokens`` limit one result (``None``: no limit; both may be
+    set); ``NO_LIMIT`` turns a limit off. ``keep`` is the part of an over-long text that stays: its head, its tail,
+    both ends, or the best choice for the kind of tool (``"auto"``: both ends of a command's output, since errors
+    come last, and else the head).
     ``rules`` come before the built-in ones; ``"careful"`` keeps every edit of a file until the file is
-    written or wholly read again.
-    ``framing`` is the line that says that the context is data and not instructions.
+    written or read completely again.
+    ``framing`` adds the line that says that the context is data and not instructions.
 
-    Those that follow are of ``project`` alone, where the totals have no default. ``max_request_tokens`` holds for the
-    whole request; ``repair`` mends what the provider would refuse; ``clear_at_least`` is how many tokens must be won at
-    once for what was sent before to change. Never touched are the results of ``exclude_tools`` (names as in a ``Rule``),
-    the last ``keep_last_results``, and those of the model's last ``keep_last_turns``.
+    The following settings are for ``project`` alone, where the totals have no default. ``max_request_tokens`` limits
+    the whole request; ``repair`` corrects what the provider would refuse; ``clear_at_least`` is how many tokens a
+    change of messages that were already sent must save. ``project`` never touches the results of ``exclude_tools``
+    (names as in a ``Rule``), the last ``keep_last_results``, and those of the model's last ``keep_last_turns``.
 
     >>> Policy(max_tool_context_chars=2_000, include_failed=False).keep
     'auto'
@@ -150,6 +150,6 @@ def check_arguments(summary: object, policy: object) -> None:
 
 
 def check_type(key: str, value: object, kind: type) -> None:
-    """Raise a ``ConfigError`` unless ``value`` is of the kind."""
+    """Raise a ``ConfigError`` unless ``value`` is an instance of ``kind``."""
     if not isinstance(value, kind):
         raise ConfigError(f"{key}: {value!r:.80} is not allowed; allowed: a {kind.__name__}")

@@ -1,7 +1,7 @@
-"""Projection: the same request, smaller, and the way from a marker back to the whole.
+"""Projection: make a smaller version of a request, and find the full text that a marker refers to.
 
-A proxy or an agent calls ``project`` before every model request. Tools of our own, which a model may call, are defined as
-each provider takes them.
+A proxy or an agent calls ``project`` before every model request. The definitions of toolcarry's own tools, which a
+model may call, are here too, in the formats of all providers.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ __all__ = [
 ]
 
 RETRIEVAL: Final[str] = read_table("texts")["retrieval_tool"]
-"""The tool that gives a whole result back: what it gave is never replaced."""
+"""The tool that returns a whole result. Its own results are never replaced."""
 
 Style = Literal["anthropic", "openai", "responses", "ollama", "gemini", "bedrock"]
 STYLES: Final[tuple[Style, ...]] = (
@@ -59,7 +59,7 @@ STYLES: Final[tuple[Style, ...]] = (
 def define(
     name: str, description: str, parameters: Mapping[str, Any], style: Style
 ) -> dict[str, Any]:
-    """A tool's definition as a provider takes it. Raises ``ConfigError`` for a style that is none."""
+    """Return a tool's definition in a provider's format. Raises ``ConfigError`` for an unknown style."""
     check_choice("style", style, STYLES)
     function = {"name": name, "description": description}
     if style == "anthropic":
@@ -74,9 +74,10 @@ def define(
 
 
 def given_arguments(arguments: object) -> Wire:
-    """The arguments of a model's call, as an object or as JSON; none where that is empty, as some models write it.
+    """Return the arguments of a model's call, given as an object or as JSON. An empty text stands for no arguments.
 
-    Raises ``InputError`` where they are no object. A call that broke off is told so, and not answered as one without any.
+    Raises ``InputError`` if they are not an object, so that a truncated call is not answered like one without
+    arguments.
     """
     try:
         value = loads_text(arguments or "{}") if isinstance(arguments, str) else arguments
@@ -89,7 +90,7 @@ def given_arguments(arguments: object) -> Wire:
 
 
 def whole_number(name: str, value: object, default: int) -> int:
-    """A whole number that a model gave, which may have written it as a text or a float."""
+    """Return a whole number that a model gave, perhaps as a text or as a float."""
     if value is None:
         return default
     if isinstance(value, str) and value.isascii() and value.isdecimal() and len(value) < 16:
@@ -103,19 +104,19 @@ def whole_number(name: str, value: object, default: int) -> int:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Made:
-    """What a projection did, and what it decided; both are put into words when they are asked for."""
+    """The outcome and the decisions of a projection; both are made into objects when they are asked for."""
 
     _outcome: Outcome
     _decisions: DecisionFields
 
     @property
     def report(self) -> ProjectReport:
-        """What the projection did."""
+        """The report of the projection."""
         return ProjectReport.of(self._outcome)
 
     @property
     def decisions(self) -> Decisions:
-        """What it decided: the next projection of the same conversation is given them as ``previous``."""
+        """The decisions of the projection. Give them to the next one of the same conversation as ``previous``."""
         return Decisions.of(self._decisions)
 
 
@@ -136,12 +137,12 @@ class ProjectedBody(Made):
 def project(
     messages: Messages, *, policy: Policy = Policy(), previous: Decisions | None = None
 ) -> Projected:
-    """The same messages, smaller: short markers stand for results that are superseded, or over a limit.
+    """Return the same messages, smaller: short markers replace results that are superseded or over a limit.
 
-    ``messages`` are those of a request, of any provider; they are not changed, and what stays is the same objects.
-    With ``policy.repair`` the projection is valid for its provider. ``previous`` are the decisions of the projection before
-    this one in the same conversation: they stand, so that the provider's cache of the prompt does.
-    Projecting a projection changes nothing. Raises ``InputError`` where a message is no object.
+    ``messages`` are those of a request to any provider. They are not changed, and unchanged messages are returned as
+    the same objects. With ``policy.repair`` the projection is valid for its provider. ``previous`` are the decisions of
+    the last projection of the same conversation. They are repeated, so that the provider's prompt cache stays valid.
+    Projecting a projection changes nothing. Raises ``InputError`` if a message is not an object.
 
     >>> def read(call_id, text):
     ...     use = {"type": "tool_use", "id": call_id, "name": "Read", "input": {"file_path": "a.py"}}
@@ -169,10 +170,10 @@ def project_body(
     policy: Policy = Policy(),
     previous: Decisions | None = None,
 ) -> ProjectedBody:
-    """``project`` for the bytes of a request: what does not change is copied as it stood.
+    """Run ``project`` on the bytes of a request. Unchanged parts are copied byte by byte.
 
-    A body that needs no change comes back as the same object; so does one that can't be read, and
-    ``report.untouched`` says why. No body raises.
+    If the body needs no change, or can't be read, the same object is returned; in the second case
+    ``report.untouched`` gives the reason. Never raises for a bad body.
 
     >>> project_body(b'{"messages": []}').body
     b'{"messages": []}'
@@ -190,14 +191,14 @@ def project_body(
 
 
 def check_projection(policy: object, previous: object) -> None:
-    """Raise a ``ConfigError`` unless ``policy`` is a ``Policy`` and ``previous`` what a projection gave."""
+    """Raise a ``ConfigError`` unless ``policy`` is a ``Policy`` and ``previous`` a ``Decisions`` or None."""
     check_type("policy", policy, Policy)
     if previous is not None and not isinstance(previous, Decisions):
         raise ConfigError(f"previous: {previous!r:.80} is not allowed; allowed: Decisions, None")
 
 
 def restored(found: Sequence[Any] | None, plain: Sequence[Any], given: Sequence[Any]) -> list[Any]:
-    """The new messages; those that stay are the caller's own, whatever was made of them to read them."""
+    """Return the new messages, with the caller's own objects for those that are unchanged."""
     if found is None:
         return list(given)
     own = {id(message): given[position] for position, message in enumerate(plain)}
@@ -205,7 +206,7 @@ def restored(found: Sequence[Any] | None, plain: Sequence[Any], given: Sequence[
 
 
 DEFAULT_LIMIT: Final = 20_000
-"""How many characters a model is given at once where it doesn't say."""
+"""The number of characters that a model receives at once, unless it asks for another one."""
 
 DESCRIPTION: Final = (
     "Returns a tool result of this conversation in full. A marker such as "
@@ -227,9 +228,9 @@ PARAMETERS: Final[dict[str, Any]] = {
 
 
 def resolve(messages: Messages | Body, ref: str) -> str:
-    """The full text of the result that a marker's reference names.
+    """Return the full text of the result that a marker's reference names.
 
-    ``messages`` are the conversation before it was projected. Raises ``InputError`` where nothing has this reference.
+    ``messages`` are the conversation before it was projected. Raises ``InputError`` if no result has this reference.
 
     >>> result = {"role": "tool", "tool_call_id": "t1", "content": "3 passed"}
     >>> resolve([result], "t1")
@@ -254,7 +255,7 @@ def resolve(messages: Messages | Body, ref: str) -> str:
 
 
 def whole_text(result: Wire) -> str:
-    """The text of a result: as the model was given it, and where it was no text, what a context shows of it."""
+    """Return the text of a result as the model received it; for content that is not text, as a context shows it."""
     from toolcarry._pure.content import result_text  # noqa: PLC0415 - slow, and seldom wanted
     from toolcarry._pure.projection.result_slot import site_at  # noqa: PLC0415
     from toolcarry.importing.read import read_result  # noqa: PLC0415
@@ -266,7 +267,7 @@ def whole_text(result: Wire) -> str:
 
 
 def retrieval_tool(style: Style = "openai") -> dict[str, Any]:
-    """The definition of ``read_tool_result`` as a provider takes it.
+    """Return the definition of ``read_tool_result`` in a provider's format.
 
     >>> retrieval_tool("anthropic")["name"]
     'read_tool_result'
@@ -275,10 +276,10 @@ def retrieval_tool(style: Style = "openai") -> dict[str, Any]:
 
 
 def read_tool_result(messages: Messages | Body, arguments: Mapping[str, Any] | str) -> str:
-    """Answer a call of ``read_tool_result``: the part of the result that the model asks for.
+    """Answer a call of ``read_tool_result`` with the part of the result that the model asks for.
 
-    ``arguments`` are those of the call, as an object or as JSON. Where there is more, the last line says so. What comes
-    back is never projected. Raises ``InputError`` for arguments that are none, and as ``resolve``.
+    ``arguments`` are those of the call, as an object or as JSON. If there is more text, the last line says so. The
+    answer is never projected. Raises ``InputError`` for invalid arguments, and as ``resolve`` does.
 
     >>> read_tool_result([{"role": "tool", "tool_call_id": "t1", "content": "3 passed"}], '{"ref": "t1", "limit": 1}')
     '3\\n[toolcarry: characters 0 to 1 of 8]'
@@ -287,7 +288,7 @@ def read_tool_result(messages: Messages | Body, arguments: Mapping[str, Any] | s
 
 
 def read_part(find: Callable[[str], str], arguments: Mapping[str, Any] | str) -> str:
-    """``read_tool_result`` where ``find`` gives the text of a reference."""
+    """Answer as ``read_tool_result`` does; ``find`` returns the text of a reference."""
     given = given_arguments(arguments)
     ref, offset, limit = given.get("ref"), given.get("offset"), given.get("limit")
     if not isinstance(ref, str):

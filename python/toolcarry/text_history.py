@@ -1,7 +1,7 @@
-"""Text history: a conversation as plain turns with a line for each tool call, and what it takes of a model's context.
+"""Text history: a conversation as plain turns with a line for each tool call, and its size in a model's context.
 
-For hosts that send plain turns, and would lose what their tools said; and a tool by which an agent pages through the history
-of its own conversation.
+For hosts that send plain turns, and would lose the results of their tools. A tool lets an agent page through the
+history of its own conversation.
 """
 
 from __future__ import annotations
@@ -32,21 +32,22 @@ __all__ = [
 ]
 
 MAX_RESULT_LENGTH: Final = 500
-"""Characters of a result where nothing else is said."""
+"""The default limit on the characters of a result."""
 
 
 @dataclass(frozen=True, slots=True)
 class RecountReport:
-    """What became of each message and each call. Positions count messages, or lines of a file, from 0.
+    """The outcome of each message and each call. Positions count messages, or lines of a file, from 0.
 
-    ``messages`` are in the history, of ``calls`` in all. A call's result is told whole, or was ``cut`` to its own limit,
-    ``cut_further`` for the total, or ``shortened`` away, so that the call alone stands there; or the call went with one of
-    the messages ``left_out`` for the total, which ``calls_left_out`` counts.
+    ``messages`` counts those of the history, ``calls`` all calls. A call's result is shown in full, or was ``cut`` to
+    its own limit, ``cut_further`` for the total, or ``shortened`` away, so that only the call is left. The calls of
+    messages that were ``left_out`` for the total are counted by ``calls_left_out``.
 
-    ``folded`` are the positions of messages that said nothing themselves, and stand as lines below others: results above
-    all. ``silent`` ones held nothing but thoughts, or nothing, and ``without_role`` is what nobody says. ``without_turn``
-    are the places of those among the host's own calls whose turn no message has. ``thinking`` counts messages from which
-    thoughts were left out, ``excluded`` calls of other branches and of side chains, ``inactive`` their messages.
+    ``folded`` are the positions of messages without text, such as results, which became lines under other messages.
+    ``silent`` messages held only thoughts, or nothing, and ``without_role`` ones have no known speaker.
+    ``without_turn`` are the indexes of the host's own calls whose turn no message has. ``thinking`` counts messages
+    whose thoughts were left out, ``excluded`` calls of other branches and of side chains, and ``inactive`` the messages
+    of these.
     """
 
     messages: int = 0
@@ -78,7 +79,7 @@ class RecountReport:
     skipped_lines: tuple[int, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """The report as plain values that ``json.dumps`` takes.
+        """Return the report as plain values that ``json.dumps`` accepts.
 
         >>> RecountReport(calls=2, folded=(1,)).to_dict()["folded"]
         [1]
@@ -93,7 +94,7 @@ class RecountReport:
 
 @dataclass(frozen=True, slots=True)
 class Recounted:
-    """A text history: ``messages`` of a ``role`` and a ``content`` each, and the ``report`` of how they came about."""
+    """A text history: ``messages`` with a ``role`` and a ``content`` each, and the ``report`` about them."""
 
     messages: list[TextMessage]
     report: RecountReport
@@ -109,17 +110,18 @@ def recount(
     max_tokens: int | None = None,
     encoding: EncodingName = "o200k_base",
 ) -> Recounted:
-    """A conversation as plain turns, with a line below what the assistant said for each tool that was called then.
+    """Return a conversation as plain turns, with one line per tool call under each assistant message.
 
-    ``messages`` are of any known shape, or bytes: a request body, a JSON array or JSONL. A host that keeps its calls apart
-    gives them as ``tool_calls``, in their order: each an object with a ``name`` (or ``tool_name``), ``arguments`` (``input``,
-    ``args``), and a ``result`` (``output``, ``content``; without one it was interrupted) or an ``error``. ``turn_id`` is what
-    the member is called by which messages and calls know their turn; a call without one may have a ``position``, that of its
-    message.
+    ``messages`` are in any known format, or bytes: a request body, a JSON array or JSONL. A host that keeps its calls
+    apart gives them as ``tool_calls``, in their order: each an object with a ``name`` (or ``tool_name``), ``arguments``
+    (``input``, ``args``), and a ``result`` (``output``, ``content``; without one it was interrupted) or an ``error``.
+    ``turn_id`` names the member that holds the turn of a message or a call. A call without it may have a ``position``,
+    the index of its message.
 
-    Of each result the first ``max_result_length`` characters are told. Thinking never is. With ``max_chars`` or
-    ``max_tokens`` the contents together are never longer than that: the results of the oldest turns are cut further, then
-    their lines shortened to the calls, and then the oldest exchanges left out. Raises ``InputError`` as ``carry`` does.
+    Each result is cut to its first ``max_result_length`` characters. Thinking is left out. With ``max_chars`` or
+    ``max_tokens`` the contents together are never longer than that: the results of the oldest turns are cut further
+    first, then their lines are shortened to the calls, then the oldest exchanges are left out. Raises ``InputError`` as
+    ``carry`` does.
 
     >>> recounted = recount([
     ...     {"role": "user", "content": "Is it empty?", "turn_id": 1},
@@ -157,7 +159,7 @@ def recount(
 
 
 def located_in_calls(error: InputError, records: Sequence[Wire]) -> InputError:
-    """``error`` with its place among a host's own calls, where it is one of these that is nested too deep."""
+    """Add a position among the host's own calls to ``error``, if one of these is nested too deep."""
     if error.position is not None:
         return error
     for number, record in enumerate(records):
@@ -167,7 +169,7 @@ def located_in_calls(error: InputError, records: Sequence[Wire]) -> InputError:
 
 
 def as_records(tool_calls: object) -> list[Wire]:
-    """A host's own calls, as objects."""
+    """Return the host's own calls as objects."""
     if isinstance(tool_calls, (str, bytes)) or not isinstance(tool_calls, Sequence):
         kind = type(tool_calls).__name__
         raise InputError(f"tool_calls must be a list of objects, not {kind}")
@@ -183,8 +185,8 @@ def as_records(tool_calls: object) -> list[Wire]:
 
 @dataclass(frozen=True, slots=True)
 class ContextUsage:
-    """``tokens`` and ``chars`` of all that is sent; ``system_tokens`` are those of the system prompt, ``message_tokens``
-    those of each message of ``recounted``, the history itself.
+    """The size of a request. ``tokens`` and ``chars`` cover all of it, ``system_tokens`` the system prompt, and
+    ``message_tokens`` each message of ``recounted``, which is the history itself.
     """
 
     tokens: int
@@ -205,10 +207,10 @@ def estimate_context_usage(
     max_tokens: int | None = None,
     encoding: EncodingName = "o200k_base",
 ) -> ContextUsage:
-    """What a conversation takes that is sent as ``recount`` tells it, behind a system prompt.
+    """Return the size of a conversation that is sent as ``recount`` writes it, after a system prompt.
 
-    The limit on results is that of ``config``; the other arguments are as in ``recount``, and so are the errors. A text that was
-    counted before is not counted again. Not counted is what a provider puts around texts.
+    The limit on results is that of ``config``. The other arguments and the errors are those of ``recount``. A text that
+    was counted before is not counted again. The tokens that a provider adds around texts are not counted.
 
     >>> from toolcarry import AgentConfig
     >>> usage = estimate_context_usage(
@@ -240,9 +242,9 @@ def estimate_context_usage(
 
 TOOL_NAME: Final = "read_conversation_data"
 PAGE_MESSAGES: Final = 20
-"""How many messages a page has where the model doesn't say."""
+"""The number of messages of a page, unless the model asks for another one."""
 PAGE_CHARS: Final = 20_000
-"""Of a page; a message that is longer by itself is a page alone, in parts."""
+"""The largest size of a page. A longer message has pages of its own."""
 
 DESCRIPTION: Final = (
     "Returns earlier messages of this conversation, oldest first, with a line for each tool that was called then and the "
@@ -265,7 +267,7 @@ PARAMETERS: Final[dict[str, Any]] = {
 
 
 def conversation_data_tool(style: Style = "openai") -> dict[str, Any]:
-    """The definition of ``read_conversation_data`` as a provider takes it.
+    """Return the definition of ``read_conversation_data`` in a provider's format.
 
     >>> conversation_data_tool("anthropic")["name"]
     'read_conversation_data'
@@ -281,11 +283,11 @@ def read_conversation_data(
     tool_calls: Sequence[Mapping[str, Any]] = (),
     turn_id: str = "turn_id",
 ) -> str:
-    """Answer a call of ``read_conversation_data``: the messages that the model asks for, and where the next ones are.
+    """Answer a call of ``read_conversation_data`` with the messages that it asks for, and the position of the next.
 
     ``arguments`` are those of the call, as an object or as JSON. The limit on results is that of ``config``, as in
-    ``estimate_context_usage``. Raises ``InputError`` for arguments that are none, ``ConfigError`` for a ``config`` that
-    is none, and as ``recount``.
+    ``estimate_context_usage``. Raises ``InputError`` for invalid arguments, ``ConfigError`` for an invalid ``config``,
+    and errors as ``recount`` does.
 
     >>> from toolcarry import AgentConfig
     >>> talk = [{"role": "user", "content": "Fix it."}, {"role": "assistant", "content": "Done."}]

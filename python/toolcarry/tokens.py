@@ -1,4 +1,4 @@
-"""Tokens: exact counts, offline, estimates for models whose vocabulary nobody has; and text within a limit."""
+"""Tokens: exact counts, offline; estimates for models without a public vocabulary; and truncation."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ ENCODING_BY_MODEL: Final[dict[str, EncodingName]] = {
     "gpt-35": "cl100k_base",
     "text-embedding": "cl100k_base",
 }
-"""The models whose vocabulary is known, by how their names begin; the first that fits."""
+"""The models whose vocabulary is known, by the beginning of their names; the first match counts."""
 
 FACTORS: Final[dict[str, float]] = {
     "claude": 1.25,
@@ -60,16 +60,16 @@ FACTORS: Final[dict[str, float]] = {
     "kimi": 1.1,
     "grok": 1.1,
 }
-"""How many tokens the models of a family have for one of ``o200k_base``, on text and code: rather too many than too few."""
+"""Tokens of a model family per token of ``o200k_base``, on text and code. The factors err on the high side."""
 
 
 def count_tokens(text: str | Messages | Body, *, encoding: EncodingName = "o200k_base") -> int:
-    """How many tokens a text, or what the messages of a conversation say, has in an encoding of OpenAI's.
+    """Count the tokens of a text, or of the messages of a conversation, in an encoding of OpenAI.
 
-    Of a text it is what tiktoken counts: special tokens are plain text, and a surrogate counts as U+FFFD. Of messages,
-    or bytes (a request body, a JSON array, or JSONL), it is the sum of ``count_message_tokens``. The vocabularies are
-    part of the package: nothing is fetched at any time. Raises ``ConfigError`` for an encoding that is none, and
-    ``InputError`` where the input is no conversation.
+    For a text it is the count of tiktoken: special tokens are plain text, and a surrogate counts as U+FFFD. For
+    messages, or bytes (a request body, a JSON array, or JSONL), it is the sum of ``count_message_tokens``. The
+    vocabularies are part of the package: nothing is ever downloaded. Raises ``ConfigError`` for an unknown encoding,
+    and ``InputError`` if the input is not a conversation.
 
     >>> count_tokens("one two three"), count_tokens([{"role": "user", "content": "one two three"}])
     (3, 3)
@@ -81,7 +81,7 @@ def count_tokens(text: str | Messages | Body, *, encoding: EncodingName = "o200k
 
 
 def count_texts(texts: list[str], *, encoding: EncodingName = "o200k_base") -> list[int]:
-    """How many tokens each of some texts has, as ``count_tokens`` counts them; other threads run meanwhile.
+    """Count the tokens of each text as ``count_tokens`` does, while other threads run.
 
     >>> count_texts(["one two three", ""])
     [3, 0]
@@ -93,12 +93,12 @@ def count_texts(texts: list[str], *, encoding: EncodingName = "o200k_base") -> l
 def count_message_tokens(
     messages: Messages | Body, *, encoding: EncodingName = "o200k_base"
 ) -> list[int]:
-    """How many tokens each message has; of JSONL, each line.
+    """Count the tokens of each message; for JSONL, of each line.
 
-    Counted are the texts, the names and arguments of calls, and the results, as ``carry`` shows them; not the protocol
-    around them, nor thinking. An image, a document, a sound or a film counts 1,600, which is what providers take for a
-    large image, and its base64 nothing. What a session left behind (side chains, other branches) counts 0.
-    The extension does not count longer texts again that it counted before: see ``resize_token_memo``.
+    Texts, names and arguments of calls, and results are counted as ``carry`` shows them, but not the protocol around
+    them, nor thinking. An image, a document, a sound or a film counts 1,600, which is what providers charge for a
+    large image; its base64 counts nothing. Messages outside the active branch (side chains, other branches) count 0.
+    The extension remembers the counts of longer texts: see ``resize_token_memo``.
 
     >>> count_message_tokens([{"role": "user", "content": "one two three"}, {"role": "assistant", "content": "Yes"}])
     [3, 1]
@@ -116,11 +116,11 @@ def count_message_tokens(
 def estimate_tokens(
     text: str | Messages | Body, *, model: str, factor: float | None = None
 ) -> TokenEstimate:
-    """How many tokens a text, or a conversation, has for a model.
+    """Estimate the tokens of a text, or of a conversation, for a model.
 
-    The value is exact for OpenAI's models, whose vocabularies are known. For others it is the count in ``o200k_base``
-    times a factor: that of ``FACTORS`` for the model's family, 1 for a family that is not known, or the one given.
-    A provider before the name (``openai/gpt-4o``) is no matter.
+    The value is exact for models of OpenAI, whose vocabularies are known. For others it is the count in ``o200k_base``
+    times ``factor``, by default the factor of the model's family in ``FACTORS``, or 1 for an unknown family.
+    A provider before the name (``openai/gpt-4o``) is ignored.
 
     >>> estimate_tokens("one two three", model="gpt-4o")
     TokenEstimate(value=3, exact=True, encoding='o200k_base', factor=1.0)
@@ -147,9 +147,9 @@ def estimate_tokens(
 
 
 def resize_token_memo(size: int) -> None:
-    """Keep the counts of texts in no more than so many bytes: 16 MiB by default, some 130,000 texts; 0 keeps none.
+    """Limit the memory for the counts of texts to ``size`` bytes: by default 16 MiB, about 130,000 texts; 0 keeps none.
 
-    A text is known by a keyed hash of 128 bits, and the count that was not asked for the longest is forgotten first.
+    A text is identified by a keyed hash of 128 bits, and the least recently used count is evicted first.
     Without the extension no counts are kept.
 
     >>> resize_token_memo(0)  # off
@@ -168,13 +168,13 @@ def truncate(
     marker: str = "... [truncated]",
     encoding: EncodingName = "o200k_base",
 ) -> str:
-    """At most ``limit`` units of ``text``, then ``marker`` where text was cut.
+    """Return at most ``limit`` units of ``text``, followed by ``marker`` if text was cut.
 
-    A unit is a character (a Unicode code point), or a token of ``encoding``: cut by tokens, the whole counts at
-    most ``limit`` tokens more than the marker does when it is counted again.
+    A unit is a character (a Unicode code point), or a token of ``encoding``. The tokens of the whole are at most
+    ``limit`` plus those of the marker.
 
-    ``keep`` is the side that stays: the head, the tail, or both ends with the marker between them.
-    A grapheme cluster is never split. Raises ``ConfigError`` for a limit or an option that is none.
+    ``keep`` is the part that stays: the head, the tail, or both ends with the marker between them.
+    A grapheme cluster is never split. Raises ``ConfigError`` for an invalid limit or option.
 
     >>> truncate("one two three", 7)
     'one two... [truncated]'

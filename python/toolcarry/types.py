@@ -1,6 +1,6 @@
-"""The values that users hold: frozen, slotted, compared by content.
+"""The values that users receive and pass: frozen, slotted, compared by content.
 
-Nothing here does work; the steps take and return these.
+This module does no work; the steps take and return these values.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ CutSide = Literal["head", "tail", "ends"]
 EncodingName = Literal["o200k_base", "cl100k_base"]
 
 OLDEST = 2**53
-"""No conversation has as many blocks."""
+"""A number of blocks that no conversation reaches."""
 
 KINDS = ("read", "edit", "command", "other")
 ENCODINGS: tuple[EncodingName, ...] = ("o200k_base", "cl100k_base")
@@ -35,14 +35,14 @@ class TextMessage(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """What supersedes what, for some tools.
+    """A rule about which results of some tools supersede others.
 
-    ``tools`` are names, matched without regard to ASCII case and also behind ``mcp__server__``;
+    ``tools`` are names, matched without regard to ASCII case and also after ``mcp__server__``;
     ``*`` and ``?`` are wildcards, and ``editor:view`` means the tool ``editor`` called with ``command="view"``.
-    ``key`` names the arguments that tell blocks apart: for the kinds read, edit and command the first
-    that is there; for the kind other all of them together.
-    ``keep`` is which blocks of one key stay: the last, all, the first, or none (never carried anywhere).
-    ``max_result_chars`` is the limit on one result of these tools, in place of the policy's (``None``: the policy's).
+    ``key`` names the arguments that identify a block's target: for the kinds read, edit and command the first
+    that is present; for the kind other all of them together.
+    ``keep`` says which blocks of one key stay: the last, all, the first, or none (never carried anywhere).
+    ``max_result_chars`` limits one result of these tools, in place of the policy's limit (``None``: the policy's).
 
     >>> Rule("search_*", kind="other", key=("query",), keep="last").tools
     ('search_*',)
@@ -80,13 +80,13 @@ def check_limit(key: str, value: object, *, optional: bool = False) -> None:
 
 
 def check_seconds(key: str, value: object) -> None:
-    """Raise a ``ConfigError`` unless ``value`` is a time that ends."""
+    """Raise a ``ConfigError`` unless ``value`` is a number of seconds above 0."""
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not value > 0:
         raise ConfigError(f"{key}: {value!r:.80} is not allowed; allowed: a number of seconds > 0")
 
 
 def as_names(value: object) -> tuple[str, ...] | None:
-    """``value`` as names, each once; None where it is none."""
+    """Return ``value`` as distinct names; None if it is neither a text nor a list of texts."""
     if isinstance(value, str):
         return (value,)
     if not isinstance(value, (tuple, list)) or not all(isinstance(item, str) for item in value):
@@ -95,7 +95,7 @@ def as_names(value: object) -> tuple[str, ...] | None:
 
 
 def checked_path(key: str, value: object, allowed: str = "a path") -> str:
-    """The path that ``value`` is, as a text. Raises a ``ConfigError`` where it can be none."""
+    """Return the path ``value`` as a text. Raises a ``ConfigError`` if it can't be a path."""
     name = os.fspath(value) if isinstance(value, (str, os.PathLike)) else value
     if not isinstance(name, str) or not name or "\0" in name:
         raise ConfigError(f"{key}: {value!r:.80} is not allowed; allowed: {allowed}")
@@ -103,14 +103,14 @@ def checked_path(key: str, value: object, allowed: str = "a path") -> str:
 
 
 def checked_list(key: str, value: object, what: str) -> list[Any]:
-    """What ``value`` lists. Raises ``InputError`` where it is no list; a single text is none, nor are its letters."""
+    """Return ``value`` as a list. Raises ``InputError`` for anything else, a single text included."""
     if isinstance(value, (str, bytes, Mapping)) or not isinstance(value, Iterable):
         raise InputError(f"{key} must be a list of {what}, not {type(value).__name__}")
     return list(value)
 
 
 def check_choice(key: str, value: object, allowed: tuple[str, ...]) -> None:
-    """Raise a ``ConfigError`` that names key, value and what is allowed."""
+    """Raise a ``ConfigError`` that names key, value and allowed values, unless ``value`` is one of them."""
     if value not in allowed:
         listed = ", ".join(map(repr, allowed))
         raise ConfigError(f"{key}: {value!r} is not allowed; allowed: {listed}")
@@ -118,13 +118,13 @@ def check_choice(key: str, value: object, allowed: tuple[str, ...]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Notes:
-    """What rendering needs to know of a block beside its call and result.
+    """Facts about a block, besides its call and result, that rendering needs.
 
     ``age`` counts blocks from the newest (0).
     ``earlier`` holds the ages of the older blocks with the same key that the heading counts,
-    ``is_stale`` says that the file was edited after this read, and ``is_active`` that the block
-    stands on the conversation's active branch.
-    ``second_results`` are the wire's objects of further results for the same call, in their order.
+    ``is_stale`` is true if the file was edited after this read, and ``is_active`` if the block
+    is on the conversation's active branch.
+    ``second_results`` are further results for the same call, as objects of the input, in their order.
     """
 
     age: int = 0
@@ -145,9 +145,9 @@ class Notes:
 class ToolBlock:
     """A tool call with its result.
 
-    ``tool_use`` and ``tool_result`` are the wire's own objects (for the role ``tool``, the message);
-    ``None`` where the call, or the result, is missing.
-    ``position`` is the index of the message, or of the line, that the call stands in
+    ``tool_use`` and ``tool_result`` are objects of the input (for the role ``tool``, the message);
+    ``None`` if the call, or the result, is missing.
+    ``position`` is the index of the message, or of the line, that contains the call
     (for a result without call, the result), from 0.
     ``scope`` is empty for the main conversation and names the side chain otherwise.
     """
@@ -165,7 +165,7 @@ class ToolBlock:
 
 @dataclass(frozen=True, slots=True)
 class TokenEstimate:
-    """How many tokens something has for a model: ``value``, and whether it is ``exact``.
+    """An estimate of the tokens of a text for a model: ``value``, which may be ``exact``.
 
     It is the count in ``encoding`` times ``factor``, rounded up.
     """
@@ -178,7 +178,7 @@ class TokenEstimate:
 
 @dataclass(frozen=True, slots=True)
 class ToolSize:
-    """What one tool's results weigh: UTF-8 bytes and characters of their texts."""
+    """The size of one tool's results: UTF-8 bytes and characters of their texts."""
 
     calls: int = 0
     results: int = 0
@@ -189,14 +189,14 @@ class ToolSize:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What a job did with every block that it walked. Sizes are Unicode code points.
+    """The report of a job about every block that it walked. Sizes are Unicode code points.
 
-    ``walked`` counts blocks; ``walked_all`` is false where the budget was spent before the beginning
-    of the conversation was reached, so that older blocks were not looked at.
+    ``walked`` counts blocks; ``walked_all`` is false if the budget was spent before the beginning
+    of the conversation was reached, so that older blocks were not read.
     Every walked block is in exactly one of ``shown``, ``left_out``, a reason of ``superseded``
-    and a reason of ``excluded``. ``cut`` counts those of the shown blocks that a limit shortened.
-    Where the total counts tokens, ``tokens_after`` is the exact count of the context, and ``block_tokens`` are
-    those of each shown block, as they stand in it: the position of its message, and the number.
+    and a reason of ``excluded``. ``cut`` counts the shown blocks that a limit shortened.
+    If the total counts tokens, ``tokens_after`` is the exact count of the context, and ``block_tokens`` holds
+    a pair for each shown block, in the order of the context: the position of its message, and its tokens.
     """
 
     walked: int = 0
@@ -220,7 +220,7 @@ class Report:
     skipped_lines: tuple[int, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the report as plain values that ``json.dumps`` takes.
+        """Return the report as plain values that ``json.dumps`` accepts.
 
         >>> Report(walked=2, shown=1, superseded={"later_read": 1}).to_dict()["superseded"]
         {'later_read': 1}
@@ -234,7 +234,7 @@ class Report:
 
     @property
     def message_tokens(self) -> dict[int, int]:
-        """What the shown blocks of each message take of a total in tokens, by the message's position.
+        """The tokens of the shown blocks of each message, by the message's position.
 
         >>> Report(block_tokens=((1, 20), (1, 30), (5, 9))).message_tokens
         {1: 50, 5: 9}
@@ -268,15 +268,15 @@ Counts = tuple[
 """The fields of a ``Report`` that come from the walk, in their order."""
 
 Survey = tuple[str, int, int, int, int, int, int, int, int, int, dict[str, ToolSize]]
-"""What a survey counts: shape, messages, orphan calls and results, duplicate results, repeated records, duplicates,
-stale reads, blocks of side chains and of other branches, and the weight of each tool's results."""
+"""The counts of a survey: shape, messages, orphan calls and results, duplicate results, repeated records, duplicates,
+stale reads, blocks of side chains and of other branches, and the size of each tool's results."""
 
 
 @dataclass(frozen=True, slots=True)
 class Mend:
-    """What was done to a request so that its provider takes it, in the message at ``position``.
+    """A correction of a request, so that its provider accepts it, in the message at ``position``.
 
-    ``kind`` is one of ``MENDS``; ``call_id`` is the call's id as it was, and ``detail`` the new one of a ``renamed_id``.
+    ``kind`` is one of ``MENDS``; ``call_id`` is the call's original id, and ``detail`` the new one of a ``renamed_id``.
     """
 
     kind: str
@@ -304,16 +304,16 @@ MENDS: dict[str, str] = {
     "trailing_space": "white space in which the model's last words ended was left out",
     "merged_message": "a message was joined to the one before it, of the same role",
 }
-"""The kinds of mends, and what each means."""
+"""The kinds of mends, and their meanings."""
 
 
 @dataclass(frozen=True, slots=True)
 class Replacement:
-    """A result that a marker stands for, or a part of one.
+    """A result that a marker replaces, in whole or in part.
 
-    ``position`` is that of its message, ``reference`` names the whole, ``reason`` is ``later_read`` and so on for what is
-    superseded, else ``cut``, ``cleared``, ``rule``, or ``dropped`` where the call went with it. What is gone stands in the
-    text of the whole from ``start`` to ``end``. All sizes are characters.
+    ``position`` is the index of its message, and ``reference`` names the whole result. ``reason`` is a reason to
+    supersede it (such as ``later_read``), or ``cut``, ``cleared``, ``rule``, or ``dropped`` if its call was dropped,
+    too. The text from ``start`` to ``end`` of the whole is gone. All sizes are characters.
     """
 
     position: int
@@ -331,18 +331,19 @@ MendFields = tuple[str, int | None, str, str]
 ReplacementFields = tuple[int, str, str, str, int, int, int, int]
 """The fields of a ``Replacement``."""
 Decision = tuple[str, str, int, int]
-"""What becomes of a result: ``superseded`` (by which reference), ``cut`` (where the head that stays ends, and where the
-tail begins), ``cleared``, or ``rule``."""
+"""The replacement of a result: ``superseded`` (by which reference), ``cut`` (where the kept head ends, and where the
+kept tail begins), ``cleared``, or ``rule``."""
 Sign = tuple[int, int, int]
-"""By what a result is known again: a checksum of its call, how many characters it has, and a checksum of its ends."""
+"""The sign of a result: a checksum of its call, its length in characters, and a checksum of its ends."""
 
 
 @dataclass(frozen=True, slots=True)
 class Decisions:
-    """What a projection decided, for the next one of the same conversation. Opaque, but for being small and picklable.
+    """The decisions of a projection, for the next one of the same conversation. Opaque, but small and picklable.
 
-    ``messages`` is how many there were; ``made`` and ``dropped`` go by reference, ``mends`` are those of its report.
-    ``signs`` are those of all calls and results that decisions name: a decision about what has another sign now is none.
+    ``messages`` counts the messages; ``made`` and ``dropped`` are keyed by reference, and ``mends`` are those of its
+    report. ``signs`` holds the signs of all calls and results that the decisions name. A decision is void if the sign
+    has changed.
     """
 
     messages: int = 0
@@ -353,31 +354,31 @@ class Decisions:
 
     @classmethod
     def of(cls, fields: DecisionFields) -> Decisions:
-        """From what a kernel gives."""
+        """Make decisions of the fields that a kernel returns."""
         messages, made, dropped, mends, signs = fields
         own = frozenset(Mend(*mend) for mend in mends)
         return cls(messages, made, frozenset(dropped), own, signs)
 
     def fields(self) -> DecisionFields:
-        """What a kernel would have given."""
+        """Return the fields as a kernel returns them."""
         mends = tuple((mend.kind, mend.position, mend.call_id, mend.detail) for mend in self.mends)
         return self.messages, dict(self.made), tuple(self.dropped), mends, dict(self.signs)
 
 
 @dataclass(frozen=True, slots=True)
 class ProjectReport:
-    """What a projection did. Sizes are characters of results; tokens are counted only where a limit asks for it.
+    """The report of a projection. Sizes are characters of results; tokens are counted only if a limit needs them.
 
-    ``blocks`` counts calls and results without call; each result that a marker stands for is in ``replacements``.
-    ``over_budget`` is how much the results are over their total, and ``over_request`` how many tokens the request is over
-    its limit, when all that may go is gone. ``stable_prefix_tokens`` estimates, by bytes, how much of the beginning stands
-    as the previous projection had it (without one: as the input has it), and ``cache_break_tokens`` how much of what was
-    sent before has to be read anew.
-    ``not_repaired`` names the shapes of messages that were to be mended and could not: several in one request, or one of
-    no provider's; or the kind of a call that stays without a result, since none can be made (``computer_call``: a screenshot;
-    ``tool_search_call`` of a client: the tools that it found); or what a provider asked itself and did not answer
-    (``server_tool_use in message 3``), or answered and did not ask (``server_tool_result in message 3``).
-    ``untouched`` says why a body came back as it was that could not be read; empty where it could.
+    ``blocks`` counts calls, and results without call; ``replacements`` holds each result that a marker replaces.
+    ``over_budget`` is how much the results are over their total, and ``over_request`` how many tokens the request is
+    over its limit, after everything that may be removed is gone. ``stable_prefix_tokens`` estimates, by bytes, how much
+    of the beginning is the same as in the previous projection (without one: in the input), and ``cache_break_tokens``
+    how much of the messages that were sent before has to be read again. ``not_repaired`` names what could not be
+    repaired: the formats of the messages, if a request mixes several, or its only one is not a provider's; or the kind
+    of a call whose result can't be made up (``computer_call``: a screenshot; ``tool_search_call`` of a client: the
+    tools that it found); or a call of the provider's own tools without an answer (``server_tool_use in message 3``), or
+    such an answer without its call (``server_tool_result in message 3``). ``untouched`` says why a body could not be
+    read and is unchanged; empty if it was read.
     """
 
     blocks: int = 0
@@ -400,14 +401,14 @@ class ProjectReport:
 
     @classmethod
     def of(cls, outcome: Outcome) -> ProjectReport:
-        """From what a kernel gives."""
+        """Make a report of the fields that a kernel returns."""
         replacements = tuple(Replacement(*fields) for fields in outcome[1])
         mends = tuple(Mend(*fields) for fields in outcome[2])
         return cls(outcome[0], replacements, mends, *outcome[3:])
 
     @property
     def reasons(self) -> dict[str, int]:
-        """How many results were replaced for each reason.
+        """The number of results that were replaced, by reason.
 
         >>> ProjectReport(replacements=(Replacement(3, "t1", "Bash", "cut", 9_000, 2_000, 1_950, 9_000),)).reasons
         {'cut': 1}
@@ -418,14 +419,14 @@ class ProjectReport:
         return found
 
     def to_dict(self) -> dict[str, Any]:
-        """The report as plain values that ``json.dumps`` takes."""
+        """Return the report as plain values that ``json.dumps`` accepts."""
         return {**asdict(self), "reasons": self.reasons}
 
 
 DecisionFields = tuple[
     int, dict[str, Decision], tuple[str, ...], tuple[MendFields, ...], dict[str, Sign]
 ]
-"""The fields of ``Decisions``, as a kernel gives them."""
+"""The fields of ``Decisions``, as a kernel returns them."""
 
 Outcome = tuple[
     int,
@@ -446,7 +447,7 @@ Outcome = tuple[
     int,
     str,
 ]
-"""The fields of a ``ProjectReport``, as a kernel gives them."""
+"""The fields of a ``ProjectReport``, as a kernel returns them."""
 NO_DECISIONS: DecisionFields = (0, {}, (), (), {})
 NO_OUTCOME = (0, (), (), 0, 0, 0, 0, 0, 0, None, None, 0, 0, "", 0, 0)
-"""Those of a body that was not read, but for the reason."""
+"""The fields for a body that was not read, except for the reason."""

@@ -1,7 +1,7 @@
 """The tables that both backends read. Each is here once.
 
-``read_table`` gives the reference a JSON file; ``rust/core/build.rs`` makes Rust constants of the same file.
-``graphemes.txt`` and ``vocabularies/`` are written by the scripts in ``rust/tools``; the JSON files, by hand.
+``read_table`` reads a JSON file for the reference; ``rust/core/build.rs`` makes Rust constants of the same file.
+The scripts in ``rust/tools`` write ``graphemes.txt`` and ``vocabularies/``; the JSON files are written by hand.
 """
 
 from __future__ import annotations

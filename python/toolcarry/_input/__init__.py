@@ -1,1 +1,1 @@
-"""Input: bytes and objects as the messages that both backends read, and JSON."""
+"""Turn bytes and objects into the messages that both backends read, and decode JSON."""

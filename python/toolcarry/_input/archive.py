@@ -1,7 +1,7 @@
-"""The bytes of a conversation that is not one plain file: packed with gzip or Zstandard, or a folder of events.
+"""Read the bytes of a conversation that is packed with gzip or Zstandard, or is a folder of events.
 
-What is packed is told by its first bytes, whatever its name. It is unpacked up to a cap, so that a few bytes can't
-fill the memory; where its end is missing, as in a file that is still written to, what is there counts.
+The first bytes of a file show that it is packed, whatever its name. It is unpacked up to a cap, so that a few bytes
+can't fill the memory. If the end is missing, as in a file that is still being written, the part that is there is used.
 Shared by both backends.
 """
 
@@ -18,19 +18,19 @@ from typing import Any, Final
 from toolcarry.errors import InputError
 
 MAX_UNPACKED: Final = 1 << 30
-"""Of so many bytes, at most, is what a file unpacks to."""
+"""The largest number of bytes that a file may unpack to."""
 GZIP: Final = b"\x1f\x8b"
 ZSTANDARD: Final = b"\x28\xb5\x2f\xfd"
 SKIPPABLE: Final = b"\x2a\x4d\x18"
-"""Behind its first byte, a frame of Zstandard's that holds nothing of the file."""
+"""The bytes 1 to 3 of a skippable frame in Zstandard, which holds no data of the file."""
 STEP: Final = 1 << 20
 CHUNK: Final = 1 << 16
 
 
 def read_file(path: Path, *, limit: int = MAX_UNPACKED) -> bytes:
-    """All bytes of a file, unpacked where they are packed; of a folder of OpenHands events, a line for each.
+    """Return all bytes of a file, unpacked if it is packed; for a folder of OpenHands events, one line per event.
 
-    Raises ``OSError``, and ``InputError`` where it unpacks to more than ``limit`` bytes, or is damaged.
+    Raises ``OSError``, and ``InputError`` if it unpacks to more than ``limit`` bytes, or is damaged.
     """
     if path.is_dir():
         return join_events(path)
@@ -38,9 +38,9 @@ def read_file(path: Path, *, limit: int = MAX_UNPACKED) -> bytes:
 
 
 def check_end(path: Path) -> None:
-    """Raise ``InputError`` for what may never end: a device, or a pipe with a name, to which nobody may come to write.
+    """Raise ``InputError`` for a file that may never end: a device, or a named pipe, which may never get a writer.
 
-    A pipe that a shell puts in place of a file has none: it stands among the descriptors of a process.
+    A pipe that a shell passes as a file has no name of its own; its path is one of a process's descriptors.
     """
     try:
         mode = path.stat().st_mode
@@ -49,18 +49,18 @@ def check_end(path: Path) -> None:
             if stat.S_ISCHR(mode) or stat.S_ISBLK(mode)
             else stat.S_ISFIFO(mode) and not os.path.realpath(path).startswith(("/dev/", "/proc/"))
         )
-    except OSError:  # which is told where it is read
+    except OSError:  # the error is raised when the file is read
         return
     if is_endless:
         raise InputError("is a device or a named pipe, which may never end", None)
 
 
 def read_packed(path: Path) -> bytes | None:
-    """``read_file`` of what is no plain file; ``None`` where it is one, or can't be read."""
+    """Return ``read_file`` of a folder or a packed file; ``None`` for a plain file, or one that can't be read."""
     try:
         if path.is_dir():
             return read_file(path)
-        if not path.is_file():  # what a pipe gives can be read once only
+        if not path.is_file():  # a pipe can be read only once
             return None
         with path.open("rb") as file:
             start = file.read(4)
@@ -70,7 +70,7 @@ def read_packed(path: Path) -> bytes | None:
 
 
 def is_packed(data: bytes) -> bool:
-    """Whether bytes begin as gzip or Zstandard do; of the latter, with a frame that is to be skipped, too."""
+    """Return true if bytes begin like gzip or Zstandard, whose first frame may be a skippable one."""
     return data.startswith((GZIP, ZSTANDARD)) or is_skippable(data)
 
 
@@ -79,7 +79,7 @@ def is_skippable(data: bytes) -> bool:
 
 
 def unpack(data: bytes, *, limit: int = MAX_UNPACKED) -> bytes:
-    """``data`` unpacked, where it is packed; else as it is. What is no more of it is passed over.
+    """Return ``data`` unpacked if it is packed, else unchanged. Bytes after the packed part are ignored.
 
     >>> import gzip
     >>> unpack(gzip.compress(b"{}")), unpack(b"[]")
@@ -91,7 +91,7 @@ def unpack(data: bytes, *, limit: int = MAX_UNPACKED) -> bytes:
 
 
 def unpack_gzip(data: bytes, limit: int) -> bytes:
-    """All members of a gzip file. Zeros may stand between them."""
+    """Unpack all members of a gzip file. There may be zeros between them."""
     found = Unpacked("gzip", limit)
     at = 0
     while data.startswith(GZIP, at):
@@ -112,7 +112,7 @@ def unpack_gzip(data: bytes, limit: int) -> bytes:
 
 
 def unpack_zstandard(data: bytes, limit: int) -> bytes:
-    """All frames of a Zstandard file."""
+    """Unpack all frames of a Zstandard file."""
     zstd = zstandard()
     found = Unpacked("Zstandard", limit)
     at = 0
@@ -135,7 +135,7 @@ def unpack_zstandard(data: bytes, limit: int) -> bytes:
 
 
 def zstandard() -> Any:
-    """Zstandard as the standard library has it from 3.14 on."""
+    """Return the ``zstd`` module of the standard library (from 3.14 on) or its backport."""
     if sys.version_info >= (3, 14):
         from compression import zstd  # noqa: PLC0415 - slow
     else:
@@ -144,7 +144,7 @@ def zstandard() -> Any:
 
 
 class Unpacked:
-    """What was unpacked so far, up to a limit."""
+    """The bytes that were unpacked so far, up to a limit."""
 
     def __init__(self, kind: str, limit: int) -> None:
         self._kind = kind
@@ -155,7 +155,7 @@ class Unpacked:
 
     @property
     def room(self) -> int:
-        """How much the next step may add: one byte more than is allowed, so that it shows."""
+        """The most that the next step may add. It is one byte more than is allowed, so that an excess is noticed."""
         return min(STEP, self._limit - self._size + 1)
 
     def add(self, part: bytes) -> None:
@@ -165,7 +165,7 @@ class Unpacked:
             raise InputError(f"unpacks to more than {self._limit:,} bytes")
 
     def joined(self) -> bytes:
-        """All of it. Nothing at all is an error where the end is missing."""
+        """Return all bytes. If there are none and the end is missing, raise an error."""
         if not self._size and not self.is_whole:
             raise self.damaged("the end is missing")
         return b"".join(self._parts)
@@ -177,16 +177,16 @@ class Unpacked:
 
 
 def join_events(folder: Path) -> bytes:
-    """The events of a folder as JSONL, in their order: a file by file, a line by line."""
+    """Return the events of a folder as JSONL, in their order: one line per file."""
     inner = folder / "events"
     events = sorted((inner if inner.is_dir() else folder).glob("event-*.json"), key=event_order)
     if not events:
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(folder))
-    # A line break can't stand inside of a JSON string, so that none of them is needed.
+    # A JSON string can't contain a raw line break, so that all line breaks may be replaced.
     return b"\n".join(b" ".join(event.read_bytes().splitlines()) for event in events)
 
 
 def event_order(path: Path) -> tuple[int, str]:
-    """``event-00012-...`` by its number."""
+    """Return a sort key: the number in ``event-00012-...``, then the name."""
     number = path.name.removeprefix("event-").partition("-")[0]
     return (int(number) if number.isascii() and number.isdigit() else sys.maxsize), path.name

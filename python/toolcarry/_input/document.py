@@ -1,4 +1,4 @@
-"""A body as messages: one JSON document, or JSONL, a record a line, of which a line is decoded once it is asked for."""
+"""Read a body as messages: one JSON document, or JSONL, whose lines are decoded when they are asked for."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from toolcarry._input.json import is_written_too_deep, loads, loads_any_depth
 from toolcarry.errors import InputError
 
 SKIPPED: dict[str, Any] = {}
-"""What stands in place of a line that holds no object: a message that says nothing."""
+"""The stand-in for a line that holds no object: an empty message."""
 
 
 TABLE = read_table("documents")
 LISTS: tuple[str, ...] = tuple(TABLE["lists"])
-"""Where the messages of a document stand that has no ``messages``, the first that is there."""
+"""The members that may hold the messages of a document without ``messages``; the first one that is a list counts."""
 MESSAGE_KEYS = frozenset(TABLE["message_keys"])
-"""What a document has that is one message, or one record."""
+"""The members that only a document has that is one message, or one record."""
 
 
 class Lines(Sequence[Any]):
-    """The records of a session file. ``SKIPPED`` stands where a line holds no object, so that an index is a line."""
+    """The records of a session file. ``SKIPPED`` replaces a line without an object, so that an index is a line."""
 
     def __init__(self, lines: list[bytes]) -> None:
         self._lines = lines
@@ -31,7 +31,7 @@ class Lines(Sequence[Any]):
 
     @property
     def skipped_lines(self) -> tuple[int, ...]:
-        """The numbers, from 1, of the lines that were come by and hold no object."""
+        """The numbers, from 1, of the lines that were read and hold no object."""
         return tuple(sorted(self._skipped))
 
     def __len__(self) -> int:
@@ -50,7 +50,7 @@ class Lines(Sequence[Any]):
         return record
 
     def read(self, index: int) -> dict[str, Any]:
-        """The record of a line, a whole request too."""
+        """Return the record of a line, even if it is a whole request."""
         record = self._records[index]
         if record is None:
             line = self._lines[index]
@@ -61,7 +61,7 @@ class Lines(Sequence[Any]):
         return record
 
     def last_before(self, end: int) -> int | None:
-        """The last line before ``end`` that holds an object."""
+        """Return the index of the last line before ``end`` that holds an object."""
         for index in range(end - 1, -1, -1):
             if self.read(index) is not SKIPPED:
                 return index
@@ -69,19 +69,19 @@ class Lines(Sequence[Any]):
 
 
 class Opened(NamedTuple):
-    """The messages of a body, and the lines that they came from, where they did."""
+    """The messages of a body, and its lines if it is JSONL."""
 
     messages: Sequence[Any]
     lines: Lines | None = None
 
     @property
     def skipped_lines(self) -> tuple[int, ...]:
-        """The numbers, from 1, of the lines that were come by and hold no object."""
+        """The numbers, from 1, of the lines that were read and hold no object."""
         return () if self.lines is None else self.lines.skipped_lines
 
 
 def open_body(body: bytes) -> Opened:
-    """Open a request body, a JSON array or JSONL. Raises ``InputError`` with the byte offset where it is none.
+    """Open a request body, a JSON array or JSONL. Raises ``InputError`` with the byte offset for any other input.
 
     >>> open_body(b'{"messages": [{"role": "user", "content": "hi"}]}').messages
     [{'role': 'user', 'content': 'hi'}]
@@ -107,7 +107,7 @@ def open_body(body: bytes) -> Opened:
 
 
 def open_lines(data: bytes, error: InputError) -> Opened:
-    """Open JSONL; raise ``error``, which the whole gave as one document, where it is no JSONL."""
+    """Open JSONL. If the data is not JSONL, raise ``error``, which is the error of the data as one document."""
     split = data.removeprefix(codecs.BOM_UTF8).split(b"\n")
     if is_pretty(split):
         raise error
@@ -125,9 +125,9 @@ def open_lines(data: bytes, error: InputError) -> Opened:
 
 
 def messages_of(document: dict[str, Any]) -> list[Any] | None:
-    """The messages of a document that holds a conversation; ``None`` where it is a message by itself.
+    """Return the messages of a document that holds a conversation; ``None`` if the document is itself a message.
 
-    SWE-agent keeps two lists: ``history`` counts where it knows of calls, else the ``trajectory``.
+    SWE-agent keeps two lists: ``history`` counts if it contains calls, else the ``trajectory``.
     """
     messages = document.get("messages")
     if isinstance(messages, list):
@@ -143,7 +143,7 @@ def messages_of(document: dict[str, Any]) -> list[Any] | None:
 
 
 def is_message(document: dict[str, Any]) -> bool:
-    """Whether a document says of itself that it is one message, or one record."""
+    """Return true if a document has a member that shows it to be one message, or one record."""
     return not MESSAGE_KEYS.isdisjoint(document)
 
 
@@ -152,7 +152,7 @@ def many_conversations(index: int) -> InputError:
 
 
 def is_pretty(lines: list[bytes]) -> bool:
-    """Whether lines look like one document, printed over several of them."""
+    """Return true if lines look like one document that is printed over several lines."""
     written = [line for line in lines[:64] if line.strip()][:2]
     opening = written[0].strip() if written else b""
     if opening in (b"{", b"["):
@@ -161,7 +161,7 @@ def is_pretty(lines: list[bytes]) -> bool:
 
 
 def loads_line(line: bytes) -> dict[str, Any] | None:
-    """The object of one line, or ``None`` where there is none."""
+    """Return the object of a line, or ``None`` if there is no object."""
     if not line or line.isspace():
         return None
     try:
@@ -172,6 +172,6 @@ def loads_line(line: bytes) -> dict[str, Any] | None:
 
 
 def decode_messages(body: bytes) -> tuple[list[Any], tuple[int, ...]]:
-    """All messages of a body as objects, and the numbers of the lines that hold none."""
+    """Return all messages of a body as objects, and the numbers of the lines that hold no object."""
     opened = open_body(body)
     return list(opened.messages), opened.skipped_lines

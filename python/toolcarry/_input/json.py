@@ -1,8 +1,8 @@
-"""JSON: one decoder that both backends share, so that values and errors are the same, and one writer.
+"""JSON: one decoder that both backends share, so that values and errors are the same, and one encoder.
 
-orjson decides where it accepts. Where it refuses what JSON readers in the field accept (lone surrogates,
+Input that orjson accepts is decoded by orjson. If it refuses input that common JSON readers accept (lone surrogates,
 a byte-order mark, integers of hundreds of digits), a slower decoder decides values and error positions.
-An integer beyond 64 bits is a float where one can hold it, as orjson reads it.
+An integer beyond 64 bits becomes a float if a float can hold it, as in orjson.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from toolcarry.errors import InputError
 
 PASS_THROUGH = orjson.OPT_PASSTHROUGH_SUBCLASS | orjson.OPT_PASSTHROUGH_DATACLASS
 TOO_DEEP = f"nested deeper than {MAX_DEPTH}"
-"""How an error begins that says so."""
+"""The beginning of the error for input that is nested too deep."""
 
 
 def loads(data: bytes) -> Any:
-    """One JSON document; ``InputError`` with the byte offset."""
+    """Decode one JSON document. Raises ``InputError`` with the byte offset."""
     document = loads_any_depth(data)
     if count_brackets(data) > MAX_DEPTH and is_too_deep(document):
         raise_too_deep(data)
@@ -30,7 +30,7 @@ def loads(data: bytes) -> Any:
 
 
 def loads_any_depth(data: bytes) -> Any:
-    """One JSON document, which the caller looks at for how deep it is."""
+    """Decode one JSON document. The caller must check the depth."""
     try:
         return orjson.loads(data)
     except orjson.JSONDecodeError:
@@ -38,7 +38,7 @@ def loads_any_depth(data: bytes) -> Any:
 
 
 def loads_slowly(data: bytes) -> Any:
-    """What JSON readers in the field accept, and the position where none of them would."""
+    """Decode input that common JSON readers accept. An error has the position at which all of them would stop."""
     body = data.removeprefix(codecs.BOM_UTF8)
     offset = len(data) - len(body)
     try:
@@ -49,12 +49,12 @@ def loads_slowly(data: bytes) -> Any:
 
 
 def loads_text(text: str, offset: int = 0) -> Any:
-    """``loads_slowly`` for text that begins at the byte ``offset``; it may hold lone surrogates."""
+    """Decode text as ``loads_slowly`` does. It begins at the byte ``offset`` and may hold lone surrogates."""
     try:
         return json.loads(text, parse_constant=refuse_constant, parse_int=parse_integer)
     except json.JSONDecodeError as error:
         position = offset + byte_length(text[: error.pos])
-        # Some of the decoder's sentences end with "at" or "starting at", before their own position.
+        # Some messages of the decoder end with "at" or "starting at", followed by their own position.
         wrong = error.msg.lower().removesuffix(" at").removesuffix(" starting")
         raise InputError(f"not JSON at byte {position}: {wrong}", position) from None
     except RecursionError:
@@ -69,7 +69,7 @@ def loads_text(text: str, offset: int = 0) -> Any:
 
 
 def parse_integer(digits: str) -> int | float:
-    """An integer as orjson reads it; one that no float can hold stays as it is."""
+    """Return an integer as orjson does: beyond 64 bits as a float, unless it is too large for one."""
     number = int(digits)
     if -(1 << 63) <= number < 1 << 64:
         return number
@@ -84,7 +84,7 @@ def byte_length(text: str) -> int:
 
 
 class ConstantError(ValueError):
-    """NaN or Infinity stands where JSON knows no such number."""
+    """NaN or Infinity in place of a value; JSON has no such numbers."""
 
 
 def refuse_constant(name: str) -> NoReturn:
@@ -92,7 +92,7 @@ def refuse_constant(name: str) -> NoReturn:
 
 
 def find_constant(text: str, name: str) -> int:
-    """The byte offset of the first ``name`` outside of strings."""
+    """Return the byte offset of the first ``name`` outside of strings."""
     index = 0
     while True:
         quote, found = text.find('"', index), text.find(name, index)
@@ -102,7 +102,7 @@ def find_constant(text: str, name: str) -> int:
 
 
 def skip_string(text: str, quote: int) -> int:
-    """The index behind the string that opens at ``quote``."""
+    """Return the index after the string that opens at ``quote``."""
     index = quote + 1
     while True:
         end = text.index('"', index)
@@ -121,12 +121,12 @@ def raise_too_deep(data: bytes, offset: int = 0) -> NoReturn:
 
 
 def find_too_deep(data: bytes) -> int:
-    """Where level ``MAX_DEPTH + 1`` is opened in JSON; its length where it never is."""
+    """Return the index at which level ``MAX_DEPTH + 1`` opens in JSON; the length of the data if it never does."""
     depth, index, is_string = 0, 0, False
     while index < len(data):
         byte = data[index]
         if is_string:
-            if byte == 0x5C:  # a backslash takes the next byte with it
+            if byte == 0x5C:  # a backslash escapes the next byte
                 index += 1
             elif byte == 0x22:
                 is_string = False
@@ -143,7 +143,7 @@ def find_too_deep(data: bytes) -> int:
 
 
 def is_written_too_deep(data: bytes, value: object) -> bool:
-    """``is_too_deep`` for what is written, which a later key of the same name may hide in the value."""
+    """Apply ``is_too_deep`` to the JSON text, since a repeated key may hide deep members from the decoded value."""
     count = count_brackets(data)
     if count <= MAX_DEPTH:
         return False
@@ -159,9 +159,9 @@ def count_brackets(data: bytes) -> int:
 
 
 def loads_arguments(raw: object) -> dict[str, Any]:
-    """A call's arguments as an object: parsed where they are JSON text, under ``arguments`` where they are no object.
+    """Return a call's arguments as an object. JSON text is parsed; other values become the member ``arguments``.
 
-    What is nested deeper than ``MAX_DEPTH`` stays text, as all that can't be parsed.
+    Text that is nested deeper than ``MAX_DEPTH`` stays text, like all text that can't be parsed.
 
     >>> loads_arguments('{"path": "a.py"}'), loads_arguments("not json"), loads_arguments(None)
     ({'path': 'a.py'}, {'arguments': 'not json'}, {})
@@ -187,7 +187,7 @@ def loads_text_or_itself(raw: str) -> Any:
 
 
 def compact_json(value: object) -> str:
-    """``value`` as JSON on one line, keys in their order.
+    """Return ``value`` as JSON on one line, keys in their order.
 
     >>> compact_json({"b": [1, 2.0], "a": None})
     '{"b":[1,2.0],"a":null}'
@@ -201,7 +201,7 @@ def compact_json(value: object) -> str:
 
 
 def compact_parts(value: object) -> str:
-    """``compact_json`` where a part is nothing for orjson: the other parts are written as ever."""
+    """Encode a value as ``compact_json`` does, if it contains something that orjson refuses."""
     if isinstance(value, dict):
         members = [(key_text(key), item) for key, item in value.items()]
         written = [
@@ -223,16 +223,17 @@ def compact_scalar(value: object) -> str:
 
 
 def key_text(key: object) -> str | None:
-    """A key as JSON has it; ``None`` where it can be none."""
+    """Return a key as JSON text has it; ``None`` if JSON can't have such a key."""
     if isinstance(key, str):
         return key
     return json.dumps(key) if key is None or isinstance(key, (int, float)) else None
 
 
 def dump(value: object, *, is_sorted: bool = False) -> bytes:
-    """JSON, without white space. What orjson refuses (lone surrogates, large integers) is written with escapes.
+    """Return JSON without white space. Values that orjson refuses (lone surrogates, large integers) are encoded more
+    slowly.
 
-    Raises ``InputError`` for what is nested so deep that nobody writes it, and for what is no JSON.
+    Raises ``InputError`` for values that are nested too deep to be written, or have no form in JSON.
 
     >>> dump({"b": 1, "a": "\\ud800"}, is_sorted=True)
     b'{"a":"\\\\ud800","b":1}'
@@ -244,6 +245,6 @@ def dump(value: object, *, is_sorted: bool = False) -> bytes:
             text = json.dumps(value, separators=(",", ":"), sort_keys=is_sorted)
         except RecursionError:
             raise InputError(f"nested deeper than {MAX_DEPTH}", None) from None
-        except (TypeError, ValueError) as error:  # an object that is none of JSON's
+        except (TypeError, ValueError) as error:  # an object without a form in JSON
             raise InputError(f"no JSON: {error}", None) from None
         return text.encode()

@@ -1,4 +1,4 @@
-"""Objects of the wire: what counts as a conversation, an object, a list or a text. Shared by both backends."""
+"""Objects of a request: what counts as a conversation, an object, a list or a text. Shared by both backends."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 from toolcarry.errors import InputError
 
 MAX_DEPTH = 128
-"""How deep arrays and objects may stand in one another."""
+"""The deepest nesting of arrays and objects that is accepted."""
 
 CONTAINERS = (dict, list, tuple)
 
@@ -18,7 +18,7 @@ Body: TypeAlias = bytes | bytearray | memoryview
 
 
 def as_object(value: object) -> Wire | None:
-    """``value`` as an object of the wire: a dict, another mapping, or a dumped SDK object; else None."""
+    """Return ``value`` as an object of the request: a dict, another mapping, or a dumped SDK object; else None."""
     if isinstance(value, dict):
         return value
     dump = getattr(value, "model_dump", None)
@@ -37,7 +37,7 @@ def text_or_empty(value: object) -> str:
 
 
 def first_given(wire: Wire, *names: str) -> object:
-    """The first member of these names that is there and not null."""
+    """Return the first of these members that is present and not null."""
     for name in names:
         value = wire.get(name)
         if value is not None:
@@ -49,7 +49,7 @@ LISTS_OF_OBJECTS = ("content", "parts", "tool_calls")
 
 
 def plain_message(message: object, position: int) -> Any:
-    """A message as a dict whose parts are dicts: itself, unless an SDK's objects stand in it."""
+    """Return a message as a dict whose parts are dicts: the message itself, unless it contains objects of an SDK."""
     if isinstance(message, dict) and has_plain_parts(message):
         return message
     if as_object(message) is None:
@@ -64,14 +64,14 @@ def plain_message(message: object, position: int) -> Any:
 
 
 def plain_messages(messages: object) -> list[Any]:
-    """All messages, each as by ``plain_message``. Raises ``InputError`` where there are none to look at."""
+    """Apply ``plain_message`` to all messages. Raises ``InputError`` if ``messages`` can't be iterated."""
     if not isinstance(messages, Iterable):
         raise InputError(f"messages must be a list of objects, not {type(messages).__name__}")
     return [plain_message(message, position) for position, message in enumerate(messages)]
 
 
 def has_plain_parts(message: dict[str, Any]) -> bool:
-    """Whether the parts of a message are plain."""
+    """Return true if the parts of a message are dicts or text."""
     for key in LISTS_OF_OBJECTS:
         for part in as_list(message.get(key)) or ():
             if not isinstance(part, (dict, str)):
@@ -83,7 +83,7 @@ def has_plain_parts(message: dict[str, Any]) -> bool:
 
 
 def plain(value: Any, depth: int) -> Any:
-    """``value`` with nothing in it that is an SDK's object, a tuple or another mapping; a copy."""
+    """Return a copy of ``value`` with dicts and lists in place of SDK objects, other mappings and tuples."""
     if value is None or isinstance(value, (str, int, float)):
         return value
     found = as_object(value)
@@ -98,7 +98,7 @@ def plain(value: Any, depth: int) -> Any:
 
 
 def is_too_deep(document: object) -> bool:
-    """Whether arrays and objects stand deeper than ``MAX_DEPTH`` in one another."""
+    """Return true if arrays and objects are nested deeper than ``MAX_DEPTH``."""
     level: list[Any] = [document] if isinstance(document, CONTAINERS) else []
     for _ in range(MAX_DEPTH):
         if not level:
@@ -113,7 +113,7 @@ def is_too_deep(document: object) -> bool:
 
 
 def take(messages: Messages | Body) -> list[Any] | tuple[Any, ...] | bytes:
-    """Either door: objects as they are, or bytes. Raises ``InputError`` for anything else."""
+    """Return the input for a kernel: a list or tuple of objects, or bytes. Raises ``InputError`` for anything else."""
     if isinstance(messages, (list, tuple, bytes)):
         return messages
     if isinstance(messages, (bytearray, memoryview)):
@@ -124,7 +124,7 @@ def take(messages: Messages | Body) -> list[Any] | tuple[Any, ...] | bytes:
 
 
 def located(error: InputError, messages: Sequence[Any] | bytes) -> InputError:
-    """``error`` with its position: a kernel does not know in which message it met what is nested too deep."""
+    """Add a position to ``error``: a kernel doesn't know which message is nested too deep."""
     if error.position is not None or isinstance(messages, bytes):
         return error
     for position in range(len(messages) - 1, -1, -1):

@@ -1,6 +1,6 @@
-"""What a request's body says of itself, beside its messages: these are told apart, and read when they are asked for.
+"""The members of a request's body besides its messages. They are split off first, and decoded when they are asked for.
 
-A proxy asks for little of a body, and most of its requests go on as they came.
+A proxy needs little of a body, and passes most requests on unchanged.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from toolcarry.errors import InputError
 __all__ = ["LazyMessages", "RequestFields", "read_fields"]
 
 LISTS: Final = ("messages", "contents", "input")
-"""Where a request keeps its messages."""
+"""The members of a request that may hold its messages."""
 
 
 @dataclass(frozen=True, slots=True)
 class RequestFields:
-    """The members of a request's body that tell whose it is, as they came; ``None`` where one is not there.
+    """The members of a request's body that identify its conversation, unchanged; ``None`` if absent.
 
-    ``tools`` are a JSON value. ``messages`` are those of the list ``key``, which is empty where there is no list; what
-    the user said in a string is one message even so.
+    ``tools`` are a JSON value. ``messages`` are those of the list ``key``, which is empty if there is no list. A user
+    message that is a string is one message all the same.
     """
 
     model: Any = None
@@ -40,9 +40,9 @@ class RequestFields:
 
 
 class LazyMessages(Sequence[Any]):
-    """The messages of a body, each of which is read when it is first asked for.
+    """The messages of a body, each decoded when it is first asked for.
 
-    Raises ``InputError`` at one that is no JSON: to tell them apart not all of each was looked at.
+    Raises ``InputError`` at a message that is not JSON: to split the list, msgspec does not check every message fully.
     """
 
     def __init__(self, body: bytes, key: str, parts: list[msgspec.Raw]) -> None:
@@ -71,7 +71,7 @@ class LazyMessages(Sequence[Any]):
     def _read_one(self, at: int) -> Any:
         try:
             return orjson.loads(memoryview(self._parts[at]))
-        except orjson.JSONDecodeError:  # its position is one in the body
+        except orjson.JSONDecodeError:  # raises an error whose position is in the whole body
             return loads(self._body)[self._key][at]
 
 
@@ -79,7 +79,7 @@ NO_TOOLS: Final = msgspec.Raw()
 
 
 class Frame(msgspec.Struct, gc=False):
-    """What is read of a body; messages stay bytes."""
+    """The members of a body that are read; messages stay bytes."""
 
     model: Any = None
     metadata: Any = None
@@ -96,7 +96,7 @@ FRAME: Final = msgspec.json.Decoder(Frame)
 
 
 def read_fields(body: bytes) -> RequestFields:
-    """The members of a body that tell whose it is, and its messages. No body raises.
+    """Return the members of a body that identify its conversation, and its messages. Never raises for a bad body.
 
     >>> fields = read_fields(b'{"model": "m", "input": "hi"}')
     >>> fields.model, list(fields.messages)
@@ -115,7 +115,7 @@ def read_fields(body: bytes) -> RequestFields:
 
 
 def read_slowly(body: bytes) -> RequestFields:
-    """What other readers accept: half of a surrogate pair above all, where a client cut a text in two."""
+    """Read a body that msgspec refuses but other readers accept, such as one with half of a surrogate pair."""
     try:
         document = loads(body)
     except InputError:
@@ -133,7 +133,7 @@ def read_slowly(body: bytes) -> RequestFields:
 
 
 def only_message(said: object) -> tuple[str, Sequence[Any]]:
-    """What the user said, where a request is no more than that."""
+    """Return the one user message of a request whose input is a text."""
     return "", [{"role": "user", "content": said}] if isinstance(said, str) else []
 
 

@@ -1,4 +1,4 @@
-"""What was said in a conversation, without tools and without thinking."""
+"""The spoken text of a conversation, without tools and without thinking."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SPACE = " \t\r\n"
 
 
 def dialogue(messages: Sequence[Any]) -> str:
-    """The turns of the active branch, each between lines that open and close it."""
+    """Return the turns of the active branch, each between lines that open and close it."""
     places = Places(messages)
     turns: list[str] = []
     for position in range(len(messages) - 1, -1, -1):
@@ -25,7 +25,7 @@ def dialogue(messages: Sequence[Any]) -> str:
             continue
         message = placed[0]
         said = read_spoken(message)
-        if not said.speaker:  # an importer may know who speaks
+        if not said.speaker:  # an importer may know the speaker
             read_message(message, message.get("role"), Said())
         speaker = SPEAKERS.get(said.speaker)
         text = spoken_text(said.content) if speaker else ""
@@ -36,7 +36,7 @@ def dialogue(messages: Sequence[Any]) -> str:
 
 
 def safe_turn(text: str) -> str:
-    """``text`` cleaned, without newlines around it, and without a line that could end or open a turn."""
+    """Return ``text`` cleaned, without newlines around it, and without a line that could end or open a turn."""
     text = clean(text).strip("\n")
     for name in ("USER", "ASSISTANT"):
         text = text.replace(f"[{name}]", f"[\\{name}]").replace(f"[/{name}]", f"[\\/{name}]")

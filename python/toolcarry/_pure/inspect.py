@@ -1,4 +1,4 @@
-"""The full survey of a conversation: what is in it, what it weighs, and what is wrong with it."""
+"""The full survey of a conversation: its contents, their sizes, and its faults."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from toolcarry.types import Survey, ToolSize
 
 
 def inspect(messages: Sequence[Any]) -> Survey:
-    """Survey every block, side chains and other branches included."""
+    """Survey every block, including side chains and other branches."""
     walk = Walk(messages)
     judging = Judging(DEFAULT_RULE_SET)
     tools: dict[str, ToolSize] = {}
@@ -50,7 +50,7 @@ def inspect(messages: Sequence[Any]) -> Survey:
 
 
 def weigh(size: ToolSize, entry: Entry) -> ToolSize:
-    """``size`` with one block more."""
+    """Return ``size`` with one more block."""
     text = "" if entry.result is None else result_text(entry.content)
     return ToolSize(
         size.calls + (entry.call is not None),
@@ -66,22 +66,22 @@ def by_weight(item: tuple[str, ToolSize]) -> tuple[int, str]:
 
 
 def shape_of(messages: Sequence[Wire]) -> str:
-    """The shape that the messages show; ``mixed`` where several do, ``unknown`` where none does."""
+    """Return the shape of the messages; ``mixed`` if there are several, ``unknown`` if no message shows one."""
     return one_of({message_shape(message) for message in messages})
 
 
 def one_of(names: set[str]) -> str:
-    """One name for the shapes of several messages, of which the empty one fits any."""
+    """Return one name for the shapes of several messages. The empty shape fits any."""
     shapes = names - {""}
     return shapes.pop() if len(shapes) == 1 else "mixed" if shapes else "unknown"
 
 
 def message_shape(message: Wire) -> str:
-    """What a message's structure says of its shape; empty where it fits any."""
+    """Return the shape of a message by its structure; empty if it fits any."""
     return record_shape(message) or read_message(message, message.get("role"), Said())
 
 
 def record_shape(message: Wire) -> str:
-    """The shape of a record of a session; empty where an object is none."""
+    """Return the shape of a session record; empty if an object is not a record."""
     is_record = "uuid" in message and ("message" in message or "parentUuid" in message)
     return "claude-code" if is_record else ""

@@ -1,6 +1,6 @@
-"""The reference's kernels, under the names that ``toolcarry._core`` has for them.
+"""The kernels of the reference, under the same names as in ``toolcarry._core``.
 
-Those of bytes decode, and the kernels of objects do the rest.
+The kernels for bytes decode them, and call the kernels for objects.
 """
 
 from __future__ import annotations
@@ -80,11 +80,11 @@ __all__ = [
 ]
 
 CarriedBytes = tuple[bytes, Counts, tuple[int, ...]]
-"""A context in UTF-8, the counts, and the numbers of the lines that were come by and hold no object."""
+"""A context in UTF-8, the counts, and the numbers of the lines that were read and hold no object."""
 
 
 def carry_body(body: bytes, summary: str, policy: Policy) -> CarriedBytes:
-    """The context of a conversation in bytes."""
+    """Return the context of a conversation in bytes."""
     given = open_body(body)
     text, counts = carry(given.messages, summary, policy)
     return text.encode(), counts, given.skipped_lines
@@ -93,9 +93,9 @@ def carry_body(body: bytes, summary: str, policy: Policy) -> CarriedBytes:
 def carry_files(
     paths: Sequence[Path], summary: str, policy: Policy, _threads: int
 ) -> list[CarriedBytes | InputError | OSError]:
-    """The context of each file, or why there is none. Python's threads would only wait for one another.
+    """Return the context of each file, or its error. Threads are not used: they would only wait for one another.
 
-    ``NeedsImport`` stands for a file that has to be imported: ``toolcarry.importing`` puts the context in its place.
+    For a file that must be imported, the list has a ``NeedsImport``, which ``toolcarry.importing`` replaces.
     """
     found: list[Any] = []
     for path in paths:
@@ -113,24 +113,24 @@ def carry_files(
 
 
 def dialogue_body(body: bytes) -> str:
-    """What was said in a conversation in bytes."""
+    """Return the spoken text of a conversation in bytes."""
     return dialogue(open_body(body).messages)
 
 
 def extract_tool_blocks_body(body: bytes) -> list[ToolBlock]:
-    """Every block of a conversation in bytes."""
+    """Return every block of a conversation in bytes."""
     return extract_tool_blocks(open_body(body).messages)
 
 
 def inspect_body(body: bytes) -> tuple[Survey, tuple[int, ...]]:
-    """The survey of a conversation in bytes, and the numbers of the lines that hold no object."""
+    """Return the survey of a conversation in bytes, and the numbers of the lines that hold no object."""
     given = open_body(body)
     survey = inspect(given.messages)
     return survey, given.skipped_lines
 
 
 def message_tokens_body(body: bytes, encoding: EncodingName) -> list[int]:
-    """The tokens of every message of a conversation in bytes."""
+    """Return the tokens of every message of a conversation in bytes."""
     given = open_body(body)
     counts = message_tokens(given.messages, encoding)
     if given.lines is not given.messages or given.lines is None:
@@ -146,7 +146,7 @@ def recount_body(
     total: int | None,
     encoding: EncodingName | None,
 ) -> tuple[list[TextMessage], RecountCounts, tuple[int, ...]]:
-    """The text history of a conversation in bytes, its counts, and the numbers of the lines that hold no object."""
+    """Return the text history of a conversation in bytes, its counts, and the numbers of lines without an object."""
     given = open_body(body)
     found, counts = recount(given.messages, (), turn_id, max_result_length, total, encoding)
     return found, counts, given.skipped_lines

@@ -1,10 +1,10 @@
-"""Session files: which records form the conversation, and which belong to a side chain or another branch.
+"""Session files: find the records that form the conversation, and those of side chains and other branches.
 
 A Claude Code record names itself (``uuid``) and its parent (``parentUuid``). The active branch is the last
-message with its ancestors. Where the chain breaks (a lost or malformed record) file order stands in, so that
+message with its ancestors. If the chain breaks (at a lost or malformed record), file order is used instead, so that
 nothing before the gap is lost. One assistant message may be split over several records with one ``message.id``,
-on sibling branches too; a record may be written twice, and then the last one counts.
-A file of one side chain alone is read as that conversation. An item with a role is a message, and no record.
+also on sibling branches. A record may be written twice; then the last one counts.
+A file with a single side chain is read as that conversation. An item with a role is a message, not a record.
 """
 
 from __future__ import annotations
@@ -15,31 +15,31 @@ from typing import Any
 from toolcarry._input.objects import Wire, as_object, text_or_empty
 
 
-class LostBranch(Exception):  # noqa: N818  it is no error: the job begins again
-    """Only a look at all records tells where one of them stands."""
+class LostBranch(Exception):  # not an error: the job starts again
+    """The place of a record can be decided only with all records."""
 
 
 class Branch:
-    """The active branch, followed upward as the records come by, from the last one on.
+    """The active branch, followed upward as the records are read, from the last one on.
 
-    A job that stops early need not look at the beginning of the file for that. Most records tell their place as they come
-    by; where one doesn't, or where an ancestor that is waited for may not be there at all, the branch is lost, and the job
-    begins again with a look at all records.
+    A job that stops early need not read the beginning of the file. Most records show their place when they are read.
+    If one doesn't, or if the expected ancestor may be missing, the branch is lost, and the job starts again with all
+    records.
     """
 
     def __init__(self) -> None:
         self._seen: set[str] = set()
         self._above: str | None = None
-        """The ancestor that comes next: ``None`` until the last message came by, empty behind the root."""
+        """The expected ancestor: ``None`` until the last message was read, empty after the root."""
         self._message_ids: set[str] = set()
-        """Of the messages on the branch."""
+        """The ids of the messages on the branch."""
         self._is_in_doubt = False
-        """Whether a message was passed by while an ancestor was waited for, which may be missing."""
+        """True if a message was skipped while an ancestor was expected, which may be missing."""
 
     def place(self, uuid: str, record: Wire, message: Wire | None) -> tuple[str, bool] | None:
-        """The scope of the next record, and whether it stands on the branch; ``None`` where it is written again later.
+        """Return the scope of the next record, and true if it is on the branch; ``None`` if it is written again later.
 
-        Raises ``LostBranch`` where that can't be told.
+        Raises ``LostBranch`` if this can't be decided.
         """
         if uuid in self._seen:
             return None
@@ -77,24 +77,24 @@ class Branch:
             raise LostBranch
 
     def check(self) -> None:
-        """Raise ``LostBranch`` where a record that was passed by may stand on the branch all the same."""
+        """Raise ``LostBranch`` if a record that was skipped may be on the branch all the same."""
         if self._is_in_doubt:
             raise LostBranch
 
 
 def parent_of(record: Wire) -> str:
-    """The name of a record's parent; empty where it has none."""
+    """Return the uuid of a record's parent; empty if it has none."""
     return text_or_empty(record.get("parentUuid")) or text_or_empty(record.get("logicalParentUuid"))
 
 
 Placed = tuple[Wire, str, bool]
-"""A message, its scope, and whether it stands on the active branch."""
+"""A message, its scope, and true if it is on the active branch."""
 
 
 class Places:
-    """Where messages stand, found out as they come by, from the last to the first.
+    """The places of messages, decided as they are read, from the last to the first.
 
-    Without a branch to follow, the first record that names itself makes all before it be looked at.
+    Without a branch to follow, the first record with a ``uuid`` makes it read all records before it.
     """
 
     def __init__(self, messages: Sequence[Any], branch: Branch | None = None) -> None:
@@ -104,9 +104,9 @@ class Places:
         self._session: Session | None = None
 
     def place(self, message: Wire, position: int) -> Placed | None:
-        """The message of an item and its place; ``None`` where the item holds none, or is written again later.
+        """Return the message of an item and its place; ``None`` if the item holds none, or is written again later.
 
-        Raises ``LostBranch`` where a branch is followed and only a look at all records would tell.
+        Raises ``LostBranch`` if a branch is followed and the place can be decided only with all records.
         """
         if message.get("role") is not None:
             return message, "", True
@@ -129,7 +129,7 @@ class Places:
 
 
 class Session:
-    """What is known of the first records, so many of them."""
+    """The places of the first ``count`` records."""
 
     def __init__(self, records: Sequence[Any], count: int) -> None:
         self._is_active = bytearray(count)
@@ -162,13 +162,13 @@ class Session:
         self._mark_split_messages()
 
     def place(self, position: int) -> tuple[str, bool] | None:
-        """The scope of a record, and whether it stands on the active branch; ``None`` where it is written again."""
+        """Return the scope of a record, and true if it is on the active branch; ``None`` if it is written again."""
         if position not in self._counted:
             return None
         return self._scopes.get(position, ""), bool(self._is_active[position])
 
     def _add(self, position: int, uuid: str, record: Wire) -> bool:
-        """Note one record; whether it holds a message that belongs to the tree."""
+        """Add one record, and return true if it holds a message."""
         message = as_object(record.get("message"))
         self._tree.append(position)
         parent = parent_of(record)
@@ -185,7 +185,7 @@ class Session:
         return True
 
     def _mark_ancestors(self) -> None:
-        """Walk from the last message to its root; where the way is lost, go on in file order."""
+        """Walk from the last message to its root. If a parent is missing, go on in file order."""
         lane = self._scopes.get(self._last, "")
         order = [position for position in self._tree if self._scopes.get(position, "") == lane]
         place = {position: number for number, position in enumerate(order)}
@@ -203,7 +203,7 @@ class Session:
             position = above
 
     def _mark_split_messages(self) -> None:
-        """Take in the other records of an active message, where their parent is active too."""
+        """Mark the other records of an active message as active, if their parent is active too."""
         active = {name for position, name in self._message_ids.items() if self._is_active[position]}
         for position, name in self._message_ids.items():
             if name in active and not self._is_active[position]:

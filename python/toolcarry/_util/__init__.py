@@ -1,1 +1,1 @@
-"""Tools of no field: waiting after failures, caches, watched files, counted nouns."""
+"""General tools: a circuit breaker, a TTL cache, a file watcher, counted nouns."""

@@ -1,4 +1,4 @@
-"""A circuit breaker: what has just failed is left alone for a while."""
+"""A circuit breaker, which pauses attempts after a failure."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["Breaker"]
 
 
 class Breaker:
-    """After a failure nothing is tried for ``pause`` seconds; then by one caller at a time, until it succeeds.
+    """Block attempts for ``pause`` seconds after a failure, then allow one caller at a time until one succeeds.
 
     ``clock`` returns the time in seconds.
 
@@ -27,7 +27,7 @@ class Breaker:
         self._is_probing = False
 
     def may_try(self) -> bool:
-        """Whether the caller may try; who is told so tells with ``failed`` or ``succeeded`` how it went."""
+        """Return true if the caller may try. It must then call ``failed`` or ``succeeded``."""
         if not self._open_until:
             return True
         with self._lock:
@@ -37,13 +37,13 @@ class Breaker:
             return True
 
     def failed(self) -> None:
-        """It failed."""
+        """Report that the attempt failed."""
         with self._lock:
             self._open_until = self._clock() + self._pause
             self._is_probing = False
 
     def succeeded(self) -> None:
-        """It succeeded."""
+        """Report that the attempt succeeded."""
         if self._open_until:
             with self._lock:
                 self._open_until = 0.0

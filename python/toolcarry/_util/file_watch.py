@@ -1,4 +1,4 @@
-"""A file that is watched for as long as somebody wants: its folder tells when something happened to it. Needs watchfiles."""
+"""Watch a file for changes, through events of its folder. Needs watchfiles."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from toolcarry.redact.logs import get_logger
 __all__ = ["Watching"]
 
 LOOK_EVERY: Final = 5.0
-"""Seconds after which the file is looked at unasked: for network folders, and for a folder that was replaced."""
+"""Seconds between checks without an event. They cover network folders, and a folder that was replaced."""
 DEBOUNCE: Final = 100
 """Milliseconds for which changes are collected, so that a file is not read while it is being written."""
 STEP: Final = 20
-"""Milliseconds between two looks whether there are more changes, or an end."""
+"""Milliseconds between two checks for more changes, or for the request to stop."""
 
 logger = get_logger("toolcarry.watching")
 
 
 class Watching(ABC):
-    """What follows a file: between ``start`` and ``stop``, or as a context manager, a thread looks at it whenever something
-    happened in its folder.
+    """Base of the classes that follow a file. Between ``start`` and ``stop``, or in a ``with`` block, a thread calls
+    ``_look`` whenever something happens in the folder of the file.
     """
 
     def __init__(self, path: Path | None, thread: str) -> None:
@@ -37,10 +37,10 @@ class Watching(ABC):
 
     @abstractmethod
     def _look(self) -> None:
-        """Look at the file: it may have changed."""
+        """Read the file again if it has changed."""
 
     def start(self) -> None:
-        """Watch the file, in a thread that ends with the process. Does nothing where it is watched already."""
+        """Watch the file, in a thread that ends with the process. Do nothing if it is watched already."""
         if self._watched is None or self._thread is not None:
             return
         self._end = threading.Event()
@@ -53,7 +53,7 @@ class Watching(ABC):
         self._thread.start()
 
     def stop(self) -> None:
-        """Watch no more; what was read stays. May be called again, and from the thread itself."""
+        """Stop watching; values that were read are kept. May be called repeatedly, and from the thread itself."""
         self._end.set()
         thread, self._thread = self._thread, None
         if thread is not None and thread is not threading.current_thread():
@@ -77,11 +77,11 @@ class Watching(ABC):
 
 
 def occasions(path: Path, end: threading.Event) -> Iterator[None]:
-    """Come up whenever something happened in a file's folder, and every few seconds, until the end."""
+    """Yield whenever something happens in a file's folder, and every few seconds, until ``end`` is set."""
     from watchfiles import watch  # noqa: PLC0415 - an extra
 
-    yield  # what changed before the folder was watched
-    # Not the file: what replaces it is another one. Its folder tells, and that of what a link leads to.
+    yield  # for changes before the folder was watched
+    # Watch folders and not the file: a replacement is a new file. A link needs the folder of its target, too.
     folders = {path.absolute().parent, path.resolve().parent}
     try:
         for _ in watch(
@@ -96,7 +96,7 @@ def occasions(path: Path, end: threading.Event) -> Iterator[None]:
             raise_interrupt=False,
         ):
             yield
-    except (OSError, RuntimeError) as error:  # no such folder, or too many are watched
+    except (OSError, RuntimeError) as error:  # the folder does not exist, or too many are watched
         logger.warning(
             "%s: its folder can't be watched (%s); the file is looked at every %g seconds",
             clean_line(str(path), 400),

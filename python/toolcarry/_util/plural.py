@@ -1,4 +1,4 @@
-"""How many there are of something, in words: one call, but two calls."""
+"""Numbers with their nouns: one call, but two calls."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ __all__ = ["counted"]
 
 
 def counted(number: int, noun: str) -> str:
-    """A number with its noun.
+    """Return a number with its noun, in the plural unless the number is 1.
 
     >>> counted(1, "call"), counted(2_000, "call")
     ('1 call', '2,000 calls')

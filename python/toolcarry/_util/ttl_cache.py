@@ -1,4 +1,4 @@
-"""A cache whose entries live for some time from their last use on, for many threads."""
+"""A thread-safe cache whose entries expire some time after their last use."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ K = TypeVar("K")
 V = TypeVar("V")
 
 STEPS: Final = 16
-"""In how many steps a time to live begins anew: to write each use down would cost more than the use."""
+"""The parts of a time to live. A use is recorded once per part: to record each one would cost more than the lookup."""
 
 
 class SlidingCache(Generic[K, V]):
-    """Up to ``max_size`` of what ``size`` says of each value, for ``ttl`` seconds from its last use on, or up to a
-    sixteenth more. Of too many that one goes which was used longest ago.
-    ``clock`` returns the time in seconds.
+    """A cache whose entries expire ``ttl`` seconds after their last use, or up to a sixteenth later.
+    The sizes of its values, by ``size`` (1 each by default), add up to ``max_size`` at most; the least recently used
+    entry is evicted first. ``clock`` returns the time in seconds.
 
-    Raises ``ConfigError`` where ``ttl`` is no number of seconds above 0.
+    Raises ``ConfigError`` unless ``ttl`` is a number of seconds above 0.
 
     >>> cache = SlidingCache[str, int](2, ttl=60.0)
     >>> cache.set("a", 1), cache.set("b", 2), cache.set("c", 3)
@@ -58,15 +58,15 @@ class SlidingCache(Generic[K, V]):
 
     @property
     def size(self) -> int:
-        """How much is held, as ``max_size`` counts it."""
+        """The total size of the entries, in the unit of ``max_size``."""
         with self._lock:
             return int(self._held.currsize)
 
     def get(self, key: K) -> V | None:
-        """What is held under a key, which lives anew; ``None`` where nothing is."""
+        """Return the value of a key and restart its time to live; ``None`` if there is no value."""
         with self._lock:
             try:
-                value, since = self._held[key]  # half the time of ``get``
+                value, since = self._held[key]  # takes half the time of ``get``
             except KeyError:
                 return None
             now = self._clock()
@@ -75,9 +75,9 @@ class SlidingCache(Generic[K, V]):
             return value
 
     def set(self, key: K, value: V) -> int:
-        """Hold a value under a key; how many others went for it, or in time.
+        """Set the value of a key, and return how many other entries were evicted or had expired.
 
-        One that is larger than all there is room for leaves nothing there.
+        A value that is larger than the whole cache is not stored, and the key's old value is removed.
         """
         held = (value, self._clock())
         with self._lock:
@@ -90,9 +90,9 @@ class SlidingCache(Generic[K, V]):
 
 
 def both_limits(max_entries: int, max_bytes: int, size: Callable[[V], int]) -> Callable[[V], int]:
-    """What a value counts for in a cache of ``max_bytes``, so that it never holds more than ``max_entries`` either.
+    """Return a size function for a cache of ``max_bytes`` that also keeps it within ``max_entries``.
 
-    Raises ``ConfigError`` for a limit that is none.
+    Raises ``ConfigError`` for an invalid limit.
 
     >>> counted = both_limits(10, 1_000, len)
     >>> counted(b"-" * 20), counted(b"-" * 200)

@@ -1,4 +1,4 @@
-"""The text of a result, whatever kind of thing came back, and what a message says aloud."""
+"""The text of results of any kind, and the spoken text of messages."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ HINTS = (
     '"file_data":',
     '"encrypted_content":',
 )
-"""One of these stands in JSON that holds base64: most does not, and is not looked at again."""
+"""JSON that holds base64 contains one of these. Other JSON, which is most of it, is not searched further."""
 
 
 def answer_json(value: object) -> str:
-    """``value`` as compact JSON without base64, which is never text: every other member stands as it came.
+    """Return ``value`` as compact JSON without base64, which is never text. All other members are unchanged.
 
-    Of media only the text that is base64 becomes a line, in its place; what stands beside it is part of the answer.
-    The Rust backend asks for this where it can't write an object itself.
+    Only the base64 of media is replaced, by a line in its place; the members next to it are part of the answer.
+    The Rust backend calls this for objects that it can't write itself.
 
     >>> answer_json({"a": "data:image/png;base64,aGk="})
     '{"a":"[image: image/png, 2 bytes]"}'
@@ -48,7 +48,8 @@ def answer_json(value: object) -> str:
 
 
 def readable(value: Any, name: str = "") -> Any:
-    """A copy of what stands under a name, with lines for base64; ``compact_json`` has refused what is too deep."""
+    """Return a copy of a member's value, with lines for base64. ``compact_json`` has refused values that are too deep.
+    """
     if isinstance(value, dict):
         return {key: readable_member(value, key, item, name) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
@@ -57,38 +58,38 @@ def readable(value: Any, name: str = "") -> Any:
 
 
 def readable_member(holder: Wire, key: str, item: Any, name: str) -> Any:
-    """A member of an object that stands under a name itself, which may say that it is media."""
+    """Return a member of an object. The object is itself the value of ``name``, which may be a kind of media."""
     line = base64_line(holder, key, item, name) if isinstance(item, str) else None
     return readable(item, key) if line is None else line
 
 
 TABLE = read_table("parts")
 STAND_INS: tuple[str, ...] = tuple(read_table("texts")["stand_ins"])
-"""How texts begin that stand for a result: for one that never came, was cleared, or was given before."""
+"""The beginnings of stand-ins for results: for one that never came, was cleared, or was given before."""
 INITIALS = frozenset(text[0] for text in STAND_INS)
 
 MAX_PARTS = 8
-"""How deep parts may stand in parts: deeper ones are shown as JSON."""
+"""The deepest nesting of parts in parts. Deeper parts are shown as JSON."""
 TEXTS: tuple[str, ...] = tuple(TABLE["text_parts"])
-"""The kinds of parts that are text, whatever else they say."""
+"""The kinds of parts that are text, whatever other members they have."""
 HOLDERS: tuple[str, ...] = tuple(TABLE["held_parts"])
 """The kinds of parts that hold text or data under their name."""
 NAMED: tuple[str, ...] = tuple(TABLE["named_parts"])
 """The kinds of parts that are text under their name."""
 ASIDE: tuple[str, ...] = tuple(TABLE["aside_keys"])
-"""What a part may say beside what it is."""
+"""Members of a part that don't add to its content."""
 ANSWER: tuple[str, ...] = tuple(TABLE["answer_keys"])
-"""The members of an answer as the Model Context Protocol has it."""
+"""The members of an answer in the Model Context Protocol."""
 
 
 def is_stand_in(content: object) -> bool:
-    """Whether the content of a result only stands for one that is not here."""
+    """Return true if the content of a result is a stand-in for one that is not here."""
     text = content if type(content) is str else result_text(content) if content else ""
     return text[:1] in INITIALS and text.startswith(STAND_INS)
 
 
 def result_text(content: object, depth: int = 0) -> str:
-    """The text of a result: parts on lines of their own; what is no text becomes a line that names it."""
+    """Return the text of a result, its parts on lines of their own. Other content becomes a line that describes it."""
     if type(content) is not list:
         if isinstance(content, str):
             return address_line(content)
@@ -107,7 +108,7 @@ def result_text(content: object, depth: int = 0) -> str:
 
 
 def part_text(item: object, depth: int) -> str:
-    """The text of one part of a result; parts may hold parts. What no reader knows is JSON."""
+    """Return the text of one part of a result; parts may hold parts. A part of an unknown kind is JSON."""
     if isinstance(item, str):
         return address_line(item)
     part = as_object(item)
@@ -122,12 +123,12 @@ def part_text(item: object, depth: int) -> str:
 
 
 def is_bare(part: Wire, key: str) -> bool:
-    """Whether a part says nothing but what stands under a key, so that nothing is lost with the rest of it."""
+    """Return true if a part has no content except under ``key``, so that nothing is lost with its other members."""
     return key in part and len(part) == 1 + sum(name in part for name in ASIDE)
 
 
 def typed_text(part: Wire, kind: str, depth: int) -> str | None:
-    """The text of a part that says its type; ``None`` where it is JSON."""
+    """Return the text of a part with a type; ``None`` if it is shown as JSON."""
     if kind == "blob" and isinstance(part.get("content"), str):  # OpenTelemetry
         return blob_line(part, part["content"])
     printed = part.get("stdout")
@@ -158,7 +159,7 @@ def is_empty(content: object) -> bool:
 
 
 def is_followed(content: object) -> bool:
-    """Whether content is text or parts: a list, or an object with a type, as what was fetched."""
+    """Return true if content is text or parts: a list, or an object with a type, such as a fetched page."""
     if isinstance(content, (str, list, tuple)):
         return True
     part = as_object(content)
@@ -166,9 +167,9 @@ def is_followed(content: object) -> bool:
 
 
 def untyped_text(part: Wire, depth: int) -> str | None:
-    """The text of a part that doesn't say its type; ``None`` where it is JSON.
+    """Return the text of a part without a type; ``None`` if it is shown as JSON.
 
-    Of Gemini's and Bedrock's parts the only key tells it.
+    Parts of Gemini and Bedrock are recognised by their only key.
     """
     medium = untyped_medium(part)
     if medium is not None:
@@ -177,7 +178,7 @@ def untyped_text(part: Wire, depth: int) -> str | None:
     if len(part) == 1 and "json" in part:
         return answer_json(part["json"])
     answer = as_object(part.get("functionResponse")) if len(part) == 1 else None
-    if answer is not None and depth < MAX_PARTS:  # Gemini: media, and an answer beside them
+    if answer is not None and depth < MAX_PARTS:  # Gemini: media, and an answer next to them
         response = [] if answer.get("response") is None else [answer["response"]]
         parts = as_list(answer.get("parts")) or ()
         return "\n".join([part_text(each, depth + 1) for each in (*response, *parts)])
@@ -190,7 +191,7 @@ def untyped_text(part: Wire, depth: int) -> str | None:
 
 
 def untyped_medium(part: Wire) -> tuple[str, Wire] | None:
-    """The kind of media that a part without a type holds, and what holds them; ``None`` where it holds none."""
+    """Return the kind of media in a part without a type, and the object that holds them; ``None`` if there are none."""
     for kind in UNTYPED_MEDIA:
         holder = as_object(part.get(kind))
         is_part = kind in FILES or is_bare(part, kind)
@@ -200,7 +201,7 @@ def untyped_medium(part: Wire) -> tuple[str, Wire] | None:
 
 
 def is_of_media(part: Wire) -> bool:
-    """Whether a part is of a kind that holds media, a document's text among them."""
+    """Return true if a part is of a kind that holds media, including documents that are text."""
     kind = part.get("type")
     if isinstance(kind, str):
         return kind in MEDIA
@@ -208,7 +209,7 @@ def is_of_media(part: Wire) -> bool:
 
 
 def is_media(part: Wire) -> bool:
-    """Whether a part is an image, a document, a sound or a film, and not a document's text."""
+    """Return true if a part is an image, a document, a sound or a film, but not if it is a document that is text."""
     kind = part.get("type")
     if isinstance(kind, str):
         held = as_object(part.get("source" if kind == "document" else kind))
@@ -221,7 +222,7 @@ def is_media(part: Wire) -> bool:
 
 
 def untyped_media(kind: str, part: Wire, holder: Wire, depth: int) -> str:
-    """A part that holds media under their kind: a document may be text all the same."""
+    """Return the text of a part that holds media under their kind. A document may be text all the same."""
     held = as_object(holder.get("source"))
     source = holder if held is None else held
     if kind == "document":
@@ -235,7 +236,7 @@ def untyped_media(kind: str, part: Wire, holder: Wire, depth: int) -> str:
 
 
 def spoken_text(content: object) -> str:
-    """The text of a message: a string, or the text parts of a list."""
+    """Return the text of a message: a string, or the text parts of a list."""
     if isinstance(content, str):
         return content
     texts: list[str] = []
@@ -247,7 +248,7 @@ def spoken_text(content: object) -> str:
 
 
 def spoken_part(part: Wire) -> str | None:
-    """What a part of a message says aloud; ``None`` where it is no text, or a thought."""
+    """Return the spoken text of a part of a message; ``None`` for a thought, or a part that is not text."""
     kind = part.get("type")
     if (kind is not None and kind not in TEXTS) or part.get("thought") is True:
         return None

@@ -1,4 +1,4 @@
-"""The line that stands for what is no text: an image, a document, a sound; never its base64."""
+"""The line that replaces an image, a document or a sound, and never contains its base64."""
 
 from __future__ import annotations
 
@@ -9,68 +9,68 @@ from toolcarry._input.objects import Wire, as_list, as_object, first_given, text
 
 TABLE = read_table("media")
 MEDIA = frozenset(TABLE["media_parts"])
-"""The kinds of parts that are no text."""
+"""The kinds of parts that are not text."""
 FILES: tuple[str, ...] = tuple(TABLE["files"])
-"""What Gemini calls files, whatever is in them."""
+"""The keys of Gemini for files of any type."""
 UNTYPED_MEDIA: tuple[str, ...] = tuple(TABLE["untyped_media"])
-"""The keys of parts without a type (Gemini's, Bedrock's) that are no text."""
+"""The keys of parts without a type (in Gemini and Bedrock) that are not text."""
 DATA_KEYS: tuple[str, ...] = tuple(TABLE["data_keys"])
-"""Where a part holds what is no text."""
+"""The members of a part that may hold its data."""
 OPAQUE: tuple[str, ...] = tuple(TABLE["opaque_keys"])
-"""What tells, in a part of another kind, that it is no text either."""
+"""The members by which a part of another kind is recognised as not text."""
 SHORTEST_DATA = 64
-"""From so many characters on, data in a part of another kind is taken for base64."""
+"""The shortest data that is taken for base64 in a part of another kind."""
 BASE64 = re.compile(rf"[A-Za-z0-9+/=_-]{{{SHORTEST_DATA}}}")
-"""How base64 begins, in either alphabet."""
+"""The beginning of base64, in either alphabet."""
 LONGEST_HEADER = 100
-"""Within so many characters, the address of data says that it is base64."""
+"""The longest header of a data URL; ``;base64,`` must be within it."""
 URL_KEYS: tuple[str, ...] = tuple(TABLE["url_keys"])
 MEDIA_TYPE_KEYS: tuple[str, ...] = tuple(TABLE["media_type_keys"])
 
 
 def is_text(source: Wire) -> bool:
-    """Whether what holds media holds text instead, or parts."""
+    """Return true if an object that should hold media holds text or parts."""
     has_text = isinstance(source.get("text"), str) or source.get("type") == "text"
     return has_text or bool(as_list(source.get("content")))
 
 
 def is_opaque(part: Wire) -> bool:
-    """Whether a part of a kind that nobody here knows holds what is no text."""
+    """Return true if a part of an unknown kind holds something that is not text."""
     source = as_object(part.get("source"))
-    counted = (int, float, type(None))  # how many bytes there are is an answer
+    counted = (int, float, type(None))  # a number of bytes is an answer
     return any(type(part.get(key)) not in counted for key in OPAQUE) or any(
         is_base64(text_or_empty(held.get("data"))) for held in (part, source) if held is not None
     )
 
 
 def is_untyped_data(part: Wire) -> bool:
-    """Whether a part says nothing of its kind, but the type of its media, and holds them."""
+    """Return true if a part has no type but a media type, and holds media."""
     data = first_text(part, DATA_KEYS) or ""
     is_data = is_base64(data) or data.startswith("data:")
     return is_data and first_text(part, MEDIA_TYPE_KEYS) is not None
 
 
 def holds_media(holder: Wire) -> bool:
-    """Whether an object says where its media are."""
+    """Return true if an object has a source, data or a URL of media."""
     keys = (*DATA_KEYS, *URL_KEYS)
     return "source" in holder or first_text(holder, keys) is not None
 
 
 def is_base64(text: str) -> bool:
-    """Whether a text is long enough to be data, and begins like it: no more than its beginning is looked at."""
+    """Return true if a text is long enough for data and begins like base64. The rest is not checked."""
     return BASE64.match(text) is not None
 
 
 def address_line(text: str) -> str:
-    """A text as it is, unless the whole of it is the address of data."""
+    """Return the text unchanged, unless it is one data URL; that becomes a line."""
     is_data = text.startswith("data:") and ";base64," in text[:LONGEST_HEADER]
     return url_line(type_label(text[5:].partition(";")[0]), text) if is_data else text
 
 
 def base64_line(holder: Wire, key: str, data: str, name: str) -> str | None:
-    """The line of a member that is base64; ``None`` where it is none. The holder stands under a name.
+    """Return the line of a member that is base64; ``None`` if it is not. ``name`` is the key of its holder.
 
-    What is called ``data`` may be anything, unless its holder says that it is media.
+    The member ``data`` may be anything, unless its holder is media.
     """
     if not is_base64(data):
         return None
@@ -86,13 +86,13 @@ def base64_line(holder: Wire, key: str, data: str, name: str) -> str | None:
 
 
 def found_line(part: Wire) -> str:
-    """``[search_result: the title, https://...]``"""
+    """Return a line such as ``[search_result: the title, https://...]``."""
     said = [name for name in map(part.get, ("title", "source")) if isinstance(name, str) and name]
     return f"[search_result: {', '.join(said)}]" if said else "[search_result]"
 
 
 def media_line(kind: str, part: Wire) -> str:
-    """``[image: image/png, 34,211 bytes]`` for an image, a document or a sound; never its base64."""
+    """Return a line such as ``[image: image/png, 34,211 bytes]`` for an image, a document or a sound."""
     inner = first_given(part, "source", kind)
     held = as_object(inner)
     holder = part if held is None else held
@@ -114,7 +114,7 @@ def media_line(kind: str, part: Wire) -> str:
 
 
 def blob_line(part: Wire, data: str) -> str:
-    """The line of what OpenTelemetry calls a blob."""
+    """Return the line of a blob of OpenTelemetry."""
     label = text_or_empty(part.get("modality")) or "blob"
     return sized_line(label, first_text(part, MEDIA_TYPE_KEYS), data)
 
@@ -125,7 +125,7 @@ def sized_line(label: str, named: str | None, data: str) -> str:
 
 
 def label_of(kind: str, media_type: str | None) -> str:
-    """What a line about media calls them."""
+    """Return the label of media in their line."""
     if kind in FILES:
         return type_label(media_type or "document")
     if kind == "computer_screenshot":
@@ -134,7 +134,7 @@ def label_of(kind: str, media_type: str | None) -> str:
 
 
 def type_label(media_type: str) -> str:
-    """``image`` for ``image/png``; what is no picture, sound or film is a document, without a type data."""
+    """Return ``image`` for ``image/png``; ``document`` for types without a label of their own, ``data`` for no type."""
     family = media_type.partition("/")[0]
     return family if family in MEDIA else "document" if media_type else "data"
 
@@ -147,11 +147,11 @@ def url_line(label: str, url: str) -> str:
 
 
 def first_text(holder: Wire, keys: tuple[str, ...]) -> str | None:
-    """The first member of these names that is a text."""
+    """Return the first of these members that is a text."""
     return next((holder[key] for key in keys if isinstance(holder.get(key), str)), None)
 
 
 def base64_size(data: str) -> int:
-    """How many bytes base64 text stands for, by its length."""
+    """Return the number of bytes that base64 text encodes, by its length."""
     padding = 2 if data.endswith("==") else 1 if data.endswith("=") else 0
     return max(len(data) * 3 // 4 - padding, 0)

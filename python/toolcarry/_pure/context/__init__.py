@@ -1,4 +1,4 @@
-"""The kernels that the backends share: from messages to blocks, from blocks to a context, and both at once."""
+"""The kernels of the context: from messages to blocks, from blocks to a context, and both in one step."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def rule_set(rules: Rules) -> RuleSet:
 
 
 def extract_tool_blocks(messages: Sequence[Any]) -> list[ToolBlock]:
-    """Every block of a conversation, in the order of the calls."""
+    """Return every block of a conversation, in the order of the calls."""
     walk = Walk(messages)
     judging = Judging(DEFAULT_RULE_SET)
     blocks = []
@@ -43,7 +43,7 @@ def extract_tool_blocks(messages: Sequence[Any]) -> list[ToolBlock]:
 
 
 def deduplicate_tools(blocks: Sequence[ToolBlock], rules: Rules) -> list[ToolBlock]:
-    """The blocks that no other one supersedes, with what the rendering needs to know of the others."""
+    """Return the blocks that no other one supersedes, with the facts about the others that rendering needs."""
     entries = [to_entry(block, age) for age, block in enumerate(reversed(blocks))]
     judging = Judging(rule_set(rules))
     judging.find_firsts(entries)
@@ -74,7 +74,7 @@ def deduplicate_tools(blocks: Sequence[ToolBlock], rules: Rules) -> list[ToolBlo
 
 
 def format_tool_context(blocks: Sequence[ToolBlock], summary: str, policy: Policy) -> str:
-    """The context of blocks that were deduplicated before."""
+    """Return the context of deduplicated blocks."""
     fill = Fill(policy, summary)
     judging = Judging(rule_set(policy.rules))
     entries = []
@@ -113,7 +113,7 @@ def by_age(item: tuple[int, Entry]) -> int:
 def carry(
     messages: Sequence[Any], summary: str, policy: Policy, trace: Trace | None = None
 ) -> tuple[str, Counts]:
-    """The context of a conversation, and the counts of what became of every block that was walked."""
+    """Return the context of a conversation, and the counts of every block that was walked."""
     branch = Branch()
     try:
         found = carry_walked(Walk(messages, branch), summary, policy, trace)
@@ -128,7 +128,7 @@ def carry(
 def carry_walked(
     walk: Walk, summary: str, policy: Policy, trace: Trace | None
 ) -> tuple[str, Counts]:
-    """What ``carry`` makes of a walk."""
+    """Return the context and the counts of a walk."""
     fill = Fill(policy, summary, trace)
     tally = Tally()
     rules = rule_set(policy.rules)
@@ -159,7 +159,7 @@ class Tally:
         self.walked = self.calls_alone = self.results_alone = self.errors = self.chars = 0
 
     def watch(self, entries: Iterator[Entry], fill: Fill) -> Iterator[Entry]:
-        """Count each entry; hand on those of the active branch."""
+        """Count each entry, and yield those of the active branch."""
         for entry in entries:
             entry.age = self.walked
             self.walked += 1
@@ -203,7 +203,7 @@ class Tally:
 
 
 def explain(messages: Sequence[Any], summary: str, policy: Policy) -> list[tuple[int, str, str]]:
-    """The age, the fate and the reason of every block that ``carry`` walks."""
+    """Return the age, the fate and the reason of every block that ``carry`` walks."""
     trace: Trace = []
     carry(messages, summary, policy, trace)
     return trace
@@ -232,7 +232,7 @@ def to_block(entry: Entry, notes: Notes) -> ToolBlock:
 
 
 def to_entry(block: ToolBlock, age: int) -> Entry:
-    """A block as an entry of this age."""
+    """Return a block as an entry of this age."""
     wire, result = as_object(block.tool_use), as_object(block.tool_result)
     call = None if wire is None else read_call(wire)
     answer = None if result is None else read_result(result)

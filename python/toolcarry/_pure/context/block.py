@@ -1,4 +1,4 @@
-"""A block as it reads: its heading, the call as a heading says it, what an edit changed, and the texts below."""
+"""The parts of a block in a context: its heading, the call in the heading, the change of an edit, and the texts."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LONGEST_EXTENSION = 8
 
 
 def language_of(path: str) -> str:
-    """The language for ``path``; empty where its extension says nothing."""
+    """Return the language for ``path``; empty if its extension is unknown."""
     end = path[-LONGEST_EXTENSION - 1 :]
     _, dot, extension = end.rpartition(".")
     return LANGUAGES.get(extension, "") if dot else ""
@@ -30,7 +30,7 @@ LONGEST_ARGUMENT = 120
 
 
 def call_title(entry: Entry, longest: int) -> str:
-    """``Grep(pattern="fn main", path="src")``, with ``...`` for the arguments that have no room."""
+    """Return a title such as ``Grep(pattern="fn main", path="src")``, with ``...`` for arguments that don't fit."""
     name = clean_line(entry.name, LONGEST_ARGUMENT)
     if entry.call is None:
         return name
@@ -47,7 +47,7 @@ def call_title(entry: Entry, longest: int) -> str:
 
 
 def argument(value: object) -> str:
-    """An argument as it stands in a heading: text in quotes, everything else as JSON."""
+    """Return an argument for a heading: text in quotes, everything else as JSON."""
     if not isinstance(value, str):
         return clean_line(compact_json(value), LONGEST_ARGUMENT)
     text = clean_line(value, LONGEST_ARGUMENT)
@@ -62,7 +62,7 @@ WRITTEN_KEYS: tuple[str, ...] = (*WHOLE_FILE_KEYS, TABLE["source_key"])
 
 
 def change_of(given: Wire) -> tuple[str, str] | None:
-    """What an edit changed, as lines with ``-`` and ``+`` (``diff``), or the whole that a write wrote (no language)."""
+    """Return the change of an edit as a ``diff``, with ``-`` and ``+``, or the whole text of a write (no language)."""
     edits = as_list(given.get("edits"))
     if edits is not None:
         parts = [replaced(edit) for edit in map(as_object, edits) if edit is not None]
@@ -79,7 +79,7 @@ def change_of(given: Wire) -> tuple[str, str] | None:
 
 
 def replaced(edit: Wire) -> str:
-    """The old lines with ``-``, the new with ``+``."""
+    """Return the old lines with ``-``, then the new ones with ``+``."""
     old = first_text(edit, OLD_KEYS) or ""
     new = first_text(edit, NEW_KEYS) or ""
     return prefixed(old, "-") + prefixed(new, "+")
@@ -122,14 +122,14 @@ LONGEST_TITLE = 200
 
 
 def section_of(entry: Entry) -> Section:
-    """The section that a block stands in; without its key argument, it is one of the other tools."""
+    """Return the section of a block. A block without its key argument is one of the other tools."""
     if entry.kind == "other" or entry.value is None:
         return "others"
     return SECTION_OF_KIND[entry.kind]
 
 
 def title(entry: Entry) -> str:
-    """What a heading says before its notes: a path, the first line of a command, or the call."""
+    """Return the heading without its notes: a path, the first line of a command, or the call."""
     if section_of(entry) == "others":
         return call_title(entry, LONGEST_TITLE)
     value = entry.value or ""
@@ -139,7 +139,7 @@ def title(entry: Entry) -> str:
 
 
 def notes(entry: Entry) -> str:
-    """The heading's brackets, with a space before; empty where there is nothing to say."""
+    """Return the notes of the heading in brackets, after a space; empty if there are none."""
     said = []
     if entry.call is not None and entry.kind == "read" and entry.value is not None:
         lines = line_range(entry.given)
@@ -157,7 +157,7 @@ def notes(entry: Entry) -> str:
 
 
 def with_count(notes: str, count: str) -> str:
-    """The brackets with a count before all else in them."""
+    """Return the notes with a count in first place."""
     if not count:
         return notes
     return f" ({count}; {notes[2:]}" if notes else f" ({count})"
@@ -169,7 +169,7 @@ def lines_note(lines: tuple[int, int]) -> str:
 
 
 def count_note(entry: Entry, earlier: int, is_open: bool) -> str:
-    """``latest of 4 runs``, ``3 edits, last shown``; with a ``+`` where older ones were not looked at."""
+    """Return ``latest of 4 runs`` or ``3 edits, last shown``; with a ``+`` if older blocks were not read."""
     if not earlier:
         return ""
     number = f"{earlier + 1}{'+' if is_open else ''}"
@@ -177,7 +177,7 @@ def count_note(entry: Entry, earlier: int, is_open: bool) -> str:
 
 
 def sources(entry: Entry, keep: KeepText) -> list[Source]:
-    """The texts of a block: the command where its heading can't hold it, the change, the output."""
+    """Return the texts of a block: the command if its heading can't hold it, the change, the output."""
     found: list[Source] = []
     reference = entry.call_id
     side: CutSide = "head" if keep == "auto" else keep

@@ -1,7 +1,7 @@
-"""The budget: which blocks a context shows, newest first, and how it is put together.
+"""The budget: choose the blocks that a context shows, newest first, and assemble it.
 
-Each block is shown in full up to the limit on one result. The first that does not fit into what is left of the
-total is cut, or left out; the blocks before it are left out, and the newest of them listed. The walk stops there.
+Each block is shown in full up to the limit on one result. The first one that does not fit into the rest of the
+total is cut, or left out; the blocks before it are left out, and the newest of them are listed. The walk stops there.
 No context is ever longer than the total.
 """
 
@@ -28,7 +28,7 @@ from toolcarry.types import KeepText
 
 
 class Candidate:
-    """A block that is offered: its heading's parts, and once it is shown, its texts and what its heading counts."""
+    """A block that is offered: the parts of its heading, and if it is shown, its texts and the count in its heading."""
 
     __slots__ = (
         "_measure",
@@ -50,29 +50,29 @@ class Candidate:
         self.sources: list[Source] = sources(entry, keep)
         self.fenced: list[Fenced] = []
         self.size = 0
-        """What these take."""
+        """The size of the texts."""
         self.earlier = 0
-        """How many older blocks its heading counts."""
+        """The number of older blocks that its heading counts."""
         self.late = 0
-        """How many came after the total was spent."""
+        """The number of older blocks that came after the total was spent."""
         self._measure = measure
         self._title = title(entry)
         self._notes = notes(entry)
         self.line_size = measure.size(self._line(""))
-        """What the heading takes."""
+        """The size of the heading."""
 
     def _line(self, count: str) -> str:
-        """The heading; an empty line ends a block that has nothing else."""
+        """Return the heading. An empty line ends a block that has no texts."""
         end = "\n" if self.sources else "\n\n"
         return f"### {self._title}{with_count(self._notes, count)}{end}"
 
     def growth(self) -> int:
-        """How much more the heading takes that counts one older block more."""
+        """Return how much the heading grows if it counts one more older block."""
         line = self._line(count_note(self.entry, self.earlier + 1, True))
         return self._measure.size(line) - self.line_size
 
     def heading(self, walked_all: bool) -> str:
-        """The heading. What came after the total was spent is counted where its number has room."""
+        """Return the heading. Blocks that came after the total was spent are counted if the number fits."""
         measured = self._line(count_note(self.entry, self.earlier, True))
         if not walked_all or not self.late + self.earlier:
             return measured
@@ -91,7 +91,7 @@ LONGEST_LISTED = 100
 
 
 def list_left_out(entries: list[Entry], room: int, measure: Measure, has_more: bool) -> str:
-    """The section that names the newest of what was left out, as far as they fit."""
+    """Return the section that names the newest blocks that were left out, as many as fit."""
     has_more = has_more or len(entries) > MOST_LISTED
     entries = entries[:MOST_LISTED]
     lines: list[str] = []
@@ -112,9 +112,9 @@ def list_left_out(entries: list[Entry], room: int, measure: Measure, has_more: b
 
 
 def listed_title(entry: Entry) -> str:
-    """What the list says of a block: the tool with its path or command, or the call.
+    """Return the title of a block in the list: the tool with its path or command, or the call.
 
-    What could open a block of markdown at the beginning of a list item is escaped.
+    A first character that could open a block of markdown in a list item is escaped.
     """
     name = title(entry)
     if section_of(entry) != "others":
@@ -137,14 +137,14 @@ Trace = list[tuple[int, str, str]]
 
 
 class Fill:
-    """A context in the making. Blocks are offered newest first, until ``is_done``."""
+    """A context that is being filled. Blocks are offered newest first, until ``is_done``."""
 
     def __init__(self, policy: Policy, summary: str, trace: Trace | None = None) -> None:
         self._policy = policy
         self._trace = trace
         self._measure, self._total, self._limits = limits_of(policy)
         self.encoding = self._measure.encoding
-        """Whose tokens the total counts; ``None`` for characters."""
+        """The encoding whose tokens the total counts; ``None`` for characters."""
         self._left = (
             self._total
             - self._measure.size(f"{OPEN_MARKER}\n\n")
@@ -161,7 +161,7 @@ class Fill:
         self.superseded: dict[str, int] = {}
         self.summary_cut = self.budget_too_small = False
         self.block_tokens: list[tuple[int, int]] = []
-        """What each shown block takes of a total in tokens, with its position, as they stand in the context."""
+        """The position and the tokens of each shown block, in the order of the context, if the total counts tokens."""
         self._summary = ""
         if policy.include_summary:
             room = min(self._total // 2, self._left)
@@ -170,13 +170,13 @@ class Fill:
             self._left -= self._measure.size(self._summary)
 
     def exclude(self, entry: Entry, reason: str) -> None:
-        """A block that a setting, its branch or its scope keeps out."""
+        """Record a block that a setting, its branch or its scope excludes."""
         self.excluded[reason] = self.excluded.get(reason, 0) + 1
         if self._trace is not None:
             self._trace.append((entry.age, "excluded", reason))
 
     def supersede(self, entry: Entry, reason: str) -> None:
-        """A block that another one says better."""
+        """Record a block that another one supersedes."""
         if reason == "rule":
             self.exclude(entry, reason)
             return
@@ -185,7 +185,7 @@ class Fill:
             self._trace.append((entry.age, "superseded", reason))
 
     def count(self, newest: Entry) -> None:
-        """Let the heading of ``newest``, where it is shown, count one more older block."""
+        """Count one more older block in the heading of ``newest``, if that is shown."""
         shown = self._counted.get(newest.order)
         if shown is None:
             return
@@ -202,7 +202,7 @@ class Fill:
         self._left -= growth
 
     def offer(self, entry: Entry) -> None:
-        """Show a block, or what fits of it, or leave it out."""
+        """Show a block, or the part of it that fits, or leave it out."""
         reason = self._excluding_setting(entry)
         if reason:
             self.exclude(entry, reason)
@@ -216,7 +216,7 @@ class Fill:
             self.is_done = True
 
     def _try(self, candidate: Candidate) -> None:
-        """Show a block whole, or stop at it."""
+        """Show a block in full, or stop at it."""
         room = self._left - self._heading_size(candidate)
         limits = self._limits.by_rule(candidate.entry.max_chars)
         fitted = fit_whole(candidate.sources, limits, room, self._measure)
@@ -236,7 +236,7 @@ class Fill:
         return "" if getattr(policy, name) else name
 
     def _heading_size(self, candidate: Candidate) -> int:
-        """What a block takes beside its texts: its heading, and what it is the first to need."""
+        """Return the size of a block's heading, and of the section heading and the framing if it is the first block."""
         size = candidate.line_size
         if not self._sections[candidate.section]:
             size += self._measure.size(SECTIONS[candidate.section])
@@ -264,7 +264,7 @@ class Fill:
             self._trace.append((entry.age, "left_out", "budget"))
 
     def text(self) -> str:
-        """The finished context; empty where there is nothing to carry or no room to carry it in."""
+        """Return the finished context; empty if there is nothing to carry, or no room for it."""
         left_out = self._settle_stop()
         if not self.shown and not self._summary:
             self.budget_too_small = self.budget_too_small or self._is_spent
@@ -286,7 +286,7 @@ class Fill:
         return "".join(pieces)
 
     def _settle_stop(self) -> str:
-        """Show what fits of the block at which the total was spent, beside the list of those before it."""
+        """Show the part that fits of the block that spent the total, and return the list of the blocks before it."""
         candidate = self._stopped_at
         room = min(self._total // 16, self._left // 2)
         listing = list_left_out(self._listed, room, self._measure, self.is_done)

@@ -16,15 +16,15 @@ RUNS = {"`": re.compile("`{3,}"), "~": re.compile("~{3,}")}
 
 NO_OUTPUT: str = read_table("texts")["no_output"]
 LEAST_SHOWN = 20
-"""A cut text of fewer characters tells nothing: the block is left out instead."""
+"""A text that is cut to fewer characters says nothing: the block is left out instead."""
 
 LONGEST_REFERENCE = 80
 
 
 class Source(NamedTuple):
-    """A text to be fenced: its language, the side that stays where it is cut, and where the whole is.
+    """A text to be fenced: its language, the side that stays if it is cut, and the reference of the whole.
 
-    ``is_exempt`` says that the limit on one result does not apply: a command, which is shown whole.
+    ``is_exempt`` means that the limit on one result does not apply: a command is shown in full.
     """
 
     text: str
@@ -35,7 +35,7 @@ class Source(NamedTuple):
 
 
 class Fenced(NamedTuple):
-    """A finished block, its final newline included; how many characters of the text it shows, and of how many."""
+    """A finished block, including its final newline; the number of characters that it shows; and true if it was cut."""
 
     text: str
     shown: int
@@ -43,7 +43,7 @@ class Fenced(NamedTuple):
 
 
 def fence(source: Source, limits: Limits, end: str) -> Fenced:
-    """``source`` in a fence, no more of it than its limits allow, and what stands behind the fence."""
+    """Return ``source`` in a fence, cut to its limits, followed by ``end``."""
     content, shown, is_cut = cut_to(source, limits)
     if not content:
         content = NO_OUTPUT
@@ -55,7 +55,7 @@ def fence(source: Source, limits: Limits, end: str) -> Fenced:
 def fence_into(
     source: Source, limits: Limits, room: int, measure: Measure, end: str
 ) -> Fenced | None:
-    """``source`` in a fence that takes no more than ``room`` in all; None where too little would be shown."""
+    """Return ``source`` in a fence that takes at most ``room`` in all; None if too little would be shown."""
     limit = room - measure.size(f"```{source.language}\n```\n{end}")
     fenced = fence(source, limits.within(limit, measure), end)
     if measure.size(fenced.text) > room:
@@ -72,7 +72,7 @@ def fence_into(
 
 
 def cut_to(source: Source, limits: Limits) -> tuple[str, int, bool]:
-    """The clean text within its limits, with a marker where it was cut; how much is shown; whether it was cut."""
+    """Return the clean text within its limits, with a marker if it was cut; the size shown; and true if it was cut."""
     text, side = source.text, source.side
     if len(text) <= limits.chars or not has_clean_window(text, limits.chars, side):
         text = clean(text)
@@ -89,7 +89,7 @@ def cut_to(source: Source, limits: Limits) -> tuple[str, int, bool]:
 
 
 def has_clean_window(text: str, limit: int, side: CutSide) -> bool:
-    """Whether what a cut of an over-long text would show is clean as it stands."""
+    """Return true if the parts of an over-long text that a cut would show are clean already."""
     head = 0 if side == "tail" else limit // 2 if side == "ends" else limit
     tail = 0 if side == "head" else limit - head
     return (not head or is_clean(text[: head + 1])) and (
@@ -98,7 +98,7 @@ def has_clean_window(text: str, limit: int, side: CutSide) -> bool:
 
 
 def marker(source: Source, shown: int) -> str:
-    """What stands where text was cut: how much is shown, of how much, and where the whole is."""
+    """Return the marker for a cut: how much is shown, the length of the whole, and its reference."""
     reference = clean_line(source.reference, LONGEST_REFERENCE)
     whole = f"; whole: {reference}" if reference else ""
     return f"... [truncated: {shown:,} of {len(source.text):,} characters shown{whole}]"
@@ -109,7 +109,7 @@ def line_end(text: str) -> str:
 
 
 def fence_mark(content: str) -> str:
-    """The shorter of the fences that no line of ``content`` can end."""
+    """Return the shorter of the fences that no line of ``content`` can end."""
     backticks = longest_run(content, "`")
     if backticks < 3:
         return "```"
@@ -120,7 +120,7 @@ def fence_mark(content: str) -> str:
 
 
 def longest_run(content: str, character: str) -> int:
-    """The longest run of three or more; 0 where there is none."""
+    """Return the length of the longest run of three or more; 0 if there is none."""
     if character not in content or character * 3 not in content:
         return 0
     return max(len(run) for run in RUNS[character].findall(content))
@@ -129,11 +129,11 @@ def longest_run(content: str, character: str) -> int:
 def fit_whole(
     sources: Sequence[Source], own: Limits, room: int, measure: Measure
 ) -> list[Fenced] | None:
-    """A block's texts, each fenced and up to the limits on one result; None where there is no room for that."""
+    """Return a block's texts, each fenced and cut to the limits on one result; None if they don't fit."""
     fitted: list[Fenced] = []
     for source, end in with_ends(sources):
         limits = limits_on(source, own)
-        # Tokens of a part are not simply fewer than those of the whole: there is no shorter way to see what is too long.
+        # A part of a text doesn't always have fewer tokens than the whole, so that the size must be measured.
         tight = limits.within(room, measure) if measure.encoding is None else limits
         found = fence(source, tight, end)
         if found.is_cut and tight.chars < limits.chars:
@@ -148,7 +148,7 @@ def fit_whole(
 def fit_part(
     sources: Sequence[Source], own: Limits, room: int, measure: Measure
 ) -> list[Fenced] | None:
-    """A block's texts, each fenced and cut to the room; None where too little of them would be shown."""
+    """Return a block's texts, each fenced and cut to the room; None if too little of them would be shown."""
     fitted: list[Fenced] = []
     for source, end in with_ends(sources):
         share = room if end else (room - 1) // 2
@@ -161,11 +161,11 @@ def fit_part(
 
 
 def limits_on(source: Source, own: Limits) -> Limits:
-    """The limits on one text: a command is shown whole."""
+    """Return the limits on one text. A command has none."""
     return Limits(NO_LIMIT, NO_LIMIT, own.encoding) if source.is_exempt else own
 
 
 def with_ends(sources: Sequence[Source]) -> Iterator[tuple[Source, str]]:
-    """The texts of a block, each with what stands behind its fence: behind the last one the line that ends the block."""
+    """Yield the texts of a block, each with the text after its fence; the last one gets the end of the block."""
     for number, source in enumerate(sources, 1):
         yield source, "\n" if number == len(sources) else ""

@@ -1,8 +1,8 @@
-"""What a budget counts, and what may stay of one text.
+"""The units of a budget, and the limits on one text.
 
-Tokens of a text are not the sum of those of its parts. But where a line feed is followed by what is neither white
-space nor a slash, both encodings split, whatever stands on either side: every part of a context that is measured by
-itself ends and begins so, and the sum of the parts is the count of the whole, exactly.
+The tokens of a text are not the sum of those of its parts. But both encodings split after a line feed that is followed
+by neither white space nor a slash, whatever is on either side. Every part of a context that is measured by itself
+begins and ends so, and the sum of the parts is exactly the count of the whole.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from toolcarry.types import CutSide, EncodingName
 
 
 class Measure(NamedTuple):
-    """What a total counts: tokens of an encoding, or characters (``None``)."""
+    """The unit of a total: tokens of an encoding, or characters (``None``)."""
 
     encoding: EncodingName | None
 
@@ -26,30 +26,30 @@ class Measure(NamedTuple):
 
 
 class Limits(NamedTuple):
-    """How much of one text may stay."""
+    """The limits on one text."""
 
     chars: int
     tokens: int
     encoding: EncodingName
 
     def of(self, measure: Measure) -> int:
-        """The limit in a measure."""
+        """Return the limit in the unit of a measure."""
         return self.chars if measure.encoding is None else self.tokens
 
     def by_rule(self, chars: int | None) -> Limits:
-        """With the limit of a rule in place of the policy's, where there is one."""
+        """Return these limits with the limit of a rule in place of the policy's, if the rule has one."""
         return self if chars is None else self._replace(chars=chars)
 
     def within(self, room: int, measure: Measure) -> Limits:
-        """No more than fits into what is left of a total."""
+        """Return limits that also fit into the rest of a total."""
         if measure.encoding is None:
             return self._replace(chars=max(min(self.chars, room), 0))
         return self._replace(tokens=max(min(self.tokens, room), 0))
 
     def cut(self, text: str, side: CutSide) -> tuple[int, int]:
-        """Where the head that stays ends, and where the tail begins; both at the end where nothing is cut.
+        """Return the end of the head that stays, and the beginning of the tail; both are the end if nothing is cut.
 
-        By characters first; what stays of that is cut by tokens.
+        The text is cut by characters first, then the rest by tokens.
         """
         head, tail = cut(text, self.chars, side)
         if self.tokens == NO_LIMIT:
@@ -64,7 +64,7 @@ class Limits(NamedTuple):
 
 
 def limits_of(policy: Policy) -> tuple[Measure, int, Limits]:
-    """What the total of a policy counts, how much it is, and the limits on one result."""
+    """Return the unit of a policy's total, the total, and the limits on one result."""
     limits = result_limits(policy)
     if policy.max_tool_context_tokens is not None:
         return Measure(policy.encoding), policy.max_tool_context_tokens, limits
@@ -73,7 +73,7 @@ def limits_of(policy: Policy) -> tuple[Measure, int, Limits]:
 
 
 def result_limits(policy: Policy) -> Limits:
-    """The limits on one result."""
+    """Return the limits on one result."""
     chars, tokens = policy.max_tool_result_chars, policy.max_tool_result_tokens
     return Limits(
         NO_LIMIT if chars is None else chars,

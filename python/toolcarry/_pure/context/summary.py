@@ -1,7 +1,7 @@
-"""The summary is a stranger's markdown, made so that it can neither swallow nor forge a section.
+"""Clean a summary, which is foreign markdown, so that it can neither swallow nor forge a section.
 
-Only what stands at the beginning of a line opens a fence or a comment, and what is open at the end is closed;
-fences, comments and raw HTML deeper in lists and quotes become plain text. Headings go below level two.
+Only the beginning of a line can open a fence or a comment, and one that is open at the end is closed;
+fences, comments and raw HTML deeper in lists and quotes become plain text. Headings are moved below level two.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ SUMMARY_HEADING: str = read_table("texts")["summary_heading"]
 TRUNCATED: str = read_table("texts")["truncated"]
 
 CONTAINER = r"[ \t>*+\-0-9.)]*"
-"""What may stand before a block in lists and quotes."""
+"""The text that may precede a block in lists and quotes."""
 
 FENCE = re.compile(r"(`{3,})[^`]*$|(~{3,})")
 NESTED_FENCE = re.compile(rf"({CONTAINER})(`{{3,}}|~{{3,}})")
@@ -28,7 +28,7 @@ RAW_HTML = re.compile(rf"({CONTAINER})<(?=[!?/a-zA-Z])")
 
 
 def clean_summary(summary: str) -> str:
-    """``summary`` as it may stand under its heading, without blank lines around it."""
+    """Return ``summary`` as it may appear under its heading, without blank lines around it."""
     text = clean(summary).strip("\n")
     if not text.strip(" \t\n"):
         return ""
@@ -50,7 +50,7 @@ def clean_summary(summary: str) -> str:
 
 
 def opens(line: str) -> str:
-    """What would close the fence or comment that this line opens; empty where it opens none."""
+    """Return the text that closes the fence or comment that this line opens; empty if it opens none."""
     fence = FENCE.match(line)
     if fence is not None:
         return fence[1] or fence[2]
@@ -68,7 +68,7 @@ def closes(line: str, closing: str) -> bool:
 
 
 def safe_line(line: str, before: str) -> str:
-    """A line outside of fences and comments."""
+    """Return a safe version of a line outside of fences and comments."""
     if line.startswith("<!--") or FENCE.match(line) is not None:
         return line
     if before.strip(" \t") and UNDERLINE.match(line):
@@ -85,7 +85,7 @@ def safe_line(line: str, before: str) -> str:
 
 
 class FittedSummary(NamedTuple):
-    """The section of a summary; empty where there is none, or no room for it."""
+    """The section of a summary; empty if there is no summary, or no room for it."""
 
     section: str
     is_cut: bool
@@ -93,7 +93,7 @@ class FittedSummary(NamedTuple):
 
 
 def fit_summary(summary: str, room: int, measure: Measure) -> FittedSummary:
-    """The section of a summary, cut to the room."""
+    """Return the section of a summary, cut to the room."""
     text = clean_summary(summary)
     if not text:
         return FittedSummary("", False, False)

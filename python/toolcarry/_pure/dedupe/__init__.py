@@ -1,8 +1,8 @@
-"""Which blocks newer ones supersede, judged from the newest to the oldest.
+"""Decide which blocks newer ones supersede, from the newest to the oldest.
 
-A failure supersedes only failures, so that the last success stays beside it; a failed edit supersedes nothing.
-A read of a range is superseded by one later read that covers it. Scopes, and branches that were left, never
-supersede one another.
+A failure supersedes only failures, so that the last success is kept as well; a failed edit supersedes nothing.
+A read of a range is superseded by one later read that covers it. Blocks never supersede across scopes, nor across
+the active branch and others.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ WHOLE_FILE_KEYS: tuple[str, ...] = tuple(read_table("tool_arguments")["whole_fil
 
 
 Judgement = tuple[str, Entry | None, Entry | None]
-"""Why an entry is superseded (empty: it stays), the entry that supersedes it, and the entry whose heading counts it."""
+"""The reason to supersede an entry (empty: it stays), the superseding entry, and the entry whose heading counts it."""
 
 STAYS: Judgement = ("", None, None)
 BY_RULE: Judgement = ("rule", None, None)
 
 
 class Lane:
-    """What is known of the newer blocks of one scope and branch, by the path, the command, or another key."""
+    """The newer blocks of one scope, on the active branch or off it, by their path, command, or other key."""
 
     __slots__ = ("commands", "edits", "failed", "others", "ranges", "reads", "rewritten", "whole", "writes")  # fmt: skip
 
@@ -50,12 +50,12 @@ class Lane:
         self.edits: dict[str, Entry] = {}
         """The newest edit that succeeded."""
         self.rewritten: dict[str, Entry] = {}
-        """The newest entry that wrote the file, or read it, whole."""
+        """The newest entry that wrote or read the whole file."""
         self.commands: dict[str, Entry] = {}
         """The newest run."""
         self.others: dict[str, Entry] = {}
         self.failed: set[tuple[Kind, str]] = set()
-        """What ran without any success."""
+        """The kinds and keys whose runs have all failed so far."""
         self.writes: dict[str, bool] = {}
 
 
@@ -71,7 +71,7 @@ class Judging:
         self._firsts: dict[FirstKey, Entry | None] = {}
 
     def judge(self, entry: Entry) -> Judgement:
-        """Judge one entry. Sets what ``prepare`` sets, and ``is_stale``."""
+        """Judge one entry. Sets the fields that ``prepare`` sets, and ``is_stale``."""
         rule = self.prepare(entry)
         keep = rule.keep
         if keep == "none":
@@ -107,7 +107,7 @@ class Judging:
                 self._firsts.setdefault(first_key(entry, entry.value), entry)
 
     def prepare(self, entry: Entry) -> Rule:
-        """Find the entry's rule, and by it the kind and the value of its key."""
+        """Find the entry's rule, and set its kind and the value of its key."""
         entry.is_stale = False
         entry.max_chars = None
         name = entry.tool_name
@@ -126,7 +126,7 @@ class Judging:
         return rule
 
     def _superseding_read(self, entry: Entry, path: str, lane: Lane) -> Entry | None:
-        """The newer read that supersedes this one."""
+        """Return the newer read that supersedes this one."""
         newest = lane.reads.setdefault(path, entry)
         if entry.is_failure:
             return None if newest is entry else newest
@@ -157,7 +157,7 @@ class Judging:
 
 
 def superseding_range(entry: Entry, lines: tuple[int, int], path: str, lane: Lane) -> Entry | None:
-    """The newer read that holds these lines. Notes that they are read."""
+    """Return the newer read that holds these lines, and remember the range."""
     if lines == UNREADABLE:
         return None
     whole = lane.whole.get(path)
@@ -169,7 +169,7 @@ def superseding_range(entry: Entry, lines: tuple[int, int], path: str, lane: Lan
 
 
 def judge_run(entry: Entry, kind: Kind, value: str, lane: Lane) -> Judgement:
-    """A command, or another tool under a rule that keeps the last of a key."""
+    """Judge a command, or another tool whose rule keeps the last block of a key."""
     is_command = kind == "command"
     newest = (lane.commands if is_command else lane.others).setdefault(value, entry)
     if newest is entry:
@@ -178,7 +178,7 @@ def judge_run(entry: Entry, kind: Kind, value: str, lane: Lane) -> Judgement:
         return STAYS
     if is_command:
         is_writing = lane.writes.get(value)
-        if is_writing is None:  # asked only where a command was run twice
+        if is_writing is None:  # needed only if a command was run twice
             is_writing = lane.writes[value] = writes(value)
         if is_writing:
             return STAYS
@@ -195,12 +195,12 @@ def remembered(command: str) -> bool:
 
 
 def writes(command: str) -> bool:
-    """``has_side_effects``, which an agent asks of the same short commands at every turn."""
+    """Return ``has_side_effects``, with a cache for short commands, since an agent repeats them at every turn."""
     return remembered(command) if len(command) <= LONGEST_REMEMBERED else has_side_effects(command)
 
 
 def other_key(rule: Rule, name: str, given: Wire) -> str:
-    """The key of a tool of the kind other: its name and all key arguments together."""
+    """Return the key of a tool of the kind other: its name and all key arguments together."""
     values = {key: given.get(key) for key in rule.key}
     return f"{name} {compact_json(values)}"
 

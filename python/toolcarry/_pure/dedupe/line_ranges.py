@@ -1,4 +1,4 @@
-"""Which lines of a file a read asks for, and whether later reads hold them."""
+"""Find the lines of a file that a read asks for, and later reads that hold them."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from toolcarry._input.objects import Wire
 from toolcarry._pure.pairing.block import Entry
 
 DEFAULT_READ = (1, 2_000)
-"""The lines that a read without a range gives: what reading tools give by default."""
+"""The lines that a read without a range returns, which is the default of reading tools."""
 
 TO_THE_END = 1 << 53
 RANGE_KEYS: tuple[str, ...] = tuple(read_table("tool_arguments")["range_keys"])
 MOST_DIGITS = 15
 UNREADABLE = (0, 0)
-"""A range that is asked for in words that nobody here knows: it neither holds another nor is held."""
+"""A range in an unknown form: it neither holds another one nor is held."""
 Read = tuple[int, int, Entry]
 """The first and the last line that a block read, and the block."""
 MAX_RANGES = 256
-"""How many ranges of one file are remembered: a read that none of them covers stays, which is never wrong."""
+"""The most ranges of one file that are remembered. A read that none of them covers stays, which is never wrong."""
 
 
 def line_range(given: Wire) -> tuple[int, int] | None:
-    """The lines that a read asks for, from 1, the last included; None where it asks for none."""
+    """Return the lines that a read asks for, from 1, the last included; None if it names none."""
     if len(given) == 1:
         return None
     view = given.get("view_range")
@@ -47,7 +47,7 @@ def line_range(given: Wire) -> tuple[int, int] | None:
 
 
 def line_number(value: object) -> int | None:
-    """``value`` where it is a whole number that may name a line."""
+    """Return ``value`` if it is a whole number that can be a line number."""
     if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) <= MOST_DIGITS:
         value = int(value)
     if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < TO_THE_END:
@@ -56,13 +56,13 @@ def line_number(value: object) -> int | None:
 
 
 def find_covering(wanted: tuple[int, int], ranges: list[Read]) -> Entry | None:
-    """Whose range holds ``wanted``. They are sorted, and none holds another."""
+    """Return the entry whose range holds ``wanted``. The ranges are sorted, and none holds another."""
     after = bisect_left(ranges, (wanted[0] + 1,))
     return ranges[after - 1][2] if after > 0 and ranges[after - 1][1] >= wanted[1] else None
 
 
 def remember_range(read: Read, ranges: list[Read]) -> None:
-    """Add a range that was read; those that it holds are no longer needed."""
+    """Add a range that was read, and remove those that it holds."""
     first, last, _ = read
     if find_covering((first, last), ranges) is not None:
         return

@@ -1,7 +1,7 @@
-"""Which rule a tool's name falls under.
+"""Find the rule for a tool's name.
 
-A name is matched without regard to ASCII case, whole and behind ``mcp__server__``; what UTF-8 cannot hold
-matches as U+FFFD. The first rule that matches decides; a user's rules come before the built-in ones.
+A name is matched without regard to ASCII case, whole and without ``mcp__server__``. A character that UTF-8 can't encode
+matches as U+FFFD. The first rule that matches decides; user rules come before the built-in ones.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from toolcarry.policy import DEFAULT_RULES
 from toolcarry.types import Rule
 
 OTHER = Rule((), kind="other", keep="all")
-"""What applies where no rule matches."""
+"""The rule of tools that no other rule matches."""
 
 MAX_REMEMBERED_NAMES = 4_096
 
 FOLDED = dict.fromkeys(range(0xD800, 0xE000), 0xFFFD) | {
     upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)
 }
-"""How names are compared: in lower case, and as UTF-8 shows them."""
+"""The translation of names before they are compared: to lower case, and lone surrogates to U+FFFD."""
 
 Decision = tuple[Rule, dict[str, Rule]]
 """The rule for a name, and those for its sub-commands."""
@@ -38,7 +38,7 @@ class RuleSet:
         self._globs: list[tuple[str, int]] = []
         self._subcommands: dict[str, dict[str, int]] = {}
         self.known: dict[str, Rule] = {}
-        """The rules of names that were met before, but of those that have sub-commands."""
+        """The rules of names that were seen before, except for those that have sub-commands."""
         self._by_name: dict[str, Decision] = {}
         for number, rule in enumerate(self.rules):
             for pattern in rule.tools:
@@ -54,7 +54,7 @@ class RuleSet:
             self._exact.setdefault(pattern, number)
 
     def find(self, name: str, given: Wire) -> Rule:
-        """The rule for a call of the tool ``name`` with the arguments ``given``."""
+        """Return the rule for a call of the tool ``name`` with the arguments ``given``."""
         decision = self._by_name.get(name)
         if decision is None:
             decision = self._decide(name)
@@ -87,7 +87,7 @@ class RuleSet:
 
 
 def name_forms(name: str) -> list[str]:
-    """The name in lower case, and what stands behind ``mcp__server__``."""
+    """Return the name in lower case, and also without ``mcp__server__``."""
     lower = name.translate(FOLDED)
     if lower.startswith("mcp__"):
         _, found, tool = lower[5:].partition("__")
@@ -97,12 +97,12 @@ def name_forms(name: str) -> list[str]:
 
 
 def is_named(name: str, wanted: str) -> bool:
-    """Whether a tool's name is this one, which is in lower case, as a rule would match it."""
+    """Return true if a rule for ``wanted``, which is in lower case, would match a tool's name."""
     return name == wanted or wanted in name_forms(name)
 
 
 def glob_matches(pattern: str, text: str) -> bool:
-    """Whether ``pattern`` with its ``*`` and ``?`` matches the whole of ``text``."""
+    """Return true if ``pattern`` with its ``*`` and ``?`` matches the whole of ``text``."""
     at, place, star, mark = 0, 0, -1, 0
     while at < len(text):
         if place < len(pattern) and pattern[place] == "*":
@@ -120,7 +120,7 @@ def glob_matches(pattern: str, text: str) -> bool:
 
 
 def key_value(rule: Rule, given: Wire) -> str | None:
-    """What tells blocks of this rule apart: the first key argument that is there."""
+    """Return the value that identifies a block under this rule: the first key argument that is present."""
     for name in rule.key:
         value = given.get(name)
         if isinstance(value, str):
@@ -132,7 +132,7 @@ def key_value(rule: Rule, given: Wire) -> str | None:
 
 
 def command_line(words: list[object] | tuple[object, ...]) -> str | None:
-    """The command of an argument list: the script of ``["bash", "-lc", script]``, else the words, quoted."""
+    """Return the command of an argument list: the script of ``["bash", "-lc", script]``, else the words, quoted."""
     given = [word for word in words if isinstance(word, str)]
     if not given or len(given) != len(words):
         return None
@@ -145,7 +145,7 @@ SAFE = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789
 
 
 def quote(word: str) -> str:
-    """``word`` as a shell takes it for one word."""
+    """Return ``word`` quoted for a shell, if it needs quotes."""
     if word and SAFE.issuperset(word):
         return word
     return "'" + word.replace("'", "'\"'\"'") + "'"

@@ -1,10 +1,10 @@
-"""What a message says, whatever format it is in: its tool calls, its tool results, and what was spoken.
+"""Read messages in all request formats: their tool calls, their tool results, and their text.
 
-Every message is recognised by its own structure, so that a conversation may mix formats; there is a reader for each family
-that a request path meets, and for those of Claude Code and Codex. A new one is a file here and its name in these lists; what
-other producers write is imported: ``toolcarry.importers``. A structure that nobody knows has no calls and no results. Where
-an importer may know it, ``NeedsImport`` is raised: the caller is to import the messages, and to ask again.
-Calls and results are handed on as the wire's own objects, with what was read of them.
+Every message is recognised by its own structure, so that a conversation may mix formats. There is one reader for each
+family of requests, and for the sessions of Claude Code and Codex. A new one is a file here and its name in these lists;
+formats of other producers are imported: ``toolcarry.importers``. A message of unknown structure has no calls and no
+results. If an importer may know it, ``NeedsImport`` is raised: the caller must import the messages, and try again.
+Calls and results are passed on as objects of the input, with the fields that were read of them.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from toolcarry._pure.formats.message import Said, Shape, Spoken, ToolCall, ToolR
 from toolcarry.errors import NeedsImport
 
 WITH_CONTENT: Final[tuple[Shape, ...]] = (chat, anthropic, bedrock)
-"""The shapes whose messages have a role and a content. Chat stands before Anthropic, since its messages may hold
+"""The shapes whose messages have a role and a content. Chat comes before Anthropic, since its messages may hold
 Anthropic's blocks as well."""
 
 OTHERS: Final[tuple[Shape, ...]] = (gemini, responses, codex)
-"""The shapes whose messages have them elsewhere: they are asked first, unless a message has both."""
+"""The shapes with other members. They are tried first, unless a message has a role and a content."""
 
 SHAPES: Final[tuple[Shape, ...]] = (*OTHERS, *WITH_CONTENT)
-"""All shapes, in the order in which they are asked."""
+"""All shapes, in the order in which they are tried."""
 
 UNKNOWN = "unknown"
-"""The name of a tool that nothing names."""
+"""The name of a tool whose name is unknown."""
 
 SPEAKERS = {
     "user": "USER",
@@ -39,11 +39,11 @@ SPEAKERS = {
     "model": "ASSISTANT",
     "agent": "ASSISTANT",
 }
-"""Who speaks, by what the shapes call them."""
+"""The speakers, by their names in the shapes."""
 
 
 def read_message(message: Wire, role: object, said: Said) -> str:
-    """Take in what a message of this role says; the name of its shape, empty where it fits any."""
+    """Add the calls and results of a message with this role to ``said``. Return its shape; empty if it fits any."""
     if is_dialect(message, role):
         raise NeedsImport
     has_content = role is not None and message.get("content") is not None
@@ -61,7 +61,7 @@ def read_message(message: Wire, role: object, said: Said) -> str:
 
 
 def read_call(wire: Wire) -> ToolCall:
-    """What a call says that stands by itself; what is of no other shape is read as Chat's."""
+    """Read a call without its message. A call of no other shape is read as one of Chat."""
     for shape in SHAPES:
         call = shape.call(wire)
         if call is not None:
@@ -80,7 +80,7 @@ def read_listed_call(wire: Wire) -> ToolCall:
 
 
 def read_result(wire: Wire) -> ToolResult:
-    """What a result says that stands by itself; what is of no other shape is read as Chat's."""
+    """Read a result without its message. A result of no other shape is read as one of Chat."""
     for shape in SHAPES:
         result = shape.result(wire)
         if result is not None:
@@ -91,7 +91,7 @@ def read_result(wire: Wire) -> ToolResult:
 
 
 def read_spoken(message: Wire) -> Spoken:
-    """Who speaks in a message, and what is said; of a message that needs an importer nothing may be known."""
+    """Return the speaker and the content of a message; both may be empty if it needs an importer."""
     role, content = message.get("role"), message.get("content")
     plain = Spoken(text_or_empty(role), content)
     if role is not None and content is not None:

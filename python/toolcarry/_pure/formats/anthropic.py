@@ -1,6 +1,6 @@
 """Anthropic Messages: calls and results are blocks of the content. Claude Code and Cline write them too.
 
-What a server's tool gave (``web_search_tool_result`` and others) is a result as any other.
+A server tool's result (``web_search_tool_result`` and others) is a result like any other.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def to_result(block: Wire) -> ToolResult:
 
 
 def is_server_error(content: object) -> bool:
-    """Whether a server's tool gave an error in place of its results, or code that it ran failed."""
+    """Return true if a server's tool returned an error in place of its results, or its code failed."""
     error = None if isinstance(content, (str, list, tuple)) else as_object(content)
     if error is None:
         return False

@@ -1,7 +1,7 @@
 """OpenAI Chat (``tool_calls``, role ``tool``, the legacy ``function_call`` and role ``function``), and Ollama's dialect
 of it (arguments as objects, ``tool_name``, no ids).
 
-A call or a result that stands by itself says nothing of this shape: what is of no other is taken for it.
+A call or a result without its message has no mark of this shape: if no other shape fits, it is taken for Chat's.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def read(message: Wire, role: object, said: Said) -> str:
 
 
 def unite(message: Wire, said: Said) -> None:
-    """Let calls of the content that stand in ``tool_calls`` too say what they say there: that is what the provider reads."""
+    """For a call that is also in ``tool_calls``, use the fields from there, which the provider reads."""
     entries = [as_object(item) for item in as_list(message.get("tool_calls")) or ()]
     own = {
         call.call_id: call for call in (to_call(entry) for entry in entries if entry is not None)
@@ -43,7 +43,7 @@ def unite(message: Wire, said: Said) -> None:
 
 
 def read_calls(message: Wire, said: Said) -> str:
-    """Take in the calls of a message. A call that stands in the content too is one call."""
+    """Read the calls of a message. A call that is in the content too is one call."""
     known = {known.call_id for known in said.calls} - {""}
     entries = [as_object(item) for item in as_list(message.get("tool_calls")) or ()]
     found = [to_call(entry) for entry in entries if entry is not None]
@@ -73,7 +73,7 @@ def to_call(wire: Wire) -> ToolCall:
     custom = as_object(wire.get("custom"))
     source = custom or as_object(wire.get("function")) or wire
     given = first_given(source, "input", "arguments")
-    if custom and given is not None:  # free text, which is no JSON even where it looks like it
+    if custom and given is not None:  # free text, which is not JSON even if it looks like it
         given = {"input": given}
     return ToolCall(wire, text_or_empty(wire.get("id")), text_or_empty(source.get("name")), given)
 

@@ -1,7 +1,7 @@
 """Codex rollouts: records that hold an item of OpenAI Responses as their ``payload``.
 
-The other kinds of records (``event_msg`` and its mirror of outputs, ``turn_context``, ``compacted``) say nothing that
-the items don't. The older flat form, in which the records are the items, is read as Responses.
+The other kinds of records (``event_msg`` and its mirror of outputs, ``turn_context``, ``compacted``) only repeat the
+items. The older flat form, in which the records are the items, is read as Responses.
 """
 
 from __future__ import annotations

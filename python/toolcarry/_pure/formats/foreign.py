@@ -1,4 +1,4 @@
-"""How a backend knows what an importer has to read: it looks for certain keys, and says no more than ``NeedsImport``.
+"""Recognise messages that an importer has to read, by certain keys. A backend then raises ``NeedsImport``.
 
 The importers are in front of the backends (``toolcarry.importing``); the keys are in ``importers/keys.txt``, which the
 Rust core reads too.
@@ -20,18 +20,18 @@ KEYS: Final = frozenset(
 )
 """The keys of messages, calls and results that an importer may know."""
 KINDS: Final = ("tool_call", "server_tool_call", "invalid_tool_call")
-"""How the types of calls and results begin that are no request format's."""
+"""The beginnings of types of calls and results that are in no request format."""
 
 
 def is_dialect(message: Wire, role: object) -> bool:
-    """Return whether a message is one of SWE-agent, which but for a member looks like OpenAI Chat."""
+    """Return whether a message is one of SWE-agent, which looks like OpenAI Chat except for one member."""
     if role == "tool":
         return "tool_call_ids" in message
     return role == "assistant" and "message_type" in message
 
 
 def is_foreign(message: Wire, role: object) -> bool:
-    """Return whether a message that no format knows may be an importer's."""
+    """Return whether an importer may know a message that no format fits."""
     if role is not None and message.get("content") is not None:
         return False
     is_record = "uuid" in message or as_object(message.get("message")) is not None
@@ -42,5 +42,5 @@ def is_foreign(message: Wire, role: object) -> bool:
 
 
 def is_foreign_part(wire: Wire) -> bool:
-    """Return whether a call or a result that stands by itself may be an importer's."""
+    """Return whether an importer may know a call or a result without its message."""
     return not KEYS.isdisjoint(wire) or text_or_empty(wire.get("type")).startswith(KINDS)

@@ -1,7 +1,7 @@
 """Gemini: parts that hold ``functionCall`` or ``functionResponse``, often without ids.
 
 Code that ran on the server (``executableCode``, ``codeExecutionResult``) and its tools (``toolCall``,
-``toolResponse``) are calls and results as any other.
+``toolResponse``) are calls and results like any other.
 """
 
 from __future__ import annotations
@@ -52,11 +52,11 @@ def result(wire: Wire) -> ToolResult | None:
 
 
 def answer_of(given: Wire) -> tuple[object, bool]:
-    """What a function gave back, and whether that is an error."""
+    """Return the content of a function's response, and true if it is an error."""
     response = as_object(given.get("response"))
     is_error = response is not None and response.get("error") is not None
     if as_list(given.get("parts")):
-        return {"functionResponse": given}, is_error  # media beside the answer
+        return {"functionResponse": given}, is_error  # media next to the answer
     if response is None:
         return given.get("response"), False
     if len(response) == 1:

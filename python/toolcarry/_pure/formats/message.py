@@ -1,4 +1,4 @@
-"""What a message says, as the steps see it: tool calls and tool results, whatever shape they were written in."""
+"""Tool calls, tool results and spoken text in a common form, whatever format they were written in."""
 
 from __future__ import annotations
 
@@ -8,27 +8,27 @@ from toolcarry._input.objects import Wire
 
 
 class ToolCall(NamedTuple):
-    """A call: the wire's own object, and what was read of it."""
+    """A call: the object of the input, and the fields that were read of it."""
 
     wire: Wire
     call_id: str
-    """Empty where it has none."""
+    """The call's id; empty if it has none."""
     name: str
-    """Of the tool; may be empty."""
+    """The tool's name; may be empty."""
     arguments: object
-    """As they stand: an object, a JSON text, or nothing."""
+    """The arguments, unchanged: an object, a JSON text, or nothing."""
 
 
 class ToolResult(NamedTuple):
-    """A result: the wire's own object, and what was read of it."""
+    """A result: the object of the input, and the fields that were read of it."""
 
     wire: Wire
     call_id: str
-    """Of the call that it answers; empty where it names none."""
+    """The id of the call that it answers; empty if it names none."""
     name: str
-    """The tool's name, where the result says it; may be empty."""
+    """The tool's name, if the result contains it; may be empty."""
     content: object
-    """What came back, of any kind; ``content.result_text`` makes text of it."""
+    """The content, of any kind; ``content.result_text`` makes text of it."""
     is_error: bool
 
 
@@ -43,23 +43,23 @@ class Said:
 
 
 class Spoken(NamedTuple):
-    """Who speaks in a message, by the wire's own word for it, and what is said: a text, or a list of parts."""
+    """The speaker of a message, as the input names it, and the content: a text, or a list of parts."""
 
     speaker: str
     content: object
 
 
 class Shape(Protocol):
-    """A family of wire shapes: what a reader in ``shapes`` offers."""
+    """A family of formats: the interface of a reader in ``SHAPES``."""
 
     def read(self, message: Wire, role: object, said: Said) -> str:
-        """Take in what a message of this shape says; the shape's name, or empty where it is of another."""
+        """Add the calls and results of a message to ``said``, and return the shape's name; empty if it is another."""
 
     def call(self, wire: Wire) -> ToolCall | None:
-        """A call that stands by itself; ``None`` where it is none of this shape."""
+        """Read a call without its message; ``None`` if it is not of this shape."""
 
     def result(self, wire: Wire) -> ToolResult | None:
-        """A result that stands by itself; ``None`` where it is none of this shape."""
+        """Read a result without its message; ``None`` if it is not of this shape."""
 
     def spoken(self, message: Wire) -> Spoken | None:
-        """What is said in a message of this shape beside its calls; ``None`` where it is of another."""
+        """Return the speaker and the content of a message of this shape; ``None`` if it is of another."""

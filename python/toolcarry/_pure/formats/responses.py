@@ -1,7 +1,7 @@
 """OpenAI Responses: calls and results are items of their own, named by their type.
 
 A tool that runs on the server (``web_search_call``, ``mcp_call``) has its call and its result in one item.
-A ``reasoning`` item says nothing here; it stays with its call where items are moved.
+A ``reasoning`` item has no call and no result; it stays with its call if items are moved.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ ON_CLIENT = frozenset(
         "tool_search_call",
     )
 )
-"""The calls whose results are items of their own. What is of another kind is a call by its ``call_id``."""
+"""The calls whose results are separate items. An item of another kind is a call if it has a ``call_id``."""
 NAMED = frozenset(("function_call", "custom_tool_call"))
-"""Calls whose type says nothing of their tool."""
+"""Calls whose type doesn't name their tool."""
 
 ON_SERVER = {
     "web_search_call": ("action", "results"),
@@ -35,9 +35,9 @@ ON_SERVER = {
     "image_generation_call": ("prompt", "result"),
     "mcp_call": ("arguments", "output"),
 }
-"""The calls that hold their results: where the arguments stand, and what came back."""
+"""The calls that hold their results: the members of the arguments and of the result."""
 WRAPPED = frozenset(("queries", "code", "prompt"))
-"""Arguments that are no object: one is made of them, under their own name."""
+"""Arguments that are not an object: they become its only member, under their own name."""
 MOST_EXIT_CODE = 1 << 32
 
 
@@ -65,18 +65,18 @@ def call(wire: Wire) -> ToolCall | None:
 
 
 def tool_name(wire: Wire, kind: str) -> str:
-    """The name of the tool; of one that has none, its type says it."""
+    """Return the name of the tool; if there is none, the type without its ending."""
     name = text_or_empty(wire.get("name"))
     return name if name or kind in NAMED else kind.removesuffix("_call")
 
 
 def arguments(wire: Wire, kind: str) -> object:
-    """What a call was given."""
+    """Return the arguments of a call."""
     if kind in ON_SERVER:
         key = ON_SERVER[kind][0]
         given = wire.get(key)
         return {key: given} if key in WRAPPED and given is not None else given
-    if kind == "custom_tool_call":  # free text, which is no JSON even where it looks like it
+    if kind == "custom_tool_call":  # free text, which is not JSON even if it looks like it
         text = wire.get("input")
         return None if text is None else {"input": text}
     return first_given(wire, "arguments", "action", "operation", "input")
@@ -107,7 +107,7 @@ def server_result(wire: Wire, kind: str) -> ToolResult:
 
 
 def unpacked(output: str) -> tuple[object, bool]:
-    """What Codex writes as JSON, ``{"output": ..., "metadata": {"exit_code": ...}}``, and whether that failed."""
+    """Unpack Codex's JSON ``{"output": ..., "metadata": {"exit_code": ...}}``; true if the command failed."""
     if not output.startswith("{"):
         return output, False
     held = loads_arguments(output)
@@ -119,21 +119,21 @@ def unpacked(output: str) -> tuple[object, bool]:
 
 
 def has_broken(item: object) -> bool:
-    """Whether a command of a shell failed, or took too long."""
+    """Return true if a command of a shell failed or timed out."""
     outcome = (as_object(item) or {}).get("outcome")
     is_late = text_or_empty((as_object(outcome) or {}).get("type")) == "timeout"
     return is_late or exit_code_of(outcome) not in (None, 0)
 
 
 def exit_code_of(holder: object) -> int | None:
-    """An exit code, unless it is a number that no system gives."""
+    """Return an exit code, unless it is a number that no system returns."""
     exit_code = (as_object(holder) or {}).get("exit_code")
     is_code = type(exit_code) is int and abs(exit_code) <= MOST_EXIT_CODE
     return exit_code if is_code else None
 
 
 def item_id(wire: Wire) -> str:
-    """The id by which a call and its result are paired: ``call_id``, where there is one."""
+    """Return the id by which a call and its result are paired: ``call_id`` if present, else ``id``."""
     return text_or_empty(first_given(wire, "call_id", "id"))
 
 

@@ -1,1 +1,1 @@
-"""The history of a conversation: commits, what proves them, and what a line of a session file says."""
+"""The history of a conversation: commits, the hashes that prove them, and the contents of session lines."""

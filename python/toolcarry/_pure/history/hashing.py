@@ -1,8 +1,8 @@
-"""What proves a commit of the canonical history: tagged SHA-256 over canonical bytes.
+"""The hashes that prove a commit of the canonical history: tagged SHA-256 over canonical bytes.
 
-A commit's hash covers its parent's hash, so that a commit proves everything before it; its seal covers what the hash
-leaves out, as where and when it was written. Each part is preceded by its length, and each kind of hash by a tag of its
-own, so that no two different things have the same bytes. The tags hold a version: another canonical form would be
+A commit's hash covers its parent's hash, so that a commit proves everything before it. Its seal covers what the hash
+leaves out, such as where and when it was written. Each part is preceded by its length, and each kind of hash by its own
+tag, so that no two different things have the same bytes. The tags contain a version: another canonical form would have
 another tag, and never the same hash.
 """
 
@@ -49,27 +49,27 @@ LENGTH: Final = struct.Struct(">Q").pack
 PLACE: Final = struct.Struct(">QQQq").pack
 
 Head: TypeAlias = tuple[int, bytes | None]
-"""The newest commit of a conversation: its sequence and its hash; ``(0, None)`` where there is none."""
+"""The newest commit of a conversation: its sequence and its hash; ``(0, None)`` if there is none."""
 DraftFields: TypeAlias = tuple[str, int, bytes, Mapping[str, Any], int, bytes | None]
-"""Of a commit to be: role, kind, content, metadata, tokens, and the metadata as canonical bytes, where it is written."""
+"""The fields of a new commit: role, kind, content, metadata, tokens, and canonical metadata, if known."""
 Part: TypeAlias = tuple[str, int, bytes, bytes, int]
-"""Of a commit to be: role, kind, hash of its content, canonical metadata, tokens."""
+"""The fields of a new commit after hashing: role, kind, hash of its content, canonical metadata, tokens."""
 Linked: TypeAlias = tuple[int, bytes, bytes | None, str, int, bytes, bytes, int, int, bytes]
-"""Of a commit: sequence, hash, hash of its parent, what ``Part`` has, time in microseconds since 1970, seal."""
+"""The row of a commit: sequence, hash, parent's hash, the fields of ``Part``, time in microseconds since 1970, seal."""
 
 Content: TypeAlias = tuple[str, bytes, int, int, bytes]
-"""As it is stored: the tenant, its hash, its size, how it is packed, and its bytes."""
+"""The row of a content: the tenant, its hash, its size, its compression, and its bytes."""
 
 PLAIN: Final = 0
-"""A content that is not packed."""
+"""The compression of a content that is not compressed."""
 WRONG_TYPES: Final = (AttributeError, TypeError, ValueError, struct.error)
-"""What the functions below raise for values of other types than were written."""
+"""The errors of the functions below for values of other types than were written."""
 UNREADABLE: Final = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
-"""What making a commit of a row raises where that was never written."""
+"""The errors of making a commit from a row that was never written like that."""
 
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 DIGITS: Final = bytes(0x30 if 0x30 <= byte <= 0x39 else 0x20 for byte in range(256))
-"""Makes each digit a zero, and all else a space."""
+"""A translation that makes each digit a zero, and everything else a space."""
 LONG_INTEGER: Final = b"0" * 19
 
 C = TypeVar("C")
@@ -82,7 +82,7 @@ encode = json.JSONEncoder(
 
 
 def hash_contents(contents: list[bytes]) -> list[bytes]:
-    """The addresses of contents: 32 bytes each.
+    """Return the hashes of contents, by which they are stored: 32 bytes each.
 
     >>> hash_contents([b"3 passed"])[0].hex()[:16]
     '000c110e9ef2e869'
@@ -91,9 +91,9 @@ def hash_contents(contents: list[bytes]) -> list[bytes]:
 
 
 def dump_metadata(metadata: Mapping[str, Any]) -> bytes:
-    """Metadata as canonical bytes: JSON in ASCII, keys in order, no white space.
+    """Return metadata as canonical bytes: JSON in ASCII, keys in order, no white space.
 
-    Raises ``TypeError`` or ``ValueError`` for what is no JSON.
+    Raises ``TypeError`` or ``ValueError`` for metadata that JSON can't express.
 
     >>> dump_metadata({"name": "Read", "is_error": False})
     b'{"is_error":false,"name":"Read"}'
@@ -102,7 +102,7 @@ def dump_metadata(metadata: Mapping[str, Any]) -> bytes:
 
 
 def load_metadata(data: bytes) -> dict[str, Any]:
-    """Metadata from its canonical bytes, as it was given: orjson would read a long integer as a float.
+    """Return metadata from its canonical bytes, unchanged. orjson would read a long integer as a float.
 
     >>> load_metadata(b'{"is_error":false,"name":"Read"}')
     {'is_error': False, 'name': 'Read'}
@@ -117,7 +117,7 @@ def load_metadata(data: bytes) -> dict[str, Any]:
 
 
 def has_cut_word(text: str, ends: int) -> bool:
-    """Whether one of the words of which every mark of a cut has one stands in the first or last so many characters.
+    """Return true if the first or last ``ends`` characters of a text contain a word that truncation markers use.
 
     >>> has_cut_word("line 1\\n... [Truncated]", 2_000), has_cut_word("3 passed", 2_000)
     (True, False)
@@ -129,10 +129,10 @@ def has_cut_word(text: str, ends: int) -> bool:
 def prepare_parts(
     drafts: Sequence[DraftFields], tenant: str
 ) -> tuple[list[Part], list[bytes], list[Content]]:
-    """Commits to be, hashed as far as they can be before it is known on what they will stand; their metadata as it is
-    stored; and the tenant's contents, each once, in order of their hashes.
+    """Return new commits, hashed as far as possible before their parents are known; their metadata in its stored form;
+    and the tenant's contents, each once, in order of their hashes.
 
-    Raises ``TypeError`` or ``ValueError`` for metadata that is no JSON.
+    Raises ``TypeError`` or ``ValueError`` for metadata that JSON can't express.
 
     >>> parts, stored, contents = prepare_parts([("user", 0, b"3 passed", {}, 2, None)] * 2, "")
     >>> parts[0][2].hex()[:16], parts[0][3:], stored, len(contents), contents[0][2:]
@@ -151,11 +151,11 @@ def prepare_parts(
     return parts, stored, kept
 
 
-# The parts are written out one by one: a commit that is read costs little beside this.
+# The parts are written out one by one, since hashing a single commit is a small part of reading it.
 
 
 def commit_hash(parent: bytes | None, role: str, content: bytes, metadata: bytes) -> bytes:
-    """The hash of a commit with this parent, role, hash of its content, and canonical metadata: 32 bytes."""
+    """Return the hash of a commit with this parent, role, hash of its content, and canonical metadata: 32 bytes."""
     before, name = b"" if parent is None else parent, role.encode()
     pieces = (
         *(COMMIT, LENGTH(len(before)), before, LENGTH(len(name)), name),
@@ -173,9 +173,9 @@ def row_seal(
     token_count: int,
     created_at: int,
 ) -> bytes:
-    """What proves the columns of a commit that its hash leaves out: 16 bytes.
+    """Return the seal, which proves the columns of a commit that its hash leaves out: 16 bytes.
 
-    Raises ``struct.error`` for a value that is of another type than was written.
+    Raises ``struct.error`` for a value of another type than was written.
     """
     numbers = PLACE(sequence, kind, token_count, created_at)
     return sha256(seal_tag(tenant, conversation) + numbers + commit).digest()[:16]
@@ -183,15 +183,15 @@ def row_seal(
 
 @lru_cache
 def seal_tag(tenant: str, conversation: str) -> bytes:
-    """What every seal of a conversation begins with."""
+    """Return the beginning of every seal of a conversation."""
     names = [name.encode() for name in (tenant, conversation)]
     return SEAL + b"".join([LENGTH(len(name)) + name for name in names])
 
 
 def prove_rows(rows: list[tuple[Any, ...]], tenant: str, conversation: str) -> int:
-    """How many of the first rows prove themselves: their hash and their seal are what their other columns make.
+    """Return how many of the first rows are valid: their hash and their seal match their other columns.
 
-    A row begins as ``Linked`` does. SQLite takes a value of any type: one of another type than was written proves nothing.
+    A row begins as ``Linked`` does. SQLite accepts values of any type; a value of a wrong type makes its row invalid.
     """
     for place, row in enumerate(rows):
         sequence, found, parent, role, kind, content, metadata, tokens, created_at, seal = row[:10]
@@ -209,7 +209,7 @@ def prove_rows(rows: list[tuple[Any, ...]], tenant: str, conversation: str) -> i
 def link_rows(
     parts: Sequence[Part], head: Head, created_at: int, tenant: str, conversation: str
 ) -> list[Linked]:
-    """The rows of commits that stand on a head, one on the other.
+    """Return the rows of commits, the first on the head, each other one on the one before it.
 
     >>> rows = link_rows([("user", 0, bytes(32), b"{}", 2)] * 2, (0, None), 0, "", "default")
     >>> [row[0] for row in rows], rows[1][2] == rows[0][1], prove_rows(rows, "", "default")
@@ -230,7 +230,7 @@ def link_rows(
 def commits_of(
     rows: Sequence[Linked], conversation: str, commit: Callable[..., C], kinds: Sequence[int]
 ) -> list[C]:
-    """The commits of rows that are known to be what was written, up to the first that holds what never was.
+    """Return the commits of rows that were verified, up to the first one that can't have been written like that.
 
     ``commit`` is a class with the fields of ``CommitInfo``, and ``kinds`` has its kinds in their order.
 

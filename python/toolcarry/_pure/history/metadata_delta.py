@@ -1,8 +1,8 @@
-"""Metadata that repeats its commit's content, without what it repeats.
+"""Store metadata that repeats its commit's content without the repeated parts.
 
-The arguments of an imported call stand in the line, which is the content, and are metadata as well. Folded, the metadata
-is a byte that begins no JSON, and then steps: the length of some bytes, these bytes, and a range of the content, each
-number in four bytes. What is proved is the metadata, and never how it is folded.
+The arguments of an imported call are in the line, which is the content, and are metadata as well. Folded metadata
+begins with a byte that begins no JSON, followed by steps: the length of some bytes, these bytes, and a range of the
+content, each number in four bytes. The hashes cover the metadata itself, not its folded form.
 """
 
 from __future__ import annotations
@@ -14,25 +14,25 @@ __all__ = ["fold", "unfold"]
 
 FOLDED: Final = b"\0"
 BLOCK: Final = 32
-"""Bytes that are looked for at once; a range has no fewer."""
+"""The bytes of one search; a range is at least as long."""
 WINDOW: Final = 256
-"""Bytes behind the last range in which the next one is looked for."""
+"""The bytes after the last range in which the next one is searched first."""
 SEARCHES: Final = 16
-"""How often one is looked for in all of the content, as where keys are in another order: so time is linear."""
+"""The most searches in all of the content, for keys in another order. The limit keeps the time linear."""
 ESCAPE: Final = b"\\u"
 ESCAPE_SIZE: Final = 6
-"""Bytes of an escape, which most writers of lines don't use."""
+"""The bytes of an escape, which most writers of lines don't use."""
 SHORTEST: Final = 512
-"""Bytes of metadata that are worth folding."""
+"""The shortest metadata that is folded."""
 GROWTH: Final = 8
-"""How many times as long as its content metadata may be, folded: no damage makes more of a store than that."""
+"""The most that metadata may be longer than its content if it is folded. Damaged data can't expand beyond that."""
 
 NUMBER: Final = struct.Struct(">I")
 RANGE: Final = struct.Struct(">II")
 
 
 def fold(metadata: bytes, content: bytes) -> bytes:
-    """Canonical metadata as it is stored beside its content: folded where that is half as long, else as it is.
+    """Return canonical metadata in the form in which it is stored: folded if that is half as long, else unchanged.
 
     >>> content = b'{"input":{"text":"%b"}}' % (b"import os; " * 100)
     >>> metadata = b'{"arguments":{"text":"%b"}}' % (b"import os; " * 100)
@@ -65,9 +65,9 @@ def fold(metadata: bytes, content: bytes) -> bytes:
 
 
 def unfold(stored: bytes, content: bytes) -> bytes:
-    """Metadata as it was before it was folded, with the content that it was folded with.
+    """Return the original metadata from its stored form and the content.
 
-    Raises ``ValueError`` for what was never folded with it.
+    Raises ``ValueError`` for bytes that were not folded with this content.
     """
     if stored[:1] != FOLDED:
         return stored
@@ -93,7 +93,7 @@ def number_at(stored: bytes, place: int) -> int:
 
 
 def common_length(one: bytes, start: int, other: bytes, at: int) -> int:
-    """How many bytes behind two places are the same."""
+    """Return the number of equal bytes from two positions on."""
     length, size, is_longer = 0, BLOCK, True
     while size > 0:
         some = one[start + length : start + length + size]

@@ -1,7 +1,7 @@
-"""A message, or a line of a session file, as the parts that commits of the history are made of.
+"""Split a message, or a line of a session file, into the parts that become commits of the history.
 
-What was said is one part, with its calls, and each result is one by itself. What a part says of a cut is not judged here:
-its text is handed on where it may hold a mark of one.
+The text with its calls is one part, and each result is a part of its own. Truncation is not judged here: the text of a
+part is returned if it may contain a truncation marker.
 """
 
 from __future__ import annotations
@@ -28,28 +28,30 @@ SYSTEMS: Final = ("system", "developer")
 
 
 class Part(NamedTuple):
-    """What one commit has of a message."""
+    """The part of a message that one commit holds."""
 
     kind: int
     role: str
     text: str
     metadata: dict[str, Any]
     wires: tuple[Wire, ...]
-    """The calls of what the model said, or the result: the message's own objects."""
+    """The calls of an assistant message, or the result, as objects of the message."""
 
 
 LinePart: TypeAlias = tuple[
     int, str, int, bytes | None, list[tuple[str, str]], tuple[str, str, bool] | None, str | None
 ]
-"""Of a part of a line: kind, role, tokens; its calls as canonical bytes, and the id and the name of each; of a result the
-id of its call, its tool's name and whether it failed; and its text, where that may hold a mark of a cut."""
+"""The fields of a part of a line: kind, role, tokens; its calls as canonical bytes, and the id and the name of each;
+for a result the id of its call, its tool's name, and true if it failed; and its text, if it may contain a truncation
+marker.
+"""
 
 
 def read_lines(lines: list[bytes], ends: int) -> list[list[LinePart] | None]:
-    """The parts of the record in each line; ``None`` where there is none.
+    """Return the parts of the record in each line; ``None`` for a line without a record.
 
-    A mark of a cut is looked for so many characters from either end. Raises ``ValueError`` for arguments that are no JSON
-    when they are written again, as an infinite number.
+    Truncation markers are searched in the first and last ``ends`` characters. Raises ``ValueError`` for arguments that
+    can't be written as JSON again, such as an infinite number.
 
     >>> read_lines([b'{"role": "user", "content": "Run the tests."}', b"[1]"], 2_000)
     [[(0, 'user', 4, None, [], None, None)], None]
@@ -75,7 +77,7 @@ def line_part(part: Part, ends: int) -> LinePart:
 
 
 def read_parts(record: Wire) -> list[Part]:
-    """The parts of a message or a record: none where it says nothing that the history asks for."""
+    """Return the parts of a message or a record; none if it has no content for the history."""
     message = record
     if record.get("role") is None and ("uuid" in record or "message" in record):
         message = as_object(record.get("message")) or record
@@ -95,7 +97,7 @@ def read_parts(record: Wire) -> list[Part]:
 
 
 def is_result(message: Wire, said: Said) -> bool:
-    """Whether a message is a result itself, so that its content is no more than that."""
+    """Return true if a message is itself a result, so that it has no other content."""
     return any(result.wire is message for result in said.results)
 
 
@@ -109,5 +111,5 @@ def result_metadata(call_id: str, name: str, *, is_error: bool) -> dict[str, Any
 
 
 def call_metadata(call: ToolCall) -> dict[str, Any]:
-    """A call as the metadata has it, its arguments as an object."""
+    """Return a call in the form of the metadata, its arguments as an object."""
     return {"id": call.call_id, "name": call.name, "arguments": loads_arguments(call.arguments)}

@@ -1,6 +1,6 @@
-"""Calls with their results, newest first.
+"""Pair calls with their results, newest first.
 
-The walk goes backwards through the messages and hands out a block as soon as its order and its result are
+The walk goes backwards through the messages and yields a block as soon as its order and its result are
 certain, so that a job may stop when its budget is spent. The rules: ids decide, and a result belongs to the
 nearest earlier unanswered call with its id; without an id, the turn, the tool's name and the order within the
 turn decide; a second result for an answered call is kept aside, except that a real one replaces one that was
@@ -24,10 +24,10 @@ from toolcarry.errors import InputError
 
 
 class Walk:
-    """The backward walk. ``duplicate_results`` counts second results that it passed by.
+    """The backward walk. ``duplicate_results`` counts the second results that it passed.
 
-    ``second_results`` keeps further results of a call, by the order of its entry, ``second_positions`` where they stand.
-    Where it follows a branch, ``entries`` may raise ``LostBranch``.
+    ``second_results`` keeps further results of a call, by the order of its entry, ``second_positions`` their positions.
+    If it follows a branch, ``entries`` may raise ``LostBranch``.
     """
 
     def __init__(self, messages: Sequence[Any], branch: Branch | None = None) -> None:
@@ -44,11 +44,11 @@ class Walk:
 
     @property
     def repeated_records(self) -> int:
-        """How many records came by that are written again later."""
+        """The number of records that were skipped because they are written again later."""
         return self._places.repeated_records
 
     def entries(self) -> Iterator[Entry]:
-        """Every block, newest first. An entry without call is a result whose call is missing, and so on."""
+        """Yield every block, newest first. An entry without call is a result whose call is missing, and vice versa."""
         messages = self._messages
         for position in range(len(messages) - 1, -1, -1):
             placed = self._places.place(object_at(position, messages[position]), position)
@@ -66,7 +66,7 @@ class Walk:
     def _read(
         self, message: Wire, position: int, lane: Lane, scope: str, is_active: bool
     ) -> list[Entry]:
-        """Take in what a message says; the entries that are certain by it."""
+        """Read a message, and return the entries that it makes certain."""
         said = Said()
         read_message(message, message.get("role"), said)
         calls, results = said.calls, said.results
@@ -109,7 +109,7 @@ class Walk:
     ) -> None:
         if lane.turn is not None:
             lane.turn.has_calls = True
-        # Calls of one message are equally near to their results: where an id repeats in it, their order decides.
+        # Calls of one message are equally near to their results: if an id repeats in it, their order decides.
         nearest = [lane.nearest_result(call.call_id) for call in calls]
         for call, answered in zip(reversed(calls), reversed(nearest), strict=True):
             self._order = order = self._order + 1
@@ -122,7 +122,7 @@ class Walk:
             self._wait_for_turn(entry, lane)
 
     def _wait_for_turn(self, entry: Entry, lane: Lane) -> None:
-        """Let a call that no id answered wait for the results of its turn, where it may have one there."""
+        """Make a call that no id answered wait for the results of its turn, if it may have one there."""
         turn = lane.turn
         if turn is None:
             if entry.call_id:
@@ -141,7 +141,8 @@ class Walk:
             lane.turn = None
 
     def _part_turn(self, lane: Lane) -> None:
-        """What the user said parts a turn: the calls behind it come first, those before it get what they left."""
+        """Split a turn at a user message: the calls after it are paired first, those before it get the other results.
+        """
         turn = lane.turn
         if turn is None or not turn.calls:
             return
@@ -151,7 +152,7 @@ class Walk:
             self._waiting += len(lane.turn.results)
 
     def _settle_rest(self) -> None:
-        """At the beginning of the conversation: a result that still waits is a second one, or has no call."""
+        """Settle results that still wait at the beginning of the conversation: second ones, or ones without call."""
         answered: dict[tuple[str, str], Entry] = {}
         self._held.sort(key=by_order)
         for entry in reversed(self._held):
@@ -175,7 +176,7 @@ class Walk:
         second.result = None
 
     def _flush(self) -> list[Entry]:
-        """What is held, newest first. An entry that holds nothing gave its result to a call."""
+        """Return the held entries, newest first. An entry without call and result gave its result to a call."""
         held = self._held
         self._held = []
         if len(held) > 1:
@@ -188,12 +189,12 @@ by_order = attrgetter("order")
 
 
 def is_users(message: Wire) -> bool:
-    """Whether the user speaks in a message."""
+    """Return true if a message is from the user."""
     return SPEAKERS.get(read_spoken(message).speaker) == "USER"
 
 
 def object_at(position: int, message: object) -> Any:
-    """``message`` as an object; ``InputError`` where it is none."""
+    """Return ``message`` as an object. Raises ``InputError`` if it is not one."""
     found = as_object(message)
     if found is None:
         kind = type(message).__name__

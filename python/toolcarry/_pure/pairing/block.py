@@ -1,4 +1,4 @@
-"""A block in the making, on its way through the steps."""
+"""A block that is being built, on its way through the steps."""
 
 from __future__ import annotations
 
@@ -11,12 +11,11 @@ from toolcarry.types import Kind
 
 
 class Entry:
-    """A block in the making: a call, a result, or both, as the wire's own objects, and what was read of them.
+    """A block that is being built: a call, a result, or both, as objects of the input, with the fields read of them.
 
-    ``position`` is that of the message that the call stands in, ``result_position`` that of the result's.
-    ``order`` numbers entries in the order of the walk. What judging finds out is set by it:
-    ``kind``, ``value`` (what tells blocks of the kind apart), ``given`` (the arguments as an object), ``is_stale``, and
-    ``max_chars``, the limit of the rule.
+    ``position`` is the index of the message with the call, ``result_position`` of the one with the result. ``order``
+    numbers entries in the order of the walk. Judging sets the rest: ``kind``, ``value`` (which identifies blocks of the
+    kind), ``given`` (the arguments as an object), ``is_stale``, and ``max_chars``, the limit of the rule.
     """
 
     __slots__ = (
@@ -46,11 +45,11 @@ class Entry:
 
     @property
     def name(self) -> str:
-        """The tool's name, by the call, else by what the result says of itself."""
+        """The tool's name from the call, else from the result."""
         return self.tool_name or UNKNOWN
 
     def read_arguments(self) -> Wire:
-        """The arguments as an object, which is ``given`` from now on."""
+        """Return the arguments as an object, and keep it as ``given``."""
         arguments = self.arguments
         if type(arguments) is dict:
             self.given = arguments
@@ -60,7 +59,7 @@ class Entry:
         return self.given
 
     def add_call(self, call: ToolCall, position: int, order: int, is_active: bool) -> None:
-        """Take in the call that this result answers."""
+        """Add the call that this result answers."""
         self.call = call.wire
         self.tool_name = call.name
         self.arguments = call.arguments
@@ -69,7 +68,7 @@ class Entry:
         self.is_active = is_active
 
     def take_over(self, other: Entry) -> None:
-        """Take over what came back for another entry."""
+        """Take over the result of another entry."""
         self.result = other.result
         self.result_position = other.result_position
         self.content = other.content
@@ -90,7 +89,7 @@ def new_entry(
     scope: str,
     is_active: bool,
 ) -> Entry:
-    """An entry. A function, since it takes half the time of an ``__init__``."""
+    """Return an entry. A function takes half the time of an ``__init__``."""
     entry = Entry()
     entry.call = call
     entry.result = result
@@ -113,7 +112,7 @@ def new_entry(
 
 
 def call_entry(call: ToolCall, position: int, order: int, scope: str, is_active: bool) -> Entry:
-    """The entry of a call that nothing answered yet."""
+    """Return the entry of a call that has no result yet."""
     wire, call_id, name, arguments = call
     return new_entry(
         wire, None, call_id, name, arguments, None, False, position, order, scope, is_active
@@ -123,7 +122,7 @@ def call_entry(call: ToolCall, position: int, order: int, scope: str, is_active:
 def result_entry(
     result: ToolResult, position: int, order: int, scope: str, is_active: bool
 ) -> Entry:
-    """The entry of a result whose call was not yet come by."""
+    """Return the entry of a result whose call has not been seen yet."""
     wire, call_id, name, content, is_error = result
     return new_entry(
         None, wire, call_id, name, None, content, is_error, position, order, scope, is_active

@@ -1,4 +1,4 @@
-"""What waits in one scope until its place is certain: results for their calls by id, and a turn for what has none."""
+"""Blocks of one scope that wait for their other half: results for calls by id, and the turn of those without ids."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections import deque
 from toolcarry._pure.pairing.block import Entry
 
 MAX_LEFT = 256
-"""How many results a turn leaves for the calls before the user's words."""
+"""The most results that a turn leaves for the calls before a user message."""
 
 
 class Turn:
@@ -21,15 +21,16 @@ class Turn:
         self.has_calls = False
 
     def pair(self) -> None:
-        """Give each result, in order, the first call of its name that is still open; one without a name, any."""
+        """Give each result, in order, to the first open call of its name; one without a name, to the first open call.
+        """
         for with_id in (False, True):
             calls = [entry for entry in reversed(self.calls) if bool(entry.call_id) is with_id]
             self._pair_with(calls)
 
     def rest(self) -> Turn | None:
-        """What is left of a turn that was paired: its results that found no call, for calls before the user's words.
+        """Return the rest of a paired turn: its results without call, for calls before the user message.
 
-        Where they are too many, they find none: so that each of the user's messages is a step of bounded size.
+        If there are too many, they stay without call, so that each user message is a step of bounded size.
         """
         left = [entry for entry in self.results if entry.result is not None]
         if not 0 < len(left) <= MAX_LEFT:
@@ -57,7 +58,7 @@ class Turn:
 
 
 class Lane:
-    """What waits in one scope: results for their calls, by id and by turn."""
+    """The results of one scope that wait for their calls, by id and by turn."""
 
     __slots__ = ("pending", "turn")
 
@@ -66,7 +67,7 @@ class Lane:
         self.turn: Turn | None = None
 
     def nearest_result(self, call_id: str) -> Entry | None:
-        """Take the nearest result behind a call."""
+        """Remove and return the nearest result after a call."""
         stack = self.pending.get(call_id)
         if stack is None:
             return None

@@ -1,1 +1,1 @@
-"""Text: where it may be cut, and what of it may stand in a context."""
+"""Where a text may be cut, and which characters a context may contain."""

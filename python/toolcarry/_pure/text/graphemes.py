@@ -23,7 +23,7 @@ from toolcarry._data import FOLDER
 # Below it no character joins another except CR and LF, and no table is needed to know it.
 _FIRST_JOINING: Final = "\u0300"
 
-# How many syllables share their first two jamo: one without a final consonant, 27 with.
+# The syllables with the same first two jamo: one without a final consonant, 27 with one.
 _HANGUL_BLOCK: Final = 28
 
 # The classes are the letters of the table, and LV and LVT in place of its H.
@@ -109,12 +109,12 @@ def _is_joined(text: str, index: int, left: str, right: str) -> bool:
     return right in _HANGUL_AFTER.get(left, _NO_CLASSES)  # GB6, GB7, GB8
 
 
-# Both look back as far as the run goes, and the walks above stay linear all the same: the runs that
-# successive calls read do not overlap, except that two calls may read the same row of flags.
+# Both look back over a whole run, and the walks above are linear all the same: the runs that successive
+# calls read do not overlap, except that two calls may read the same row of flags.
 
 
 def _has_pictograph_before(text: str, index: int) -> bool:
-    """Return whether a pictograph stands before an index, with only Extend between."""
+    """Return whether a pictograph precedes an index, with only Extend between."""
     while index > 0:
         found = _class_of(text[index - 1])
         if found != _EXTEND:
@@ -124,7 +124,7 @@ def _has_pictograph_before(text: str, index: int) -> bool:
 
 
 def _count_indicators_before(text: str, index: int) -> int:
-    """Return how many regional indicators stand before an index without a gap."""
+    """Return the number of regional indicators directly before an index."""
     count = 0
     while count < index and _class_of(text[index - count - 1]) == _REGIONAL_INDICATOR:
         count += 1

@@ -1,8 +1,8 @@
-"""Text made safe to stand in a context: no controls, no forged markers, no markdown that swallows a section.
+"""Make text safe for a context: no controls, no forged markers, no markdown that swallows a section.
 
-Controls other than tab and newline, ANSI sequences, bidirectional controls and Unicode tag characters go;
+Controls other than tab and newline, ANSI sequences, bidirectional controls and Unicode tag characters are removed;
 CRLF and CR become LF; a lone surrogate becomes U+FFFD; the two marker lines are escaped.
-Most text is clean, so that a look at it is all that happens.
+Most text is clean, so that the check is all that happens.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ TEXTS = read_table("texts")
 OPEN_MARKER: Final[str] = TEXTS["open_marker"]
 CLOSE_MARKER: Final[str] = TEXTS["close_marker"]
 MARKER_TAIL: Final = OPEN_MARKER[1:]
-"""The end that both have."""
+"""The common end of both marker lines."""
 
 ASCII_CONTROLS: Final = bytes([*range(9), *range(11, 32), 127])
 
@@ -38,16 +38,16 @@ UNSAFE = re.compile(
 )
 
 LONGEST_SEQUENCE: Final = 80
-"""A control sequence without a control at its end is never longer than this."""
+"""The length of the longest control sequence that does not end in a control."""
 
 
 def is_clean(text: str) -> bool:
-    """Whether ``clean`` would change nothing."""
+    """Return true if ``clean`` would change nothing."""
     return not has_controls(text) and MARKER_TAIL not in text
 
 
 def has_controls(text: str) -> bool:
-    """Whether ``without_controls`` would change anything."""
+    """Return true if ``without_controls`` would change anything."""
     if text.isascii():
         data = text.encode()
         return len(data.translate(None, ASCII_CONTROLS)) < len(data)
@@ -55,7 +55,7 @@ def has_controls(text: str) -> bool:
 
 
 def clean(text: str) -> str:
-    """``text`` without what may not stand in a context."""
+    """Return ``text`` without anything that a context may not contain."""
     if is_clean(text):
         return text
     text = UNSAFE.sub(replacement, text)
@@ -64,7 +64,7 @@ def clean(text: str) -> str:
 
 
 def without_controls(text: str) -> str:
-    """``text`` without controls, and with every mark that it holds."""
+    """Return ``text`` without controls. Marker lines are kept."""
     return UNSAFE.sub(replacement, text) if has_controls(text) else text
 
 
@@ -75,7 +75,7 @@ def replacement(match: re.Match[str]) -> str:
 
 
 def clean_line(text: str, limit: int) -> str:
-    """``text`` as one clean line of at most ``limit`` characters; where it is longer, its middle goes."""
+    """Return ``text`` as one clean line of at most ``limit`` characters. A longer one loses its middle."""
     if len(text) <= limit and text.isprintable() and MARKER_TAIL not in text:
         return text  # nothing that is printable is unclean
     if len(text) > 4 * limit:
@@ -87,6 +87,6 @@ def clean_line(text: str, limit: int) -> str:
 
 
 def shorten(text: str, limit: int) -> str:
-    """``text`` in at most ``limit`` characters, with ``...`` for its middle."""
+    """Return ``text`` in at most ``limit`` characters, with ``...`` in place of its middle."""
     head, tail = cut(text, limit - 3, "ends")
     return text if head == tail else f"{text[:head]}...{text[tail:]}"

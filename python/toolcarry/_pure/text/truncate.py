@@ -1,8 +1,8 @@
 """Cut a text to a number of code points, without splitting a grapheme cluster.
 
-Guaranteed: what is kept is at most ``limit`` code points, stands at the start or the end of the
-text (or both) unchanged, and begins and ends at boundaries of the text's grapheme clusters; a text
-within the limit comes back as the same object.  Nothing raises, lone surrogates included.
+Guaranteed: the kept text is at most ``limit`` code points, is an unchanged start or end of the
+text (or both), and begins and ends at boundaries of the text's grapheme clusters; a text
+within the limit is returned as the same object.  Nothing raises, lone surrogates included.
 
 Left out: limits in tokens, which ``tokens.py`` has; making the marker fit a limit, since the marker comes on top; and the
 seam between marker and text, where a text that ends in a prepended mark, or begins with a
@@ -19,16 +19,16 @@ from toolcarry.types import CutSide
 def truncate(
     text: str, limit: int, *, keep: CutSide = "head", marker: str = "... [truncated]"
 ) -> str:
-    """Return a text with at most so many code points of its own, and a marker where it was cut.
+    """Return at most ``limit`` code points of a text, and a marker if it was cut.
 
     Args:
         text: any text.
-        limit: how many code points of the text may stay, not negative; the marker is not counted.
-        keep: which part stays; of both ends the tail gets the odd code point.
-        marker: what stands in place of what was cut.
+        limit: the most code points of the text that stay, not negative; the marker is not counted.
+        keep: the part that stays; of both ends the tail gets the odd code point.
+        marker: the text in place of the part that was cut.
 
     Returns:
-        The text itself where it is within the limit.
+        The text itself if it is within the limit.
 
     >>> truncate("one two three", 7)
     'one two... [truncated]'
@@ -42,10 +42,10 @@ def truncate(
 
 
 def cut(text: str, limit: int, keep: CutSide) -> tuple[int, int]:
-    """Return the plan of a cut: where the head that stays ends, and where the tail begins.
+    """Return the plan of a cut: the end of the head that stays, and the beginning of the tail.
 
-    ``text[:head]`` and ``text[tail:]`` stay.  Both are ``len(text)`` where nothing is cut, and
-    ``head < tail`` where something is.  Arguments are those of `truncate`.
+    ``text[:head]`` and ``text[tail:]`` stay.  Both are ``len(text)`` if nothing is cut, and
+    ``head < tail`` if something is.  Arguments are those of `truncate`.
 
     >>> cut("one two three", 7, "ends")
     (3, 9)

@@ -1,4 +1,4 @@
-"""A conversation as a text history, and what became of each of its messages and calls."""
+"""A conversation as a text history, and the counts of its messages and calls."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ RecountCounts = tuple[
     int, int, int, int, int, int, int, int, int, int, int, dict[str, int], int, int, tuple[int, ...], tuple[int, ...],
     tuple[int, ...], tuple[int, ...], tuple[int, ...], int, int, int | None, bool,
 ]  # fmt: skip
-"""The fields of a ``RecountReport``, in their order, but for the skipped lines."""
+"""The fields of a ``RecountReport``, in their order, except for the skipped lines."""
 
 
 def recount(
@@ -32,7 +32,7 @@ def recount(
     total: int | None,
     encoding: EncodingName | None,
 ) -> tuple[list[TextMessage], RecountCounts]:
-    """A text history, and its counts. A ``total`` is in tokens of the encoding, or without one in characters."""
+    """Return a text history, and its counts. ``total`` is in tokens of the encoding, or in characters without one."""
     spoken = Spoken(messages, turn_id)
     walk = Walk(messages)
     entries: list[Entry] = []

@@ -1,8 +1,8 @@
-"""A text history within a budget: results first, then the lines of calls, and only then messages, the oldest each time.
+"""Fit a text history into a budget: cut results, then lines of calls, and only then messages, the oldest first.
 
-Of the messages whole exchanges go, which a message of the user's begins; of the last one what the user says goes last, and
-prompts go after all else. A line that is measured by itself begins with a bracket behind a line feed, where both encodings
-split: so the tokens of a message are those of its parts.
+Messages are removed in whole exchanges, which begin with a user message. In the last exchange the user messages go
+last, and prompts go after everything else. A line that is measured by itself begins with a bracket after a line feed,
+at which both encodings split: so the tokens of a message are the sum of those of its parts.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from toolcarry._pure.text_history.message import ASSISTANT, Told
 from toolcarry._pure.tokens.truncate import cut_tokens
 
 LEAST: Final = 80
-"""Characters of a result that stay as long as lines need not be shortened to their calls."""
+"""The characters of a result that stay, until lines have to be shortened to their calls."""
 
 
 class Sized:
-    """A line, and what it takes with what stands behind it."""
+    """A line, and its size with the text after it."""
 
     __slots__ = ("_end", "_measure", "line", "size")
 
@@ -32,7 +32,7 @@ class Sized:
         self.size = measure.size(line.text() + end)
 
     def cut(self, over: int) -> int:
-        """Cut the result by as much as is over, or as far as may be; how much smaller the line is."""
+        """Cut the result to save ``over``, or as much as possible, and return how much smaller the line is."""
         text = self.line.result
         if len(text) <= LEAST:
             return 0
@@ -44,7 +44,7 @@ class Sized:
         return self._resize(self._size(self.line.result))
 
     def shorten(self, _over: int) -> int:
-        """Leave nothing but the call; how much smaller the line is."""
+        """Remove everything but the call, and return how much smaller the line is."""
         size = self._measure.size(self.line.call + self._end)
         if size >= self.size:
             return 0
@@ -57,7 +57,7 @@ class Sized:
         return won
 
     def _longest(self, text: str, least: int, allowed: int) -> int:
-        """How much of a result may stay for the line to take no more than is allowed; never less than the least."""
+        """Return how much of a result the line may keep to stay within ``allowed``; never less than ``least``."""
         limit = allowed - self._size("")
         encoding = self._measure.encoding
         while limit > 0:
@@ -78,7 +78,7 @@ class Sized:
 
 
 def shrink(told: list[Told], total: int, measure: Measure) -> tuple[list[Told], int]:
-    """The messages that fit a total, and what they take."""
+    """Return the messages that fit a total, and their size."""
     lines = [list(sized_lines(message, measure)) for message in told]
     said = [measure.size(message.said) for message in told]
     over = sum(said) + sum([line.size for each in lines for line in each]) - total
@@ -105,7 +105,7 @@ def sized_lines(message: Told, measure: Measure) -> Iterator[Sized]:
 
 
 def units(told: Sequence[Told]) -> Iterator[list[int]]:
-    """What goes as one, in the order in which it goes, as numbers of messages."""
+    """Yield the messages that are removed together, as numbers, in the order of removal."""
     exchanges: list[list[int]] = [[]]
     prompts: list[int] = []
     for number, message in enumerate(told):

@@ -17,17 +17,17 @@ TOOL_LINE: Final[str] = TEXTS["tool_line"]
 NO_OUTPUT: Final[str] = TEXTS["no_output"]
 ARROW: Final = " \u2192 "
 SEPARATOR: Final = "\n\n"
-"""What stands between the lines."""
+"""The text between the lines."""
 Fate = Literal["whole", "cut", "cut_further", "shortened"]
-"""What became of a result: it was cut to its own limit, then for the total, or left out."""
+"""The outcome of a result: it is whole, was cut to its own limit, was cut for the total, or was left out."""
 SLACK: Final = 64
-"""Characters beyond the limit that may all be controls and line feeds, so that nothing is cut; of more that isn't asked."""
+"""The characters beyond the limit that are read: if all are controls and line feeds, nothing is cut."""
 LONGEST_CALL: Final = 2_000
-"""Characters of a call with its arguments."""
+"""The most characters of a call with its arguments."""
 
 
 class ToolLine:
-    """A line in the making: its call, and what is shown of the result, which had ``chars_before`` characters."""
+    """A line that is being built: its call, and the shown part of a result of ``chars_before`` characters."""
 
     __slots__ = ("call", "chars_before", "fate", "result", "status")
 
@@ -49,21 +49,21 @@ class ToolLine:
             self.status = NO_OUTPUT
 
     def text(self) -> str:
-        """The line."""
+        """Return the line."""
         if self.fate == "shortened":
             return self.call
         return self.with_result(self.result, is_cut=self.fate != "whole")
 
     def with_result(self, result: str, *, is_cut: bool) -> str:
-        """The line with another result."""
+        """Return the line with another result."""
         space = " " if self.status and (result or is_cut) else ""
         return f"{self.call}{ARROW}{self.status}{space}{result}{TRUNCATED if is_cut else ''}"
 
 
 def cut_result(text: str, limit: int) -> tuple[str, bool]:
-    """The first ``limit`` characters of a result, without controls, and without a line that could be taken for a call's;
-    and whether that is not all.
-    """
+    """Return the first ``limit`` characters of a result, and true if that is not all. Controls are removed, and a line
+    that looks like a call's is escaped.
+"""
     text = text.strip("\n")
     if len(text) <= limit + SLACK or has_controls(text[: limit + 1]):
         text = without_controls(text).strip("\n")

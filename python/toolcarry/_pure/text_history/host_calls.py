@@ -1,4 +1,4 @@
-"""A call that a host keeps apart from its messages, together with its result."""
+"""A call that a host stores apart from its messages, together with its result."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from toolcarry._pure.pairing.block import Entry, new_entry
 
 
 def record_entry(record: Wire) -> Entry:
-    """A record as an entry. Each member may have one of several names; without result and error it was interrupted."""
+    """Return a record as an entry. Each member has several names; without result and error the call was interrupted."""
     call = {**record, **(as_object(record.get("function")) or {})}
     name = text_or_empty(first_given(call, "name", "tool_name"))
     arguments = first_given(call, "arguments", "input", "args")

@@ -1,4 +1,4 @@
-"""A message of a text history: what is told of one that was said, and the lines of the calls below it."""
+"""A message of a text history: its text, and the lines of its calls."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from toolcarry._pure.text_history.call_line import SEPARATOR, ToolLine
 from toolcarry._pure.text_history.thinking import without_thinking
 
 Turn = str | int | None
-"""What names a turn, where the host has a name for it."""
+"""The name of a turn, if the host gives it one."""
 
 ASSISTANT: Final = "assistant"
 ROLES: Final = {"USER": "user", "ASSISTANT": ASSISTANT}
 THOUGHTS: Final = ("thinking", "redacted_thinking", "reasoning")
 """The kinds of parts, and of items, that are thoughts."""
 HOLD_NO_TEXT: Final = ("tool_use", "tool_result")
-"""The kinds of parts that most messages hold: they are calls and results, so that nothing else is asked of them."""
+"""The most frequent kinds of parts without text: calls and results. They need no further check."""
 TOLD: Final = ("refusal", "file", "input_file", "search_result")
-"""The kinds of parts without a text of their own that are told all the same, as a result's would be."""
+"""The kinds of parts without a text of their own that are shown all the same, as in a result."""
 
 
 class Told:
@@ -44,11 +44,11 @@ class Told:
 
     @property
     def said(self) -> str:
-        """The text, as it stands before the lines."""
+        """The text, as it appears before the lines."""
         return self.text.rstrip("\n") + SEPARATOR if self.lines and self.text else self.text
 
     def content(self) -> str:
-        """The text, and the lines behind it."""
+        """Return the text, and the lines after it."""
         if not self.lines:
             return self.text
         return self.said + SEPARATOR.join([line.text() for line in self.lines])
@@ -59,12 +59,12 @@ def made_message(position: int, turn: Turn = None) -> Told:
 
 
 def role_of(speaker: str) -> str:
-    """The role of a speaker; whom nobody here knows is called as the wire calls him."""
+    """Return the role of a speaker; an unknown speaker keeps the name from the input."""
     return ROLES.get(SPEAKERS.get(speaker, ""), speaker)
 
 
 def turn_of(wire: Wire, key: str) -> Turn:
-    """What names the turn of a message or of a call: a text or a whole number."""
+    """Return the name of the turn of a message or a call: a text or a whole number."""
     value = wire.get(key)
     if isinstance(value, str):
         return value or None
@@ -72,16 +72,16 @@ def turn_of(wire: Wire, key: str) -> Turn:
 
 
 def whole_number(value: object) -> int | None:
-    """A number of up to 64 bits."""
+    """Return a number of up to 64 bits."""
     if not isinstance(value, int) or isinstance(value, bool):
         return None
     return value if -(1 << 63) <= value < 1 << 63 else None
 
 
 def told_text(content: object, role: str) -> tuple[str, bool]:
-    """What is told of a message's content, and whether a thought was left out.
+    """Return the text of a message's content, and true if a thought was left out.
 
-    Images and the like become a line; without any words the text is empty.
+    Images and other media become a line; a text of white space alone becomes empty.
     """
     text, is_thinking = read_parts(content)
     text = without_controls(text)
@@ -93,7 +93,7 @@ def told_text(content: object, role: str) -> tuple[str, bool]:
 
 
 def read_parts(content: object) -> tuple[str, bool]:
-    """The text of a message's content, parts on lines of their own, and whether one of them is a thought."""
+    """Return the text of a message's content, parts on lines of their own, and true if one is a thought."""
     if isinstance(content, str):
         return content, False
     texts: list[str] = []
@@ -117,5 +117,5 @@ def read_parts(content: object) -> tuple[str, bool]:
 
 
 def is_thought(part: Wire) -> bool:
-    """Whether a part, or an item, is what a model thought."""
+    """Return true if a part, or an item, is a thought of the model."""
     return part.get("type") in THOUGHTS or part.get("thought") is True or "reasoningContent" in part

@@ -1,8 +1,8 @@
-"""Which message the line of a call stands below.
+"""Find the message for the line of each call.
 
-A call of the messages stands where it was made; one of a host's own records below the first message of the assistant's in
-its turn. A turn without one gets a message of its own. What belongs to no turn is kept at the nearest earlier message of
-the assistant's.
+A call from the messages is placed in its own message; one of a host's own records in the first assistant message of
+its turn. A turn without one gets a new message. A call that belongs to no turn is placed in the nearest earlier
+assistant message.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from toolcarry._pure.text_history.message import (
 def place_entries(
     told: list[Told], entries: Iterable[Entry], turns: Mapping[int, Turn], limit: int, end: int
 ) -> None:
-    """Add the lines of a conversation's calls, oldest first, to its messages, in order of position; ``end`` is behind all.
-    ``turns`` are those of messages by their position, in order.
+    """Add the lines of a conversation's calls, oldest first, to its messages, in order of position.
 
-    A result without call is no call of its message's, and stands at the nearest earlier message of the assistant's.
+    ``end`` is the position after all messages, and ``turns`` are the turns of messages by their position, in order.
+    A result without call is placed in the nearest earlier assistant message.
     """
     made: list[Told] = []
     early: list[ToolLine] = []
@@ -58,7 +58,7 @@ def place_records(
     limit: int,
     end: int,
 ) -> list[int]:
-    """Add the lines of a host's records; the numbers of those whose turn is not known."""
+    """Add the lines of a host's records, and return the indexes of those whose turn is unknown."""
     last_of_turn: dict[Turn, int] = {turn: position for position, turn in turns.items()}
     of_turn: dict[Turn, Told] = {}
     for message in told:
@@ -87,7 +87,7 @@ def place_records(
 
 
 def first_assistant(told: list[Told], end: int) -> Told:
-    """The first message of the assistant's; where there is none, one is made at the end."""
+    """Return the first assistant message. If there is none, add one at the end."""
     for message in told:
         if message.role == ASSISTANT:
             return message
@@ -97,9 +97,9 @@ def first_assistant(told: list[Told], end: int) -> Told:
 
 
 def joined(told: Sequence[Told]) -> list[Told]:
-    """The messages that say something. The lines of one that has nothing else join the message of the assistant's that
-    stands right before it in its turn.
-    """
+    """Return the messages that have a text or lines. The lines of a message without text join the assistant message
+    directly before it in its turn.
+"""
     kept: list[Told] = []
     for message in told:
         if message.text:

@@ -1,4 +1,4 @@
-"""What was said in a conversation, message by message."""
+"""The spoken text of a conversation, message by message."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ TOOLS: Final = ("tool", "function")
 
 
 class Spoken:
-    """The messages of the active branch that may be told, in order: those with words, and all of the assistant's.
+    """The messages of the active branch for the history, in order: those with text, and all assistant messages.
 
-    ``silent`` are the positions of those without words, ``without_role`` of those that no one says, and ``turns`` has the
-    turns of all of them that name one. ``thinking`` counts messages from which thoughts were left out, ``inactive`` those
-    of other branches and of side chains.
+    ``silent`` are the positions of those without text, ``without_role`` of those without a speaker, and ``turns`` holds
+    the turns of all that name one. ``thinking`` counts messages whose thoughts were left out, ``inactive`` those of
+    other branches and of side chains.
     """
 
     def __init__(self, messages: Sequence[Any], turn_id: str) -> None:
@@ -69,20 +69,20 @@ class Spoken:
         if text and speaker not in SPEAKERS:
             said = Said()
             read_message(message, message.get("role"), said)
-            if said.results:  # what a tool says is its result
+            if said.results:  # the text of a tool is its result
                 text = ""
             elif not role:
                 self.without_role.append(position)
                 return
         self.thinking += is_thinking
-        if not text and message:  # an empty object stands where a line was skipped
+        if not text and message:  # an empty object replaces a line that was skipped
             self.silent.add(position)
         if text or role == ASSISTANT:
             self.told.append(Told(role, text, position, turn))
 
 
 def is_thought_alone(message: Wire, role: str) -> bool:
-    """Whether a message is an item that holds nothing but what a model thought, in a record of Codex's, too."""
+    """Return true if a message is an item with nothing but a thought, also in a record of Codex."""
     if message.get("type") in THOUGHTS:
         return True
     record = None if role else as_object(message.get("payload"))

@@ -1,8 +1,8 @@
-"""Text without what a model thought: ``<think>...</think>`` goes, and code that shows such tags stays.
+"""Remove the thoughts of a model from text: ``<think>...</think>``, but not code that shows such tags.
 
-A tag counts where it stands outside of fenced code and is not alone in backticks. The first closing tag ends a thought;
-one that is never closed goes to the end of the text. Where a text begins within a thought, as chat templates that open
-the tag themselves leave it, a closing tag on a line of its own ends that.
+A tag counts outside of fenced code, unless it is alone in backticks. The first closing tag ends a thought; one that is
+never closed extends to the end of the text. If a text begins within a thought, since the chat template opened the tag,
+a closing tag on a line of its own ends it.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ CLOSE: Final = "</think>"
 FENCE: Final = re.compile(
     r"(?:[ \t>]|[-*+](?=[ \t])|[0-9]{1,9}[.)](?=[ \t]))*(`{3,}(?![^`\n]*`)|~{3,})"
 )
-"""How a line of a fence begins, in a list or a quotation, too: behind an opening run of backticks there are no more of
-them."""
+"""The beginning of a fence line, also in a list or a quotation. No backticks follow an opening run of backticks on its
+line."""
 
 
 def without_thinking(text: str) -> str:
-    """``text`` without thoughts; itself where it holds none.
+    """Return ``text`` without thoughts; the same object if it holds none.
 
     >>> without_thinking("<think>Hm.</think>\\n\\nDone.")
     'Done.'
@@ -65,7 +65,7 @@ def without_thinking(text: str) -> str:
 
 
 def find_open(text: str, start: int, end: int) -> int:
-    """Where a tag opens a thought; -1 where none does."""
+    """Return the index of a tag that opens a thought; -1 if there is none."""
     while True:
         found = text.find(OPEN, start, end)
         if found < 0:
@@ -76,12 +76,12 @@ def find_open(text: str, start: int, end: int) -> int:
 
 
 def closes(fence: str, run: str, rest: str) -> bool:
-    """Whether a line of a fence is the end of one that was opened so."""
+    """Return true if a fence line closes the fence that ``fence`` opened."""
     return run.startswith(fence) and not rest.strip(" \t\n")
 
 
 def skip_newlines(text: str, at: int) -> int:
-    """Behind the line feeds that stand here."""
+    """Return the index after the line feeds at ``at``."""
     while text.startswith("\n", at):
         at += 1
     return at

@@ -1,1 +1,1 @@
-"""Tokens: counted as tiktoken counts them, in texts and in messages, and texts cut to a number of them."""
+"""Tokens: counts as in tiktoken, for texts and messages, and truncation to a number of tokens."""

@@ -1,8 +1,8 @@
-"""Exact counts of tokens, as tiktoken counts them.
+"""Exact counts of tokens, the same as in tiktoken.
 
-The vocabularies are package data, so that nothing is fetched at any time. Special tokens in a text are plain text; a
+The vocabularies are package data, so that nothing is ever downloaded. Special tokens in a text are plain text; a
 surrogate counts as U+FFFD. Long runs of white space, on which tiktoken's expressions overflow the stack, are split
-here as those expressions would split them.
+here at the same places.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ PATTERNS: Final[dict[EncodingName, tuple[str, ...]]] = {
         r"\s",
     ),
 }
-"""How each encoding splits a text before it looks for tokens."""
+"""The expressions by which each encoding splits a text before it looks for tokens."""
 
 SPACE: Final = r"\t-\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
 LONG_SPACE: Final = re.compile(rf"[{SPACE}]{{4096,}}")
@@ -53,7 +53,7 @@ SURROGATES: Final = re.compile("[\ud800-\udfff]")
 
 @cache
 def encoding_of(name: EncodingName) -> tiktoken.Encoding:
-    """The encoding of this name, made of the packed vocabulary."""
+    """Return the encoding of this name, made from the packed vocabulary."""
     from pathlib import Path  # noqa: PLC0415 - slow
 
     import tiktoken  # noqa: PLC0415 - slow
@@ -70,7 +70,7 @@ def encoding_of(name: EncodingName) -> tiktoken.Encoding:
 
 
 def count_tokens(text: str, encoding: EncodingName) -> int:
-    """How many tokens a text has.
+    """Count the tokens of a text.
 
     >>> count_tokens("one two three", "o200k_base"), count_tokens("<|endoftext|>", "o200k_base")
     (3, 7)
@@ -79,7 +79,7 @@ def count_tokens(text: str, encoding: EncodingName) -> int:
 
 
 def count_texts(texts: list[str], encoding: EncodingName) -> list[int]:
-    """How many tokens each text has.
+    """Count the tokens of each text.
 
     >>> count_texts(["one two three", ""], "o200k_base")
     [3, 0]
@@ -92,7 +92,7 @@ def resize_token_memo(size: int) -> None:
 
 
 def encode(text: str, name: EncodingName) -> list[int]:
-    """The tokens of a text."""
+    """Return the tokens of a text."""
     encoding = encoding_of(name)
     tokens: list[int] = []
     for part, is_piece in parts(SURROGATES.sub("\ufffd", text)):
@@ -103,12 +103,12 @@ def encode(text: str, name: EncodingName) -> list[int]:
 
 
 def parts(text: str) -> Iterator[tuple[str, bool]]:
-    """A text in parts whose tokens are those of the whole, one behind the other; and whether a part is one piece."""
+    """Split a text into parts whose tokens are those of the whole; true marks a part that is a single piece."""
     at = 0
     for run in LONG_SPACE.finditer(text):
         start, end = run.span()
         if start > at and PUNCTUATION.match(text, start - 1):
-            # Punctuation takes the line ends behind it to itself, and what more punctuation follows them.
+            # Punctuation includes the line ends after it, and any punctuation that follows them.
             start = LINE_ENDS.match(text, start).end()  # type: ignore[union-attr]  # it matches nothing, too
             if start >= end:
                 continue
@@ -118,7 +118,7 @@ def parts(text: str) -> Iterator[tuple[str, bool]]:
         if last > start:
             yield text[start:last], True
             start = last
-        # What follows takes the last space to itself, but at the end of the text.
+        # The text after the run includes the last space, except at the end of the text.
         at = end if end == len(text) else max(end - 1, start)
         if at > start:
             yield text[start:at], True

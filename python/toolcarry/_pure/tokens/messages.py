@@ -1,7 +1,7 @@
-"""How many tokens the messages of a conversation have: what is said, the calls, and their results.
+"""Count the tokens of the messages of a conversation: their text, the calls, and their results.
 
-Counted is text: what was spoken, tool names, arguments as JSON, and results as a context shows them. Not counted is
-what no other backend is given: the protocol around it, and thinking.
+The counted texts are spoken text, tool names, arguments as JSON, and results as a context shows them. The protocol
+around them and thinking are not counted, since no other backend receives them.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from toolcarry._pure.tokens.count import count_tokens
 from toolcarry.types import EncodingName
 
 HOLDERS = ("content", "parts", "functionResponse")
-"""Where a part may hold parts. What else an answer in JSON says of media are words."""
-# Anthropic's models before Claude Opus 4.7 scale an image down to about so many tokens; OpenAI's charge a little less.
+"""The members of a part that may hold parts. Media in any other JSON answer count as text."""
+# Anthropic's models before Claude Opus 4.7 scale an image down to about this many tokens; OpenAI charges a little less.
 # https://platform.claude.com/docs/en/build-with-claude/vision
 MEDIA_TOKENS = 1_600
-"""What an image, a document, a sound or a film counts beside the line that names it."""
+"""The tokens of an image, a document, a sound or a film, besides the line that describes it."""
 
 
 def message_tokens(messages: Sequence[Any], encoding: EncodingName) -> list[int]:
-    """The tokens of every message; 0 for what is not on the active branch."""
+    """Return the tokens of every message; 0 for those off the active branch."""
     places = Places(messages)
     counts = [0] * len(messages)
     for position in range(len(messages) - 1, -1, -1):
@@ -39,13 +39,13 @@ def message_tokens(messages: Sequence[Any], encoding: EncodingName) -> list[int]
 
 
 def tokens_of(message: Wire, encoding: EncodingName) -> int:
-    """The tokens of one message."""
+    """Count the tokens of one message."""
     said = Said()
     read_message(message, message.get("role"), said)
     spoken = read_spoken(message)
     texts: list[str] = []
     media = 0
-    # What a tool says is its result.
+    # The text of a tool is its result.
     if spoken.speaker in SPEAKERS or not said.results:
         texts.append(spoken_text(spoken.content))
         parts = map(as_object, as_list(spoken.content) or ())
@@ -65,7 +65,7 @@ def arguments_text(arguments: object) -> str:
 
 
 def count_media(content: object, depth: int) -> int:
-    """How many parts are no text, wherever in a result parts may stand."""
+    """Count the media in a result, at any depth at which parts are read."""
     if depth > MAX_PARTS:
         return 0
     part = as_object(content)

@@ -1,4 +1,4 @@
-"""Texts cut to a number of tokens."""
+"""Truncate texts to a number of tokens."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from toolcarry.types import CutSide, EncodingName
 def truncate_tokens(
     text: str, limit: int, *, keep: CutSide, marker: str, encoding: EncodingName
 ) -> str:
-    """At most ``limit`` tokens of a text, then the marker where text was cut.
+    """Return at most ``limit`` tokens of a text, followed by the marker if text was cut.
 
-    What stays is the first, or the last, of the text's tokens, or ``limit // 2`` first and the other last ones,
-    without a cluster of which only a part is in them. Tokens may join across a cut, so that the result is counted
-    again: where it counts more than ``limit`` tokens and the marker's, one token less stays, and so on. It is the
-    longest such result, and not the longest of all: an end that takes part of a token may fit, too.
+    The first or the last tokens of the text stay, or the first ``limit // 2`` and the last ones, without a cluster that
+    is only partly in them. Tokens may join across a cut, so that the result is counted again: if it has more tokens
+    than ``limit`` plus those of the marker, one token less stays, and so on. The result is the longest one of whole
+    tokens; an end that takes a part of a token may fit, too.
 
     The twin is ``rust/core/src/tokens/truncate.rs``, which encodes only what it keeps, and counts only the seams.
 
@@ -31,7 +31,7 @@ def truncate_tokens(
 def cut_tokens(
     text: str, limit: int, keep: CutSide, encoding: EncodingName, marker: str = ""
 ) -> tuple[int, int]:
-    """The plan of a cut: where the head that stays ends, and where the tail begins; both at the end where nothing is cut.
+    """Return the plan of a cut: the end of the head, and the beginning of the tail; both are the end if nothing is cut.
 
     >>> cut_tokens("one two three", 2, "tail", "o200k_base")
     (0, 3)
@@ -51,7 +51,7 @@ def cut_tokens(
 
 
 class Cutting:
-    """A text of some tokens, and where its first and its last ones end."""
+    """The tokens of a text, and the positions of their ends."""
 
     def __init__(self, text: str, tokens: list[int], name: EncodingName) -> None:
         self._text = text
@@ -60,16 +60,16 @@ class Cutting:
         self._ends = [0, *accumulate(sizes)]
 
     def head(self, count: int) -> int:
-        """Behind so many first tokens; before a character, or a cluster, of which only a part is in them."""
+        """Return the end of the first ``count`` tokens, before a character or a cluster that is only partly in them."""
         return floor_boundary(self._text, self._character(self._ends[count]))
 
     def tail(self, count: int) -> int:
-        """Before so many last tokens; behind what only a part of is in them."""
+        """Return the start of the last ``count`` tokens, after a character or a cluster that is only partly in them."""
         start = self._ends[len(self._ends) - 1 - count]
         while self._data[start : start + 1] and self._data[start] & 0xC0 == 0x80:
             start += 1
         return ceil_boundary(self._text, self._character(start))
 
     def _character(self, offset: int) -> int:
-        """The character that a byte belongs to."""
+        """Return the index of the character that contains a byte."""
         return len(self._data[:offset].decode("utf-8", "ignore"))

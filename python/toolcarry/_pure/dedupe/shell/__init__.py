@@ -1,15 +1,15 @@
-"""Side effects of a shell command line: whether any simple command in it writes.
+"""Find out if a shell command line has side effects, that is, if any simple command in it writes.
 
 The line is read as a POSIX shell with the common bash additions would (quotes, expansions,
 redirections, here-documents, keywords), without running or expanding anything, and every simple
 command is judged. `parser` reads a script and those inside it, `lexer` its tokens, words and
-commands; `judge` looks behind wrappers, and `programs` knows what writes.
+commands; `judge` looks through wrappers, and `programs` knows the programs that write.
 
 Any text has an answer, in time linear in its length, without recursion and without an exception.
-Only ASCII characters mean anything. Lone surrogates count as U+FFFD.
+Only ASCII characters have a meaning. Lone surrogates count as U+FFFD.
 
-Left out are values of variables, aliases, functions called later, and the insides of programs in
-other languages. What is unknown reads. So does what is nested deeper than the limits in `parser`
+Values of variables, aliases, functions called later, and code in other languages are ignored.
+Unknown programs count as reading. So does code that is nested deeper than the limits in `parser`
 and `judge`.
 
 >>> has_side_effects("cargo test 2>&1 | tail -n 5")

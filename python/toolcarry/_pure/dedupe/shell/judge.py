@@ -1,12 +1,12 @@
-"""Judge one simple command: does it write, and does it hold commands of its own?
+"""Judge one simple command: does it write, and does it contain commands of its own?
 
-What it does: looks behind the programs that run another (`sudo`, `env`, `xargs`, `find -exec`),
-and names the scripts in a command's words (`bash -c`, `eval`, `ssh host ...`), which `parser`
-reads. Whether a program by itself writes, `programs` knows.
+It looks through programs that run another (`sudo`, `env`, `xargs`, `find -exec`), and collects the
+scripts in a command's words (`bash -c`, `eval`, `ssh host ...`), which `parser` reads. `programs`
+knows the programs that write by themselves.
 
-What it guarantees: time linear in the words; no recursion; no exception.
+It takes time linear in the words, without recursion and without an exception.
 
-What it leaves out: what is behind more than `MAX_HOPS` wrappers; a script in a file.
+Commands inside more than `MAX_HOPS` wrappers, and scripts in files, are ignored.
 """
 
 import re
@@ -33,7 +33,7 @@ PLAIN = re.compile(r"[A-Za-z0-9 _./=:@%+,-]*")
 
 @dataclass(slots=True)
 class Judgement:
-    """Whether a command writes, the scripts in its words, and whether it runs its input."""
+    """The judgement of a command: it writes; the scripts in its words; it runs its standard input."""
 
     writes: bool = False
     scripts: list[str] = field(default_factory=list)
@@ -53,7 +53,7 @@ def judge(words: list[str]) -> Judgement:
 
 
 def judge_one(words: list[str], judgement: Judgement) -> list[list[str]]:
-    """Judge one command by itself and give the commands in its words."""
+    """Judge one command by itself, and return the commands in its words."""
     words = skip_assignments(words)
     if not words or is_help(words):
         return []
@@ -76,7 +76,7 @@ def judge_one(words: list[str], judgement: Judgement) -> list[list[str]]:
 
 
 def skip_assignments(words: list[str]) -> list[str]:
-    """The words without the `X=1` in front."""
+    """Return the words without assignments such as `X=1` at the beginning."""
     for index, word in enumerate(words):
         if not is_assignment(word):
             return words[index:] if index else words
@@ -84,19 +84,19 @@ def skip_assignments(words: list[str]) -> list[str]:
 
 
 def is_assignment(word: str) -> bool:
-    """Whether a word sets a variable: `X=1`, `X+=1`, `X[0]=1`."""
+    """Return true if a word sets a variable: `X=1`, `X+=1`, `X[0]=1`."""
     name, equals, _ = word.partition("=")
     return equals != "" and NAME.fullmatch(name.removesuffix("+").partition("[")[0]) is not None
 
 
 def is_help(words: list[str]) -> bool:
-    """Whether a command only tells about itself: `x --version`, `x --help`, `x verb --help`."""
+    """Return true if a command only prints its version or help: `x --version`, `x --help`, `x verb --help`."""
     size = len(words)
     return (size == 2 and words[1] == "--version") or (size in (2, 3) and words[-1] == "--help")
 
 
 def wrapped(name: str, arguments: list[str]) -> list[list[str]]:
-    """The command behind a program that runs it."""
+    """Return the command that a wrapper runs."""
     options, others = parse(arguments, WRAPPERS[name], stops=True)
     if name == "command" and has_any(options, ("v", "V")):
         return []
@@ -104,7 +104,7 @@ def wrapped(name: str, arguments: list[str]) -> list[list[str]]:
 
 
 def judge_shell(arguments: list[str], judgement: Judgement) -> None:
-    """A shell: its script is a word, its standard input, or a file that nobody knows."""
+    """Judge a shell. Its script is a word, its standard input, or a file whose content is unknown."""
     options, others = parse(arguments, SHELL_OPTIONS, stops=True)
     if has_any(options, ("c",)):
         judgement.scripts.extend(others[:1])
@@ -113,10 +113,10 @@ def judge_shell(arguments: list[str], judgement: Judgement) -> None:
 
 
 def judge_remote(arguments: list[str], judgement: Judgement) -> list[list[str]]:
-    """`ssh`: the words behind the host are a script; without any, its standard input is one.
+    """Judge `ssh`: the words after the host are a script; without any, its standard input is one.
 
     A plain command is judged here and not as a script of its own, for `ssh host bash -s <<EOF`:
-    what goes into `ssh` goes into the command.
+    the input of `ssh` is the input of the command.
     """
     _, others = parse(arguments, SSH_OPTIONS, stops=True)
     _, command = parse(others[1:], SSH_OPTIONS, stops=True)
@@ -129,7 +129,7 @@ def judge_remote(arguments: list[str], judgement: Judgement) -> list[list[str]]:
 
 
 def found_commands(arguments: list[str], judgement: Judgement) -> list[list[str]]:
-    """The commands that `find` runs."""
+    """Return the commands that `find` runs."""
     commands: list[list[str]] = []
     is_inside = False
     for word in arguments:
@@ -146,7 +146,7 @@ def found_commands(arguments: list[str], judgement: Judgement) -> list[list[str]
 
 
 def python_module(arguments: list[str]) -> list[list[str]]:
-    """The command that `python -m pip` stands for."""
+    """Return the command that `python -m pip` runs."""
     options, others = parse(arguments, PYTHON_OPTIONS, stops=True)
     for option, value in options:
         if option in ("c", "m"):

@@ -1,9 +1,9 @@
-"""The tokens of a script: what every character means where it stands, up to finished words and commands.
+"""Read the tokens of a script, character by character, and build words and commands.
 
-``Scan`` holds what is known in the middle of a script: the open brackets, and the command being read. Each step takes one
-token, or a part of one, from the current position on, and always moves forwards; what never ends reaches to the end of the
-text. A finished command is judged once, and a file that is written to is noticed whatever the command is. Left out are
-values, for which placeholders stand, aliases and options of the shell, and functions called later.
+``Scan`` is the state in the middle of a script: the open brackets, and the command being read. Each step takes one
+token, or a part of one, from the current position on, and always moves forwards; a token without an end extends to the
+end of the text. A finished command is judged once, and a file that is written to is noticed whatever the command is.
+Values are replaced by placeholders. Aliases and options of the shell, and functions called later, are ignored.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from toolcarry._pure.dedupe.shell.judge import judge
 from toolcarry._pure.dedupe.shell.programs import RESERVED, program_name, writes_file
 
-# What the innermost open bracket or quote is. CODE and TEXT can also be the whole script.
+# The kinds of open brackets and quotes. CODE and TEXT can also be the whole script.
 CODE = 0  # commands: the script, a substitution, a subshell
 TEXT = 1  # a here-document's body or arithmetic: only substitutions in it are code
 QUOTE = 2  # "..." that is part of a word
@@ -26,7 +26,7 @@ PAREN = 6  # the list of an array or of an extended pattern
 
 @dataclass(slots=True)
 class Heredoc:
-    """A here-document whose body stands after the next newline."""
+    """A here-document whose body follows the next newline."""
 
     delimiter: str
     is_quoted: bool
@@ -36,16 +36,16 @@ class Heredoc:
 
 @dataclass(slots=True)
 class Feed:
-    """What goes into a command's standard input, as far as the line itself shows it.
+    """The standard input of a command, as far as the line itself shows it.
 
-    Here-documents by their numbers, and texts.
+    It holds here-documents, by their numbers, and texts.
     """
 
     heredocs: list[int] = field(default_factory=list)
     texts: list[str] = field(default_factory=list)
 
     def passed_on(self, words: list[str]) -> Feed:
-        """What the command of these words, fed with this, writes into a pipe."""
+        """Return the output into a pipe of the command with these words, if this is its input."""
         match program_name(words[0]):
             case "cat":
                 return self
@@ -60,8 +60,8 @@ class Feed:
 class Code:
     """A command while it is being read.
 
-    Its words so far, the parts of the word being read, the redirection that waits for its target,
-    and where in a `case` it stands.
+    It holds the words so far, the parts of the word being read, the redirection that waits for its
+    target, and the position in a `case`.
     """
 
     words: list[str] = field(default_factory=list)
@@ -74,11 +74,11 @@ class Code:
     is_pattern: bool = False
 
     def is_test(self) -> bool:
-        """Whether an open `[[` makes operators plain text."""
+        """Return true if an open `[[` makes operators plain text."""
         return bool(self.words) and self.words[0] == "[["
 
     def has_descriptor(self) -> bool:
-        """Whether the word before a redirection is its number (`2>`) or its variable (`{fd}>`)."""
+        """Return true if the word before a redirection is its number (`2>`) or its variable (`{fd}>`)."""
         word = "".join(self.word or ())
         if self.is_quoted or not word:
             return False
@@ -111,7 +111,7 @@ class Scan:
             self.code.word.append(text)
 
     def add_expansion(self, placeholder: str) -> None:
-        """Put a placeholder where a value will stand, unless the text around it is not kept."""
+        """Add a placeholder for a value, unless the text around it is not kept."""
         if self.frames[-1] in (CODE, QUOTE):
             self.add(placeholder)
 
@@ -138,14 +138,14 @@ class Scan:
 
 
 def separate(scan: Scan, *, is_pipe: bool = False) -> None:
-    """End the word, and the command too where an operator is one."""
+    """End the word, and the command too if the operator is a separator."""
     end_word(scan)
     if not scan.code.is_test() and not scan.code.is_pattern:
         end_command(scan, is_pipe=is_pipe)
 
 
 def end_word(scan: Scan) -> None:
-    """Put the finished word where it belongs."""
+    """Add the finished word to the command, or use it as a redirection's target."""
     code = scan.code
     if code.word is None:
         return
@@ -164,7 +164,7 @@ def end_word(scan: Scan) -> None:
 
 
 def check_keyword(scan: Scan, word: str) -> None:
-    """Leave the head of a `case`, a function's name, or a `[[ ... ]]` behind."""
+    """Drop the words of a finished `case` head, function name, or `[[ ... ]]`."""
     code = scan.code
     size = len(code.words)
     if size == 3 and word == "in" and code.words[0] == "case":
@@ -209,7 +209,7 @@ def end_command(scan: Scan, *, is_pipe: bool = False) -> None:
 
 
 def run_stdin(scan: Scan, stdin: Feed) -> None:
-    """Count what a shell reads from its standard input as code."""
+    """Count the standard input of a shell as code."""
     for index in stdin.heredocs:
         scan.heredocs[index].is_code = True
     for text in stdin.texts:
@@ -240,7 +240,7 @@ def take_text_escape(scan: Scan) -> None:
 
 
 def take_single_quote(scan: Scan) -> None:
-    """Take `'...'`, or what is left where it never ends."""
+    """Take `'...'`, or the rest of the text if the quote never ends."""
     end = scan.text.find("'", scan.position + 1)
     end = len(scan.text) if end < 0 else end
     if scan.frames[-1] == CODE:
@@ -287,7 +287,7 @@ def take_dollar(scan: Scan) -> None:
 
 
 def take_arithmetic(scan: Scan, start: int) -> bool:
-    """Take `((...))` where one begins at `start`; only substitutions in it are code."""
+    """Take `((...))` if one begins at `start`; only substitutions in it are code."""
     end = scan.arithmetic.get(start)
     if end is None:
         return False
@@ -297,10 +297,10 @@ def take_arithmetic(scan: Scan, start: int) -> bool:
 
 
 def unescape(text: str, start: int, end: str, escapes: str) -> tuple[str, int]:
-    r"""Read from `start` up to `end`; the text, and the position behind it.
+    r"""Read from `start` up to `end`, and return the text and the position after it.
 
-    A backslash before one of `escapes` goes. Without `escapes` every one goes, and `\n` and `\t`
-    are what they say.
+    A backslash before one of `escapes` is removed. Without `escapes` every backslash is removed, and
+    `\n` and `\t` become a newline and a tab.
     """
     parts: list[str] = []
     position = start
@@ -322,9 +322,9 @@ def unescape(text: str, start: int, end: str, escapes: str) -> tuple[str, int]:
 
 
 def find_arithmetic(text: str) -> dict[int, int]:
-    """Find where `((...))` begins and ends, by the parentheses alone.
+    """Find the beginnings and ends of `((...))`, by the parentheses alone.
 
-    It is found beforehand, so that the scan never goes back where `((` is two subshells.
+    This is done beforehand, so that the scan never goes back if `((` is two subshells.
     """
     spans: dict[int, int] = {}
     opened: list[int] = []
@@ -424,7 +424,7 @@ def take_text(scan: Scan, end: int) -> None:
 
 
 def take_hash(scan: Scan) -> None:
-    """Take a comment where a word could begin."""
+    """Take a comment if a word could begin here."""
     if scan.code.word is not None:
         scan.add("#")
         scan.position += 1
@@ -497,7 +497,7 @@ def take_bar(scan: Scan) -> None:
 
 
 def take_semicolon(scan: Scan) -> None:
-    """Take `;`, or the end of a `case` branch, after which a pattern stands."""
+    """Take `;`, or the end of a `case` branch, which a pattern follows."""
     scan.position += 1
     is_branch_end = scan.text[scan.position : scan.position + 1] in (";", "&")
     scan.position += 1 if is_branch_end else 0

@@ -1,8 +1,8 @@
-"""A script and every script inside it.
+"""Scan a script and every script inside it.
 
-One script is scanned to its end, then what the scan put aside (backticks, `bash -c`, `eval`, a here-document for a shell,
-arithmetic), from an explicit stack: there is an answer for any text, without recursion. What is nested deeper than
-`MAX_SCRIPTS` scripts, or `MAX_FRAMES` brackets in one script, is left out.
+One script is scanned to its end, then the scripts that the scan put aside (backticks, `bash -c`, `eval`, a
+here-document for a shell, arithmetic), from an explicit stack: there is an answer for any text, without recursion. Code
+that is nested deeper than `MAX_SCRIPTS` scripts, or `MAX_FRAMES` brackets in one script, is ignored.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def run(scan: Scan) -> bool:
-    """Read the whole script and say whether a command in it writes."""
+    """Read the whole script, and return true if a command in it writes."""
     size = len(scan.text)
     while scan.position < size and not scan.writes and len(scan.frames) <= MAX_FRAMES:
         if scan.frames[-1] == CODE:
@@ -41,7 +41,7 @@ def run(scan: Scan) -> bool:
 
 
 def has_side_effects(command: str) -> bool:
-    """Whether any simple command in a shell command line writes."""
+    """Return true if any simple command in a shell command line writes."""
     waiting = [(SURROGATE.sub("\ufffd", command), True, 0)]
     while waiting:
         text, is_code, depth = waiting.pop()

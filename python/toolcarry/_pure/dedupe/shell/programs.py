@@ -1,7 +1,7 @@
-"""Programs that write, by name, verb or option; and how a program reads its options.
+"""Programs that write, by name, verb or option; and the options of programs.
 
-What is known of them is data, ``_data/shell.json``; arguments are read as getopt would. Dry runs, shortened long names and
-the targets of arguments are left out, and a program or a verb that nobody listed reads. Takes time linear in the arguments.
+The programs are data, ``_data/shell.json``; arguments are read as getopt would. Dry runs, shortened long names and the
+targets of arguments are ignored, and a program or a verb that is not listed reads. Takes time linear in the arguments.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from toolcarry._data import read_table
 
 @dataclass(frozen=True, slots=True)
 class Spec:
-    """How a program reads options.
+    """The options of a program.
 
-    The letters that take a value (attached, or the next word); the letters whose value is always
-    attached; the long names that take the next word; and the first words after which the next
-    one is the verb.
+    ``valued`` are the letters that take a value (attached, or the next word), ``attached`` those
+    whose value is always attached; ``names`` are the long names that take the next word, and
+    ``groups`` the first words after which the next one is the verb.
     """
 
     valued: str = ""
@@ -82,7 +82,7 @@ WGET_SENDING = words("wget_sending")
 WRAPPERS = specs("wrappers")
 WRITERS = words("writers")
 PLAIN = Spec()
-"""How a program reads options that nobody described: each stands for itself."""
+"""The options of a program that is not in the table: none takes a value."""
 
 
 Options = list[tuple[str, str]]  # with their values: a letter, or a long name with its dashes
@@ -90,9 +90,9 @@ Names = frozenset[str] | tuple[str, ...]
 
 
 def parse(arguments: list[str], spec: Spec, *, stops: bool) -> tuple[Options, list[str]]:
-    """Tell the options with their values from the other words.
+    """Separate the options with their values from the other words.
 
-    With `stops`, everything from the first other word on is one.
+    With `stops`, everything from the first other word on counts as other words.
     """
     options: Options = []
     others: list[str] = []
@@ -119,12 +119,12 @@ def parse(arguments: list[str], spec: Spec, *, stops: bool) -> tuple[Options, li
 
 
 def is_option(word: str) -> bool:
-    """Whether a word is an option: `-x`, `--long`, `+x`."""
+    """Return true if a word is an option: `-x`, `--long`, `+x`."""
     return len(word) > 1 and word[0] in "-+"
 
 
 def parse_letters(letters: str, spec: Spec, options: Options) -> bool:
-    """Take a cluster of letters apart; whether the last one's value is the next word."""
+    """Split a cluster of letters, and return true if the last one's value is the next word."""
     for index, letter in enumerate(letters):
         if letter in spec.valued or letter in spec.attached:
             options.append((letter, letters[index + 1 :]))
@@ -134,9 +134,9 @@ def parse_letters(letters: str, spec: Spec, options: Options) -> bool:
 
 
 def verb_of(arguments: list[str], spec: Spec) -> tuple[str, list[str]]:
-    """Find the first word that is no option, or the second where the first is a group of verbs.
+    """Return the first word that is not an option, or the second one if the first is a group of verbs.
 
-    Gives it with the words behind it.
+    The words after it are returned with it.
     """
     _, others = parse(arguments, spec, stops=True)
     if others and others[0] in spec.groups:
@@ -145,25 +145,25 @@ def verb_of(arguments: list[str], spec: Spec) -> tuple[str, list[str]]:
 
 
 def has_any(options: Options, names: Names) -> bool:
-    """Whether one of the named options is among those given."""
+    """Return true if one of the named options is among the given ones."""
     return any(option in names for option, _ in options)
 
 
 def has_option(arguments: list[str], spec: Spec, names: Names) -> bool:
-    """Whether one of the named options is among the arguments, wherever it stands."""
+    """Return true if one of the named options is anywhere among the arguments."""
     options, _ = parse(arguments, spec, stops=False)
     return has_any(options, names)
 
 
 def program_name(word: str) -> str:
-    """A program's name without its folder and, for a few, its version."""
+    """Return a program's name without its folder and, for a few, its version."""
     name = word.rpartition("/")[2]
     base = name.rstrip("0123456789.")
     return base if base in VERSIONED else name
 
 
 def writes(name: str, arguments: list[str]) -> bool:
-    """Whether a program that runs no other writes with these arguments."""
+    """Return true if a program that runs no other one writes with these arguments."""
     if name in WRITERS:
         return True
     if name in PACKAGERS:
@@ -191,18 +191,18 @@ def writes(name: str, arguments: list[str]) -> bool:
 
 
 def package_writes(name: str, arguments: list[str]) -> bool:
-    """A package manager, by its verb."""
+    """Return true if a package manager writes, by its verb."""
     verb, _ = verb_of(arguments, PACKAGERS[name])
     return verb in PACKAGE_WRITING or (name in PACKAGE_SHORTENING and verb in PACKAGE_SHORT)
 
 
 def is_reading(verb: str) -> bool:
-    """Whether a verb of docker and its like reads; `list-units` counts as `list`."""
+    """Return true if a verb of docker and similar programs reads; `list-units` counts as `list`."""
     return verb in READING or verb.partition("-")[0] in READING_STEMS
 
 
 def git_writes(arguments: list[str]) -> bool:
-    """Git, by its verb; the verbs that also list, by what follows."""
+    """Return true if git writes, by its verb, and for verbs that also list, by the words after it."""
     verb, rest = verb_of(arguments, GIT_OPTIONS)
     match verb:
         case "branch":
@@ -218,14 +218,14 @@ def git_writes(arguments: list[str]) -> bool:
 
 
 def git_tag_writes(arguments: list[str]) -> bool:
-    """`git tag` lists without a name or with an option that only a list takes."""
+    """Return true if `git tag` writes. It lists without a name or with an option that only lists take."""
     options, names = parse(arguments, GIT_TAG_OPTIONS, stops=False)
     is_deletion = has_any(options, GIT_TAG_DELETING)
     return is_deletion or (bool(names) and not has_any(options, GIT_TAG_LISTING))
 
 
 def curl_writes(arguments: list[str]) -> bool:
-    """Whether curl sends something or saves to a file."""
+    """Return true if curl sends data or saves to a file."""
     options, _ = parse(arguments, CURL_OPTIONS, stops=False)
     has_data = is_get = False
     for option, value in options:
@@ -244,7 +244,7 @@ def curl_writes(arguments: list[str]) -> bool:
 
 
 def wget_writes(arguments: list[str]) -> bool:
-    """Whether wget sends something or saves to a file, which it does unless told otherwise."""
+    """Return true if wget sends data or saves to a file, which is its default."""
     options, _ = parse(arguments, WGET_OPTIONS, stops=False)
     saves = True
     for option, value in options:
@@ -263,5 +263,5 @@ def wget_writes(arguments: list[str]) -> bool:
 
 
 def writes_file(target: str) -> bool:
-    """Whether writing to a target changes a file; a process substitution reads as `>()`."""
+    """Return true if writing to a target changes a file; a process substitution appears as `>()`."""
     return target not in DEVICES and target != ">()" and not target.startswith("/dev/fd/")
