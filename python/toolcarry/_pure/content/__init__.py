@@ -48,8 +48,7 @@ def answer_json(value: object) -> str:
 
 
 def readable(value: Any, name: str = "") -> Any:
-    """Return a copy of a member's value, with lines for base64. ``compact_json`` has refused values that are too deep.
-    """
+    """Return a copy of a member's value, with lines for base64. ``compact_json`` has refused values that are too deep."""
     if isinstance(value, dict):
         return {key: readable_member(value, key, item, name) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
