@@ -50,7 +50,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def load_kernels(name: str) -> Any:
-    """Import a backend's kernels, behind the importers; skip where the extension is not built and need not be."""
+    """Import a backend's kernels, wrapped in the importers; skip where the extension is not built and is optional."""
     if name == "python":
         return ImportingKernels(importlib.import_module("toolcarry._pure.kernels"))
     try:

@@ -1,4 +1,4 @@
-"""How commands end: exit codes, signals, pipes. Nothing here ends in a traceback."""
+"""Exit codes, signals and pipes: no command ends in a traceback."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ def told(item: Any) -> Any:
 
 
 def alone(api: ModuleType, path: Path, **given: Any) -> Any:
-    """What ``carry`` says of one file."""
+    """Return the outcome of ``carry`` for a single file."""
     try:
         return told(api.carry(path.read_bytes(), **given))
     except (InputError, OSError) as error:

@@ -1,4 +1,4 @@
-"""What holds for every input, as properties of generated conversations, on both backends."""
+"""Properties of every context, on generated conversations and both backends."""
 
 import contextlib
 import copy

@@ -1,4 +1,4 @@
-"""Cline: Anthropic's blocks, with ids, times and models beside them."""
+"""Cline: Anthropic's blocks with additional ids, times and models."""
 
 import json
 from types import ModuleType

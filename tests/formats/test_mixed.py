@@ -64,7 +64,7 @@ def test_an_id_pairs_across_shapes(api: ModuleType, asked: str, answered: str) -
 
 
 def test_one_id_in_every_turn(api: ModuleType) -> None:
-    """Some backends number their calls anew: each turn keeps its pair."""
+    """Some backends restart their call ids in every turn: each turn keeps its pair."""
     messages = [message for make in FAMILIES.values() for message in make("call_0")]
     found = blocks(api, messages)
     assert [block.tool_name for block in found] == list(FAMILIES)

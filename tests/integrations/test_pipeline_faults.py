@@ -42,7 +42,7 @@ class Slow(NamingTransformer):
 
 
 class PanicException(BaseException):
-    """What a panic of the core is, by its name."""
+    """A stand-in for a panic of the core, which is recognised by its name."""
 
 
 FAULTS = [ValueError("secret"), MemoryError(), RecursionError(), TimeoutError(), PanicException()]
