@@ -1,4 +1,4 @@
-"""What holds for every projection, as properties of generated conversations, on both backends and through both doors."""
+"""Properties of every projection, on generated conversations, on both backends, from objects and from bytes."""
 
 import copy
 import json

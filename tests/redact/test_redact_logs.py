@@ -19,7 +19,7 @@ SOURCES = Path(toolcarry.__file__).parent
 
 
 class Output:
-    """What a handler on the root logger writes."""
+    """The output of a handler on the root logger."""
 
     def __init__(self) -> None:
         self._stream = io.StringIO()

@@ -1,7 +1,7 @@
 """The experiment: a conversation moves from one backend to another and back, and loses nothing of a file that was read.
 
 A reads a file of 244 lines. After ``POST /switch`` B is asked to quote it, and quotes from what reached it: the whole
-file, to the byte, in a request that it takes. Then the same with A again, for which the context is made anew.
+file, to the byte, in a valid request. Then the same with A again, for which the context is made a second time.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def carried(fake: Fake) -> str:
     """The one text with a context in the newest request that reached a provider."""
     found = [text for text in texts(fake) if OPENS in text]
     assert len(found) == 1
-    assert found[0].count(OPENS) == 1  # it is made anew, never put into another
+    assert found[0].count(OPENS) == 1  # it is made again, never put into another context
     return found[0]
 
 

@@ -35,7 +35,7 @@ shape = "ollama"
 """
 CLIENTS = 12
 MOST = 0.05
-"""The promise: a request waits for Redis no longer than so many seconds."""
+"""The promise: a request waits for Redis at most this many seconds."""
 
 numbers = itertools.count(1)
 
@@ -52,7 +52,7 @@ def tools_of(number: int) -> list[dict[str, Any]]:
 
 
 def messages_of(number: int, turns: int) -> list[dict[str, Any]]:
-    """A conversation of so many tool calls."""
+    """Return a conversation of *turns* tool calls."""
     messages: list[dict[str, Any]] = [{"role": "user", "content": f"Talk {number}."}]
     for turn in range(turns):
         name = f"read_{number}_{turn % 5}"
@@ -177,7 +177,7 @@ def say_more(talks: list[Talk]) -> None:
 
 
 def reads_of(server: RedisServer) -> int:
-    """How often Redis was asked for tools since it was started."""
+    """Return how often Redis was asked for tools since it was started."""
     with server.client() as client:
         return client.info("commandstats").get("cmdstat_getex", {"calls": 0})["calls"]
 
@@ -224,7 +224,7 @@ def test_many_clients_while_redis_fails_in_turn(
 
 
 def has_tools(talk: Talk, fake: OllamaFake) -> bool:
-    """Whether what a client says next reaches the upstream with tools."""
+    """True if the client's next request reaches the upstream with tools."""
     talk.say()
     return bool(fake.recorded[-1].json.get("tools"))
 

@@ -1,4 +1,4 @@
-"""What the offline summary says, shown by cases to be read, and what it promises."""
+"""The offline summary: readable cases, and the guarantees that it gives."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""What clients put into a user's turn comes out, and nothing that the user said."""
+"""Text that clients inject into user turns is removed, and the user's own words are not."""
 
 import json
 

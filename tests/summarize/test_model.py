@@ -1,4 +1,4 @@
-"""Models behind LiteLLM: the package itself, answering by itself or asking a server of OpenAI's shape on this machine."""
+"""Models called through LiteLLM: the real package, with mock answers or with a local server of OpenAI's shape."""
 
 import asyncio
 import importlib.util

@@ -13,7 +13,7 @@ PNG = f"data:image/png;base64,{PAYLOAD}"
 
 
 def found(*content: Any) -> Wire:
-    """What a tool of the Model Context Protocol answers."""
+    """Return a result of a tool of the Model Context Protocol."""
     return {"content": list(content), "isError": False}
 
 

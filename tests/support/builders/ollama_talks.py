@@ -37,7 +37,7 @@ TOOLS = [{"type": "function", "function": function(word)} for word in WORDS]
 
 
 def tools_in(fake: Any, at: int = -1) -> bytes | None:
-    """The tools in a request's body, as they are written there; ``None`` where there are none."""
+    """Return the tools in a request's body, as written there; ``None`` if there are no tools."""
     members = msgspec.json.decode(fake.recorded[at].body, type=dict[str, msgspec.Raw])
     return bytes(members["tools"]) if "tools" in members else None
 
@@ -49,7 +49,7 @@ def names_in(fake: Any, at: int = -1) -> list[str]:
 
 
 def chat(client: Any, messages: list[Any], *, stream: bool = False, **options: Any) -> list[Any]:
-    """What to send back after a turn with Ollama's client."""
+    """Return the messages to send back after a turn with Ollama's client."""
     answer = client.chat(**{"model": "llama3", "messages": messages, "stream": stream, **options})
     parts = [part.message for part in answer] if stream else [answer.message]
     text = "".join(part.content or "" for part in parts)

@@ -14,7 +14,7 @@ Message = dict[str, Any]
 
 @dataclass(frozen=True)
 class Shape:
-    """How a provider writes a conversation. Calls are made with a thought, signed by the backend that had it."""
+    """A provider's way to write a conversation. Calls come with thinking that is signed by the backend that made them."""
 
     name: str
     user: Callable[[str], Message]
