@@ -1,4 +1,4 @@
-"""What a request says beside its results, and what reaches the new backend of that."""
+"""The user's text in a message with results, and the part of it that reaches the new backend."""
 
 import pytest
 from support.builders.wire_talks import (

@@ -24,7 +24,7 @@ MANY = 1_000_000
 
 
 class Backend(Protocol):
-    """What these tests take from the fixture."""
+    """The part of a backend that these tests use."""
 
     def truncate(
         self, text: str, limit: int, *, keep: Keep = "head", marker: str = MARKER

@@ -49,7 +49,7 @@ class Block(NamedTuple):
 
 
 class Read(NamedTuple):
-    """Calls and results as they stand in the conversation, in order; what stands in repeated records left out."""
+    """Calls and results in the order of the conversation, without those in repeated records."""
 
     events: list[Call | Result]
     repeated: int
@@ -169,7 +169,7 @@ def pair(events: list[Call | Result]) -> tuple[list[Block], int]:
             if not (event.call_id and answer(event, before)):
                 orphans.append(event)
     parts = sorted({call.part for call in calls}, reverse=True)
-    # What has no id goes to calls behind the user's last words first, and among them to calls without one.
+    # Results without an id go first to calls after the user's last words, and among those to calls without an id.
     for part, with_id in [(part, with_id) for part in parts for with_id in (False, True)]:
         group = [call for call in calls if call.part == part and bool(call.call_id) is with_id]
         for result in [result for result in orphans if not result.call_id]:

@@ -49,7 +49,7 @@ class ToolWorker:
 
 @contextmanager
 def tool_workers(url: str, count: int) -> Iterator[list[ToolWorker]]:
-    """So many processes, which end here; none of them may have said anything but answers."""
+    """Start *count* processes and end them afterwards; they may have printed nothing but answers."""
     paths = os.pathsep.join(path for path in sys.path if path)
     with ExitStack() as stack:
         processes = [

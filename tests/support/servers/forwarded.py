@@ -1,4 +1,4 @@
-"""What is forwarded, and an upstream that keeps it."""
+"""Forwarded requests, and an upstream that keeps them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the tests of the integrations run against: a transformer, an application, a server, and a client that sees bytes."""
+"""Hosts for the tests of the integrations: a transformer, an application, a server, and a client that sees bytes."""
 
 import asyncio
 import contextlib
@@ -104,7 +104,7 @@ def messages_of(*parts: bytes) -> list[dict[str, Any]]:
 async def call(
     app: Callable[..., Awaitable[None]], scope: Any, messages: Iterable[dict[str, Any]]
 ) -> list[dict[str, Any]]:
-    """What an application sends; after the messages the client stays silent, and then hangs up."""
+    """Return what an application sends; after the messages the client stays silent, and then disconnects."""
     waiting = list(messages)
     sent: list[dict[str, Any]] = []
 

@@ -23,9 +23,9 @@ def find_redis() -> str | None:
 
 
 def free_port() -> int:
-    """A port of this machine on which nobody listens.
+    """Return a port of this machine on which nobody listens.
 
-    It is none of those that connections are given, so that it is still free after the server was killed.
+    It lies outside the range for outgoing connections, so that it is still free after the server was killed.
     """
     while True:
         port = random.randrange(20_000, 32_000)

@@ -14,7 +14,7 @@ from toolcarry.tool_cache import RedisToolCache, ToolCache, ToolResolution
 
 PREFIX = "toolcarry:tools:"
 MOST = 0.05
-"""The promise: a request waits for Redis no longer than so many seconds."""
+"""The promise: a request waits for Redis at most this many seconds."""
 
 StartRedis = Callable[..., RedisServer]
 
@@ -38,7 +38,7 @@ def hurried(url: str, **settings: Any) -> ToolCache:
 
 
 def names(server: RedisServer) -> list[str]:
-    """What is in Redis, without what all names begin with."""
+    """Return the names in Redis, without their common prefix."""
     with server.client() as client:
         return sorted(name.decode().removeprefix(PREFIX) for name in client.scan_iter())
 

@@ -1,4 +1,4 @@
-"""Generated messages of every wire shape beside Anthropic's and Chat's: in good order, and bent.
+"""Generated messages of every wire format other than Anthropic's and Chat's: valid and malformed.
 
 Ids repeat, are missing, or lead nowhere; any value in a message may be gone or of another kind. What tells that an
 object is a message at all (its type, kind, role, step) stays, so that no line of a file turns into a whole request.
@@ -180,7 +180,7 @@ bedrock = st.one_of(
 KEPT = frozenset(
     ("type", "kind", "role", "step_id", "source", "message", "action", "message_type", "payload")
 )
-"""What tells the shape of a message: it is left alone."""
+"""The members that identify the format of a message: they are left alone."""
 odd_values: st.SearchStrategy[Any] = st.sampled_from(
     (None, "", 7, True, "text", [], ["x"], {}, {"a": 1}, [None, {}])
 )

@@ -1,4 +1,4 @@
-"""What a fake provider says: turns that a test writes down, or a function of what it was asked."""
+"""The script of a fake provider: turns that a test writes down, or a function of the request."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """What the model says in one answer: thinking first, then text, then calls."""
+    """One answer of the model: thinking first, then text, then calls."""
 
     text: str = ""
     calls: Sequence[Call] = ()
@@ -73,7 +73,7 @@ def reads_then_quotes(path: str, line: int, *, thinking: str = "") -> Answer:
 
 
 def content_of(asked: Asked, path: str) -> str | None:
-    """What a model sees of a file: the newest result of a call that read it, else a fence below the file's name."""
+    """Return the content of a file that a model sees: the newest result of a read, else a fence below the file's name."""
     for exchange in reversed(asked.exchanges):
         if exchange.name == "Read" and exchange.input.get("file_path") == path:
             return exchange.result
