@@ -1,4 +1,4 @@
-"""Guards around a summarizer: the caller gets a text or the reason why there is none, and nothing else."""
+"""Guards around a summarizer: the caller gets a text, or a reason for its absence, and nothing else."""
 
 import asyncio
 import subprocess

@@ -1,4 +1,4 @@
-"""What went wrong once: what conversions share, how deep they get, how large entries grow, and what comes too late."""
+"""Regressions: state shared by conversions, their depth, the size of entries, and late answers."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_no_depth_raises(source: Any, target: Any, depth: int) -> None:
 
 
 class Broken:
-    """What an SDK's object is not."""
+    """An object that looks like an SDK's and fails when it is dumped."""
 
     def model_dump(self) -> dict[str, Any]:
         raise RuntimeError

@@ -1,4 +1,4 @@
-"""Definitions in Redis: processes share them, each use lets them live anew, and what is broken there is ignored."""
+"""Definitions in Redis: processes share them, each use extends their life, and broken entries are ignored."""
 
 from __future__ import annotations
 

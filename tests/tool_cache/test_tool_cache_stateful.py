@@ -1,4 +1,4 @@
-"""Tenants, models and styles in any order, beside a dictionary that says what each of them may see."""
+"""Tenants, models and styles in any order, compared with a dictionary of the tools that each may see."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ class ToolCaches(RuleBasedStateMachine):
         if self.when == "never":
             self.expected["dropped"] += dropped
         elif is_same and is_there is not False:
-            if is_there is None:  # it may have been stored anew
+            if is_there is None:  # it may have been stored again
                 self.expected["store"] = self.cache.counts["store"]
                 self.expected["dropped"] = self.cache.counts["dropped"]
             self.used(owner)
@@ -192,7 +192,7 @@ class ToolCaches(RuleBasedStateMachine):
         self.ask(owner, style, None, (HELLO + CALLED["openai"], True), (None, False), False)
 
     def restored(self, owner: Any, style: str, found: Any) -> None:
-        """What comes back is what this owner sent last, and nothing where that was too long ago."""
+        """An owner gets back the tools that it sent last, and nothing after they have expired."""
         is_there = self.is_there(owner)
         tools = self.known[owner].in_style(style) if owner in self.known else []
         if is_there is None:
@@ -211,7 +211,7 @@ class ToolCaches(RuleBasedStateMachine):
                 self.known.pop(owner, None)
 
     def is_there(self, owner: Any) -> bool | None:
-        """Whether an owner's tools still live; ``None`` where they may or may not."""
+        """True if an owner's tools have not expired; ``None`` if that is uncertain."""
         kept = self.known.get(owner)
         if kept is None or self.clock.now - kept.touched_at >= TTL + STEP:
             return False

@@ -152,7 +152,7 @@ def test_another_style_says_the_same(case: tuple[Any, list[Said], list[Any]], ta
 
 
 def strict_in(target: str, source: str, strict: bool | None) -> bool | None:
-    """What ``target`` says of ``strict``: Responses says it always."""
+    """Return the value of ``strict`` in ``target``: Responses always has one."""
     known = strict if source in KNOW_STRICT else None
     if target == "responses":
         return bool(known)

@@ -1,4 +1,4 @@
-"""Definitions that are none, and documents of any kind: what is invalid goes alone, and nothing raises."""
+"""Invalid definitions and arbitrary documents: only the invalid part is dropped, and nothing raises."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ BROKEN: dict[str, list[Any]] = {
     ],
     "mcp": [None, {}, {"name": 7}, {"name": "x", "inputSchema": []}, {"name": "x", "description": 1}, {"inputSchema": {}}],
 }  # fmt: skip
-"""What no style takes for a definition, whatever stands beside it; Gemini's stand among its functions."""
+"""Definitions that every style refuses, in any company; Gemini's are among its functions."""
 
 
 @given(styles, several(max_size=4), st.data())

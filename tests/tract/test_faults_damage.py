@@ -23,7 +23,7 @@ pytestmark = pytest.mark.timeout(1_800 if IS_LONG else 120)
 FLIPS = 6_000 if IS_LONG else 300
 
 Known = dict[str, tuple[object, str]]
-"""What was written: each commit and its content, by hash."""
+"""The commits that were written, with their contents, by hash."""
 
 
 def write(path: Path) -> Known:
@@ -67,7 +67,7 @@ def read_all(tract: Tract, known: Known) -> int:
 
 
 def check_damaged(path: Path, known: Known, repaired: Path) -> tuple[bool, int]:
-    """Whether the damage is told, and how many commits were saved."""
+    """Return whether the damage is reported, and how many commits were saved."""
     try:
         tract = Tract.open(path)
     except StoreError:  # of a version that is not known, or no database at all

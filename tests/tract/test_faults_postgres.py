@@ -100,7 +100,7 @@ def test_a_connection_that_is_ended(
 def test_an_append_is_there_when_its_statement_is_done(
     postgres: PostgresServer, url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A connection that ends behind it takes nothing away, and nothing is written twice."""
+    """A connection that ends after the write loses nothing, and nothing is written twice."""
     with Tract.open(url) as tract:
         tract.user("first")
         plain = tract._log._append

@@ -138,7 +138,7 @@ def test_an_archive_of_what_goes_on_meanwhile_leaves_it(
 
 
 def left(folder: Path, *words: bytes) -> set[bytes]:
-    """Which words are anywhere in the files of a folder."""
+    """Return the words that occur in any file of a folder."""
     return {word for word in words for file in folder.iterdir() if word in file.read_bytes()}
 
 

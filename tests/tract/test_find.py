@@ -132,7 +132,7 @@ def test_what_was_dropped_is_found_by_its_id(tract: Tract) -> None:
 
 
 def test_the_references_of_an_imported_session(tract: Tract, tmp_path: Path) -> None:
-    """Ids that repeat in records of which one part is compacted, beside another that is edited."""
+    """Ids repeat across the records: one group of records is compacted, and another record is edited."""
     records: list[dict[str, Any]] = []
     for number in range(4):
         use = {"type": "tool_use", "id": "t", "name": "Bash", "input": {"command": str(number)}}
