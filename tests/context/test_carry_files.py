@@ -1,4 +1,4 @@
-"""``carry_files``: many files at once give what each gives alone, in their order, whatever is wrong with the others."""
+"""``carry_files``: many files give the same results as each file alone, in order, even if some of them are invalid."""
 
 import json
 import os

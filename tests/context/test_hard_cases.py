@@ -129,7 +129,7 @@ def test_objects(api: ModuleType, path: Path) -> None:
 
 @pytest.mark.parametrize("path", WITH_INPUT, ids=lambda path: path.stem)
 def test_blocks_hold_the_objects_of_the_input(api: ModuleType, path: Path) -> None:
-    """Equal objects may stand in a conversation twice; a block has the one that its path names."""
+    """Equal objects may occur twice in a conversation; a block has the one that its path names."""
     case = load(path)
     blocks = api.extract_tool_blocks(case["input"])
     for block, expected in zip(blocks, case["expected"]["blocks"], strict=True):

@@ -26,7 +26,7 @@ ANSWERS: tuple[Any, ...] = (
 
 
 def shown(api: ModuleType, content: Any) -> str:
-    """The block of a result, as it is carried."""
+    """Return the block of a result, as it is carried."""
     messages = [
         {"role": "assistant", "content": [{"type": "tool_use", "id": "t", "name": "f"}]},
         {

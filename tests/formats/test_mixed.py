@@ -113,7 +113,7 @@ def test_what_only_looks_like_a_call(api: ModuleType, name: str) -> None:
 
 
 def test_a_call_of_langchain_and_one_of_opentelemetry(api: ModuleType) -> None:
-    """Both have the type ``tool_call``; the arguments stand under different keys."""
+    """Both have the type ``tool_call``; the arguments are in different keys."""
     messages = [*langchain("c1"), *opentelemetry("c2")]
     texts = [heading for _, heading, _ in shown(api, messages)]
     assert texts == ['langchain(query="q")', 'opentelemetry(query="q")']

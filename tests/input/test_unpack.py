@@ -1,4 +1,4 @@
-"""Files that are not one plain file: gzip, Zstandard, folders of events; capped, and told where they are damaged."""
+"""Compressed files and folders of events: gzip and Zstandard, size limits, and reports of damage."""
 
 import gzip
 import json

@@ -19,7 +19,7 @@ from toolcarry.integrations.pipeline import Processed, RequestPipeline
 
 
 class Failing(NamingTransformer):
-    """Raises what it is given, wherever it is asked."""
+    """A transformer whose methods raise the given error."""
 
     def __init__(self, error: BaseException) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""Requests that were mended once more the next time: what a mend leaves is what the next projection leaves as it is."""
+"""Requests that a second projection used to change: a projection leaves a repaired request unchanged."""
 
 import json
 from types import ModuleType

@@ -14,7 +14,7 @@ INTERRUPTED = "[Tool use interrupted: no result]"
 
 
 def asks(*calls: tuple[str, str]) -> dict[str, Any]:
-    """A message of Ollama's with calls of these ids, empty for none, and names."""
+    """Return an Ollama message with calls of these ids and names; an empty id is left out."""
     own = [{"id": call_id, "function": {"name": name, "arguments": {}}} for call_id, name in calls]
     return {
         "role": "assistant",

@@ -25,7 +25,7 @@ def test_a_call_of_each_kind_is_answered_by_an_item_of_its_own(api: ModuleType, 
 
 
 def test_a_list_of_tools_is_not_made_up(api: ModuleType) -> None:
-    """The model would believe that there are no others."""
+    """The model would believe that there are no other tools."""
     call = {"type": "tool_search_call", "call_id": "s1", "arguments": {"query": "q"}}
     asked, user = {**call, "execution": "client"}, {"role": "user", "content": "?"}
     answer = {"type": "tool_search_output", "call_id": "s1", "tools": [], "execution": "client"}

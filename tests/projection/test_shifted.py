@@ -93,7 +93,7 @@ def test_what_was_cut_cuts_no_other_result(door: Door, call_id: str) -> None:
 
 @pytest.mark.parametrize("line", ["result #\n", "ok\n"])
 def test_other_turns_are_not_dropped(door: Door, call_id: str, line: str) -> None:
-    """Also where their results are as long, or say the same: then the calls are told apart."""
+    """Calls are told apart even if their results have the same length or text."""
     text = line * 300
     turns = [bash(f"c{number}", text.replace("#", f"{number}"), call_id) for number in range(6)]
     first = door.project(GO + wire.join(*turns), Policy(max_request_tokens=60, clear_at_least=0))

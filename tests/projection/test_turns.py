@@ -139,7 +139,7 @@ def test_a_failure_that_shows_an_image(api: ModuleType) -> None:
 
 
 def test_what_a_failure_shows_follows_it(api: ModuleType) -> None:
-    """Also out of a turn in which it came late, and where its text is cut."""
+    """The image also follows a result that came late, and one whose text is cut."""
     call = wire.assistant(wire.use("t1"))
     shown = [{"type": "text", "text": "It broke.\n" * 100}, IMAGE]
     late = wire.user(wire.result("t1", shown, is_error=True))

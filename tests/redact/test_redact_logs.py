@@ -1,4 +1,4 @@
-"""The logs of toolcarry have no secrets: whatever is logged, through real handlers."""
+"""The logs of toolcarry contain no secrets, checked with real handlers."""
 
 import ast
 import io
@@ -151,7 +151,7 @@ def test_a_logger_has_one_filter() -> None:
 
 
 def test_every_logger_of_ours_has_the_filter() -> None:
-    """No module takes a logger for itself, but the one that gives them out."""
+    """No module creates its own logger, except the one that provides them."""
     taken = {
         (path.relative_to(SOURCES).as_posix(), ast.unparse(node))
         for path in SOURCES.rglob("*.py")

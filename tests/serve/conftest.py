@@ -105,7 +105,7 @@ def http() -> Iterator[httpx.Client]:
 
 @pytest.fixture
 def echo(serve: Callable[..., str], start: Start) -> Start:
-    """The URL of a proxy in front of an application, which stands below a path."""
+    """Return the URL of a proxy in front of an application that is mounted below a path."""
 
     def make(app: Any, path: str = "", **options: Any) -> str:
         return start({"a": f"{serve(app)}{path}"}, **options)

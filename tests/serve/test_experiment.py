@@ -84,7 +84,7 @@ def test_a_file_goes_along(start, clients, http, api, stream):
     text, _, sent = say(client, messages, stream=stream, **options)
     assert text == LINES[99]
 
-    # A has answered; the client goes on with everything that was said, and knows of no switch.
+    # A has answered; the client continues with the whole conversation and does not know of the switch.
     http.post(f"{url}/switch", json={"upstream": "b"}).raise_for_status()
     messages += [*sent, {"role": "user", "content": "And line 137?"}]
     text, calls, sent = say(client, messages, stream=stream, **options)
@@ -93,7 +93,7 @@ def test_a_file_goes_along(start, clients, http, api, stream):
     assert content_of(Asked({}, [], [context]), PATH) == FILE.removesuffix("\n")
     assert context.endswith("And line 137?")
 
-    # The context stays as it is while B answers.
+    # The context stays the same while B answers.
     messages += [*sent, {"role": "user", "content": "And again?"}]
     text, _, sent = say(client, messages, stream=stream, **options)
     assert (text, carried(two)) == (LINES[136], context)

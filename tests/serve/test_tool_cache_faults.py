@@ -41,7 +41,7 @@ numbers = itertools.count(1)
 
 
 def tools_of(number: int) -> list[dict[str, Any]]:
-    """The tools of one conversation, which are no other's."""
+    """Return the tools of one conversation; no other conversation has them."""
     properties = {"path": {"type": "string", "description": "Where it is."}}
     parameters = {"type": "object", "properties": properties, "required": ["path"]}
     function = {"description": "Reads.", "parameters": parameters}
@@ -138,7 +138,7 @@ def start_talk() -> Iterator[StartTalk]:
 def start_proxy(
     tmp_path: Path, serve: Callable[..., str], fake: OllamaFake, redis_server: RedisServer
 ) -> Iterator[StartProxy]:
-    """Start a proxy in a process of its own; its URL. All of them share the upstream and Redis."""
+    """Start a proxy in a separate process; return its URL. All proxies share the upstream and Redis."""
     path = tmp_path / "toolcarry.toml"
     path.write_text(SETTINGS.format(redis=redis_server.url, upstream=serve(fake)))
     log = tmp_path / "log"

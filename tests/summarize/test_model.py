@@ -23,7 +23,7 @@ TALK = "[USER]\nFix it.\n[/USER]"
 
 @pytest.fixture(autouse=True)
 def no_prices_from_afar(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let litellm ask nobody else."""
+    """Prevent litellm from connecting to other hosts."""
     monkeypatch.setenv("LITELLM_LOCAL_MODEL_COST_MAP", "True")
 
 

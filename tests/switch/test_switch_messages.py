@@ -218,7 +218,7 @@ def test_what_is_no_json_is_refused_by_name(odd: Any) -> None:
 
 @pytest.mark.parametrize("shape", [ANTHROPIC, RESPONSES], ids=lambda shape: shape.name)
 def test_instructions_of_the_project_go_along(shape: Shape) -> None:
-    """A client says them once, in the first message, in a tag of its own; the summary leaves such tags out."""
+    """A client says them once, in the first message, in its own tag; the summary leaves such tags out."""
     project = "<system-reminder>\nAlways run `make lint`.\n</system-reminder>"
     messages = [*history(shape), shape.user("Go on.")]
     first = shape.user("Read it.")

@@ -1,4 +1,4 @@
-"""A host's own calls, which it keeps apart from its messages: what is read of them, and where they stand."""
+"""A host's own calls, kept apart from its messages: the fields that are read, and the positions of the lines."""
 
 import copy
 import json

@@ -1,4 +1,4 @@
-"""Python and Rust tell the same, to the character: of generated conversations and calls, of their bytes, and of errors."""
+"""Python and Rust give the same text histories, to the character: for generated conversations and calls, bytes and errors."""
 
 import json
 from pathlib import Path

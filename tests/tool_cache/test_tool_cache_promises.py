@@ -127,7 +127,7 @@ def test_what_is_held_is_bounded_in_whatever_styles_it_is_asked_for() -> None:
 
 
 class SlowStore(SharedToolCache):
-    """A store that lets the next readers wait, if it is told to, until they may go on."""
+    """A store that makes the next readers wait, on demand, until they are released."""
 
     def __init__(self) -> None:
         super().__init__(ttl=60.0, max_entries=100, pause=0.0)
@@ -149,7 +149,7 @@ class SlowStore(SharedToolCache):
 
 
 async def let_go(cache: CountingCache, store: SlowStore) -> None:
-    """Let those that wait come to their end."""
+    """Release the waiting readers, and wait until they have ended."""
     store.may_go.set()
     await async_wait_until(lambda: not cache.running, what="the late threads")
 

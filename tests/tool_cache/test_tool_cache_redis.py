@@ -61,7 +61,7 @@ def test_what_comes_back_is_what_one_request_had(redis_server: RedisServer) -> N
 
 
 def test_many_threads_ask_at_a_time(redis_server: RedisServer) -> None:
-    """Each gets the tools of its own model."""
+    """Each request gets the tools of its own model."""
     cache = opened(redis_server)
     wrong: list[object] = []
 

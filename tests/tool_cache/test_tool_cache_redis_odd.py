@@ -40,7 +40,7 @@ def listen() -> Iterator[Callable[[Callable[[socket.socket], None]], str]]:
 
 @pytest.fixture
 def pretend(listen: Callable[..., str]) -> Pretend:
-    """Start a server that isn't Redis: it answers whatever it is sent with the same pieces, each after ``pause``."""
+    """Start a server that isn't Redis: it answers every request with the same pieces, each after ``pause``."""
 
     def start(*pieces: bytes, pause: float = 0.0) -> str:
         def serve(connection: socket.socket) -> None:

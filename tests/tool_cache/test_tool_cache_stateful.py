@@ -74,7 +74,7 @@ class ToolCaches(RuleBasedStateMachine):
         return self.cache.resolve(model, tools, scope=scope, **options)
 
     def see(self, owner: tuple[str, str], found: Any) -> None:
-        """Nothing but the owner's own is in what it gets."""
+        """Check that an owner gets only its own tools."""
         assert json.loads(found.to_bytes()) == found.tools
         for said in descriptions_in(found.tools):
             assert json.loads(said)[:2] == list(owner)
@@ -158,7 +158,7 @@ class ToolCaches(RuleBasedStateMachine):
         spoil(given if form == "list" else [])
 
     def leave_out(self) -> None:
-        """The one that was used longest ago goes where there are too many."""
+        """The least recently used owner is evicted when there are too many."""
         if len(self.known) > self.most:
             del self.known[next(iter(self.known))]
             self.expected["evict"] += 1
@@ -238,7 +238,7 @@ class ToolCaches(RuleBasedStateMachine):
 
     @rule()
     def ask_for_all(self) -> None:
-        """Whoever asks sees its own."""
+        """Each client sees its own tools."""
         for scope in SCOPES:
             for model in MODELS:
                 self.ask((scope, model), "openai", None, MESSAGES[-1], (None, False), False)
@@ -251,13 +251,13 @@ class ToolCaches(RuleBasedStateMachine):
 
 
 class SmallToolCaches(ToolCaches):
-    """One that has room for three."""
+    """A cache with room for three owners."""
 
     most = 3
 
 
 class AgingToolCaches(ToolCaches):
-    """One whose time goes by."""
+    """A cache whose clock moves."""
 
     is_moving = True
 

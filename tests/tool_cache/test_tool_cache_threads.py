@@ -1,4 +1,4 @@
-"""A thousand threads and a thousand tasks on one cache: nobody gets another one's, and nothing is lost in counting."""
+"""A thousand threads and a thousand tasks on one cache: nobody gets another's tools, and no count is lost."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ from support.strategies.tool_drafts import styles, tools_with_style, written
 
 from toolcarry.tool_cache import ToolCache, convert_tools
 
-# What is no definition
+# Invalid definitions
 
 BROKEN: dict[str, list[Any]] = {
     "openai": [
@@ -97,7 +97,7 @@ def test_tools_of_gemini_that_hold_nothing_are_none(tools: list[Any]) -> None:
     assert convert_tools(tools, source="gemini", target="gemini") == []
 
 
-# Whatever JSON it is
+# Any JSON document
 
 
 @given(st.lists(json_values, max_size=4), styles, styles)
@@ -110,7 +110,7 @@ def test_no_json_raises(tools: list[Any], source: Any, target: Any) -> None:
 
 
 def places_in(value: Any, place: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-    """Where something stands in a document."""
+    """Return all positions in a document."""
     found = [place] if place else []
     if isinstance(value, dict):
         inner = list(value.items())

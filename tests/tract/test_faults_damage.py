@@ -1,4 +1,4 @@
-"""Bytes of a file that change: it is told, and nothing else than what was written is ever read. What is whole is saved."""
+"""Changed bytes in a file: the damage is reported, nothing false is ever read, and undamaged commits are saved."""
 
 import random
 import sqlite3
@@ -164,7 +164,7 @@ def change(path: Path, statement: str, value: object) -> None:
 
 @pytest.mark.parametrize(("table", "column"), COLUMNS)
 def test_a_column_that_changes(written: tuple[Path, Known], table: str, column: str) -> None:
-    """Well-formed for SQLite, so that only the hashes can tell."""
+    """The change is well-formed for SQLite, so only the hashes reveal it."""
     path, known = written
     with closing(sqlite3.connect(path)) as other:
         where = WHERE[table]

@@ -1,4 +1,4 @@
-"""Disks that are full, fail, or are not ours to write: what was acknowledged stays, errors are typed, and it goes on."""
+"""Disks that are full, fail or are not writable: acknowledged commits stay, errors are typed, and writing can continue."""
 
 import os
 import shutil

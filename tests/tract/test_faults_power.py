@@ -97,7 +97,7 @@ def test_nothing_acknowledged_is_lost_with_the_power(strace: str, tmp_path: Path
 
 
 def test_the_simulation_finds_what_is_not_synced(strace: str, tmp_path: Path) -> None:
-    """Where SQLite is told not to wait for the disk at each commit, the same losses are seen."""
+    """With SQLite set not to wait for the disk at each commit, the same losses are found."""
     wrong = losses(strace, tmp_path / "folder", "NORMAL")
     assert wrong
     assert all(": has " in each for each in wrong)

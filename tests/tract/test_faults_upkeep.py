@@ -183,7 +183,7 @@ sys.stdin.readline()
 
 
 def test_a_reader_that_keeps_what_is_forgotten(tmp_path: Path) -> None:
-    """It is told, and the same call erases the rest when the reader is gone."""
+    """The call reports it, and the same call erases the rest when the reader is gone."""
     path = tmp_path / "history.db"
     with Tract.open(path, busy_timeout=0.2) as tract:
         tract.user("one-word")

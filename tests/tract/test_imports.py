@@ -161,7 +161,7 @@ def test_an_import_that_broke_off_is_gone_on_with(memory: Any, tmp_path: Path) -
 
 
 def test_what_is_wrong_in_a_later_batch(tmp_path: Path) -> None:
-    """Batches are read ahead; what is wrong with one is told when those before it are written, and no line is lost."""
+    """Batches are read ahead; a fault in one is reported after those before it are written, and no line is lost."""
     path = tmp_path / "session.jsonl"
     cut = {"role": "tool", "tool_call_id": "t1", "content": "line 1\n... [truncated]"}
     path.write_bytes(jsonl(*[asked(f"question {number}") for number in range(2 * BATCH)], cut))

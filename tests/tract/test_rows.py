@@ -33,7 +33,7 @@ VALUES = st.one_of(
 
 
 class JsonText(str):
-    """A text of a type of its own."""
+    """A subclass of ``str``."""
 
     __slots__ = ()
 
@@ -179,7 +179,7 @@ def test_the_same_commits(both: Both, given: list[Any], head: Any) -> None:
     ]
     rows = [(*row[:8], each[3], row[9]) for row, each in zip(rows, given, strict=True)]
     python, rust = [kernels.commits_of(rows, "c", CommitInfo, tuple(Kind)) for kernels in both]
-    assert repr(python) == repr(rust)  # NaN is no equal of itself
+    assert repr(python) == repr(rust)  # NaN does not equal itself
     assert [type(commit.kind) for commit in rust] == [Kind] * len(rust)
     for row, commit in zip(rows, rust, strict=False):
         assert commit.parent_hash == (head[1] and head[1].hex())

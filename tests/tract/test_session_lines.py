@@ -1,4 +1,4 @@
-"""The lines of session files as parts: both backends say the same, whatever stands in a line."""
+"""The lines of session files as parts: both backends agree on every line."""
 
 import json
 from pathlib import Path

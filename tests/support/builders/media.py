@@ -1,4 +1,4 @@
-"""Parts of results that are no text, as each wire has them, and every place where a wire holds base64."""
+"""Non-text parts of results in every wire format, and every place where a wire format holds base64."""
 
 from collections.abc import Callable
 from typing import Any

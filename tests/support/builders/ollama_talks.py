@@ -1,4 +1,4 @@
-"""Conversations in which a file is read, as the first request and the next one say it."""
+"""Conversations in which a file is read, with the first request and the next one."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def chat(client: Any, messages: list[Any], *, stream: bool = False, **options: A
 
 
 def first_turn(client: Any, *, stream: bool = False, **options: Any) -> list[Any]:
-    """A conversation in which a file was read, for which nine tools were sent."""
+    """A conversation in which a file was read, sent with nine tools."""
     sent = chat(client, HELLO, stream=stream, tools=TOOLS, **options)
     assert sent[0]["tool_calls"][0]["function"]["name"] == "read"
     return [*HELLO, *sent, {"role": "tool", "tool_name": "read", "content": "x = 1"}]

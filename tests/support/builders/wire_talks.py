@@ -1,4 +1,4 @@
-"""Conversations in each request shape, told in one way: what the user asks, what the model calls, what comes back."""
+"""The same conversation in each request format: the user's question, the model's calls, and their results."""
 
 import json
 from collections.abc import Callable

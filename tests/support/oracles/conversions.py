@@ -36,7 +36,7 @@ def conversation_in(path: Path) -> list[Any]:
 
 
 class Held(NamedTuple):
-    """A call with what came back for it; ``texts`` is empty where nothing did."""
+    """A call and its result; ``texts`` is empty if the call has no result."""
 
     call_id: str
     name: str
@@ -60,7 +60,7 @@ def held(messages: Sequence[Any]) -> list[Held]:
         name = entry.name if entry.call is not None else "a result"
         arguments = loads_arguments(
             compact_json(loads_arguments(given))
-        )  # as they are read of JSON
+        )  # the values that JSON gives
         found.append(Held(entry.call_id, name, arguments, tuple(map(told, texts)), entry.is_error))
     return found
 
@@ -84,7 +84,7 @@ def kinds(converted: Converted) -> set[str]:
 
 
 def check_shape(converted: Converted) -> None:
-    """The rules of the target, as far as its API refuses a request that breaks them; orphans are told apart."""
+    """Check the rules of the target that its API enforces; orphans are checked separately."""
     {
         "anthropic": check_anthropic,
         "openai": check_openai,

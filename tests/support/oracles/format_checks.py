@@ -22,7 +22,7 @@ def only_block(api: ModuleType, *messages: Any) -> ToolBlock:
 
 
 def check_pairs(api: ModuleType, messages: list[Any], *pairs: tuple[Any, Any]) -> None:
-    """The calls with their results are these, and they are the wire's own objects."""
+    """Check that the calls and results are these, and that they are the original wire objects."""
     found = blocks(api, messages)
     assert [block.tool_use for block in found] == [call for call, _ in pairs]
     assert [block.tool_result for block in found] == [result for _, result in pairs]

@@ -28,7 +28,7 @@ def first(wire: Wire, *names: str) -> Any:
 
 
 def member(wire: Wire, *names: str) -> Wire:
-    """The first member of these names, where it is an object."""
+    """Return the first member with one of these names if it is an object, else an empty one."""
     value = first(wire, *names)
     return value if isinstance(value, dict) else {}
 

@@ -64,7 +64,7 @@ def first(wire: Wire, *names: str) -> Any:
 
 
 def read(messages: list[Any]) -> Read:
-    """Every call and result, with the scope and the number of the turn that it stands in."""
+    """Yield every call and result, with its scope and the number of its turn."""
     events: list[Call | Result] = []
     scopes: dict[str, str] = {}
     turns: dict[str, list[Any]] = {}
@@ -115,7 +115,7 @@ def scope_of(record: Wire, scopes: dict[str, str]) -> str:
 
 
 def told_by(message: Wire) -> Found:
-    """The calls and the results of a message of Anthropic's or Chat's."""
+    """Return the calls and results of an Anthropic or Chat message."""
     calls = [told_call(wire) for wire in call_wires(message)]
     return calls, [told_result(wire) for wire in result_wires(message)]
 
@@ -140,7 +140,7 @@ def blocks_in(message: Wire) -> list[Wire]:
 
 
 def call_wires(message: Wire) -> list[Wire]:
-    """The calls of a message; one that stands in the content and in ``tool_calls`` once."""
+    """Return the calls of a message; a call in both the content and ``tool_calls`` counts once."""
     if message.get("role") in ("tool", "function"):
         return []
     found = [part for part in blocks_in(message) if part.get("type") in CALL_TYPES]

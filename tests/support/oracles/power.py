@@ -124,7 +124,7 @@ def settle(file: bytearray, changes: list[Change]) -> None:
 
 
 def read_trace(trace: Path, disk: Disk) -> Iterator[Ack | None]:
-    """Do each call of a trace (``strace -y -xx``) on the disk; what was told by it, if it told something."""
+    """Replay a trace (``strace -y -xx``) on the disk; yield an ``Ack`` for each message of the process, else ``None``."""
     for line in trace.read_text().splitlines():
         if found := OPEN.search(line):
             if "O_CREAT" in found[2]:

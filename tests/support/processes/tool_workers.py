@@ -1,4 +1,4 @@
-"""Processes of their own that ask a cache in Redis for tools, one request a line."""
+"""Child processes that ask a cache in Redis for tools, one request per line."""
 
 from __future__ import annotations
 

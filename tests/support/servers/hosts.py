@@ -59,7 +59,7 @@ class NamingTransformer:
 
 @dataclass
 class Echo:
-    """An application that keeps what it received and answers with it, in as many chunks as it is told to."""
+    """An application that keeps the body that it received and sends it back, in a given number of chunks."""
 
     status: int = 200
     chunks: Iterable[bytes] | None = None
@@ -148,7 +148,7 @@ def raw_request(body: bytes, *headers: str, path: str = "/v1/messages") -> bytes
 
 
 def conversation(*results: str, first: str = "Look.", **members: Any) -> bytes:
-    """A request of Anthropic's in which ``a.py`` was read as often as there are results."""
+    """Return an Anthropic request in which ``a.py`` was read once for each result."""
     messages: list[dict[str, Any]] = [{"role": "user", "content": first}]
     for number, text in enumerate(results):
         use = {"type": "tool_use", "id": f"t{number}", "name": "Read", "input": {"path": "a.py"}}

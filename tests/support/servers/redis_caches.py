@@ -33,7 +33,7 @@ def opened(server: RedisServer, **settings: Any) -> ToolCache:
 
 
 def hurried(url: str, **settings: Any) -> ToolCache:
-    """A cache that waits as long as caches do where nothing else is said."""
+    """Return a cache with the default waiting times."""
     return ToolCache(RedisToolCache(url, **settings))
 
 

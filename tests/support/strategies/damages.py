@@ -1,7 +1,7 @@
 """Damages that a request takes on its way: compaction, interruption, a proxy, ids of another backend.
 
-Each damage changes a draft where it stands and says whether it found anything to damage; a turn may be left without
-parts. ``DAMAGES`` tells by which providers each is refused when it is alone.
+Each damage changes a draft in place and returns whether it found anything to damage; a turn may be left without
+parts. ``DAMAGES`` names the providers that refuse each damage when it is alone.
 """
 
 from collections.abc import Callable

@@ -45,7 +45,7 @@ def leaves(draw: Any) -> Pair:
         )
         counts = draw(st.fixed_dictionaries({}, optional=limits))
         beside |= counts
-        if draw(st.booleans()):  # int64 is a text in the JSON of Google's APIs
+        if draw(st.booleans()):  # int64 is a string in the JSON of Google's APIs
             written = {name: str(count) for name, count in counts.items()}
     return with_null(draw, {"type": kind, **beside}, {"type": kind.upper(), **beside, **written})
 
@@ -189,7 +189,7 @@ def in_full(draw: Any, said: Said, style: str) -> dict[str, Json]:
 
 @st.composite
 def requests(draw: Any, style: str, said: list[Said]) -> list[dict[str, Json]]:
-    """The tools of a request in a style, some of them the provider's own."""
+    """Draw the tools of a request in a style, including tools of the provider."""
     made = [draw(in_full(each, style)) for each in said]
     own = [copy.deepcopy(tool) for tool in SERVER_TOOLS[style] if draw(st.integers(0, 3)) == 0]
     if style != "gemini":

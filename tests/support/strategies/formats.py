@@ -188,7 +188,7 @@ odd_values: st.SearchStrategy[Any] = st.sampled_from(
 
 @st.composite
 def bent(draw: st.DrawFn, given: st.SearchStrategy[Message]) -> Message:
-    """A message in which a value is missing, or of another kind."""
+    """Draw a message in which a value is missing, or of another kind."""
     made = copy.deepcopy(draw(given))
     holder: Any = made
     while True:
@@ -208,7 +208,7 @@ def bent(draw: st.DrawFn, given: st.SearchStrategy[Message]) -> Message:
 
 
 def places(value: Any) -> list[Any]:
-    """Where values stand in a value."""
+    """Return the keys or the indexes of a value."""
     return (
         list(value)
         if isinstance(value, dict)
@@ -245,7 +245,7 @@ orderly: st.SearchStrategy[list[Message]] = st.lists(
         for message in families.FAMILIES[name](f"toolu_{number}")
     ]
 )
-"""Calls with their results, each in a shape of its own."""
+"""Draw calls with their results, each in a different format."""
 
 conversations: st.SearchStrategy[list[Message]] = st.sampled_from(sorted(FAMILIES)).flatmap(
     lambda name: orderly | st.lists(FAMILIES[name] | bent(FAMILIES[name]), max_size=10)

@@ -60,7 +60,7 @@ def as_answer(script: Script) -> Answer:
 
 
 def reads_then_quotes(path: str, line: int, *, thinking: str = "") -> Answer:
-    """A model that quotes a line (from 1) of what it has of a file, and reads the file where it has nothing of it."""
+    """A model that quotes a line (from 1) of a file that it has, and otherwise reads the file."""
 
     def answer(asked: Asked) -> Turn:
         held = content_of(asked, path)
@@ -106,5 +106,5 @@ def joined(content: Any) -> str:
 
 
 def pieces(text: str, size: int = 12) -> list[str]:
-    """``text`` in the pieces that it streams in; one empty piece where it is empty."""
+    """Yield ``text`` in the pieces that it streams in; one empty piece if it is empty."""
     return [text[start : start + size] for start in range(0, len(text), size)] or [""]

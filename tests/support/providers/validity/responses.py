@@ -19,7 +19,7 @@ OUTPUTS: dict[str, tuple[str, ...]] = {
     "apply_patch_call": ("apply_patch_call_output",),
     "computer_call": ("computer_call_output",),
 }
-"""The calls that the client answers, and by which items."""
+"""The calls that the client answers, with the types of their answers."""
 
 
 def problems(items: Sequence[Any]) -> Iterator[str]:
