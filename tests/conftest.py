@@ -50,7 +50,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def load_kernels(name: str) -> Any:
-    """Import a backend's kernels, behind the importers; skip where the extension is not built and need not be."""
+    """Import a backend's kernels, wrapped in the importers; skip where the extension is not built and is optional."""
     if name == "python":
         return ImportingKernels(importlib.import_module("toolcarry._pure.kernels"))
     try:
@@ -106,7 +106,7 @@ def real_transcripts() -> Path:
 
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[PostgresServer]:
-    """A PostgreSQL server for all tests; skipped where it is not installed, unless it must be."""
+    """Start one PostgreSQL server for all tests; skip if it is not installed, unless it is required."""
     binaries = find_binaries()
     if binaries is None:
         if os.environ.get("TOOLCARRY_REQUIRE_SERVICES") == "1":
@@ -119,7 +119,7 @@ def postgres() -> Iterator[PostgresServer]:
 
 @pytest.fixture
 def start_redis() -> Iterator[Callable[..., RedisServer]]:
-    """Start a Redis server, which ends with the test; skipped where it is not installed, unless it must be."""
+    """Start a Redis server that ends with the test; skip if it is not installed, unless it is required."""
     program = find_redis()
     if program is None:
         if os.environ.get("TOOLCARRY_REQUIRE_SERVICES") == "1":
@@ -137,7 +137,7 @@ def start_redis() -> Iterator[Callable[..., RedisServer]]:
 
 @pytest.fixture
 def redis_server(start_redis: Callable[..., RedisServer]) -> RedisServer:
-    """A Redis server of the test's own, which is empty."""
+    """Start an empty Redis server for a single test."""
     return start_redis()
 
 

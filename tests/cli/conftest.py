@@ -1,4 +1,4 @@
-"""The command line as a user runs it: a process of its own, with real pipes."""
+"""The command line as a user runs it: a separate process with real pipes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One of a thing is told as one, whichever command counts it."""
+"""Every command uses the singular when it counts one of something."""
 
 from __future__ import annotations
 

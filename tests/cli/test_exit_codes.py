@@ -1,4 +1,4 @@
-"""How commands end: exit codes, signals, pipes. Nothing here ends in a traceback."""
+"""Exit codes, signals and pipes: no command ends in a traceback."""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ def test_the_module_runs(environment):
 
 
 def broken_pipe() -> int:
-    """The writing end of a pipe that nobody reads."""
+    """Return the writing end of a pipe without a reader."""
     reading, writing = os.pipe()
     os.close(reading)
     return writing

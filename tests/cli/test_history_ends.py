@@ -1,4 +1,4 @@
-"""How ``toolcarry history`` ends: exit codes, damage, others at work, signals and pipes."""
+"""The exit codes of ``toolcarry history``, and its behaviour with damage, other writers, signals and pipes."""
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ def test_a_file_that_is_no_store(history, tmp_path, example):
 
 
 def test_damage(run, db):
-    """What is read proves itself, or is told: what was written before stands."""
+    """Damage is reported, and the commits before it stay readable."""
     change(
         db,
         "UPDATE tract_contents SET data = x'6869' WHERE id = (SELECT max(id) FROM tract_contents)",
@@ -239,7 +239,7 @@ def test_closed_stdout(command, environment, db, example):
 
 
 def test_interrupt(command, environment, run, tmp_path):
-    """What was imported stays, whole, and the same command goes on from there."""
+    """An interrupted import keeps what it has written, and the same command resumes it."""
     long, db = many(tmp_path / "long.jsonl", 25_000, 20), tmp_path / "new.db"
     args = [*command, "history", "import", long, "--db", db]
     process = subprocess.Popen(args, stderr=subprocess.PIPE, env=environment)

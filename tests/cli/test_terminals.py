@@ -1,4 +1,4 @@
-"""What a terminal is shown: colours, and progress over many files; elsewhere neither."""
+"""Terminals get colours and a progress display for many files; other outputs get neither."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An environment without settings, and no file of the user's."""
+"""An environment without settings and without a configuration file of the user."""
 
 from __future__ import annotations
 

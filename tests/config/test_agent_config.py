@@ -29,7 +29,7 @@ def path(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def warnings() -> Any:
-    """What is logged, as lists of levels and texts."""
+    """Record the log messages, as lists of levels and texts."""
 
     class Kept(logging.Handler):
         def __init__(self) -> None:
@@ -52,7 +52,7 @@ def write(path: Path, length: object, key: str = "toolResultMaxLength") -> None:
 
 
 def replace(path: Path, length: int) -> None:
-    """Write a file beside it, and put it in its place."""
+    """Write a new file and move it over the old one."""
     new = path.with_suffix(".new")
     write(new, length)
     new.replace(path)

@@ -1,4 +1,4 @@
-"""A process that has loaded settings ends in order, whatever else is left over at its end."""
+"""A process that has loaded settings exits cleanly, whatever is still running at its end."""
 
 import subprocess
 import sys

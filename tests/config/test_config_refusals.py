@@ -97,7 +97,7 @@ REFUSED = {
     "allowed; allowed: a name that rules[0] does not have",
     "[[serve.upstreams]]\nname = 'a'\nshape = 'openai'\nurl = 'https://me:hunter2@a'": "serve.upstreams[0].url: "
     "'https://me:***@a' is not allowed; allowed: http:// or https:// and a host, without user, password, query and fragment",
-    # what is no TOML
+    # not TOML
     "[serve\nport = 1": "line 1, column 7: expected ']' at the end of a table declaration",
     "[serve]\nport = 1\nport = 2\n": "line 3, column 9: cannot overwrite a value",
     "[serve]\na = 'b\n\n": "line 2, at the end: expected \"'\"",

@@ -107,7 +107,7 @@ def test_secrets_are_in_no_log(
 
 
 def test_a_link_that_is_swapped(tmp_path: Path, path: Path) -> None:
-    """As Kubernetes puts new settings in place: the file's own link is never touched."""
+    """Replace settings the way Kubernetes does: the link of the file itself is never touched."""
     for number in (1, 2, 3):
         folder = path.parent / f"version{number}"
         folder.mkdir()
@@ -255,7 +255,7 @@ def test_without_a_home_the_defaults_hold(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_the_file_is_looked_at_unasked(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A folder that is replaced is not the one that is watched."""
+    """A folder that replaces the watched one is not watched, so the file is checked at intervals."""
     monkeypatch.setattr(watching, "LOOK_EVERY", 0.05)
     path.write_text(PORT.format(1))
     with ReloadingConfig(path) as settings:

@@ -1,4 +1,4 @@
-"""What the settings are by default, and what the library's objects become of them."""
+"""The default settings, and the library objects that are made from settings."""
 
 from __future__ import annotations
 

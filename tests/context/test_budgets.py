@@ -16,7 +16,7 @@ def within(total: int | None = None, result: int | None = None, **more: Any) -> 
 
 
 def runs(count: int, size: int) -> list[Any]:
-    """So many commands, each with so many characters of output."""
+    """Return *count* commands, each with *size* characters of output."""
     return join(*[bash(f"run {n}", f"{n}" * size, f"t{n}") for n in range(count)])
 
 

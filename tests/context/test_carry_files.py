@@ -1,4 +1,4 @@
-"""``carry_files``: many files at once give what each gives alone, in their order, whatever is wrong with the others."""
+"""``carry_files``: many files give the same results as each file alone, in order, even if some of them are invalid."""
 
 import json
 import os
@@ -63,7 +63,7 @@ def told(item: Any) -> Any:
 
 
 def alone(api: ModuleType, path: Path, **given: Any) -> Any:
-    """What ``carry`` says of one file."""
+    """Return the outcome of ``carry`` for a single file."""
     try:
         return told(api.carry(path.read_bytes(), **given))
     except (InputError, OSError) as error:

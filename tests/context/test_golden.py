@@ -1,6 +1,6 @@
-"""Whole contexts to read: each ``cases/golden/*.json`` is a conversation, the ``.md`` beside it what is carried.
+"""Whole contexts to read: each ``cases/golden/*.json`` is a conversation, and the ``.md`` of the same name its context.
 
-To make the contexts anew after an intended change, run ``TOOLCARRY_WRITE_GOLDEN=1 pytest tests/context/test_golden.py``
+To write the contexts again after an intended change, run ``TOOLCARRY_WRITE_GOLDEN=1 pytest tests/context/test_golden.py``
 and read the difference before you commit it: the Python backend writes, both are compared.
 """
 

@@ -1,4 +1,4 @@
-"""What users of other systems hit: each ``cases/hard/*.json`` is a situation, with what is right.
+"""Problems of other systems' users: each ``cases/hard/*.json`` describes a situation and the expected result.
 
 The format is described in ``cases/README.md``, for other projects, too. Objects and bytes are
 tested on both backends; where a case and the library disagree, the case was thought about.
@@ -52,7 +52,7 @@ WITH_INPUT = [path for path in PATHS if "input" in load(path)]
 
 
 def document_of(case: Case) -> Any:
-    """What the paths of a case point into."""
+    """Return the document that the paths of a case point into."""
     (door,) = case.keys() & DOORS
     return case[door]
 
@@ -64,12 +64,12 @@ def bytes_of(case: Case) -> bytes:
 
 
 def line_of(line: str | dict[str, Any]) -> str:
-    """A line as it stands in the file: a text is one already, an object is written as one."""
+    """Return a line as it is written in the file: a text unchanged, an object as JSON."""
     return line if isinstance(line, str) else json.dumps(line)
 
 
 def resolve(document: Any, path: str | None) -> Any:
-    """What a JSON Pointer points at; a line on its way that is a text is read as JSON."""
+    """Return the value at a JSON Pointer; a text on its path is decoded as JSON."""
     if path is None:
         return None
     found = document
@@ -129,7 +129,7 @@ def test_objects(api: ModuleType, path: Path) -> None:
 
 @pytest.mark.parametrize("path", WITH_INPUT, ids=lambda path: path.stem)
 def test_blocks_hold_the_objects_of_the_input(api: ModuleType, path: Path) -> None:
-    """Equal objects may stand in a conversation twice; a block has the one that its path names."""
+    """Equal objects may occur twice in a conversation; a block has the one that its path names."""
     case = load(path)
     blocks = api.extract_tool_blocks(case["input"])
     for block, expected in zip(blocks, case["expected"]["blocks"], strict=True):

@@ -116,7 +116,7 @@ def test_a_chain_of_a_hundred_thousand_records(api: ModuleType) -> None:
         }
         for n in range(100_000)
     ]
-    records.reverse()  # each record stands before its parent
+    records.reverse()  # each record comes before its parent
     for record, message in zip(records, bash("ls", "a.py"), strict=False):
         record["message"] = message
     assert api.carry(records).report.walked >= 1

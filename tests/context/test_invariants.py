@@ -1,4 +1,4 @@
-"""What holds for every input, as properties of generated conversations, on both backends."""
+"""Properties of every context, on generated conversations and both backends."""
 
 import contextlib
 import copy
@@ -67,7 +67,7 @@ def test_the_input_stays_as_it_is(
 
 
 def budget_of(policy: Policy) -> tuple[int, Callable[[str], int]]:
-    """The total of a policy, and what counts against it: tokens by tiktoken, where it counts tokens."""
+    """Return the total of a policy and the function that measures text, in characters or in tokens by tiktoken."""
     if policy.max_tool_context_tokens is not None:
         encoding = policy.encoding
         return policy.max_tool_context_tokens, lambda text: count_tokens(text, encoding)

@@ -145,7 +145,7 @@ ALMOST_EXCHANGES = {
 
 @pytest.mark.parametrize("name", ALMOST_EXCHANGES)
 def test_almost_an_exchange(both: Both, name: str) -> None:
-    """What the common case of the Python walk must leave to its general way."""
+    """The fast path of the Python walk must leave these exchanges to the general path."""
     said, results = ALMOST_EXCHANGES[name]
     check_all(both, [said, {"role": "user", "content": results}], "", Policy())
 

@@ -1,4 +1,4 @@
-"""How blocks read: sections, headings, notes, fences."""
+"""The text of rendered blocks: sections, headings, notes and fences."""
 
 from types import ModuleType
 from typing import Any

@@ -13,7 +13,7 @@ from toolcarry import Policy
 
 
 def section(api: ModuleType, summary: str) -> str:
-    """The summary's section, as it stands in a context."""
+    """Return the text of the summary's section in a context."""
     text = api.carry(bash("ls", "x"), summary=summary).text
     start, end = text.index("## Summary\n") + 11, text.index("\n\n## Commands Executed\n")
     return text[start:end]
@@ -117,7 +117,7 @@ def test_nothing_swallows_or_forges_a_section(api: ModuleType, summary: str) -> 
 
 
 def check_sections(api: ModuleType, summary: str) -> None:
-    """Behind the summary stands what would stand there without it, and in it no heading of ours."""
+    """Check that the rest of the context is the same without a summary, and that the summary adds no toolcarry heading."""
     without = markdown.outline(api.carry(bash("ls", "x")).text)[3:]
     text = api.carry(bash("ls", "x"), summary=summary).text
     assert markdown.outline(text)[-len(without) :] == without

@@ -34,7 +34,7 @@ STARTS = (
     "\ud800",
     "",
 )
-"""How texts begin and end: what stands at a seam may join what stands before it."""
+"""Beginnings and ends of texts: the first characters after a seam may merge with the ones before it."""
 
 
 def within(total: int | None = None, result: int | None = None, **more: Any) -> Policy:
@@ -42,7 +42,7 @@ def within(total: int | None = None, result: int | None = None, **more: Any) -> 
 
 
 def shown(text: str) -> str:
-    """What stands in the only fence of a context."""
+    """Return the content of the only fence in a context."""
     return text.split("```\n", 1)[1].split("\n```", 1)[0]
 
 

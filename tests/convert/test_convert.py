@@ -170,7 +170,7 @@ def test_real_conversations(path: Path, real_transcripts: Path) -> None:
 
 @pytest.mark.slow
 def test_a_long_conversation_takes_linear_time() -> None:
-    """One id in every turn, and results that come late, are no reason to look at everything again and again."""
+    """Repeated ids and late results must not make a conversion scan the whole conversation again and again."""
     items = [
         item
         for _ in range(5_000)

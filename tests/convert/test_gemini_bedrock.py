@@ -1,4 +1,4 @@
-"""What Gemini and Bedrock alone ask of a request: signatures, names under results, blocks without type, documents' names."""
+"""Requirements of Gemini and Bedrock alone: signatures, names on results, untyped blocks, document names."""
 
 import doctest
 import json

@@ -1,4 +1,4 @@
-"""What a target cannot hold is told, and what both hold is converted: thinking, system prompts, ids, servers' tools."""
+"""Conversions report what a target cannot hold and convert the rest: thinking, system prompts, ids, server tools."""
 
 import doctest
 import json

@@ -1,4 +1,4 @@
-"""Media between shapes: what both hold is converted, by its bytes or its address; a line stands for the rest."""
+"""Media between formats: shared kinds are converted, by bytes or by URL; a line of text replaces the others."""
 
 from typing import Any
 

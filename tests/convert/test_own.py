@@ -1,4 +1,4 @@
-"""What is of the target's own shape goes on as it stands, and what it says elsewhere is told."""
+"""Parts already in the target's format are kept unchanged; the same content in another place is reported."""
 
 import json
 from typing import Any

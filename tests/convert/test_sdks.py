@@ -1,4 +1,4 @@
-"""What the SDKs of Amazon and Google say of a conversion: each validates a request by its provider's own model of it."""
+"""Conversions checked with the SDKs of Amazon and Google, which validate requests against their provider's own model."""
 
 import base64
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""What a rule keeps of each key, and the careful rules."""
+"""The blocks that a rule keeps for each key, and the careful rules."""
 
 from types import ModuleType
 from typing import Any

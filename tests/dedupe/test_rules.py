@@ -162,7 +162,7 @@ def limited(limit: int | None, **policy: object) -> Policy:
 
 
 def sizes_shown(api: ModuleType, policy: Policy) -> tuple[int, int]:
-    """How much is shown of a read and of a run of 100 characters each, by both doors and step by step."""
+    """Return how much is shown of a read and of a run, 100 characters each, from objects, from bytes and step by step."""
     messages = join(read("a.txt", "@" * 100, "t1"), bash("ls", "%" * 100, "t2"))
     text: str = api.carry(messages, policy=policy).text
     assert api.carry(json.dumps(messages).encode(), policy=policy).text == text

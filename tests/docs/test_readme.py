@@ -34,7 +34,7 @@ ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", ROOT / "ARCHITECTURE.md", *sorted((ROOT / "docs").glob("*.md"))]
 COMMENT = re.compile(r"<!-- (file|ci): (\S+) -->")
 DATA = ("json", "toml", "yaml", "text")
-"""Fences that may stand on a page without being run."""
+"""Fences that may appear on a page without being run."""
 
 
 @dataclass
@@ -144,7 +144,7 @@ def run_python(snippet: Snippet, section: Section, namespace: dict[str, object])
             printed.truncate()
             assert got == expected, where
             return
-        with suppress(SyntaxError, ValueError):  # else it is compared as it is written
+        with suppress(SyntaxError, ValueError):  # otherwise it is compared as written
             expected = repr(ast.literal_eval(expected))
         assert repr(value) == expected, where
 
@@ -157,7 +157,7 @@ def run_python(snippet: Snippet, section: Section, namespace: dict[str, object])
 
 
 def run_console(snippet: Snippet, section: Section, folder: Path) -> None:
-    """Run each command of a snippet, and compare the output that stands below it."""
+    """Run each command of a snippet, and compare the output shown below it."""
     function = f'toolcarry() {{ "{sys.executable}" -m toolcarry "$@"; }}'
     environment = {
         **{name: value for name, value in os.environ.items() if name != "TOOLCARRY_CONFIG"},

@@ -119,7 +119,7 @@ def test_without_ids_order_decides(api: ModuleType) -> None:
 
 
 def test_a_tool_of_the_server(api: ModuleType) -> None:
-    """Nova's code interpreter: call and result stand in the assistant's message, with types inside."""
+    """Nova's code interpreter: call and result are both in the assistant message, with a type on each."""
     run = use("t1", "nova_code_interpreter", snippet="1 + 1")
     run["toolUse"]["type"] = "server_tool_use"
     ran = result("t1", {"json": {"stdOut": "2", "exitCode": 0}}, status="success")

@@ -1,4 +1,4 @@
-"""Cline: Anthropic's blocks, with ids, times and models beside them."""
+"""Cline: Anthropic's blocks with additional ids, times and models."""
 
 import json
 from types import ModuleType
@@ -128,7 +128,7 @@ def test_the_last_read_and_the_last_run_count(api: ModuleType) -> None:
 
 
 def test_calls_written_as_text_are_text(api: ModuleType) -> None:
-    """Models without tool calls wrote them as XML; that is said, and no call."""
+    """Models without tool calls wrote calls as XML; those are text, not calls."""
     xml = "<execute_command><command>ls</command></execute_command>"
     messages = [message(1, "assistant", text(xml)), message(2, "user", text("[execute_command] a"))]
     assert blocks(api, messages) == []

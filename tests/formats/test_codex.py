@@ -1,4 +1,4 @@
-"""Codex rollouts: records of a JSONL file, of which the ``response_item`` count."""
+"""Codex rollouts: the ``response_item`` records of a JSONL file."""
 
 import json
 from types import ModuleType
@@ -174,7 +174,7 @@ def test_orphans(api: ModuleType) -> None:
 
 
 def test_a_flat_rollout(api: ModuleType) -> None:
-    """Older files hold the items themselves behind a line about the session."""
+    """Older files hold the items themselves after a line about the session."""
     header = {"id": "s1", "timestamp": "2025-05-01T10:00:00Z", "instructions": None}
     said = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "Go."}]}
     records = [header, {"record_type": "state"}, said, RUN["payload"], RAN["payload"]]

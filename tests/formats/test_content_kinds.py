@@ -1,4 +1,4 @@
-"""What came back, of every kind: texts, parts, JSON, and media, whose base64 is never text."""
+"""Every kind of result content: texts, parts, JSON and media. The base64 data of media is never shown as text."""
 
 import json
 from types import ModuleType
@@ -16,7 +16,7 @@ MARK = "QUJD" * 10
 
 
 def shown_text(api: ModuleType, content: Any) -> str:
-    """What a context shows of a result with this content, without its final newline."""
+    """Return what a context shows of a result with this content, without its final newline."""
     (shown,) = shown_blocks(api.carry(bash("ls", content)).text)
     return shown.fences[0][1].removesuffix("\n")
 

@@ -53,7 +53,7 @@ def test_an_importer_has_tests(name: str) -> None:
 
 @pytest.mark.parametrize("name", IMPORTED)
 def test_the_backends_know_the_messages_of_an_importer(name: str) -> None:
-    """Each message but those that a backend reads as they are has one of the keys."""
+    """Every message has one of the keys, except those that a backend reads directly."""
     messages = FAMILIES[name]("t1")
     assert any(is_dialect(each, each.get("role")) or is_foreign(each, each.get("role")) for each in messages)  # fmt: skip
 

@@ -123,7 +123,7 @@ def test_names_as_python_writes_them(api: ModuleType) -> None:
     ],
 )
 def test_the_text_of_a_response(api: ModuleType, answer: Any, text: str) -> None:
-    """The object that a function gave: what stands alone under a known key, or all of it."""
+    """The object that a function returned: the value of a single known key, or the whole object."""
     assert shown_text(api, [model(call("f")), user(response("f", answer))]) == text
 
 

@@ -1,4 +1,4 @@
-"""What is imported comes back as the producer wrote it, by every job, and what only looks like it stays what it is."""
+"""Imported records are returned as the producer wrote them, and content that only resembles a record is left alone."""
 
 import json
 from pathlib import Path

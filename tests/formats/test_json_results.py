@@ -1,4 +1,4 @@
-"""A result that is JSON stays whole: what looks like a part of a message, and says more, is none."""
+"""A JSON result stays whole: an object with more than the members of a message part is not treated as a part."""
 
 import json
 from types import ModuleType
@@ -26,7 +26,7 @@ ANSWERS: tuple[Any, ...] = (
 
 
 def shown(api: ModuleType, content: Any) -> str:
-    """The block of a result, as it is carried."""
+    """Return the block of a result, as it is carried."""
     messages = [
         {"role": "assistant", "content": [{"type": "tool_use", "id": "t", "name": "f"}]},
         {
@@ -120,7 +120,7 @@ def test_what_is_a_part(api: ModuleType, content: Any, text: str) -> None:
 def test_base64_inside_of_an_answer_is_a_line(
     api: ModuleType, holder: Any, shown_holder: Any
 ) -> None:
-    """What stands beside it stays: it is part of the answer."""
+    """The other members stay: they are part of the answer."""
     answer, expected = {"n": 1, "x": [holder]}, {"n": 1, "x": [shown_holder]}
     written = json.dumps(expected, separators=(",", ":"), ensure_ascii=False)
     assert shown(api, answer) == written

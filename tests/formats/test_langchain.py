@@ -104,7 +104,7 @@ def test_a_call_with_arguments_that_are_no_json(api: ModuleType) -> None:
 
 
 def test_what_the_provider_wrote_is_the_same_call(api: ModuleType) -> None:
-    """Its raw form stands in ``additional_kwargs`` (OpenAI) or in the content (Anthropic) beside ``tool_calls``."""
+    """The provider's raw call, in ``additional_kwargs`` (OpenAI) or in the content (Anthropic), repeats ``tool_calls``."""
     function = {"name": "read_file", "arguments": json.dumps({"path": "a.py"})}
     raw = {"tool_calls": [{"id": "call_1", "type": "function", "function": function}]}
     block = {"type": "tool_use", "id": "call_1", "name": "read_file", "input": {"path": "a.py"}}

@@ -64,7 +64,7 @@ def test_an_id_pairs_across_shapes(api: ModuleType, asked: str, answered: str) -
 
 
 def test_one_id_in_every_turn(api: ModuleType) -> None:
-    """Some backends number their calls anew: each turn keeps its pair."""
+    """Some backends restart their call ids in every turn: each turn keeps its pair."""
     messages = [message for make in FAMILIES.values() for message in make("call_0")]
     found = blocks(api, messages)
     assert [block.tool_name for block in found] == list(FAMILIES)
@@ -113,7 +113,7 @@ def test_what_only_looks_like_a_call(api: ModuleType, name: str) -> None:
 
 
 def test_a_call_of_langchain_and_one_of_opentelemetry(api: ModuleType) -> None:
-    """Both have the type ``tool_call``; the arguments stand under different keys."""
+    """Both have the type ``tool_call``; the arguments are in different keys."""
     messages = [*langchain("c1"), *opentelemetry("c2")]
     texts = [heading for _, heading, _ in shown(api, messages)]
     assert texts == ['langchain(query="q")', 'opentelemetry(query="q")']

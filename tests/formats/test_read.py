@@ -17,7 +17,7 @@ def call_of(api: ModuleType, message: Any) -> tuple[str, str, str | None]:
 
 
 def shown_text(api: ModuleType, content: Any) -> str:
-    """What a context shows of a result with this content."""
+    """Return what a context shows of a result with this content."""
     (shown,) = shown_blocks(api.carry(bash("ls", content)).text)
     return shown.fences[0][1]
 

@@ -194,7 +194,7 @@ def test_a_server_side_item_may_fail(api: ModuleType, item: Wire) -> None:
 
 
 def test_a_failed_patch_is_an_error(api: ModuleType) -> None:
-    """What ``apply_patch_call_output`` says of itself is its status: ``completed`` or ``failed``."""
+    """An ``apply_patch_call_output`` reports success or failure in its status: ``completed`` or ``failed``."""
     kind = "apply_patch_call_output"
     for status, is_error in (("failed", True), ("completed", False)):
         answer = {"type": kind, "call_id": "c", "status": status, "output": "no such file"}

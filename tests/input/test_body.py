@@ -1,4 +1,4 @@
-"""The bytes door: bytes give what the objects in them give, in Rust what they give in Python."""
+"""Bytes input: bytes give the same result as the objects in them, in Rust as in Python."""
 
 import json
 from types import ModuleType
@@ -33,7 +33,7 @@ bodies = st.builds(written, strategies.transcripts, forms, writers, SEEDS)
 
 
 def check_doors(kernels: ModuleType, body: bytes, summary: str, policy: Policy) -> None:
-    """Compare every kernel's two doors. ``Lines`` are not a list: each kernel gets new ones."""
+    """Compare objects and bytes on every kernel. ``Lines`` is not a list: each kernel gets its own."""
 
     def objects() -> Any:
         opened = open_body(body)
@@ -155,7 +155,7 @@ def test_texts_around_the_lengths_that_are_treated_apart(both: Both, size: int) 
             check_same(both, written(messages, "request", writer, size), "", ROOMY)
 
 
-# What the bytes door alone has
+# Behaviour of bytes input alone
 
 
 def test_the_walk_ends_where_the_total_is_spent_and_older_lines_stay_unread(

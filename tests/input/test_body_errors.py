@@ -1,4 +1,4 @@
-"""Bytes that are no conversation: both backends refuse the same, with the same words and the same offset."""
+"""Bytes without a conversation: both backends refuse the same ones, with the same message and offset."""
 
 import itertools
 import json

@@ -1,6 +1,6 @@
-"""The bytes door on documents that nobody wrote: generated ones, real ones, and both with bytes changed.
+"""Bytes input on unusual documents: generated ones, real ones, and both with bytes changed.
 
-What orjson accepts gives what its objects give; what neither orjson nor Python's json accepts is refused.
+Documents that orjson accepts give the same as its objects; those that neither orjson nor Python's json accepts are refused.
 """
 
 import json
@@ -101,7 +101,7 @@ def given_messages(document: Any) -> Any:
 
 
 def check_against_orjson(backend: ModuleType, body: bytes) -> None:
-    """What orjson accepts gives the same blocks; the reference sees orjson's own objects."""
+    """Check that a document orjson accepts gives the same blocks; the reference gets orjson's own objects."""
     try:
         messages = given_messages(orjson.loads(body))
     except orjson.JSONDecodeError:
@@ -164,7 +164,7 @@ def test_bytes_of_no_sense(both: Both, body: bytes) -> None:
 
 
 def is_json(data: bytes) -> bool:
-    """Whether either of Python's decoders takes it."""
+    """True if at least one of Python's decoders accepts it."""
     try:
         orjson.loads(data)
     except orjson.JSONDecodeError:

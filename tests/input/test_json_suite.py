@@ -1,4 +1,4 @@
-"""What is JSON and what is none, case by case, in the categories of the known test suites.
+"""Valid and invalid JSON, case by case, in the categories of the known test suites.
 
 ``grammar.jsonl`` holds what the standard settles, ``decided.jsonl`` what it leaves open and what is done here, with the
 reason. A case gives its document as ``text``, as ``hex``, or as ``parts`` that are each repeated. It is read as a whole
@@ -76,7 +76,7 @@ def test_refused(both: Both, backend: ModuleType, place: str, given: bytes) -> N
 
 @pytest.mark.parametrize(("place", "given"), placed("refuse"))
 def test_refused_between_lines(both: Both, place: str, given: bytes) -> None:
-    """What is refused as a whole is a line that is skipped."""
+    """A line that is refused as a whole body is skipped between other lines."""
     record = RECORD % b"1"
     check_same(both, b"\n".join([record, PLACES[place] % given, record]))
 

@@ -15,7 +15,7 @@ NAMES = ("\u00e9", "\u20ac", "\U0001f600", "a\u00e9\U0001f600", "\ud800", "\ufff
 
 
 def shown(api: ModuleType, messages: list[Any], rule: Rule) -> set[int]:
-    """How many blocks are shown, of the objects and of the bytes, however they are written."""
+    """Return the numbers of blocks shown for the objects and for their bytes in every spelling."""
     policy = Policy(rules=(rule,), framing=False)
     given = [messages, *(WRITERS[writer](messages, 1).encode() for writer in sorted(WRITERS))]
     return {api.carry(each, policy=policy).report.shown for each in given}

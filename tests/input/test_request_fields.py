@@ -1,4 +1,4 @@
-"""What is read of a body without its messages is what a reader of the whole body sees."""
+"""Reading a body's fields without its messages gives the same values as reading the whole body."""
 
 from __future__ import annotations
 

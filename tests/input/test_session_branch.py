@@ -43,7 +43,7 @@ def test_the_beginning_of_a_session_stays_unread_where_the_total_is_spent(api: M
 
 
 def test_a_lost_branch_is_found_by_a_look_at_all_records(api: ModuleType) -> None:
-    """A record whose parent is missing stands behind those before it: what was passed by is taken in again."""
+    """A record with a missing parent continues from the records before it: records that were skipped are included again."""
     records = long_session(60)
     del records[100:102]
     shown = [f"c{number}" for number in range(60) if number != 50]

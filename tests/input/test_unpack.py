@@ -1,4 +1,4 @@
-"""Files that are not one plain file: gzip, Zstandard, folders of events; capped, and told where they are damaged."""
+"""Compressed files and folders of events: gzip and Zstandard, size limits, and reports of damage."""
 
 import gzip
 import json
@@ -167,7 +167,7 @@ def test_an_empty_file_is_empty(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", PACKERS)
 def test_many_small_frames(kind: str) -> None:
-    """Every line by itself, as a log is written: what is behind a frame is not copied for each of them."""
+    """Each line is a frame of its own, as a log is written: the bytes after a frame are not copied for each frame."""
     assert unpack(PACKERS[kind](b"line\n") * 20_000) == b"line\n" * 20_000
 
 

@@ -1,4 +1,4 @@
-"""The middleware, called as an ASGI server calls it: what it looks at, and what the host tells it."""
+"""The middleware, called the way an ASGI server calls it: the requests that it handles, and what it gets from the host."""
 
 import asyncio
 import gzip

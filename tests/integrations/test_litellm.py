@@ -1,6 +1,6 @@
 """LiteLLM's own proxy, as a process, with the handler among its callbacks: the experiment through it.
 
-Its SDKs can't stand beside the newest ones: ``just long`` runs this in an environment of its own.
+Its SDKs can't be installed with the newest ones: ``just long`` runs this in an environment of its own.
 """
 
 from __future__ import annotations

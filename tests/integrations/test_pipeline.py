@@ -1,4 +1,4 @@
-"""The pipeline: what it does to a request, and whom it tells of the answer."""
+"""The pipeline: its changes to a request, and its handling of the answer."""
 
 import asyncio
 import json

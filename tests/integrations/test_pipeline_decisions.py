@@ -1,4 +1,4 @@
-"""What the pipeline decided about a conversation stands in its later requests."""
+"""The pipeline's decisions about a conversation hold in its later requests."""
 
 import asyncio
 import json

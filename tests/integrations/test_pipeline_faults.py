@@ -19,7 +19,7 @@ from toolcarry.integrations.pipeline import Processed, RequestPipeline
 
 
 class Failing(NamingTransformer):
-    """Raises what it is given, wherever it is asked."""
+    """A transformer whose methods raise the given error."""
 
     def __init__(self, error: BaseException) -> None:
         super().__init__()
@@ -42,7 +42,7 @@ class Slow(NamingTransformer):
 
 
 class PanicException(BaseException):
-    """What a panic of the core is, by its name."""
+    """A stand-in for a panic of the core, which is recognised by its name."""
 
 
 FAULTS = [ValueError("secret"), MemoryError(), RecursionError(), TimeoutError(), PanicException()]

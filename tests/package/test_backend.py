@@ -1,4 +1,4 @@
-"""The choice of the backend: in a process of its own each, and for a while in one."""
+"""The choice of the backend, in separate processes and temporarily within one."""
 
 import importlib.util
 import os

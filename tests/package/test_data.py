@@ -23,7 +23,7 @@ PLACES = {"id", "id?", "name", "type", "text"}
 
 
 def unlike(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """The members of an object, of which no two have one name."""
+    """Return the members of an object; fail if two have the same name."""
     assert len(dict(pairs)) == len(pairs), [name for name, _ in pairs]
     return dict(pairs)
 

@@ -110,7 +110,7 @@ def test_threads_share_a_body_and_a_policy(backend: ModuleType) -> None:
 
 
 def is_read(process: int, path: Path) -> bool:
-    """Whether a process has a file open, or mapped."""
+    """True if a process has a file open or mapped."""
     folder = Path(f"/proc/{process}")
     found = []
     for each in (folder / "fd").iterdir():

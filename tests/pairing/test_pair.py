@@ -20,7 +20,7 @@ def ollama_result(content: str, name: str | None = None) -> dict[str, Any]:
 
 
 def pairs(api: ModuleType, messages: list[Any]) -> list[tuple[str, Any]]:
-    """Each block's tool and the content of its result; ``None`` where there is none."""
+    """Return each block's tool and the content of its result; ``None`` for a call without a result."""
     blocks = api.extract_tool_blocks(messages)
     return [
         (block.tool_name, block.tool_result["content"] if block.tool_result else None)

@@ -1,4 +1,4 @@
-"""What every real transcript holds: the library's survey beside a table, and beside a count that shares no code with it."""
+"""The contents of every real transcript: the library's survey against a table and against an independent count."""
 
 import json
 from collections import Counter
@@ -39,7 +39,7 @@ class Count(NamedTuple):
 
 
 class Transcript(NamedTuple):
-    """A transcript as the bytes door takes it, and its messages."""
+    """A transcript as bytes input, and its messages."""
 
     body: bytes
     messages: list[Any]

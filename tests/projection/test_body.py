@@ -1,4 +1,4 @@
-"""A body's bytes: what changes is written anew, and all else stands as it stood."""
+"""Projection of a body's bytes: changed parts are written again, and all other bytes stay the same."""
 
 import json
 from types import ModuleType

@@ -22,7 +22,7 @@ def text(words: str, **more: Any) -> dict[str, Any]:
 
 
 def replaced(api: ModuleType, content: list[Any], limit: int, repair: bool) -> list[Any]:
-    """What becomes of the content of a result, which stays so."""
+    """Return the projected content of a result; a second projection must leave it unchanged."""
     policy = Policy(max_tool_result_chars=limit, repair=repair)
     once = api.project([ASK, *bash("ls", content)], policy=policy)
     assert api.project(once.messages, policy=policy).messages == once.messages
@@ -36,7 +36,7 @@ def replaced(api: ModuleType, content: list[Any], limit: int, repair: bool) -> l
 def test_what_stands_in_place_has_the_mark(
     api: ModuleType, content: list[Any], limit: int, repair: bool
 ) -> None:
-    """The text is that of all parts, so that none of them stays beside it."""
+    """The text joins all parts, so none of them remains as a separate part."""
     (found,) = replaced(api, content, limit, repair)
     assert found["cache_control"] == MARK["cache_control"]
     assert "[toolcarry: " in found["text"]

@@ -1,4 +1,4 @@
-"""Requests that were mended once more the next time: what a mend leaves is what the next projection leaves as it is."""
+"""Requests that a second projection used to change: a projection leaves a repaired request unchanged."""
 
 import json
 from types import ModuleType
@@ -37,7 +37,7 @@ def test_an_item_without_call_beside_anothers_thoughts(api: ModuleType) -> None:
 
 
 def test_a_call_tells_whose_request_it_is(api: ModuleType) -> None:
-    """So do results that answer it: the thoughts beside it stay, as in a request to a gateway."""
+    """So do results that answer it: the thinking in the same message stays, as in a request to a gateway."""
     call = {"id": "t1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
     said = {"role": "assistant", "content": [THOUGHT], "tool_calls": [call]}
     messages = [{"role": "user", "content": " "}, said, answer("t1")]
@@ -67,7 +67,7 @@ def test_an_answer_within_a_later_message(api: ModuleType) -> None:
 
 
 def test_an_answer_of_the_providers_own_within_a_message(api: ModuleType) -> None:
-    """As a gateway hands it on: what answers no call of the client's stays."""
+    """As a gateway passes it on: a result that answers no client call stays."""
     own = {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {}}
     result = {"type": "web_search_tool_result", "tool_use_id": "srvtoolu_1", "content": []}
     messages = [chat(("t1", "f"), content=[own, result]), answer("t1")]
@@ -93,7 +93,7 @@ def test_answers_of_the_providers_own_to_a_call_of_the_clients(api: ModuleType) 
 def test_a_call_given_in_two_ways_is_judged_by_the_one_that_stays(
     api: ModuleType, provider: str
 ) -> None:
-    """As the content says it, the first call is an old run of the same command, and as `tool_calls` says it, it is none."""
+    """By the content, the first call is an old run of the same command; by `tool_calls`, it is another call."""
     page = "a line of text\n" * 20
     ran = {"command": "make test"}
 

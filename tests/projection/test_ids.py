@@ -14,7 +14,7 @@ INTERRUPTED = "[Tool use interrupted: no result]"
 
 
 def asks(*calls: tuple[str, str]) -> dict[str, Any]:
-    """A message of Ollama's with calls of these ids, empty for none, and names."""
+    """Return an Ollama message with calls of these ids and names; an empty id is left out."""
     own = [{"id": call_id, "function": {"name": name, "arguments": {}}} for call_id, name in calls]
     return {
         "role": "assistant",
@@ -95,7 +95,7 @@ def test_a_call_in_the_content_that_is_none_of_the_calls(api: ModuleType, provid
 
 
 def test_a_result_without_id_beside_a_call_in_the_content(api: ModuleType) -> None:
-    """What is left says which call it answers: the next time, it could be that of the call in the content."""
+    """The ids that remain decide which call it answers: the next projection could pair it with the call in the content."""
     said = {**asks(("t1", "f"), ("t3", "f")), "content": [wire.use("t2", "f")]}
     for results in ([{"tool_call_id": "t2"}, {}, {}], [{}, {}, {}]):
         answers = [tells("f", f"{number}", **own) for number, own in enumerate(results)]

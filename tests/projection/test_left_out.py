@@ -1,4 +1,4 @@
-"""Results that repair takes out: none stands for another, and none is counted among those that stay."""
+"""Results that repair removes: no marker replaces them, and they are not counted among those that stay."""
 
 from types import ModuleType
 from typing import Any
@@ -67,7 +67,7 @@ def test_the_call_of_a_message_of_chats_that_is_none_of_its_calls(api: ModuleTyp
 
 
 def test_only_what_stays_is_counted(api: ModuleType) -> None:
-    """No marker stands for a result that is left out, and none of its characters are there."""
+    """A removed result leaves no marker and no text."""
     lost = wire.user(wire.result("t9", LONG * 2), ASK["content"][0])
     messages = [lost, *wire.bash("ls", LONG, "t1")]
     report = repair(api, messages).report

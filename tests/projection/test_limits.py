@@ -1,4 +1,4 @@
-"""Which results are replaced: what a policy keeps, what a total clears, and what a window has no room for."""
+"""The results that are replaced: those outside the policy's limits, the total or the window."""
 
 from types import ModuleType
 from typing import Any
@@ -89,7 +89,7 @@ def test_a_request_fits_the_window(api: ModuleType) -> None:
 
 
 def test_what_is_taken_out_by_a_mend_needs_no_room(api: ModuleType) -> None:
-    """Whether it is a result without call, or one that stands in the model's own message."""
+    """This covers a result without a call and a result in the model's own message."""
     words = {"type": "text", "text": "Go on."}
     lost = wire.user(wire.result("t9", LONG), words)
     turns = [*wire.bash("ls", "x", "t1"), *wire.bash("pwd", "y", "t2")]

@@ -1,4 +1,4 @@
-"""What stands in place of a result, and what is never touched."""
+"""Markers in place of results, and results that are never touched."""
 
 import copy
 from types import ModuleType

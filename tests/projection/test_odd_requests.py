@@ -38,7 +38,7 @@ def test_what_is_no_text_stays_beside_a_bare_text(api: ModuleType) -> None:
 
 @pytest.mark.parametrize("blank", ["", " \n"])
 def test_a_text_without_a_word_hides_nothing(api: ModuleType, blank: str) -> None:
-    """What stands beside it is cut and left out as if it were alone, since repair takes the blank out."""
+    """The other parts are cut and replaced as if they were alone, since repair removes the blank text."""
     text, image = {"type": "text", "text": blank}, {"type": "image", "source": {"type": "base64"}}
     for content, policy in (
         ([text, {"rows": [LONG] * 3}], SHORT),

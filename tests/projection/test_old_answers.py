@@ -1,4 +1,4 @@
-"""Answers of the role ``function``, which is refused behind a call of ``tool_calls``."""
+"""Messages of the role ``function``, which is refused after a call in ``tool_calls``."""
 
 from types import ModuleType
 from typing import Any
@@ -13,7 +13,7 @@ CALL = chat(("t1", "f"))
 
 
 def test_an_answer_of_the_old_role_is_one_of_todays(api: ModuleType) -> None:
-    """What it says is what the call gave: it is neither lost nor made up."""
+    """Its content becomes the result of the call: nothing is lost or made up."""
     found = repair(api, [ASK, CALL, {**OLD, "tool_call_id": "t1"}], "openai")
     assert found.messages == [ASK, CALL, NEW]
     assert [(mend.kind, mend.position, mend.call_id) for mend in found.report.mends] == [

@@ -1,4 +1,4 @@
-"""Python and Rust project the same, to the byte: on generated requests, valid and broken, through both doors."""
+"""Python and Rust give identical projections, from objects and from bytes, for generated valid and broken requests."""
 
 import json
 from types import ModuleType

@@ -37,7 +37,7 @@ def written(message: Any) -> bytes:
 
 
 def changes_earlier(sent: list[Any], now: list[Any]) -> bool:
-    """Whether a byte of what was sent is another now. A message that did not change is the same object."""
+    """True if any byte that was sent has changed. A message that did not change is the same object."""
     pairs = zip(sent, now, strict=False)
     return len(now) < len(sent) or any(
         old is not new and written(old) != written(new) for old, new in pairs
@@ -83,7 +83,7 @@ def test_the_prefix_is_what_stands_before_the_first_change(api: ModuleType) -> N
     report = then.report
     text = sum(len(item) for message in messages[:3] for item in texts(message))
     assert report.stable_prefix_tokens == text // 4
-    assert 0 < report.cache_break_tokens < 20  # the marker is all that is read anew
+    assert 0 < report.cache_break_tokens < 20  # only the marker is read again
     body = json.dumps({"model": "m", "messages": messages}).encode()
     report = api.project_body(body).report
     assert report.stable_prefix_tokens == body.index(json.dumps(messages[3]).encode()) // 4

@@ -1,4 +1,4 @@
-"""What holds for every projection, as properties of generated conversations, on both backends and through both doors."""
+"""Properties of every projection, on generated conversations, on both backends, from objects and from bytes."""
 
 import copy
 import json
@@ -20,7 +20,7 @@ policies = strategies_policies.projections
 
 
 def in_bytes(messages: list[Any]) -> bytes:
-    """Messages as a JSON array, spelled as no encoder of ours would."""
+    """Return messages as a JSON array, with a spelling that no encoder of the library produces."""
     return json.dumps(messages, indent=1).encode()
 
 

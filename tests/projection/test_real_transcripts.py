@@ -1,4 +1,4 @@
-"""Every shared transcript, projected and repaired: valid by the provider's rules, whole, and the same through both doors."""
+"""Every shared transcript, projected and repaired: valid for the provider, complete, and equal from objects and from bytes."""
 
 import json
 from collections.abc import Iterator

@@ -15,7 +15,7 @@ from toolcarry import Policy
 
 
 def words(messages: list[Any]) -> list[str]:
-    """What the user says, in its order."""
+    """Return the texts of the user, in order."""
     said: list[str] = []
     for message in messages:
         parts = message.get("content", message.get("parts"))

@@ -1,4 +1,4 @@
-"""What users of other systems ran into, as requests to be mended; each case is named after what went wrong there."""
+"""Broken requests that users of other systems reported; each case is named after its fault."""
 
 import json
 from types import ModuleType

@@ -1,4 +1,4 @@
-"""Calls of the kinds that the Responses API has beside functions, which a client answers with an item of their own."""
+"""Calls of the Responses API other than function calls, each answered by an item type of its own."""
 
 import json
 from types import ModuleType
@@ -25,7 +25,7 @@ def test_a_call_of_each_kind_is_answered_by_an_item_of_its_own(api: ModuleType, 
 
 
 def test_a_list_of_tools_is_not_made_up(api: ModuleType) -> None:
-    """The model would believe that there are no others."""
+    """The model would believe that there are no other tools."""
     call = {"type": "tool_search_call", "call_id": "s1", "arguments": {"query": "q"}}
     asked, user = {**call, "execution": "client"}, {"role": "user", "content": "?"}
     answer = {"type": "tool_search_output", "call_id": "s1", "tools": [], "execution": "client"}
@@ -42,7 +42,7 @@ def test_a_list_of_tools_is_not_made_up(api: ModuleType) -> None:
 
 
 def test_a_list_of_tools_answers_no_other_call(api: ModuleType) -> None:
-    """It was given a result beside it, which the next projection took for the second one."""
+    """Repair used to add a result for the call, which the next projection took for a second answer."""
     call = {"type": "function_call", "call_id": "c1", "name": "f", "arguments": "{}"}
     listed = {"type": "tool_search_output", "call_id": "c1", "tools": [{"name": "f"}]}
     user = {"role": "user", "content": "?"}

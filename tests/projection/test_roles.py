@@ -14,7 +14,7 @@ REPAIR = Policy(repair=True)
 
 @pytest.mark.parametrize("role", ["user", "system"])
 def test_a_call_of_anthropics_in_anothers_message(api: ModuleType, role: str) -> None:
-    """What stands beside it stays where it is, but for results, which are the user's."""
+    """The other blocks stay where they are, except for results, which move to a user message."""
     text = ASK["content"][0]
     said = {"role": role, "content": [wire.result("t1"), text, wire.use("t2")]}
     found = repair(api, [ASK, wire.assistant(wire.use("t1")), said])

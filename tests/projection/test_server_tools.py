@@ -1,4 +1,4 @@
-"""A provider's own calls without an answer, and its answers without a call: they stay and are told, with their message."""
+"""Server tool calls without a result, and results without a call: they stay in their message and are reported."""
 
 import json
 from types import ModuleType
@@ -51,7 +51,7 @@ def test_what_stands_alone(api: ModuleType, messages: list[Any], told: str) -> N
 
 
 def test_a_result_of_the_clients_for_a_call_of_the_providers(api: ModuleType) -> None:
-    """It is taken out, so that the call stands alone."""
+    """It is removed, so that the call has no result."""
     messages = [ASK, wire.assistant(OWN), wire.user(wire.result("srvtoolu_1"), TEXT)]
     found = api.project(messages, policy=REPAIR)
     assert found.messages == [ASK, wire.assistant(OWN), wire.user(TEXT)]
@@ -71,6 +71,6 @@ def test_a_result_of_the_clients_for_a_call_of_the_providers(api: ModuleType) ->
     ],
 )
 def test_what_goes_on(api: ModuleType, messages: list[Any]) -> None:
-    """A turn that was paused is sent back as it came, and so is one that waits for the client's results."""
+    """A paused turn is sent back unchanged, and so is one that waits for the client's results."""
     found = repair(api, messages)
     assert (found.messages, found.report.not_repaired) == (messages, "")

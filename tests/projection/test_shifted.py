@@ -32,7 +32,7 @@ def turn(name: str, given: dict[str, Any], text: str, call_id: str) -> list[Any]
 
 
 class Door:
-    """One of the two doors, which give the same messages."""
+    """One of the two inputs, objects or bytes, which give the same messages."""
 
     def __init__(self, api: ModuleType, name: str) -> None:
         self._api = api
@@ -93,7 +93,7 @@ def test_what_was_cut_cuts_no_other_result(door: Door, call_id: str) -> None:
 
 @pytest.mark.parametrize("line", ["result #\n", "ok\n"])
 def test_other_turns_are_not_dropped(door: Door, call_id: str, line: str) -> None:
-    """Also where their results are as long, or say the same: then the calls are told apart."""
+    """Calls are told apart even if their results have the same length or text."""
     text = line * 300
     turns = [bash(f"c{number}", text.replace("#", f"{number}"), call_id) for number in range(6)]
     first = door.project(GO + wire.join(*turns), Policy(max_request_tokens=60, clear_at_least=0))
@@ -104,7 +104,7 @@ def test_other_turns_are_not_dropped(door: Door, call_id: str, line: str) -> Non
 
 
 def test_a_limit_holds_at_once_where_the_conversation_is_another(door: Door, call_id: str) -> None:
-    """Behind what was not sent before there is nothing to keep in a cache, however little is won."""
+    """After the first message that was not sent before, no cache can be kept, however small the gain."""
     policy = Policy(max_tool_result_chars=500)
     first = door.project(GO + bash("ls", "x\n" * 3_000, call_id), policy)
     then = door.project(GO + bash("ls", "y\n" * 400, call_id), policy, first.decisions)
@@ -115,7 +115,7 @@ def test_a_limit_holds_at_once_where_the_conversation_is_another(door: Door, cal
 
 
 def test_a_client_that_keeps_what_was_sent_keeps_its_cache(door: Door, call_id: str) -> None:
-    """Its results are as long as they were decided to be: so what stands behind them was sent, too."""
+    """Its results have the lengths that were decided, so the messages after them were sent before, too."""
     policy, eager = Policy(max_tool_result_chars=2_000), Policy(max_tool_result_chars=500)
     turns = GO + bash("ls", "x\n" * 3_000, call_id) + bash("pwd", "y\n" * 400, call_id)
     first = door.project(turns, policy)
@@ -154,7 +154,7 @@ def test_a_call_that_is_gone_supersedes_nothing(door: Door) -> None:
 
 
 def test_a_call_that_waits_for_its_result_supersedes_as_it_did(door: Door) -> None:
-    """What came back since is no sign that it is another call."""
+    """A result that arrived since does not make it another call."""
     failed = wire.read("a", "x" * 2_000, "t1", is_error=True)
     messages = failed + wire.read("a", "", "t2")[:1]
     first = door.project(messages, EAGER)
@@ -199,7 +199,7 @@ def test_a_part_of_a_conversation_is_decided_as_by_itself(
     policy: Policy,
     call_id: str,
 ) -> None:
-    """What is superseded is so by a later read of its file, and the same results are whole, cut, or superseded."""
+    """A superseded read has a later read of its file, and the same results are whole, cut or superseded."""
     texts = [(path, f"{number}\n" * lines) for number, (path, lines) in enumerate(talk + more)]
     turns = [read(path, text, call_id) for path, text in texts]
     first = api.project(wire.join(*turns[: len(talk)]), policy=policy)

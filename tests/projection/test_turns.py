@@ -1,4 +1,4 @@
-"""Turns that a provider refuses though each call has its result: who answers, and what may stand beside what."""
+"""Turns that a provider refuses although each call has its result: the wrong role answers, or blocks are in a wrong order."""
 
 from types import ModuleType
 from typing import Any
@@ -16,7 +16,7 @@ NOTE_PARTS = [{"type": "text", "text": "The user is away."}]
 
 
 def test_a_system_message_takes_no_results(api: ModuleType) -> None:
-    """The results come before it, in a turn of the user's, and leave the turn in which they came late."""
+    """The results come before it, in a user turn, and leave the turn in which they arrived late."""
     call = wire.assistant(wire.use("t1"))
     found = repair(api, [ASK, call, NOTE, wire.user(wire.result("t1"), ASK["content"][0])])
     assert found.messages == [ASK, call, wire.user(wire.result("t1")), NOTE, ASK]
@@ -116,7 +116,7 @@ def test_a_failure_without_content(api: ModuleType) -> None:
 
 
 def test_a_failure_that_shows_an_image(api: ModuleType) -> None:
-    """Anthropic: all content must be type 'text' if 'is_error' is true. The image stays, behind all results."""
+    """Anthropic: all content must be type 'text' if 'is_error' is true. The image stays, after all results."""
     words = {"type": "text", "text": "It broke."}
     call = wire.assistant(wire.use("t1"), wire.use("t2"), wire.use("t3"))
     one = wire.result("t1", [IMAGE, words], is_error=True)
@@ -139,7 +139,7 @@ def test_a_failure_that_shows_an_image(api: ModuleType) -> None:
 
 
 def test_what_a_failure_shows_follows_it(api: ModuleType) -> None:
-    """Also out of a turn in which it came late, and where its text is cut."""
+    """The image also follows a result that came late, and one whose text is cut."""
     call = wire.assistant(wire.use("t1"))
     shown = [{"type": "text", "text": "It broke.\n" * 100}, IMAGE]
     late = wire.user(wire.result("t1", shown, is_error=True))
@@ -175,7 +175,7 @@ def test_a_failure_of_bedrocks_that_says_nothing(api: ModuleType) -> None:
 
 
 def test_a_text_behind_the_calls_of_its_message(api: ModuleType) -> None:
-    """The calls go behind it, so that what the provider answered itself stays before the text about it."""
+    """The calls move after the text, so that the provider's own results stay before the text about them."""
     thought = {"type": "thinking", "thinking": "Hm.", "signature": "c2ln"}
     own = {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {}}
     answer = {"type": "web_search_tool_result", "tool_use_id": "srvtoolu_1", "content": []}
@@ -198,7 +198,7 @@ def test_a_text_between_calls_stays(api: ModuleType) -> None:
 
 
 def test_an_answer_of_the_providers_own_behind_a_call(api: ModuleType) -> None:
-    """Anthropic looks for the client's results right behind its calls, and finds that answer."""
+    """Anthropic expects the client's results right after its calls, and finds that answer instead."""
     own = {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {}}
     answer = {"type": "web_search_tool_result", "tool_use_id": "srvtoolu_1", "content": []}
     calls, text = (wire.use("t1"), wire.use("t2")), ASK["content"][0]
@@ -210,7 +210,7 @@ def test_an_answer_of_the_providers_own_behind_a_call(api: ModuleType) -> None:
 
 
 def test_a_call_of_the_providers_own_that_waits(api: ModuleType) -> None:
-    """It is answered behind the client's results, and stands where the model put it."""
+    """It is answered after the client's results, and stays where the model put it."""
     own = {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {}}
     answer = {"type": "web_search_tool_result", "tool_use_id": "srvtoolu_1", "content": []}
     said = wire.assistant(wire.use("t1"), own)
@@ -266,7 +266,7 @@ def test_white_space_in_which_a_request_ends(api: ModuleType) -> None:
 
 
 def test_white_space_in_which_a_body_ends(api: ModuleType) -> None:
-    """What stays of the text is copied as it is written."""
+    """The rest of the text is copied as it was written."""
     thought = b'{"role": "assistant", "content": [{"type": "redacted_thinking", "data": "x"}]}'
     for last in (rb'"\u00e9\/%b"', rb'[{"type": "text", "text": "\u00e9\/%b"}]'):
         body = b'{"messages": [%b, {"role": "assistant", "content": %b}]}' % (thought, last)

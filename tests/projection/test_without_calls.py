@@ -1,4 +1,4 @@
-"""Requests without calls: they are mended where what they hold tells whose they are."""
+"""Requests without calls: they are repaired if their contents identify the provider."""
 
 from types import ModuleType
 from typing import Any

@@ -1,4 +1,4 @@
-"""The logs of toolcarry have no secrets: whatever is logged, through real handlers."""
+"""The logs of toolcarry contain no secrets, checked with real handlers."""
 
 import ast
 import io
@@ -19,7 +19,7 @@ SOURCES = Path(toolcarry.__file__).parent
 
 
 class Output:
-    """What a handler on the root logger writes."""
+    """The output of a handler on the root logger."""
 
     def __init__(self) -> None:
         self._stream = io.StringIO()
@@ -151,7 +151,7 @@ def test_a_logger_has_one_filter() -> None:
 
 
 def test_every_logger_of_ours_has_the_filter() -> None:
-    """No module takes a logger for itself, but the one that gives them out."""
+    """No module creates its own logger, except the one that provides them."""
     taken = {
         (path.relative_to(SOURCES).as_posix(), ast.unparse(node))
         for path in SOURCES.rglob("*.py")

@@ -1,4 +1,4 @@
-"""Messages of every shape without their secrets; what is no content, and what has none, stays."""
+"""Redaction of messages in every format; members without content stay unchanged."""
 
 import copy
 import json

@@ -1,4 +1,4 @@
-"""Real conversations: redacted once they stay as they are, and nothing of them is printed."""
+"""Real conversations: a second redaction changes nothing, and no content is printed."""
 
 from pathlib import Path
 

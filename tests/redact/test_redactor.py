@@ -1,4 +1,4 @@
-"""What is taken out of a text, what stays, and what happens where that fails."""
+"""Redacted and untouched parts of texts, and the behaviour when redaction fails."""
 
 import re
 import sys

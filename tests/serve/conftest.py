@@ -1,4 +1,4 @@
-"""The proxy on a socket, with fake providers behind it, and the clients that people use in front of it."""
+"""The proxy on a socket, fake providers as its upstreams, and real client libraries that call it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SHAPES = {AnthropicFake: "anthropic", OpenAIFake: "openai", OllamaFake: "ollama"
 
 @pytest.fixture(autouse=True)
 def no_proxies(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What goes to this machine goes there directly, whatever the environment says."""
+    """Connect to this machine directly, whatever proxies the environment names."""
     monkeypatch.setenv("NO_PROXY", "127.0.0.1,localhost")
     monkeypatch.setenv("no_proxy", "127.0.0.1,localhost")
 
@@ -105,7 +105,7 @@ def http() -> Iterator[httpx.Client]:
 
 @pytest.fixture
 def echo(serve: Callable[..., str], start: Start) -> Start:
-    """The URL of a proxy in front of an application, which stands below a path."""
+    """Return the URL of a proxy in front of an application that is mounted below a path."""
 
     def make(app: Any, path: str = "", **options: Any) -> str:
         return start({"a": f"{serve(app)}{path}"}, **options)

@@ -98,7 +98,7 @@ def test_asynchronous_clients(start):
 def test_what_a_provider_refuses_comes_through(start, clients, api, message, told, stream):
     fake = FAKES[PROVIDERS[api]]()
     client = clients(PROVIDERS[api], start({"a": fake}))
-    with pytest.raises(Exception, match=told) as caught:  # each SDK has an error of its own
+    with pytest.raises(Exception, match=told) as caught:  # each SDK has its own error class
         SAY[api](client, [{"role": "user", "content": "Hi"}, message], stream=stream)
     assert caught.value.status_code == 400
     assert len(fake.refusals) == 1

@@ -1,7 +1,7 @@
 """The experiment: a conversation moves from one backend to another and back, and loses nothing of a file that was read.
 
 A reads a file of 244 lines. After ``POST /switch`` B is asked to quote it, and quotes from what reached it: the whole
-file, to the byte, in a request that it takes. Then the same with A again, for which the context is made anew.
+file, to the byte, in a valid request. Then the same with A again, for which the context is made a second time.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def carried(fake: Fake) -> str:
     """The one text with a context in the newest request that reached a provider."""
     found = [text for text in texts(fake) if OPENS in text]
     assert len(found) == 1
-    assert found[0].count(OPENS) == 1  # it is made anew, never put into another
+    assert found[0].count(OPENS) == 1  # it is made again, never put into another context
     return found[0]
 
 
@@ -84,7 +84,7 @@ def test_a_file_goes_along(start, clients, http, api, stream):
     text, _, sent = say(client, messages, stream=stream, **options)
     assert text == LINES[99]
 
-    # A has answered; the client goes on with everything that was said, and knows of no switch.
+    # A has answered; the client continues with the whole conversation and does not know of the switch.
     http.post(f"{url}/switch", json={"upstream": "b"}).raise_for_status()
     messages += [*sent, {"role": "user", "content": "And line 137?"}]
     text, calls, sent = say(client, messages, stream=stream, **options)
@@ -93,7 +93,7 @@ def test_a_file_goes_along(start, clients, http, api, stream):
     assert content_of(Asked({}, [], [context]), PATH) == FILE.removesuffix("\n")
     assert context.endswith("And line 137?")
 
-    # The context stays as it is while B answers.
+    # The context stays the same while B answers.
     messages += [*sent, {"role": "user", "content": "And again?"}]
     text, _, sent = say(client, messages, stream=stream, **options)
     assert (text, carried(two)) == (LINES[136], context)

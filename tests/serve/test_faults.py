@@ -35,7 +35,7 @@ numbers = itertools.count(1)
 
 
 def talk(number: int, turns: int) -> list[dict[str, Any]]:
-    """A conversation of so many tool calls."""
+    """Return a conversation of *turns* tool calls."""
     messages: list[dict[str, Any]] = [{"role": "user", "content": f"Talk {number}."}]
     for turn in range(turns):
         name = f"t{number}_{turn}"

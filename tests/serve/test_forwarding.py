@@ -1,4 +1,4 @@
-"""What goes to the upstreams and what comes back: to the byte, and as it comes."""
+"""Requests to the upstreams and their answers: forwarded byte for byte, as they arrive."""
 
 from __future__ import annotations
 

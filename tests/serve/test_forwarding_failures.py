@@ -1,4 +1,4 @@
-"""Upstreams that break off, are down or say nothing, and bodies that are too large: what the client is told."""
+"""Upstreams that break off, are down or do not answer, and bodies that are too large: the error that the client gets."""
 
 from __future__ import annotations
 

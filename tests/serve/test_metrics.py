@@ -1,4 +1,4 @@
-"""What the proxy says of itself: whether it lives, whether it is ready, and what it counts."""
+"""The proxy's reports about itself: liveness, readiness and counters."""
 
 from __future__ import annotations
 

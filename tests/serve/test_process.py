@@ -1,4 +1,4 @@
-"""``toolcarry serve`` as a process of its own: it says where it listens, and ends in order."""
+"""``toolcarry serve`` as a separate process: it prints its address, and shuts down cleanly."""
 
 from __future__ import annotations
 

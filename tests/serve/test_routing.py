@@ -1,4 +1,4 @@
-"""Which upstream a request goes to, and who may change that."""
+"""The choice of an upstream for a request, and the permission to change it."""
 
 from __future__ import annotations
 

@@ -35,13 +35,13 @@ shape = "ollama"
 """
 CLIENTS = 12
 MOST = 0.05
-"""The promise: a request waits for Redis no longer than so many seconds."""
+"""The promise: a request waits for Redis at most this many seconds."""
 
 numbers = itertools.count(1)
 
 
 def tools_of(number: int) -> list[dict[str, Any]]:
-    """The tools of one conversation, which are no other's."""
+    """Return the tools of one conversation; no other conversation has them."""
     properties = {"path": {"type": "string", "description": "Where it is."}}
     parameters = {"type": "object", "properties": properties, "required": ["path"]}
     function = {"description": "Reads.", "parameters": parameters}
@@ -52,7 +52,7 @@ def tools_of(number: int) -> list[dict[str, Any]]:
 
 
 def messages_of(number: int, turns: int) -> list[dict[str, Any]]:
-    """A conversation of so many tool calls."""
+    """Return a conversation of *turns* tool calls."""
     messages: list[dict[str, Any]] = [{"role": "user", "content": f"Talk {number}."}]
     for turn in range(turns):
         name = f"read_{number}_{turn % 5}"
@@ -138,7 +138,7 @@ def start_talk() -> Iterator[StartTalk]:
 def start_proxy(
     tmp_path: Path, serve: Callable[..., str], fake: OllamaFake, redis_server: RedisServer
 ) -> Iterator[StartProxy]:
-    """Start a proxy in a process of its own; its URL. All of them share the upstream and Redis."""
+    """Start a proxy in a separate process; return its URL. All proxies share the upstream and Redis."""
     path = tmp_path / "toolcarry.toml"
     path.write_text(SETTINGS.format(redis=redis_server.url, upstream=serve(fake)))
     log = tmp_path / "log"
@@ -177,7 +177,7 @@ def say_more(talks: list[Talk]) -> None:
 
 
 def reads_of(server: RedisServer) -> int:
-    """How often Redis was asked for tools since it was started."""
+    """Return how often Redis was asked for tools since it was started."""
     with server.client() as client:
         return client.info("commandstats").get("cmdstat_getex", {"calls": 0})["calls"]
 
@@ -224,7 +224,7 @@ def test_many_clients_while_redis_fails_in_turn(
 
 
 def has_tools(talk: Talk, fake: OllamaFake) -> bool:
-    """Whether what a client says next reaches the upstream with tools."""
+    """True if the client's next request reaches the upstream with tools."""
     talk.say()
     return bool(fake.recorded[-1].json.get("tools"))
 

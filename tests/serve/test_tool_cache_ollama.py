@@ -109,7 +109,7 @@ def test_behind_the_time_to_live_there_are_none(start: Any, clients: Any, fake: 
     config, clock = parse_config("[tool_cache]\nttl = 160.0\n"), Clock()
     client = clients("ollama", start({"a": fake}, config=config, clock=clock), headers=ME)
     messages = first_turn(client)
-    for _ in range(3):  # each use lets them live anew
+    for _ in range(3):  # each use extends their life
         clock.advance(80)
         chat(client, messages)
         assert names_in(fake) == WORDS

@@ -1,4 +1,4 @@
-"""Tools that come back are none that the provider then refuses the request for."""
+"""Restored tools never make the provider refuse the request."""
 
 from __future__ import annotations
 

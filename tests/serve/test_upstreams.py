@@ -40,7 +40,7 @@ def call(number, name="Read"):
 
 
 def status(fake, path, request):
-    """What a fake answers, and what it says where it refuses."""
+    """Return the status of a fake's answer, and its error message if it refuses."""
     found = TestClient(fake).post(path, json=request, headers=HEADERS)
     error = found.json().get("error") if found.status_code != 200 else ""
     return found.status_code, error["message"] if isinstance(error, dict) else error

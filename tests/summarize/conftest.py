@@ -1,4 +1,4 @@
-"""Both doors of summaries, and both kinds of summarizer."""
+"""The synchronous and asynchronous entry points of summaries, and both kinds of summarizer."""
 
 import asyncio
 from typing import Any
@@ -26,11 +26,11 @@ def ask_async(summaries: Summaries, *given: Any) -> Summary:
 
 @pytest.fixture(params=[ask_sync, ask_async], ids=["sync", "async"])
 def ask(request: pytest.FixtureRequest) -> Ask:
-    """Both doors."""
+    """Return one of the two entry points, synchronous or asynchronous."""
     return request.param  # type: ignore[no-any-return]
 
 
 @pytest.fixture(params=[Recorder, AsyncRecorder], ids=["function", "coroutine"])
 def recorder(request: pytest.FixtureRequest) -> type[Recorder]:
-    """Both kinds of summarizer, each of which both doors take."""
+    """Return one of the two kinds of summarizer; both entry points accept each."""
     return request.param  # type: ignore[no-any-return]

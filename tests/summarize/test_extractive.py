@@ -1,4 +1,4 @@
-"""What the offline summary says, shown by cases to be read, and what it promises."""
+"""The offline summary: readable cases, and the guarantees that it gives."""
 
 from pathlib import Path
 from typing import Any
@@ -92,7 +92,7 @@ def test_golden(name: str, messages: list[Message], max_chars: int) -> None:
 
 
 def test_a_carried_summary_keeps_its_layout() -> None:
-    """Under ``## Summary`` nothing of it is escaped: its headings and fences are such as may stand there."""
+    """Nothing is escaped under ``## Summary``, because its headings and fences are valid there."""
     text = summary_of(SESSION)
     context = toolcarry.carry(SESSION, summary=text).text
     assert "### Open tasks (2 of 3)\n\n- [ ] Fix it (in progress)" in context

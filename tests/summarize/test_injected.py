@@ -1,4 +1,4 @@
-"""What clients put into a user's turn comes out, and nothing that the user said."""
+"""Text that clients inject into user turns is removed, and the user's own words are not."""
 
 import json
 
@@ -152,7 +152,7 @@ def test_reasoning(text: str, answer: str) -> None:
 
 
 def test_real_turns_have_no_tags_left(real_transcripts: object) -> None:
-    """Of the real sessions nothing that a client injected stays, and every other turn is as it was."""
+    """No text that a client injected into the real sessions stays, and every other turn is unchanged."""
     changed = 0
     for _, messages in real_conversations(TRANSCRIPTS):
         for speaker, text in split_turns(dialogue(messages)):

@@ -1,4 +1,4 @@
-"""Models behind LiteLLM: the package itself, answering by itself or asking a server of OpenAI's shape on this machine."""
+"""Models called through LiteLLM: the real package, with mock answers or with a local server of OpenAI's shape."""
 
 import asyncio
 import importlib.util
@@ -23,7 +23,7 @@ TALK = "[USER]\nFix it.\n[/USER]"
 
 @pytest.fixture(autouse=True)
 def no_prices_from_afar(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let litellm ask nobody else."""
+    """Prevent litellm from connecting to other hosts."""
     monkeypatch.setenv("LITELLM_LOCAL_MODEL_COST_MAP", "True")
 
 

@@ -1,4 +1,4 @@
-"""What guards a summarizer: nothing that it does reaches the caller but a text, or why there is none."""
+"""Guards around a summarizer: the caller gets a text, or a reason for its absence, and nothing else."""
 
 import asyncio
 import subprocess

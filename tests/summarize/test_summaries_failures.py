@@ -1,4 +1,4 @@
-"""A summarizer that fails: what is asked again, and what the caller is told."""
+"""Summarizers that fail: retries, and the error that the caller gets."""
 
 import asyncio
 import logging

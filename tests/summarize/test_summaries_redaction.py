@@ -1,4 +1,4 @@
-"""What a summarizer is shown: nothing secret, and no more of a dialogue than it may have."""
+"""The input of a summarizer: no secrets, and no more of a dialogue than allowed."""
 
 from collections.abc import Sequence
 from typing import Any

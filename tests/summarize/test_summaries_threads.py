@@ -172,7 +172,7 @@ def test_a_task_that_waits_may_go_away() -> None:
 
 
 def test_a_loop_that_waits_for_a_task_may_be_asked_at_once_as_well() -> None:
-    """A thread that waited here for the task of its own loop would wait forever."""
+    """A thread that waited here for a task of its own event loop would wait forever."""
 
     async def answer(text: str, instructions: str) -> str:
         await asyncio.sleep(0)

@@ -1,4 +1,4 @@
-"""What is left to do and which files were touched, by the tools of many agents, in the shapes that they are written in."""
+"""Open tasks and touched files, found in the tool calls of many agents, in the shapes that they write."""
 
 from typing import Any
 

@@ -16,7 +16,7 @@ SECONDS = 30.0
 
 
 class Clock:
-    """A clock that stands still until it is advanced, in seconds.
+    """A clock, in seconds, that moves only when it is advanced.
 
     >>> clock = Clock()
     >>> before = clock()

@@ -53,7 +53,7 @@ def test_each_damage_alone_is_refused(provider: str, kind: str, data: st.DataObj
 @each_provider
 @pytest.mark.parametrize("kind", DAMAGES)
 def test_a_damage_is_refused_by_those_who_are_named(provider: str, kind: str) -> None:
-    """What is not said to be refused passes, so that the table of damages says neither too much nor too little."""
+    """A provider that is not named accepts the request, so the table of damages is exact."""
     if provider not in DAMAGES[kind].providers:
         damaged = damaged_requests(provider, [kind])
         find(damaged, lambda messages: not problems(provider, messages), settings=ANY_EXAMPLE)

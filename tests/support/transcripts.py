@@ -35,7 +35,7 @@ def real_conversations(folder: Path) -> Iterator[tuple[str, list[Any]]]:
 
 
 def growing(messages: list[Any]) -> Iterator[list[Any]]:
-    """The requests of an agent: one before each turn of the model's, and one at the end."""
+    """Yield the requests of an agent: one before each model turn, and one at the end."""
     for position in range(1, len(messages)):
         roles = [messages[position - 1].get("role"), messages[position].get("role")]
         if roles[0] != "assistant" and roles[1] == "assistant":

@@ -1,4 +1,4 @@
-"""What one backend alone understands, in every spelling, and what is left without it."""
+"""Content that only one backend understands, in every spelling, and the messages without it."""
 
 from typing import Any
 

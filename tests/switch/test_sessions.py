@@ -1,4 +1,4 @@
-"""What the switch remembers in memory, within bounds."""
+"""The switch's state in memory, within bounds."""
 
 from dataclasses import replace
 from typing import Any

@@ -1,4 +1,4 @@
-"""What the switch remembers on the canonical history: over restarts, between workers, and while the store stands still."""
+"""The switch's state in the canonical history: across restarts and workers, and while the store does not respond."""
 
 import asyncio
 import json

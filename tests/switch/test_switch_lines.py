@@ -15,14 +15,14 @@ REQUEST = [*HISTORY, ANTHROPIC.user("Run it.")]
 
 
 def later(signed_by: str, messages: list[Message] = REQUEST) -> list[Message]:
-    """The request behind it, when a backend has called a tool."""
+    """Return the next request, after a backend has called a tool."""
     turn = ANTHROPIC.turn("call_2", "Bash", {"command": "python a.py"}, "ok")
     turn = json.loads(json.dumps(turn).replace(SIGNED, f"signed-by-{signed_by}"))
     return [*messages, *turn]
 
 
 def ask(made: SummarizeTransformer, messages: list[Message], backend: str) -> tuple[str, str]:
-    """What is sent, as text, and the line."""
+    """Return the messages that are sent, as text, and the line."""
     switched = made.transform(messages, conversation="c", backend=backend)
     return json.dumps(switched.messages), switched.line
 
@@ -30,7 +30,7 @@ def ask(made: SummarizeTransformer, messages: list[Message], backend: str) -> tu
 def test_where_two_backends_answered_one_request_neither_is_trusted_with_the_other_s_thinking() -> (
     None
 ):
-    """Which of the answers the client went on with can't be told."""
+    """The answer that the client continued with can't be known."""
     for asked in ("ab", "ba"):
         for answered in ("ab", "ba"):
             for chosen in "ab":

@@ -1,4 +1,4 @@
-"""What a client may put into its messages, and how it reaches the new backend: nothing is lost, said twice, or misplaced."""
+"""Messages that a client may insert reach the new backend: none is lost, repeated or misplaced."""
 
 import json
 from typing import Any
@@ -37,7 +37,7 @@ def transformer(**options: Any) -> SummarizeTransformer:
 
 
 def sent_twice(messages: list[Message]) -> list[Message]:
-    """What is sent for a request, and again for its retry."""
+    """Return the messages sent for a request, after checking that a retry sends the same."""
     made = transformer()
     first = made.transform(messages, **WHERE).messages
     assert json.dumps(made.transform(messages, **WHERE).messages) == json.dumps(first)
@@ -52,7 +52,7 @@ LATER = {"role": "system", "content": "Use spaces."}
 
 
 def test_prompts_from_the_middle_stand_behind_the_request() -> None:
-    """Anthropic takes one behind a user's message alone, before the model's or at the end, and no two in a row."""
+    """Anthropic takes one only after a user message, before the model's or at the end, and no two in a row."""
     open_call, result = ANTHROPIC.turn("call_2", "Bash", {"command": "make"}, "built")
     request = [
         ANTHROPIC.user("Read it."), LATE, *history(ANTHROPIC)[1:],
@@ -109,7 +109,7 @@ def test_a_prompt_between_the_results_of_open_calls() -> None:
     assert [item["call_id"] for item in tail] == ["call_2", "call_3"] * 2
 
 
-# What a client puts behind the request, and takes out again
+# Messages that a client adds after the request and later removes
 
 
 def test_a_reminder_at_the_end_is_sent_once() -> None:
@@ -218,7 +218,7 @@ def test_what_is_no_json_is_refused_by_name(odd: Any) -> None:
 
 @pytest.mark.parametrize("shape", [ANTHROPIC, RESPONSES], ids=lambda shape: shape.name)
 def test_instructions_of_the_project_go_along(shape: Shape) -> None:
-    """A client says them once, in the first message, in a tag of its own; the summary leaves such tags out."""
+    """A client says them once, in the first message, in its own tag; the summary leaves such tags out."""
     project = "<system-reminder>\nAlways run `make lint`.\n</system-reminder>"
     messages = [*history(shape), shape.user("Go on.")]
     first = shape.user("Read it.")

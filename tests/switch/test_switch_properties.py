@@ -40,7 +40,7 @@ class Client:
         self.answers = 0
 
     def take(self, backend: str, answer: str) -> None:
-        """What a backend answered, and what the client says to it."""
+        """Add a backend's answer and the client's reply to it."""
         self.answers += 1
         number = self.answers
         if answer == "says":
@@ -104,7 +104,7 @@ jumps = st.sampled_from(["goes on", "goes on", "keeps", "goes back", "begins ane
 def test_a_conversation_that_goes_back_and_asks_two_backends_at_once(
     shape: Shape, data: st.DataObject
 ) -> None:
-    """Which of two answers the client goes on with, nobody tells."""
+    """Nothing shows which of two answers the client continues with."""
     made = SummarizeTransformer(policy=WHOLE)
     client = Client(shape)
     kept = [client.history]

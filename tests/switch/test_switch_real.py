@@ -33,7 +33,7 @@ def test_every_session_moves_and_goes_on(real_transcripts: Path, style: str) -> 
         last, sent_last = "", ""
         for number, request in enumerate(requests):
             backend = "ab"[1 if len(requests) // 3 <= number < 2 * len(requests) // 3 else 0]
-            # A record is no request: what a provider would refuse in it is mended first, as a proxy would.
+            # A record is not a request: content that a provider would refuse is repaired first, as a proxy would.
             given = project(request, policy=REPAIR).messages
             if problems(style, given):
                 continue

@@ -1,4 +1,4 @@
-"""The summary of a switch: what the summarizer is given, what becomes of its failures, and of secrets."""
+"""The summary of a switch: the summarizer's input, its failures, and secrets."""
 
 import asyncio
 import logging

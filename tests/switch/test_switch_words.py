@@ -1,4 +1,4 @@
-"""What a request says beside its results, and what reaches the new backend of that."""
+"""The user's text in a message with results, and the part of it that reaches the new backend."""
 
 import pytest
 from support.builders.wire_talks import (
@@ -60,7 +60,7 @@ def test_an_answer_that_the_client_began_stays() -> None:
 
 
 def test_nothing_is_lost_where_there_is_no_context() -> None:
-    """No tools and no summary: the dialogue stays as it was said, without thinking."""
+    """Without tools and a summary, the dialogue stays unchanged, except for thinking."""
     thought = {"type": "thinking", "thinking": "hm", "signature": SIGNED}
     said = [
         ANTHROPIC.user("My name is Ada."),

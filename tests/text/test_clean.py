@@ -1,4 +1,4 @@
-"""What a carried text is freed of: controls, ANSI, direction and tag characters, forged markers."""
+"""Characters removed from carried text: controls, ANSI, direction and tag characters, forged markers."""
 
 from types import ModuleType
 

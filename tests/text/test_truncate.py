@@ -1,4 +1,4 @@
-"""Truncation on both backends: what stays, where it is cut, and texts made to break it.
+"""Truncation on both backends: the text that stays, the place of the cut, and adversarial texts.
 
 Clusters are found here by a segmenter of another kind, one regular expression over class letters,
 which shares the table with the backends but no code.
@@ -24,7 +24,7 @@ MANY = 1_000_000
 
 
 class Backend(Protocol):
-    """What these tests take from the fixture."""
+    """The part of a backend that these tests use."""
 
     def truncate(
         self, text: str, limit: int, *, keep: Keep = "head", marker: str = MARKER

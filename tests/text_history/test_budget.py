@@ -15,7 +15,7 @@ LEAST = 80
 
 
 def exchange(number: int, *sizes: int) -> list[Message]:
-    """Words of the user's, words of the assistant's with calls whose results are so long, and an answer."""
+    """Return a user message, an assistant message with calls whose results have these lengths, and an answer."""
     text = f"Answer {number}."
     calls = [use(f"t{number}.{n}", "f", n=f"{number}.{n}") for n in range(len(sizes))]
     results = [result(f"t{number}.{n}", "x" * each) for n, each in enumerate(sizes)]
@@ -42,7 +42,7 @@ def state(line: str) -> str:
 
 
 def shown(line: str) -> int:
-    """How many characters of a result stand in a line."""
+    """Return how many characters of a result are in a line."""
     return len(line.split(" \u2192 ")[1].removesuffix(TRUNCATED)) if " \u2192 " in line else 0
 
 

@@ -1,4 +1,4 @@
-"""The line of a call: its arguments, its result, and what stands where there is none."""
+"""The line of a call: its arguments, its result, and the text for a missing result."""
 
 import json
 from types import ModuleType
@@ -20,7 +20,7 @@ SHOT = "[image: image/png, 2 bytes]"
 
 
 def line(api: ModuleType, content: Any, limit: int = 500, **more: Any) -> str:
-    """What stands behind the arrow for a result."""
+    """Return the text after the arrow for a result."""
     messages = turn("f", {}, content, **more)
     (found,) = lines(api.recount(messages, max_result_length=limit))
     assert found.startswith("[Tool: f()] → ")

@@ -1,4 +1,4 @@
-"""What a text history takes: counted are the very strings that a host sends, by the limit that it sends them with."""
+"""The size of a text history: the exact strings that a host sends are counted, by the limit that it sends them with."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tool by which an agent pages through its own conversation."""
+"""The tool with which an agent pages through its own conversation."""
 
 from __future__ import annotations
 

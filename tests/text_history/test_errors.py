@@ -1,4 +1,4 @@
-"""What is wrong of messages, of a host's own calls and of settings, and the error that says so."""
+"""Invalid messages, host calls and settings, and the errors that report them."""
 
 import json
 from types import ModuleType

@@ -1,6 +1,6 @@
-"""Whole text histories to read: each ``cases/recount/*.json`` is a conversation, the ``.md`` beside it what is told of it.
+"""Whole text histories: each ``cases/recount/*.json`` is a conversation, and the ``.md`` of the same name its text history.
 
-To make them anew after an intended change, run ``TOOLCARRY_WRITE_GOLDEN=1 pytest tests/text_history/test_golden.py``
+To write them again after an intended change, run ``TOOLCARRY_WRITE_GOLDEN=1 pytest tests/text_history/test_golden.py``
 and read the difference before you commit it: the Python backend writes, both are compared.
 """
 

@@ -1,4 +1,4 @@
-"""A host's own calls, which it keeps apart from its messages: what is read of them, and where they stand."""
+"""A host's own calls, kept apart from its messages: the fields that are read, and the positions of the lines."""
 
 import copy
 import json
@@ -63,7 +63,7 @@ def test_what_is_read_of_a_record(api: ModuleType, name: str) -> None:
 
 
 def turns(api: ModuleType, messages: list[Any], *ids: Any, **more: Any) -> tuple[Any, Any]:
-    """What is told of messages and of calls of these turns, and what is reported."""
+    """Return the text history of the messages and of calls with these turn ids, and the report."""
     calls = [
         each if isinstance(each, dict) else {"turn_id": each, "name": f"f{number}", "result": "r"}
         for number, each in enumerate(ids)

@@ -1,4 +1,4 @@
-"""Python and Rust tell the same, to the character: of generated conversations and calls, of their bytes, and of errors."""
+"""Python and Rust give the same text histories, to the character: for generated conversations and calls, bytes and errors."""
 
 import json
 from pathlib import Path
@@ -40,14 +40,14 @@ names = st.sampled_from(("turn_id", "turn_id", "role", "content", ""))
 
 
 def check(both: Both, messages: Any, records: Any, *settings_: Any) -> None:
-    """Compare what is told of a conversation with a host's own calls."""
+    """Compare the text histories of a conversation with a host's own calls."""
     python, rust = both
     expected = outcome(lambda: python.recount(messages, records, *settings_))
     assert outcome(lambda: rust.recount(messages, records, *settings_)) == expected
 
 
 def check_body(both: Both, body: bytes, *settings_: Any) -> None:
-    """Compare what is told of bytes."""
+    """Compare the text histories of a body's bytes."""
     python, rust = both
     expected = outcome(lambda: python.recount_body(body, *settings_))
     assert outcome(lambda: rust.recount_body(body, *settings_)) == expected

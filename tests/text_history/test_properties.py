@@ -1,4 +1,4 @@
-"""What holds for every conversation that is told without a total."""
+"""Properties of every text history without a total limit."""
 
 import contextlib
 import copy

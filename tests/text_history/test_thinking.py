@@ -1,4 +1,4 @@
-"""What a model thought is never told: parts and items of thoughts, and ``<think>`` in what the assistant said."""
+"""A model's thinking never appears: parts and items of thinking, and ``<think>`` in the assistant's text."""
 
 import json
 from types import ModuleType
@@ -15,7 +15,7 @@ TEXT = {"type": "text", "text": "Yes."}
 
 
 def thought(api: ModuleType, text: str) -> str:
-    """What is told of the assistant's text; empty where that is nothing."""
+    """Return the text history of an assistant text; empty if nothing remains."""
     recounted = api.recount([says(text)])
     assert api.recount(json.dumps([says(text)]).encode()) == recounted
     return "".join(content for _, content in told(recounted))

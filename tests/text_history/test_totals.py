@@ -1,4 +1,4 @@
-"""What holds for every total, in characters and in tokens, of generated conversations."""
+"""Properties of every total, in characters and in tokens, on generated conversations."""
 
 from types import ModuleType
 from typing import Any

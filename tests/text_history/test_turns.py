@@ -1,4 +1,4 @@
-"""Turns and messages: what stays, what is folded, and below which message a line stands."""
+"""Turns and messages: those that stay, those that are folded, and the message that each line follows."""
 
 import copy
 import dataclasses

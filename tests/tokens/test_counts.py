@@ -35,7 +35,7 @@ COUNTS = {
 
 
 def test_counts_of_many(backend: ModuleType) -> None:
-    """Of so many that the interpreter is released, too."""
+    """Also with enough text that the interpreter lock is released."""
     given = [*COUNTS, *["one two three " * 1_000] * 6]
     for name in NAMES:
         wanted = [backend.count_tokens(text, name) for text in given]

@@ -24,9 +24,9 @@ names = st.sampled_from(NAMES)
 keeps = st.sampled_from(KEEPS)
 
 CUTS = 10_000
-"""So many texts are cut in each encoding, from each side."""
+"""The number of texts that are cut in each encoding, from each side."""
 COMPARED = 1 if IS_LONG else 5
-"""Of so many cuts one is compared with the reference, which takes twelve times as long."""
+"""One of this many cuts is compared with the reference, which is slow."""
 
 PARTS = (
     *(" ", " ", " ", "  ", "        ", "\t", "\n", "\n\n", "\r\n", "\r", " \n", "\u3000", "\x85"),
@@ -94,7 +94,7 @@ def assert_promise(kernels: ModuleType, cut: Cut, found: str) -> None:
 
 
 def is_cut_at(head: int, tail: int, cut: Cut, found: str) -> bool:
-    """Whether what stays is so many characters of the head and of the tail, cut between clusters."""
+    """True if this many characters of the head and of the tail remain, cut between clusters."""
     text, end = cut.text, len(cut.text) - tail
     return (
         found.startswith(cut.marker, head)

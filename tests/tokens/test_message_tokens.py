@@ -1,4 +1,4 @@
-"""How many tokens messages have: checked against tiktoken on texts taken out by hand, and the memo of counts."""
+"""Token counts of messages, checked with tiktoken on texts extracted by hand, and the memo of counts."""
 
 import json
 import threading

@@ -1,4 +1,4 @@
-"""What comes in, what comes back, and what does not."""
+"""Tools that clients send, tools that are restored, and tools that are not."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What went wrong once: what conversions share, how deep they get, how large entries grow, and what comes too late."""
+"""Regressions: state shared by conversions, their depth, the size of entries, and late answers."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_no_depth_raises(source: Any, target: Any, depth: int) -> None:
 
 
 class Broken:
-    """What an SDK's object is not."""
+    """An object that looks like an SDK's and fails when it is dumped."""
 
     def model_dump(self) -> dict[str, Any]:
         raise RuntimeError
@@ -127,7 +127,7 @@ def test_what_is_held_is_bounded_in_whatever_styles_it_is_asked_for() -> None:
 
 
 class SlowStore(SharedToolCache):
-    """A store that lets the next readers wait, if it is told to, until they may go on."""
+    """A store that makes the next readers wait, on demand, until they are released."""
 
     def __init__(self) -> None:
         super().__init__(ttl=60.0, max_entries=100, pause=0.0)
@@ -149,7 +149,7 @@ class SlowStore(SharedToolCache):
 
 
 async def let_go(cache: CountingCache, store: SlowStore) -> None:
-    """Let those that wait come to their end."""
+    """Release the waiting readers, and wait until they have ended."""
     store.may_go.set()
     await async_wait_until(lambda: not cache.running, what="the late threads")
 

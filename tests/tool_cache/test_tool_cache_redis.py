@@ -1,4 +1,4 @@
-"""Definitions in Redis: processes share them, each use lets them live anew, and what is broken there is ignored."""
+"""Definitions in Redis: processes share them, each use extends their life, and broken entries are ignored."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_what_comes_back_is_what_one_request_had(redis_server: RedisServer) -> N
 
 
 def test_many_threads_ask_at_a_time(redis_server: RedisServer) -> None:
-    """Each gets the tools of its own model."""
+    """Each request gets the tools of its own model."""
     cache = opened(redis_server)
     wrong: list[object] = []
 

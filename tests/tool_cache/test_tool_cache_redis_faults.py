@@ -1,4 +1,4 @@
-"""A Redis that stops, stands still, refuses, or starts late: no request waits or fails for it."""
+"""A Redis that stops, hangs, refuses or starts late: no request waits or fails because of it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What only looks like Redis, URLs that lead nowhere, and a Redis that is slow: no request fails, or waits for long."""
+"""Servers that only look like Redis, unreachable URLs and a slow Redis: no request fails or waits for long."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from toolcarry.tool_cache import RedisToolCache, ToolCache
 
 TOOLS = [{"type": "function", "function": {"name": name}} for name in ("read", "write")]
 MOST = 0.05
-"""The promise: a request waits for Redis no longer than so many seconds."""
+"""The promise: a request waits for Redis at most this many seconds."""
 
 
 @pytest.fixture
@@ -40,7 +40,7 @@ def listen() -> Iterator[Callable[[Callable[[socket.socket], None]], str]]:
 
 @pytest.fixture
 def pretend(listen: Callable[..., str]) -> Pretend:
-    """Start a server that isn't Redis: it answers whatever it is sent with the same pieces, each after ``pause``."""
+    """Start a server that isn't Redis: it answers every request with the same pieces, each after ``pause``."""
 
     def start(*pieces: bytes, pause: float = 0.0) -> str:
         def serve(connection: socket.socket) -> None:
@@ -56,7 +56,7 @@ def pretend(listen: Callable[..., str]) -> Pretend:
 
 @pytest.fixture
 def relay(listen: Callable[..., str], redis_server: RedisServer) -> Relay:
-    """Start a way to Redis that is long: each answer arrives so many seconds later."""
+    """Start a slow relay to Redis: each answer arrives *delay* seconds late."""
 
     def start(delay: float) -> str:
         def serve(connection: socket.socket) -> None:
@@ -72,7 +72,7 @@ def relay(listen: Callable[..., str], redis_server: RedisServer) -> Relay:
 
 
 def check(url: str, way: str, **settings: Any) -> list[float]:
-    """Memory answers, whatever is at the URL; how long each request took, of which some ask Redis."""
+    """Check that memory answers, whatever is at the URL; return the durations of requests, including some to Redis."""
     times = []
     clock = Clock()
     cache = ToolCache(RedisToolCache(url, **{"pause": 1.0, "clock": clock, **settings}))
@@ -243,7 +243,7 @@ def test_no_option_of_the_url_lets_a_request_wait(redis_server: RedisServer, opt
 def test_tools_that_came_while_redis_was_gone_are_newer_than_what_it_has(
     redis_server: RedisServer, is_told: bool
 ) -> None:
-    """What the client sent last counts, if Redis knows of it or not."""
+    """The client's last tools count, no matter if Redis knows them."""
     clock = Clock()
     cache = ToolCache(RedisToolCache(redis_server.url, pause=2.0, clock=clock))
     cache.resolve("m", TOOLS)

@@ -1,4 +1,4 @@
-"""Tenants, models and styles in any order, beside a dictionary that says what each of them may see."""
+"""Tenants, models and styles in any order, compared with a dictionary of the tools that each may see."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class ToolCaches(RuleBasedStateMachine):
         return self.cache.resolve(model, tools, scope=scope, **options)
 
     def see(self, owner: tuple[str, str], found: Any) -> None:
-        """Nothing but the owner's own is in what it gets."""
+        """Check that an owner gets only its own tools."""
         assert json.loads(found.to_bytes()) == found.tools
         for said in descriptions_in(found.tools):
             assert json.loads(said)[:2] == list(owner)
@@ -140,7 +140,7 @@ class ToolCaches(RuleBasedStateMachine):
         if self.when == "never":
             self.expected["dropped"] += dropped
         elif is_same and is_there is not False:
-            if is_there is None:  # it may have been stored anew
+            if is_there is None:  # it may have been stored again
                 self.expected["store"] = self.cache.counts["store"]
                 self.expected["dropped"] = self.cache.counts["dropped"]
             self.used(owner)
@@ -158,7 +158,7 @@ class ToolCaches(RuleBasedStateMachine):
         spoil(given if form == "list" else [])
 
     def leave_out(self) -> None:
-        """The one that was used longest ago goes where there are too many."""
+        """The least recently used owner is evicted when there are too many."""
         if len(self.known) > self.most:
             del self.known[next(iter(self.known))]
             self.expected["evict"] += 1
@@ -192,7 +192,7 @@ class ToolCaches(RuleBasedStateMachine):
         self.ask(owner, style, None, (HELLO + CALLED["openai"], True), (None, False), False)
 
     def restored(self, owner: Any, style: str, found: Any) -> None:
-        """What comes back is what this owner sent last, and nothing where that was too long ago."""
+        """An owner gets back the tools that it sent last, and nothing after they have expired."""
         is_there = self.is_there(owner)
         tools = self.known[owner].in_style(style) if owner in self.known else []
         if is_there is None:
@@ -211,7 +211,7 @@ class ToolCaches(RuleBasedStateMachine):
                 self.known.pop(owner, None)
 
     def is_there(self, owner: Any) -> bool | None:
-        """Whether an owner's tools still live; ``None`` where they may or may not."""
+        """True if an owner's tools have not expired; ``None`` if that is uncertain."""
         kept = self.known.get(owner)
         if kept is None or self.clock.now - kept.touched_at >= TTL + STEP:
             return False
@@ -238,7 +238,7 @@ class ToolCaches(RuleBasedStateMachine):
 
     @rule()
     def ask_for_all(self) -> None:
-        """Whoever asks sees its own."""
+        """Each client sees its own tools."""
         for scope in SCOPES:
             for model in MODELS:
                 self.ask((scope, model), "openai", None, MESSAGES[-1], (None, False), False)
@@ -251,13 +251,13 @@ class ToolCaches(RuleBasedStateMachine):
 
 
 class SmallToolCaches(ToolCaches):
-    """One that has room for three."""
+    """A cache with room for three owners."""
 
     most = 3
 
 
 class AgingToolCaches(ToolCaches):
-    """One whose time goes by."""
+    """A cache whose clock moves."""
 
     is_moving = True
 

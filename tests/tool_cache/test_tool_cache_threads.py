@@ -1,4 +1,4 @@
-"""A thousand threads and a thousand tasks on one cache: nobody gets another one's, and nothing is lost in counting."""
+"""A thousand threads and a thousand tasks on one cache: nobody gets another's tools, and no count is lost."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def switching() -> Iterator[None]:
 
 
 def tools_of(owner: tuple[str, str], version: int) -> list[Any]:
-    """Tools that all say whose they are, and of which list each is."""
+    """Return tools that name their owner and the version of their list."""
     return [
         {
             "type": "function",
@@ -48,7 +48,7 @@ def functions_in(tools: list[Any]) -> list[Any]:
 
 
 def check(owner: tuple[str, str], found: Any) -> None:
-    """What came is one whole list of the owner's own."""
+    """Check that the tools are one whole list of the owner."""
     functions = functions_in(found.tools)
     assert json.loads(found.to_bytes()) == found.tools
     says = {function["description"] for function in functions}
@@ -64,7 +64,7 @@ def check(owner: tuple[str, str], found: Any) -> None:
 
 
 def requests_of(seed: int) -> Iterator[tuple[tuple[str, str], list[Any] | None, Any]]:
-    """What one client sends: tools, then nothing, in any style."""
+    """Yield the requests of one client: with tools, then without, in any style."""
     chance = random.Random(seed)
     for _ in range(TURNS):
         owner = chance.choice(OWNERS)
@@ -75,13 +75,13 @@ def requests_of(seed: int) -> Iterator[tuple[tuple[str, str], list[Any] | None, 
 
 
 def sent(number: int) -> Counter[str]:
-    """How many requests of so many clients bring tools, and how many ask for them."""
+    """Count the requests of *number* clients that bring tools and those that ask for them."""
     kinds = (tools for seed in range(number) for _, tools, _ in requests_of(seed))
     return Counter("ask" if tools is None else "bring" for tools in kinds)
 
 
 def run(number: int, work: Callable[[int], None]) -> list[BaseException]:
-    """Do some work in so many threads that begin at once; what they raised."""
+    """Run work in *number* threads that start at once; return the exceptions that it raised."""
     errors: list[BaseException] = []
     barrier = threading.Barrier(number)
 

@@ -66,7 +66,7 @@ def test_one_definition_in_every_style(source: str, target: Any) -> None:
         return
     expected = copy.deepcopy(SIDE_BY_SIDE[target])
     if source in NEED_A_SCHEMA and target not in NEED_A_SCHEMA:
-        # A schema that says that there are no arguments stays.
+        # A schema that states that there are no arguments stays.
         last = definitions_of(expected, target)[-1]
         name = "parametersJsonSchema" if target == "gemini" else "parameters"
         last.get("function", last)[name] = no_arguments()
@@ -90,7 +90,7 @@ def test_strict_goes_along_where_both_know_it(source: Any, target: Any, strict: 
     elif target == "anthropic":
         assert made.get("strict") is strict
     elif target == "responses":
-        assert made["strict"] is bool(strict)  # where nothing stands, it is strict
+        assert made["strict"] is bool(strict)  # without a value, it is strict
     else:
         assert "strict" not in written(made)
 
@@ -116,7 +116,7 @@ def test_a_provider_s_own_tools_are_left_out_for_others(
         )
 
 
-# Whatever the definitions are
+# Any definitions
 
 
 @given(tools_with_style())
@@ -152,7 +152,7 @@ def test_another_style_says_the_same(case: tuple[Any, list[Said], list[Any]], ta
 
 
 def strict_in(target: str, source: str, strict: bool | None) -> bool | None:
-    """What ``target`` says of ``strict``: Responses says it always."""
+    """Return the value of ``strict`` in ``target``: Responses always has one."""
     known = strict if source in KNOW_STRICT else None
     if target == "responses":
         return bool(known)

@@ -1,4 +1,4 @@
-"""Definitions that are none, and documents of any kind: what is invalid goes alone, and nothing raises."""
+"""Invalid definitions and arbitrary documents: only the invalid part is dropped, and nothing raises."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from support.strategies.tool_drafts import styles, tools_with_style, written
 
 from toolcarry.tool_cache import ToolCache, convert_tools
 
-# What is no definition
+# Invalid definitions
 
 BROKEN: dict[str, list[Any]] = {
     "openai": [
@@ -46,7 +46,7 @@ BROKEN: dict[str, list[Any]] = {
     ],
     "mcp": [None, {}, {"name": 7}, {"name": "x", "inputSchema": []}, {"name": "x", "description": 1}, {"inputSchema": {}}],
 }  # fmt: skip
-"""What no style takes for a definition, whatever stands beside it; Gemini's stand among its functions."""
+"""Definitions that every style refuses, in any company; Gemini's are among its functions."""
 
 
 @given(styles, several(max_size=4), st.data())
@@ -97,7 +97,7 @@ def test_tools_of_gemini_that_hold_nothing_are_none(tools: list[Any]) -> None:
     assert convert_tools(tools, source="gemini", target="gemini") == []
 
 
-# Whatever JSON it is
+# Any JSON document
 
 
 @given(st.lists(json_values, max_size=4), styles, styles)
@@ -110,7 +110,7 @@ def test_no_json_raises(tools: list[Any], source: Any, target: Any) -> None:
 
 
 def places_in(value: Any, place: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-    """Where something stands in a document."""
+    """Return all positions in a document."""
     found = [place] if place else []
     if isinstance(value, dict):
         inner = list(value.items())

@@ -1,4 +1,4 @@
-"""What can be no path, no text and no list is refused with a word on what is allowed, and nothing is written."""
+"""Invalid paths, texts and lists are refused with a message about the allowed values, and nothing is written."""
 
 import datetime as dt
 from collections.abc import Callable

@@ -95,7 +95,7 @@ def test_a_policy_projects(tract: Tract) -> None:
 
 
 def has_mark(messages: list[Message]) -> bool:
-    """Whether a result says that it is a failure."""
+    """True if a result is marked as a failure."""
     marks = ('"is_error": true', '{"error":', '"status": "error"')
     return any(mark in json.dumps(messages) for mark in marks)
 
@@ -137,7 +137,7 @@ def test_a_failure_stays_one(tract: Tract, style: Style, is_own: bool) -> None:
 def test_the_system_prompt_of_a_request(
     tract: Tract, tmp_path: Path, request_: dict[str, Any]
 ) -> None:
-    """It stands beside the messages, so that no message has it: but the model is to be told."""
+    """The system prompt is outside the messages of the request, but the model must get it."""
     path = tmp_path / "request.json"
     path.write_text(json.dumps(request_))
     tract.import_transcript(path)

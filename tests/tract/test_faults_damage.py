@@ -1,4 +1,4 @@
-"""Bytes of a file that change: it is told, and nothing else than what was written is ever read. What is whole is saved."""
+"""Changed bytes in a file: the damage is reported, nothing false is ever read, and undamaged commits are saved."""
 
 import random
 import sqlite3
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.timeout(1_800 if IS_LONG else 120)
 FLIPS = 6_000 if IS_LONG else 300
 
 Known = dict[str, tuple[object, str]]
-"""What was written: each commit and its content, by hash."""
+"""The commits that were written, with their contents, by hash."""
 
 
 def write(path: Path) -> Known:
@@ -67,7 +67,7 @@ def read_all(tract: Tract, known: Known) -> int:
 
 
 def check_damaged(path: Path, known: Known, repaired: Path) -> tuple[bool, int]:
-    """Whether the damage is told, and how many commits were saved."""
+    """Return whether the damage is reported, and how many commits were saved."""
     try:
         tract = Tract.open(path)
     except StoreError:  # of a version that is not known, or no database at all
@@ -164,7 +164,7 @@ def change(path: Path, statement: str, value: object) -> None:
 
 @pytest.mark.parametrize(("table", "column"), COLUMNS)
 def test_a_column_that_changes(written: tuple[Path, Known], table: str, column: str) -> None:
-    """Well-formed for SQLite, so that only the hashes can tell."""
+    """The change is well-formed for SQLite, so only the hashes reveal it."""
     path, known = written
     with closing(sqlite3.connect(path)) as other:
         where = WHERE[table]

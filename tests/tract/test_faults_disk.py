@@ -1,4 +1,4 @@
-"""Disks that are full, fail, or are not ours to write: what was acknowledged stays, errors are typed, and it goes on."""
+"""Disks that are full, fail or are not writable: acknowledged commits stay, errors are typed, and writing can continue."""
 
 import os
 import shutil
@@ -200,7 +200,7 @@ def test_no_more_memory(tmp_path: Path) -> None:
 def test_calls_that_fail(
     strace: str, tmp_path: Path, calls: str, error: str, moments: tuple[int, ...]
 ) -> None:
-    """The disk fails at one moment or another, once, and works again behind it."""
+    """The disk fails once, at different moments, and works again afterwards."""
     failed = 0
     for moment in range(1, 60) if IS_LONG else moments:
         path = tmp_path / f"{moment}.db"

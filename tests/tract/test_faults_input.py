@@ -111,7 +111,7 @@ def test_a_file_whose_name_says_something_to_sqlite(tmp_path: Path) -> None:
 
 
 def test_links(tmp_path: Path) -> None:
-    """A link to a session file is read, and one to a store is that store, with its log beside the file itself."""
+    """A link to a session file is read; a link to a store opens that store, with its log next to the real file."""
     (tmp_path / "session.jsonl").write_bytes(FIRST * 2)
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "link.jsonl").symlink_to("session.jsonl")

@@ -1,4 +1,4 @@
-"""A server that dies, stands still, or is newer: errors are typed and come in time, and it goes on when the server does."""
+"""A server that dies, hangs or is newer: errors are typed and timely, and work continues when the server does."""
 
 import time
 from collections.abc import Iterator
@@ -76,7 +76,7 @@ def test_a_connection_that_is_ended(
             many = [{"role": "user", "content": text} for text in ("second", "third")]
 
             def write() -> None:
-                # More than one row takes a transaction of its own.
+                # More than one row needs an explicit transaction.
                 tract.append_many(many) if place == "behind" else tract.user("second")
 
             def cut_off(run: Transaction, *arguments: Any) -> Any:
@@ -100,7 +100,7 @@ def test_a_connection_that_is_ended(
 def test_an_append_is_there_when_its_statement_is_done(
     postgres: PostgresServer, url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A connection that ends behind it takes nothing away, and nothing is written twice."""
+    """A connection that ends after the write loses nothing, and nothing is written twice."""
     with Tract.open(url) as tract:
         tract.user("first")
         plain = tract._log._append

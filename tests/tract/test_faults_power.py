@@ -57,7 +57,7 @@ def traced(strace: str, folder: Path, synchronous: str) -> Path:
 
 
 def losses(strace: str, folder: Path, synchronous: str) -> list[str]:
-    """What is wrong with the stores that are left by losses of power, at moments and in ways that are drawn by lot."""
+    """Return the faults of stores after losses of power, at random moments and with random outcomes."""
     trace = traced(strace, folder, synchronous)
     calls = list(read_trace(trace, Disk(folder)))
     told = [commit for call in calls if isinstance(call, Ack) for commit in call.text.split()]
@@ -80,7 +80,7 @@ def losses(strace: str, folder: Path, synchronous: str) -> list[str]:
 
 
 def look(path: Path, told: list[str], acknowledged: int) -> str | None:
-    """What is wrong with a store that was left."""
+    """Return the fault of a store after a loss of power."""
     with Tract.open(path) as tract:
         log = [commit.commit_hash for commit in reversed(tract.log())]
         if not tract.verify().is_whole:
@@ -97,7 +97,7 @@ def test_nothing_acknowledged_is_lost_with_the_power(strace: str, tmp_path: Path
 
 
 def test_the_simulation_finds_what_is_not_synced(strace: str, tmp_path: Path) -> None:
-    """Where SQLite is told not to wait for the disk at each commit, the same losses are seen."""
+    """With SQLite set not to wait for the disk at each commit, the same losses are found."""
     wrong = losses(strace, tmp_path / "folder", "NORMAL")
     assert wrong
     assert all(": has " in each for each in wrong)

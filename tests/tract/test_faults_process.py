@@ -98,9 +98,9 @@ def test_writers_at_once_lose_and_double_nothing(durable_target: str) -> None:
 
 
 def in_child(work: Callable[[], object]) -> int:
-    """Run ``work`` in a fork of this process; the fork's exit code, 1 where it raised."""
+    """Run ``work`` in a fork of this process; return the fork's exit code, which is 1 if it raised."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # newer versions of Python warn of forks beside threads
+        warnings.simplefilter("ignore")  # newer versions of Python warn of forks while threads run
         process = os.fork()
     if process == 0:
         code = 1

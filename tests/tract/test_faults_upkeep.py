@@ -138,7 +138,7 @@ def test_an_archive_of_what_goes_on_meanwhile_leaves_it(
 
 
 def left(folder: Path, *words: bytes) -> set[bytes]:
-    """Which words are anywhere in the files of a folder."""
+    """Return the words that occur in any file of a folder."""
     return {word for word in words for file in folder.iterdir() if word in file.read_bytes()}
 
 
@@ -183,7 +183,7 @@ sys.stdin.readline()
 
 
 def test_a_reader_that_keeps_what_is_forgotten(tmp_path: Path) -> None:
-    """It is told, and the same call erases the rest when the reader is gone."""
+    """The call reports it, and the same call erases the rest when the reader is gone."""
     path = tmp_path / "history.db"
     with Tract.open(path, busy_timeout=0.2) as tract:
         tract.user("one-word")

@@ -84,7 +84,7 @@ def test_a_reference_holds_whatever_is_left_out_later(
 
 @given(st.data())
 def test_references_lead_to_what_they_stand_for(data: st.DataObject) -> None:
-    """Whatever ids repeat, and whatever is compacted, dropped or edited in between."""
+    """Ids may repeat, and results may be compacted, dropped or edited in between."""
     ids = data.draw(st.lists(st.sampled_from(["a", "b", "", "a#2", "["]), min_size=1, max_size=8))
     style = data.draw(st.sampled_from(TARGETS))
     with Tract.open() as tract:
@@ -107,7 +107,7 @@ def test_references_lead_to_what_they_stand_for(data: st.DataObject) -> None:
 
 
 def test_a_result_that_another_call_takes_where_some_are_left_out(tract: Tract) -> None:
-    """A result without id goes to the call that waits: which one that is, a compaction may change."""
+    """A result without an id answers the open call, which a compaction may change."""
     call(tract, ("b", "Bash"))
     covered = [call(tract, ("c", "Bash")), tract.tool_result("c", "Bash", "0 " + "word " * 100)]
     call(tract, ("b", "Bash"))
@@ -132,7 +132,7 @@ def test_what_was_dropped_is_found_by_its_id(tract: Tract) -> None:
 
 
 def test_the_references_of_an_imported_session(tract: Tract, tmp_path: Path) -> None:
-    """Ids that repeat in records of which one part is compacted, beside another that is edited."""
+    """Ids repeat across the records; part of one record is compacted, and another record is edited."""
     records: list[dict[str, Any]] = []
     for number in range(4):
         use = {"type": "tool_use", "id": "t", "name": "Bash", "input": {"command": str(number)}}

@@ -1,4 +1,4 @@
-"""What happens to a tool result as it comes in. Whatever happens, the original is there."""
+"""Hooks on incoming tool results. The original is always kept."""
 
 import asyncio
 import logging

@@ -161,7 +161,7 @@ def test_an_import_that_broke_off_is_gone_on_with(memory: Any, tmp_path: Path) -
 
 
 def test_what_is_wrong_in_a_later_batch(tmp_path: Path) -> None:
-    """Batches are read ahead; what is wrong with one is told when those before it are written, and no line is lost."""
+    """Batches are read ahead; a fault in one is reported after those before it are written, and no line is lost."""
     path = tmp_path / "session.jsonl"
     cut = {"role": "tool", "tool_call_id": "t1", "content": "line 1\n... [truncated]"}
     path.write_bytes(jsonl(*[asked(f"question {number}") for number in range(2 * BATCH)], cut))
@@ -173,7 +173,7 @@ def test_what_is_wrong_in_a_later_batch(tmp_path: Path) -> None:
 
 
 def test_another_writes_between_two_batches(tmp_path: Path) -> None:
-    """What was read ahead is read anew behind what the other wrote."""
+    """Lines that were read ahead are read again after the other writer's commits."""
     path = tmp_path / "session.jsonl"
     path.write_bytes(jsonl(*[asked(f"question {number}") for number in range(3 * BATCH)]))
     with Tract.open() as tract:
@@ -190,7 +190,7 @@ def test_another_writes_between_two_batches(tmp_path: Path) -> None:
 
 
 def test_long_lines_beside_short_ones(tract: Tract, tmp_path: Path) -> None:
-    """Rows go to the store many at once, but no more than so many bytes."""
+    """Rows go to the store in batches of limited size in bytes."""
     path = tmp_path / "session.jsonl"
     texts = [f"{number} {'long ' * 150_000 * (number % 50 == 7)}" for number in range(250)]
     path.write_bytes(jsonl(*map(asked, texts)))

@@ -1,4 +1,4 @@
-"""A server whose backends are killed: what was appended is there once, whatever the client was told last."""
+"""A server whose backends are killed: no confirmed append is lost, and none is stored twice."""
 
 import itertools
 import logging
@@ -39,7 +39,7 @@ def test_a_connection_that_was_idle_is_made_anew(postgres: PostgresServer, url: 
 
 
 def test_backends_killed_at_any_moment(postgres: PostgresServer, url: str) -> None:
-    """Every append that returned is there, none is there twice, and those that raised are there once or not.
+    """Every append that returned is stored once, and those that raised are stored once or not at all.
 
     The killer counts appends and knows nothing of how far the next one is.
     """

@@ -129,7 +129,7 @@ messages = st.lists(st.sampled_from([ASKED, CALLED, ANSWERED, {"role": "user", "
 
 @given(messages, messages)
 def test_nothing_is_lost_and_nothing_is_doubled(first: list[Message], more: list[Message]) -> None:
-    """A conversation that grew is in the log as it is, whatever repeats in it."""
+    """A conversation that grew is in the log unchanged, even with repeated messages."""
     with Tract.open() as tract:
         tract.append_many(first)
         tract.append_many(first)

@@ -1,4 +1,4 @@
-"""What may be given to ``Tract.open``, and that waiting for a store can be interrupted."""
+"""The valid arguments of ``Tract.open``; waiting for a store can be interrupted."""
 
 import signal
 import sqlite3

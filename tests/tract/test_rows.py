@@ -29,11 +29,11 @@ VALUES = st.one_of(
     st.floats(),
     st.integers(-(2**70), 2**70),
 )
-"""What a damaged file may hold in any column."""
+"""Values that a damaged file may hold in any column."""
 
 
 class JsonText(str):
-    """A text of a type of its own."""
+    """A subclass of ``str``."""
 
     __slots__ = ()
 
@@ -172,14 +172,14 @@ UNWRITTEN = st.sampled_from((b"", b"[]", b"1", b"{", b'{"a":', b"\xff"))
     st.lists(st.tuples(st.integers(0, 9), WRITTEN | UNWRITTEN, NUMBERS, TIMES), max_size=5), HEADS
 )
 def test_the_same_commits(both: Both, given: list[Any], head: Any) -> None:
-    """Up to the first row of which none can be made: a kind, metadata or a time that nobody writes."""
+    """The commits up to the first invalid row: a kind, metadata or a time that no version writes."""
     rows = [
         both[0].link_rows([("tool", kind, bytes(32), metadata, tokens)], head, 0, "", "c")[0]
         for kind, metadata, tokens, _ in given
     ]
     rows = [(*row[:8], each[3], row[9]) for row, each in zip(rows, given, strict=True)]
     python, rust = [kernels.commits_of(rows, "c", CommitInfo, tuple(Kind)) for kernels in both]
-    assert repr(python) == repr(rust)  # NaN is no equal of itself
+    assert repr(python) == repr(rust)  # NaN does not equal itself
     assert [type(commit.kind) for commit in rust] == [Kind] * len(rust)
     for row, commit in zip(rows, rust, strict=False):
         assert commit.parent_hash == (head[1] and head[1].hex())
@@ -243,7 +243,7 @@ def prepared(kernels: ModuleType, drafts: list[Any]) -> Any:
 
 
 def test_the_hash_is_what_it_was(backend: ModuleType) -> None:
-    """What was written once must be proved by every later version."""
+    """Rows that were written once must be verified by every later version."""
     part = ("tool", 2, bytes(range(32)), b'{"is_error":false}', 7)
     (row,) = linked(backend, [part], (0, None), ("tenant", "conversation"))
     assert (row[1].hex(), row[9].hex()) == (

@@ -1,4 +1,4 @@
-"""The lines of session files as parts: both backends say the same, whatever stands in a line."""
+"""The lines of session files as parts: both backends agree on every line."""
 
 import json
 from pathlib import Path
@@ -27,7 +27,7 @@ MESSAGES = st.one_of(*strategies_shapes.FAMILIES.values())
 
 
 def lines_of(messages: list[Any]) -> list[bytes]:
-    """Messages as two writers have them, of which one escapes what is not ASCII."""
+    """Return messages as two writers write them; one escapes all non-ASCII characters."""
     written = [json.dumps(message, ensure_ascii=False) for message in messages]
     utf8 = [text.encode("utf-8", "surrogatepass") + b"\n" for text in written]
     return [*utf8, *[json.dumps(message).encode() for message in messages]]

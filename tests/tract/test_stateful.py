@@ -36,7 +36,7 @@ class History(RuleBasedStateMachine):
         self.tract = Tract.open(summarizer=lambda text, _: text[:3])
         self.said: list[Said] = []
         self.hidden: dict[str, set[int]] = {}
-        """What each compaction in force covers, as places in ``said``."""
+        """The messages that each active compaction covers, as places in ``said``."""
         self.commits = 0
 
     def teardown(self) -> None:

@@ -1,4 +1,4 @@
-"""Results that were cut before they came to the history: kept as they are, and flagged, or refused."""
+"""Results that were cut before they reached the history: kept unchanged and flagged, or refused."""
 
 import json
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Calls and results over the whole history: which belongs to which, and in what order."""
+"""Calls and results over the whole history: their pairs and their order."""
 
 import json
 from types import MappingProxyType

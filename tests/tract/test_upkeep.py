@@ -1,4 +1,4 @@
-"""What keeps a store trustworthy: proofs, statistics, archives, and the one deletion."""
+"""Maintenance of a store: proofs, statistics, archives, and the only deletion."""
 
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -148,7 +148,7 @@ def test_a_conversation_that_goes_on_after_its_archive_keeps_no_other_here(tmp_p
 
 
 def test_an_archive_that_broke_off_is_gone_on_with(tmp_path: Path) -> None:
-    """What was copied, and not yet deleted here, is there twice; it is taken up where it is."""
+    """Rows that were copied and not yet deleted exist twice; the next run continues with them."""
     path = tmp_path / "archive.db"
     with Tract.open(tmp_path / "history.db") as tract:
         work(tract)

@@ -152,7 +152,7 @@ FORMS: dict[str, Callable[[list[Any], str, int], bytes]] = {
 
 
 def outcome(job: Callable[..., Any], *given: Any) -> Any:
-    """What a job gives, to the order of keys and the type of numbers; or its error's type, message and position."""
+    """Return a job's result, with the order of keys and the type of numbers, or its error's type, message and position."""
     try:
         return repr(job(*given))
     except Exception as error:  # noqa: BLE001  any difference at all is a bug
@@ -160,7 +160,7 @@ def outcome(job: Callable[..., Any], *given: Any) -> Any:
 
 
 def body_kernels(body: bytes, summary: str, policy: Policy) -> dict[str, Kernel]:
-    """Every kernel of the bytes door."""
+    """Return every kernel that takes bytes."""
     tokens = policy.max_tool_context_tokens
     total = (policy.max_tool_context_chars, None) if tokens is None else (tokens, policy.encoding)
     return {

@@ -1,6 +1,6 @@
-"""What a definition of a tool says, and how each provider's documentation has it written.
+"""Tool definitions in neutral form, and writers for the style of each provider's documentation.
 
-``WRITERS`` are the tests' own: what the library makes of a definition is compared with what they make of the same one."""
+``WRITERS`` belong to the tests: the library's version of a definition is compared with theirs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ KNOW_STRICT = ("openai", "responses", "anthropic")
 
 @dataclass(frozen=True)
 class Said:
-    """What a definition says: ``schema`` is its JSON Schema, ``capitals`` the same as Gemini's own schemas have it."""
+    """A neutral definition: ``schema`` is its JSON Schema, ``capitals`` the same schema in Gemini's own notation."""
 
     name: str
     description: str | None = None
@@ -83,7 +83,7 @@ WRITERS: dict[str, Callable[[Said], dict[str, Json]]] = {
 
 
 def with_schema(said: Said) -> Said:
-    """What it says where a schema must be there."""
+    """Return the definition with a schema, for styles that require one."""
     return said if said.schema is not None else replace(said, schema=no_arguments())
 
 

@@ -1,8 +1,8 @@
-"""How each provider writes a draft.
+"""Writers of drafts in each provider's format.
 
 Whatever holds parts in an order is written in that order, so that a draft in disorder becomes a request in the same
 disorder. What a provider has no place for (thinking in OpenAI Chat, a search at the provider's in most) is left out,
-and so is a message of which nothing remains.
+and so is a message that would be empty.
 """
 
 import json

@@ -30,7 +30,7 @@ class Call(NamedTuple):
     call_id: str
     name: str
     given: Wire
-    style: str = "function"  # of which kind of tools it is: function, custom, shell, local_shell, apply_patch
+    style: str = "function"  # the kind of tool: function, custom, shell, local_shell, apply_patch
 
 
 class Result(NamedTuple):
@@ -46,7 +46,7 @@ Part = Text | Thinking | Search | Call | Result
 
 @dataclass
 class Said:
-    """What one side says at once."""
+    """The parts that one side sends at once."""
 
     role: str
     parts: list[Part]
@@ -54,7 +54,7 @@ class Said:
 
 @dataclass(frozen=True)
 class Manner:
-    """What a provider leaves open: texts by themselves or as lists of one part, calls with ids or without."""
+    """The choices that a provider leaves open: texts as strings or as lists of one part, calls with or without ids."""
 
     is_plain: bool = True
     has_ids: bool = True

@@ -1,4 +1,4 @@
-"""Parts of results that are no text, as each wire has them, and every place where a wire holds base64."""
+"""Non-text parts of results in every wire format, and every place where a wire format holds base64."""
 
 from collections.abc import Callable
 from typing import Any
@@ -13,7 +13,7 @@ PNG = f"data:image/png;base64,{PAYLOAD}"
 
 
 def found(*content: Any) -> Wire:
-    """What a tool of the Model Context Protocol answers."""
+    """Return a result of a tool of the Model Context Protocol."""
     return {"content": list(content), "isError": False}
 
 

@@ -1,4 +1,4 @@
-"""What ``prepare_parts`` makes of one commit's metadata."""
+"""The output of ``prepare_parts`` for the metadata of one commit."""
 
 from collections.abc import Mapping
 from types import ModuleType
@@ -13,7 +13,7 @@ def dump_metadata(kernels: ModuleType, metadata: Mapping[str, Any]) -> bytes:
 
 
 def fold(kernels: ModuleType, metadata: bytes, content: bytes) -> bytes:
-    """Canonical metadata as it is stored beside a content."""
+    """Return canonical metadata as it is stored with a content."""
     _, stored, _ = kernels.prepare_parts([("tool", 2, content, {}, 0, metadata)], "")
     found: bytes = stored[0]
     return found

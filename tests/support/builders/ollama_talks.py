@@ -1,4 +1,4 @@
-"""Conversations in which a file is read, as the first request and the next one say it."""
+"""Conversations in which a file is read, with the first request and the next one."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ TOOLS = [{"type": "function", "function": function(word)} for word in WORDS]
 
 
 def tools_in(fake: Any, at: int = -1) -> bytes | None:
-    """The tools in a request's body, as they are written there; ``None`` where there are none."""
+    """Return the tools in a request's body, as written there; ``None`` if there are no tools."""
     members = msgspec.json.decode(fake.recorded[at].body, type=dict[str, msgspec.Raw])
     return bytes(members["tools"]) if "tools" in members else None
 
@@ -49,7 +49,7 @@ def names_in(fake: Any, at: int = -1) -> list[str]:
 
 
 def chat(client: Any, messages: list[Any], *, stream: bool = False, **options: Any) -> list[Any]:
-    """What to send back after a turn with Ollama's client."""
+    """Return the messages to send back after a turn with Ollama's client."""
     answer = client.chat(**{"model": "llama3", "messages": messages, "stream": stream, **options})
     parts = [part.message for part in answer] if stream else [answer.message]
     text = "".join(part.content or "" for part in parts)
@@ -58,7 +58,7 @@ def chat(client: Any, messages: list[Any], *, stream: bool = False, **options: A
 
 
 def first_turn(client: Any, *, stream: bool = False, **options: Any) -> list[Any]:
-    """A conversation in which a file was read, for which nine tools were sent."""
+    """A conversation in which a file was read, sent with nine tools."""
     sent = chat(client, HELLO, stream=stream, tools=TOOLS, **options)
     assert sent[0]["tool_calls"][0]["function"]["name"] == "read"
     return [*HELLO, *sent, {"role": "tool", "tool_name": "read", "content": "x = 1"}]

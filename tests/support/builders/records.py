@@ -20,7 +20,7 @@ def record(uuid: str, parent: str | None, message: Any, **more: Any) -> Record:
 
 
 def run(name: str) -> dict[str, Any]:
-    """A call of a command that tells where it stands."""
+    """Return a call of a command that names its position."""
     return assistant(use(f"id_{name}", command=name))
 
 

@@ -1,4 +1,4 @@
-"""One conversation in every shape: two calls at once, one that fails, one alone, and what is said around them."""
+"""One conversation in every format: two calls at once, a failing one, a single one, and the texts around them."""
 
 from __future__ import annotations
 

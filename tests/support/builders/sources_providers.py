@@ -1,4 +1,4 @@
-"""What the conversation of ``sources.py`` says, and how it stands in the shapes of providers."""
+"""The conversation of ``sources.py`` in the formats of the providers."""
 
 from __future__ import annotations
 

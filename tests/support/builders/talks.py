@@ -29,11 +29,11 @@ ANSWERED: Message = {
     ],
 }
 TALK = [ASKED, CALLED, ANSWERED]
-"""Two calls of Anthropic's at once, of which one fails."""
+"""Two Anthropic calls in one message; the first fails."""
 
 
 def call(tract: Tract, *calls: tuple[str, str], text: str = "") -> CommitInfo:
-    """What the model said, with calls given as id and tool."""
+    """Record a message of the model, with calls given as id and tool."""
     return tract.assistant(
         text, tool_calls=[{"id": call_id, "name": name, "arguments": {}} for call_id, name in calls]
     )

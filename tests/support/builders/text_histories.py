@@ -9,16 +9,16 @@ from toolcarry._pure.tokens.count import count_tokens
 from toolcarry.types import EncodingName
 
 BEGINNING = re.compile(r"(?:^|\n\n)(?=\[Tool: )")
-"""What stands before a line of a call."""
+"""The position before a line of a call."""
 
 
 def says(text: str, **more: Any) -> Message:
-    """A message of the assistant's."""
+    """Return a message of the assistant."""
     return {"role": "assistant", "content": text, **more}
 
 
 def asks(text: str, **more: Any) -> Message:
-    """A message of the user's."""
+    """Return a message of the user."""
     return {"role": "user", "content": text, **more}
 
 
@@ -43,7 +43,7 @@ def lines(recounted: Any) -> list[str]:
 
 
 def marks(recounted: Any) -> int:
-    """How many lines of the assistant's begin as that of a call does."""
+    """Return how many lines of the assistant begin like the line of a call."""
     return sum(
         line.startswith("[Tool: ")
         for message in recounted.messages
@@ -52,12 +52,12 @@ def marks(recounted: Any) -> int:
 
 
 def result_of(line: str) -> str:
-    """What stands behind the arrow of a line."""
+    """Return the text after the arrow of a line."""
     return line.split(" \u2192 ", 1)[1]
 
 
 def kept(report: Any) -> dict[str, Any]:
-    """What a report says, but for what is nothing and for sizes."""
+    """Return the values of a report, without empty ones and sizes."""
     sizes = ("messages", "calls", "chars_before", "chars_after", "tokens_after")
     return {name: value for name, value in report.to_dict().items() if value and name not in sizes}
 

@@ -1,4 +1,4 @@
-"""Conversations in each request shape, told in one way: what the user asks, what the model calls, what comes back."""
+"""The same conversation in each request format: the user's question, the model's calls, and their results."""
 
 import json
 from collections.abc import Callable
@@ -14,7 +14,7 @@ Message = dict[str, Any]
 
 @dataclass(frozen=True)
 class Shape:
-    """How a provider writes a conversation. Calls are made with a thought, signed by the backend that had it."""
+    """A provider's way to write a conversation. Calls come with thinking that is signed by the backend that made them."""
 
     name: str
     user: Callable[[str], Message]

@@ -1,1 +1,1 @@
-"""What must hold: second readings that share no code with the library, and checks that many tests make."""
+"""Oracles: second readings that share no code with the library, and checks that many tests make."""

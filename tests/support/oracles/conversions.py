@@ -1,4 +1,4 @@
-"""What a conversation's calls and results are, whatever shape it stands in, and what providers want of their own."""
+"""A conversation's calls and results, in any format, and the providers' own requirements."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Message = dict[str, Any]
 
 
 def conversation_in(path: Path) -> list[Any]:
-    """The messages in a file, of any shape; skips the test where there are none."""
+    """Return the messages in a file of any format; skip the test if there are no messages."""
     try:
         return decode_messages(path.read_bytes())[0]
     except InputError:
@@ -36,7 +36,7 @@ def conversation_in(path: Path) -> list[Any]:
 
 
 class Held(NamedTuple):
-    """A call with what came back for it; ``texts`` is empty where nothing did."""
+    """A call and its result; ``texts`` is empty if the call has no result."""
 
     call_id: str
     name: str
@@ -60,19 +60,19 @@ def held(messages: Sequence[Any]) -> list[Held]:
         name = entry.name if entry.call is not None else "a result"
         arguments = loads_arguments(
             compact_json(loads_arguments(given))
-        )  # as they are read of JSON
+        )  # the values that JSON gives
         found.append(Held(entry.call_id, name, arguments, tuple(map(told, texts)), entry.is_error))
     return found
 
 
 def told(text: str) -> str:
-    """A text without blank lines, which cannot stand beside an image, and without a medium's size and type."""
+    """Return a text without blank lines, which are not possible next to an image, and without the size and type of media."""
     lines = ["[medium]" if line.startswith(MEDIA) else line for line in text.split("\n")]
     return "\n".join(line for line in lines if line.strip())
 
 
 MEDIA = ("[image", "[document", "[audio", "[file", "[video", "[medium")
-"""How lines begin that stand for a medium."""
+"""The beginnings of lines that replace media."""
 
 
 def without_ids(blocks: list[Held]) -> list[Held]:
@@ -84,7 +84,7 @@ def kinds(converted: Converted) -> set[str]:
 
 
 def check_shape(converted: Converted) -> None:
-    """The rules of the target, as far as its API refuses a request that breaks them; orphans are told apart."""
+    """Check the rules of the target that its API enforces; orphans are checked separately."""
     {
         "anthropic": check_anthropic,
         "openai": check_openai,

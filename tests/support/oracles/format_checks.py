@@ -1,4 +1,4 @@
-"""What the tests of a wire shape ask of a conversation."""
+"""Checks that the tests of the wire formats make on a conversation."""
 
 import json
 from types import ModuleType
@@ -22,7 +22,7 @@ def only_block(api: ModuleType, *messages: Any) -> ToolBlock:
 
 
 def check_pairs(api: ModuleType, messages: list[Any], *pairs: tuple[Any, Any]) -> None:
-    """The calls with their results are these, and they are the wire's own objects."""
+    """Check that the calls and results are these, and that they are the original wire objects."""
     found = blocks(api, messages)
     assert [block.tool_use for block in found] == [call for call, _ in pairs]
     assert [block.tool_result for block in found] == [result for _, result in pairs]
@@ -47,7 +47,7 @@ def check_doors(api: ModuleType, messages: list[Any], *documents: Any) -> None:
 
 
 def told(block: ToolBlock) -> tuple[Any, ...]:
-    """What a block says, to be compared where the wire's objects are not kept."""
+    """Return the fields of a block to compare where the wire's objects are not kept."""
     return block.tool_name, block.call_id, block.dedup_key, block.is_error, block.position
 
 
@@ -56,7 +56,7 @@ def as_lines(messages: list[Any]) -> bytes:
 
 
 def shown(api: ModuleType, messages: Any) -> list[Shown]:
-    """What a context shows."""
+    """Return the blocks that a context shows."""
     return shown_blocks(api.carry(messages).text)
 
 

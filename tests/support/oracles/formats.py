@@ -1,4 +1,4 @@
-"""A second, naive reading of the wire shapes beside Anthropic's and Chat's, sharing no code with the library."""
+"""A second, naive reading of the wire formats other than Anthropic's and Chat's, sharing no code with the library."""
 
 import json
 from typing import Any, NamedTuple
@@ -28,7 +28,7 @@ def first(wire: Wire, *names: str) -> Any:
 
 
 def member(wire: Wire, *names: str) -> Wire:
-    """The first member of these names, where it is an object."""
+    """Return the first member with one of these names if it is an object, else an empty one."""
     value = first(wire, *names)
     return value if isinstance(value, dict) else {}
 
@@ -38,7 +38,7 @@ def objects(value: Any) -> list[Wire]:
 
 
 def shaped(message: Wire) -> Found | None:
-    """What a message of one of these shapes says; ``None`` where it is of none."""
+    """Return the calls and results of a message in one of these formats; ``None`` for any other message."""
     if message.get("role") is not None:
         return swe_message(message) or spoken_parts(message)
     kind = text(message.get("type"))
@@ -59,7 +59,7 @@ def shaped(message: Wire) -> Found | None:
 
 
 def speaks_as_user(message: Wire) -> bool:
-    """Whether the user speaks in a message."""
+    """True if a message is the user's."""
     role = message.get("role")
     payload = message.get("payload")
     if role is None and isinstance(payload, dict) and message.get("type") == "response_item":
@@ -232,7 +232,7 @@ def atif(message: Wire) -> Found:
 
 
 def told_of(wire: Wire) -> Found:
-    """What an object says that was taken out of its message."""
+    """Return the calls and results of an object that was taken out of its message."""
     call, result = as_call(wire), as_result(wire)
     if "args" in wire:
         return [Told(wire, text(wire.get("id")), text(wire.get("name")), wire["args"])], []

@@ -20,7 +20,7 @@ PARSER = MarkdownIt("commonmark", {"maxNesting": 1_000})
 
 
 class Shown(NamedTuple):
-    """A block in a context: its section, its heading as it stands, and the code blocks below it."""
+    """A block in a context: its section, its heading as written, and the code blocks below it."""
 
     section: str
     heading: str
@@ -64,7 +64,7 @@ def shown_blocks(text: str) -> list[Shown]:
 
 
 def lines_between(text: str, first: str, last: str) -> list[str]:
-    """The lines behind the line ``first`` and before the next line ``last``."""
+    """Return the lines after the line ``first`` and before the next line ``last``."""
     lines = text.split("\n")
     start = lines.index(first) + 1
     return lines[start : lines.index(last, start)]

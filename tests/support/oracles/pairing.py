@@ -49,7 +49,7 @@ class Block(NamedTuple):
 
 
 class Read(NamedTuple):
-    """Calls and results as they stand in the conversation, in order; what stands in repeated records left out."""
+    """Calls and results in the order of the conversation, without those in repeated records."""
 
     events: list[Call | Result]
     repeated: int
@@ -64,7 +64,7 @@ def first(wire: Wire, *names: str) -> Any:
 
 
 def read(messages: list[Any]) -> Read:
-    """Every call and result, with the scope and the number of the turn that it stands in."""
+    """Yield every call and result, with its scope and the number of its turn."""
     events: list[Call | Result] = []
     scopes: dict[str, str] = {}
     turns: dict[str, list[Any]] = {}
@@ -115,7 +115,7 @@ def scope_of(record: Wire, scopes: dict[str, str]) -> str:
 
 
 def told_by(message: Wire) -> Found:
-    """The calls and the results of a message of Anthropic's or Chat's."""
+    """Return the calls and results of an Anthropic or Chat message."""
     calls = [told_call(wire) for wire in call_wires(message)]
     return calls, [told_result(wire) for wire in result_wires(message)]
 
@@ -140,7 +140,7 @@ def blocks_in(message: Wire) -> list[Wire]:
 
 
 def call_wires(message: Wire) -> list[Wire]:
-    """The calls of a message; one that stands in the content and in ``tool_calls`` once."""
+    """Return the calls of a message; a call in both the content and ``tool_calls`` counts once."""
     if message.get("role") in ("tool", "function"):
         return []
     found = [part for part in blocks_in(message) if part.get("type") in CALL_TYPES]
@@ -169,7 +169,7 @@ def pair(events: list[Call | Result]) -> tuple[list[Block], int]:
             if not (event.call_id and answer(event, before)):
                 orphans.append(event)
     parts = sorted({call.part for call in calls}, reverse=True)
-    # What has no id goes to calls behind the user's last words first, and among them to calls without one.
+    # Results without an id go first to calls after the user's last words, and among those to calls without an id.
     for part, with_id in [(part, with_id) for part in parts for with_id in (False, True)]:
         group = [call for call in calls if call.part == part and bool(call.call_id) is with_id]
         for result in [result for result in orphans if not result.call_id]:

@@ -1,4 +1,4 @@
-"""What two backends give, in a form that can be compared."""
+"""The outcomes of two backends, in a form that can be compared."""
 
 import dataclasses
 from collections.abc import Callable
@@ -6,7 +6,7 @@ from typing import Any
 
 
 def outcome(job: Callable[[], Any]) -> Any:
-    """What a job gives, or the error that it raises: its type, message and position."""
+    """Return a job's result, or the error that it raises: its type, message and position."""
     try:
         return plain(job())
     except Exception as error:  # noqa: BLE001  any difference at all is a bug

@@ -1,4 +1,4 @@
-"""What a disk may hold after a loss of power, from the system calls that a traced process made.
+"""The possible contents of a disk after a loss of power, from the system calls that a traced process made.
 
 What was written to a file is sure to be there only after a sync of it; before, any of its 512-byte sectors may have
 come to the disk, or none. Names that were made or taken away are sure after a sync of their folder.
@@ -27,7 +27,7 @@ Change = Callable[[bytearray], None]
 
 @dataclass(frozen=True)
 class Ack:
-    """What the process told the world."""
+    """A message that the process printed after a write."""
 
     text: str
 
@@ -124,7 +124,7 @@ def settle(file: bytearray, changes: list[Change]) -> None:
 
 
 def read_trace(trace: Path, disk: Disk) -> Iterator[Ack | None]:
-    """Do each call of a trace (``strace -y -xx``) on the disk; what was told by it, if it told something."""
+    """Replay a trace (``strace -y -xx``) on the disk; yield an ``Ack`` for each message of the process, else ``None``."""
     for line in trace.read_text().splitlines():
         if found := OPEN.search(line):
             if "O_CREAT" in found[2]:

@@ -15,7 +15,7 @@ INTERRUPTED = wire.result("t1", "[Tool use interrupted: no result]", is_error=Tr
 
 
 def repair(api: ModuleType, messages: list[Any], provider: str = "anthropic") -> Any:
-    """The projection, which is valid and stays as it is, through both doors."""
+    """Return the repaired projection; check that it is valid, stable, and the same from objects and from bytes."""
     projected = api.project(messages, policy=REPAIR)
     assert problems(provider, projected.messages) == []
     assert api.project(projected.messages, policy=REPAIR).messages == projected.messages

@@ -1,4 +1,4 @@
-"""What a context must hold of a block: a second, naive reading of"""
+"""The texts that a context must contain for a block: a second, naive reading of blocks."""
 
 import json
 from typing import Any
@@ -10,7 +10,7 @@ from toolcarry._pure.text.sanitize import clean
 
 
 def change(given: dict[str, Any]) -> str | None:
-    """What an edit's input says that it changed, cleaned."""
+    """Return the change that an edit's input describes, cleaned."""
 
     def said(edit: dict[str, Any], *names: str) -> str | None:
         return next((edit[name] for name in names if isinstance(edit.get(name), str)), None)
@@ -33,7 +33,7 @@ def change(given: dict[str, Any]) -> str | None:
 
 
 def texts_of(block: Any) -> list[str]:
-    """What a context must hold of a block, in order."""
+    """Return the texts that a context must contain for a block, in order."""
     kind, _, value = (block.dedup_key or "other:").partition(":")
     found: list[str] = []
     if kind == "command" and (len(value) > 200 or "\n" in value.strip("\n")):

@@ -1,1 +1,1 @@
-"""Processes of their own, which a test starts, asks and ends."""
+"""Child processes that a test starts, asks and ends."""

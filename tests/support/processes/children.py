@@ -1,4 +1,4 @@
-"""Processes of their own, for the tests in which one is killed, runs out of something, or writes beside another."""
+"""Child processes for the tests in which one is killed, runs out of a resource, or writes at the same time as another."""
 
 import os
 import subprocess
@@ -16,7 +16,7 @@ def start(script: str, *arguments: object, **options: Any) -> "subprocess.Popen[
 
 
 def run(script: str, *arguments: object, **options: Any) -> str:
-    """What a script printed. Fails with what it said where it ends otherwise than well."""
+    """Return what a script printed. Fail with its error output if it does not end successfully."""
     with start(script, *arguments, **options) as child:
         printed, said = child.communicate(timeout=TIMEOUT)
     assert child.returncode == 0, f"ended with {child.returncode}: {said}"

@@ -1,4 +1,4 @@
-"""``toolcarry serve`` as a process of its own."""
+"""``toolcarry serve`` as a child process."""
 
 from __future__ import annotations
 

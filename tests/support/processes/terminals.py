@@ -1,4 +1,4 @@
-"""A command with a terminal of its own."""
+"""A command with its own terminal."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ pty = pytest.importorskip("pty")
 def in_terminal(
     args: list[str], environment: dict[str, str], *, stdout: int | None
 ) -> tuple[int, bytes]:
-    """Run with a terminal as stderr, and as stdout where none is given; the code and what was shown."""
+    """Run with a terminal as stderr, and as stdout unless one is given; return the exit code and the output."""
     ours, theirs = pty.openpty()
     process = subprocess.Popen(
         args,

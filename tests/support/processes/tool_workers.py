@@ -1,4 +1,4 @@
-"""Processes of their own that ask a cache in Redis for tools, one request a line."""
+"""Child processes that ask a cache in Redis for tools, one request per line."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class ToolWorker:
 
 @contextmanager
 def tool_workers(url: str, count: int) -> Iterator[list[ToolWorker]]:
-    """So many processes, which end here; none of them may have said anything but answers."""
+    """Start *count* processes and end them afterwards; they may have printed nothing but answers."""
     paths = os.pathsep.join(path for path in sys.path if path)
     with ExitStack() as stack:
         processes = [

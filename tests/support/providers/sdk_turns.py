@@ -94,7 +94,7 @@ def say_ollama(client: Any, messages: list[Any], *, stream: bool, **options: Any
 
 
 def result(api: str, call: tuple[str, str, dict[str, Any]], text: str) -> dict[str, Any]:
-    """What a client sends for a call that it made."""
+    """Return the message that a client sends with the result of a call."""
     number, name, _ = call
     if api == "anthropic":
         block = {"type": "tool_result", "tool_use_id": number, "content": text}

@@ -1,4 +1,4 @@
-"""What the tests of summaries ask: summarizers that keep what they were asked, a dialogue, and blocks."""
+"""Helpers for the tests of summaries: summarizers that keep their input, a dialogue, and blocks."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
@@ -58,7 +58,7 @@ Ask = Callable[..., Summary]
 
 
 class Curious:
-    """A summarizer that is told of blocks and tells all that it saw."""
+    """A summarizer that receives blocks and returns everything it saw."""
 
     def __init__(self, blocks: Sequence[ToolBlock] = ()) -> None:
         self.blocks = blocks

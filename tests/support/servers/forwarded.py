@@ -1,4 +1,4 @@
-"""What is forwarded, and an upstream that keeps it."""
+"""Forwarded requests, and an upstream that keeps them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ FAKES = {"anthropic": AnthropicFake, "openai": OpenAIFake, "ollama": OllamaFake}
 
 
 class Echo:
-    """An upstream that keeps the request as it came, and answers with what it is given."""
+    """An upstream that keeps the request as received, and returns a given answer."""
 
     def __init__(self, *chunks, status=200, headers=()):
         self.chunks, self.status, self.headers = chunks, status, headers

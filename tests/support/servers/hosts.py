@@ -1,4 +1,4 @@
-"""What the tests of the integrations run against: a transformer, an application, a server, and a client that sees bytes."""
+"""Hosts for the tests of the integrations: a transformer, an application, a server, and a client that sees bytes."""
 
 import asyncio
 import contextlib
@@ -59,7 +59,7 @@ class NamingTransformer:
 
 @dataclass
 class Echo:
-    """An application that keeps what it received and answers with it, in as many chunks as it is told to."""
+    """An application that keeps the body that it received and sends it back, in a given number of chunks."""
 
     status: int = 200
     chunks: Iterable[bytes] | None = None
@@ -104,7 +104,7 @@ def messages_of(*parts: bytes) -> list[dict[str, Any]]:
 async def call(
     app: Callable[..., Awaitable[None]], scope: Any, messages: Iterable[dict[str, Any]]
 ) -> list[dict[str, Any]]:
-    """What an application sends; after the messages the client stays silent, and then hangs up."""
+    """Return what an application sends; after the messages the client stays silent, and then disconnects."""
     waiting = list(messages)
     sent: list[dict[str, Any]] = []
 
@@ -148,7 +148,7 @@ def raw_request(body: bytes, *headers: str, path: str = "/v1/messages") -> bytes
 
 
 def conversation(*results: str, first: str = "Look.", **members: Any) -> bytes:
-    """A request of Anthropic's in which ``a.py`` was read as often as there are results."""
+    """Return an Anthropic request in which ``a.py`` was read once for each result."""
     messages: list[dict[str, Any]] = [{"role": "user", "content": first}]
     for number, text in enumerate(results):
         use = {"type": "tool_use", "id": f"t{number}", "name": "Read", "input": {"path": "a.py"}}

@@ -1,4 +1,4 @@
-"""Servers of the tests that only look like Redis, or stand in front of one."""
+"""Test servers that only look like Redis, or relay to one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A private PostgreSQL server: Debian's binaries, a temporary directory, a Unix socket, nobody else's."""
+"""A private PostgreSQL server: Debian's binaries, a temporary directory, a Unix socket, no other users."""
 
 import getpass
 import itertools
@@ -95,7 +95,7 @@ class PostgresServer:
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def url(self) -> str:
-        """A database that nobody has used."""
+        """Return the URL of a new database."""
         name = f"history_{next(self._numbers)}"
         with self.connect("postgres") as connection:
             connection.execute(f"CREATE DATABASE {name}")  # a name of our own
@@ -108,13 +108,13 @@ class PostgresServer:
             connection.execute(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
 
     def connect(self, database: str) -> "psycopg.Connection[Any]":
-        """A connection of its own, outside of what is tested."""
+        """Open a connection for the test itself."""
         return psycopg.connect(
             dbname=database, user=self.user, host=str(self.folder), autocommit=True
         )
 
     def halt(self) -> None:
-        """Let every process of the server stand still."""
+        """Suspend every process of the server."""
         self._signal(signal.SIGSTOP, is_standing=True)
 
     def go_on(self) -> None:

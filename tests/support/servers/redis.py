@@ -1,4 +1,4 @@
-"""A private Redis server: Debian's binary, a temporary directory, a free port of this machine, nobody else's."""
+"""A private Redis server: Debian's binary, a temporary directory, a free port of this machine, no other users."""
 
 import os
 import random
@@ -23,9 +23,9 @@ def find_redis() -> str | None:
 
 
 def free_port() -> int:
-    """A port of this machine on which nobody listens.
+    """Return a port of this machine on which nobody listens.
 
-    It is none of those that connections are given, so that it is still free after the server was killed.
+    It lies outside the range for outgoing connections, so that it is still free after the server was killed.
     """
     while True:
         port = random.randrange(20_000, 32_000)
@@ -64,7 +64,7 @@ class RedisServer:
         return f"redis://{owner}127.0.0.1:{self.port}/0"
 
     def client(self) -> "redis.Redis[Any]":
-        """A client of its own, outside of what is tested."""
+        """Open a client for the test itself."""
         return redis.Redis.from_url(self.url, socket_timeout=TIMEOUT)
 
     def start(self) -> None:
@@ -95,21 +95,21 @@ class RedisServer:
             return False
 
     def stop(self) -> None:
-        """Let it stand still: connections are taken and never answered."""
+        """Suspend the server: connections are accepted and never answered."""
         if not self._is_standing:
             self._is_standing = True
             os.kill(self.pid, signal.SIGSTOP)
             os.waitid(os.P_PID, self.pid, os.WSTOPPED)
 
     def go_on(self) -> None:
-        """Let it go on, where it stands still."""
+        """Resume the server if it is suspended."""
         if self._is_standing:
             self._is_standing = False
             os.kill(self.pid, signal.SIGCONT)
             os.waitid(os.P_PID, self.pid, os.WCONTINUED)
 
     def kill(self) -> None:
-        """End it at once; nothing is told to its clients."""
+        """Kill the server without notice to its clients."""
         if self._process is not None:
             self._process.kill()
             self._process.wait(TIMEOUT)

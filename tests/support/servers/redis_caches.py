@@ -14,7 +14,7 @@ from toolcarry.tool_cache import RedisToolCache, ToolCache, ToolResolution
 
 PREFIX = "toolcarry:tools:"
 MOST = 0.05
-"""The promise: a request waits for Redis no longer than so many seconds."""
+"""The promise: a request waits for Redis at most this many seconds."""
 
 StartRedis = Callable[..., RedisServer]
 
@@ -33,12 +33,12 @@ def opened(server: RedisServer, **settings: Any) -> ToolCache:
 
 
 def hurried(url: str, **settings: Any) -> ToolCache:
-    """A cache that waits as long as caches do where nothing else is said."""
+    """Return a cache with the default waiting times."""
     return ToolCache(RedisToolCache(url, **settings))
 
 
 def names(server: RedisServer) -> list[str]:
-    """What is in Redis, without what all names begin with."""
+    """Return the names in Redis, without their common prefix."""
     with server.client() as client:
         return sorted(name.decode().removeprefix(PREFIX) for name in client.scan_iter())
 

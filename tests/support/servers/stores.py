@@ -1,4 +1,4 @@
-"""Where stores may be made, and what others do to one meanwhile: they hold its lock, in a process of their own."""
+"""Places for stores, and other processes that hold the lock of a store."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ time.sleep = tell_and_pause
 
 @contextmanager
 def held(path: Path) -> Iterator[None]:
-    """Another process is the only one that may write to the file."""
+    """Keep the file locked for writing by another process."""
     with subprocess.Popen(
         [sys.executable, "-c", HOLD, path], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     ) as holder:

@@ -1,1 +1,1 @@
-"""What Hypothesis draws: conversations, texts, requests, policies, settings, definitions of tools."""
+"""Hypothesis strategies: conversations, texts, requests, policies, settings, definitions of tools."""

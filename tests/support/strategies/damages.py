@@ -1,7 +1,7 @@
-"""What breaks a request on its way: compaction, interruption, a proxy, another backend's ids.
+"""Damages that a request takes on its way: compaction, interruption, a proxy, ids of another backend.
 
-Each damage changes a draft where it stands and says whether it found anything to damage; a turn may be left without
-parts. ``DAMAGES`` tells by which providers each is refused when it is alone.
+Each damage changes a draft in place and returns whether it found anything to damage; a turn may be left without
+parts. ``DAMAGES`` names the providers that refuse each damage when it is alone.
 """
 
 from collections.abc import Callable
@@ -36,7 +36,7 @@ def places(turns: Turns, kind: type[Any]) -> list[Place]:
 
 
 def rename(turns: Turns, start: int, was: str, now: str) -> None:
-    """Give a call of a turn another id, and its result in one of the turns behind it."""
+    """Change the id of a call in a turn, and of its result in a later turn."""
     wanted: type[Any] = Call
     for said in turns[start:]:
         for place, part in enumerate(said.parts):
@@ -169,7 +169,7 @@ def id_at(turns: Turns, turn: int, place: int) -> str:
 
 @st.composite
 def add_empty_text(draw: st.DrawFn, turns: Turns) -> bool:
-    """A block of nothing: ahead of what the assistant says, behind what the user does, or in a result."""
+    """Add an empty text: at the start of an assistant turn, at the end of a user turn, or in a result."""
     empty = draw(st.sampled_from(("", " ", "\n\t")))
     found = draw(a_place(turns, Result)) if draw(st.booleans()) else None
     if found is not None:
@@ -248,7 +248,7 @@ def think_last(draw: st.DrawFn, turns: Turns) -> bool:
 DAMAGES: dict[str, Damage] = {
     "result dropped": Damage(drop_result, ALL),
     "result doubled": Damage(double_result, ALL),
-    # Responses takes outputs anywhere behind their calls.
+    # Responses takes outputs anywhere after their calls.
     "result moved later": Damage(move_result_later, ORDERED),
     "result moved before its call": Damage(move_result_before_call, ALL),
     "result behind text": Damage(put_result_behind_text, ORDERED),

@@ -45,7 +45,7 @@ def leaves(draw: Any) -> Pair:
         )
         counts = draw(st.fixed_dictionaries({}, optional=limits))
         beside |= counts
-        if draw(st.booleans()):  # int64 is a text in the JSON of Google's APIs
+        if draw(st.booleans()):  # int64 is a string in the JSON of Google's APIs
             written = {name: str(count) for name, count in counts.items()}
     return with_null(draw, {"type": kind, **beside}, {"type": kind.upper(), **beside, **written})
 
@@ -96,7 +96,7 @@ def sayings(draw: Any) -> Said:
 
 
 def several(min_size: int = 0, max_size: int = 5) -> st.SearchStrategy[list[Said]]:
-    """What several definitions say, each of a name of its own."""
+    """Draw several definitions, each with a different name."""
     return st.lists(
         sayings(), min_size=min_size, max_size=max_size, unique_by=lambda said: said.name
     )
@@ -170,12 +170,12 @@ SERVER_TOOLS: dict[str, tuple[Json, ...]] = {
     ),
     "mcp": (),
 }
-"""What only its own provider understands."""
+"""Members that only their own provider understands."""
 
 
 @st.composite
 def in_full(draw: Any, said: Said, style: str) -> dict[str, Json]:
-    """A definition with whatever its style knows beside, and members that nobody knows yet."""
+    """Draw a definition with optional members of its style and with members that nobody knows yet."""
     has_capitals = style == "gemini" and draw(st.booleans())
     made = write_gemini_in_capitals(said) if has_capitals else WRITERS[style](said)
     known = draw(st.fixed_dictionaries({}, optional=ONLY_HERE[style]))
@@ -189,7 +189,7 @@ def in_full(draw: Any, said: Said, style: str) -> dict[str, Json]:
 
 @st.composite
 def requests(draw: Any, style: str, said: list[Said]) -> list[dict[str, Json]]:
-    """The tools of a request in a style, some of them the provider's own."""
+    """Draw the tools of a request in a style, including tools of the provider."""
     made = [draw(in_full(each, style)) for each in said]
     own = [copy.deepcopy(tool) for tool in SERVER_TOOLS[style] if draw(st.integers(0, 3)) == 0]
     if style != "gemini":
@@ -203,7 +203,7 @@ def requests(draw: Any, style: str, said: list[Said]) -> list[dict[str, Json]]:
         key = draw(st.sampled_from(("functionDeclarations", "function_declarations")))
         tools.append({key: made[:end]})
         made = made[end:]
-    for tool in own:  # beside the functions, or in their object
+    for tool in own:  # as separate tools, or in the object of the functions
         if tools and draw(st.booleans()):
             tools[-1] |= tool
         else:

@@ -1,4 +1,4 @@
-"""Generated messages of every wire shape beside Anthropic's and Chat's: in good order, and bent.
+"""Generated messages of every wire format other than Anthropic's and Chat's: valid and malformed.
 
 Ids repeat, are missing, or lead nowhere; any value in a message may be gone or of another kind. What tells that an
 object is a message at all (its type, kind, role, step) stays, so that no line of a file turns into a whole request.
@@ -180,7 +180,7 @@ bedrock = st.one_of(
 KEPT = frozenset(
     ("type", "kind", "role", "step_id", "source", "message", "action", "message_type", "payload")
 )
-"""What tells the shape of a message: it is left alone."""
+"""The members that identify the format of a message: they are left alone."""
 odd_values: st.SearchStrategy[Any] = st.sampled_from(
     (None, "", 7, True, "text", [], ["x"], {}, {"a": 1}, [None, {}])
 )
@@ -188,7 +188,7 @@ odd_values: st.SearchStrategy[Any] = st.sampled_from(
 
 @st.composite
 def bent(draw: st.DrawFn, given: st.SearchStrategy[Message]) -> Message:
-    """A message in which a value is missing, or of another kind."""
+    """Draw a message in which a value is missing, or of another kind."""
     made = copy.deepcopy(draw(given))
     holder: Any = made
     while True:
@@ -208,7 +208,7 @@ def bent(draw: st.DrawFn, given: st.SearchStrategy[Message]) -> Message:
 
 
 def places(value: Any) -> list[Any]:
-    """Where values stand in a value."""
+    """Return the keys or the indexes of a value."""
     return (
         list(value)
         if isinstance(value, dict)
@@ -245,7 +245,7 @@ orderly: st.SearchStrategy[list[Message]] = st.lists(
         for message in families.FAMILIES[name](f"toolu_{number}")
     ]
 )
-"""Calls with their results, each in a shape of its own."""
+"""Draw calls with their results, each in a different format."""
 
 conversations: st.SearchStrategy[list[Message]] = st.sampled_from(sorted(FAMILIES)).flatmap(
     lambda name: orderly | st.lists(FAMILIES[name] | bent(FAMILIES[name]), max_size=10)

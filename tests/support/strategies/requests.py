@@ -28,10 +28,10 @@ from support.strategies.damages import DAMAGES, damages_of
 Wire = dict[str, Any]
 
 MAY_END_IN_WORDS = ("anthropic", "openai", "responses", "ollama")
-"""Gemini refuses "requests ending with a model turn", and so do most models behind Bedrock."""
+"""Gemini refuses "requests ending with a model turn", and so do most models on Bedrock."""
 SEARCHES = ("anthropic", "responses")
 ONE_TURN_OF_MESSAGES = ("anthropic", "gemini")
-"""Where messages of one side that follow each other are one turn: for Gemini, those of the model's."""
+"""Providers for which messages of one side in a row are one turn; for Gemini, only those of the model."""
 PREFIXES = {"anthropic": "toolu_", "bedrock": "tooluse_"}
 
 words = st.sampled_from(
@@ -69,9 +69,9 @@ STYLES: dict[str, dict[str, tuple[str, ...]]] = {
 
 @st.composite
 def drafts(draw: st.DrawFn, provider: str, least_loops: int = 0) -> list[Said]:
-    """A conversation in good order with so many turns of calls, or more."""
+    """Draw a valid conversation with at least *least_loops* turns of calls."""
     turns = [Said("user", [Text(draw(words))])]
-    # Some backends number the calls of each answer anew, and OpenAI's Chat takes that.
+    # Some backends restart the numbers of the calls in each answer, and OpenAI's Chat takes that.
     is_numbered_anew = provider in ("openai", "ollama", "gemini") and draw(st.booleans())
     number = 0
     loops = draw(st.lists(st.booleans(), max_size=3)) + [True] * least_loops
@@ -96,7 +96,7 @@ def drafts(draw: st.DrawFn, provider: str, least_loops: int = 0) -> list[Said]:
 
 @st.composite
 def openings(draw: st.DrawFn, provider: str, number: int, must_speak: bool) -> list[Part]:
-    """What the assistant does before its calls."""
+    """Draw the assistant's parts before its calls."""
     parts: list[Part] = []
     if draw(st.booleans()):
         parts.append(Thinking(draw(words)))
@@ -137,7 +137,7 @@ def written(draw: st.DrawFn, provider: str, turns: list[Said]) -> list[Wire]:
 
 @st.composite
 def split(draw: st.DrawFn, said: Said, may_split: bool) -> list[Said]:
-    """What is said at once, in one message or in two that follow each other."""
+    """Return the parts of one turn in one message, or split into two that follow each other."""
     if not may_split or len(said.parts) < 2:
         return [said]
     cut = draw(st.integers(1, len(said.parts)))

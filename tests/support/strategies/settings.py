@@ -18,12 +18,12 @@ CHOSEN = {
     "summarizer": st.sampled_from(["extractive", "none", "package.module:make.it"]),
     "preset": st.just("default"),
 }
-"""What another key, or more than a pattern, decides on."""
+"""Values for settings that depend on another key or accept more than a pattern."""
 TEXT = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=20)
 
 
 def values(kind: inspect.Type, name: str = "") -> st.SearchStrategy[Any]:
-    """What TOML may say where the table wants this kind of value."""
+    """Return values that TOML may have where the table expects this kind of value."""
     if name in CHOSEN:
         return CHOSEN[name]
     return st.one_of([values_of(each) for each in alternatives(kind)])

@@ -69,7 +69,7 @@ forging = st.lists(
     ),
     max_size=8,
 ).map("".join)  # fmt: skip
-"""What a tool might write to be taken for another one."""
+"""Texts with which a tool might imitate another tool's line."""
 
 
 def forged_call(name: str, given: Any, content: Any, state: str) -> list[Message]:

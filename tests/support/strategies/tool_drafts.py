@@ -33,7 +33,7 @@ def tools_with_style(draw: Any) -> tuple[str, list[Said], list[Any]]:
 
 SCOPES = ("", "a", "ab", "a:model_b", "A", " a")
 MODELS = ("b", "bb", "b:model_b", "model_b:b", "B")
-"""Scopes and models of which several, written one behind the other, are the same text."""
+"""Scopes and models that give the same text as other pairs when they are joined."""
 
 CALLED: dict[str, list[Any]] = {
     "openai": [{"role": "assistant", "tool_calls": [
@@ -60,7 +60,7 @@ CHOICES = (
 """Choices, and whether they refuse all tools."""
 
 INVALID = (None, 7, {}, {"type": 7}, {"name": " "}, {"name": ["f"]}, {"name": None})
-"""What no style takes for a definition; in Gemini's it stands among the functions."""
+"""Definitions that every style refuses; in Gemini's style they are among the functions."""
 
 ALIKE = ["openai", "ollama"]
 """Styles that write a definition alike."""
@@ -70,9 +70,9 @@ owners = st.tuples(st.sampled_from(SCOPES), st.sampled_from(MODELS))
 
 @dataclass
 class Kept:
-    """What one owner sent last: how it stands there, what it says, and when it was used.
+    """An owner's last tools: their style, their definitions, and the time of their last use.
 
-    ``touched_at`` is later where it was looked at, but nothing came of it, which is a use or none.
+    ``touched_at`` is later after a lookup without a result, which may or may not have counted as a use.
     """
 
     style: str
@@ -86,7 +86,7 @@ class Kept:
         self.used_at = self.touched_at = now
 
     def in_style(self, style: str) -> list[Any]:
-        """What comes back for one who asks in a style."""
+        """Return the tools that a request in this style gets."""
         if style == self.style:
             return self.tools
         said = [replace(each, strict=False if style == "responses" else None) for each in self.said]

@@ -1,4 +1,4 @@
-"""Fake providers: servers that speak like the real ones, refuse what those refuse, and say what a test tells them to.
+"""Fake providers: servers that speak like the real ones, refuse the same requests, and answer as a test specifies.
 
 ``AnthropicFake``, ``OpenAIFake`` and ``OllamaFake`` are ASGI applications; ``serving`` puts one on a socket. Each instance
 stands for an account of its own: thinking that another one signed is foreign to it.

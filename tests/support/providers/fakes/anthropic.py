@@ -82,7 +82,7 @@ class AnthropicFake(Fake):
     # What it refuses
 
     def checked(self, recorded: Recorded) -> dict[str, Any]:
-        """The request, where it is valid."""
+        """Return the request if it is valid."""
         try:
             request = recorded.json
         except ValueError:
@@ -145,7 +145,7 @@ class AnthropicFake(Fake):
         refuse_unless(budget >= 1024, "thinking.enabled.budget_tokens: Input should be >= 1024")
         is_below = budget < request.get("max_tokens", budget + 1)
         refuse_unless(is_below, "`max_tokens` must be greater than `thinking.budget_tokens`")
-        # The loop is one turn of the assistant's, whatever results the user's messages bring it.
+        # The loop is one assistant turn, whatever results the user messages bring it.
         begin = len(messages)
         while begin and (
             messages[begin - 1]["role"] == "assistant" or has_results(messages[begin - 1])

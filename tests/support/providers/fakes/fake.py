@@ -1,4 +1,4 @@
-"""What the fake providers have in common: an ASGI application that records, answers, and fails as it is told to."""
+"""The common part of the fake providers: an ASGI application that records, answers, and fails on demand."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Reply:
 
 
 class Refused(Exception):  # noqa: N818 - it is what the provider does
-    """What the provider doesn't take."""
+    """A request that the provider refuses."""
 
     def __init__(self, message: str, status: int = 400, code: str | None = None) -> None:
         super().__init__(message)
@@ -61,7 +61,7 @@ class Refused(Exception):  # noqa: N818 - it is what the provider does
 
 @dataclass(slots=True)
 class Hold:
-    """An answer that stands still behind so many of its chunks, until it is let go or nobody waits for it."""
+    """An answer that pauses after *after* chunks, until it is released or the client has gone."""
 
     after: int
     is_held: threading.Event = field(default_factory=threading.Event)
@@ -71,7 +71,7 @@ class Hold:
 
 @dataclass(slots=True)
 class Cut:
-    """An answer whose connection is closed behind so many of its chunks."""
+    """An answer whose connection is closed after this many chunks."""
 
     after: int
 
@@ -114,16 +114,16 @@ class Fake:
         self._faults.extend(Failure(status) for _ in range(times))
 
     def hold(self, after: int = 0) -> Hold:
-        """Stand still in the next answer, behind so many chunks; behind none of them, before its head."""
+        """Pause the next answer after *after* chunks; with zero, before its head."""
         fault = Hold(after)
         self._faults.append(fault)
         return fault
 
     def cut(self, after: int) -> None:
-        """Break off the next answer behind so many chunks; behind none of them, right after its head."""
+        """Break off the next answer after *after* chunks; with zero, right after its head."""
         self._faults.append(Cut(after))
 
-    # What a provider says
+    # Answers of a provider
 
     def reply(self, recorded: Recorded) -> Reply:
         raise NotImplementedError
@@ -199,7 +199,7 @@ class Fake:
         await send({"type": "http.response.body"})
 
     async def _is_broken(self, fault: Any, position: int, receive: Any) -> bool:
-        """Whether the answer ends here, without its end."""
+        """True if the answer breaks off here."""
         if isinstance(fault, Cut):
             return fault.after == position
         if not isinstance(fault, Hold) or fault.after != position:

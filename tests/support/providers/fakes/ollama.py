@@ -16,7 +16,7 @@ AT = "2026-01-01T00:00:00Z"
 
 
 class OllamaFake(Fake):
-    """Streams unless it is told not to."""
+    """Stream unless the request turns it off."""
 
     provider = "ollama"
 

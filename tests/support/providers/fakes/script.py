@@ -1,4 +1,4 @@
-"""What a fake provider says: turns that a test writes down, or a function of what it was asked."""
+"""The script of a fake provider: turns that a test writes down, or a function of the request."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """What the model says in one answer: thinking first, then text, then calls."""
+    """One answer of the model: thinking first, then text, then calls."""
 
     text: str = ""
     calls: Sequence[Call] = ()
@@ -60,7 +60,7 @@ def as_answer(script: Script) -> Answer:
 
 
 def reads_then_quotes(path: str, line: int, *, thinking: str = "") -> Answer:
-    """A model that quotes a line (from 1) of what it has of a file, and reads the file where it has nothing of it."""
+    """A model that quotes a line (from 1) of a file that it has, and otherwise reads the file."""
 
     def answer(asked: Asked) -> Turn:
         held = content_of(asked, path)
@@ -73,7 +73,7 @@ def reads_then_quotes(path: str, line: int, *, thinking: str = "") -> Answer:
 
 
 def content_of(asked: Asked, path: str) -> str | None:
-    """What a model sees of a file: the newest result of a call that read it, else a fence below the file's name."""
+    """Return the content of a file that a model sees: the newest result of a read, else a fence below the file's name."""
     for exchange in reversed(asked.exchanges):
         if exchange.name == "Read" and exchange.input.get("file_path") == path:
             return exchange.result
@@ -106,5 +106,5 @@ def joined(content: Any) -> str:
 
 
 def pieces(text: str, size: int = 12) -> list[str]:
-    """``text`` in the pieces that it streams in; one empty piece where it is empty."""
+    """Yield ``text`` in the pieces that it streams in; one empty piece if it is empty."""
     return [text[start : start + size] for start in range(0, len(text), size)] or [""]

@@ -1,4 +1,4 @@
-"""An ASGI application on a socket, in a thread of its own."""
+"""An ASGI application on a socket, in a separate thread."""
 
 from __future__ import annotations
 

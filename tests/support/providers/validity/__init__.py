@@ -1,4 +1,4 @@
-"""Whether a provider takes a request's messages, as far as calls of tools and their results go.
+"""Checks of a request's messages against a provider's rules for tool calls and their results.
 
 Written from what the providers document and from the errors they answer with, and from nothing of this package:
 it judges what the package makes. What a provider refuses for other reasons (a model's name, a schema, a size) is
@@ -24,5 +24,5 @@ PROVIDERS = tuple(CHECKS)
 
 
 def problems(provider: str, messages: Sequence[Any]) -> list[str]:
-    """What the provider would refuse in these messages, each with its place; nothing where they are valid."""
+    """Return what the provider would refuse in these messages, each with its place; empty if they are valid."""
     return list(CHECKS[provider](messages))

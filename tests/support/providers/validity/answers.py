@@ -1,11 +1,11 @@
-"""What Anthropic and Bedrock ask alike of a turn of results: one for each call of the turn before, ahead of the rest."""
+"""The common rules of Anthropic and Bedrock for a turn of results: one for each call of the turn before, ahead of the rest."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
 
 def problems(place: str, asked: Sequence[str], answered: Sequence[str | None]) -> Iterator[str]:
-    """What is wrong with a turn; ``answered`` has the id of each result, and ``None`` for any other block."""
+    """Yield the faults of a turn; ``answered`` has the id of each result, and ``None`` for any other block."""
     wanted = list(dict.fromkeys(asked))
     counts = Counter(call_id for call_id in answered if call_id is not None)
     leading = leading_results(answered)

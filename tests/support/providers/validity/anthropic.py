@@ -20,7 +20,7 @@ THINKING = ("thinking", "redacted_thinking")
 
 
 class Turn(NamedTuple):
-    """What one side says before the other does."""
+    """The blocks of one side before the other side replies."""
 
     place: str
     role: str
@@ -107,10 +107,10 @@ def result_problems(turns: list[Turn]) -> Iterator[str]:
     for turn in turns:
         if turn.role == "assistant":
             asked = [str(block.get("id")) for block in turn.of_kind("tool_use")]
-            # The first of these errors follows a text behind the calls, too: what is next to them must be results.
+            # The first of these errors follows a text after the calls, too: results must come next to the calls.
             if asked and turn.blocks[-1].get("type") == "text":
                 yield f"{turn.place}: a text behind the calls"
-            # And so it does an answer of the server's behind one of them: "regular `tool_use` blocks must be immediately followed
+            # A server tool's result after one of them causes it as well: "regular `tool_use` blocks must be immediately followed
             # by their `tool_result` in the next message" (vercel/ai#16312).
             if has_answer_behind_call(turn.blocks):
                 yield f"{turn.place}: an answer of the server's behind a call"
@@ -150,8 +150,8 @@ def server_problems(turns: list[Turn]) -> Iterator[str]:
                 if answered not in waiting:
                     yield f"{turn.place}: {kind} {answered!r} has no call before it in its turn"
                 waiting.discard(answered)
-        # A turn in which the server waits for the client's results goes on behind them; one that was paused
-        # (`stop_reason` is "pause_turn") is sent back as it came, and stands last. (Server tools)
+        # A turn in which the server waits for the client's results continues after them; a paused one
+        # (`stop_reason` is "pause_turn") is sent back unchanged, as the last turn. (Server tools)
         if turn.of_kind("tool_use") or turn is turns[-1]:
             continue
         # Error "messages.3: `web_search` tool use with id `srvtoolu_01` was found without a corresponding

@@ -21,7 +21,7 @@ def problems(contents: Sequence[Any]) -> Iterator[str]:
         calls = [part["functionCall"] for part in parts if "functionCall" in part]
         responses = [part["functionResponse"] for part in parts if "functionResponse" in part]
         if content.get("role") == "model":
-            # Contents of the model's that follow each other are one turn of calls.
+            # Model contents that follow each other are one turn of calls.
             asked += calls
             # Error "Content with role 'model' can't contain 'functionResponse' part" (google/generative-ai)
             if responses:
@@ -32,7 +32,7 @@ def problems(contents: Sequence[Any]) -> Iterator[str]:
             yield f"{place}: a call that is not the model's"
         # A response for each call, in one content: one content a response is refused, too (with the same error).
         yield from response_problems(place, asked, responses)
-        # A content that holds responses is the response turn; what stands beside them comes behind.
+        # A content that holds responses is the response turn; its other parts come after the responses.
         if any("functionResponse" not in part for part in parts[: len(responses)]):
             yield f"{place}: a response behind something else"
         asked = []

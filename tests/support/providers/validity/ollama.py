@@ -1,7 +1,7 @@
 """Ollama's own chat.
 
 Documented at https://docs.ollama.com/capabilities/tool-calling: each call is answered by a message of role ``tool``
-with the tool's name, behind the message that called and before anything else. The server itself refuses only what it
+with the tool's name, after the message that called and before anything else. The server itself refuses only what it
 cannot decode; what else is judged here is what models' templates are written for: they render results where they
 stand, and have no ids to find their calls by.
 """

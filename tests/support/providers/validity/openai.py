@@ -16,7 +16,7 @@ def problems(messages: Sequence[Any]) -> Iterator[str]:
         place = f"messages.{position}"
         if message["role"] == "tool":
             # Error "messages with role 'tool' must be a response to a preceeding message with 'tool_calls'": a second
-            # answer to a call is none to a call that waits.
+            # answer to a call does not answer another open call.
             answered = message.get("tool_call_id")
             if answered in waiting:
                 waiting.remove(answered)

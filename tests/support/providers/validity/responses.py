@@ -19,7 +19,7 @@ OUTPUTS: dict[str, tuple[str, ...]] = {
     "apply_patch_call": ("apply_patch_call_output",),
     "computer_call": ("computer_call_output",),
 }
-"""The calls that the client answers, and by which items."""
+"""The calls that the client answers, with the types of their answers."""
 
 
 def problems(items: Sequence[Any]) -> Iterator[str]:
@@ -71,7 +71,7 @@ def reasoning_problems(place: str, following: Sequence[Any]) -> Iterator[str]:
 
 
 def is_of_model(item: Any) -> bool:
-    """Whether the model wrote an item: anything that is no output and no message of another role."""
+    """True if the model wrote an item, which is any item but an output or a message of another role."""
     kind = str(item.get("type", "message"))
     if kind == "message":
         return bool(item.get("role") == "assistant")
