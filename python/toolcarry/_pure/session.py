@@ -15,7 +15,7 @@ from typing import Any
 from toolcarry._input.objects import Wire, as_object, text_or_empty
 
 
-class LostBranch(Exception):  # not an error: the job starts again
+class LostBranch(Exception):  # noqa: N818  it is not an error: the job starts again
     """The place of a record can be decided only with all records."""
 
 

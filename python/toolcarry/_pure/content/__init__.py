@@ -48,8 +48,7 @@ def answer_json(value: object) -> str:
 
 
 def readable(value: Any, name: str = "") -> Any:
-    """Return a copy of a member's value, with lines for base64. ``compact_json`` has refused values that are too deep.
-    """
+    """Return a copy of a member's value, with lines for base64. ``compact_json`` has refused values that are too deep."""
     if isinstance(value, dict):
         return {key: readable_member(value, key, item, name) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
@@ -191,7 +190,7 @@ def untyped_text(part: Wire, depth: int) -> str | None:
 
 
 def untyped_medium(part: Wire) -> tuple[str, Wire] | None:
-    """Return the kind of media in a part without a type, and the object that holds them; ``None`` if there are none."""
+    """Return the kind of media in a part without a type, and the object that holds them; ``None`` without media."""
     for kind in UNTYPED_MEDIA:
         holder = as_object(part.get(kind))
         is_part = kind in FILES or is_bare(part, kind)

@@ -141,8 +141,7 @@ class Walk:
             lane.turn = None
 
     def _part_turn(self, lane: Lane) -> None:
-        """Split a turn at a user message: the calls after it are paired first, those before it get the other results.
-        """
+        """Split a turn at a user message: the calls after it are paired first, those before it get the other results."""
         turn = lane.turn
         if turn is None or not turn.calls:
             return

@@ -21,8 +21,7 @@ class Turn:
         self.has_calls = False
 
     def pair(self) -> None:
-        """Give each result, in order, to the first open call of its name; one without a name, to the first open call.
-        """
+        """Give each result, in order, to the first open call of its name; one without a name, to the first open call."""
         for with_id in (False, True):
             calls = [entry for entry in reversed(self.calls) if bool(entry.call_id) is with_id]
             self._pair_with(calls)

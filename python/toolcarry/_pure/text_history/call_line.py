@@ -63,7 +63,7 @@ class ToolLine:
 def cut_result(text: str, limit: int) -> tuple[str, bool]:
     """Return the first ``limit`` characters of a result, and true if that is not all. Controls are removed, and a line
     that looks like a call's is escaped.
-"""
+    """
     text = text.strip("\n")
     if len(text) <= limit + SLACK or has_controls(text[: limit + 1]):
         text = without_controls(text).strip("\n")

@@ -87,7 +87,7 @@ def place_records(
 
 
 def first_assistant(told: list[Told], end: int) -> Told:
-    """Return the first assistant message. If there is none, add one at the end."""
+    """Return the first assistant message. If no message is one, add it at the end."""
     for message in told:
         if message.role == ASSISTANT:
             return message
@@ -99,7 +99,7 @@ def first_assistant(told: list[Told], end: int) -> Told:
 def joined(told: Sequence[Told]) -> list[Told]:
     """Return the messages that have a text or lines. The lines of a message without text join the assistant message
     directly before it in its turn.
-"""
+    """
     kept: list[Told] = []
     for message in told:
         if message.text:
