@@ -260,7 +260,7 @@ TOTAL = ("total", "budget", "not_walked")
 
 @dataclass(frozen=True, slots=True)
 class Fate:
-    """The outcome of one block. ``setting`` names the setting that would change it; empty if there is none."""
+    """The outcome of one block. ``setting`` names the setting that would change it; empty if no setting would."""
 
     position: int
     call_id: str

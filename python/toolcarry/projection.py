@@ -74,7 +74,7 @@ def define(
 
 
 def given_arguments(arguments: object) -> Wire:
-    """Return the arguments of a model's call, given as an object or as JSON. An empty text stands for no arguments.
+    """Return the arguments of a model's call, given as an object or as JSON. An empty text means no arguments.
 
     Raises ``InputError`` if they are not an object, so that a truncated call is not answered like one without
     arguments.

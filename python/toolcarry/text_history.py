@@ -70,11 +70,11 @@ class RecountReport:
     without_turn: tuple[int, ...] = ()
     left_out: tuple[int, ...] = ()
     chars_before: int = 0
-    """Of all results."""
+    """The characters of all results."""
     chars_after: int = 0
-    """Of the history."""
+    """The characters of the history."""
     tokens_after: int | None = None
-    """Of the history, where the total counts tokens."""
+    """The tokens of the history, if the total counts tokens."""
     budget_too_small: bool = False
     skipped_lines: tuple[int, ...] = ()
 

@@ -165,7 +165,7 @@ class Unpacked:
             raise InputError(f"unpacks to more than {self._limit:,} bytes")
 
     def joined(self) -> bytes:
-        """Return all bytes. If there are none and the end is missing, raise an error."""
+        """Return all bytes. Raise an error if nothing was unpacked and the end is missing."""
         if not self._size and not self.is_whole:
             raise self.damaged("the end is missing")
         return b"".join(self._parts)

@@ -190,7 +190,7 @@ def untyped_text(part: Wire, depth: int) -> str | None:
 
 
 def untyped_medium(part: Wire) -> tuple[str, Wire] | None:
-    """Return the kind of media in a part without a type, and the object that holds them; ``None`` if there are none."""
+    """Return the kind of media in a part without a type, and the object that holds them; ``None`` without media."""
     for kind in UNTYPED_MEDIA:
         holder = as_object(part.get(kind))
         is_part = kind in FILES or is_bare(part, kind)

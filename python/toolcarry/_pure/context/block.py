@@ -139,7 +139,7 @@ def title(entry: Entry) -> str:
 
 
 def notes(entry: Entry) -> str:
-    """Return the notes of the heading in brackets, after a space; empty if there are none."""
+    """Return the notes of the heading in brackets, after a space; empty without notes."""
     said = []
     if entry.call is not None and entry.kind == "read" and entry.value is not None:
         lines = line_range(entry.given)

@@ -120,7 +120,7 @@ def fence_mark(content: str) -> str:
 
 
 def longest_run(content: str, character: str) -> int:
-    """Return the length of the longest run of three or more; 0 if there is none."""
+    """Return the length of the longest run of three or more; 0 without such a run."""
     if character not in content or character * 3 not in content:
         return 0
     return max(len(run) for run in RUNS[character].findall(content))

@@ -65,7 +65,7 @@ def call(wire: Wire) -> ToolCall | None:
 
 
 def tool_name(wire: Wire, kind: str) -> str:
-    """Return the name of the tool; if there is none, the type without its ending."""
+    """Return the name of the tool; for a call without name, the type without its ending."""
     name = text_or_empty(wire.get("name"))
     return name if name or kind in NAMED else kind.removesuffix("_call")
 

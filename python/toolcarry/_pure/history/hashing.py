@@ -49,7 +49,7 @@ LENGTH: Final = struct.Struct(">Q").pack
 PLACE: Final = struct.Struct(">QQQq").pack
 
 Head: TypeAlias = tuple[int, bytes | None]
-"""The newest commit of a conversation: its sequence and its hash; ``(0, None)`` if there is none."""
+"""The newest commit of a conversation: its sequence and its hash; ``(0, None)`` for an empty one."""
 DraftFields: TypeAlias = tuple[str, int, bytes, Mapping[str, Any], int, bytes | None]
 """The fields of a new commit: role, kind, content, metadata, tokens, and canonical metadata, if known."""
 Part: TypeAlias = tuple[str, int, bytes, bytes, int]

@@ -1,6 +1,6 @@
-"""The projection of a request: which results are replaced, what is repaired, and how it is put together again.
+"""The projection of a request: replace results, repair the request, and assemble it again.
 
-Of objects it makes new lists and dicts where something changes, and keeps the caller's own elsewhere; ``bytes`` does it for a body.
+Changed objects become new lists and dicts, and unchanged ones are the caller's own; ``bytes`` does the same for a body.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ def project(
     previous: Decisions | None,
     known: Sequence[Known] | None = None,
 ) -> tuple[list[Any] | None, Outcome, DecisionFields]:
-    """The messages with what a policy makes of them; ``None`` where they stay as they are.
+    """Return the messages as a policy changes them; ``None`` if they stay unchanged.
 
-    ``known`` is what is known of each call, in their order, beside what the messages say.
+    ``known`` holds facts about each call, in order, besides those in the messages.
     """
     found = plan(messages, policy, previous, known=known)
     new = None if found.drafts is None else build(messages, found.drafts)

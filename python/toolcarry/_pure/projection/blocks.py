@@ -1,4 +1,4 @@
-"""The blocks of a request, oldest first, each with its reference, and with what stands in place of its result."""
+"""The blocks of a request, oldest first, each with its reference and the replacement of its result."""
 
 from __future__ import annotations
 
@@ -17,26 +17,27 @@ from toolcarry.policy import Policy
 from toolcarry.types import Decision
 
 RETRIEVAL: Final[str] = read_table("texts")["retrieval_tool"]
-"""The tool that gives a whole result back: what it gave is never replaced."""
+"""The tool that returns a whole result. Its own results are never replaced."""
 CLEARED: Decision = ("cleared", "", 0, 0)
 RULED_OUT: Decision = ("rule", "", 0, 0)
 
 
 class Known(NamedTuple):
-    """What is known of a call, beside what the messages say."""
+    """Facts about a call that are not in the messages."""
 
     reference: str
-    """By which its result is found in what the messages are a part of."""
+    """The reference of its result in the history that the messages are a part of."""
     is_error: bool
-    """Whether it failed, which not every shape has a mark for."""
+    """True if it failed, which not every format can mark."""
 
 
 class Block:
-    """A call with its result, and what becomes of the result.
+    """A call with its result, and the replacement of the result.
 
-    ``reason`` is why another block, ``by``, supersedes it; empty where none does. ``new`` is what stands in place of
-    ``text`` by the ``decision``. What ``is_fixed`` can't be replaced; what ``is_kept`` the policy keeps; what
-    ``is_dropped`` goes with its call; what ``is_known`` the previous decisions are about.
+    ``reason`` is why another block, ``by``, supersedes it; empty if none does. ``new`` is the replacement of ``text``
+    by the ``decision``. A result that ``is_fixed`` can't be replaced, and one that ``is_kept`` is kept by the policy;
+    one that ``is_dropped`` is removed with its call. ``is_known`` is true if the previous decisions are about this
+    result.
     """
 
     __slots__ = (
@@ -56,7 +57,7 @@ class Block:
         self.decision: Decision | None = None
         self.text = self.new = "" if site is None else site.text()
         self.saved = 0
-        """How many bytes less stand in its place."""
+        """The bytes that the replacement saves."""
         self.is_kept = self.is_dropped = self.is_known = False
         self.is_fixed = (
             not self.text
@@ -67,7 +68,7 @@ class Block:
         )
 
     def place(self, paths: Paths) -> None:
-        """Let the result stand in a place of its own, where one object stands for several."""
+        """Give the result a place of its own, if one object appears several times."""
         entry = self.entry
         if entry.result is None or self.result_path is None:
             return
@@ -77,7 +78,7 @@ class Block:
             self.site = None if self.site is None else self.site._replace(path=path)
 
     def decide(self, decision: Decision | None) -> bool:
-        """Replace the result, if that makes it smaller, and smaller than it already is."""
+        """Replace the result if that makes it smaller than it is and than its present replacement."""
         if decision is None or self.is_fixed or self.is_kept or self.is_dropped:
             return False
         new, saved = self.outcome(decision)
@@ -88,28 +89,28 @@ class Block:
 
     @property
     def stays(self) -> tuple[int, int] | None:
-        """How many of the first and the last characters stay; ``None`` where all is replaced."""
+        """The numbers of first and last characters that stay; ``None`` if all are replaced."""
         if self.decision is None or self.decision[0] != "cut":
             return None
         _, _, head, tail = self._within(self.decision)
         return head, len(self.text) - tail
 
     def _within(self, decision: Decision) -> Decision:
-        """A decision as it is for a text of this size, which may be shorter than the one it was made for."""
+        """Return a decision adapted to this text, which may be shorter than the one it was made for."""
         kind, by, head, tail = decision
         size = len(self.text)
         head = min(head, size)
         return kind, by, head, max(min(tail, size), head)
 
     def drop(self) -> None:
-        """Let the result go with its call: nothing stands in its place."""
+        """Drop the result with its call, without a replacement."""
         self.is_dropped = True
         self.decision, self.new, self.saved = None, "", 0
 
     def outcome(self, decision: Decision) -> tuple[str, int]:
-        """What stands in place of the result by a decision, and how many bytes that saves.
+        """Return the replacement of the result by a decision, and the number of bytes that it saves.
 
-        Nothing where it would save none with longer references.
+        The number is 0 if a marker with longer references would save nothing.
         """
         decision = self._within(decision)
         new = joined(self.text, decision, self.reference)
@@ -122,7 +123,7 @@ class Block:
 
 
 def joined(text: str, decision: Decision, reference: str) -> str:
-    """A text with a marker in its place, or in the place of what is cut out of it, on a line of its own."""
+    """Return a text with a marker in its place, or on a line of its own in the place of the part that is cut out."""
     marker = markers.marker_of(decision, len(text), reference)
     kind, _, head, tail = decision
     if kind != "cut":
@@ -143,10 +144,10 @@ def read_blocks(
     known: Sequence[Known] | None = None,
     lost: frozenset[int] = frozenset(),
 ) -> list[Block]:
-    """The blocks of a conversation, oldest first, judged by the policy's rules, with what is known of them.
+    """Return the blocks of a conversation, oldest first, judged by the policy's rules, with the facts in ``known``.
 
-    Else they have references of their own, and failed where they say so. Those of the orders in ``lost`` supersede what a
-    call without result does, since theirs will not be there.
+    Without ``known``, references are made here, and calls failed if the messages say so. Calls whose orders are in
+    ``lost`` supersede only what a call without result does, since their results will be left out.
     """
     rules = rule_set(policy.rules)
     judging = Judging(rules)
@@ -177,7 +178,7 @@ def read_blocks(
 
 
 def turns_of(blocks: Sequence[Block]) -> list[list[Block]]:
-    """The blocks by the turn that their calls stand in: those that were called before the first result came."""
+    """Return the blocks by turn. A turn contains the calls that were made before the first result came."""
     turns: list[list[Block]] = []
     end = -1
     for block in blocks:
@@ -194,5 +195,5 @@ def turns_of(blocks: Sequence[Block]) -> list[list[Block]]:
 
 
 def newest_first(blocks: Sequence[Block]) -> Iterator[Block]:
-    """The blocks that have a result, from the last on."""
+    """Return the blocks that have a result, from the last one on."""
     return (block for block in reversed(blocks) if block.entry.result is not None)

@@ -1,4 +1,4 @@
-"""The bytes door of the projection: a body is decoded to decide, and what stays of it is copied as it stood."""
+"""The projection of bytes: a body is decoded to decide, and its unchanged parts are copied byte by byte."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from toolcarry.types import NO_OUTCOME, DecisionFields, Decisions, EncodingName,
 
 GZIP = b"\x1f\x8b"
 CONTINUED = ("previous_response_id", "conversation")
-"""The members by which a request says that the provider holds what was before."""
+"""The members of a request that continues a conversation which the provider stores."""
 
 ProjectedBytes = tuple[bytes | None, Outcome, DecisionFields | None]
-"""The new body, or ``None`` where it stays as it is; decisions, unless it could not be read."""
+"""The new body, or ``None`` if it stays unchanged; and the decisions, unless it could not be read."""
 
 
 class Request(NamedTuple):
-    """A body as it is projected: its messages, where they stand, and what it says beside them."""
+    """A body that is projected: its messages, their spans, and its other members."""
 
     messages: list[Any]
     spans: Spans
@@ -33,7 +33,7 @@ class Request(NamedTuple):
 
     @property
     def is_continued(self) -> bool:
-        """Whether the provider holds what was before."""
+        """True if the provider stores the conversation before this request."""
         return any(self.frame.get(key) is not None for key in CONTINUED)
 
     def plan(
@@ -44,7 +44,7 @@ class Request(NamedTuple):
         *,
         is_foreign: bool = False,
     ) -> Projection:
-        """What a policy makes of the body, whose messages are read as these."""
+        """Return the plan of a policy for the body, whose messages are read as the given ones."""
         is_counted = policy.max_request_tokens is not None
         return plan(
             messages,
@@ -58,7 +58,7 @@ class Request(NamedTuple):
 
 
 def project_body(body: bytes, policy: Policy, previous: Decisions | None) -> ProjectedBytes:
-    """A request body with what the policy makes of its messages. One that can't be read stays, with the reason."""
+    """Project the messages of a request body. A body that can't be read is not changed, and the reason is reported."""
     request = open_request(body)
     if isinstance(request, str):
         return untouched(request)
@@ -68,7 +68,7 @@ def project_body(body: bytes, policy: Policy, previous: Decisions | None) -> Pro
 
 
 def open_request(body: bytes) -> Request | str:
-    """The request in a body, or why it can't be read."""
+    """Return the request in a body, or the reason why it can't be read."""
     if body.startswith(GZIP):
         return "compressed"
     try:
@@ -91,7 +91,7 @@ def untouched(reason: str) -> ProjectedBytes:
 
 
 def find_messages(document: object) -> tuple[list[Any] | None, tuple[str, ...]]:
-    """The messages of a request, and under which key they stand."""
+    """Return the messages of a request, and the key that holds them."""
     if isinstance(document, list):
         return document, ()
     messages = messages_of(document) if isinstance(document, dict) else None
@@ -102,14 +102,14 @@ def find_messages(document: object) -> tuple[list[Any] | None, tuple[str, ...]]:
 
 
 def frame_tokens(frame: Wire, keys: tuple[str, ...], encoding: EncodingName) -> int:
-    """What a request takes beside its messages: the system prompt, the tools, and its settings."""
+    """Return the tokens of a request without its messages: the system prompt, the tools, and its settings."""
     others = [value for key, value in frame.items() if key not in keys]
     texts = [value if isinstance(value, str) else compact_json(value) for value in others]
     return sum([count_tokens(text, encoding) for text in texts])
 
 
 def place(spans: Spans, position: int) -> int:
-    """How many bytes stand before a message; before the first none, so that it has what stands before all."""
+    """Return the number of bytes before a message; 0 for the first one, which includes everything before it."""
     items = spans.items(spans.messages)
     if not position:
         return 0

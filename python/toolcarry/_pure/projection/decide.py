@@ -1,8 +1,9 @@
-"""Which results are replaced: what newer ones supersede, what is over a limit, and what a total has no room for.
+"""Decide which results are replaced: superseded ones, those over a limit, and those for which a total has no room.
 
-A decision that was made for an earlier request of the same conversation stands, as long as it is about the same result;
-it may be taken further (what was cut may be superseded, or cleared), never back. New ones about what was sent before are
-made only if they win enough at once, since they cost the prompt cache from their place on; what was not yet sent costs nothing.
+A decision for an earlier request of the same conversation is repeated as long as it is about the same result. It may
+become stronger (a cut result may be superseded, or cleared), never weaker. New decisions about messages that were sent
+before are made only if they save enough together, since they invalidate the prompt cache from there on. Messages that
+were not yet sent cost nothing.
 """
 
 from __future__ import annotations
@@ -19,11 +20,11 @@ from toolcarry.policy import NO_LIMIT, Policy
 from toolcarry.types import CutSide, Decision, Decisions, Rule
 
 BYTES_PER_TOKEN = 4
-"""By which the tokens that a decision wins are estimated: the hot path counts nothing."""
+"""The factor by which saved tokens are estimated, since the hot path counts none."""
 
 
 def protect(blocks: Sequence[Block], turns: Sequence[Sequence[Block]], policy: Policy) -> None:
-    """Keep what the policy keeps: the last results, the last turns, and the tools that it names."""
+    """Mark the results that the policy keeps: the last ones, those of the last turns, and those of the tools it names."""
     if policy.keep_last_results:
         for number, block in enumerate(newest_first(blocks)):
             if number == policy.keep_last_results:
@@ -41,9 +42,9 @@ def protect(blocks: Sequence[Block], turns: Sequence[Sequence[Block]], policy: P
 
 
 def repeat(blocks: Sequence[Block], turns: Sequence[Sequence[Block]], previous: Decisions) -> int:
-    """Make the decisions again that were made before, unless they were made about others than have the references now.
+    """Repeat the decisions of the previous request, unless their references now belong to other results.
 
-    How many messages stand as they were sent, as far as the results tell.
+    Returns how many messages are the same as they were sent, as far as the results show.
     """
     calls, standing = recognize(blocks, previous)
     for block in blocks:
@@ -59,7 +60,7 @@ def repeat(blocks: Sequence[Block], turns: Sequence[Sequence[Block]], previous: 
 
 
 def replace(blocks: Sequence[Block], policy: Policy, sent: int) -> None:
-    """Replace what is superseded and what is over its limit, of so many messages that were sent before where it is worth it."""
+    """Replace superseded and over-long results. Among the first ``sent`` messages, do so only if it saves enough."""
     waiting: list[tuple[Block, Decision]] = []
     won = 0
     references = {id(block.entry): block.reference for block in blocks}
@@ -85,7 +86,7 @@ def replace(blocks: Sequence[Block], policy: Policy, sent: int) -> None:
 def wanted(
     block: Block, references: Mapping[int, str], limits: Limits, policy: Policy
 ) -> Decision | None:
-    """What the policy makes of a result; ``None`` where it leaves it as it is."""
+    """Return the policy's decision about a result; ``None`` if it leaves it unchanged."""
     if block.reason == "rule":
         return RULED_OUT
     if block.by is not None and block.reason:
@@ -96,7 +97,7 @@ def wanted(
 
 
 def cut_to(block: Block, limits: Limits, policy: Policy) -> Decision | None:
-    """How a result is cut so that it keeps within limits, the marker included; ``None`` where it does as it is."""
+    """Return a decision that cuts a result to its limits, marker included; ``None`` if it is within them."""
     text, side = block.text, side_of(block, policy)
     head, tail = limits.cut(text, side)
     if head == tail:
@@ -123,14 +124,14 @@ def cut_to(block: Block, limits: Limits, policy: Policy) -> Decision | None:
 
 
 def side_of(block: Block, policy: Policy) -> CutSide:
-    """Which part of a result stays: of a command's output both ends, since the error stands last."""
+    """Return the part of a result that stays: for a command's output both ends, since errors come last."""
     if policy.keep == "auto":
         return "ends" if block.entry.kind == "command" else "head"
     return policy.keep
 
 
 class Total:
-    """What all results together may take, by characters or tokens."""
+    """The limit on all results together, in characters or tokens."""
 
     def __init__(self, blocks: Sequence[Block], policy: Policy) -> None:
         in_tokens = policy.max_tool_context_tokens is not None
@@ -139,7 +140,7 @@ class Total:
         self._encoding = policy.encoding if in_tokens else None
         self._limit = limit
         self._left = 0
-        """How much there is still room for; less than nothing where it is over the limit."""
+        """The room that is left; negative if the results are over the limit."""
         if limit is not None and limit != NO_LIMIT:
             self.count_anew(blocks)
 
@@ -147,16 +148,16 @@ class Total:
         return len(text) if self._encoding is None else count_tokens(text, self._encoding)
 
     def count_anew(self, blocks: Sequence[Block]) -> None:
-        """Count what stands in place of all results."""
+        """Count all results again, with their replacements."""
         self._left = (self._limit or 0) - sum([self._size(block.new) for block in blocks])
 
     @property
     def over(self) -> int:
-        """How much the results are over the limit."""
+        """The size of the results beyond the limit."""
         return max(-self._left, 0)
 
     def clear(self, blocks: Sequence[Block], last: Sequence[Block]) -> None:
-        """Clear the oldest results, and enough of them at once; those of the last turn are cut, where that is needed."""
+        """Clear the oldest results, enough of them at once. Those of the last turn are cut, if necessary."""
         won = 0
         spared = {id(block) for block in last}
         for block in blocks:
@@ -170,7 +171,7 @@ class Total:
                 self._shrink(block, cut_to(block, self._limits(room), self._policy) or CLEARED)
 
     def _shrink(self, block: Block, decision: Decision) -> int:
-        """Replace a result; how many bytes that wins."""
+        """Replace a result, and return how many bytes that saves."""
         size, saved = self._size(block.new), block.saved
         block.decide(decision)
         self._left += size - self._size(block.new)

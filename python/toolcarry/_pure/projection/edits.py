@@ -1,7 +1,7 @@
-"""What a projection is made of: messages as they stand, messages of which some members are replaced, and new ones.
+"""The drafts of a projection: unchanged messages, messages with some members replaced, and new ones.
 
-A draft names what it is made from by a path: the index of the message, and the keys and indices below it. So the same
-plan is carried out on objects, here, and on the bytes that they were read from, in ``spans``.
+A draft names its source by a path: the index of the message, and the keys and indices below it. So the same plan
+can be applied to objects, here, and to the bytes that they were read from, in ``splice``.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ Path: TypeAlias = tuple[str | int, ...]
 
 
 class Kept(NamedTuple):
-    """What stands at a path, as it is."""
+    """The value at a path, unchanged."""
 
     path: Path
 
@@ -28,14 +28,14 @@ class Changed(NamedTuple):
 
 
 class Made(NamedTuple):
-    """A new value; of a text, which part stands elsewhere as it is."""
+    """A new value. If it is a text, ``ends`` names the parts of it that are copied from another one."""
 
     value: Any
     ends: Ends | None = None
 
 
 class Ends(NamedTuple):
-    """The first and the last characters of the text at a path, with which a new text begins and ends."""
+    """The first and the last characters of the text at a path. The new text begins and ends with them."""
 
     path: Path
     first: int
@@ -43,7 +43,7 @@ class Ends(NamedTuple):
 
 
 class Parts(NamedTuple):
-    """The list at a path, made of these items; without a path, a new list."""
+    """The list at a path, with these items; without a path, a new list."""
 
     path: Path | None
     items: list[Draft]
@@ -51,12 +51,12 @@ class Parts(NamedTuple):
 
 Draft: TypeAlias = Kept | Changed | Made
 REMOVED: Final = None
-"""Stands for a member that is taken out."""
+"""The mark of a member that is removed."""
 Members: TypeAlias = Mapping[str, Made | Parts | Changed | None]
 
 
 def build(messages: Sequence[Any], drafts: Sequence[Draft]) -> list[Any]:
-    """The messages that drafts describe. What does not change is the caller's own."""
+    """Build the messages that drafts describe. Unchanged values are the caller's own."""
     return [built(draft, messages) for draft in drafts]
 
 
@@ -78,7 +78,7 @@ def built(draft: Draft | Parts, messages: Sequence[Any]) -> Any:
 
 
 def at(messages: Sequence[Any], path: Path) -> Any:
-    """What stands at a path."""
+    """Return the value at a path."""
     found: Any = messages
     for step in path:
         found = found[step] if isinstance(step, int) else (as_object(found) or {})[step]

@@ -1,9 +1,9 @@
-"""By what a result is known again in a later request, where another one may have its reference.
+"""Recognise a result in a later request, in which another one may have its reference.
 
-Where ids repeat or are missing, references number what is there: as soon as a client lets go of its first turns, they
-name other calls. A sign is cheap, since it is asked for only of what is decided: no more of a text is looked at than a
-little of both ends. So two results of one tool and one length that differ in the middle alone are taken for one, if their
-calls differ no more than that.
+If ids repeat or are missing, references are numbered. As soon as a client removes its first turns, the numbers name
+other calls. Signs are cheap: they are needed only for results with a decision, and read only a little of both ends of a
+text. So two results of the same tool and length that differ only in the middle are taken for the same one, if their
+calls don't differ either.
 """
 
 from __future__ import annotations
@@ -17,21 +17,21 @@ from toolcarry._pure.projection.marker import marker_of
 from toolcarry.types import Decision, Decisions, Sign
 
 END = 32
-"""How many characters of each end are looked at."""
+"""The number of characters that are read at each end."""
 
 
 def call_sign(entry: Entry) -> int:
-    """The sign of a call: its tool, and the file, the command, or what else tells calls of the tool apart."""
+    """Return the sign of a call: its tool, and its key, such as the file or the command."""
     return checksum(entry.value or "", checksum(entry.tool_name))
 
 
 def sign_of(block: Block) -> Sign:
-    """The sign of a call and its result."""
+    """Return the sign of a call and its result."""
     return call_sign(block.entry), len(block.text), checksum(block.text)
 
 
 def checksum(text: str, start: int = 0) -> int:
-    """The CRC-32 of both ends of a text, in UTF-32 where it is not ASCII, since that any text can be written in."""
+    """Return the CRC-32 of both ends of a text. Unless it is ASCII, they are encoded as UTF-32, which takes any text."""
     for end in (text[:END], text[-END:]):
         written = end.encode() if end.isascii() else end.encode("utf-32-le", "surrogatepass")
         start = zlib.crc32(written, start)
@@ -39,10 +39,11 @@ def checksum(text: str, start: int = 0) -> int:
 
 
 def recognize(blocks: Sequence[Block], previous: Decisions) -> tuple[set[str], int]:
-    """Find the results that have their signs still: the references of the calls that do, and how many messages stand.
+    """Find results by their signs. Return the references of calls with equal signs, and how many messages are
+    unchanged.
 
-    A call that had no result then, or an empty one, is known by itself. From the first message on that is another one now,
-    none is as it was sent, so that there is nothing left of it in a cache.
+    A call that had no result then, or an empty one, is recognised by itself. From the first message on that differs
+    now, none counts as unchanged, since no cache has anything of it.
     """
     calls: set[str] = set()
     standing = previous.messages
@@ -64,7 +65,7 @@ def recognize(blocks: Sequence[Block], previous: Decisions) -> tuple[set[str], i
 
 
 def is_as_decided(block: Block, decision: Decision | None, size: int) -> bool:
-    """Whether a result of so many characters stands as it was sent by a decision: a client may keep what it sent."""
+    """Return true if a result of ``size`` characters is as a decision left it, since a client may keep what it sent."""
     if block.is_fixed or decision is None:
         return block.is_fixed
     _, _, head, tail = decision
@@ -74,7 +75,7 @@ def is_as_decided(block: Block, decision: Decision | None, size: int) -> bool:
 
 
 def signs_of(blocks: Sequence[Block]) -> dict[str, Sign]:
-    """The signs of what is decided about, and of the calls that supersede."""
+    """Return the signs of the results with a decision, and of the calls that supersede."""
     decided = [block.decision for block in blocks if block.decision is not None]
     superseding = {by for kind, by, _, _ in decided if kind == "superseded"}
     signs: dict[str, Sign] = {}

@@ -1,7 +1,7 @@
-"""What stands in place of a result: one line that says why, and by which reference the whole is found.
+"""The marker in place of a result: one line with the reason, and the reference of the whole.
 
-A reference is the id of the call. Where an id repeats, its second call is ``id#2``; calls whose id is no plain word or
-missing are ``#1``, ``#2`` and so on. Only a text that is such a line and nothing else is taken for a marker.
+A reference is the id of the call. If an id repeats, its second call is ``id#2``; calls without id, or with one that is
+not a plain word, are ``#1``, ``#2`` and so on. Only a text that is such a line and nothing else counts as a marker.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ TEXTS = read_table("texts")
 START: str = TEXTS["marker_start"]
 WHOLE: str = TEXTS["marker_whole"]
 MOST_ID = 200
-"""How long an id may be to name a result."""
+"""The length of the longest id that is used as a reference."""
 
 
 def marker_of(decision: Decision, chars: int, reference: str) -> str:
-    """What stands for a result of so many characters, or for what was cut out of it.
+    """Return the marker for a result of ``chars`` characters, or for the part that was cut out of it.
 
     >>> marker_of(("superseded", "t2", 0, 0), 600, "t1")
     '[toolcarry: superseded by call t2; whole: t1]'
@@ -38,7 +38,7 @@ def marker_of(decision: Decision, chars: int, reference: str) -> str:
 
 
 def is_marker(text: str) -> bool:
-    """Whether a text is a marker, and nothing else.
+    """Return true if a text is a marker, and nothing else.
 
     >>> is_marker("[toolcarry: superseded by call b; whole: a]"), is_marker("See [toolcarry: cleared; whole: a]")
     (True, False)
@@ -56,7 +56,7 @@ REFERENCE = re.compile(rf"^{re.escape(START)}[^\]\n]+{re.escape(WHOLE)}([^\]\s]+
 
 
 def last_reference(text: str) -> str:
-    """The reference of the last marker that is a line of a text; empty where there is none.
+    """Return the reference of the last marker that is a line of a text; empty without a marker.
 
     >>> last_reference("x = 1\\n[toolcarry: 5 of 900 characters; whole: t1#2]")
     't1#2'
@@ -70,10 +70,10 @@ MOST_NUMBER = "#999999"
 
 
 def widest(reference: str) -> str:
-    """A reference as long as any that its call may have.
+    """Return a reference as long as any that its call may get.
 
-    What a projection takes out is not counted in the next one, in which ``t1#2`` may be ``t1``: what is worth a marker, and
-    how much room one leaves, is decided by this one, so that both decide alike.
+    A call that was removed is not counted in the next projection, in which ``t1#2`` may be ``t1``. This longest
+    reference decides if a marker is worth it, and how much room it leaves, so that both projections decide alike.
 
     >>> [widest(reference) for reference in ("t1", "t1#2", "#12")]
     ['t1#999999', 't1#999999', '#999999']
@@ -82,14 +82,14 @@ def widest(reference: str) -> str:
 
 
 class References:
-    """Names for calls, in the order of the conversation: what comes later changes none of them."""
+    """The references of calls, in the order of the conversation. A later call changes none of them."""
 
     def __init__(self) -> None:
         self._given: set[str] = set()
         self._counts: dict[str, int] = {}
 
     def add(self, call_id: str) -> str:
-        """The reference of the next call.
+        """Return the reference of the next call.
 
         >>> references = References()
         >>> [references.add(call_id) for call_id in ("a", "a", "", "b", "a#2")]
@@ -107,13 +107,13 @@ class References:
 
 
 def name_all(call_ids: Iterable[str]) -> list[str]:
-    """The references of all calls of a conversation."""
+    """Return the references of all calls of a conversation."""
     references = References()
     return [references.add(call_id) for call_id in call_ids]
 
 
 def is_plain(call_id: str) -> bool:
-    """Whether an id can stand in a marker as it is: printable ASCII without brackets, and not too long."""
+    """Return true if an id can be used in a marker unchanged: printable ASCII without brackets, and not too long."""
     return len(call_id) <= MOST_ID and all(
         "!" <= char <= "~" and char not in "[];" for char in call_id
     )

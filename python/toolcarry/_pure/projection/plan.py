@@ -1,7 +1,7 @@
-"""The projection: the same request with short markers where results are superseded or too long, and valid if asked for.
+"""Plan a projection: the same request with short markers for superseded or over-long results, and valid if asked for.
 
-What stays is the caller's own: in objects the same objects, in bytes the same bytes. It is a pure function, and what it
-gave it leaves as it is.
+Unchanged values are the caller's own: the same objects, or the same bytes. Planning is a pure function, and leaves its
+own output unchanged.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from toolcarry.policy import Policy
 from toolcarry.types import DecisionFields, Decisions, Outcome, ReplacementFields
 
 Weigh = Callable[[int, int], int]
-"""The bytes of the messages from one position to another, as they came."""
+"""The bytes of the messages between two positions in the input."""
 
 
 def text_bytes(messages: Iterable[Any]) -> int:
-    """The UTF-8 bytes of all texts in messages, at any depth."""
+    """Return the UTF-8 bytes of all texts in messages, at any depth."""
     total = 0
     rest = list(messages)
     while rest:
@@ -46,7 +46,7 @@ def text_bytes(messages: Iterable[Any]) -> int:
 
 
 def first_changed(blocks: Sequence[Block], now: Decisions, previous: Decisions | None) -> int:
-    """The first message that is not as the previous projection had it; without one, as it came."""
+    """Return the first message that differs from the previous projection; without one, from the input."""
     before = Decisions(now.messages) if previous is None else previous
     changed = [
         block.entry.result_position
@@ -65,7 +65,7 @@ def first_changed(blocks: Sequence[Block], now: Decisions, previous: Decisions |
 def prefix_tokens(
     blocks: Sequence[Block], fields: DecisionFields, previous: Decisions | None, weigh: Weigh
 ) -> tuple[int, int]:
-    """How many tokens stand as they did, and how many that were sent before have to be read anew; estimates."""
+    """Estimate how many tokens are unchanged, and how many of those that were sent before have to be read again."""
     now = Decisions.of(fields)
     changed = first_changed(blocks, now, previous)
     sent = changed if previous is None else min(previous.messages, now.messages)
@@ -80,7 +80,7 @@ def prefix_tokens(
 
 
 class Projection(NamedTuple):
-    """What becomes of the messages: ``None`` where they stay as they are."""
+    """The plan for the messages. ``drafts`` is ``None`` if they stay unchanged."""
 
     drafts: list[Draft] | None
     outcome: Outcome
@@ -99,12 +99,12 @@ def plan(
     lost: frozenset[int] = frozenset(),
     is_foreign: bool = False,
 ) -> Projection:
-    """What a policy makes of the messages of a request, plain objects.
+    """Plan what a policy does with the messages of a request, given as plain objects.
 
-    ``frame_tokens`` is what the request takes beside its messages, ``is_continued`` says that the provider holds what was
-    before them, and ``weigh`` tells their bytes, where these are known. ``known`` is what a caller knows of each call, in
-    their order, beside what the messages say. ``lost`` are the orders of calls whose results are left out as the request
-    is mended. What ``is_foreign`` was imported: no provider takes it, and it is not mended.
+    ``frame_tokens`` are the tokens of the request without its messages, ``is_continued`` is true if the provider stores
+    the messages before them, and ``weigh`` returns their bytes, if these are known. ``known`` holds facts about each
+    call, in order, that are not in the messages. ``lost`` are the orders of calls whose results the repair leaves out.
+    Messages that are ``is_foreign`` were imported: no provider accepts them, and they are not repaired.
     """
     given, walk = previous, Walk(messages)
     blocks = read_blocks(messages, policy, walk, known, lost)
@@ -119,7 +119,7 @@ def plan(
     request = None
     if policy.max_request_tokens is not None:
         request = Request(messages, blocks, turns, frame_tokens, policy)
-        if not policy.repair:  # else what is taken out as it is mended needs no room
+        if not policy.repair:  # else the repair removes messages, which then need no room
             request.fit(turns)
     shapes: list[str] = []
     while True:
@@ -131,7 +131,7 @@ def plan(
             left = build(messages, drafts) if drops else messages
             shapes = shapes_of(left, is_continued=is_continued)
         dialect = DIALECTS.get(shapes[0]) if len(shapes) == 1 else None
-        # Where messages of one role may not follow one another, what is left has to be joined.
+        # If messages of one role may not follow one another, the rest has to be joined.
         if dialect is not None and (policy.repair or dialect.merges):
             drafts = mend(material, dialect, mends)
         is_same = is_as_it_was(drafts, len(messages))
@@ -158,9 +158,9 @@ def plan(
         tuple(mends.made),
         signs_of(blocks),
     )
-    # What is decided of a result that is in no request changes none.
+    # A decision about a result that is left out changes nothing.
     sent = [block for block in blocks if block.result_path not in mends.left_out]
-    if total.over:  # by less, where some were dropped or left out since
+    if total.over:  # by less, if some results were dropped or left out since
         total.count_anew(sent)
     stable, broken = prefix_tokens(
         sent, decisions, previous, weigh or (lambda start, end: text_bytes(messages[start:end]))
@@ -188,7 +188,7 @@ def plan(
 
 
 def lost_by(blocks: Sequence[Block], mends: Mends) -> frozenset[int]:
-    """The orders of the calls whose results were left out, where one of them was to stand for an older result."""
+    """Return the orders of calls whose results were left out, if one of them was to supersede an older result."""
     decided = [block.decision for block in blocks if block.decision is not None]
     superseding = {by for kind, by, _, _ in decided if kind == "superseded"}
     lost = [
@@ -201,7 +201,7 @@ def lost_by(blocks: Sequence[Block], mends: Mends) -> frozenset[int]:
 
 
 def replacements(blocks: Sequence[Block]) -> list[ReplacementFields]:
-    """The results that markers stand for, and those that went with their calls."""
+    """Return the results that markers replace, and those that were dropped with their calls."""
     found: list[ReplacementFields] = []
     for block in blocks:
         entry, size = block.entry, len(block.text)

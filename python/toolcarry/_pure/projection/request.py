@@ -1,4 +1,4 @@
-"""What a projection is put together from: the messages, what is replaced in them, and what is taken out."""
+"""The edits of a projection: the messages, the replacements in them, and the parts that are removed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Edit = Made | Parts | Changed | None
 
 
 class Material:
-    """The messages of a conversation, and what becomes of their parts."""
+    """The messages of a conversation, and the edits of their parts."""
 
     def __init__(
         self,
@@ -27,11 +27,11 @@ class Material:
         self.messages = messages
         self.blocks = blocks
         self.is_continued = is_continued
-        """Whether the provider holds what was before, so that a result may answer a call that is not here."""
+        """True if the provider stores the messages before these, so that a result may answer an absent call."""
         self._edits: dict[Path, dict[str, Edit]] = {}
         self._gone: set[Path] = set()
         self._touched: defaultdict[int, set[str]] = defaultdict(set)
-        """The lists of each message in which something changes."""
+        """The lists in each message that change."""
         for block in blocks:
             if block.decision is not None and block.site is not None:
                 self.edit(block.site.path, block.site.replaced(block.new, block.stays))
@@ -39,21 +39,21 @@ class Material:
                 self._drop(block)
 
     def edit(self, path: Path, members: Mapping[str, Edit]) -> None:
-        """Replace members of the object at a path; those of an object in it come together."""
+        """Replace members of the object at a path. Edits of an object inside it are merged."""
         edits = self._edits.setdefault(path, {})
         for key, value in members.items():
             edits[key] = joined(edits.get(key), value)
         self._touch(path)
 
     def take_out(self, path: Path) -> None:
-        """Leave out a message, or a part of one."""
+        """Remove a message, or a part of one."""
         self._gone.add(path)
         self._touch(path)
 
     def _drop(self, block: Block) -> None:
-        """Leave out a call, with all that the model said in its message, and its result.
+        """Remove a call, with the whole assistant message that contains it, and its result.
 
-        A provider refuses reasoning without the call that it led to.
+        A provider refuses reasoning without the call that it led to, so that reasoning before it is removed, too.
         """
         position = block.entry.position
         self.take_out((position,))
@@ -71,29 +71,29 @@ class Material:
         return path in self._gone
 
     def new_content(self, path: Path) -> Edit:
-        """What the content of a result is replaced by; ``None`` where it stays."""
+        """Return the new content of a result; ``None`` if it stays."""
         edits = self._edits.get(path, {})
         held = [edit.members for edit in edits.values() if isinstance(edit, Changed)]
         found = (members.get("content") for members in (edits, *held))
         return next((new for new in found if new is not None), None)
 
     def draft(self, path: Path) -> Draft:
-        """A message without parts that change, or a part."""
+        """Return the draft of a part, or of a message whose parts don't change."""
         edits = self._edits.get(path)
         return Kept(path) if edits is None else Changed(path, edits)
 
     def members(self, path: Path) -> dict[str, Edit]:
-        """The members that change of the object at a path."""
+        """Return the members that change in the object at a path."""
         return dict(self._edits.get(path, {}))
 
     def parts(self, position: int, key: str) -> list[Draft]:
-        """The parts of a message that stay."""
+        """Return the parts of a message that stay."""
         count = len(as_list(self.messages[position].get(key)) or ())
         paths = [(position, key, index) for index in range(count)]
         return [self.draft(path) for path in paths if not self.is_gone(path)]
 
     def message(self, position: int) -> Draft | None:
-        """A message with what changes in it; ``None`` where nothing is left of it."""
+        """Return a message with its edits; ``None`` if it is removed or nothing is left of it."""
         path = (position,)
         if self.is_gone(path):
             return None
@@ -109,19 +109,19 @@ class Material:
         return Changed(path, members)
 
     def all_messages(self) -> list[Draft]:
-        """The messages in their order."""
+        """Return the messages in their order."""
         return [
             draft for draft in map(self.message, range(len(self.messages))) if draft is not None
         ]
 
 
 def joined(known: Edit, value: Edit) -> Edit:
-    """Two changes of one object as one."""
+    """Merge two edits of one object."""
     if isinstance(known, Changed) and isinstance(value, Changed):
         return Changed(known.path, {**known.members, **value.members})
     return value
 
 
 def is_as_it_was(drafts: Iterable[Draft], count: int) -> bool:
-    """Whether drafts are the messages, so many of them, as they stand."""
+    """Return true if drafts are the ``count`` messages of the input, unchanged."""
     return list(drafts) == [Kept((position,)) for position in range(count)]

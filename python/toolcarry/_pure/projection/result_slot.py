@@ -1,6 +1,6 @@
-"""Where the content of a result stands in a request, and how another text is put in its place.
+"""Find the content of a result in a request, and put another text in its place.
 
-Known are the results that a client gives: those of a provider's own tools are never touched, nor is what nobody knows.
+Only results that a client gives are found. Those of a provider's own tools, and unknown ones, are never changed.
 """
 
 from __future__ import annotations
@@ -25,24 +25,24 @@ from toolcarry._pure.tokens.messages import MEDIA_TOKENS, count_media
 OUTPUTS = ("function_call_output", "custom_tool_call_output", "local_shell_call_output")
 """The items of Responses whose ``output`` is text or parts."""
 LISTS = ("content", "parts")
-"""Where a message keeps its parts."""
+"""The members of a message that may hold its parts."""
 ADDRESS = "data:"
-"""With which a text begins that may be a line that names it."""
+"""The beginning of a data URL, which a context shows as a line that describes it."""
 
 
 class Site(NamedTuple):
     """The content of one result."""
 
     path: Path
-    """Of the result."""
+    """The path of the result."""
     wire: Wire
     holder: str
-    """The member of the result that holds ``key``; empty where the result does so itself."""
+    """The member of the result that holds ``key``; empty if the result itself does."""
     key: str
     content: object
 
     def text(self) -> str:
-        """What is measured, and cut: the text of the content, without what is no text beside it."""
+        """Return the text of the content, without media next to it. This text is measured, and cut."""
         parts = as_list(self.content)
         if parts is None:
             return (
@@ -52,22 +52,22 @@ class Site(NamedTuple):
         return "\n".join(texts) if texts else result_text(self.content)
 
     def media_tokens(self) -> int:
-        """What the content's images and documents count."""
+        """Return the tokens of the content's images and documents."""
         if isinstance(self.content, str):
             return 0
         return MEDIA_TOKENS * count_media(self.content, 0)
 
     @property
     def is_replaceable(self) -> bool:
-        """Whether no cache mark would be lost."""
+        """True if no cache mark would be lost."""
         parts = as_list(self.content)
         return parts is None or carrier(parts) != MANY_MARKS
 
     def replaced(self, text: str, stays: tuple[int, int] | None) -> Members:
-        """The members of the result with ``text`` as its content.
+        """Return the members of the result with ``text`` as its content.
 
-        ``stays`` tells how many of the first and the last characters are those of the old text; ``None`` where the
-        whole content is replaced. Of a list what is no text stays, unless it is.
+        ``stays`` are the numbers of first and last characters that are those of the old text; ``None`` if the whole
+        content is replaced. In a cut list, parts that are not text stay, unless the old text was made of them.
         """
         inner = self._inner(text, stays)
         members: dict[str, Made | Parts | Changed | None] = {self.key: inner}
@@ -90,7 +90,7 @@ class Site(NamedTuple):
         place = None if parts is None else carrier(parts)
         if parts is None or place is None:
             return Made([{"text": text}]) if self.holder == "toolResult" else made
-        # Without a text that says something, the old text was that of all parts.
+        # If no text part has a word, the old text was made of all parts.
         is_beside = stays is not None and first_words(parts) is not None
         items: list[Draft] = []
         for index, part in enumerate(parts):
@@ -108,7 +108,7 @@ class Site(NamedTuple):
         return (*self.path, *((self.holder,) if self.holder else ()), self.key)
 
     def _text_path(self) -> Path | None:
-        """Where the text stands, if it stands in one place as it is."""
+        """Return the path of the old text, if it is in one place, unchanged."""
         parts = as_list(self.content)
         if parts is not None:
             found = [index for index, part in enumerate(parts) if words_of(part) is not None]
@@ -125,12 +125,12 @@ class Site(NamedTuple):
 
 RESPONSES = ("functionResponse", "function_response")
 ANSWERS = ("output", "result", "error")
-"""What a response that is an answer and nothing else may call it."""
+"""The names under which a response may hold its only member, the answer."""
 MANY_MARKS = -1
 
 
 def site_at(path: Path, wire: Wire) -> Site | None:
-    """The content of a result that a client gave; ``None`` where it is of another kind."""
+    """Return the content of a result that a client gave; ``None`` for results of other kinds."""
     kind = wire.get("type")
     if kind == "tool_result":
         return Site(path, wire, "", "content", wire.get("content"))
@@ -148,16 +148,16 @@ def site_at(path: Path, wire: Wire) -> Site | None:
 
 
 class Paths:
-    """Where in the messages the calls and the results stand that were read from them."""
+    """The paths of the calls and the results that were read from messages."""
 
     def __init__(self, messages: Sequence[Any]) -> None:
         self._messages = messages
         self._known: dict[int, dict[int, Path]] = {}
         self.repeated: dict[tuple[int, int], Iterator[Path]] = {}
-        """Where each object stands that a message holds several times, by the position and its identity."""
+        """The paths of each object that a message contains several times, by the position and its identity."""
 
     def of(self, position: int, wire: Wire) -> Path | None:
-        """The path of what was read from the message at a position."""
+        """Return the path of an object that was read from the message at a position."""
         message = self._messages[position]
         if message is wire:
             return (position,)
@@ -174,7 +174,7 @@ class Paths:
         return known.get(id(wire))
 
     def next_of(self, position: int, wire: Wire) -> Path | None:
-        """The same; of an object that stands several times in the message, each of its places in its turn."""
+        """Return the path as ``of`` does. For an object with several places in the message, return each in turn."""
         path = self.of(position, wire)
         places = self.repeated.get((position, id(wire)))
         return path if places is None else next(places, path)
@@ -189,7 +189,7 @@ class Paths:
 
 
 def text_of(part: object) -> str | None:
-    """The text of a part that is nothing but text."""
+    """Return the text of a part that is nothing but text."""
     found = as_object(part)
     if found is None:
         return part if isinstance(part, str) else None
@@ -199,16 +199,16 @@ def text_of(part: object) -> str | None:
 
 
 def words_of(part: object) -> str | None:
-    """The text of a part that is nothing but text, and not white space alone: such a one says nothing, and may be taken out."""
+    """Return the text of a part that is nothing but text, unless it is white space alone and may be removed."""
     text = text_of(part)
     return None if text is None or not text.strip() else text
 
 
 def carrier(parts: Sequence[object]) -> int | None:
-    """Which text part takes the new text: the one with a cache mark, else the first.
+    """Return the index of the text part that takes the new text: the one with a cache mark, else the first.
 
-    ``None`` where there is no text part, ``MANY_MARKS`` where a mark would be lost. Those of texts without a word, which may
-    be taken out, count where there is no other, and then the last one.
+    ``None`` means that there is no text part, ``MANY_MARKS`` that a mark would be lost. Marks of blank texts, which may
+    be removed, count only if there are no others, and then only the last one.
     """
     objects = [as_object(part) or {} for part in parts]
     marked = [index for index, part in enumerate(objects) if "cache_control" in part]
@@ -221,12 +221,12 @@ def carrier(parts: Sequence[object]) -> int | None:
 
 
 def first_words(parts: Sequence[object]) -> int | None:
-    """The first text part that says something."""
+    """Return the index of the first text part with a word."""
     return next((index for index, part in enumerate(parts) if words_of(part) is not None), None)
 
 
 def response_text(response: object) -> str:
-    """The text of what a function of Gemini's gave back."""
+    """Return the text of a function's response in Gemini."""
     held = as_object(response)
     if held is not None and len(held) == 1:
         ((name, only),) = held.items()
@@ -238,6 +238,6 @@ def response_text(response: object) -> str:
 
 
 def response_key(response: object) -> str:
-    """Under which name a text is given back: as it was, else as ``result``."""
+    """Return the name of the member for a new text: the old name if there is only one, else ``result``."""
     held = as_object(response)
     return str(next(iter(held))) if held is not None and len(held) == 1 else "result"

@@ -1,6 +1,6 @@
-"""A projection of bytes: what changes is written anew, and all else is copied as it stood.
+"""Write a projection of bytes: changed parts are written, and everything else is copied byte by byte.
 
-Between parts that follow one another as they did, what stood between them stays: the comma and the white space.
+The comma and the white space between two parts are kept if the same parts still follow one another.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
 CHARACTER = re.compile(
     rb"\\u[dD][89abAB]..\\u[dD][c-fC-F]..|\\u....|\\.|[\x00-\x7f]|[\xc0-\xff][\x80-\xbf]+"
 )
-"""A character as it stands in a JSON string: two escapes may be one."""
+"""A character in a JSON string. Two escapes may be one character."""
 SCALAR = re.compile(rb"[^,\]}\s]+")
 SPACE = re.compile(rb"[ \t\r\n]*")
 
 
 class Span(NamedTuple):
-    """Where a value stands."""
+    """The offsets of a value."""
 
     start: int
     end: int
 
 
 class Member(NamedTuple):
-    """A member of an object: its name, where that begins, and its value."""
+    """A member of an object: its name, the offset of the name, and its value."""
 
     name: str
     start: int
@@ -39,10 +39,10 @@ class Member(NamedTuple):
 
 
 class Spans:
-    """Where the values of a document stand, which is well-formed; what was looked for is remembered."""
+    """The offsets of the values in a well-formed document. Results are cached."""
 
     def __init__(self, data: bytes, messages: Sequence[str]) -> None:
-        """``messages`` are the keys under which the messages stand; none where the document is their list."""
+        """``messages`` are the keys that lead to the messages; empty if the document is the list of messages."""
         self.data = data
         self._items: dict[int, list[Span]] = {}
         self._members: dict[int, list[Member]] = {}
@@ -57,7 +57,7 @@ class Spans:
         return at if found is None else found.end()
 
     def _value(self, start: int) -> Span:
-        """The value that begins at an offset."""
+        """Return the value that begins at an offset."""
         data = self.data
         if data[start] == 0x22:
             found = STRING.match(data, start)
@@ -74,7 +74,7 @@ class Spans:
         return Span(start, len(data) if found is None else found.end())
 
     def items(self, span: Span) -> list[Span]:
-        """The items of an array."""
+        """Return the items of an array."""
         if span.start not in self._items:
             found: list[Span] = []
             at = self._skip(span.start + 1)
@@ -87,7 +87,7 @@ class Spans:
         return self._items[span.start]
 
     def members(self, span: Span) -> list[Member]:
-        """The members of an object, as they are written."""
+        """Return the members of an object, in their written order."""
         if span.start not in self._members:
             found: list[Member] = []
             at = self._skip(span.start + 1)
@@ -103,11 +103,11 @@ class Spans:
         return self._members[span.start]
 
     def member(self, span: Span, key: str) -> Member:
-        """The member of a name: of several, the last counts."""
+        """Return the member with a name. If there are several, the last one counts."""
         return next(member for member in reversed(self.members(span)) if member.name == key)
 
     def at(self, path: Path) -> Span:
-        """Where the value at a path stands."""
+        """Return the offsets of the value at a path."""
         span = self.messages
         for step in path:
             span = (
@@ -116,7 +116,7 @@ class Spans:
         return span
 
     def write(self, drafts: Sequence[Draft]) -> bytes:
-        """The document with these messages."""
+        """Return the document with these messages."""
         messages = self.messages
         new = self._list(messages, drafts, ())
         return self.data[: messages.start] + new + self.data[messages.end :]
@@ -132,7 +132,7 @@ class Spans:
         return self._object(draft)
 
     def _made(self, draft: Made) -> bytes:
-        """A new value; what stands elsewhere as it is is copied as it is written."""
+        """Return a new value. The ends that it shares with an old text are copied as they are written."""
         if draft.ends is None:
             return dumps(draft.value)
         path, first, last = draft.ends
@@ -145,7 +145,7 @@ class Spans:
         return self.data[span.start : span.end]
 
     def _list(self, span: Span | None, drafts: Sequence[Draft], path: Path | None) -> bytes:
-        """An array of drafts; ``path`` is that of the array whose items they may be."""
+        """Return an array of drafts. ``path`` is the path of the array that kept items come from."""
         spans = [] if span is None else self.items(span)
         written: list[tuple[int | None, bytes]] = []
         for draft in drafts:
@@ -156,7 +156,7 @@ class Spans:
         return b"[" + self._join(span, spans, written) + b"]"
 
     def _object(self, draft: Changed) -> bytes:
-        """An object with some members replaced, left out or added."""
+        """Return an object with some members replaced, removed or added."""
         span = None if draft.path is None else self.at(draft.path)
         members = [] if span is None else self.members(span)
         last = {member.name: index for index, member in enumerate(members)}
@@ -179,7 +179,7 @@ class Spans:
     def _join(
         self, outer: Span | None, spans: Sequence[Span], written: Iterable[tuple[int | None, bytes]]
     ) -> bytes:
-        """What stands between the brackets: what follows what it followed keeps what stood between."""
+        """Return the inside of an array or object. Parts that still follow one another keep the bytes between them."""
         found: list[bytes] = []
         before: int | None = -1
         for index, text in written:
@@ -197,7 +197,7 @@ class Spans:
 
 
 def dumps(value: object) -> bytes:
-    """A new value as JSON, with lone surrogates as escapes."""
+    """Return a new value as JSON, with lone surrogates as escapes."""
     text = compact_json(value)
     try:
         return text.encode()

@@ -1,8 +1,8 @@
-"""The whole request in a model's window: the oldest results go first, then the oldest tool loops as wholes.
+"""Fit the whole request into a model's window: remove the oldest results first, then the oldest tool loops as wholes.
 
-What the user said is never touched, nor is the last turn but for its results, which are cut when all else is gone.
-Counted are the texts of the messages, thoughts too, what stands for images, and a few tokens a message for the
-protocol; of a body also all else that it holds, as the system prompt and the tools.
+User messages are never changed, nor is the last turn, except for its results, which are cut after everything else is
+gone. The count includes the texts of the messages and thoughts, a fixed number for each image, and a few tokens per
+message for the protocol; for a body also everything else in it, such as the system prompt and the tools.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from toolcarry.policy import NO_LIMIT, Policy
 from toolcarry.types import Decision, EncodingName
 
 MESSAGE_TOKENS = 4
-"""What the protocol takes for a message."""
+"""The tokens of the protocol around a message."""
 THOUGHTS = ("thinking", "reasoning_content", "reasoning")
-"""The members that hold what a model thought."""
+"""The members that hold a model's thoughts."""
 
 
 class Request:
-    """How many tokens a request has, and what is taken out so that it fits."""
+    """The tokens of a request, and the removals that make it fit."""
 
     def __init__(
         self,
@@ -52,17 +52,17 @@ class Request:
                 self._forget(turn)
 
     def count_anew(self, messages: Sequence[Any]) -> None:
-        """Count what came out, with what was mended in it."""
+        """Count the new messages, after their repair."""
         sizes = [request_tokens(message, self._encoding) for message in messages]
         self.tokens = self._frame + sum(sizes)
 
     @property
     def over(self) -> int:
-        """How much the request is over its limit."""
+        """The number of tokens over the limit."""
         return max(self.tokens - self.limit, 0)
 
     def fit(self, turns: Sequence[Sequence[Block]]) -> bool:
-        """Take out what is needed; whether there was anything to take."""
+        """Remove as much as necessary, and return true if anything was removed."""
         self._has_taken = False
         if self.over:
             older = [turn for turn in turns[:-1] if not turn[0].is_dropped]
@@ -78,7 +78,7 @@ class Request:
         return self._has_taken
 
     def _clear(self, turns: Sequence[Sequence[Block]]) -> None:
-        """Clear the oldest results, and enough of them at once."""
+        """Clear the oldest results, enough of them at once."""
         won = 0
         for block in (block for turn in turns for block in turn):
             if not self.over and won >= BYTES_PER_TOKEN * self._policy.clear_at_least:
@@ -93,7 +93,7 @@ class Request:
         self.tokens += self._growth(block) - before
 
     def _growth(self, block: Block) -> int:
-        """How many tokens more, mostly fewer, a result has by its decision."""
+        """Return how many more tokens a result has by its decision; mostly fewer."""
         if block.decision is None:
             return 0
         content = block.entry.content
@@ -102,14 +102,14 @@ class Request:
         return count_tokens(block.new, self._encoding) - old
 
     def _drop(self, turn: Sequence[Block]) -> None:
-        """Let a loop go as a whole."""
+        """Drop a tool loop as a whole."""
         self._forget(turn)
         self._has_taken = True
         for block in turn:
             block.drop()
 
     def _forget(self, turn: Sequence[Block]) -> None:
-        """Count no more what a loop has by what was decided."""
+        """Remove a loop, with its decisions, from the count."""
         for position in {block.entry.position for block in turn}:
             self.tokens -= self._sizes[position]
         for block in turn:
@@ -122,7 +122,7 @@ class Request:
 
 
 def request_tokens(message: Wire, encoding: EncodingName) -> int:
-    """What a message takes of a model's window."""
+    """Return the tokens of a message in a model's window."""
     thoughts = [message.get(key) for key in THOUGHTS]
     for part in (
         *(as_list(message.get("content")) or ()),

@@ -26,8 +26,8 @@ TOLD: Final = ("refusal", "file", "input_file", "search_result")
 
 
 class Told:
-    """A message in the making. One that ``is_made`` stands for calls that no message of the assistant's made; its position
-    is that of the call, or of what stands before it.
+    """A message that is being built. One that ``is_made`` holds calls without an assistant message; its position is
+    that of the call, or of the message before it.
     """
 
     __slots__ = ("is_made", "lines", "position", "role", "text", "turn")

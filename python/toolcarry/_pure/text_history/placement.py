@@ -87,7 +87,7 @@ def place_records(
 
 
 def first_assistant(told: list[Told], end: int) -> Told:
-    """Return the first assistant message. If there is none, add one at the end."""
+    """Return the first assistant message. If no message is one, add it at the end."""
     for message in told:
         if message.role == ASSISTANT:
             return message

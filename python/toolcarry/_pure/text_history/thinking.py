@@ -65,7 +65,7 @@ def without_thinking(text: str) -> str:
 
 
 def find_open(text: str, start: int, end: int) -> int:
-    """Return the index of a tag that opens a thought; -1 if there is none."""
+    """Return the index of a tag that opens a thought; -1 without such a tag."""
     while True:
         found = text.find(OPEN, start, end)
         if found < 0:

@@ -190,7 +190,7 @@ def redirect(scan: Scan, word: str, *, is_quoted: bool) -> None:
 
 
 def end_command(scan: Scan, *, is_pipe: bool = False) -> None:
-    """Judge the finished command and pass on what it feeds into a pipe."""
+    """Judge the finished command and pass on its output into a pipe."""
     end_word(scan)
     code = scan.code
     code.operator = ""
@@ -267,7 +267,7 @@ def take_backticks(scan: Scan) -> None:
 
 
 def take_dollar(scan: Scan) -> None:
-    """Take what a dollar sign begins."""
+    """Take an expansion, or a dollar sign alone."""
     kind = scan.frames[-1]
     following = scan.text[scan.position + 1 : scan.position + 2]
     if following == "(":

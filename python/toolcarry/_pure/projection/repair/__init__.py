@@ -1,6 +1,6 @@
-"""Requests as their providers take them: each call with one result in its place, no result without call, ids that pair.
+"""Repair requests for their providers: each call with one result in its place, no result without call, ids that pair.
 
-What the provider would take stays as it stands. Mending what is mended changes nothing.
+Anything that the provider accepts is unchanged. Repairing a repaired request changes nothing.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ CHATS = {"openai-chat", "ollama"}
 
 
 def mend(material: Material, dialect: Dialect, mends: Mends) -> list[Draft]:
-    """The messages as their provider takes them; ``mends`` tells what was done."""
+    """Return the messages as their provider accepts them, and add the corrections to ``mends``."""
     pairs = Pairs(material.messages, material.blocks, dialect)
     ids = give_ids(material, dialect, pairs, mends)
     repair = Repair(material, dialect, pairs, ids, mends)
@@ -44,12 +44,13 @@ def shapes_of(
     is_continued: bool,
     read: Callable[[Wire, object, Said], str] = read_message,
 ) -> list[str]:
-    """The shapes of the messages that have calls or results, by name; of Chat and its dialect the one of the calls.
+    """Return the names of the shapes of messages with calls or results; for Chat and Ollama only that of the calls.
 
-    Where none has a call, results answer nothing and will be left out, unless the provider holds what was before: so those
-    count of the messages that think or show something as only one provider's do, if there are any. Where nothing tells, an
-    empty list of calls does: it is Chat's. What is of no provider's shape always counts, records too, and so does what only
-    one has: the reasoning of Responses, and Bedrock's texts without a type.
+    If no message has a call, the results answer nothing and will be left out, unless the provider stores the messages
+    before them. So messages with thoughts or media in the form of a single provider decide instead, if there are any;
+    and if nothing else does, an empty list of calls, which is Chat's. Shapes that are no provider's always count,
+    records too, and so do members that only one provider has: the reasoning of Responses, and Bedrock's texts without a
+    type.
     """
     names: set[str] = set()
     callers: set[str] = set()
@@ -90,7 +91,7 @@ def shapes_of(
 
 
 def is_anthropics(part: Wire) -> bool:
-    """Whether a part is of a kind that only Anthropic has: a thought, or what is shown with its source."""
+    """Return true if a part is of a kind that only Anthropic has: a thought, or media with a source."""
     kind = part.get("type")
     is_shown = kind in ("image", "document")
     return kind in THOUGHTS or (is_shown and as_object(part.get("source")) is not None)

@@ -1,4 +1,4 @@
-"""OpenAI Chat and Ollama: results are messages of their own, right behind the message with their calls."""
+"""OpenAI Chat and Ollama: results are messages of their own, directly after the message with their calls."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from toolcarry._pure.projection.repair.pairs import given_twice
 from toolcarry._pure.projection.repair.state import Repair
 
 WORDS = ("content", "function_call", "refusal", "audio")
-"""One of these a message has that has no calls."""
+"""A message without calls has one of these members."""
 
 
 def mend_chat(repair: Repair) -> list[Draft]:
-    """The messages, so that each call has its result behind it, once, and no other result stands anywhere."""
+    """Return the messages with each call's result after it, once, and no other results anywhere."""
     material, dialect, pairs, _, mends = repair
     by_position: defaultdict[int, list[Block]] = defaultdict(list)
     owners: dict[int, int] = {}
@@ -29,7 +29,7 @@ def mend_chat(repair: Repair) -> list[Draft]:
             renew(repair, path, block)
     drafts: list[Draft] = []
     behind = -1
-    """Whose results stand here."""
+    """The position of the message whose results belong here."""
     for position, message in enumerate(material.messages):
         path = (position,)
         is_own = path in pairs.owners or dialect.is_result(message)
@@ -58,17 +58,20 @@ def mend_chat(repair: Repair) -> list[Draft]:
 
 
 def renew(repair: Repair, path: Path, block: Block) -> None:
-    """Let an answer of the role that came before ``tool_calls``, which is refused there, be one of today's."""
+    """Change the role of an answer from ``function``, which is refused for ``tool_calls``, to ``tool``."""
     position = int(path[0])
     message = repair.material.messages[position]
     if repair.dialect.is_result(message):
         return
     members = {"role": Made("tool")}
-    if message.get("content") is None:  # which the old role may have, and no other
+    if message.get("content") is None:  # only the old role may be without content
         members["content"] = Made("")
     name = repair.pairs.name_of(block)
     own_name = text_or_empty(message.get("name"))
-    if own_name not in ("", name):  # by which it would be another's, without an id
+    if own_name not in (
+        "",
+        name,
+    ):  # another tool's name would make it an answer to that, if it has no id
         members["name"] = Made(name)
         repair.mends.add("renamed_tool", position, block.entry.call_id, name)
     repair.material.edit(path, members)
@@ -76,13 +79,13 @@ def renew(repair: Repair, path: Path, block: Block) -> None:
 
 
 def names_call(message: Wire, call_ids: set[str]) -> bool:
-    """Whether a message of the old role names a call of ``tool_calls``: that is refused, however often."""
+    """Return true if a message of the old role names a call of ``tool_calls``, which is always refused."""
     call_id = text_or_empty(message.get("tool_call_id"))
     return message.get("role") == "function" and call_id != "" and call_id in call_ids
 
 
 def results_of(repair: Repair, blocks: Sequence[Block]) -> list[Draft]:
-    """The results for the calls of one message: those that are there in their order, then new ones."""
+    """Return the results for the calls of one message: the existing ones in their order, then new ones."""
     result_of, message = repair.pairs.result_of, repair.material.message
     paths = sorted([path for path in map(result_of, blocks) if path is not None])
     drafts = [draft for path in paths if (draft := message(int(path[0]))) is not None]
@@ -91,7 +94,7 @@ def results_of(repair: Repair, blocks: Sequence[Block]) -> list[Draft]:
 
 
 def take_out_empty_calls(repair: Repair) -> None:
-    """Take out empty lists of calls: Chat refuses them, and other providers their name."""
+    """Remove empty lists of calls: Chat refuses them, and other providers refuse the member."""
     for position, message in enumerate(repair.material.messages):
         if as_list(message.get("tool_calls")) == []:
             is_empty = repair.dialect.form == "chat" and all(
@@ -103,7 +106,7 @@ def take_out_empty_calls(repair: Repair) -> None:
 
 
 def mend_message(repair: Repair, position: int, message: Wire) -> None:
-    """A call that stands in the content too is one call; what answers a call of the client's stands in no content."""
+    """Remove from the content calls that are in ``tool_calls`` too, and answers to the client's calls."""
     material, mends = repair.material, repair.mends
     calls = as_list(message.get("tool_calls"))
     if not calls and not repair.pairs.strays:

@@ -1,4 +1,4 @@
-"""The ids by which a provider pairs calls and results: those that it refuses are replaced, the same way each time."""
+"""The ids by which a provider pairs calls and results. Refused ones are replaced, always in the same way."""
 
 from __future__ import annotations
 
@@ -17,26 +17,26 @@ from toolcarry._pure.projection.request import Material
 
 REFUSED: Final = re.compile(r"[^A-Za-z0-9_-]")
 LONGEST: Final = 32
-"""Of an id that is made of another."""
+"""The length of the longest id that is made from another one."""
 STEM: Final = "call"
-"""What an id is made of that is made of nothing."""
+"""The id that is made from an empty one."""
 
 
 class FreeIds:
-    """The ids that are taken, and others that none is made to be. What is made of an id is the same each time."""
+    """The ids that are taken, and those that no new id may be. New ids are made deterministically."""
 
     def __init__(self, taken: Iterable[str] = (), avoided: Container[str] = ()) -> None:
         self.taken = set(taken)
         self._avoided = avoided
         self._numbers: dict[str, int] = {}
-        """The next number for each id that several have."""
+        """The next number for each id that several calls have."""
 
     def plain(self, call_id: str) -> str:
-        """A free id of the characters that every provider takes."""
+        """Return a free id of characters that every provider accepts."""
         return self.like(REFUSED.sub("_", call_id[:LONGEST]).strip("_") or STEM)
 
     def like(self, call_id: str) -> str:
-        """``call_id`` where it is free, else with the first number behind it that is."""
+        """Return ``call_id`` if it is free, else with the first free number after it."""
         stem = call_id[:LONGEST]
         new, number = stem, self._numbers.get(stem, 2)
         while new in self.taken or new in self._avoided:
@@ -48,7 +48,7 @@ class FreeIds:
 
 
 class Ids:
-    """The ids of calls, in the order of the conversation, so that what comes later changes none of them."""
+    """The ids of calls, in the order of the conversation, so that a later call changes none of them."""
 
     def __init__(self, dialect: Dialect, pairs: Pairs) -> None:
         self._takes = dialect.id.takes
@@ -58,7 +58,7 @@ class Ids:
         self._turn = -1
 
     def of(self, call_id: str, turn: int) -> str:
-        """The id of the next call."""
+        """Return the id of the next call."""
         if not call_id and self._takes(""):
             return call_id
         if self._is_by_turn and turn != self._turn:
@@ -73,7 +73,7 @@ class Ids:
 
 
 def give_ids(material: Material, dialect: Dialect, pairs: Pairs, mends: Mends) -> dict[int, str]:
-    """Give each call, and its result, an id that the provider takes; the ids by the order of the entries."""
+    """Give each call, and its result, an id that the provider accepts. Return the ids by the order of the entries."""
     ids = Ids(dialect, pairs)
     turns = turn_numbers(material.messages, dialect, pairs)
     mixed = mixed_turns(pairs, turns)
@@ -99,7 +99,7 @@ def fit_result(
     given: tuple[str, bool],
     mends: Mends,
 ) -> None:
-    """Let a result say the name of its call, and the id that is given, also where it has none if it needs one."""
+    """Give a result its call's name and id. A result without id gets one only if it needs it."""
     entry, path, name = block.entry, pairs.result_of(block), pairs.name_of(block)
     call_id, needs_id = given
     if entry.result is None or path is None:
@@ -115,14 +115,14 @@ def fit_result(
 
 
 def is_named(dialect: Dialect, name: str, tool_name: str) -> bool:
-    """Whether a result says the name of its call. Where results are messages of their own, it need say none."""
+    """Return true if a result has its call's name. A result that is a message of its own needs none."""
     return name == tool_name or (not name and dialect.form == "chat")
 
 
 def mixed_turns(pairs: Pairs, turns: Sequence[int]) -> set[int]:
-    """The turns in which some calls have ids and others none: there, a result without id could be either's.
+    """Return the turns in which only some calls have ids. There, a result without id could answer either kind.
 
-    So it could where a call stands in the content alone, of which the result is taken out.
+    A call that is only in the content counts too, although its result is removed.
     """
     entries = [block.entry for block in pairs.calls.values()]
     with_id = {turns[entry.position] for entry in entries if entry.call_id}
@@ -131,7 +131,7 @@ def mixed_turns(pairs: Pairs, turns: Sequence[int]) -> set[int]:
 
 
 def turn_numbers(messages: Sequence[Any], dialect: Dialect, pairs: Pairs) -> list[int]:
-    """The turn that each message is part of: where results are parts, messages of one side are one."""
+    """Return the turn number of each message. If results are parts, consecutive messages of one side are one turn."""
     if dialect.form != "turns":
         return list(range(len(messages)))
     with_calls = {path[0] for path in pairs.calls}
@@ -145,7 +145,7 @@ def turn_numbers(messages: Sequence[Any], dialect: Dialect, pairs: Pairs) -> lis
 
 
 def id_member(place: IdAt, wire: Wire, path: Path, new: str) -> dict[str, Made | Changed]:
-    """The members by which a part says another id."""
+    """Return the members that give a part another id."""
     member: dict[str, Made | Changed] = {place.key: Made(new)}
     holder = place.holder(wire)
     if not holder:

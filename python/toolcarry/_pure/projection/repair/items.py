@@ -11,9 +11,9 @@ from toolcarry._pure.projection.repair.state import Repair
 
 
 def mend_items(repair: Repair) -> list[Draft]:
-    """The items, so that each call has one result behind it, and each reasoning what it led to.
+    """Return the items with one result after each call, and the outcome of each reasoning after it.
 
-    A result that is missing stands behind the calls that its call is one of.
+    A missing result is added after the group of calls that its call belongs to.
     """
     material, dialect, pairs, _, mends = repair
     drafts: list[Draft] = []
@@ -44,7 +44,7 @@ def mend_items(repair: Repair) -> list[Draft]:
 
 
 def answers_other(item: Wire, pairs: Pairs) -> bool:
-    """Whether an item names a call that it does not answer, since the client does."""
+    """Return true if an item names a call that it does not answer, since the client does."""
     call_id = text_or_empty(item.get("call_id"))
     return call_id != "" and call_id in pairs.ids
 
@@ -54,7 +54,7 @@ def is_reasoning(item: Wire) -> bool:
 
 
 def leading_on(items: Sequence[Wire]) -> list[bool]:
-    """Whether something of the model's follows on what it thought, for each item."""
+    """Return for each item whether an item of the model follows it, other than reasoning."""
     leads: list[bool] = []
     follows = False
     for item in reversed(items):

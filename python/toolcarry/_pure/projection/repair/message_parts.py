@@ -1,4 +1,4 @@
-"""Messages in the making: the turns of a conversation, whose parts are put in order before any message is written."""
+"""Messages that are being built: the parts of a conversation's turns are put in order before any message is written."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from toolcarry._pure.projection.request import Material
 MODEL = ("assistant", "model")
 THOUGHTS = ("thinking", "redacted_thinking")
 Side: TypeAlias = Literal["model", "user", "other"]
-"""Who speaks: the model, the user, who answers its calls, or another, as the system, who answers none."""
+"""The speaker: the model, the user, who answers its calls, or another one, such as the system, who answers none."""
 
 
 class Sheet:
-    """A message in the making: the one that it is made of, if any, and its parts."""
+    """A message that is being built: its source, if any, and its parts."""
 
     __slots__ = ("items", "position", "side", "words")
 
@@ -26,9 +26,9 @@ class Sheet:
         self.position = position
         self.side = side
         self.items = items
-        """``None`` where the content is no list and stays."""
+        """``None`` if the content is not a list and stays."""
         self.words: Made | None = None
-        """What stands in place of such a content."""
+        """The replacement of such a content."""
 
 
 class Sheets:
@@ -38,14 +38,14 @@ class Sheets:
         self._material = material
         self._messages = material.messages
         self._key = key
-        """Where a message has its parts."""
+        """The member that holds the parts of a message."""
         self._sheets: list[Sheet] = []
 
     def add(self, sheet: Sheet) -> None:
         self._sheets.append(sheet)
 
     def drop_trailing_thoughts(self) -> list[int | None]:
-        """Leave out the thoughts in which the model's last turn ends, with messages of nothing else; where they stood."""
+        """Remove thoughts at the end of the last model turn, and messages of nothing else. Return their positions."""
         dropped: list[int | None] = []
         while (end := self._end()) is not None:
             sheet = self._sheets[end]
@@ -59,7 +59,7 @@ class Sheets:
         return dropped
 
     def drop_trailing_space(self) -> list[int | None]:
-        """Leave out the white space in which the model's last words end; where it stood."""
+        """Remove the white space at the end of the last model text. Return its position."""
         end = self._end()
         if end is None:
             return []
@@ -77,7 +77,7 @@ class Sheets:
         return [sheet.position]
 
     def _end(self) -> int | None:
-        """The number of the message that the model ends the conversation in, before one that says nothing."""
+        """Return the number of the model message that ends the conversation. Empty messages after it are ignored."""
         for number in range(len(self._sheets) - 1, -1, -1):
             sheet = self._sheets[number]
             if sheet.side != "model" or sheet.position is None:
@@ -87,7 +87,7 @@ class Sheets:
         return None
 
     def _last_words(self, sheet: Sheet) -> Path | None:
-        """Where the text stands in which a message of the model's ends; ``None`` where it ends in something else."""
+        """Return the path of the text that ends an assistant message; ``None`` if it ends in something else."""
         if sheet.items is None:
             return None if sheet.position is None else (sheet.position, self._key)
         last = sheet.items[-1]
@@ -106,13 +106,13 @@ class Sheets:
         )
 
     def past_turns(self) -> list[list[int]]:
-        """Where the messages of each turn of the model's stand that another's turn follows."""
+        """Return the positions of the messages in each turn of the model that is followed by another turn."""
         turns = [(side, [*sheets]) for side, sheets in groupby(self._sheets, attrgetter("side"))]
         past = [sheets for side, sheets in turns[:-1] if side == "model"]
         return [[sheet.position for sheet in turn if sheet.position is not None] for turn in past]
 
     def merge(self) -> list[int | None]:
-        """Make one message of those of the model's, or the user's, that follow one another; where the others stood."""
+        """Merge consecutive messages of the model, or of the user, into one. Return the positions of the others."""
         merged: list[Sheet] = []
         joined: list[int | None] = []
         for sheet in self._sheets:
@@ -133,7 +133,7 @@ class Sheets:
         return joined
 
     def drafts(self) -> list[Draft]:
-        """The messages."""
+        """Return the messages."""
         return [self._draft(sheet) for sheet in self._sheets]
 
     def _draft(self, sheet: Sheet) -> Draft:
@@ -152,18 +152,18 @@ class Sheets:
 
 
 def says_something(message: Wire, key: str) -> bool:
-    """Whether the content of a message is a text, and not an empty one."""
+    """Return true if the content of a message is a text that is not empty."""
     content = message.get(key)
     return isinstance(content, str) and content != ""
 
 
 def is_blank(part: Wire) -> bool:
-    """Whether a part is a text without a word."""
+    """Return true if a part is a text of white space alone."""
     text = part.get("text")
     return part.get("type", "text") == "text" and isinstance(text, str) and not text.strip()
 
 
 def paths_of(messages: Sequence[Any], position: int, key: str) -> list[Path]:
-    """The parts of a message."""
+    """Return the paths of the parts of a message."""
     count = len(as_list(messages[position].get(key)) or ())
     return [(position, key, index) for index in range(count)]

@@ -1,4 +1,4 @@
-"""The calls that the client answers, each with the result that the provider takes for it."""
+"""The calls that the client answers, each with the result that the provider accepts for it."""
 
 from __future__ import annotations
 
@@ -13,34 +13,35 @@ from toolcarry._pure.projection.repair.providers import Dialect
 from toolcarry._pure.projection.result_slot import Paths
 
 SEARCHED = "tool_search_call"
-"""The call of Responses whose result is a list of tools: of one that a client did not make, none is made up, since an empty
-one would be believed, too."""
+"""The call of Responses whose result is a list of tools. If the client did not answer it, no result is made up, since
+the model would believe an empty list, too.
+"""
 
 FOUND = "tool_search_output"
-"""Its result, which answers no other call."""
+"""The result of that call, which answers no other one."""
 
 
 class Pairs:
-    """Calls and results by where they stand, in their order."""
+    """Calls and results by their paths, in their order."""
 
     def __init__(self, messages: Sequence[Any], blocks: Sequence[Block], dialect: Dialect) -> None:
         self.calls: dict[Path, Block] = {}
         self.owners: dict[Path, Block] = {}
         """The blocks by the paths of their results."""
         self.others: set[Path] = set()
-        """Where results stand of calls that the client does not answer: they stay."""
+        """The paths of the results of calls that the client does not answer: they stay."""
         self.strays: set[Path] = set()
-        """Where results stand of the client's calls that are of a kind which answers none of them."""
+        """The paths of results that were paired with a call to the client, but can't answer one."""
         self.orphan_ids: set[str] = set()
-        """Of results without call."""
+        """The ids of results without call."""
         self.foreign_ids: set[str] = set()
-        """Of such calls."""
+        """The ids of calls that the client does not answer."""
         self.is_searching = False
-        """Whether a search that the client was to make has found nothing yet."""
+        """True if a search by the client has no result yet."""
         self.lone: set[int] = set()
-        """The positions of messages of Chat's in whose content a call stands that is none of their calls."""
+        """The positions of Chat messages with a call in the content that is not in their ``tool_calls``."""
         self.alone: list[Block] = []
-        """Calls of the provider's own that it did not answer, where these stand in turns, and its answers without a call."""
+        """Unanswered calls of server tools in turns, and answers of such tools without a call."""
         self._results: dict[int, Path] = {}
         self._doubles: dict[int, dict[Any, int]] = {}
         self._names: dict[int, str] = {}
@@ -67,7 +68,7 @@ class Pairs:
                 continue
             known = self.calls.get(path)
             if known is not None and self.result_of(known) is not None:
-                # Given in both ways without an id, it is one call, and its first result is the one.
+                # Given in both ways without an id, it is one call, and its first result counts.
                 self.strays.update([block.result_path] if block.result_path is not None else [])
                 continue
             self.calls[path] = block
@@ -87,9 +88,9 @@ class Pairs:
         self.ids = {block.entry.call_id for block in self.calls.values()}
 
     def _among_calls(self, messages: Sequence[Any], path: Path, block: Block) -> Path | None:
-        """Where a call stands in ``tool_calls``, also one that was found in the content, where it is given in both ways.
+        """Return the path of a call in ``tool_calls``, also if it was found in the content and is given in both ways.
 
-        Of such a one, the tool is noted as it says there.
+        For such a call, the name of the tool in ``tool_calls`` is remembered.
         """
         if path[1:2] != ("content",):
             return path if path[1:2] == ("tool_calls",) else None
@@ -104,29 +105,29 @@ class Pairs:
         return (position, "tool_calls", index)
 
     def name_of(self, block: Block) -> str:
-        """The tool of a call, as the call says that stays where it was given in both ways."""
+        """Return the tool of a call, from ``tool_calls`` if it was given in both ways."""
         return self._names.get(block.entry.order, block.entry.tool_name)
 
     def has_result(self, path: Path) -> bool:
-        """Whether the result at a path belongs to a call."""
+        """Return true if the result at a path belongs to a call."""
         return path in self.owners or path in self.others
 
     def is_misplaced(self, path: Path, part: Wire) -> bool:
-        """Whether a part of the model's message names a call of the client's, or none, as if it answered that."""
+        """Return true if a part of an assistant message appears to answer a call to the client, or names no call."""
         if not text_or_empty(part.get("type")).endswith("tool_result") or path in self.others:
             return False
         call_id = read_result(part).call_id
         return not call_id or call_id in self.ids
 
     def result_of(self, block: Block) -> Path | None:
-        """Where the result of a call stands."""
+        """Return the path of a call's result."""
         return self._results.get(block.entry.order)
 
 
 def given_twice(message: Wire) -> dict[Any, int]:
-    """The calls that stand in the content and in ``tool_calls``: their places there, by those in the content.
+    """Return the calls that are in the content and in ``tool_calls``: their index there, by that in the content.
 
-    They have the same id. Those without one are the same in their order: of two such lists, results could be either's.
+    They have the same id. Calls without id are matched by their order, since a result could answer either of two lists.
     """
     places: dict[str, int] = {}
     nameless: list[int] = []
@@ -150,7 +151,7 @@ def given_twice(message: Wire) -> dict[Any, int]:
 
 
 def is_open_search(block: Block, dialect: Dialect) -> bool:
-    """Whether a call is a search for tools that the client makes, and that it did not answer."""
+    """Return true if a call is a search for tools by the client that the client did not answer."""
     call, result = block.entry.call or {}, block.entry.result or {}
     is_search = dialect.form == "items" and call.get("type") == SEARCHED
     is_clients = is_search and call.get("execution") == "client" and not block.is_dropped
@@ -158,9 +159,10 @@ def is_open_search(block: Block, dialect: Dialect) -> bool:
 
 
 def may_answer(block: Block, dialect: Dialect) -> bool:
-    """Whether the result of a call that the client does not answer is no stray one.
+    """Return true if the result of a call that the client does not answer may stay.
 
-    It is one where it is of the client's kind, but for an item that has an id: there, the client answers other calls, too.
+    It may not if it has the form of a client's result, except for an item with an id: in Responses the client answers
+    other calls, too.
     """
     result = block.entry.result
     if result is None or not dialect.is_result(result):
@@ -169,11 +171,11 @@ def may_answer(block: Block, dialect: Dialect) -> bool:
 
 
 def is_old_answer(result: Wire, path: Path, dialect: Dialect) -> bool:
-    """Whether a result of Chat's is a message as those were answered by that came before ``tool_calls``."""
+    """Return true if a Chat result has the role ``function``, which answered calls before ``tool_calls``."""
     return dialect.form == "chat" and len(path) == 1 and result.get("role") == "function"
 
 
 def is_of_kind(call: object, result: object) -> bool:
-    """Whether an item of Responses answers calls of a type."""
+    """Return true if an item of Responses answers calls of a type."""
     is_function = call == "local_shell_call" and result == "function_call_output"
     return result == f"{call}_output" or is_function

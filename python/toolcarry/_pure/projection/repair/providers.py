@@ -1,6 +1,6 @@
-"""How providers write calls and results in requests, and what they refuse: ``_data/providers.json``.
+"""The rules of providers for calls and results in requests: ``_data/providers.json``.
 
-The file says what the fields mean, and where each provider documents it.
+The file says what the fields mean, and where each provider documents them.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from toolcarry._data import read_table
 from toolcarry._input.objects import Wire, as_object, text_or_empty
 
 INTERRUPTED: Final[str] = read_table("texts")["interrupted"]
-"""What stands for a result that never came. The readers know it for one that only stands for another."""
+"""The text of a result that never came. Readers recognise it as a stand-in."""
 
 
 def fill(template: Any, given: Mapping[str, str]) -> Any:
-    """Return JSON with what is given in the places of a template. A member ``{id?}`` is left out if the id is empty.
+    """Return JSON from a template with its placeholders filled. A member ``{id?}`` is left out if the id is empty.
 
     >>> fill({"call_id": "{id?}", "type": "{type}_output"}, {"id?": "", "type": "shell_call"})
     {'type': 'shell_call_output'}
@@ -36,37 +36,37 @@ def fill(template: Any, given: Mapping[str, str]) -> Any:
 
 
 class IdAt(NamedTuple):
-    """Where an id stands: the member that holds it, by the names that it may have (none: the part itself); its key."""
+    """The place of an id: the names of the member that may hold it (none: the part itself), and its key."""
 
     holders: tuple[str, ...]
     key: str
 
     def holder(self, part: Wire) -> str:
-        """The name of the member that holds it; empty for the part itself."""
+        """Return the name of the member that holds the id; empty for the part itself."""
         names = (name for name in self.holders if as_object(part.get(name)) is not None)
         return next(names, self.holders[0] if self.holders else "")
 
     def held(self, part: Wire) -> Wire:
-        """What holds it."""
+        """Return the object that holds the id."""
         return (as_object(part.get(self.holder(part))) or {}) if self.holders else part
 
     def text(self, part: Wire) -> str:
-        """The id; empty where there is none."""
+        """Return the id; empty for a part without id."""
         return text_or_empty(self.held(part).get(self.key))
 
 
 class IdRule(NamedTuple):
-    """What an id may be: also nothing, where there need be none."""
+    """The rule for ids. An id may be empty if ``at_least`` is 0."""
 
     at_least: int = 0
     at_most: int = 0
-    """0: any number."""
+    """The most characters; 0 means any number."""
     is_word: bool = False
-    """Whether it is made of ASCII letters, digits and ``marks``."""
+    """True if an id consists of ASCII letters, digits and ``marks``."""
     marks: str = ""
 
     def takes(self, call_id: str) -> bool:
-        """Whether an id is allowed.
+        """Return true if an id is allowed.
 
         >>> IdRule(at_least=1, is_word=True, marks="_").takes("call_1"), IdRule(at_most=2).takes("abc")
         (True, False)
@@ -77,65 +77,65 @@ class IdRule(NamedTuple):
 
 
 class Failure(NamedTuple):
-    """How a result says that it failed."""
+    """The mark of a result that failed."""
 
     key: str
     value: str = ""
-    """Empty: true."""
+    """Empty means true."""
 
 
 class Dialect(NamedTuple):
-    """How one provider's requests are written."""
+    """The form of one provider's requests."""
 
     form: Literal["turns", "chat", "items"]
-    """Whether results are parts of the user's turn, messages of their own, or items."""
+    """Results are parts of user turns (``turns``), messages of their own (``chat``), or items (``items``)."""
     key: str
-    """Where the parts of a message stand."""
+    """The member that holds the parts of a message."""
     model: str
     """The role of the messages that may call."""
     call_id: IdAt
     result_id: IdAt
     template: Wire
-    """A text part."""
+    """The template of a text part."""
     results: Wire
-    """What stands for a result that is missing, by the type of its call."""
+    """The results for calls without one, by the type of the call."""
     answering: tuple[str, ...] = ()
-    """The roles of the messages whose parts may be results; empty for one that has none."""
+    """The roles of the messages whose parts may be results; empty for a message without role."""
     name: IdAt | None = None
-    """Where a result says its tool's name, if that has to be the call's."""
+    """The place of the tool's name in a result, if it has to be the call's."""
     call_types: tuple[str, ...] = ()
-    """The types of calls; empty where a holder tells them, or where all that stands there is a call."""
+    """The types of calls; empty if a holder marks them, or if everything in that place is a call."""
     result_types: tuple[str, ...] = ()
     """The types of results that are parts without a holder."""
     id: IdRule = IdRule()
     is_unique: bool = False
-    """Whether an id may stand once only in all of the request; else once in a turn."""
+    """True if an id must be unique in the whole request; otherwise, in its turn."""
     refuses_blank: bool = False
-    """Whether a text part without a word is refused, and white space in which the model's last words end."""
+    """True if a text part of white space, and white space at the end of the last model text, are refused."""
     failure: Failure | None = None
-    """One without content is refused."""
+    """The mark of a failure. One without content is refused."""
     fails_in_words: bool = False
-    """Whether a failure may hold nothing but texts."""
+    """True if a failure may hold nothing but texts."""
     ends_in_calls: bool = False
-    """Whether a text behind the calls of a turn is refused, and an answer of the provider's own behind one of them."""
+    """True if text after the calls of a turn, and an answer of a server tool after a call, are refused."""
     answers_at_once: bool = False
-    """Whether the results of a turn have to stand in one message."""
+    """True if the results of a turn have to be in one message."""
     merges: bool = False
-    """Whether messages of one role may not follow one another."""
+    """True if messages of one role may not follow one another."""
 
     @property
     def may_be_both(self) -> bool:
-        """Whether one part may hold a call and a result: where a member tells what a part is, and not its type."""
+        """True if one part may hold a call and a result, since a member marks each of them, and not a type."""
         return self.form == "turns" and bool(self.result_id.holders)
 
     def is_call(self, part: Wire) -> bool:
-        """Whether a part, or an item, is a call that the client answers."""
+        """Return true if a part, or an item, is a call that the client answers."""
         if self.call_id.holders:
             return any(holder in part for holder in self.call_id.holders)
         return not self.call_types or part.get("type") in self.call_types
 
     def is_result(self, part: Wire) -> bool:
-        """Whether a part, a message or an item is a result."""
+        """Return true if a part, a message or an item is a result."""
         if self.form == "chat":
             return part.get("role") == "tool"
         if self.form == "items":
@@ -145,21 +145,21 @@ class Dialect(NamedTuple):
         return part.get("type") in self.result_types
 
     def is_failure(self, held: Wire) -> bool:
-        """Whether what holds a result says that it failed, so that one without content is refused."""
+        """Return true if the object that holds a result is marked as a failure, which is refused without content."""
         if self.failure is None:
             return False
         own = held.get(self.failure.key)
         return own == self.failure.value if self.failure.value else own is True
 
     def make(self, call_id: str, name: str, call: Wire) -> Any:
-        """A result for a call: of an id and a tool's name, and the call itself; ``None`` where none can be made."""
+        """Make a result for a call from an id, a tool's name, and the call; ``None`` if no result can be made up."""
         kind = text_or_empty(call.get("type"))
         template = self.results.get(kind, self.results["*"])
         given = {"id": call_id, "id?": call_id, "name": name, "type": kind, "text": INTERRUPTED}
         return template and fill(template, given)
 
     def text(self, text: str) -> Any:
-        """A text part."""
+        """Return a text part."""
         return fill(self.template, {"text": text})
 
 
@@ -180,4 +180,4 @@ def dialect_of(given: dict[str, Any]) -> Dialect:
 DIALECTS: Final = {
     name: dialect_of(given) for name, given in read_table("providers")["dialects"].items()
 }
-"""By the name that the readers give to a shape. What else is recognised is no request, and is never mended."""
+"""The dialects, by the names of shapes. Messages of other shapes are not requests, and are never repaired."""

@@ -1,4 +1,4 @@
-"""What was mended, as the report tells it."""
+"""The corrections of a request, for the report."""
 
 from __future__ import annotations
 
@@ -7,15 +7,16 @@ from toolcarry.types import MendFields
 
 
 class Mends:
-    """The mends of a request, in the order in which they were made."""
+    """The corrections of a request, in the order in which they were made."""
 
     def __init__(self) -> None:
         self.made: list[MendFields] = []
         self.left_out: set[Path] = set()
-        """Where the results stood that were left out."""
+        """The paths of the results that were left out."""
         self.open_kinds: set[str] = set()
-        """What stays as it is: kinds of calls for which no result can be made, and what stands alone of a provider's own."""
+        """The unrepaired rest: kinds of calls without a possible result, and unpaired parts of server tools.
+        """
 
     def add(self, kind: str, position: int | None, call_id: str = "", detail: str = "") -> None:
-        """Note a mend: one of ``MENDS``, in which message, of which call."""
+        """Add a correction: one of ``MENDS``, with its message and its call."""
         self.made.append((kind, position, call_id, detail))

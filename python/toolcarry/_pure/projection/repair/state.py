@@ -1,4 +1,4 @@
-"""What all ways to mend a request share."""
+"""The state that all ways to repair a request share."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from toolcarry._pure.projection.request import Material
 
 
 class Repair(NamedTuple):
-    """What a request is mended from, and what is told of it."""
+    """A request that is being repaired, and the report about it."""
 
     material: Material
     dialect: Dialect
     pairs: Pairs
     ids: Mapping[int, str]
-    """The ids that calls get, by the order of their entries."""
+    """The new ids of calls, by the order of their entries."""
     mends: Mends
 
     def answer(self, block: Block) -> list[Draft]:
-        """A result for a call that has none; nothing where none can be made."""
+        """Return a result for a call that has none; nothing if none can be made up."""
         entry, name = block.entry, self.pairs.name_of(block)
         made = self.dialect.make(self.ids[entry.order], name, entry.call or {})
         if made is None:
@@ -35,7 +35,7 @@ class Repair(NamedTuple):
         return [Made(made)]
 
     def tell_stray(self, path: Path, call_id: str) -> None:
-        """Tell of a result that is taken out: it answers no call, or one that is answered."""
+        """Report a result that is removed, since it answers no call, or one that is answered already."""
         is_second = call_id != "" and call_id in self.pairs.ids
         kind = "duplicate_result" if is_second else "orphan_result"
         self.mends.add(kind, int(path[0]), call_id)

@@ -1,8 +1,8 @@
-"""Providers whose results are parts of the user's turn: Anthropic, Bedrock and Gemini.
+"""Providers whose results are parts of user turns: Anthropic, Bedrock and Gemini.
 
-Messages of one side that follow one another are one turn. The results for a turn's calls are the first parts of the
-user's turn behind it, each once. Within a result a provider may refuse texts without a word, failures that say nothing,
-and what they show; some refuse a text behind calls, so that the model's turns end behind them.
+Consecutive messages of one side are one turn. The results for a turn's calls are the first parts of the user's next
+turn, each once. Inside a result a provider may refuse blank texts, failures without content, and media; some refuse
+text after calls, so that a turn of the model has to end with its calls.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from toolcarry._pure.projection.request import Material
 
 
 def runs_of(repair: Repair) -> list[tuple[Side, list[int]]]:
-    """The messages of one side that follow one another; what the model says behind its calls is a turn of its own.
+    """Return the runs of consecutive messages of one side. If the model speaks after its calls, that is a new turn.
 
     A message with calls is the model's, whatever its role.
     """
@@ -57,7 +57,7 @@ def runs_of(repair: Repair) -> list[tuple[Side, list[int]]]:
 
 
 def side_of(message: Wire, dialect: Dialect) -> Side:
-    """Who says a message without calls."""
+    """Return the speaker of a message without calls."""
     role = text_or_empty(message.get("role"))
     if role in MODEL:
         return "model"
@@ -65,7 +65,7 @@ def side_of(message: Wire, dialect: Dialect) -> Side:
 
 
 def speaks_last(repair: Repair, paths: Sequence[Path]) -> bool:
-    """Whether a text stands behind the calls of a message, or an answer of the provider's own behind one of them.
+    """Return true if a text follows the calls of a message, or an answer of a server tool follows one.
 
     Some providers refuse that.
     """
@@ -82,11 +82,11 @@ def speaks_last(repair: Repair, paths: Sequence[Path]) -> bool:
 
 
 FAILED: str = read_table("texts")["failed"]
-"""What a failure says that said nothing."""
+"""The text of a failure without content."""
 
 
 def clean_result(repair: Repair, path: Path) -> list[Draft]:
-    """Let a result hold what its provider takes there; what has to stand behind the results instead."""
+    """Reduce a result to the parts that its provider accepts, and return those that have to follow it."""
     material, dialect, pairs, _, mends = repair
     if not dialect.refuses_blank or len(path) == 1 or material.is_gone(path):
         return []
@@ -122,7 +122,7 @@ def clean_result(repair: Repair, path: Path) -> list[Draft]:
 
 
 def part_calls(repair: Repair) -> None:
-    """Let a part that is a call be no result as well."""
+    """Remove the result from a part that is a call as well."""
     material, dialect, pairs, _, mends = repair
     for path, block in pairs.calls.items() if dialect.may_be_both else ():
         part = as_object(at(material.messages, path)) or {}
@@ -132,7 +132,7 @@ def part_calls(repair: Repair) -> None:
 
 
 def parts_of(material: Material, path: Path, place: Path, content: object) -> list[Draft] | None:
-    """The parts of a result, as far as they stay; none where it has no content, ``None`` where that is something else."""
+    """Return the parts of a result that stay; none if it has no content, ``None`` if the content is not a list."""
     new = material.new_content(path)
     if new is not None:
         return new.items if isinstance(new, Parts) else None
@@ -143,19 +143,19 @@ def parts_of(material: Material, path: Path, place: Path, content: object) -> li
 
 
 def value_of(item: Draft, messages: Sequence[Any]) -> Wire:
-    """A part that stays as it is, where it is an object; else an empty one."""
+    """Return a part that is unchanged and an object; else an empty object."""
     return (as_object(at(messages, item.path)) or {}) if isinstance(item, Kept) else {}
 
 
 def is_shown(part: Wire) -> bool:
-    """Whether a part is of a kind that is no text."""
+    """Return true if a part is of a kind that is not text."""
     return text_or_empty(part.get("type")) not in ("", "text")
 
 
 def tell_alone(sheets: Sheets, pairs: Pairs, mends: Mends) -> None:
-    """Tell of calls that were not answered before their turn was over, and of answers to no call.
+    """Report calls that were not answered before their turn was over, and answers to no call.
 
-    A turn goes on that waits for the client's results, and so does the last.
+    A turn that waits for the client's results is not over, and neither is the last one.
     """
     if not pairs.alone:
         return
@@ -173,7 +173,7 @@ def tell_alone(sheets: Sheets, pairs: Pairs, mends: Mends) -> None:
 
 
 class Turns:
-    """The turns of a conversation, mended one after the other."""
+    """The turns of a conversation, repaired one after the other."""
 
     def __init__(self, repair: Repair) -> None:
         self._repair = repair
@@ -183,10 +183,10 @@ class Turns:
         self._results = repair.pairs.owners
         self._sheets = Sheets(repair.material, repair.dialect.key)
         self._beside: dict[Path, list[Draft]] = {}
-        """What has to stand behind the results, by the path of the one in which it stood."""
+        """The parts that have to follow the results, by the path of the result that contained them."""
 
     def mended(self) -> list[Draft]:
-        """The messages, so that the provider takes them."""
+        """Return the messages as the provider accepts them."""
         for path in self._results:
             if beside := clean_result(self._repair, path):
                 self._beside[path] = beside
@@ -214,7 +214,7 @@ class Turns:
         return self._sheets.drafts()
 
     def _leave_out_messages(self) -> None:
-        """Leave out results without call that are messages of their own, as Chat's are beside another's thoughts."""
+        """Remove results without call that are messages of their own, such as Chat's in another provider's request."""
         for block in self._material.blocks if self._pairs.orphan_ids else ():
             path = block.result_path
             if block.entry.call is None and path is not None and len(path) == 1:
@@ -222,12 +222,12 @@ class Turns:
                 self._repair.tell_stray(path, block.entry.call_id)
 
     def _close(self, open_calls: list[Block]) -> None:
-        """Answer calls that no turn of the user's follows."""
+        """Answer calls that no user turn follows."""
         if open_calls:
             self._sheets.add(Sheet(None, "user", self._results_of(open_calls, [])))
 
     def _add_model(self, positions: list[int]) -> list[Block]:
-        """Take over a turn of the model's; its calls."""
+        """Add a turn of the model, and return its calls."""
         found: list[Block] = []
         for position in positions:
             for path in self._paths(position):
@@ -249,9 +249,9 @@ class Turns:
         return found
 
     def _calls_last(self, position: int, stay: list[Path]) -> list[Path]:
-        """The parts of a message with its calls behind them.
+        """Move the calls of a message to its end, and return its parts.
 
-        So what the provider answered itself keeps its place before the text about it.
+        So an answer of a server tool stays before the text about it.
         """
         calls = [path for path in stay if path in self._calls]
         for path in calls:
@@ -259,7 +259,7 @@ class Turns:
         return [path for path in stay if path not in self._calls] + calls
 
     def _add_answers(self, side: Side, positions: list[int], open_calls: list[Block]) -> None:
-        """Take over a turn that is not the model's: the results first, each once, and none that belongs elsewhere."""
+        """Add a turn that is not the model's: its results first, each once, without those that belong elsewhere."""
         wanted = {block.entry.order for block in open_calls}
         stay = {position: self._stay(position) for position in positions}
         flat = [path for position in positions for path in stay[position] or [(position,)]]
@@ -286,13 +286,13 @@ class Turns:
             self._add(position, side, items, before=first_parts if not number else [])
 
     def _is_scattered(self, results: list[Path]) -> bool:
-        """Whether results stand in several messages, where they have to stand in one."""
+        """Return true if results are in several messages, but have to be in one."""
         return self._dialect.answers_at_once and len({path[0] for path in results}) > 1
 
     def _results_of(self, open_calls: list[Block], own: list[Path]) -> list[Draft]:
-        """A result for each call, in their order, by which those without ids are paired.
+        """Return a result for each call, in the order of the calls, since results without ids are paired by order.
 
-        Some stand in the turn, some elsewhere, some are new. What must not stand within them comes behind.
+        A result may come from this turn or another, or be new. Parts that may not stay in a result follow the results.
         """
         there = set(own)
         drafts: list[Draft] = []
@@ -320,11 +320,11 @@ class Turns:
             return False
         if self._dialect.is_result(part):
             return path not in self._pairs.others and path not in self._calls
-        # Where one of the provider's own answers a call of the client's, others would the next time.
+        # If an answer of a server tool answers a call to the client, others would answer it the next time.
         return bool(self._pairs.strays) and self._pairs.is_misplaced(path, part)
 
     def _tell_foreign(self, path: Path) -> None:
-        """Tell of a result that is taken out where it stands; one that is moved is told of where it goes."""
+        """Report a result that is removed here. A result that is moved is reported at its new place."""
         if path not in self._results:
             part = self._part(path) or {}
             self._repair.tell_stray(path, self._dialect.result_id.text(part))
@@ -338,7 +338,7 @@ class Turns:
         return paths_of(self._messages, position, self._dialect.key)
 
     def _stay(self, position: int) -> list[Path] | None:
-        """The parts of a message that are not blank; ``None`` where it has no list of parts."""
+        """Return the parts of a message that are not blank; ``None`` if it has no list of parts."""
         if as_list(self._messages[position].get(self._dialect.key)) is None:
             return None
         stay: list[Path] = []
@@ -352,7 +352,7 @@ class Turns:
         return stay
 
     def _is_blank(self, path: Path) -> bool:
-        """Whether a part is a text without a word."""
+        """Return true if a part is a blank text that the provider refuses."""
         part = self._part(path)
         return self._dialect.refuses_blank and part is not None and is_blank(part)
 
@@ -364,7 +364,7 @@ class Turns:
         *,
         before: Sequence[Draft] = (),
     ) -> None:
-        """Add a message with the parts that stay, and some before them."""
+        """Add a message with the parts that stay, and ``before`` in front of them."""
         if stay is None:
             self._add_plain(position, side, before)
             return
@@ -375,7 +375,7 @@ class Turns:
             self._mends.add("empty_message", position)
 
     def _add_plain(self, position: int, side: Side, first: Sequence[Draft]) -> None:
-        """Add a message whose content is a text. What has no content can't take results: they stand before it."""
+        """Add a message whose content is text. If it has no content, the results become a message before it."""
         if first and self._dialect.key not in self._messages[position]:
             self._sheets.add(Sheet(None, "user", [*first]))
             first = ()
