@@ -15,6 +15,10 @@ lint:
 types:
     .ci/check types
 
+# Check the language of docs and comments, as far as it can be counted
+language:
+    .ci/check language
+
 # Check that imports go down
 layers:
     .ci/check layers

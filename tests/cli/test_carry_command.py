@@ -73,7 +73,7 @@ def test_limit_on_one_result(run, write):
 
 
 @pytest.mark.parametrize("value", ["-1", "1.5", "ten", "", "1_000", "٣"])
-def test_limit_that_is_none(run, example, value):
+def test_limit_that_is_invalid(run, example, value):
     done = run("carry", example, "--max-chars", value)
     assert done.returncode == 2
     assert done.stdout == b""

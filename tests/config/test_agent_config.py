@@ -182,7 +182,7 @@ def test_another_working_directory_is_no_other_file(
 
 
 @pytest.mark.parametrize("wrong", ["", "a\0b", 7, b"agent.json"])
-def test_paths_that_are_none(wrong: Any) -> None:
+def test_paths_that_are_invalid(wrong: Any) -> None:
     with pytest.raises(ConfigError, match=r"path: .* is not allowed; allowed: a path"):
         AgentConfig(wrong)
 
@@ -190,7 +190,7 @@ def test_paths_that_are_none(wrong: Any) -> None:
 @pytest.mark.parametrize(
     "settings", [{"key": ""}, {"key": 7}, {"default": 0}, {"default": True}, {"default": 1.5}]
 )
-def test_settings_that_are_none(settings: dict[str, Any]) -> None:
+def test_settings_that_are_invalid(settings: dict[str, Any]) -> None:
     (name,) = settings
     with pytest.raises(ConfigError, match=f"{name}: .* is not allowed"):
         AgentConfig(**settings)

@@ -76,7 +76,7 @@ def test_what_was_asked_for_must_be_there(
         load_config()
 
 
-def test_files_that_are_none(path: Path, tmp_path: Path) -> None:
+def test_files_that_are_invalid(path: Path, tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="cannot read: Is a directory"):
         load_config(tmp_path)
     with pytest.raises(

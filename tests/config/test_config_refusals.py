@@ -121,7 +121,7 @@ URLS = (
 
 
 @pytest.mark.parametrize("url", URLS)
-def test_addresses_that_are_none(url: str) -> None:
+def test_addresses_that_are_invalid(url: str) -> None:
     with pytest.raises(
         ConfigError, match=r"serve\.upstreams\[0\]\.url: .* is not allowed; allowed: http"
     ):

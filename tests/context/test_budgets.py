@@ -246,13 +246,13 @@ def test_format_alone_keeps_the_budget(api: ModuleType) -> None:
         assert len(api.format_tool_context(blocks, policy=within(total))) <= total
 
 
-def test_no_limit_is_none(api: ModuleType) -> None:
+def test_no_limit_means_none(api: ModuleType) -> None:
     carried = api.carry(runs(3, 30_000), policy=within(NO_LIMIT, NO_LIMIT))
     assert carried.report.cut == carried.report.left_out == 0
     assert len(carried.text) > 90_000
 
 
-def test_limits_past_the_largest_are_none_too(api: ModuleType) -> None:
+def test_limits_past_the_largest_mean_none_too(api: ModuleType) -> None:
     carried = api.carry(runs(1, 10), policy=within(NO_LIMIT * 4, NO_LIMIT * 4))
     assert carried.report.shown == 1
 

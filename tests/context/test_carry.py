@@ -218,7 +218,7 @@ def test_before_parts(api: ModuleType) -> None:
     assert put(api, [image, part]) == [{"type": "text", "text": CONTEXT}, image, part]
 
 
-def test_behind_results_which_providers_want_first(api: ModuleType) -> None:
+def test_after_results_which_providers_want_first(api: ModuleType) -> None:
     part = {"type": "text", "text": "Go on."}
     assert put(api, [result("a"), result("b"), part]) == [
         result("a"),
@@ -241,7 +241,7 @@ def test_before_what_is_no_message(api: ModuleType, wrong: Any) -> None:
         api.prepend_summary_to_user_message(wrong, CONTEXT)
 
 
-def test_before_content_that_is_none(api: ModuleType) -> None:
+def test_before_content_that_is_invalid(api: ModuleType) -> None:
     with pytest.raises(
         api.InputError, match="content is neither text nor a list of parts, but int"
     ):

@@ -214,6 +214,6 @@ def test_threads_are_a_whole_number_from_1_on(api: ModuleType, threads: Any) -> 
 @pytest.mark.parametrize(
     "paths", [None, 7, [7], [None], "session.jsonl", b"session.jsonl", [b"x"], ["a\0b"]]
 )
-def test_paths_that_are_none(api: ModuleType, paths: Any) -> None:
+def test_paths_that_are_invalid(api: ModuleType, paths: Any) -> None:
     with pytest.raises(InputError, match="path"):
         api.carry_files(paths)

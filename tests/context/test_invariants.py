@@ -227,7 +227,7 @@ def test_a_summary_can_neither_swallow_nor_forge_a_section(
 
 @examples(200)
 @given(messages=transcripts, summary=summaries, policy=policies)
-def test_both_doors_say_the_same(
+def test_bytes_and_objects_say_the_same(
     api: ModuleType, messages: list[Any], summary: str, policy: Policy
 ) -> None:
     assume(not re.search(r"\d{19}", json.dumps(messages)))  # a longer integer is a float in bytes

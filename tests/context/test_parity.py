@@ -89,7 +89,7 @@ def test_generated_tangles(both: Both, messages: list[Any], policy: Policy) -> N
     messages=st.lists(strategies.message | json_values, max_size=6),
     policy=strategies_policies.policies,
 )
-def test_messages_that_are_none(both: Both, messages: list[Any], policy: Policy) -> None:
+def test_messages_that_are_invalid(both: Both, messages: list[Any], policy: Policy) -> None:
     check_all(both, messages, "", policy)
 
 

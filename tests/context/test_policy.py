@@ -52,7 +52,7 @@ def test_a_policy_is_a_frozen_value() -> None:
 
 @pytest.mark.parametrize("name", LIMITS)
 @pytest.mark.parametrize("value", [-1, 1.5, "10", True, [], NO_LIMIT * -1])
-def test_a_limit_that_is_none(name: str, value: Any) -> None:
+def test_a_limit_that_is_invalid(name: str, value: Any) -> None:
     with pytest.raises(ConfigError) as caught:
         Policy(**{name: value})
     assert str(caught.value) == f"{name}: {value!r} is not allowed; allowed: {INTEGER}"

@@ -133,11 +133,11 @@ def test_nothing_generated_swallows_or_forges_a_section(api: ModuleType, summary
 
 
 @pytest.mark.parametrize("summary", ["", "\n\n", "\x1b[0m", "\u202e"])
-def test_an_empty_summary_is_none(api: ModuleType, summary: str) -> None:
+def test_an_empty_summary_is_not_one(api: ModuleType, summary: str) -> None:
     assert "## Summary" not in api.carry(bash("ls", "x"), summary=summary).text
 
 
-def test_a_summary_of_spaces_is_none(api: ModuleType) -> None:
+def test_a_summary_of_spaces_is_not_one(api: ModuleType) -> None:
     assert api.carry([], summary="  \n \t ").text == ""
 
 

@@ -114,7 +114,7 @@ def test_a_conversion_converted_is_itself(to: Target) -> None:
 
 @each_source
 @each_target
-def test_both_doors(source: str, to: Target) -> None:
+def test_bytes_and_objects(source: str, to: Target) -> None:
     messages = SOURCES[source]
     lines = b"".join(json.dumps(message).encode() + b"\n" for message in messages)
     converted = convert(messages, to=to)

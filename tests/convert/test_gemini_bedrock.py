@@ -171,7 +171,7 @@ def test_media_of_a_kind_that_bedrock_does_not_take() -> None:
     assert kinds(converted) == {"media"}
 
 
-def test_documents_have_names_of_their_own_and_words_beside_them() -> None:
+def test_documents_have_names_of_their_own_and_words_next_to_them() -> None:
     messages = [user(pdf("bill_2026  (a).pdf"), pdf("bill 2026 (a)"), pdf(""), pdf("_"))]
     (message,) = convert(messages, to="bedrock").messages
     names = [block["document"]["name"] for block in message["content"][:-1]]

@@ -197,7 +197,7 @@ def test_a_branch_that_was_left() -> None:
     ]
 
 
-def test_what_a_request_says_beside_the_conversation() -> None:
+def test_what_a_request_says_next_to_the_conversation() -> None:
     body = json.dumps({"model": "m", "tools": [], "messages": [said("user", "Hi")]}).encode()
     assert convert(body, to="openai").losses == (Loss(None, "settings", "model, tools"),)
     lines = b'{"role": "user", "content": "Hi"}\nno json\n{"role": "user", "content": "Ho"}\n'

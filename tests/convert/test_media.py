@@ -110,7 +110,7 @@ def test_a_line_stands_for_an_image_in_a_result(to: Target) -> None:
     assert loss == Loss(1, "media", "[image: image/png, 16 bytes], in the result of shot t1")
 
 
-def test_media_beside_an_answer_of_gemini_are_kept_or_told() -> None:
+def test_media_next_to_an_answer_of_gemini_are_kept_or_told() -> None:
     image = {"inlineData": {"mimeType": "image/png", "data": "iVBORw0KGgo="}}
     answer = {"name": "f", "response": {"ok": 1}, "parts": [image]}
     messages = [

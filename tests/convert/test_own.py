@@ -142,7 +142,7 @@ OWN: dict[Target, list[Wire]] = {
 
 
 @each_target
-def test_what_is_of_the_targets_own_shape_goes_on_as_it_stands(to: Target) -> None:
+def test_what_is_of_the_targets_own_shape_stays_unchanged(to: Target) -> None:
     converted = convert(OWN[to], to=to)
     assert converted.messages == OWN[to]
     assert converted.losses == ()

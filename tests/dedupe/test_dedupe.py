@@ -36,7 +36,7 @@ def test_the_last_read_of_a_file_stays(api: ModuleType) -> None:
     assert api.carry(join(*turns)).report.superseded == {"later_read": 1}
 
 
-def test_paths_are_compared_as_they_stand(api: ModuleType) -> None:
+def test_paths_are_compared_as_written(api: ModuleType) -> None:
     assert kept(
         api, read("a.py", "1", "r1"), read("./a.py", "2", "r2"), read("A.py", "3", "r3")
     ) == ["r1", "r2", "r3"]
@@ -191,7 +191,7 @@ def test_a_command_with_side_effects_stays_every_time(api: ModuleType, command: 
     assert "latest of" not in api.carry(join(*turns)).text
 
 
-def test_a_failure_is_shown_when_it_is_the_last_and_the_last_success_beside_it(
+def test_a_failure_is_shown_when_it_is_the_last_and_the_last_success_next_to_it(
     api: ModuleType,
 ) -> None:
     turns = (

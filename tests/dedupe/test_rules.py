@@ -189,7 +189,7 @@ def test_a_rules_limit_stands_in_place_of_the_policys(
     assert sizes_shown(api, limited(limit, max_tool_result_chars=of_policy)) == shown
 
 
-def test_a_limit_in_tokens_holds_beside_that_of_a_rule(api: ModuleType) -> None:
+def test_a_limit_in_tokens_holds_next_to_that_of_a_rule(api: ModuleType) -> None:
     messages = bash("ls", "word " * 100)
     for tokens, count in ((5, 5), (50, 10)):
         limits = {"max_tool_result_chars": 10, "max_tool_result_tokens": tokens}

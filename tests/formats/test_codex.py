@@ -134,7 +134,7 @@ def test_a_local_shell_call_that_is_run_twice(api: ModuleType) -> None:
     assert api.carry(records).report.superseded == {"later_run": 1}
 
 
-def test_a_failed_run_leaves_the_last_success_beside_it(api: ModuleType) -> None:
+def test_a_failed_run_leaves_the_last_success_next_to_it(api: ModuleType) -> None:
     records = [RUN, RAN, shell("cargo test", "c2"), output("c2", packed("1 failed", 101))]
     assert [text for _, _, ((_, text),) in shown(api, records)] == ["1 passed\n", "1 failed\n"]
 

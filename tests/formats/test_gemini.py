@@ -142,7 +142,7 @@ def test_errors(api: ModuleType, answer: Any, is_error: bool) -> None:
     assert block.is_error is is_error
 
 
-def test_an_error_with_media_beside_it(api: ModuleType) -> None:
+def test_an_error_with_media_next_to_it(api: ModuleType) -> None:
     answer = response("f", {"error": "timed out"})
     media = {"inlineData": {"mimeType": "image/png", "data": "QUJD"}}
     answer["functionResponse"]["parts"] = [media]

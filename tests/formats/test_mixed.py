@@ -189,7 +189,7 @@ def test_a_call_and_its_result_in_one_message_of_each(api: ModuleType) -> None:
         check_pairs(api, [both], (asked[key][0], answered[key][0]))
 
 
-def test_what_only_sounds_like_a_call_is_none(api: ModuleType) -> None:
+def test_what_only_sounds_like_a_call_is_not_one(api: ModuleType) -> None:
     messages = [{"type": "phone_call", "id": "p1", "to": "Ada"}]
     assert api.extract_tool_blocks(messages) == []
     assert api.inspect(messages).shape == "unknown"

@@ -167,7 +167,7 @@ def test_a_command_that_is_run_twice(api: ModuleType) -> None:
     assert shown_text(api, events) == "b.py"
 
 
-def test_a_rejected_command_leaves_the_last_success_beside_it(api: ModuleType) -> None:
+def test_a_rejected_command_leaves_the_last_success_next_to_it(api: ModuleType) -> None:
     rejected = failed("UserRejectObservation", "c2", rejection_reason="No.")
     events = [*EVENTS, action("c2", command="ls"), rejected]
     assert headings(api, events) == ["ls", "ls (latest of 2 runs; failed)"]

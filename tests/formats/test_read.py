@@ -55,7 +55,7 @@ def test_openai_chat(api: ModuleType) -> None:
     assert block.tool_result is answer
 
 
-def test_calls_stand_in_the_content_and_beside_it_without_a_role(api: ModuleType) -> None:
+def test_calls_stand_in_the_content_and_next_to_it_without_a_role(api: ModuleType) -> None:
     call = {"id": "c1", "function": {"name": "g", "arguments": "{}"}}
     message = {"content": [use("t1", "f")], "tool_calls": [call]}
     blocks = api.extract_tool_blocks([message])

@@ -85,7 +85,7 @@ def test_without_ids_order_decides(api: ModuleType) -> None:
 
 
 @pytest.mark.parametrize("empty", ["", None])
-def test_an_empty_id_is_none(api: ModuleType, empty: Any) -> None:
+def test_an_empty_id_is_not_one(api: ModuleType, empty: Any) -> None:
     calls = [call(None, "f") | {"call_id": empty}, call(None, "g") | {"call_id": empty}]
     answers = [output(None, "1") | {"call_id": empty}, output(None, "2") | {"call_id": empty}]
     check_pairs(api, calls + answers, *zip(calls, answers, strict=True))

@@ -64,7 +64,7 @@ def check_doors(kernels: ModuleType, body: bytes, summary: str, policy: Policy) 
 
 @examples(300)
 @given(body=bodies, summary=strategies.summaries, policy=strategies_policies.policies)
-def test_both_doors_lead_to_the_same(
+def test_bytes_and_objects_lead_to_the_same(
     backend: ModuleType, body: bytes, summary: str, policy: Policy
 ) -> None:
     check_doors(backend, body, summary, policy)

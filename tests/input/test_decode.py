@@ -227,7 +227,7 @@ def test_messages_of_a_record_that_are_no_array_make_no_request_of_it() -> None:
     assert messages == [HI, {**HI, "messages": 7}]
 
 
-def test_an_index_behind_the_last_line_is_none() -> None:
+def test_an_index_after_the_last_line_is_not_one() -> None:
     opened = open_body(LINE + b"\n" + LINE)
     assert opened.messages[-1] == HI
     with pytest.raises(IndexError):

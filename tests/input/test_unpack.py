@@ -146,14 +146,14 @@ def test_a_bad_event_stops_no_other(api: ModuleType, tmp_path: Path) -> None:
     assert "built" in carried.text
 
 
-def test_a_folder_without_events_is_none(api: ModuleType, tmp_path: Path) -> None:
+def test_a_folder_without_events_is_not_one(api: ModuleType, tmp_path: Path) -> None:
     with pytest.raises(IsADirectoryError):
         join_events(tmp_path)
     (error,) = api.carry_files([tmp_path])
     assert isinstance(error, IsADirectoryError)
 
 
-def test_what_stands_between_and_behind_is_passed_over() -> None:
+def test_what_is_between_and_after_is_passed_over() -> None:
     skipped = b"\x5a\x2a\x4d\x18\x03\0\0\0abc"
     assert unpack(skipped + zstd(b"one") + skipped + zstd(b"two") + b"rest") == b"onetwo"
     padded = gzip.compress(b"one") + bytes(512) + gzip.compress(b"two") + b"rest"

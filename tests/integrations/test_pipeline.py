@@ -34,7 +34,7 @@ def test_it_switches_and_then_projects() -> None:
     assert (counts["bytes_before"], counts["bytes_after"]) == (len(body), len(done.body))
 
 
-def test_the_transformer_is_told_of_the_answer_with_the_line() -> None:
+def test_the_transformer_hears_of_the_answer_with_the_line() -> None:
     transformer = NamingTransformer()
     pipeline = RequestPipeline(transformer=transformer)
     done = run(pipeline, conversation())

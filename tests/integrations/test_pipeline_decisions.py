@@ -82,7 +82,7 @@ def test_a_request_on_the_side_is_sent_as_the_conversation_is() -> None:
     assert run(pipeline, SECOND, side).body is SECOND
 
 
-def test_after_what_was_said_was_taken_back_it_is_decided_anew() -> None:
+def test_after_what_was_said_was_taken_back_it_is_decided_again() -> None:
     pipeline = RequestPipeline(projection=EAGER)
     assert "superseded" in first_result(run(pipeline, SECOND).body)
     # The read that superseded the first one is gone.

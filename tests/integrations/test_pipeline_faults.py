@@ -96,7 +96,7 @@ def test_a_transformer_that_answers_nonsense_is_left_out(answer: Any) -> None:
 
 
 @pytest.mark.parametrize("identity", [("me", "c1"), "me", RequestIdentity(["me"], "c1", "a")])
-def test_an_identity_that_is_none_fails_nothing(identity: Any) -> None:
+def test_an_identity_that_is_invalid_fails_nothing(identity: Any) -> None:
     pipeline = RequestPipeline(transformer=NamingTransformer(), projection=Policy())
     body = conversation(LONG)
     done = run(pipeline, body, identity)

@@ -33,7 +33,7 @@ def test_a_fresh_process(backend: str, more: str) -> None:
     assert not UNWANTED & set(done.stdout.split())
 
 
-def test_the_reference_is_not_loaded_beside_the_extension() -> None:
+def test_the_reference_is_not_loaded_next_to_the_extension() -> None:
     pytest.importorskip("toolcarry._core")
     code = "import sys, toolcarry; print([name for name in sys.modules if '_pure' in name])"
     environment = os.environ | {"TOOLCARRY_BACKEND": "rust"}

@@ -18,7 +18,7 @@ def use(call_id: str, file_path: str = "a.py") -> str:
     return f'{{"type": "tool_use", "id": "{call_id}", "name": "Read", "input": {{"file_path": "{file_path}"}}}}'
 
 
-def test_only_the_content_is_written_anew(api: ModuleType) -> None:
+def test_only_the_content_is_written_again(api: ModuleType) -> None:
     def body(content: str) -> bytes:
         return (
             '{ "model":"m", "temperature": 1.0e+0 ,"big":123456789012345678901234567890,\n'

@@ -13,7 +13,7 @@ NAMED = {"role": "tool", "tool_name": "f", "content": "ok"}
 
 
 @pytest.mark.parametrize("orphan", [answer("t1"), NAMED, {**NAMED, "content": []}])
-def test_results_without_calls_beside_anothers_thoughts(
+def test_results_without_calls_next_to_anothers_thoughts(
     api: ModuleType, orphan: dict[str, Any]
 ) -> None:
     """They go, so that the thoughts tell whose request it is; it was Chat's first, and Anthropic's the next time."""
@@ -25,7 +25,7 @@ def test_results_without_calls_beside_anothers_thoughts(
     assert found.report.mends[0].position == 1
 
 
-def test_an_item_without_call_beside_anothers_thoughts(api: ModuleType) -> None:
+def test_an_item_without_call_next_to_anothers_thoughts(api: ModuleType) -> None:
     """Found by fuzzing: the same where the results are of another shape than Chat's."""
     orphan = {"type": "function_call_output", "call_id": "t1", "output": "ok"}
     said = {"role": "assistant", "content": [{"type": "text", "text": "Yes."}]}

@@ -81,7 +81,7 @@ def test_a_result_says_the_name_of_its_call_where_it_must(api: ModuleType) -> No
 
 
 @pytest.mark.parametrize("provider", ["openai", "ollama"])
-def test_a_call_in_the_content_that_is_none_of_the_calls(api: ModuleType, provider: str) -> None:
+def test_a_call_in_the_content_that_is_not_among_the_calls(api: ModuleType, provider: str) -> None:
     """Chat Completions refuses a result that answers no call in `tool_calls`."""
     said = {**asks(("t1", "f")), "content": [wire.use("t2", "g")]}
     kind: dict[str, Any] = {"type": "function"} if provider == "openai" else {}
@@ -94,7 +94,7 @@ def test_a_call_in_the_content_that_is_none_of_the_calls(api: ModuleType, provid
     ]
 
 
-def test_a_result_without_id_beside_a_call_in_the_content(api: ModuleType) -> None:
+def test_a_result_without_id_next_to_a_call_in_the_content(api: ModuleType) -> None:
     """The ids that remain decide which call it answers: the next projection could pair it with the call in the content."""
     said = {**asks(("t1", "f"), ("t3", "f")), "content": [wire.use("t2", "f")]}
     for results in ([{"tool_call_id": "t2"}, {}, {}], [{}, {}, {}]):

@@ -55,7 +55,7 @@ def test_it_stays_so_with_decisions(api: ModuleType, has_previous: bool) -> None
     assert found.messages[:2] == again.messages[:2] == messages[:2]
 
 
-def test_the_call_of_a_message_of_chats_that_is_none_of_its_calls(api: ModuleType) -> None:
+def test_the_call_of_a_message_of_chats_that_is_not_among_its_calls(api: ModuleType) -> None:
     older = [chat(("t1", "Read")), {"role": "tool", "tool_call_id": "t1", "content": LONG}]
     older[0]["tool_calls"][0]["function"]["arguments"] = READ
     use = wire.use("t2", "Read", file_path="/a.py")

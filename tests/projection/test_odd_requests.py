@@ -26,7 +26,7 @@ def test_what_has_neither_content_nor_calls_says_nothing(api: ModuleType) -> Non
         assert found.messages[1] == {"role": "assistant", **said}
 
 
-def test_what_is_no_text_stays_beside_a_bare_text(api: ModuleType) -> None:
+def test_what_is_no_text_stays_next_to_a_bare_text(api: ModuleType) -> None:
     image = {"type": "image", "source": {"type": "base64", "data": "aGk="}}
     messages = turn("Bash", {"command": "ls"}, [image, LONG])
     content = api.project(messages, policy=SHORT).messages[1]["content"][0]["content"]

@@ -30,7 +30,7 @@ def test_one_without_id_is_paired_by_its_name_and_order(api: ModuleType) -> None
     assert set(kinds(found)) == {"renamed_id", "renamed_role"}
 
 
-def test_one_that_comes_late_is_put_behind_its_call(api: ModuleType) -> None:
+def test_one_that_comes_late_is_put_after_its_call(api: ModuleType) -> None:
     found = repair(api, [ASK, CALL, ASK, {**OLD, "tool_call_id": "t1"}], "openai")
     assert found.messages == [ASK, CALL, NEW, ASK]
     assert kinds(found) == ["renamed_role", "moved_result"]

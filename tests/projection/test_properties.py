@@ -60,7 +60,9 @@ def test_decisions_made_once_are_made_again(
 
 
 @given(messages=transcripts, policy=policies)
-def test_both_doors_are_one(api: ModuleType, messages: list[Any], policy: Policy) -> None:
+def test_bytes_and_objects_are_the_same(
+    api: ModuleType, messages: list[Any], policy: Policy
+) -> None:
     plain = json.loads(json.dumps(messages))
     body = in_bytes(plain)
     by_objects = api.project(plain, policy=policy)

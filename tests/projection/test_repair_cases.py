@@ -187,7 +187,7 @@ def test_15_text_before_the_results(api: ModuleType) -> None:
     assert found.messages[2]["content"] == [wire.result("t1"), text]
 
 
-def test_16_what_stands_beside_a_result_survives(api: ModuleType) -> None:
+def test_16_what_is_next_to_a_result_survives(api: ModuleType) -> None:
     image = {"type": "image", "source": {"type": "url", "url": "https://e.org/a.png"}}
     messages = [
         ASK,
@@ -212,7 +212,7 @@ def test_17_a_call_that_the_provider_answers_itself(api: ModuleType) -> None:
     assert kinds(found) == ["missing_result"]
 
 
-def test_18_a_late_result_beside_the_one_that_was_made_up(api: ModuleType) -> None:
+def test_18_a_late_result_next_to_the_one_that_was_made_up(api: ModuleType) -> None:
     made_up = wire.result("t1", "[Tool use interrupted: no result]", is_error=True)
     messages = [
         ASK,

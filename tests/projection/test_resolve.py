@@ -69,7 +69,7 @@ def test_a_model_asks_for_a_part(api: ModuleType, arguments: Any, answer: str) -
         ({"ref": "t1", "limit": 1.5}, "limit: 1.5"),
     ],
 )
-def test_arguments_that_are_none_say_so(api: ModuleType, arguments: Any, message: str) -> None:
+def test_arguments_that_are_invalid_say_so(api: ModuleType, arguments: Any, message: str) -> None:
     with pytest.raises(api.InputError, match=message):
         api.read_tool_result(MESSAGES, arguments)
 

@@ -25,7 +25,7 @@ def test_a_system_message_takes_no_results(api: ModuleType) -> None:
     ]
 
 
-def test_a_system_message_behind_an_open_call(api: ModuleType) -> None:
+def test_a_system_message_after_an_open_call(api: ModuleType) -> None:
     call = wire.assistant(wire.use("t1"))
     note = {"role": "system", "content": NOTE_PARTS}
     found = repair(api, [ASK, call, note])
@@ -54,7 +54,7 @@ def test_results_on_both_sides_of_a_system_message(api: ModuleType) -> None:
     assert kinds(found) == ["moved_result", "empty_message"]
 
 
-def test_a_system_message_behind_the_results_stays(api: ModuleType) -> None:
+def test_a_system_message_after_the_results_stays(api: ModuleType) -> None:
     messages = [ASK, *wire.bash("ls"), NOTE, ASK]
     assert repair(api, messages).messages == messages
 
@@ -174,7 +174,7 @@ def test_a_failure_of_bedrocks_that_says_nothing(api: ModuleType) -> None:
     assert repair(api, messages, "bedrock").messages == messages
 
 
-def test_a_text_behind_the_calls_of_its_message(api: ModuleType) -> None:
+def test_a_text_after_the_calls_of_its_message(api: ModuleType) -> None:
     """The calls move after the text, so that the provider's own results stay before the text about them."""
     thought = {"type": "thinking", "thinking": "Hm.", "signature": "c2ln"}
     own = {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {}}
@@ -197,7 +197,7 @@ def test_a_text_between_calls_stays(api: ModuleType) -> None:
     assert repair(api, messages).messages == messages
 
 
-def test_an_answer_of_the_providers_own_behind_a_call(api: ModuleType) -> None:
+def test_an_answer_of_the_providers_own_after_a_call(api: ModuleType) -> None:
     """Anthropic expects the client's results right after its calls, and finds that answer instead."""
     own = {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {}}
     answer = {"type": "web_search_tool_result", "tool_use_id": "srvtoolu_1", "content": []}
@@ -281,7 +281,7 @@ def test_bedrocks_last_words_end_in_no_space(api: ModuleType) -> None:
     assert found.messages == [ask, {"role": "assistant", "content": [{"text": "Ah:"}]}]
 
 
-def test_a_text_behind_the_calls_of_two_messages(api: ModuleType) -> None:
+def test_a_text_after_the_calls_of_two_messages(api: ModuleType) -> None:
     """Where the second would begin with the text, it is a turn of its own, as one of a text alone is."""
     calls, text = (wire.use("t1"), wire.use("t2")), ASK["content"][0]
     one, two = wire.result("t1"), wire.result("t2")

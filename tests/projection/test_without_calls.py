@@ -56,7 +56,7 @@ def test_an_empty_list_of_calls(api: ModuleType) -> None:
     assert kinds(found) == ["empty_calls"]
 
 
-def test_an_empty_list_of_calls_beside_what_tells(api: ModuleType) -> None:
+def test_an_empty_list_of_calls_next_to_what_tells(api: ModuleType) -> None:
     """It goes as well where the request is another provider's, and it would tell of Chat without what goes there."""
     stray = {"type": "tool_result", "tool_use_id": "t1", "content": "ok"}
     said = {"role": "assistant", "content": "Hello."}

@@ -90,7 +90,7 @@ def test_what_is_no_content_stays_the_same_object(message: Any) -> None:
     assert clean(message) is message
 
 
-def test_text_behind_a_data_url_is_content() -> None:
+def test_text_after_a_data_url_is_content() -> None:
     assert clean({"content": f"{DATA} {SECRET}"}) != {"content": f"{DATA} {SECRET}"}
     assert clean({"content": f"data: {SECRET}"}) == {"content": "data: [gone]"}
 

@@ -98,7 +98,7 @@ def test_a_connection_whose_request_was_cancelled_is_closed_and_not_used_again()
     run(test)
 
 
-def test_a_connection_that_the_upstream_closed_is_opened_anew() -> None:
+def test_a_connection_that_the_upstream_closed_is_opened_again() -> None:
     async def test(upstream: Upstream, connections: Connections, url: str) -> None:
         closed = 0
 

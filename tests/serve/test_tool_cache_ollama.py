@@ -62,7 +62,7 @@ def test_the_tools_of_the_first_request_reach_the_model_with_the_second(
 @pytest.mark.parametrize(
     "beside", [{}, {"tools": []}, {"tools": None}], ids=["absent", "empty", "null"]
 )
-def test_whatever_says_that_there_are_none(
+def test_whatever_says_that_there_are_not_valid(
     start: Any, clients: Any, http: Any, fake: OllamaFake, beside: dict[str, Any]
 ) -> None:
     url = start({"a": fake}, config=CONFIG)
@@ -105,7 +105,7 @@ def test_each_model_gets_its_own(start: Any, clients: Any, fake: OllamaFake) -> 
     assert names_in(fake) == WORDS[2:4]
 
 
-def test_behind_the_time_to_live_there_are_none(start: Any, clients: Any, fake: OllamaFake) -> None:
+def test_after_the_time_to_live_nothing_is_left(start: Any, clients: Any, fake: OllamaFake) -> None:
     config, clock = parse_config("[tool_cache]\nttl = 160.0\n"), Clock()
     client = clients("ollama", start({"a": fake}, config=config, clock=clock), headers=ME)
     messages = first_turn(client)

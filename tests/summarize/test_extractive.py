@@ -129,7 +129,7 @@ def test_requests_that_repeat_stand_once() -> None:
 
 
 @pytest.mark.parametrize("max_chars", [199, -1, 0, True, "4000", None])
-def test_sizes_that_are_none(max_chars: Any) -> None:
+def test_sizes_that_are_invalid(max_chars: Any) -> None:
     with pytest.raises(
         ConfigError, match=r"max_chars: .* is not allowed; allowed: an integer >= 200"
     ):

@@ -37,7 +37,7 @@ def test_the_missing_extra_is_named() -> None:
 
 @needs_litellm
 @pytest.mark.parametrize(("model", "options"), [("", {}), (7, {}), ("a", {"max_tokens": -1})])
-def test_settings_that_are_none(model: Any, options: dict[str, Any]) -> None:
+def test_settings_that_are_invalid(model: Any, options: dict[str, Any]) -> None:
     with pytest.raises(ConfigError, match=r"(model|max_tokens): .* is not allowed"):
         LiteLLMSummarizer(model, **options)
 

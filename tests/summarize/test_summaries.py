@@ -133,7 +133,7 @@ def test_a_summarizer_that_can_take_no_blocks_is_a_failure(ask: Ask) -> None:
     "options",
     [{"timeout": 0}, {"timeout": float("nan")}, {"backoff": -1}, {"retries": -1}, {"max_entries": 1.5}, {"max_dialogue_chars": -1}],
 )  # fmt: skip
-def test_options_that_are_none(options: dict[str, Any]) -> None:
+def test_options_that_are_invalid(options: dict[str, Any]) -> None:
     (key,) = options
     with pytest.raises(ConfigError, match=f"{key}: .* is not allowed; allowed: "):
         Summaries(None, **options)

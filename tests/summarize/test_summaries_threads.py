@@ -22,7 +22,7 @@ from toolcarry.summarize import (
 from toolcarry.summarize.guard import MAX_THREADS
 
 
-def test_a_thread_that_is_late_is_left_behind(ask: Ask) -> None:
+def test_a_thread_that_is_late_is_abandoned(ask: Ask) -> None:
     over = threading.Event()
 
     def hang(text: str, instructions: str) -> str:
@@ -39,7 +39,7 @@ def test_a_thread_that_is_late_is_left_behind(ask: Ask) -> None:
         over.set()
 
 
-def test_so_many_threads_are_left_behind_and_no_more(ask: Ask) -> None:
+def test_exactly_this_many_threads_are_abandoned_and_no_more(ask: Ask) -> None:
     over = threading.Event()
     started = threading.Semaphore(0)
 

@@ -39,7 +39,7 @@ def test_thoughts_among_parts(thought: Any) -> None:
 
 @pytest.mark.parametrize("key", BESIDE)
 @pytest.mark.parametrize("content", [None, "", []])
-def test_thoughts_beside_the_content(key: str, content: Any) -> None:
+def test_thoughts_next_to_the_content(key: str, content: Any) -> None:
     said = {"role": "assistant", "content": "Done."}
     assert portable_message({**said, key: [{"id": SIGNED}]}) == said
     assert portable_message({**said, "content": content, key: [{"id": SIGNED}]}) is None
@@ -112,7 +112,7 @@ def switched(messages: list[Message], provider: str) -> list[Message]:
     return sent
 
 
-def test_a_search_of_the_servers_beside_the_open_call_is_carried() -> None:
+def test_a_search_of_the_servers_next_to_the_open_call_is_carried() -> None:
     call, result = ANTHROPIC.turn("call_1", "Bash", {"command": "ls"}, "a.py")
     call["content"][1:1] = [*SEARCH, {"type": "text", "text": "Now the files."}]
     first, second, third = switched([ANTHROPIC.user("Look."), call, result], "anthropic")

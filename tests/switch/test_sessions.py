@@ -66,7 +66,7 @@ def test_they_live_from_their_last_use_on() -> None:
         ({"ttl": True}, "ttl: True is not allowed"),
     ],
 )
-def test_settings_that_are_none(options: dict[str, Any], said: str) -> None:
+def test_settings_that_are_invalid(options: dict[str, Any], said: str) -> None:
     with pytest.raises(ConfigError, match=said):
         MemorySessions(**options)
 

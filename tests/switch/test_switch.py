@@ -59,7 +59,7 @@ def test_later_requests_begin_with_the_same_bytes(shape: Shape) -> None:
 
 
 @each_shape
-def test_back_again_everything_is_carried_anew(shape: Shape) -> None:
+def test_back_again_everything_is_carried_again(shape: Shape) -> None:
     made = transformer()
     request = [*history(shape), shape.user("Quote line 7.")]
     made.transform(request, **WHERE)

@@ -62,7 +62,7 @@ def test_where_two_backends_answered_the_first_request() -> None:
             assert next_one == chosen or f"signed-by-{chosen}" not in text
 
 
-def test_an_answer_that_was_made_anew_by_another_backend_is_one_of_two() -> None:
+def test_an_answer_that_was_made_again_by_another_backend_is_one_of_two() -> None:
     """The client may go on with either; what one backend alone understands of it never reaches the other."""
     for chosen in "ab":
         made = SummarizeTransformer()
@@ -87,7 +87,7 @@ def test_one_of_two_plain_answers_stays_as_it_is() -> None:
         assert switched.report.reason == "same_backend"
 
 
-def test_an_answer_that_was_made_anew_behind_what_was_carried() -> None:
+def test_an_answer_that_was_made_again_after_what_was_carried() -> None:
     made = SummarizeTransformer()
     for backend, messages in (("a", HISTORY[:1]), ("a", later("a")), ("b", later("a"))):
         _, line = ask(made, messages, backend)

@@ -51,7 +51,7 @@ LATE = {"role": "system", "content": "Use tabs."}
 LATER = {"role": "system", "content": "Use spaces."}
 
 
-def test_prompts_from_the_middle_stand_behind_the_request() -> None:
+def test_prompts_from_the_middle_stand_after_the_request() -> None:
     """Anthropic takes one only after a user message, before the model's or at the end, and no two in a row."""
     open_call, result = ANTHROPIC.turn("call_2", "Bash", {"command": "make"}, "built")
     request = [

@@ -32,7 +32,7 @@ def test_so_are_the_open_results_and_not_what_the_user_says_now() -> None:
     assert answer["content"] == "KEY=[redacted]"
 
 
-def test_results_beside_the_request_are_redacted_where_all_stays_as_it_is() -> None:
+def test_results_next_to_the_request_are_redacted_where_all_stays_as_it_is() -> None:
     (use,) = ANTHROPIC.calls("call_1", "Bash", {"command": "env"})
     answer = ANTHROPIC.gives("call_1", "Bash", "KEY=s3cret")
     answer["content"].append({"type": "text", "text": "Go on."})

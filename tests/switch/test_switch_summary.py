@@ -63,7 +63,7 @@ def test_no_summary_is_asked_for_where_none_is_wanted() -> None:
     assert switched.report.summary.status == "off"
 
 
-def test_tools_may_stay_behind() -> None:
+def test_tools_may_be_left_out() -> None:
     (message,) = (
         transformer(Recording(), include_tool_context=False).transform(REQUEST, **WHERE).messages
     )

@@ -23,7 +23,7 @@ def test_system_prompts_stay() -> None:
     assert context["role"] == "user"
 
 
-def test_results_beside_the_users_words_go_where_their_calls_go() -> None:
+def test_results_next_to_the_users_words_go_where_their_calls_go() -> None:
     (use,) = ANTHROPIC.calls("call_3", "Bash", {"command": "make"})
     answer = ANTHROPIC.gives("call_3", "Bash", "interrupted build")
     answer["content"].append({"type": "text", "text": "No, use ninja."})
@@ -34,7 +34,7 @@ def test_results_beside_the_users_words_go_where_their_calls_go() -> None:
     assert message["content"][1]["text"] == "No, use ninja."
 
 
-def test_a_reminder_beside_the_results_is_no_request() -> None:
+def test_a_reminder_next_to_the_results_is_no_request() -> None:
     (use,) = ANTHROPIC.calls("call_3", "Bash", {"command": "make"})
     answer = ANTHROPIC.gives("call_3", "Bash", "built")
     answer["content"].append(

@@ -273,7 +273,7 @@ def test_what_is_said_without_words(api: ModuleType, name: str, role: str) -> No
     assert told(api.recount(messages)) == [(role, shown)]
 
 
-def test_a_refusal_beside_the_content(api: ModuleType) -> None:
+def test_a_refusal_next_to_the_content(api: ModuleType) -> None:
     messages = [asks("Do it."), {"role": "assistant", "content": None, "refusal": "I won't."}]
     assert told(api.recount(messages)) == [("user", "Do it."), ("assistant", "I won't.")]
 

@@ -76,7 +76,7 @@ def test_all_of_it_can_be_read(
 
 
 @pytest.mark.parametrize("given", [{"offset": -1}, {"limit": "x"}, {"character": True}])
-def test_arguments_that_are_none(config: AgentConfig, given: dict[str, Any]) -> None:
+def test_arguments_that_are_invalid(config: AgentConfig, given: dict[str, Any]) -> None:
     (name,) = given
     with pytest.raises(InputError, match=f"{name}: .* is not allowed; allowed: an integer >= 0"):
         read_conversation_data(TALK, given, config=config)

@@ -172,7 +172,7 @@ def test_a_turn_comes_before_a_position(api: ModuleType) -> None:
 
 
 @pytest.mark.parametrize("position", [None, "3", True, 1.0, [0]])
-def test_what_is_no_position_stands_beside_the_call_before(api: ModuleType, position: Any) -> None:
+def test_what_is_no_position_stands_next_to_the_call_before(api: ModuleType, position: Any) -> None:
     messages = [says("One.", turn_id=1), says("Two.", turn_id=2)]
     lost = {"name": "f1", "result": "r", "position": position}
     found, report = turns(api, messages, 2, lost, 1)
@@ -197,7 +197,7 @@ def test_where_nobody_answered_a_message_is_made_at_the_end(
     assert turns(api, [], *calls)[0] == [made]
 
 
-def test_beside_the_calls_of_the_messages(api: ModuleType) -> None:
+def test_next_to_the_calls_of_the_messages(api: ModuleType) -> None:
     call, answer = bash("ls", "a.py")
     found, report = turns(
         api, [asks("?", turn_id=1), call | {"turn_id": 1}, answer, says("Ok.")], 1

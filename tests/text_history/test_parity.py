@@ -89,7 +89,7 @@ def test_forged_lines(both: Both, turns: list[list[Message]], limit: int, total:
     messages=st.lists(strategies.message | json_values, max_size=5),
     records=st.lists(st.dictionaries(st.text(max_size=3), json_values, max_size=3), max_size=3),
 )
-def test_messages_that_are_none(both: Both, messages: list[Any], records: list[Any]) -> None:
+def test_messages_that_are_invalid(both: Both, messages: list[Any], records: list[Any]) -> None:
     check(both, messages, records, "turn_id", 500, None, None)
     check_body(both, json.dumps(messages).encode(), "turn_id", 500, None, None)
 

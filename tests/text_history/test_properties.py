@@ -96,7 +96,7 @@ def test_no_tool_writes_a_line_of_its_own(
 
 
 @given(messages=strategies.transcripts)
-def test_a_text_history_is_told_as_it_stands(api: ModuleType, messages: list[Any]) -> None:
+def test_a_text_history_is_kept_unchanged(api: ModuleType, messages: list[Any]) -> None:
     first = api.recount(messages)
     again = api.recount(first.messages)
     assert again.messages == first.messages
@@ -196,7 +196,9 @@ def test_in_which_turn_calls_stand(
 
 @examples(200)
 @given(messages=conversations(), records=lists_of_records)
-def test_both_doors_say_the_same(api: ModuleType, messages: list[Any], records: list[Any]) -> None:
+def test_bytes_and_objects_say_the_same(
+    api: ModuleType, messages: list[Any], records: list[Any]
+) -> None:
     assume(not re.search(r"\d{19}", json.dumps(messages)))  # a longer integer is a float in bytes
     messages = json.loads(json.dumps(messages))  # in JSON two surrogates are one character
     body, array = json.dumps({"messages": messages}).encode(), json.dumps(messages).encode()

@@ -75,7 +75,7 @@ def test_thoughts_are_left_out_and_counted(api: ModuleType, name: str) -> None:
 
 
 @pytest.mark.parametrize("member", ["reasoning_content", "reasoning", "thinking"])
-def test_thoughts_beside_the_content(api: ModuleType, member: str) -> None:
+def test_thoughts_next_to_the_content(api: ModuleType, member: str) -> None:
     assert told(api.recount([says("Yes.", **{member: SECRET})])) == [("assistant", "Yes.")]
 
 

@@ -51,7 +51,7 @@ def test_calls_without_words_join_what_was_said_before(api: ModuleType) -> None:
     assert recounted.report.folded == (2, 3, 4, 5)
 
 
-def test_calls_behind_words_of_the_user_stand_alone(api: ModuleType) -> None:
+def test_calls_after_words_of_the_user_stand_alone(api: ModuleType) -> None:
     messages = join([says("Yes."), asks("Go.")], bash("ls", "1"), [says("Done.")])
     assert told(api.recount(messages)) == [
         ("assistant", "Yes."),
@@ -79,7 +79,7 @@ def test_items_of_another_turn_join_nothing(api: ModuleType) -> None:
     assert told(recounted) == [("assistant", "Yes."), ("assistant", "[Tool: f()] → r")]
 
 
-def test_words_beside_results_stay_as_the_users(api: ModuleType) -> None:
+def test_words_next_to_results_stay_as_the_users(api: ModuleType) -> None:
     messages = [assistant(use("t1")), user(result("t1", "ok"), {"type": "text", "text": "Stop."})]
     recounted = api.recount(messages)
     assert told(recounted) == [("assistant", "[Tool: Bash()] → ok"), ("user", "Stop.")]
@@ -190,7 +190,7 @@ def test_side_chains_and_other_branches_are_left_out_and_counted(api: ModuleType
     assert sum(recounted.report.excluded.values()) == 2
 
 
-def test_both_doors(api: ModuleType) -> None:
+def test_bytes_and_objects(api: ModuleType) -> None:
     messages = join([asks("Go."), says("<think>Hm.</think>Yes.")], bash("ls", "1\n"), [says("Ok.")])
     expected = api.recount(messages, max_chars=40)
     array = json.dumps(messages).encode()

@@ -123,7 +123,7 @@ def test_a_request_on_a_line_of_its_own(api: ModuleType) -> None:
     assert api.count_message_tokens(f"{request}\nbad\n".encode()) == [1, 1]
 
 
-def test_what_a_session_left_behind_counts_nothing(api: ModuleType) -> None:
+def test_leftovers_of_a_session_count_nothing(api: ModuleType) -> None:
     def record(uuid: str, parent: str | None, text: str) -> dict[str, Any]:
         return {"uuid": uuid, "parentUuid": parent, "message": {"role": "user", "content": text}}
 

@@ -60,7 +60,7 @@ def test_the_last_tools_count() -> None:
 
 
 @pytest.mark.parametrize("empty", [[], (), b"[]", b" [ \n ] ", b"null", None])
-def test_an_empty_list_is_none_unless_it_means_what_it_says(empty: Any) -> None:
+def test_an_empty_list_is_not_one_unless_it_means_what_it_says(empty: Any) -> None:
     cache = ToolCache()
     cache.resolve("m", TOOLS)
     assert cache.resolve("m", empty).tools == TOOLS
@@ -159,7 +159,7 @@ def test_without_a_name_nothing_is_kept(model: Any, scope: Any) -> None:
     assert cache.resolve("m", None).source == "none"
 
 
-def test_settings_that_are_none() -> None:
+def test_settings_that_are_invalid() -> None:
     style: Any = "bard"
     with pytest.raises(ConfigError, match="style: 'bard' is not allowed; allowed: 'openai', "):
         ToolCache().resolve("m", None, style=style)

@@ -100,7 +100,7 @@ def test_a_style_that_is_no_text_is_refused_as_any_other(style: Any) -> None:
 # What lives in memory
 
 
-def test_an_entry_that_was_asked_for_in_many_styles_lives_anew() -> None:
+def test_an_entry_that_was_asked_for_in_many_styles_lives_again() -> None:
     """Each style that it is written in makes it larger."""
     clock = Clock()
     cache = ToolCache(MemoryToolCache(max_bytes=4_000, max_entries=1, ttl=160.0, clock=clock))

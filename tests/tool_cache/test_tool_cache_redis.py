@@ -95,7 +95,7 @@ def test_nobody_reads_in_a_name_whose_tools_they_are(redis_server: RedisServer) 
 # How long they live
 
 
-def test_each_use_lets_them_live_anew(redis_server: RedisServer) -> None:
+def test_each_use_lets_them_live_again(redis_server: RedisServer) -> None:
     opened(redis_server, ttl=60.0).resolve("m", TOOLS)
     (name,) = names(redis_server)
     with redis_server.client() as client:

@@ -163,6 +163,6 @@ def test_a_port_on_which_nobody_listens() -> None:
 
 
 @pytest.mark.parametrize("url", ["redis://127.0.0.1:99999", "http://127.0.0.1", "127.0.0.1", ""])
-def test_a_url_that_is_none(url: str) -> None:
+def test_a_url_that_is_invalid(url: str) -> None:
     with pytest.raises(ConfigError, match="redis_url: is not allowed"):
         RedisToolCache(url)

@@ -155,7 +155,7 @@ def test_a_thousand_tasks() -> None:
     check_counts(cache, THREADS, results)
 
 
-def test_event_loops_beside_threads() -> None:
+def test_event_loops_next_to_threads() -> None:
     """Twenty loops with twenty tasks each, and the same number of threads without one."""
     cache = ToolCache()
     results: Counter[str] = Counter()

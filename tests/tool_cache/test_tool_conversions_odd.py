@@ -90,7 +90,7 @@ def test_the_log_says_why_and_nothing_of_what(style: Any, said: list[Said], data
 @pytest.mark.parametrize(
     "tools", [[{}], [{"functionDeclarations": []}], [{}, {"function_declarations": []}]]
 )
-def test_tools_of_gemini_that_hold_nothing_are_none(tools: list[Any]) -> None:
+def test_tools_of_gemini_that_hold_nothing_are_not_valid(tools: list[Any]) -> None:
     cache = ToolCache()
     assert cache.resolve("m", tools, style="gemini").source == "request"
     assert cache.resolve("m", None, style="gemini").tools == []

@@ -14,7 +14,7 @@ NOW = dt.datetime.now(dt.UTC)
 
 
 @pytest.mark.parametrize("path", [None, 3, b"history.db", ["history.db"], "", "a\0b"])
-def test_paths_that_are_none(memory: Callable[..., Tract], path: Any) -> None:
+def test_paths_that_are_invalid(memory: Callable[..., Tract], path: Any) -> None:
     tract = memory()
     for key, use in (
         ("target", Tract.open),
@@ -37,7 +37,7 @@ def test_what_cannot_be_called(memory: Callable[..., Tract], value: Any) -> None
 
 
 @pytest.mark.parametrize("value", [3, b"text", ["text"], {"text": "text"}])
-def test_texts_that_are_none(memory: Callable[..., Tract], value: Any) -> None:
+def test_texts_that_are_invalid(memory: Callable[..., Tract], value: Any) -> None:
     tract = memory(summarizer=lambda text, _: text[:4])
     tract.assistant("", tool_calls=[{"id": "t1", "name": "Bash", "arguments": {}}])
     result = tract.tool_result("t1", "Bash", "3 passed in 0.1 s").commit_hash
@@ -54,7 +54,7 @@ def test_texts_that_are_none(memory: Callable[..., Tract], value: Any) -> None:
 
 
 @pytest.mark.parametrize("value", [3, True, "hash", b"hash", {"hash": 1}])
-def test_lists_that_are_none(memory: Callable[..., Tract], value: Any) -> None:
+def test_lists_that_are_invalid(memory: Callable[..., Tract], value: Any) -> None:
     tract = memory(summarizer=lambda text, _: text[:4])
     for key, use in (
         ("commits", lambda: tract.compress(commits=value, content="Short.")),

@@ -142,7 +142,7 @@ def test_both_sides_of_a_fork_write(durable_target: str) -> None:
         assert tract.verify().is_whole
 
 
-def test_forks_beside_threads_that_write(tmp_path: Path) -> None:
+def test_forks_next_to_threads_that_write(tmp_path: Path) -> None:
     """Two threads write while two fork: the forks, too, may come at the same time."""
     path = tmp_path / "history.db"
     codes: list[int] = []

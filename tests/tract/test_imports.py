@@ -189,7 +189,7 @@ def test_another_writes_between_two_batches(tmp_path: Path) -> None:
         assert kept == path.read_bytes().splitlines()
 
 
-def test_long_lines_beside_short_ones(tract: Tract, tmp_path: Path) -> None:
+def test_long_lines_next_to_short_ones(tract: Tract, tmp_path: Path) -> None:
     """Rows go to the store in batches of limited size in bytes."""
     path = tmp_path / "session.jsonl"
     texts = [f"{number} {'long ' * 150_000 * (number % 50 == 7)}" for number in range(250)]

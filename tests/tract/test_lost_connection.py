@@ -30,7 +30,7 @@ def admin(postgres: PostgresServer, url: str) -> Any:
     return postgres.connect(url.partition("@/")[2].partition("?")[0])
 
 
-def test_a_connection_that_was_idle_is_made_anew(postgres: PostgresServer, url: str) -> None:
+def test_a_connection_that_was_idle_is_made_again(postgres: PostgresServer, url: str) -> None:
     with Tract.open(url) as tract, admin(postgres, url) as other:
         for number in range(3):
             tract.user(str(number))

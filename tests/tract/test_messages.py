@@ -83,7 +83,7 @@ def test_what_says_nothing_is_kept(tract: Tract, message: Message) -> None:
     assert tract.verify().is_whole
 
 
-def test_messages_that_are_none(tract: Tract) -> None:
+def test_messages_that_are_invalid(tract: Tract) -> None:
     for messages in ([1], ["x"], [{"role": "user", "content": object()}], [{"x": float("nan")}]):
         with pytest.raises(InputError):
             tract.append_many(messages)  # type: ignore[arg-type]

@@ -63,7 +63,7 @@ def test_waiting_can_be_interrupted(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "url", ["postgresql://[::1", "postgresql://user:se%zzcret@host/name", "postgresql://h/n?what=1"]
 )
-def test_a_url_that_is_none_is_refused_and_not_repeated(url: str) -> None:
+def test_a_url_that_is_invalid_is_refused_and_not_repeated(url: str) -> None:
     with pytest.raises(ConfigError, match="target: the URL is not allowed") as raised:
         Tract.open(url)
     assert "cret" not in str(raised.value)

@@ -40,7 +40,7 @@ def test_what_is_used_stays_and_what_is_too_large_is_not_held() -> None:
 
 
 @pytest.mark.parametrize("ttl", [0, -1.0, float("nan"), True, "1"])
-def test_a_time_that_is_none(ttl: float) -> None:
+def test_a_time_that_is_invalid(ttl: float) -> None:
     with pytest.raises(
         ConfigError, match=r"ttl: .* is not allowed; allowed: a number of seconds > 0"
     ):
