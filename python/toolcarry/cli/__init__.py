@@ -57,9 +57,7 @@ def main(args: Sequence[str] | None = None) -> int:
         complain(f"toolcarry: cannot write: {error.strerror or error}")
     if code == INTERRUPTED:
         with suppress(ValueError):  # raised outside of the main thread
-            signal.signal(
-                signal.SIGINT, signal.SIG_IGN
-            )  # the command has ended: a second Ctrl-C has nothing to stop
+            signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second Ctrl-C has nothing to stop
     if code not in (0, USAGE):
         discard()
     return code

@@ -203,7 +203,7 @@ def project(
         bool,
         typer.Option(
             "--strict",
-            help="Exit with 1 if a call has no result, a result has no call, or a limit is exceeded.",
+            help="Exit with 1 if calls or results stay unpaired, or a limit is exceeded.",
         ),
     ] = False,
 ) -> None:

@@ -81,7 +81,7 @@ class CarryJob:
         return self._check(name, data, report) if self.is_strict else 0
 
     def _write_context(self, carried: Carried) -> None:
-        """Write the context, followed by a line break if the limit has room for it or stdout is a terminal."""
+        """Write the context, and a line break if the limit has room for it, or for several files or a terminal."""
         text = carried.to_bytes()
         if not text:
             return

@@ -149,7 +149,7 @@ def problem_of_callable(name: str) -> str:
 def missing_variables(settings: Config) -> Iterator[str]:
     """Yield a warning for each missing variable that should hold a secret.
 
-    The name is not printed, since users put the secret itself there by mistake.
+    The name is not printed, since it may be the secret itself, entered by mistake.
     """
     named = {"serve.token_env": settings.serve.token_env}
     for index, upstream in enumerate(settings.serve.upstreams):

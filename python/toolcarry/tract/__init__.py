@@ -1,6 +1,6 @@
 """The canonical history: every message of a conversation, in full, for good.
 
-``Tract.open`` is where to begin.
+Start with ``Tract.open``.
 """
 
 from toolcarry.summarize.prompts import CONVERSATION_SUMMARIZE_SYSTEM, TOOL_SUMMARIZE_SYSTEM

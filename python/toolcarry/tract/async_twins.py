@@ -1,4 +1,4 @@
-"""Async twins of methods: the same method, run in a thread, since a store waits for its disk."""
+"""Async twins of methods: the same method run in a thread, since a store waits for its disk."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any, Concatenate, Final, ParamSpec, TypeVar
 __all__ = ["in_thread", "iterate_in_thread"]
 
 BATCH: Final = 100
-"""How many items are waited for at once."""
+"""The number of items that one call in a thread fetches."""
 
 S = TypeVar("S")
 P = ParamSpec("P")
@@ -21,7 +21,7 @@ T = TypeVar("T")
 def in_thread(
     method: Callable[Concatenate[S, P], T],
 ) -> Callable[Concatenate[S, P], Coroutine[Any, Any, T]]:
-    """A coroutine function that runs ``method`` in a thread."""
+    """Return a coroutine function that runs ``method`` in a thread."""
 
     async def run(self: S, /, *args: P.args, **kwargs: P.kwargs) -> T:
         return await asyncio.to_thread(method, self, *args, **kwargs)
@@ -34,7 +34,7 @@ def in_thread(
 
 
 async def iterate_in_thread(items: Iterator[T]) -> AsyncIterator[T]:
-    """The items; some at a time are waited for in a thread."""
+    """Yield the items; a thread fetches them in batches."""
     while batch := await asyncio.to_thread(lambda: list(islice(items, BATCH))):
         for item in batch:
             yield item

@@ -1,8 +1,8 @@
 """Messages of any format as commits: one for the text and calls of a message, one for each tool result.
 
-The metadata of a commit says what its content is. With ``record`` it is a message, or a line of a file, unchanged, and
-the number tells which part of it the commit stands for; without, it is the text itself. A result that was truncated
-before it came here is stored and flagged.
+The metadata of a commit describes its content. With ``record``, the content is a message or a line of a file,
+unchanged, and the number is the index of the part that the commit represents. Without ``record``, the content is the
+text itself. A result that was truncated before it was committed is stored and flagged.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ __all__ = [
 
 FLAG: Final = "legacy_truncated"
 
-# Ours at the end of a cut text, or on the line between its two ends; and what other tools write there.
+# toolcarry's own marks at the end of a cut text or between its two ends, and those of other tools.
 CUT_MARK: Final = re.compile(
     r"\.\.\. ?\[truncated(?:\]|: )"
     r"|^\[toolcarry: [0-9,]+ of [0-9,]+ characters; whole: [^\]\n]+\]$"
@@ -57,20 +57,19 @@ CUT_MARK: Final = re.compile(
     re.MULTILINE | re.IGNORECASE,
 )
 ENDS: Final = 2_000
-"""Characters of either end in which a mark is looked for, beside the middle of a text that is not longer than both."""
+"""The number of characters at each end of a text that are searched for a mark."""
 
 
 def is_truncated(text: str) -> bool:
-    """True if a text says that it was cut, or is a marker that stands for a result.
+    """True if a text contains a mark that it was cut, or is a marker of a superseded result.
 
-    A mark is looked for where cutting leaves one: near the ends, not in the midst of a long text that may be about such marks.
+    Only the ends are searched, where cutting leaves its mark. A mark in the middle of a long text may be quoted.
 
     >>> is_truncated("line 1\\n... [truncated]"), is_truncated("3 passed")
     (True, False)
     """
-    if not _backend.kernels.has_cut_word(
-        text, ENDS
-    ):  # which takes next to no time, and a marker has one, too
+    # A quick test that rules most texts out; markers contain one of the words, too.
+    if not _backend.kernels.has_cut_word(text, ENDS):
         return False
     return (
         is_marker(text)
@@ -80,23 +79,23 @@ def is_truncated(text: str) -> bool:
 
 
 def flag_truncated(metadata: dict[str, Any], text: str) -> None:
-    """Note in the metadata of a result that its text was cut."""
+    """Flag the metadata of a result if its text was cut."""
     if is_truncated(text):
         metadata[FLAG] = True
 
 
 def count_truncated(found: Iterable[Draft | CommitInfo]) -> int:
-    """How many of them are flagged."""
+    """Return the number of flagged results."""
     return sum(map(is_flagged, found))
 
 
 def is_flagged(found: Draft | CommitInfo) -> bool:
-    """True if it is a result whose text says that it was cut."""
+    """True if it is a result that is flagged as cut."""
     return FLAG in found.metadata
 
 
 def refuse_truncated(drafts: Iterable[Draft]) -> None:
-    """Raise ``InputError`` where one is flagged."""
+    """Raise ``InputError`` if a draft is flagged as cut."""
     for draft in drafts:
         if FLAG in draft.metadata:
             name = draft.metadata.get("name")
@@ -104,7 +103,7 @@ def refuse_truncated(drafts: Iterable[Draft]) -> None:
 
 
 ENCODING: Final = "o200k_base"
-"""In which the tokens of a commit are counted."""
+"""The encoding in which the tokens of a commit are counted."""
 SOURCE: Final = b'"source":true,'
 CACHE_MARK: Final = b'"cache_control"'
 
@@ -112,7 +111,7 @@ encode: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).enco
 
 
 def encode_text(text: str) -> bytes:
-    """A text as the history keeps it: UTF-8, in which a lone surrogate stays what it is."""
+    """Encode a text for the history: as UTF-8, with lone surrogates kept."""
     return text.encode("utf-8", "surrogatepass")
 
 
@@ -121,7 +120,7 @@ def decode_text(content: bytes) -> str:
 
 
 def part_text(commit: CommitInfo, content: bytes) -> str:
-    """The text of a commit, of its content. A line of a file that is no message is shown as it stands."""
+    """Return the text of a commit with this content. A line that is not a message is returned unchanged."""
     index = commit.metadata.get("record")
     if index is None:
         return decode_text(content)
@@ -131,21 +130,21 @@ def part_text(commit: CommitInfo, content: bytes) -> str:
 
 
 def results_of(record: Mapping[str, Any]) -> list[ToolResult]:
-    """The results in a message."""
+    """Return the results in a message."""
     said = Said()
     read_message(record, record.get("role"), said)
     return said.results
 
 
 def arguments_json(call: Mapping[str, Any]) -> str:
-    """The arguments of a call in the metadata, as OpenAI's requests have them."""
+    """Return the arguments of a call as JSON text, as in OpenAI's requests."""
     return encode(call["arguments"])
 
 
 class Names:
-    """The tool's name of each call, by its id, since most results don't say it.
+    """The tool names by call id, since most results don't contain them.
 
-    What the history knows is loaded when a result needs it: in a whole conversation the calls come before.
+    The names in the history are loaded only if a result needs one; usually its call was noted before.
     """
 
     def __init__(self, load: Callable[[], Mapping[str, str]]) -> None:
@@ -154,11 +153,11 @@ class Names:
         self._known: Mapping[str, str] | None = None
 
     def note(self, names: Iterable[tuple[str, str]]) -> None:
-        """Take in the calls that come by: the id and the name of each."""
+        """Note the ids and the names of calls."""
         self._noted.update(names)
 
     def find(self, call_id: str) -> str:
-        """The name of the latest call with this id; ``unknown`` where there is none."""
+        """Return the tool name of the latest call with this id; ``unknown`` if no call has it."""
         if call_id in self._noted:
             return self._noted[call_id]
         if self._known is None:
@@ -167,7 +166,7 @@ class Names:
 
 
 class Uncounted(NamedTuple):
-    """A commit to be, the tokens of whose text are not counted yet."""
+    """A draft with its text, whose tokens are not counted yet."""
 
     draft: Draft
     text: str
@@ -181,9 +180,9 @@ def message_drafts(
     is_source: bool = False,
     is_inside: bool = False,
 ) -> list[Uncounted]:
-    """The commits of a message, whose bytes are ``content``. Notes the names of its calls.
+    """Return the drafts of a message whose bytes are ``content``, and note the names of its calls.
 
-    ``is_source``: the first of them stands for these bytes of a file. ``is_inside``: they stand in what is kept elsewhere.
+    ``is_source``: the first draft represents these bytes of a file. ``is_inside``: another commit already holds them.
     """
     found: list[Uncounted] = []
     for index, (kind, role, text, own, _) in enumerate(read_parts(record)):
@@ -201,7 +200,7 @@ def message_drafts(
 
 
 def line_drafts(lines: Sequence[bytes], names: Names) -> list[list[Draft] | None]:
-    """The commits of each line of a file, as it stands; ``None`` where it holds no object."""
+    """Return the drafts of each line of a file; ``None`` for a line that is not a JSON object."""
     try:
         found = _backend.kernels.read_lines(list(lines), ENDS)
     except ValueError as error:
@@ -213,7 +212,7 @@ def line_drafts(lines: Sequence[bytes], names: Names) -> list[list[Draft] | None
 
 
 def line_draft(line: bytes, index: int, part: LinePart, names: Names) -> Draft:
-    """The commit of a part of a line. The first one stands for the line."""
+    """Return the draft for a part of a line. The first part represents the whole line."""
     _, role, tokens, calls, known, result, suspect = part
     source = {} if index else {"source": True}
     if calls is not None:
@@ -231,7 +230,7 @@ def line_draft(line: bytes, index: int, part: LinePart, names: Names) -> Draft:
 
 
 def counted(found: Sequence[Uncounted]) -> list[Draft]:
-    """The commits with the tokens of their texts, all of which are counted at once."""
+    """Return the drafts with their token counts; all texts are counted in one call."""
     counts = count_texts([text for _, text in found])
     pairs = zip(found, counts, strict=True)
     return [Draft(*draft[:4], count) for (draft, _), count in pairs]
@@ -240,7 +239,7 @@ def counted(found: Sequence[Uncounted]) -> list[Draft]:
 def result_draft(
     call_id: str, name: str, text: str, *, is_error: bool, free: Mapping[str, Any]
 ) -> Draft:
-    """The commit of a tool result that is a text, with what the caller notes beside it."""
+    """Return the draft for a tool result that is a text, with the caller's metadata ``free``."""
     metadata = {**free, **result_metadata(call_id, name, is_error=is_error)}
     flag_truncated(metadata, text)
     tokens = _backend.kernels.count_tokens(text, ENCODING)
@@ -248,9 +247,10 @@ def result_draft(
 
 
 def object_drafts(message: Mapping[str, Any], names: Names) -> list[Draft]:
-    """The commits of a message that a program holds: its text alone, where that is all it says.
+    """Return the drafts of a message object. The content is its text alone, if the message has nothing else.
 
-    Clients move their cache marks on with each request: ``unmarked`` is what the message is known by without them.
+    Clients move their cache marks with each request. So the metadata has ``unmarked``, the hash of the message without
+    these marks, by which it is recognised.
     """
     role, text = message.get("role"), message.get("content")
     if isinstance(text, str) and set(message) <= PLAIN.get(str(role), frozenset()):
@@ -270,7 +270,7 @@ def object_drafts(message: Mapping[str, Any], names: Names) -> list[Draft]:
 
 
 def unmarked(wire: Mapping[str, Any], depth: int = 2) -> dict[str, Any]:
-    """A message without marks for a provider's cache, and so its parts, and theirs. Arguments of calls stay as they are.
+    """Return a message without cache marks, in its parts and their parts too. Arguments of calls stay unchanged.
 
     >>> unmarked({"role": "user", "content": [{"type": "text", "text": "Go.", "cache_control": {"type": "ephemeral"}}]})
     {'role': 'user', 'content': [{'type': 'text', 'text': 'Go.'}]}
@@ -285,7 +285,7 @@ def unmarked(wire: Mapping[str, Any], depth: int = 2) -> dict[str, Any]:
 
 
 def dump_message(message: Mapping[str, Any]) -> bytes:
-    """A message as JSON on one line, in UTF-8; a lone surrogate makes it ASCII, in which it can be written."""
+    """Return a message as JSON on one line, in UTF-8, or in ASCII if it contains a lone surrogate."""
     try:
         text = json.dumps(message, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
         return text.encode()
@@ -301,4 +301,4 @@ PLAIN: Final = {
     "assistant": frozenset(("role", "content")),
     "tool": frozenset(("role", "content", "tool_call_id", "name")),
 }
-"""The members of messages that are no more than their text."""
+"""The keys of messages that have only a text, by role."""

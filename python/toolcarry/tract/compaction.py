@@ -1,6 +1,6 @@
-"""Compactions and omissions: commits that stand for others when the history is compiled, and can be undone.
+"""Compactions and omissions: commits that replace others when the history is compiled, and can be undone.
 
-A call and its results are covered together or not at all. Nothing is deleted: what is covered is left out of
+A call and its results are covered together or not at all. Nothing is deleted: covered commits are left out of
 ``Tract.compile``, and of nothing else. A shorter version of a tool result keeps its role, id, name and ``is_error``.
 """
 
@@ -42,20 +42,20 @@ __all__ = [
 ]
 
 REFERENCE: Final = 16
-"""Digits of a commit's hash that stand for it."""
+"""The number of hash digits in a reference to a commit."""
 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """The messages that a compaction is to cover, whole turns and whole earlier compactions."""
+    """The messages for a compaction to cover; turns and earlier compactions are never split."""
 
     covered: list[CommitInfo]
     preserved: list[CommitInfo]
     widened: list[CommitInfo]
     replaces: list[CommitInfo]
-    """Earlier compactions that it takes the place of."""
+    """The earlier compactions that it replaces."""
     turns: list[ToolTurn]
-    """All of the conversation, with the first version of each result."""
+    """All turns of the conversation, with the first version of each result."""
 
 
 def select(
@@ -67,7 +67,7 @@ def select(
     to_commit: str | None,
     preserve: Sequence[str],
 ) -> Selection:
-    """What is to be covered: the commits named, or those from one to another, or all."""
+    """Select the messages to cover: the given commits, or a range of commits, or all."""
     if commits is not None and (from_commit is not None or to_commit is not None):
         raise ConfigError("commits: not allowed beside from_commit and to_commit")
     messages = {commit.sequence: commit for commit in log.commits(MESSAGES)}
@@ -96,7 +96,7 @@ def select(
 
 
 def widen(found: set[int], units: Sequence[Sequence[int]]) -> set[int]:
-    """The sequences with all that stands in a unit with one of them."""
+    """Return the sequences, and all members of the units that contain one of them, transitively."""
     by_member: dict[int, list[int]] = {}
     for number, unit in enumerate(units):
         for sequence in unit:
@@ -112,7 +112,7 @@ def widen(found: set[int], units: Sequence[Sequence[int]]) -> set[int]:
 
 
 def named(log: Log, hashes: Iterable[str]) -> list[int]:
-    """The sequences of the messages that are named; of a compaction those that it covers."""
+    """Return the sequences of the given messages; a compaction gives the sequences that it covers."""
     found: list[int] = []
     for name in hashes:
         commit = log.find(name)
@@ -132,7 +132,7 @@ def compress(
     to_commit: str | None = None,
     preserve: Sequence[str] = (),
 ) -> CompressResult:
-    """Let the text that ``write`` makes of the covered messages stand for them; it says where it comes from, too."""
+    """Replace the covered messages with the text that ``write`` returns for them, together with its provenance."""
     view = read_view(log)
     chosen = select(
         log,
@@ -169,7 +169,7 @@ def compress(
 
 
 def uncompress(log: Log, name: str) -> CommitInfo:
-    """Take back a compaction, or an omission."""
+    """Undo a compaction or an omission."""
     commit = log.find(name)
     if commit.kind not in (Kind.COMPACTION, Kind.OMISSION):
         raise InputError(f"commit {name}: is no compaction, but {commit.role}", None)
@@ -178,7 +178,7 @@ def uncompress(log: Log, name: str) -> CommitInfo:
 
 
 def drop_failed(log: Log, name: str | None) -> CompressResult:
-    """Leave out the turns of which every result failed."""
+    """Leave out the turns in which every result failed."""
     view = read_view(log)
     turns = pair_turns(log.commits(CALLS_AND_RESULTS), NOTHING)
     covered: list[CommitInfo] = []
@@ -201,7 +201,7 @@ def drop_failed(log: Log, name: str | None) -> CompressResult:
 
 
 def covered_tools(turns: Iterable[ToolTurn], covered: set[int]) -> list[dict[str, str]]:
-    """The calls that are covered: the tool's name, the call's id, and what ``Tract.resolve`` finds the result by."""
+    """Return the covered calls: the tool's name, the call's id, and the result's reference for ``Tract.resolve``."""
     tools: list[dict[str, str]] = []
     for turn in turns:
         if turn.call.sequence in covered:
@@ -213,9 +213,9 @@ def covered_tools(turns: Iterable[ToolTurn], covered: set[int]) -> list[dict[str
 
 
 def transcript(log: Log, view: View, commits: Sequence[CommitInfo]) -> str:
-    """What a summarizer is given: who said what, which tools were called with what, and what came back.
+    """Return the text for a summarizer: the messages with their speakers, the tool calls, and the results.
 
-    What an earlier compaction covers is given as it was, not as its summary.
+    Messages that an earlier compaction covers are included in full, not as its summary.
     """
     wanted = {commit.sequence for commit in commits}
     turns: list[str] = []
@@ -250,11 +250,11 @@ def hashes(commits: Iterable[CommitInfo]) -> tuple[str, ...]:
 
 
 WriteSummary = Callable[[CommitInfo, str], tuple[str, dict[str, Any]]]
-"""Makes a short text of a result's, and says where it comes from."""
+"""A function that shortens the text of a result, and returns it with its provenance."""
 
 
 def edit_draft(root: CommitInfo, text: str, extra: dict[str, Any]) -> Draft:
-    """A newer version of a result."""
+    """Return a draft for a newer version of a result."""
     metadata = {
         "tool_call_id": root.tool_call_id,
         "name": root.name,
@@ -266,7 +266,7 @@ def edit_draft(root: CommitInfo, text: str, extra: dict[str, Any]) -> Draft:
 
 
 def summary_draft(root: CommitInfo, text: str, provenance: dict[str, Any]) -> Draft:
-    """A summary as a newer version of a result, with where it comes from and what it saves."""
+    """Return a draft for a summary as a newer version of a result, with its provenance and its token counts."""
     draft = edit_draft(root, text, {})
     tokens = {"tokens_before": root.token_count, "tokens_after": draft.token_count}
     return draft._replace(metadata={**draft.metadata, "provenance": {**provenance, **tokens}})
@@ -275,10 +275,10 @@ def summary_draft(root: CommitInfo, text: str, provenance: dict[str, Any]) -> Dr
 def compress_tool_calls(
     log: Log, given: Sequence[str] | None, *, name: str | None, write: WriteSummary
 ) -> CompressResult:
-    """Let the text that ``write`` makes of each result supersede it, where it is shorter, in one transaction.
+    """Supersede each result with the text that ``write`` returns for it, if it is shorter, in one transaction.
 
-    Without hashes, the results of all turns that have no newer version yet. What the model said last behind the turns
-    is the final answer: it is named among what is preserved, and stays as it is.
+    Without hashes, this applies to all results that have no newer version yet. The model's last message after the turns
+    is the final answer: it is reported as preserved, and stays unchanged.
     """
     view = read_view(log)
     messages = list(log.commits(MESSAGES))
@@ -334,7 +334,7 @@ def compress_tool_calls(
 def final_answer(
     messages: Sequence[CommitInfo], after: int, asked: set[int] | None
 ) -> list[CommitInfo]:
-    """What the model said last behind the turns, without another call: of what was asked for, where something was."""
+    """Return the model's last message after the turns, if it has no tool calls; only among ``asked``, if given."""
     for commit in reversed(messages):
         is_asked = asked is None or commit.sequence in asked
         if commit.sequence > after and commit.role == "assistant" and is_asked:
@@ -348,14 +348,14 @@ def summary_instructions(
     instructions: str | None,
     target_tokens: int | None,
 ) -> str:
-    """Return the prompt for the summary of a result: by the instructions given, else by the settings for its tool."""
+    """Return the prompt for the summary of a result, from the given instructions, or else the settings for its tool."""
     if instructions is None and settings is not None:
         instructions = settings.instructions_for(result.name or "")
     return instructions_for(TOOL_SUMMARIZE_SYSTEM, instructions, target_tokens)
 
 
 def needs_summarizer(summarizer: Summarizer | None, key: str) -> Summarizer:
-    """Return the summarizer. Raises ``ConfigError`` if there is none."""
+    """Return the summarizer. Raises ``ConfigError`` if it is ``None``."""
     if summarizer is None:
         raise ConfigError(f"{key}: needs a summarizer; give one to Tract.open(summarizer=...)")
     return summarizer
@@ -375,7 +375,7 @@ def summarize(
 
 
 def summarize_result(log: Log, root: CommitInfo, write: WriteSummary) -> CommitInfo:
-    """Let a summary supersede a result. Raises ``InputError`` if it is no shorter."""
+    """Supersede a result with its summary. Raises ``InputError`` if the summary is not shorter."""
     text, provenance = write(root, part_text(root, log.content(root)))
     draft = summary_draft(root, text, provenance)
     if draft.token_count >= root.token_count:

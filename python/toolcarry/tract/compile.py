@@ -1,9 +1,9 @@
-"""The history as the messages of a request: newest versions and compactions, in the order of the log.
+"""Compile the history into the messages of a request: newest versions and compactions, in the order of the log.
 
-A policy projects them. Where call ids repeat, a call's reference has a number. Counted in the messages of a request, that
-number would change as soon as a compaction stands for some of them: so it is counted in the whole log, in which nothing
-is ever inserted. The log also knows which results failed: only Anthropic's requests have a mark for that, and a failure
-supersedes no success in any format.
+A policy projects them. If call ids repeat, a call's reference contains a number. A number counted in the request would
+change as soon as a compaction replaces some messages. So it is counted in the whole log, into which nothing is ever
+inserted. The log also records which results failed: only Anthropic's format has a mark for that, and a failure must not
+supersede a success in any format.
 """
 
 from __future__ import annotations
@@ -34,20 +34,20 @@ from toolcarry.types import ToolBlock, check_choice
 __all__ = ["Style", "compile_messages", "compiled", "own_message", "rebuilt", "with_text"]
 
 Place: TypeAlias = tuple[int, int]
-"""Of a result or a call: its commit's sequence, and which of the commit's calls it is."""
+"""The place of a result or a call: the sequence of its commit, and its index among the commit's calls."""
 
 
 def project_with(
     messages: list[dict[str, Any]], policy: Policy, known: Sequence[Known] | None = None
 ) -> list[dict[str, Any]]:
-    """The projection of messages of whose calls, in their order, this is known beside what they say."""
+    """Project messages; ``known`` has the reference and the failure of each call in order, if they are known."""
     check_type("policy", policy, Policy)
     new, _, _ = _backend.kernels.project(messages, policy, None, known)
     return messages if new is None else new
 
 
 def known_from(blocks: Sequence[ToolBlock]) -> list[Known]:
-    """What is known of blocks where nothing but them is."""
+    """Return the references and failures of blocks, from the blocks alone."""
     return [
         Known(name, block.is_error)
         for name, block in zip(name_all(block.call_id for block in blocks), blocks, strict=True)
@@ -55,7 +55,10 @@ def known_from(blocks: Sequence[ToolBlock]) -> list[Known]:
 
 
 def find_known(messages: Sequence[dict[str, Any]], shown: Compiler, whole: Compiler) -> list[Known]:
-    """What is known of the calls in messages that were made of what is shown; ``whole`` is the log with all that it has."""
+    """Return the references and failures of the calls in compiled messages.
+
+    ``shown`` wrote these messages; ``whole`` is the compiled log with nothing left out, which defines the references.
+    """
     named = placed(whole)
     names = name_all(block.call_id for block, _ in named)
     by_place = {
@@ -66,7 +69,7 @@ def find_known(messages: Sequence[dict[str, Any]], shown: Compiler, whole: Compi
         for block, places in placed(shown)
     ]
     blocks = extract_tool_blocks(messages)
-    if len(blocks) != len(found):  # a session's side chains and dead branches are in no request
+    if len(blocks) != len(found):  # requests contain no side chains and no abandoned branches
         found = [each for each in found if each[0].notes.is_active and not each[0].scope]
     if len(blocks) == len(found):
         return [Known(name, block.is_error) for block, name in found]
@@ -80,7 +83,7 @@ def find_known(messages: Sequence[dict[str, Any]], shown: Compiler, whole: Compi
 
 
 def placed(writer: Compiler) -> list[tuple[ToolBlock, list[Place]]]:
-    """The calls with their results, and the places of each: the result's first, since it is what a reference leads to."""
+    """Return the blocks with their places: the result's place first, since a reference names the result."""
     results = result_sequences(writer)
     taken: Counter[int] = Counter()
     found: list[tuple[ToolBlock, list[Place]]] = []
@@ -98,7 +101,7 @@ def placed(writer: Compiler) -> list[tuple[ToolBlock, list[Place]]]:
 
 
 def result_sequences(writer: Compiler) -> dict[int, int]:
-    """The sequences of the results' commits, by the identity of what stands for them in the messages."""
+    """Return the sequences of the results' commits, by the ``id()`` of the results' objects in the messages."""
     found: dict[int, int] = {}
     for message, commits in zip(writer.messages, writer.origins, strict=True):
         sequences = [commit.sequence for commit in commits if commit.kind is Kind.RESULT]
@@ -111,11 +114,11 @@ def result_sequences(writer: Compiler) -> dict[int, int]:
 Style: TypeAlias = Target
 
 Swaps: TypeAlias = dict[int, dict[str, Any]]
-"""What stands in place of a message's parts, by their identity."""
+"""Replacements for parts of a message, by the ``id()`` of the part."""
 
 
 def compile_messages(log: Log, style: Style, policy: Policy | None) -> list[dict[str, Any]]:
-    """The messages in force, in a provider's shape; with a policy, projected."""
+    """Return the current messages in a provider's format, projected if there is a policy."""
     check_choice("style", style, TARGETS)
     view = read_view(log)
     writer = compiled(log, view)
@@ -129,20 +132,20 @@ def compile_messages(log: Log, style: Style, policy: Policy | None) -> list[dict
     if policy is None:
         return messages
     if messages is writer.messages and not (view.left_out or view.compacted):
-        return project_with(messages, policy)  # which say all that is known
+        return project_with(messages, policy)  # the messages are the whole log, so references agree
     whole = compiled(log, NOTHING) if is_converted or view.left_out or view.compacted else writer
     return project_with(messages, policy, find_known(messages, writer, whole))
 
 
 def system_message(text: str, style: Style) -> dict[str, Any]:
-    """The system prompt, which the shape keeps beside its messages, as a message like its others."""
+    """Return the system prompt as a message, for a format that keeps it outside of its messages."""
     if style == "gemini":
         return {"role": "system", "parts": [{"text": text}]}
     return {"role": "system", "content": [{"text": text}] if style == "bedrock" else text}
 
 
 def compiled(log: Log, view: View) -> Compiler:
-    """The messages as they stood, or in our own shape."""
+    """Compile the log: stored records in their own format, all other messages in the format of OpenAI Chat."""
     writer = Compiler(view, log)
     for commit, content in log.contents():
         if commit.kind < Kind.EDIT:
@@ -152,23 +155,23 @@ def compiled(log: Log, view: View) -> Compiler:
 
 
 class Compiler:
-    """Messages, as the commits come by."""
+    """Builds messages from commits, one commit at a time."""
 
     def __init__(self, view: View, log: Log) -> None:
         self.is_mixed = False
-        """True if there is a message that is not of our own shape, so that it is to be converted."""
+        """True if a message may be in another format than OpenAI Chat's, and must be converted."""
         self._view = view
         self._log = log
         self.messages: list[dict[str, Any]] = []
         self.origins: list[Sequence[CommitInfo]] = []
-        """Of each message the commits that it shows, in their order; none where it is no more than a line or a summary."""
+        """The commits that each message shows, in order; empty for a summary or a line that is not a message."""
         self._document: bytes = b""
         self._told: set[str] = set()
         self._record: bytes = b""
         self._pending: list[CommitInfo] = []
 
     def take(self, commit: CommitInfo, content: bytes) -> None:
-        """Take in the next commit. Those of one record are put together when the last of them has come by."""
+        """Add the next commit. The commits of one record are joined when the last of them has been added."""
         if commit.kind is Kind.RECORD:
             self._close_record()
             self._take_record(commit, content)
@@ -186,7 +189,7 @@ class Compiler:
             self._add(own_message(commit, decode_text(text)), [commit])
 
     def close(self) -> None:
-        """Take in that nothing comes any more. The system prompt that stood beside a document's messages is put before all."""
+        """Finish the messages, and put the system prompt of an imported document before them."""
         self._close_record()
         prompt = system_prompt(self._document) if self._document else ""
         if prompt:
@@ -194,7 +197,7 @@ class Compiler:
             self.origins.insert(0, ())
 
     def without_error_marks(self) -> list[dict[str, Any]]:
-        """Our own messages without the mark of a failed result, which Chat has not."""
+        """Return the messages without the mark of a failed result, which OpenAI Chat doesn't have."""
         if not any("is_error" in message for message in self.messages):
             return self.messages
         return [
@@ -203,9 +206,10 @@ class Compiler:
         ]
 
     def _take_record(self, commit: CommitInfo, content: bytes) -> None:
-        """What is no message may be a link between two, or a part of one: it stays in its place.
+        """Add a record that is not a message, which may link two messages or belong to a message.
 
-        Of a document, the last one of which counts, the messages were read already. So is a line that was torn where what came to it later is kept.
+        Two kinds are left out, since their messages are separate commits: a document, and the rest of a line whose
+        import was interrupted. The last document is remembered for its system prompt.
         """
         if "document" in commit.metadata:
             self._document = content
@@ -217,7 +221,7 @@ class Compiler:
             self._add(record)
 
     def _is_told(self, commit: CommitInfo) -> bool:
-        """True if a commit is not shown; where a compaction stands for it, that is shown at the first one."""
+        """True if a commit is compacted or left out. A compaction's summary is added at its first commit."""
         compaction = self._view.compacted.get(commit.sequence)
         if compaction is not None and compaction.commit_hash not in self._told:
             self._told.add(compaction.commit_hash)
@@ -226,7 +230,7 @@ class Compiler:
         return compaction is not None or commit.sequence in self._view.left_out
 
     def _close_record(self) -> None:
-        """Put a record among the messages as it stood, but for the parts that changed."""
+        """Add the pending record, with the edited, compacted and omitted parts replaced or removed."""
         commits, self._pending = self._pending, []
         if not commits:
             return
@@ -260,7 +264,7 @@ class Compiler:
 
 
 def own_message(commit: CommitInfo, text: str) -> dict[str, Any]:
-    """A commit as a message of OpenAI Chat's, which is our own shape as well; a result that failed says so.
+    """Return a commit as a message in the format of OpenAI Chat, with ``is_error`` added to a failed result.
 
     >>> from toolcarry.tract import Tract
     >>> with Tract.open() as tract:
@@ -284,14 +288,14 @@ def own_call(call: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def summary_text(compaction: CommitInfo, text: str) -> str:
-    """What stands for the messages that a compaction covers: its text, and where the whole is."""
+    """Return the text that replaces the messages of a compaction: its summary, and its reference."""
     covered = sum(1 for _ in sequences(compaction.metadata["covers"]))
     noun = "message" if covered == 1 else "messages"
     return f"{text}\n\n[toolcarry: summary of {covered:,} {noun}; whole: {compaction.commit_hash[:16]}]"
 
 
 def with_text(wire: Wire, text: str) -> dict[str, Any]:
-    """A result with another text as its whole content."""
+    """Return a result with another text as its whole content."""
     site = site_at((), wire)
     if site is None:
         return {**wire, "content": text}
@@ -305,7 +309,7 @@ def with_text(wire: Wire, text: str) -> dict[str, Any]:
 
 
 def emptied_record(record: dict[str, Any]) -> dict[str, Any] | None:
-    """A record of which nothing is shown: nothing, but where others name it as their parent."""
+    """Return a record without content, if other records may name it as their parent; else ``None``."""
     message = as_object(record.get("message"))
     if message is None or "uuid" not in record:
         return None
@@ -313,7 +317,7 @@ def emptied_record(record: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def removed_parts(record: dict[str, Any], told: list[Part]) -> set[int]:
-    """The identities of what leaves a record: calls and results, and with the former what was said and thought."""
+    """Return the ``id()`` of the parts to remove from a record: calls with their text and reasoning, and results."""
     found = {id(wire) for part in told for wire in part.wires}
     if any(part.kind != Kind.RESULT for part in told):
         message = as_object(record.get("message")) or record
@@ -323,13 +327,13 @@ def removed_parts(record: dict[str, Any], told: list[Part]) -> set[int]:
 
 
 def is_said(item: object) -> bool:
-    """True if a part is text or a thought, and neither a call nor a result."""
+    """True if a part is text or reasoning, and neither a call nor a result."""
     kind = (as_object(item) or {}).get("type")
     return isinstance(item, str) or kind in ("text", "input_text", "output_text", "thinking")
 
 
 def rebuilt(value: Any, swaps: Swaps, left: set[int]) -> Any:
-    """A record with other parts in place of some of its own, and without some."""
+    """Return a record with the parts in ``swaps`` replaced, and the parts in ``left`` removed."""
     if id(value) in swaps:
         return swaps[id(value)]
     if isinstance(value, list):

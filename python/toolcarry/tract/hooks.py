@@ -1,6 +1,6 @@
-"""Handlers of new tool results: called after the commit, they may supersede the result with a shorter one.
+"""Handlers of new tool results. They are called after the commit, and may supersede the result with a shorter one.
 
-Whatever a handler does, the original stays. A failure is logged and counted.
+The original always stays in the history. A handler's failure is logged and counted.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ EVENT: Final = "tool_result"
 
 
 class Pending(Protocol):
-    """What the default handler needs of a pending tool result."""
+    """The part of a pending tool result that the default handler uses."""
 
     @property
     def tool_name(self) -> str: ...
@@ -41,7 +41,7 @@ P = TypeVar("P", bound=Pending)
 
 @dataclass(frozen=True, slots=True)
 class Summarization:
-    """Which results are summarized by default, and how."""
+    """The settings of the default handler: the results to summarize, and the instructions for them."""
 
     instructions: Mapping[str, str] = field(default_factory=dict)
     auto_threshold: int | None = None
@@ -59,7 +59,7 @@ class Summarization:
         object.__setattr__(self, "instructions", dict(self.instructions))
 
     def __call__(self, pending: Pending) -> None:
-        """The default handler."""
+        """Summarize a pending result, if the settings say so."""
         is_named = pending.tool_name in self.instructions
         is_long = self.auto_threshold is not None and pending.token_count > self.auto_threshold
         if is_long or (is_named and self.auto_threshold is None):
@@ -79,13 +79,13 @@ class Hooks(Generic[P]):
         self._handler: Callable[[P], object] | None = None
 
     def on(self, event: str, handler: Callable[[P], object]) -> None:
-        """Set the handler, in place of the default and of an earlier one."""
+        """Set the handler, which replaces the default and any earlier handler."""
         check_event(event)
         check_callable("handler", handler)
         self._handler = handler
 
     def off(self, event: str) -> None:
-        """Go back to the default."""
+        """Restore the default handler."""
         check_event(event)
         self._handler = None
 
@@ -101,7 +101,7 @@ class Hooks(Generic[P]):
             return
         try:
             finished(handler(pending))
-        except Exception as error:  # noqa: BLE001 - a stranger's code: counted, and logged without its words
+        except Exception as error:  # noqa: BLE001 - user code: counted, and logged without the error's message
             self._counts["hook_failed"] += 1
             logger.warning(
                 "the handler of the tool result of %s failed with %s; the original stands:\n%s",

@@ -1,8 +1,9 @@
 """Append messages that a client sends, and import session files line by line.
 
-What is there already is skipped. Each line of a file is stored unchanged, and read into the commits that it holds.
-Imported bytes are recognized by their hashes: the import of a file that has grown continues, and a file that has changed
-is refused. The last line may be incomplete while the file is still written to; its rest is stored as a commit of its own.
+Messages and lines that the history already has are skipped. Each line of a file is stored unchanged, and is the content
+of the commits that are read from it. Imported bytes are recognized by their hashes: the import of a file that has grown
+continues, and a file that has changed is refused. The last line may be incomplete while the file is still being
+written; its rest is stored as a separate commit.
 """
 
 from __future__ import annotations
@@ -35,11 +36,11 @@ from toolcarry.types import checked_path
 __all__ = ["Progress", "append_messages", "import_file", "read_transcript"]
 
 Check = Callable[[Sequence[Draft]], object]
-"""Raises for what must not be written."""
+"""A function that raises an error for drafts that must not be written."""
 
 
 class Appended(NamedTuple):
-    """What was appended of messages, and how many of them were there already."""
+    """The commits that were appended, and the number of messages that the history already had."""
 
     commits: list[CommitInfo]
     skipped: int
@@ -48,10 +49,11 @@ class Appended(NamedTuple):
 def append_messages(
     log: Log, messages: Sequence[Mapping[str, Any]], check: Check, *, is_inside: bool = False
 ) -> Appended:
-    """Append what of the messages is not there yet: where the history ends with how they begin, that is skipped.
+    """Append the messages, and skip the first ones if the history already ends with them.
 
-    So the whole conversation may be given each time, as clients send it, or what is new; and either again.
-    ``check`` is shown what is to be written. ``is_inside``: they stand in a document that is kept as a whole.
+    So callers may pass the whole conversation each time, as clients send it, or only the new messages, and may repeat
+    either. ``check`` gets the drafts before they are written. ``is_inside``: the messages are part of a document that
+    is stored as a whole.
     """
     plain = plain_messages(messages)
     skipped = 0
@@ -72,7 +74,7 @@ def append_messages(
 
 
 def overlap(log: Log, drafts: Sequence[Draft]) -> int:
-    """How many of the first drafts are what the log ends with, at most. Linear in both."""
+    """Return the largest number of first drafts that equals the end of the log. Takes time linear in both."""
     wanted = [draft_key(draft) for draft in drafts]
     tail: list[tuple[object, ...]] = []
     for commit in log.newest(None):
@@ -81,7 +83,7 @@ def overlap(log: Log, drafts: Sequence[Draft]) -> int:
         if commit.kind < Kind.EDIT and "document" not in commit.metadata:
             tail.append(commit_key(commit))
     tail.reverse()
-    # How long a beginning ends here, by Knuth, Morris and Pratt: first of the drafts in themselves, then in the log.
+    # Knuth-Morris-Pratt: the border of each prefix of the drafts, then the longest prefix that ends at each commit.
     borders = [0] * len(wanted)
     for place in range(1, len(wanted)):
         borders[place] = extend_border(wanted, borders, borders[place - 1], wanted[place])
@@ -94,7 +96,7 @@ def overlap(log: Log, drafts: Sequence[Draft]) -> int:
 def extend_border(
     wanted: Sequence[object], borders: Sequence[int], length: int, key: object
 ) -> int:
-    """The longest beginning of ``wanted`` that ends with ``key``, where one of ``length`` ended before it."""
+    """Return the length of the longest prefix of ``wanted`` that ends with ``key``, after a prefix of ``length``."""
     if length == len(wanted):
         length = borders[length - 1] if length else 0
     while length > 0 and wanted[length] != key:
@@ -111,7 +113,10 @@ def commit_key(commit: CommitInfo) -> tuple[object, ...]:
 
 
 def known_by(role: str, found: str, metadata: Mapping[str, Any]) -> tuple[object, ...]:
-    """What tells messages apart: their content without cache marks, and not the tool's name, which only some say."""
+    """Return the key by which equal messages are recognised.
+
+    It ignores cache marks, and the tool's name, which some clients leave out of results.
+    """
     return (
         role,
         metadata.get("unmarked", found),
@@ -122,38 +127,38 @@ def known_by(role: str, found: str, metadata: Mapping[str, Any]) -> tuple[object
 
 
 def known_names(log: Log) -> dict[str, str]:
-    """The tool's name of each call in the history, by its id; of calls with one id, the latest."""
+    """Return the tool names of the history's calls by call id; if ids repeat, the latest call counts."""
     calls = (call for commit in log.commits(CALLS) for call in commit.metadata["tool_calls"])
     return {call["id"]: call["name"] for call in calls}
 
 
 Progress = Callable[[int, int], object]
-"""Told how many lines are done, and of how many."""
+"""A function of the number of imported lines and the number of all lines."""
 
 BATCH: Final = 500
 """Lines in one transaction."""
 
 
 class MovedError(Exception):
-    """Somebody else wrote to the conversation."""
+    """Another writer appended to the conversation."""
 
 
 class ImportState(NamedTuple):
-    """What of a file is there already."""
+    """The part of a file that the history already has."""
 
     head: Head
-    """Of the conversation, at that time."""
+    """The head of the conversation at that time."""
     end: int
-    """The byte behind it."""
+    """The number of imported bytes."""
     names: Names
 
 
 def import_file(
     log: Log, path: str | os.PathLike[str], progress: Progress | None, check: Check
 ) -> ImportResult:
-    """Take in a session file, or a document that holds a conversation; what is there already is skipped.
+    """Import a session file, or a document that holds a conversation, and skip what the history already has.
 
-    ``check`` is shown what is to be written.
+    ``check`` gets the drafts before they are written.
     """
     data, messages = read_transcript(path)
     if messages is not None:
@@ -183,8 +188,8 @@ def import_file(
 
 
 def read_transcript(path: str | os.PathLike[str]) -> tuple[bytes, Sequence[Any] | None]:
-    """The bytes of a file, and its messages where it is a document. Raises ``InputError`` where it is no conversation,
-    and ``ConfigError`` for a path that is none."""
+    """Return the bytes of a file, and its messages if it is a document. Raises ``InputError`` if it is not a
+    conversation, and ``ConfigError`` for a path that is not allowed."""
     name = checked_path("path", path)
     data = read_file(Path(name))
     if not data or data.isspace():
@@ -196,21 +201,21 @@ def read_transcript(path: str | os.PathLike[str]) -> tuple[bytes, Sequence[Any] 
 
 
 class Batch(NamedTuple):
-    """The next lines, read."""
+    """The next lines of a file as commits that are ready to be written."""
 
     end: int
-    """The byte behind them."""
+    """The number of bytes up to the end of these lines."""
     lines: int
     prepared: Prepared
     unread: int
-    """How many hold no object."""
+    """The number of lines that are not JSON objects."""
     truncated: int
 
 
 class ReadAhead:
-    """The lines of a file, of which the next ones are read while a batch is written: then the disk is what is waited for.
+    """A context manager that reads the next lines of a file while the current batch is written.
 
-    Reading is done in a thread of its own; where the whole file is one batch, there is none. Use as a context.
+    Reading takes place in a separate thread. A file of a single batch needs no thread.
     """
 
     def __init__(self, data: bytes, tenant: str, check: Check) -> None:
@@ -221,7 +226,7 @@ class ReadAhead:
         self._next: Future[Batch] | None = None
 
     def take(self, taken: ImportState) -> Batch:
-        """The batch that begins where ``taken`` ends. Raises what reading it raised."""
+        """Return the batch that begins where ``taken`` ends. Raises the errors of reading it."""
         coming, self._next = self._next, None
         batch = coming.result() if coming is not None else self._read(taken)
         if batch.end < len(self._data):
@@ -230,7 +235,7 @@ class ReadAhead:
         return batch
 
     def drop(self) -> None:
-        """Let go of what was read ahead."""
+        """Discard the batch that was read ahead."""
         if self._next is not None:
             wait([self._next])
             self._next = None
@@ -250,13 +255,13 @@ class ReadAhead:
 
 
 def is_session(data: bytes) -> bool:
-    """True if the first line is a message, or a record, by itself, so that it is lines for certain."""
+    """True if the first line by itself is a message or a record, so that the file certainly consists of lines."""
     record = loads_line(data[: data.find(b"\n") + 1 or len(data)])
     return record is not None and messages_of(record) is None
 
 
 class Lines(NamedTuple):
-    """The next lines, as commits."""
+    """The next lines of a file as drafts of commits."""
 
     end: int
     lines: int
@@ -265,7 +270,7 @@ class Lines(NamedTuple):
 
 
 def read_batch(data: bytes, taken: ImportState) -> Lines:
-    """The next lines as commits. Of a line that was torn, what is missing comes first."""
+    """Read the next lines as drafts. If the last import ended within a line, the rest of that line comes first."""
     end, unread = taken.end, 0
     drafts: list[Draft] = []
     is_torn = data.rfind(b"\n", 0, end) + 1 < end
@@ -282,12 +287,15 @@ def read_batch(data: bytes, taken: ImportState) -> Lines:
 
 
 def finish_line(data: bytes, taken: ImportState) -> tuple[int, list[Draft]]:
-    """The rest of a line of which the first bytes are there: as it stands, and then the line, if now it says something."""
+    """Return the drafts for the rest of a line whose first bytes are imported, and the offset of the line's end.
+
+    The first draft is the rest, unchanged. The messages of the whole line follow, if it could not be read before.
+    """
     first = data.rfind(b"\n", 0, taken.end) + 1
     end = data.find(b"\n", taken.end) + 1 or len(data)
     rest = source(data[taken.end : end], inside=True)
     line = data[first:end]
-    is_read = loads_line(data[first : taken.end]) is not None  # nothing but its end was missing
+    is_read = loads_line(data[first : taken.end]) is not None  # only the line break was missing
     record = None if is_read else loads_line(line)
     if record is None:
         return end, [rest]
@@ -297,12 +305,12 @@ def finish_line(data: bytes, taken: ImportState) -> tuple[int, list[Draft]]:
 
 
 def source(chunk: bytes, **more: bool) -> Draft:
-    """Bytes of a file that are no message by themselves."""
+    """Return a draft for bytes of a file that are not a message by themselves."""
     return Draft("record", Kind.RECORD, chunk, {"record": 0, "source": True, **more}, 0)
 
 
 def append_at(log: Log, expected: Head, prepared: Prepared) -> Head:
-    """Append to the head that is expected, and no other. The new head."""
+    """Append to the expected head and return the new one. Raises ``MovedError`` if the head is another one."""
 
     def make(head: Head) -> Prepared:
         if head != expected:
@@ -313,7 +321,7 @@ def append_at(log: Log, expected: Head, prepared: Prepared) -> Head:
 
 
 def find_state(log: Log, data: bytes, path: str | os.PathLike[str]) -> ImportState:
-    """What of a file is there already. Raises ``InputError`` where the file is another one by now."""
+    """Return the part of a file that the history already has. Raises ``InputError`` if that part has changed."""
     head, end = log.head(), 0
     for commit, size, _ in log.sized(SAID):
         if commit.metadata.get("source") is not True:
@@ -330,12 +338,12 @@ def find_state(log: Log, data: bytes, path: str | os.PathLike[str]) -> ImportSta
 
 
 def lines_to(data: bytes, end: int) -> int:
-    """How many lines are whole before a byte."""
+    """Return the number of complete lines before an offset."""
     return data.count(b"\n", 0, end) + (end == len(data) and not data.endswith(b"\n"))
 
 
 def import_document(log: Log, data: bytes, messages: Sequence[Any], check: Check) -> ImportResult:
-    """Take in a request, or a list of messages: the messages, and behind them the document as it stands."""
+    """Import a request or a list of messages: first its messages, then the document, unchanged."""
     commits, skipped = append_messages(log, messages, check, is_inside=True)
     found = content_hash(data).hex()
 

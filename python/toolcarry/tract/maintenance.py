@@ -24,7 +24,7 @@ __all__ = ["archive_conversations", "conversation_names", "count", "forget_conve
 
 
 def count(log: Log) -> Stats:
-    """Commits by kind, tokens of the messages as they were said, and the bytes of all contents, each once."""
+    """Count the commits by kind, the tokens of the original messages, and the bytes of all contents, each once."""
     kinds: Counter[str] = Counter()
     sizes: dict[str, tuple[int, int]] = {}
     tokens = 0
@@ -68,7 +68,7 @@ def archive_conversations(log: Log, target: str | os.PathLike[str], before: date
 
 
 def forget_conversation(log: Log, conversation: str | None) -> bool:
-    """Delete a conversation of the tenant, by default the log's own. Return whether there was one."""
+    """Delete a conversation of the tenant, by default the log's own. Return true if it existed."""
     name = log.conversation if conversation is None else conversation
     check_name("conversation", name)
     return forget(log.database, log.tenant, name)
@@ -76,7 +76,7 @@ def forget_conversation(log: Log, conversation: str | None) -> bool:
 
 @contextmanager
 def other_store(log: Log, key: str, target: str | os.PathLike[str]) -> Iterator[Database]:
-    """Open another store that lasts. Raises ``ConfigError`` for memory, and for the log's own store."""
+    """Open another persistent store. Raises ``ConfigError`` for memory, and for the log's own store."""
     name = checked_path(key, target, "a store that lasts")
     if name == MEMORY:
         raise ConfigError(f"{key}: {MEMORY!r} is not allowed; allowed: a store that lasts")

@@ -52,7 +52,7 @@ __all__ = [
 
 
 def result_versions(log: Log, commit_hash: str) -> list[CommitInfo]:
-    """Return every version of a tool result, oldest first, whichever of them is named."""
+    """Return every version of a tool result, oldest first. The hash may be that of any version."""
     root = original_result(log, commit_hash)
     newer = [each for each in log.commits(CHANGES) if each.edits == root.commit_hash]
     return [root, *newer]
@@ -69,9 +69,10 @@ def original_result(log: Log, commit_hash: str) -> CommitInfo:
 def find_results(
     log: Log, name: str | None = None, after: str | None = None, before: str | None = None
 ) -> Iterator[CommitInfo]:
-    """The results of a tool, or of all, between two commits; of an edited one the newest version, in its place.
+    """Yield the results of one tool, or of all tools, between two commits.
 
-    So a newer version names its place, too.
+    An edited result is yielded in its newest version, at the place of the original. ``after`` and ``before`` may name
+    any version of a result, which means the place of the original.
     """
     start = original(log, after).sequence if after is not None else 0
     end = original(log, before).sequence if before is not None else None
@@ -84,14 +85,14 @@ def find_results(
 
 
 def find_calls(log: Log, name: str | None = None) -> Iterator[CommitInfo]:
-    """What the model said with at least one call of the tool, or of any."""
+    """Yield the model's messages with at least one call of the tool, or of any tool."""
     for commit in log.commits(CALLS):
         if name is None or name in call_names(commit):
             yield commit
 
 
 def find_turns(log: Log, name: str | None = None) -> list[ToolTurn]:
-    """The turns that called the tool, or any."""
+    """Return the turns with a call of the tool, or of any tool."""
     turns = pair_turns(log.commits(CALLS_AND_RESULTS), read_view(log))
     return [turn for turn in turns if name is None or name in turn.tool_names]
 
@@ -101,11 +102,11 @@ def call_names(commit: CommitInfo) -> list[str]:
 
 
 def resolve_reference(log: Log, reference: str) -> str:
-    """What a marker's reference names: the result of a call, as the tool gave it; of a compaction, what it covers.
+    """Return the text for a marker's reference: the original result of a call, or the messages of a compaction.
 
-    Calls are looked for in the whole log, also where they are compacted or left out by now.
+    Calls are searched in the whole log, even if they are compacted or left out.
 
-    Raises ``InputError`` where nothing has this reference.
+    Raises ``InputError`` if nothing has this reference.
     """
     try:
         return resolve(compiled(log, NOTHING).messages, reference)
@@ -123,10 +124,11 @@ def resolve_reference(log: Log, reference: str) -> str:
 
 
 def hydrate(log: Log, messages: Sequence[Mapping[str, Any]]) -> Hydrated:
-    """Put back the results that are missing, cleared or cut in messages, of those that the history has whole.
+    """Restore results that are missing, cleared or cut in messages, if the history has them in full.
 
-    A marker of ours names its result. Without one, of calls with one id the nth result belongs to the nth call: but not where
-    the history has more of them, since which are missing here can't be told. What is not better there is left as it is.
+    A toolcarry marker names its result by a reference. Without a marker, results are matched by call id, and the nth
+    result of an id belongs to its nth call. They are not matched if the history has more results of that id than the
+    messages, since it is unknown which ones the messages lack. Any other result stays unchanged.
     """
     wholes = StoredResults(log)
     restored: list[str] = []
@@ -153,7 +155,7 @@ def hydrate(log: Log, messages: Sequence[Mapping[str, Any]]) -> Hydrated:
 
 
 class StoredResults:
-    """The results that the history has whole."""
+    """Finds the full text of results in the history."""
 
     def __init__(self, log: Log) -> None:
         self._log = log
@@ -162,7 +164,7 @@ class StoredResults:
             self._by_id.setdefault(commit.tool_call_id or "", []).append(commit)
 
     def of(self, result: ToolResult, place: int, count: int) -> str | None:
-        """The text of a result that is not whole, of its call's id the one at ``place`` of ``count``."""
+        """Return the full text of a result, which is the one at ``place`` of the ``count`` results with its call id."""
         reference = last_reference(result_text(result.content))
         named = self._by_reference.get(reference) if reference else None
         known = self._by_id.get(result.call_id, ())
@@ -176,26 +178,26 @@ class StoredResults:
 
     @cached_property
     def _by_reference(self) -> dict[str, ToolBlock]:
-        """The calls with their results, by what a marker calls them."""
+        """All blocks of the history by their references."""
         blocks = extract_tool_blocks(compiled(self._log, NOTHING).messages)
         return dict(zip(name_all(block.call_id for block in blocks), blocks, strict=True))
 
 
 def is_placeholder(result: ToolResult) -> bool:
-    """True if a result says nothing, or says of itself that it is not the whole."""
+    """True if a result is empty, a stand-in such as a marker, or cut."""
     text = result_text(result.content)
     return not text or is_stand_in(result.content) or is_truncated(text)
 
 
 def is_whole(text: str) -> bool:
-    """True if a text says something, and not of itself that it is not all."""
+    """True if a text is neither empty, nor a stand-in, nor cut."""
     return bool(text) and not is_stand_in(text) and not is_truncated(text)
 
 
 def export(log: Log) -> Iterator[bytes]:
-    """The lines of imported files, byte for byte, and a line of JSON for each other message.
+    """Yield the lines of imported files, byte for byte, and each other message as a line of JSON.
 
-    A document, and a message, begins a line of its own: a newline parts it from what came before, where that ends in none.
+    A document or a message always begins on a new line: a newline is added if the bytes before it don't end with one.
     """
     is_open = False
     for commit, content in log.contents():

@@ -1,7 +1,7 @@
 """``Tract``: one conversation of the canonical history.
 
-Every method that touches the store has an ``a``-prefixed twin, which does the same in a thread. The work is done in
-``query``, ``compile``, ``compaction``, ``importing`` and ``maintenance``.
+Every method that uses the store has an ``a``-prefixed twin, which does the same in a thread. The modules ``query``,
+``compile``, ``compaction``, ``importing`` and ``maintenance`` implement the methods.
 """
 
 from __future__ import annotations
@@ -66,9 +66,10 @@ logger = get_logger("toolcarry.tract")
 
 
 class PendingToolResult:
-    """A tool result that was committed, for a handler to look at before anybody reads it.
+    """A committed tool result that a handler may shorten before anybody reads it.
 
-    A handler may do one of four things with it, once; if it does none, the result passes as it is. What failed was not done.
+    A handler may call one of the four methods, once; without a call, the result stays unchanged. A call that raises
+    does not count.
     """
 
     __slots__ = ("_is_settled", "commit", "content", "token_count", "tool_name", "tract")
@@ -82,29 +83,30 @@ class PendingToolResult:
         self._is_settled = False
 
     def summarize(self, instructions: str | None = None) -> CommitInfo:
-        """Let the tract's summarizer shorten it; the summary supersedes it, with where it comes from.
+        """Supersede the result with a summary by the tract's summarizer; its metadata records the provenance.
 
-        Raises ``ConfigError`` without a summarizer, ``InputError`` where it returns nothing, and what it raises.
+        Raises ``ConfigError`` without a summarizer, ``InputError`` if the summary is empty or not shorter, and the
+        summarizer's own errors.
         """
         return self._settle(
             lambda: self.tract.summarize_result(self.commit.commit_hash, instructions)
         )
 
     def edit(self, text: str) -> CommitInfo:
-        """Let another text supersede it."""
+        """Supersede the result with another text."""
         return self._settle(lambda: self._supersede(text, {"by": "handler"}))
 
     def approve(self) -> CommitInfo:
-        """Let it pass as it is."""
+        """Leave the result unchanged."""
         return self._settle(lambda: self.commit)
 
     def reject(self, reason: str) -> CommitInfo:
-        """Let a line that gives the reason supersede it."""
+        """Supersede the result with a line that gives the reason."""
         line = f"[toolcarry: result rejected: {reason}]"
         return self._settle(lambda: self._supersede(line, {"by": "handler", "reason": reason}))
 
     def _supersede(self, text: str, provenance: dict[str, Any]) -> CommitInfo:
-        """Written to the log itself: ``tool_result`` would take what a handler cuts for what was cut before it came here."""
+        """Append the newer version to the log directly, since ``tool_result`` would flag a handler's cut."""
         check_text("text", text)
         draft = edit_draft(self.commit, text, {"provenance": provenance})
         return self.tract._log.append([draft])[0]
@@ -118,9 +120,9 @@ class PendingToolResult:
 
 
 class Tract:
-    """A conversation in the canonical history: everything that was said, called and returned, for good.
+    """A conversation in the canonical history: all messages, calls and results, kept in full for good.
 
-    Open one with ``Tract.open``. What was written is on the disk when a method returns. May be used by several threads,
+    Open one with ``Tract.open``. Writes are on the disk when a method returns. A tract may be used by several threads,
     and by a process that was forked from the one that opened it.
 
     >>> with Tract.open() as tract:
@@ -135,7 +137,7 @@ class Tract:
         self, log: Log, *, summarizer: Summarizer | None, on_truncated: Literal["flag", "raise"]
     ) -> None:
         self.counts: Counter[str] = Counter()
-        """What went wrong without stopping anything: ``hook_failed``, and ``legacy_truncated``."""
+        """Counts of problems that raised no error: ``hook_failed`` and ``legacy_truncated``."""
         self._log = log
         self._summarizer = summarizer
         self._on_truncated = on_truncated
@@ -153,14 +155,14 @@ class Tract:
         read_only: bool = False,
         on_truncated: Literal["flag", "raise"] = "flag",
     ) -> Self:
-        """Open a conversation in memory, in a file (made where there is none), or at ``postgresql://...``.
+        """Open a conversation in memory, in a file (created if it does not exist), or at ``postgresql://...``.
 
-        ``busy_timeout`` is in seconds: how long to wait for other writers. ``on_truncated`` says what happens to a tool
-        result that was cut before it came here: it is kept and flagged ``legacy_truncated``, or refused.
-        The file must not be opened by another SQLite library in this process; Python's own is kept from it.
+        ``busy_timeout`` is the time in seconds to wait for other writers. A tool result that was cut before it is
+        committed is stored and flagged ``legacy_truncated``, or refused with ``on_truncated="raise"``.
+        No other SQLite library in this process may open the file; Python's own ``sqlite3`` is prevented from it.
 
-        Raises ``ConfigError`` for a setting that is not allowed, ``StoreVersionError`` for a store of a newer toolcarry,
-        ``StoreDamagedError`` for a file that is none, and ``StoreError`` where it can't be opened.
+        Raises ``ConfigError`` for a setting that is not allowed, ``StoreVersionError`` for a store of a newer
+        toolcarry, ``StoreDamagedError`` for a file that is not a database, and ``StoreError`` if it can't be opened.
         """
         for key, value in (("conversation", conversation), ("tenant", tenant)):
             check_name(key, value)
@@ -171,9 +173,9 @@ class Tract:
         return cls(log, summarizer=summarizer, on_truncated=on_truncated)
 
     def in_conversation(self, conversation: str) -> Self:
-        """Another conversation of the same tenant, through the same connection, which either of them closes.
+        """Return another conversation of the same tenant on the same connection; closing either closes both.
 
-        It has the same summarizer, and hooks of its own.
+        It has the same summarizer, and its own hooks.
 
         >>> with Tract.open() as tract:
         ...     other = tract.in_conversation("other")
@@ -186,7 +188,7 @@ class Tract:
         return type(self)(log, summarizer=self._summarizer, on_truncated=self._on_truncated)
 
     def close(self) -> None:
-        """Let go of the store. What is used after that raises ``StoreError``."""
+        """Close the store. Later calls raise ``StoreError``."""
         self._log.database.close()
 
     @classmethod
@@ -221,7 +223,7 @@ class Tract:
     # Writing
 
     def user(self, text: str, *, metadata: Mapping[str, Any] | None = None) -> CommitInfo:
-        """Commit what the user said."""
+        """Commit a user message."""
         return self._say("user", text, metadata)
 
     def system(self, text: str, *, metadata: Mapping[str, Any] | None = None) -> CommitInfo:
@@ -235,8 +237,9 @@ class Tract:
         tool_calls: Sequence[object] | None = None,
         metadata: Mapping[str, Any] | None = None,
     ) -> CommitInfo:
-        """Commit what the model said, with the tools that it called: each an ``id``, a ``name`` and ``arguments``, or a call
-        as a provider has it, an object or an SDK's.
+        """Commit a message of the model with its tool calls.
+
+        Each call has an ``id``, a ``name`` and ``arguments``, or is in a provider's format: a dict or an SDK's object.
 
         >>> with Tract.open() as tract:
         ...     use = {"type": "tool_use", "id": "t1", "name": "Bash", "input": {"command": "pytest"}}
@@ -257,10 +260,11 @@ class Tract:
         edit: str | None = None,
         metadata: Mapping[str, Any] | None = None,
     ) -> CommitInfo:
-        """Commit what a tool gave back; with ``edit``, a newer version of the result of that hash.
+        """Commit a tool result or, with ``edit``, a newer version of the result with that hash.
 
-        A newer version keeps role, id, name and ``is_error`` of the first one, which stays in the log. It fires no hook.
-        Raises ``UnknownCommitError`` for a hash that is none, and ``InputError`` for a commit that is no tool result.
+        A newer version keeps role, id, name and ``is_error`` of the first one, which stays in the log. It calls no
+        hook. Raises ``UnknownCommitError`` for an unknown hash, and ``InputError`` for a commit that is not a tool
+        result.
 
         >>> with Tract.open() as tract:
         ...     first = tract.tool_result("t1", "Bash", "3 passed in 0.1 s")
@@ -284,11 +288,11 @@ class Tract:
         return commit
 
     def append_many(self, messages: Sequence[Mapping[str, Any]]) -> list[CommitInfo]:
-        """Commit messages of any shape, in one transaction. What the history ends with already is skipped.
+        """Commit messages of any format, in one transaction. Messages with which the history already ends are skipped.
 
-        So a client's whole conversation may be given each time, or what is new of it, and either twice; marks for a
-        provider's cache may move. What a client rewrites otherwise begins a new run. What is equal to
-        the newest message and given alone is taken for that one, sent again: ``user`` and the others write it anew.
+        So callers may pass a client's whole conversation each time, or only the new messages, and may repeat either;
+        cache marks may move. Messages that a client rewrote in any other way are appended again. A single message equal
+        to the newest one is taken for a repetition and skipped; ``user`` and similar methods always append.
 
         >>> with Tract.open() as tract:
         ...     asked = {"role": "user", "content": "Run the tests."}
@@ -304,11 +308,11 @@ class Tract:
     def import_transcript(
         self, path: str | os.PathLike[str], *, progress: importing.Progress | None = None
     ) -> ImportResult:
-        """Take in a session file or a request body; what of it is there already is skipped.
+        """Import a session file or a request body, and skip the part that the history already has.
 
-        ``progress`` is called with the number of lines that are done, and of all. Raises ``InputError`` where the file is
-        no conversation, or is not the one that was imported here before, ``OSError`` where it can't be read, and
-        ``ConfigError`` for what can be no path, or can't be called.
+        ``progress`` is called with the number of imported lines and the number of all lines. Raises ``InputError`` if
+        the file is not a conversation, or if its imported part has changed, ``OSError`` if it can't be read, and
+        ``ConfigError`` for an argument that is not allowed.
         """
         check_callable("progress", progress, optional=True)
         done = importing.import_file(self._log, path, progress, self._check)
@@ -325,47 +329,47 @@ class Tract:
     # Reading
 
     def log(self, limit: int | None = None) -> list[CommitInfo]:
-        """The commits, newest first."""
+        """Return the commits, newest first."""
         check_limit("limit", limit, optional=True)
         return list(self._log.newest(limit))
 
     def get_commit(self, commit_hash: str) -> CommitInfo:
-        """The commit of a hash, or of the first eight digits of it or more. Raises ``UnknownCommitError``."""
+        """Return the commit with this hash, or with its first eight or more digits. Raises ``UnknownCommitError``."""
         return self._log.find(commit_hash)
 
     def get_content(self, commit: str | CommitInfo) -> str:
-        """The text of a commit: of an imported one, what was said, or what came back.
+        """Return the text of a commit; for an imported commit, the text of its message or result.
 
-        Raises ``StoreDamagedError`` where what is stored is not what was written, and ``UnknownCommitError``.
+        Raises ``StoreDamagedError`` if the stored content differs from what was written, and ``UnknownCommitError``.
         """
         found = commit if isinstance(commit, CommitInfo) else self._log.find(commit)
         return part_text(found, self._log.content(found))
 
     def get_source(self, commit: str | CommitInfo) -> bytes:
-        """The content of a commit as it is kept: of an imported one, the line."""
+        """Return the stored content of a commit; for an imported commit, its line."""
         found = commit if isinstance(commit, CommitInfo) else self._log.find(commit)
         return self._log.content(found)
 
     def history_of(self, commit_hash: str) -> list[CommitInfo]:
-        """Every version of a tool result, oldest first, whichever of them is named."""
+        """Return every version of a tool result, oldest first. The hash may be that of any version."""
         return query.result_versions(self._log, commit_hash)
 
     def compile(
         self, *, style: Style = "openai", policy: Policy | None = None
     ) -> list[dict[str, Any]]:
-        """The messages of the next request, in a provider's shape: newest versions, compactions, nothing that was dropped.
+        """Return the messages of the next request in a provider's format.
 
-        ``style`` is ``openai``, ``anthropic``, ``responses``, ``ollama``, ``gemini`` or ``bedrock``; where that keeps the
-        system prompt beside the messages, it stands as the first of them, with the role ``system``. With a policy, they
-        are projected.
+        Edits, compactions and omissions are applied. ``style`` is ``openai``, ``anthropic``, ``responses``, ``ollama``,
+        ``gemini`` or ``bedrock``. If that format keeps the system prompt outside of its messages, it is returned as the
+        first message, with the role ``system``. With a policy, the messages are projected.
         """
         return compile_messages(self._log, style, policy)
 
     def resolve(self, ref: str) -> str:
-        """What a marker's reference names, in full: a result as the tool gave it, or what a compaction covers.
+        """Return the full text for a marker's reference: the original result, or the messages that a compaction covers.
 
-        It names the same result for good, also where that is compacted or left out by now.
-        Raises ``InputError`` where nothing has this reference.
+        A reference always names the same result, even after that is compacted or left out.
+        Raises ``InputError`` if nothing has this reference.
 
         >>> from toolcarry.tract import Tract
         >>> with Tract.open() as tract:
@@ -381,10 +385,10 @@ class Tract:
         return read_part(self.resolve, arguments)
 
     def hydrate(self, messages: Sequence[Mapping[str, Any]]) -> Hydrated:
-        """Messages in which results that are missing, cleared or cut are whole again, as far as the history has them.
+        """Restore results that are missing, cleared or cut in messages, if the history has them in full.
 
-        What is worth fetching anew is named: the calls for which there is no whole result here, or none that is theirs for
-        certain, where ids repeat and the messages have not all of them.
+        The other such calls are listed in ``refetch``. Their result is not in the history in full, or it is ambiguous,
+        since their id repeats and the messages lack some of its results.
 
         >>> from toolcarry.tract import Tract
         >>> with Tract.open() as tract:
@@ -398,29 +402,29 @@ class Tract:
     def find_tool_results(
         self, name: str | None = None, after: str | None = None, before: str | None = None
     ) -> list[CommitInfo]:
-        """The tool results, oldest first; of a tool, behind one commit and before another.
+        """Return the tool results, oldest first; optionally those of one tool, after one commit and before another.
 
-        Of an edited result the newest version stands in the place of the first.
+        An edited result is returned in its newest version, at the place of the first.
         """
         return list(query.find_results(self._log, name, after, before))
 
     def find_tool_calls(self, name: str | None = None) -> list[CommitInfo]:
-        """What the model said with a tool call, or with one of this tool, oldest first."""
+        """Return the model's messages with a tool call, or with a call of this tool, oldest first."""
         return list(query.find_calls(self._log, name))
 
     def find_tool_turns(self, name: str | None = None) -> list[ToolTurn]:
-        """Each of ``find_tool_calls`` with the results that came back, oldest first."""
+        """Return the messages of ``find_tool_calls`` with their results, oldest first."""
         return query.find_turns(self._log, name)
 
     def export(self) -> Iterator[bytes]:
-        """The lines of imported files, byte for byte, and each other message as a line of JSON.
+        """Yield the lines of imported files, byte for byte, and each other message as a line of JSON.
 
-        What is imported as one document is given as one; where it ends in no newline, one stands before what follows it.
+        An imported document is exported as one. If it does not end with a newline, one is added before the next line.
         """
         return query.export(self._log)
 
     async def aexport(self) -> AsyncIterator[bytes]:
-        """``export``, each of them in a thread."""
+        """``export``, in a thread."""
         async for line in iterate_in_thread(self.export()):
             yield line
 
@@ -451,14 +455,14 @@ class Tract:
         target_tokens: int | None = None,
         preserve: Sequence[str] = (),
     ) -> CompressResult:
-        """Let one text stand for messages: those named, those from one to another, or all; ``content``, or a summary.
+        """Replace messages with one text: the given ``commits``, a range of commits, or all messages.
 
-        A call and its results are covered together, or preserved together; an earlier compaction is covered whole. What
-        was not asked for and had to be covered is in ``widened``. ``system_prompt`` takes the place of
-        ``CONVERSATION_SUMMARIZE_SYSTEM``, and ``instructions`` stand behind it.
+        The text is ``content``, or else a summary. A call and its results are covered or preserved together; an earlier
+        compaction is covered as a whole. ``widened`` lists the messages that had to be covered in addition.
+        ``system_prompt`` replaces ``CONVERSATION_SUMMARIZE_SYSTEM``, and ``instructions`` are appended to it.
 
-        Raises ``ConfigError`` without content and summarizer, ``InputError`` for an empty text, and for what is no text or
-        no list, ``UnknownCommitError``, and what the summarizer raises; then nothing is written.
+        Raises ``ConfigError`` without content and summarizer, ``InputError`` for an empty text or an argument of the
+        wrong type, ``UnknownCommitError``, and the summarizer's errors. After an error, nothing is written.
 
         >>> from toolcarry.tract import Tract
         >>> with Tract.open() as tract:
@@ -492,7 +496,7 @@ class Tract:
         )
 
     def uncompress(self, commit_hash: str) -> CommitInfo:
-        """Take back what ``compress``, ``compress_tool_calls`` or ``drop_failed_tool_turns`` did."""
+        """Undo a ``compress``, ``compress_tool_calls`` or ``drop_failed_tool_turns``."""
         return compaction.uncompress(self._log, commit_hash)
 
     def compress_tool_calls(
@@ -502,10 +506,10 @@ class Tract:
         name: str | None = None,
         target_tokens: int | None = None,
     ) -> CompressResult:
-        """Let a summary supersede each tool result of the turns named, or of all turns, where it is shorter.
+        """Supersede each tool result of the given turns, or of all turns, with a summary if that is shorter.
 
-        Roles, ids, names and ``is_error`` stay, and so does the final answer: what the model said last behind them.
-        ``target_tokens`` is what one result should have at most. Errors are those of ``compress``.
+        Roles, ids, names and ``is_error`` stay, and so does the final answer, the model's last message after the turns.
+        ``target_tokens`` is the intended limit for one result. Raises the errors of ``compress``.
         """
         check_limit("target_tokens", target_tokens, optional=True)
         compaction.needs_summarizer(self._summarizer, "compress_tool_calls")
@@ -515,7 +519,7 @@ class Tract:
         return compaction.compress_tool_calls(self._log, given, name=name, write=write)
 
     def drop_failed_tool_turns(self, name: str | None = None) -> CompressResult:
-        """Leave out, from what is compiled, the turns of which every result failed; nothing is deleted."""
+        """Leave the turns in which every result failed out of the compiled messages; nothing is deleted."""
         return compaction.drop_failed(self._log, name)
 
     def configure_tool_summarization(
@@ -525,11 +529,12 @@ class Tract:
         auto_threshold: int | None = None,
         default_instructions: str | None = None,
     ) -> None:
-        """Summarize tool results as ``tool_result`` commits them; what ``append_many`` or an import brings stays as it is.
+        """Summarize tool results as ``tool_result`` commits them, but not those of ``append_many`` or an import.
 
-        Those of the tools named, each; with ``auto_threshold``, those of any tool that have more tokens and no others, by
-        the tool's instructions where there are some, else by the default ones. The original is committed first, and stays.
-        Without arguments, none are any more. A handler that ``on`` has set comes before this.
+        Without ``auto_threshold``, all results of the tools in ``instructions`` are summarized. With it, exactly the
+        results of any tool that have more tokens are, by the tool's instructions or else the default ones. The original
+        is committed first, and stays. Without arguments, summarization is turned off. A handler set by ``on`` replaces
+        this one.
         """
         named = {} if instructions is None else instructions
         settings = Summarization(named, auto_threshold, default_instructions)
@@ -539,18 +544,21 @@ class Tract:
         self._hooks.summarization = settings if is_on else None
 
     def on(self, event: str, handler: Callable[[PendingToolResult], object]) -> None:
-        """Call ``handler`` with a ``PendingToolResult`` for each new ``tool_result``, in place of the default.
+        """Call ``handler`` with a ``PendingToolResult`` for each new ``tool_result``, instead of the default handler.
 
-        It may be a coroutine function. Results that come by ``append_many`` or an import fire nothing.
+        It may be a coroutine function. It is not called for results from ``append_many`` or an import.
         """
         self._hooks.on(event, handler)
 
     def off(self, event: str) -> None:
-        """Go back to the default: what ``configure_tool_summarization`` has set, if anything."""
+        """Restore the default handler, which ``configure_tool_summarization`` sets."""
         self._hooks.off(event)
 
     def summarize_result(self, commit_hash: str, instructions: str | None = None) -> CommitInfo:
-        """Let a summary supersede a tool result. Errors are those of ``compress``, and ``InputError`` where it is no shorter."""
+        """Supersede a tool result with a summary.
+
+        Raises the errors of ``compress``, and ``InputError`` if the summary is not shorter.
+        """
         compaction.needs_summarizer(self._summarizer, "summarize_result")
         check_text("instructions", instructions, optional=True)
         root = query.original_result(self._log, commit_hash)
@@ -571,38 +579,38 @@ class Tract:
         return self._log.conversation
 
     def conversations(self) -> list[str]:
-        """The names of the tenant's conversations, in the order in which they began."""
+        """Return the names of the tenant's conversations, in the order in which they began."""
         return maintenance.conversation_names(self._log)
 
     def verify(self) -> VerifyResult:
-        """Hash every commit and every content of the store again, of all its conversations, and list what is damaged."""
+        """Hash every commit and every content of the whole store again, and list all damage."""
         return verify(self._log.database)
 
     def repair(self, path: str | os.PathLike[str]) -> Salvage:
-        """Copy what still proves itself into a new file; what doesn't is listed, and noted there as lost.
+        """Copy every commit that can be verified into a new file; the others are listed, and recorded there as lost.
 
-        The damaged store stays as it is. Raises ``ConfigError`` where there is something at the path.
+        The damaged store is not changed. Raises ``ConfigError`` if the path exists.
         """
         return maintenance.repair(self._log, path)
 
     def stats(self) -> Stats:
-        """What the conversation holds."""
+        """Return the counts of the conversation: commits, tokens and bytes."""
         return maintenance.count(self._log)
 
     def archive(self, target: str | os.PathLike[str], *, before: datetime) -> Archived:
-        """Move the tenant's conversations to another store in which nothing is younger than ``before``.
+        """Move the tenant's conversations that ended before ``before`` to another store.
 
-        A conversation leaves this store when the other one has it whole and has proved it.
-        Raises ``ConfigError`` where the other store is this one, by whatever name, or memory, which nobody could look into;
-        ``StoreError`` where it has a different conversation of the same name, when all others have moved.
+        A conversation is deleted here only after its copy in the other store is complete and verified.
+        Raises ``ConfigError`` if the other store is this one, under any name, or is in memory. Raises ``StoreError`` if
+        it has a different conversation of the same name; all others are moved first.
         """
         return maintenance.archive_conversations(self._log, target, before)
 
     def forget(self, conversation: str | None = None) -> bool:
-        """Delete a conversation for good, by default this one; whether there was one.
+        """Delete a conversation for good, by default this one, and return true if it existed.
 
-        Its contents go with it, unless another conversation of the tenant holds them as well. Raises ``StoreBusyError``
-        where they are deleted, but a reader keeps them in the file for as long as it reads: then call it again.
+        Its contents are deleted too, unless another conversation of the tenant shares them. Raises ``StoreBusyError``
+        if they are deleted, but remain in the file because of a running reader; then call this method again.
 
         >>> from toolcarry.tract import Tract
         >>> with Tract.open() as tract:
@@ -620,7 +628,7 @@ class Tract:
     aforget = in_thread(forget)
 
     def _add_result(self, draft: Draft) -> CommitInfo:
-        """Commit a result, and tell where it was cut before it came here."""
+        """Commit a result; check and log it if it was cut before."""
         is_cut = is_flagged(draft)
         if is_cut:
             self._check([draft])
@@ -630,12 +638,12 @@ class Tract:
         return commit
 
     def _check(self, drafts: Sequence[Draft]) -> None:
-        """Raise ``InputError`` for results that were cut, where that was asked for."""
+        """Raise ``InputError`` for results that were cut, if ``on_truncated`` is ``raise``."""
         if self._on_truncated == "raise":
             refuse_truncated(drafts)
 
     def _tell_truncated(self, count: int) -> None:
-        """Count and log results that were cut before they came here."""
+        """Count and log results that were cut before they were committed."""
         if count:
             self.counts["legacy_truncated"] += count
             found = counted(count, "tool result")

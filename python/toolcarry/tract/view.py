@@ -1,4 +1,4 @@
-"""The log as it is read: newest versions, omissions, compactions, and calls paired with their results."""
+"""A view of the log with newest versions, omissions and compactions applied, and calls paired with their results."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ __all__ = [
     "sequences",
 ]
 
-# Which commits are read, as SQL, so that nothing else is.
+# SQL conditions, so that only the commits of these kinds are read.
 MESSAGES: Final = f"AND c.kind < {Kind.RECORD:d}"
-"""What was said, called and returned."""
+"""Messages, calls and results."""
 SAID: Final = f"AND c.kind < {Kind.EDIT:d}"
-"""The same, and what says nothing that is known here."""
+"""Messages, calls and results, and records that are not messages."""
 CALLS: Final = f"AND c.kind = {Kind.CALL:d}"
 RESULTS: Final = f"AND c.kind = {Kind.RESULT:d}"
 RECORDS: Final = f"AND c.kind = {Kind.RECORD:d}"
@@ -38,25 +38,25 @@ CHANGES: Final = f"AND c.kind >= {Kind.EDIT:d}"
 
 
 class View(NamedTuple):
-    """What the commits say of earlier ones, at the time of reading. Commits are named by their sequence."""
+    """The edits, omissions and compactions in effect when the log was read. Integers are commit sequences."""
 
     newest: dict[str, CommitInfo]
     """The newest version of each edited result, by the hash of the original."""
     left_out: set[int]
     compacted: dict[int, CommitInfo]
-    """The compaction that stands for a commit."""
+    """The compaction that covers each commit."""
 
     def version_of(self, commit: CommitInfo) -> CommitInfo:
-        """The newest version of a result, with the original's place in the order; else the commit itself."""
+        """Return the newest version of a result, or the commit itself if it was not edited."""
         return self.newest.get(commit.commit_hash, commit)
 
 
 NOTHING: Final = View({}, set(), {})
-"""The log as if nothing had been said of it: all first versions."""
+"""The view in which nothing is edited, left out or compacted."""
 
 
 def read_view(log: Log) -> View:
-    """What is in force now: an undone compaction or omission is as if it had not been."""
+    """Read the edits, omissions and compactions in effect, without those that were undone or replaced."""
     changes = list(log.commits(CHANGES))
     undone = {str(commit.metadata["undoes"]) for commit in changes if commit.kind is Kind.UNDO}
     view = View({}, set(), {})
@@ -82,13 +82,13 @@ def read_view(log: Log) -> View:
 
 
 def original(log: Log, name: str) -> CommitInfo:
-    """The commit of a hash; of a newer version of a result, the result."""
+    """Return the commit with this hash; for a newer version of a result, the original result."""
     commit = log.find(name)
     return commit if commit.edits is None else log.find(commit.edits)
 
 
 def ranges(found: Iterable[int]) -> list[list[int]]:
-    """Sequences as first and last of each run, as metadata has them.
+    """Return sequences as runs, each with its first and last number, as they are stored in metadata.
 
     >>> ranges([5, 2, 3, 4, 9])
     [[2, 5], [9, 9]]
@@ -103,7 +103,7 @@ def ranges(found: Iterable[int]) -> list[list[int]]:
 
 
 def sequences(runs: Iterable[Sequence[int]]) -> Iterator[int]:
-    """What ``ranges`` has put together.
+    """Yield the sequences of runs that ``ranges`` made.
 
     >>> list(sequences([[2, 4], [9, 9]]))
     [2, 3, 4, 9]
@@ -113,7 +113,7 @@ def sequences(runs: Iterable[Sequence[int]]) -> Iterator[int]:
 
 
 class OpenTurn:
-    """A turn in the making: a call, and the results so far, by the place of what they answer."""
+    """A turn under construction: a message with calls, and the results so far, each with the index of its call."""
 
     __slots__ = ("call", "keys", "names", "results")
 
@@ -135,8 +135,11 @@ def place_of(found: tuple[int, CommitInfo]) -> int:
 
 
 def pair_turns(commits: Iterable[CommitInfo], view: View) -> list[ToolTurn]:
-    """Calls and results as turns. A result belongs to the nearest earlier unanswered call with its id, else to the
-    nearest with it; without an id, to the first unanswered call of its tool in the last turn that has one."""
+    """Pair calls and results into turns.
+
+    A result belongs to the nearest earlier unanswered call with its id, or else to the nearest call with it. Without an
+    id, it belongs to the first unanswered call of its tool in the last turn that has one.
+    """
     turns: list[OpenTurn] = []
     waiting: dict[str, list[tuple[OpenTurn, int]]] = {}
     latest: dict[str, tuple[OpenTurn, int]] = {}
@@ -144,9 +147,8 @@ def pair_turns(commits: Iterable[CommitInfo], view: View) -> list[ToolTurn]:
         if commit.kind is Kind.CALL:
             turn = OpenTurn(commit)
             turns.append(turn)
-            for place in range(
-                len(turn.keys) - 1, -1, -1
-            ):  # of one turn's the first is taken first
+            # Backwards, so that ``pop`` takes the first call of the turn first.
+            for place in range(len(turn.keys) - 1, -1, -1):
                 key = turn.keys[place]
                 latest[key] = (turn, place)
                 waiting.setdefault(key, []).append((turn, place))

@@ -1,6 +1,6 @@
-"""The store of commits: an append-only log that can prove itself, on SQLite or PostgreSQL.
+"""The store of commits: an append-only log that verifies itself by hashes, on SQLite or PostgreSQL.
 
-It knows hashes, rows and contents, and does not read messages.
+It handles hashes, rows and contents, and does not interpret messages.
 """
 
 from __future__ import annotations

@@ -58,10 +58,11 @@ class OtherConversationError(StoreError):
 
 
 def archive(source: Database, target: Database, tenant: str, before: datetime) -> Archived:
-    """Move the tenant's conversations of which nothing is younger than ``before``.
+    """Move the tenant's conversations that ended before ``before``.
 
-    Each stands proved in the other store before it leaves this one. What broke off in between is gone on with.
-    One that the other store has a different one of stays, and keeps no other here: it is told when all others have moved.
+    Each is verified in the other store before it is deleted here. An interrupted move is continued by the next call.
+    If the other store has a different conversation of the same name, that one stays here, and the error is raised after
+    all others have moved.
     """
     refused: OtherConversationError | None = None
     limit = round(before.astimezone(UTC).timestamp() * 1_000_000)
@@ -78,7 +79,7 @@ def archive(source: Database, target: Database, tenant: str, before: datetime) -
             refused = refused or error
             continue
         copied = Log(target, tenant, name)
-        for _ in copied.contents():  # each proves itself, and that none is missing before it
+        for _ in copied.contents():  # reading verifies each commit and the chain
             pass
         if copied.head() != head:
             raise StoreDamagedError(f"{target.name}: the copy of {name!r} is not whole")
@@ -92,9 +93,9 @@ def archive(source: Database, target: Database, tenant: str, before: datetime) -
 def copy_conversation(
     source: Database, target: Database, number: int, tenant: str, name: str
 ) -> int:
-    """Copy the rows of a conversation as they are; how many were new.
+    """Copy the rows of a conversation unchanged, and return the number of new ones.
 
-    Raises ``OtherConversationError`` where the other store has a conversation of this name that is another one.
+    Raises ``OtherConversationError`` if the other store has a different conversation of this name.
     """
     log = Log(target, tenant, name)
     sequence, found = log.head()
@@ -132,9 +133,9 @@ def copy_rows(source: Database, target: Database, log: Log, rows: Sequence[Row])
 
 
 def forget(database: Database, tenant: str, name: str, *, expected: Head | None = None) -> bool:
-    """Delete a conversation, and the contents that no other one of the tenant holds. Whether there was one.
+    """Delete a conversation, and the contents that no other one of the tenant shares. Return true if it existed.
 
-    With ``expected``, only where it ends with this commit still.
+    With ``expected``, delete it only if that is still its newest commit.
     """
 
     def work(run: Transaction) -> bool:

@@ -1,6 +1,6 @@
 """The interface of a database: read rows, and do work in one transaction.
 
-The statements are the same for both databases; values are numbers, texts without NUL, and bytes.
+The SQL statements are the same for both databases. Values are numbers, texts without NUL, and bytes.
 """
 
 from __future__ import annotations
@@ -35,30 +35,30 @@ class ConflictError(Exception):
 
 
 class LostConnectionError(StoreError):
-    """The server went away: whether the transaction is there, only the store can tell."""
+    """The connection to the server was lost. Only a look at the store shows if the transaction was committed."""
 
 
 class Transaction(Protocol):
-    """What may be done while nobody sees it yet. ``?`` stands for a value."""
+    """The statements of one transaction, invisible to others until it is committed. ``?`` stands for a value."""
 
     def run(self, sql: str, values: Sequence[Value] = (), /) -> list[Row]:
-        """Run a statement; its rows."""
+        """Run a statement and return its rows."""
 
     def run_many(self, sql: str, rows: Iterable[Sequence[Value]], /) -> None:
         """Run a statement with ``VALUES (?, ...)`` for many rows of values."""
 
     def finish(self, steps: Sequence[Step], /) -> None:
-        """The last that is done: ``run_many`` for each step, none of which sees what another one did."""
+        """Run the last steps, each as ``run_many``. No step may depend on another one's changes."""
 
 
 ROWS: Final = 100
-"""In one statement, at most. Each lets other threads run, which may keep the interpreter for a while."""
+"""The most rows in one statement. Each statement releases the interpreter, and may wait to get it back."""
 LARGE: Final = 1 << 20
-"""Bytes of values, from which on a statement has no more rows."""
+"""A statement with this many bytes of values gets no more rows."""
 
 
 def joined(sql: str, rows: Iterable[Sequence[Value]]) -> Iterator[tuple[str, list[Value]]]:
-    """A statement with ``VALUES (?, ...)`` and the rows for it, as statements for many rows at once.
+    """Combine a statement with ``VALUES (?, ...)`` and its rows into statements for many rows at once.
 
     >>> list(joined("INSERT INTO t (a, b) VALUES (?, ?) ON CONFLICT DO NOTHING", [(1, 2), (3, 4)]))
     [('INSERT INTO t (a, b) VALUES (?, ?), (?, ?) ON CONFLICT DO NOTHING', [1, 2, 3, 4])]
@@ -78,35 +78,35 @@ def joined(sql: str, rows: Iterable[Sequence[Value]]) -> Iterator[tuple[str, lis
 
 
 class Database(Protocol):
-    """A database with the history's tables. Errors are ``StoreError`` and its children.
+    """A database with the history's tables. Errors are ``StoreError`` and its subclasses.
 
-    May be used by several threads, and by a process that was forked from the one that opened it.
+    It may be used by several threads, and by a process that was forked from the one that opened it.
     """
 
     failures: int
-    """How often writing failed so that what the disk holds is to be looked at."""
+    """The number of failed writes after which the content of the disk must be checked."""
 
     @property
     def name(self) -> str:
-        """What errors call it; without a password."""
+        """The name in error texts, without a password."""
 
     def identity(self) -> tuple[object, ...]:
-        """What it has in common with no other database, however it is named."""
+        """Return a value that identifies this database, under whatever name it was opened."""
 
     def read(self, sql: str, values: Sequence[Value] = (), /) -> list[Row]:
-        """The rows that a statement finds."""
+        """Return the rows that a statement finds."""
 
     def write(self, work: Callable[[Transaction], T], /) -> T:
-        """Do ``work`` in one transaction, all or nothing; when this returns, it survives a loss of power.
+        """Do ``work`` in one transaction, all or nothing; once this returns, the changes survive a loss of power.
 
-        Raises ``ConflictError`` where the rows of another writer stand in the way.
+        Raises ``ConflictError`` if rows of another writer conflict with it.
         """
 
     def check(self) -> list[str]:
-        """What the database itself finds wrong with its files."""
+        """Return the defects that the database itself finds in its files."""
 
     def erase(self, work: Callable[[Transaction], T], /) -> T:
-        """``write``, after which what was deleted is not in the database's files any more, as far as it is in our hands."""
+        """``write``, and remove deleted rows from the database's files as far as possible."""
 
     def close(self) -> None:
-        """Let go of the files and connections."""
+        """Close the files and connections."""

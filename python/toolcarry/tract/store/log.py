@@ -67,7 +67,7 @@ SELECT_WITH_SIZE: Final = (
     f"SELECT {COLUMNS}, k.size, length(k.data) FROM tract_commits c "
     "LEFT JOIN tract_contents k ON k.tenant = ? AND k.hash = c.content WHERE c.conversation = ?"
 )
-# The index has the first eight bytes alone.
+# The index contains only the first eight bytes of a hash.
 FIND: Final = (
     f"{SELECT} AND substr(c.hash, 1, 8) >= ? AND substr(c.hash, 1, 8) <= ? "
     "AND c.hash >= ? AND c.hash <= ? LIMIT 2"
@@ -76,7 +76,7 @@ HEAD: Final = (
     "SELECT sequence, hash FROM tract_commits WHERE conversation = ? ORDER BY sequence DESC LIMIT 1"
 )
 SEAL: Final = "SELECT hash, seal FROM tract_commits WHERE conversation = ? AND sequence = ?"
-# Where the same content is stored in other bytes, they are damaged, or packed another way: these ones are good.
+# If the stored bytes of a content differ from the new ones, they are damaged or compressed differently: replace them.
 ADD_CONTENT: Final = (
     "INSERT INTO tract_contents (tenant, hash, size, packing, data) VALUES (?, ?, ?, ?, ?) "
     "ON CONFLICT (tenant, hash) DO UPDATE SET size = excluded.size, packing = excluded.packing, "
@@ -92,23 +92,23 @@ LOST: Final = "SELECT sequence, reason FROM tract_lost WHERE conversation = ? OR
 
 
 PAGE: Final = 1000
-"""Commits read at once."""
+"""The number of commits that one statement reads."""
 
 Head = tuple[int, bytes | None]
-"""The newest commit of a conversation: its sequence and its hash; ``(0, None)`` where there is none."""
+"""The newest commit of a conversation: its sequence and its hash; ``(0, None)`` for an empty conversation."""
 
 
 ATTEMPTS: Final = 200
-"""At appending, before it is given up because others are always faster."""
+"""The attempts to append, before giving up because other writers are always faster."""
 LOSSES: Final = 3
-"""Of the connection, at one appending."""
+"""The lost connections that are tolerated while appending once."""
 
 
 Read = Callable[[str, Sequence[Value]], list[Row]]
 
 
 class Draft(NamedTuple):
-    """A commit to be."""
+    """A commit that is not written yet."""
 
     role: str
     kind: Kind
@@ -116,21 +116,21 @@ class Draft(NamedTuple):
     metadata: Mapping[str, Any]
     token_count: int
     written: bytes | None = None
-    """The metadata as canonical bytes, where nobody else asks for it; then it is empty."""
+    """The metadata as canonical bytes; then ``metadata`` is empty, since nobody else needs it."""
 
 
 class Prepared(NamedTuple):
-    """Commits to be, hashed as far as they can be before it is known on what they will stand."""
+    """Drafts, hashed as far as possible before their parent is known."""
 
     parts: list[Part]
     metadata: list[bytes]
-    """Of each as it is stored."""
+    """The metadata of each commit as it is stored."""
     contents: list[Content]
-    """Each once, in one order for all writers."""
+    """The contents, each once, in the same order for all writers."""
 
 
 def prepare(drafts: Sequence[Draft], tenant: str) -> Prepared:
-    """Hash and pack contents, and write out metadata. Raises ``InputError`` for metadata that is no JSON."""
+    """Hash and compress contents, and serialize metadata. Raises ``InputError`` for metadata that is not JSON."""
     try:
         prepared = Prepared(*_backend.kernels.prepare_parts(drafts, tenant))
     except (TypeError, ValueError) as error:
@@ -145,11 +145,11 @@ def prepare(drafts: Sequence[Draft], tenant: str) -> Prepared:
 class Log:
     """The log of one conversation of one tenant.
 
-    It keeps no cursor open while it reads, so that nobody has to wait for a reader. A ``condition`` is SQL that begins
+    It keeps no cursor open while it reads, so that writers never wait for a reader. A ``condition`` is SQL that begins
     with ``AND``. Without one, a missing commit raises ``StoreDamagedError``, unless a repair recorded it as lost.
 
-    The newest commit that was written here is remembered, so that the next one needs no look at the store: if another
-    writer was faster, its place is taken, and the head is read again.
+    The log remembers the newest commit that it wrote, so that the next append needs no read. If another writer was
+    faster, the insert conflicts, and the head is read again.
     """
 
     def __init__(self, database: Database, tenant: str, conversation: str) -> None:
@@ -161,7 +161,7 @@ class Log:
         self._known: Head | None = None
 
     def head(self) -> Head:
-        """The newest commit. Where a write failed on the disk, it is read again whole, so that nothing is built on a loss."""
+        """Return the newest commit. After a failed write it is read in full and verified, since it may be lost."""
         number = self._find_number()
         if number is None:
             return 0, None
@@ -173,26 +173,26 @@ class Log:
         return found
 
     def commits(self, condition: str = "", *, after: int = 0) -> Iterator[CommitInfo]:
-        """The commits behind a sequence, oldest first."""
+        """Yield the commits after a sequence, oldest first."""
         for commits, _ in self._pages(SELECT, (), condition, after):
             yield from commits
 
     def contents(
         self, condition: str = "", *, after: int = 0
     ) -> Iterator[tuple[CommitInfo, bytes]]:
-        """The commits behind a sequence, each with its content, oldest first."""
+        """Yield the commits after a sequence with their contents, oldest first."""
         pages = self._pages(SELECT_WITH_CONTENT, (self.tenant,), condition, after)
         for commits, rows in pages:
             yield from read_contents(commits, [row[WIDTH:] for row in rows])
 
     def sized(self, condition: str = "") -> Iterator[tuple[CommitInfo, int, int]]:
-        """The commits, each with the bytes of its content and the bytes that these take, oldest first."""
+        """Yield the commits with the size of their content and its stored size in bytes, oldest first."""
         for commits, rows in self._pages(SELECT_WITH_SIZE, (self.tenant,), condition, 0):
             for commit, row in zip(commits, rows, strict=False):
                 yield commit, row[WIDTH] or 0, row[WIDTH + 1] or 0
 
     def newest(self, limit: int | None) -> Iterator[CommitInfo]:
-        """The commits, newest first."""
+        """Yield the commits, newest first."""
         newer: CommitInfo | None = None
         while limit is None or limit > 0:
             number = self._find_number()
@@ -214,9 +214,9 @@ class Log:
             limit = None if limit is None else limit - size
 
     def find(self, given: str) -> CommitInfo:
-        """The commit of a hash, or of the first eight or more of its digits.
+        """Return the commit with this hash, or with its first eight or more digits.
 
-        Raises ``UnknownCommitError``, and ``InputError`` for what is no text.
+        Raises ``UnknownCommitError``, and ``InputError`` for a value that is not a text.
         """
         check_text("commit", given)
         low, high = hash_range(given)
@@ -235,29 +235,29 @@ class Log:
         return commit
 
     def content(self, commit: CommitInfo) -> bytes:
-        """The content of a commit, verified. Raises ``UnknownCommitError`` for a commit that is not of here."""
+        """Return a commit's verified content. Raises ``UnknownCommitError`` for another conversation's commit."""
         key = bytes.fromhex(commit.content_hash)
         found = find_contents(self.database.read, self.tenant, [key])
         if key not in found:
-            self.find(commit.commit_hash)  # of another tenant's commit nothing was lost here
+            self.find(commit.commit_hash)  # a commit of another tenant is unknown here, not damaged
         return read_content(commit, found.get(key, (None, None, None)))
 
     def append(self, drafts: Sequence[Draft]) -> list[CommitInfo]:
-        """Append commits to the head, whatever it is, all or none."""
+        """Append commits to the current head, all or none."""
         prepared = prepare(drafts, self.tenant)
         rows = self._until_first(None, lambda: prepared)
         return commits_of(rows, self.conversation)
 
     def append_to(self, make: Callable[[Head], Sequence[Draft]]) -> list[CommitInfo]:
-        """Append the commits that are made for the head that they will stand on.
+        """Append the drafts that ``make`` returns for the head that they will follow.
 
-        ``make`` is called anew where another writer came in between. It may read this log.
+        ``make`` is called again if another writer was faster. It may read this log.
         """
         rows = self._append_to(lambda head: prepare(make(head), self.tenant))
         return commits_of(rows, self.conversation)
 
     def advance(self, make: Callable[[Head], Prepared]) -> Head | None:
-        """As ``append_to``; gives the new head alone, and ``None`` where nothing was appended."""
+        """Append like ``append_to``, but return only the new head; ``None`` if nothing was appended."""
         rows = self._append_to(make)
         return (rows[-1][0], rows[-1][1]) if rows else None
 
@@ -266,14 +266,15 @@ class Log:
         return self._until_first(heads, lambda: make(heads[-1]))
 
     def _until_first(self, heads: list[Head] | None, make: Callable[[], Prepared]) -> list[Row]:
-        """Append what is made, until no other writer comes in between: its rows.
+        """Make and append commits, retry while other writers are faster, and return the rows.
 
-        With ``heads``, the head is put there before it is made, and it must be the same when it is written.
-        Where the connection was lost, the rows may be there all the same: they are looked for before they are sent again,
-        and always behind the head, so that they can't become visible in between.
+        With ``heads``, the current head is added to it before each call of ``make``, and must be unchanged at the write.
+        After a lost connection, the rows may have been written. So they are looked for before they are sent again,
+        always after the head was read, so that they can't become visible in between.
         """
         sent: list[Row] = []
-        now = time.time_ns() // 1000  # one time for all attempts: the same rows have the same seals
+        # One time for all attempts, so that the same rows get the same seals.
+        now = time.time_ns() // 1000
         losses = 0
         for _ in range(ATTEMPTS):
             try:
@@ -305,7 +306,7 @@ class Log:
 
     @staticmethod
     def _are_there(read: Read, number: int | None, rows: Sequence[Row]) -> bool:
-        """True if these very rows were written: the last of them, since they are all there or none."""
+        """True if exactly these rows were written. Checks the last one, since a write is all or nothing."""
         if number is None or not rows:
             return False
         last = rows[-1]
@@ -320,10 +321,10 @@ class Log:
         rows: list[Row],
         is_unsure: bool,
     ) -> int:
-        """Append commits, and note their rows; the number of the conversation, which is its own once this is written.
+        """Append commits, store their rows in ``rows``, and return the number of the conversation.
 
-        Raises ``ConflictError`` where another head is expected. ``is_unsure``: the rows that are noted already may have
-        been written.
+        The number is valid only once the transaction is committed. Raises ``ConflictError`` if the head is not the
+        expected one. ``is_unsure``: the rows of an earlier attempt may have been written.
         """
         number = self._number or self.make_number(run)
         head = self._known if self._number else None
@@ -344,7 +345,7 @@ class Log:
         return number
 
     def make_number(self, run: Transaction) -> int:
-        """The number of the conversation, which is made where there is none."""
+        """Return the number of the conversation, and create the conversation if it does not exist."""
         names = (self.tenant, self.conversation)
         for _ in range(2):
             found = run.run(NUMBER, names)
@@ -359,7 +360,7 @@ class Log:
     def _pages(
         self, select: str, values: tuple[Value, ...], condition: str, after: int
     ) -> Iterator[tuple[list[CommitInfo], list[Row]]]:
-        """The commits behind a sequence, many at once, each with its row; of a page with damage, those before it."""
+        """Yield pages of commits after a sequence, with their rows; of a damaged page, those before the damage."""
         number = self._find_number()
         if number is None:
             return
@@ -389,11 +390,11 @@ class Log:
                 return
 
     def _read(self, sql: str, values: tuple[Value, ...]) -> list[Row]:
-        """The rows of commits, with their metadata as it was written."""
+        """Return the rows of commits with their metadata unfolded."""
         return unfold_rows(self.database.read(sql, values), self.database.read, self.tenant)
 
     def _check_link(self, sequence: int, found: str | None, commit: CommitInfo) -> None:
-        """Raise ``StoreDamagedError`` where a commit does not stand on the one of this sequence and hash."""
+        """Raise ``StoreDamagedError`` if a commit does not follow the one with this sequence and hash."""
         shown = commit.commit_hash
         if commit.sequence == sequence + 1:
             if commit.parent_hash != found:

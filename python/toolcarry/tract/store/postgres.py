@@ -1,6 +1,6 @@
 """The history on a PostgreSQL server, through psycopg 3 and its pool: many writers, from several hosts.
 
-Writers don't wait for one another: one that finds that another was faster does nothing, and tries again.
+Writers don't wait for one another: if another writer was faster, the transaction does nothing and is tried again.
 """
 
 from __future__ import annotations
@@ -52,19 +52,19 @@ __all__ = ["PostgresDatabase"]
 T = TypeVar("T")
 
 CONNECTIONS: Final = 8
-"""At most, of one process."""
+"""The most connections of one process."""
 PATIENCE: Final = 2.0
-"""Seconds that a server may say nothing beyond the time after which it breaks off by itself."""
+"""The seconds to wait for a silent server, in addition to its own timeout."""
 OLDEST: Final = 140000
-"""The oldest server that is known to do."""
+"""The oldest supported version of the server."""
 LOCK: Final = 0x746F6F6C
-"""Of the server's advisory locks the one that who makes the tables holds."""
-# Not by ``to_regclass``: that may still remember that there was no such table while another has made it.
+"""The advisory lock that is held while the tables are created."""
+# Not by ``to_regclass``, whose cache may miss a table that another connection has just created.
 IS_THERE: Final = (
     "SELECT count(*) > 0 FROM pg_catalog.pg_class "
     "WHERE relname = 'tract_schema' AND pg_catalog.pg_table_is_visible(oid)"
 )
-# An address would not do: a server has several. When it was started tells a server from one that was copied from it.
+# A server may have several addresses, so they don't identify it. The start time distinguishes a server from its copy.
 IDENTITY: Final = (
     "SELECT extract(epoch FROM pg_postmaster_start_time())::text, "
     "(SELECT oid::bigint FROM pg_catalog.pg_database WHERE datname = current_database()), "
@@ -82,11 +82,11 @@ BUSY: Final = (
 
 
 class SilentError(psycopg.OperationalError):
-    """The server said nothing for longer than it may."""
+    """The server did not answer in time."""
 
 
 def bounded(steps: PQGen[T], seconds: float) -> PQGen[T]:
-    """The steps of a command, broken off where the server says nothing for so long."""
+    """Run the steps of a command, and raise ``SilentError`` if the server is silent for ``seconds``."""
     deadline = time.monotonic() + seconds
     try:
         wanted = next(steps)
@@ -102,10 +102,10 @@ def bounded(steps: PQGen[T], seconds: float) -> PQGen[T]:
 
 
 class BoundedConnection(psycopg.Connection[Row]):
-    """A connection that doesn't wait for ever: the server's own limits are none where the server stands still."""
+    """A connection that doesn't wait forever: a server that hangs does not enforce its own timeouts."""
 
     silence = 30.0
-    """Seconds."""
+    """The seconds to wait for a silent server."""
 
     def wait(self, gen: PQGen[T], *args: Any, **kwargs: Any) -> T:
         try:
@@ -116,7 +116,7 @@ class BoundedConnection(psycopg.Connection[Row]):
 
 
 class Statements:
-    """What a transaction may do, on a connection of psycopg's: it begins with the first statement that is not the last."""
+    """The statements of a transaction on a psycopg connection, which begins only if one statement is not enough."""
 
     def __init__(self, connection: BoundedConnection, cursor: psycopg.Cursor[Row]) -> None:
         self._connection = connection
@@ -129,7 +129,7 @@ class Statements:
         return self.ask(sql, values)
 
     def ask(self, sql: str, values: Sequence[Value], /) -> list[Row]:
-        """``run`` for a statement alone, which needs no transaction."""
+        """Run a single statement without a transaction."""
         self._cursor.execute(translate(sql), values)
         return self._cursor.fetchall() if self._cursor.description else []
 
@@ -139,7 +139,7 @@ class Statements:
             self._cursor.execute(translate(statement), values)
 
     def finish(self, steps: Sequence[Step], /) -> None:
-        """Of one row each, the steps are one statement, which is a transaction by itself: one way to the server and back."""
+        """Run the last steps. Steps of one row each become one statement: one round trip and no transaction."""
         if all(len(rows) == 1 for _, rows in steps):
             *others, last = [sql for sql, _ in steps]
             named = ", ".join([f"step_{place} AS ({sql})" for place, sql in enumerate(others)])
@@ -166,7 +166,7 @@ class Statements:
 
 
 def check_url(target: str) -> None:
-    """Raise ``ConfigError`` for what is no URL; what is wrong with it is not told, since that may be the password."""
+    """Raise ``ConfigError`` for an invalid URL, without quoting the invalid part, which may be the password."""
     try:
         conninfo_to_dict(target)
     except psycopg.ProgrammingError:
@@ -177,7 +177,7 @@ def check_url(target: str) -> None:
 
 
 def translate(sql: str) -> str:
-    """A statement as psycopg writes it; no text in ours has a ``?`` or a ``%``."""
+    """Return a statement with psycopg's placeholders. No literal in the store's statements contains ``?`` or ``%``."""
     return sql.replace("?", "%s")
 
 
@@ -186,7 +186,7 @@ def one_line(error: BaseException) -> str:
 
 
 class PostgresDatabase:
-    """A server's database with the history's tables, in the first schema of its search path."""
+    """A database on a server, with the history's tables in the first schema of its search path."""
 
     def __init__(self, target: str, *, busy_timeout: float, is_read_only: bool = False) -> None:
         check_url(target)
@@ -208,7 +208,7 @@ class PostgresDatabase:
     def name(self) -> str:
         try:
             split = urlsplit(self._target)
-        except ValueError:  # what the server's library reads, Python's may refuse
+        except ValueError:  # libpq accepts URLs that Python's parser refuses
             return "postgresql://"
         return f"postgresql://{split.hostname or ''}{split.path}"
 
@@ -219,7 +219,7 @@ class PostgresDatabase:
         try:
             with self._transaction() as statements:
                 return statements.ask(sql, values)
-        except LostConnectionError:  # the pool has looked at the others meanwhile
+        except LostConnectionError:  # the pool has checked its other connections, so try again
             with self._transaction() as statements:
                 return statements.ask(sql, values)
 
@@ -230,7 +230,7 @@ class PostgresDatabase:
             return work(statements)
 
     def erase(self, work: Callable[[Transaction], T], /) -> T:
-        """``write``; the server's own ``VACUUM`` takes the deleted rows out of its files."""
+        """``write``; the server's own ``VACUUM`` removes the deleted rows from its files."""
 
         def alone(run: Transaction) -> T:
             run.run("LOCK TABLE tract_contents, tract_commits IN SHARE ROW EXCLUSIVE MODE")
@@ -284,7 +284,7 @@ class PostgresDatabase:
     def _connections(self) -> psycopg_pool.ConnectionPool[BoundedConnection]:
         if self._is_closed:
             raise StoreError(f"{self.name}: is closed")
-        if self._process != os.getpid():  # the sockets are the parent's
+        if self._process != os.getpid():  # after a fork: the sockets belong to the parent
             self._inherited.append(self._pool)
             self._pool, self._process = None, os.getpid()
         if self._pool is None:
@@ -304,7 +304,7 @@ class PostgresDatabase:
             connection.execute(f"SET statement_timeout = {milliseconds}")
             connection.execute("SET synchronous_commit = on")
 
-        # So that a wrong address or password is told at once, and not after a timeout.
+        # So that a wrong address or password is reported at once, and not after a timeout.
         with BoundedConnection.connect(
             self._target, autocommit=True, connect_timeout=patience
         ) as first:
@@ -312,21 +312,21 @@ class PostgresDatabase:
         return psycopg_pool.ConnectionPool(
             self._target,
             connection_class=BoundedConnection,
-            # A transaction is begun where one is needed, so that a statement alone is one way to the server and back.
+            # A transaction is begun only if one is needed, so that a single statement takes one round trip.
             kwargs={"autocommit": True, "connect_timeout": patience},
             min_size=1,
             max_size=CONNECTIONS,
             timeout=self._busy_timeout,
-            # The pool waits twice as long after each failure, up to minutes in which nobody else may try.
+            # The pool doubles its delay after each failure, up to minutes; this limits the total.
             reconnect_timeout=self._busy_timeout,
             configure=configure,
             open=True,
         )
 
     def _look_at_others(self) -> None:
-        """Let go of the connections that are as dead as the one that failed.
+        """Close the pool's connections that are dead like the one that failed.
 
-        The pool could look at each one before it lends it, which takes a round trip, and a second where one is dead.
+        The pool could check each connection before it is used, but that takes a round trip each time.
         """
         if self._pool is not None:
             with suppress(psycopg.Error):
@@ -334,7 +334,7 @@ class PostgresDatabase:
 
     @contextmanager
     def _errors(self) -> Iterator[None]:
-        """What the server says as errors of ours."""
+        """Turn psycopg's errors into the store's errors."""
         try:
             yield
         except (causes.UniqueViolation, causes.ForeignKeyViolation) as error:

@@ -1,7 +1,8 @@
 """Stored commits and contents: hashed, compressed, and verified when they are read back.
 
-A row that does not match its hashes is never returned: ``StoreDamagedError`` is raised instead. ``_pure/history.py``
-documents how a commit is hashed, ``_pure/folding.py`` how metadata that repeats its content is shortened.
+A row that does not match its hashes is never returned: ``StoreDamagedError`` is raised instead.
+``_pure/history/hashing.py`` documents how a commit is hashed, and ``_pure/history/metadata_delta.py`` how metadata that
+repeats its content is folded.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ __all__ = [
 
 
 def content_hash(content: bytes) -> bytes:
-    """The address of a content: 32 bytes.
+    """Return the hash of a content, which is its address: 32 bytes.
 
     >>> content_hash(b"3 passed").hex()[:16]
     '000c110e9ef2e869'
@@ -52,7 +53,7 @@ def content_hash(content: bytes) -> bytes:
 
 
 def hash_range(given: str) -> tuple[bytes, bytes]:
-    """The hashes that begin with the digits; empty where there are none."""
+    """Return the lowest and the highest hash that begin with the digits; empty for invalid digits."""
     digits = given.strip().lower()
     if not 8 <= len(digits) <= 64 or not set(digits) <= set("0123456789abcdef"):
         return b"", b""
@@ -62,13 +63,13 @@ def hash_range(given: str) -> tuple[bytes, bytes]:
 ZSTD: Final = 1
 
 COMPRESS_FROM: Final = 8192
-"""Bytes. Below, unpacking takes longer than reading what it spares."""
+"""The least bytes of a content to compress. For fewer, decompressing costs more than it saves in reading."""
 LEVEL: Final = 1
-"""Of zstd; 3 takes a fifth longer for two in a hundred."""
+"""The level of zstd; higher levels take longer and gain little."""
 
 
 def compress(content: bytes) -> tuple[int, bytes]:
-    """How a content is stored, and the bytes."""
+    """Return the packing of a content, and its bytes in that packing; the compressed ones if they are fewer."""
     if len(content) >= COMPRESS_FROM:
         packed = zstd.compress(content, LEVEL)
         if len(packed) < len(content):
@@ -77,7 +78,10 @@ def compress(content: bytes) -> tuple[int, bytes]:
 
 
 def decompress(packing: int, data: bytes, size: int) -> bytes:
-    """The content of ``size`` bytes. Raises ``StoreDamagedError`` where it is none, without making more than that."""
+    """Return the content of ``size`` bytes. Raises ``StoreDamagedError`` for invalid data or any other size.
+
+    Never decompresses much more than ``size`` bytes.
+    """
     if packing == PLAIN:
         content = data
     elif packing == ZSTD:
@@ -94,15 +98,15 @@ def decompress(packing: int, data: bytes, size: int) -> bytes:
 
 
 CONTENTS_PER_READ: Final = 100
-"""Contents read by one statement."""
+"""The number of contents that one statement reads."""
 
 Read = Callable[[str, Sequence[Value]], list[Row]]
 
 
 def unfold_rows(rows: list[Row], read: Read, tenant: str) -> list[Row]:
-    """Rows that begin as ``Linked`` does, with their metadata as it was written.
+    """Return rows, which begin like ``Linked``, with their metadata unfolded.
 
-    Where it can't be unfolded it stays as it is, and so does not prove itself.
+    Metadata that can't be unfolded stays unchanged, and then fails its verification.
     """
     folded = {row[5] for row in rows if is_folded(row)}
     if not folded:
@@ -117,7 +121,7 @@ def is_folded(row: Row) -> bool:
 
 
 def find_contents(read: Read, tenant: str, hashes: Iterable[bytes]) -> Mapping[bytes, Row]:
-    """Of contents how they are packed, their size, and their bytes as they are stored, by their hashes."""
+    """Return the packing, the size and the stored bytes of contents, by their hashes."""
     found: dict[bytes, Row] = {}
     wanted = list(hashes)
     for start in range(0, len(wanted), CONTENTS_PER_READ):
@@ -133,7 +137,7 @@ def find_contents(read: Read, tenant: str, hashes: Iterable[bytes]) -> Mapping[b
 
 
 def unfold_row(row: Row, content: Row | None) -> Row:
-    """A row with its metadata unfolded, by its stored content; the row itself where they don't belong together."""
+    """Return a row with its metadata unfolded by its stored content; the row itself if they don't match."""
     try:
         packing, size, data = content or (None, None, None)
         metadata = _backend.kernels.unfold(row[6], decompress(packing, data, size))
@@ -149,15 +153,15 @@ COLUMNS: Final = (
     "c.sequence, c.hash, c.parent, c.role, c.kind, c.content, c.metadata, c.token_count, "
     "c.created_at, c.seal"
 )
-"""Of a row of ``tract_commits c``, what ``read_row`` takes."""
+"""The columns of ``tract_commits c`` that ``read_row`` needs."""
 WIDTH: Final = COLUMNS.count(",") + 1
 
 
 def read_rows(rows: list[Row], tenant: str, conversation: str) -> Iterator[CommitInfo]:
-    """The commits of rows. Raises ``StoreDamagedError`` at a row that is not what was written.
+    """Yield the commits of rows. Raises ``StoreDamagedError`` at a row that differs from what was written.
 
-    SQLite takes a value of any type, and so bits that flip may make one of another: what can't be proved, or read, is
-    as wrong as what proves something else.
+    SQLite stores values of any type in any column, so a flipped bit may change a value's type. A row that can't be
+    hashed or read is therefore damaged too.
     """
     proved = _backend.kernels.prove_rows(rows, tenant, conversation)
     whole = rows if proved == len(rows) else rows[:proved]
@@ -169,12 +173,12 @@ def read_rows(rows: list[Row], tenant: str, conversation: str) -> Iterator[Commi
 
 
 def read_row(row: Row, tenant: str, conversation: str) -> CommitInfo:
-    """The commit of one row."""
+    """Return the commit of one row."""
     return next(read_rows([row], tenant, conversation))
 
 
 def mismatch(row: Row, tenant: str, conversation: str) -> str:
-    """What a row does not prove."""
+    """Return the reason why a row fails its verification."""
     sequence, found, parent, role, kind, content, metadata, tokens, created_at, seal, *_ = row
     try:
         is_hashed = commit_hash(parent, role, content, metadata) == found
@@ -194,21 +198,21 @@ def damaged_row(row: Row, reason: str) -> StoreDamagedError:
 
 
 def commits_of(rows: list[Row], conversation: str) -> list[CommitInfo]:
-    """The commits of rows that are known to be what was written, up to the first that holds what never was."""
+    """Return the commits of verified rows, up to the first row with a value that is never written."""
     return _backend.kernels.commits_of(rows, conversation, CommitInfo, KINDS)
 
 
 def read_content(commit: CommitInfo, row: Sequence[Any]) -> bytes:
-    """The content of a commit from its stored row. Raises ``StoreDamagedError`` where it is not what was written."""
+    """Return the content of a commit from its stored row. Raises ``StoreDamagedError`` if it is damaged."""
     return next(read_contents([commit], [row]))[1]
 
 
 def read_contents(
     commits: Sequence[CommitInfo], rows: Sequence[Sequence[Any]]
 ) -> Iterator[tuple[CommitInfo, bytes]]:
-    """The commits, each with its content from its stored row: all of them are hashed at once.
+    """Yield the commits with their contents from the stored rows; all contents are hashed in one call.
 
-    Raises ``StoreDamagedError`` at the first that is not what was written.
+    Raises ``StoreDamagedError`` at the first damaged content.
     """
     contents: list[bytes] = []
     try:
@@ -221,7 +225,7 @@ def read_contents(
 
 
 def stored_content(commit: CommitInfo, row: Sequence[Any]) -> bytes:
-    """What a stored row says that the content of a commit is."""
+    """Return the content of a commit from its stored row, before it is verified."""
     packing, size, data = row
     shown = commit.commit_hash
     if data is None:

@@ -1,4 +1,4 @@
-"""Copy what can be verified of a damaged store into a new one. The damaged store is not changed."""
+"""Copy the commits of a damaged store that can be verified into a new one. The damaged store is not changed."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from toolcarry.tract.store.types import Damage, Salvage
 __all__ = ["salvage"]
 
 BATCH: Final = 200
-"""Commits in one transaction."""
+"""The number of commits in one transaction."""
 GIVE_UP: Final = 4000
-"""Keys in a row at which nothing is found."""
+"""The number of consecutive missing keys after which a table is taken to end."""
 
 CONVERSATIONS: Final = "SELECT id, tenant, name FROM tract_conversations WHERE id"
 ROWS: Final = f"SELECT {COLUMNS} FROM tract_commits c WHERE c.conversation = ? AND c.sequence"
@@ -35,7 +35,7 @@ CONTENTS: Final = "SELECT id, tenant, hash, size, packing, data FROM tract_conte
 
 
 def salvage(source: Database, target: Database) -> Salvage:
-    """Copy every commit that proves itself, with its content; what doesn't is noted as lost, in the new store, too."""
+    """Copy every commit that can be verified, with its content; record the others as lost, in the new store too."""
     saved = 0
     lost: list[Damage] = []
     contents = Contents(source)
@@ -56,9 +56,9 @@ def salvage(source: Database, target: Database) -> Salvage:
 def each(
     source: Database, sql: str, key: str, values: tuple[Value, ...]
 ) -> Iterator[tuple[Any, Row | str]]:
-    """The rows of a statement that ends with its key, each with the key, or the reason why it can't be read.
+    """Yield the keys and rows of a statement that ends with its key; for an unreadable row, the reason.
 
-    Reads many at once, and one by one where that fails, until so many are missing that the table seems to end there.
+    Reads many rows at once, and one by one if that fails, until ``GIVE_UP`` keys in a row are missing.
     """
     place: Any = 0
     size = BATCH
@@ -92,7 +92,7 @@ def each(
 
 
 def is_behind(found: object, place: object) -> bool:
-    """True if a key is behind another, in SQLite's order: numbers, texts, bytes."""
+    """True if ``found`` comes after ``place`` in SQLite's order: numbers, texts, bytes."""
     if isinstance(found, (int, float)) and isinstance(place, (int, float)):
         return found > place
     if isinstance(found, (str, bytes)) and type(found) is type(place):
@@ -101,14 +101,14 @@ def is_behind(found: object, place: object) -> bool:
 
 
 class Contents:
-    """The contents of the damaged store: by their index, and where that is damaged itself, by looking at all of them."""
+    """The contents of the damaged store: found by the index, or by hashing all of them if the index is damaged."""
 
     def __init__(self, source: Database) -> None:
         self._source = source
         self._places: dict[bytes, int] | None = None
 
     def find(self, tenant: str, found: bytes) -> Row | None:
-        """The row of a content, by its hash, for the tenant."""
+        """Return the row of a content by its hash, as a row of the tenant."""
         rows = self._read(CONTENT, (tenant, found))
         if rows and self._proves(rows[0]) == found:
             return (tenant, found, *rows[0][3:])
@@ -130,7 +130,7 @@ class Contents:
 
     @staticmethod
     def _proves(row: Row) -> bytes | None:
-        """The hash of what is stored in a row."""
+        """Return the hash of the content that a row stores; ``None`` if it can't be decompressed."""
         try:
             return content_hash(decompress(row[4], row[5], row[3]))
         except (StoreError, TypeError, ValueError):
@@ -138,13 +138,13 @@ class Contents:
 
 
 def packed(content: Row) -> Row:
-    """How a content is packed, its size and its bytes, as they are read."""
+    """Return the packing, the size and the bytes of a content, in the order of a read."""
     _, _, size, packing, data = content
     return packing, size, data
 
 
 class Copy:
-    """One conversation, on its way into the new store, some hundred commits at a time."""
+    """Copies one conversation into the new store, a batch of commits at a time."""
 
     def __init__(self, target: Database, log: Log) -> None:
         self.saved = 0
@@ -158,7 +158,10 @@ class Copy:
         self._end = 0
 
     def take(self, sequence: Any, row: Row | str, contents: Contents) -> None:
-        """The next commit, or why there is none: what proves itself is copied, and the rest noted as lost."""
+        """Add the next commit if it can be verified, or else record it as lost.
+
+        ``row`` is a text, the reason, if the row could not be read.
+        """
         if isinstance(row, str):
             self._tell(sequence, row, None)
             return
@@ -186,7 +189,7 @@ class Copy:
             self.write()
 
     def write(self) -> None:
-        """Bring what has been taken into the new store, with notes of what it lacks, so that a gap is known for one."""
+        """Write the batch into the new store, and record the lost commits there, so that reads accept the gaps."""
 
         def work(run: Transaction) -> None:
             number = self._log.make_number(run)

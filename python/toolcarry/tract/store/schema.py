@@ -1,7 +1,7 @@
 """The schema of the store, as numbered migrations that are never edited.
 
-One schema for both databases: ``Dialect`` has what they spell differently. Texts of conversations are bytes, since tool
-output holds NULs and lone surrogates, which the texts of PostgreSQL can't.
+Both databases have the same schema; ``Dialect`` has the parts that they spell differently. Texts of conversations are
+stored as bytes, since tool output may contain NULs and lone surrogates, which PostgreSQL's texts can't hold.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ __all__ = ["POSTGRES", "SQLITE", "VERSION", "Dialect", "migrate"]
 
 
 class Dialect(NamedTuple):
-    """What a database calls its types."""
+    """The type names and other differences of a database's SQL."""
 
     identity: str
-    """The type of a key that the database numbers, and never gives twice."""
+    """The type of a key that the database assigns, and never reuses."""
     row: str
-    """The same, but for that a key may be given again when its row is gone."""
+    """The type of a key that the database assigns, and may reuse after its row is deleted."""
     blob: str
     integer: str
     clustered: str
-    """What is said behind a table that is stored in the order of its key."""
+    """The suffix of a table that is stored in the order of its key."""
     own: tuple[tuple[str, ...], ...]
-    """Statements of this database alone, behind each step's."""
+    """Statements for this database alone, run after those of each step."""
 
 
 SQLITE: Final = Dialect(
@@ -45,7 +45,7 @@ POSTGRES: Final = Dialect(
     clustered="",
     own=(
         (
-            # The server would pack what is packed already, and what is too short to be worth it.
+            # Else the server would compress data that is compressed already, or too short to be worth it.
             "ALTER TABLE tract_contents ALTER COLUMN data SET STORAGE EXTERNAL",
             "ALTER TABLE tract_commits ALTER COLUMN metadata SET STORAGE EXTERNAL",
         ),
@@ -102,22 +102,22 @@ MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (
         """,
     ),
     (
-        # Since this step, metadata may be folded (``_pure/history/metadata_delta.py``), which an older toolcarry would take for damage.
-        # Half of the pages that a batch changed were those of indexes, in which what is new has no place of its own: the
-        # shorter an entry, the fewer they are.
+        # Since this step, metadata may be folded (``_pure/history/metadata_delta.py``), which an older toolcarry would
+        # report as damage. The index has only the start of each hash: hashes are random, so each new entry changes
+        # another page of the index, and shorter entries need fewer pages.
         "DROP INDEX tract_commits_hash",
         "CREATE INDEX tract_commits_start ON tract_commits (conversation, substr(hash, 1, 8))",
     ),
 )
-"""Each step is what makes of the schema before it the next one."""
+"""The statements of each step, which turn one version of the schema into the next."""
 
 VERSION: Final = len(MIGRATIONS)
 
 
 def migrate(run: Transaction, version: int, dialect: Dialect) -> None:
-    """Take a schema of ``version`` (0: an empty database) to the newest, within the caller's transaction.
+    """Migrate a schema of ``version`` (0: an empty database) to the newest, within the caller's transaction.
 
-    Raises ``StoreVersionError`` where it is newer than this toolcarry.
+    Raises ``StoreVersionError`` if the schema is newer than this toolcarry.
     """
     if version > VERSION:
         raise StoreVersionError(

@@ -1,8 +1,8 @@
-"""The history in one file, through apsw, which brings a current SQLite of its own.
+"""The history in one file, through apsw, which includes a current SQLite.
 
-One connection for each process, used by one thread at a time. A write holds the file's only write lock from its first
+Each process has one connection, used by one thread at a time. A write holds the file's only write lock from its first
 statement on (``BEGIN IMMEDIATE``), and is on the disk when it returns (WAL, ``synchronous=FULL``).
-SQLite does not define what happens to a connection that a forked process inherits: so it is closed before a fork, and
+A connection must not be used after a fork (https://sqlite.org/howtocorrupt.html): so it is closed before a fork, and
 each of the two processes opens its own.
 """
 
@@ -34,7 +34,7 @@ from toolcarry.tract.store.schema import SQLITE, VERSION, migrate
 __all__ = ["MEMORY", "SqliteDatabase", "create_file"]
 
 APPLICATION: Final = 0x746F6F6C
-"""By which a file says that it is ours."""
+"""The application id that marks a file as a history of toolcarry."""
 OWNER: Final = (
     "SELECT count(*), (SELECT user_version FROM pragma_user_version), "
     "(SELECT application_id FROM pragma_application_id) FROM sqlite_schema"
@@ -44,12 +44,12 @@ SETTINGS: Final = (
     "PRAGMA trusted_schema = OFF",
     "PRAGMA cell_size_check = ON",
     "PRAGMA cache_size = -16000",
-    "PRAGMA secure_delete = FAST",  # where pages are split, what is moved leaves a copy that no deletion finds
+    "PRAGMA secure_delete = FAST",  # splitting a page leaves a copy of the moved rows, which no deletion would erase
 )
 
 
 WAITS: Final = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05)
-"""Seconds between two looks at a file that is locked; the last one again and again."""
+"""The delays in seconds between attempts to use a locked file; the last one repeats."""
 
 
 DAMAGED: Final = (
@@ -60,14 +60,14 @@ T = TypeVar("T")
 
 
 class BusyHandler:
-    """How long to wait for other writers. SQLite's own waiting can't be interrupted; this can."""
+    """A busy handler that waits for other writers. Unlike SQLite's own, it can be interrupted."""
 
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
         self._deadline = 0.0
 
     def __call__(self, count: int) -> bool:
-        """Wait, and return whether to look again; ``count`` is how often SQLite has asked before."""
+        """Wait, and return true if SQLite should try again; ``count`` is the number of earlier calls."""
         now = time.monotonic()
         if count == 0:
             self._deadline = now + self._seconds
@@ -79,7 +79,7 @@ class BusyHandler:
 
 
 class Statements:
-    """What a transaction may do, on a connection of apsw's."""
+    """The statements of a transaction on an apsw connection."""
 
     def __init__(self, connection: apsw.Connection) -> None:
         self._connection = connection
@@ -100,8 +100,9 @@ class Statements:
 
 
 def create_file(path: str) -> None:
-    """Make the file, for nobody else to read, where there is none. SQLite gives its companions the same mode."""
-    with sqlite_guard.lock, suppress(FileExistsError):  # its descriptor is no other library's
+    """Create the file, readable by its owner alone, if it does not exist. SQLite gives the WAL files the same mode."""
+    # Under the lock: else ``check`` in another thread takes this descriptor for another library's.
+    with sqlite_guard.lock, suppress(FileExistsError):
         try:
             os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
         except FileExistsError:
@@ -111,12 +112,12 @@ def create_file(path: str) -> None:
 
 
 def is_unwritable(path: str) -> bool:
-    """True if there is a file that this process may not write to."""
+    """True if the file exists and this process may not write to it."""
     return os.access(path, os.F_OK) and not os.access(path, os.W_OK)
 
 
 def file_uri(path: str) -> str:
-    """The file's URI. Where neither it nor its folder can be written, nobody else writes either: it is taken as it stands."""
+    """Return the file's URI, as immutable if neither the file nor its folder is writable and it has no WAL file."""
     uri = f"file:{quote(os.fsencode(path))}"
     is_fixed = is_unwritable(path) and not os.access(Path(path).parent, os.W_OK)
     return f"{uri}?immutable=1" if is_fixed and not os.access(f"{path}-wal", os.F_OK) else uri
@@ -125,7 +126,7 @@ def file_uri(path: str) -> str:
 def prepare_connection(
     connection: apsw.Connection, busy_timeout: float, is_writable: bool = True
 ) -> apsw.Connection:
-    """The connection with its settings, durable, on the newest schema. Closes it where that fails."""
+    """Apply the settings, the write-ahead log and the newest schema to a connection. Closes it on failure."""
     try:
         connection.set_busy_handler(BusyHandler(busy_timeout))
         for statement in SETTINGS:
@@ -143,9 +144,9 @@ def prepare_connection(
 
 
 def schema_version(connection: apsw.Connection) -> int:
-    """The version of the schema; 0 where there is none yet. Raises ``StoreError`` for a file of something else.
+    """Return the version of the schema; 0 for an empty file. Raises ``StoreError`` for another application's file.
 
-    Asked for in one statement, since another process may be making the tables.
+    One statement reads all values, since another process may be creating the tables.
     """
     tables, version, application = connection.execute(OWNER).get
     if application != APPLICATION if version else tables > 0:
@@ -154,7 +155,7 @@ def schema_version(connection: apsw.Connection) -> int:
 
 
 def check_version(version: int) -> None:
-    """Raise ``StoreVersionError`` for a schema that would have to be brought up first."""
+    """Raise ``StoreVersionError`` for a schema that must be migrated first."""
     if version < VERSION:
         raise StoreVersionError(
             f"the store has schema {version}, older than this toolcarry's {VERSION}: "
@@ -163,9 +164,9 @@ def check_version(version: int) -> None:
 
 
 def use_write_ahead_log(connection: apsw.Connection, busy_timeout: float) -> None:
-    """A write-ahead log that is on the disk before a write returns.
+    """Switch to a write-ahead log that is on the disk before a write returns.
 
-    Going over to it needs the file for a moment alone, for which SQLite does not wait by itself.
+    The switch needs exclusive access to the file for a moment, and SQLite does not wait for that by itself.
     """
     deadline = time.monotonic() + busy_timeout
     while connection.pragma("journal_mode") != "wal":
@@ -180,7 +181,7 @@ def use_write_ahead_log(connection: apsw.Connection, busy_timeout: float) -> Non
 
 
 def migrate_schema(connection: apsw.Connection, version: int) -> None:
-    """Make the tables, or what is new in them. Looks again under the lock, since two may open a new file at once."""
+    """Create or migrate the tables. Reads the version again under the lock, since two processes may open a new file."""
 
     def work(run: Transaction) -> None:
         migrate(run, connection.pragma("user_version"), SQLITE)
@@ -192,13 +193,13 @@ def migrate_schema(connection: apsw.Connection, version: int) -> None:
 
 
 def in_transaction(connection: apsw.Connection, work: Callable[[Transaction], T]) -> T:
-    """Do all of it or nothing, with the file's only write lock from the first statement on."""
+    """Do ``work`` in one transaction, which holds the file's only write lock from the first statement on."""
     connection.execute("BEGIN IMMEDIATE")
     try:
         done = work(Statements(connection))
         connection.execute("COMMIT")
     except BaseException:
-        if not connection.get_autocommit():  # some errors have rolled back by themselves
+        if not connection.get_autocommit():  # some errors roll back by themselves
             with suppress(apsw.Error):
                 connection.execute("ROLLBACK")
         raise
@@ -206,12 +207,12 @@ def in_transaction(connection: apsw.Connection, work: Callable[[Transaction], T]
 
 
 SQLITE_ERRORS: Final = (apsw.Error, UnicodeDecodeError)
-"""What ``own_error`` knows."""
+"""The errors that ``store_error`` translates."""
 
 
 @contextmanager
 def translate_errors(name: str) -> Iterator[None]:
-    """What SQLite says as errors of ours."""
+    """Turn SQLite's errors into the store's errors."""
     try:
         yield
     except SQLITE_ERRORS as cause:
@@ -219,13 +220,13 @@ def translate_errors(name: str) -> Iterator[None]:
 
 
 def store_error(cause: Exception, name: str) -> StoreError | ConflictError:
-    """What SQLite says as an error of ours."""
+    """Return the store's error for one of SQLite's."""
     if isinstance(cause, (apsw.BusyError, apsw.LockedError)):
         return StoreBusyError(f"{name}: is busy: {cause}")
     if isinstance(cause, apsw.FullError):
         return StoreFullError(f"{name}: is full: {cause}")
-    # Of the last kind are texts, every one of which was UTF-8 when it was written; of the one before it, statements that
-    # don't fit the tables: so these are not the ones that were made.
+    # ``SQLError`` means that a statement doesn't fit the tables, so they are not the ones that toolcarry created.
+    # ``UnicodeDecodeError`` means that a text is not UTF-8, as every text was when it was written.
     if isinstance(cause, DAMAGED):
         return StoreDamagedError(f"{name}: is damaged: {cause}")
     if isinstance(cause, apsw.ConstraintError):
@@ -237,7 +238,7 @@ MEMORY = ":memory:"
 
 
 class SqliteDatabase:
-    """A file, or memory, with the history's tables."""
+    """A file or a memory database with the history's tables."""
 
     def __init__(self, target: str, *, busy_timeout: float, is_read_only: bool = False) -> None:
         self.failures = 0
@@ -280,7 +281,7 @@ class SqliteDatabase:
                 return in_transaction(connection, work)
             except SQLITE_ERRORS as cause:
                 if isinstance(cause, apsw.IOError):
-                    # What the system's cache holds may not be what the disk does: let go, and look again.
+                    # The system's cache may differ from the disk: close the file, and read it again.
                     self.failures += 1
                     self._disconnect()
                 raise store_error(cause, self.name) from cause
@@ -316,7 +317,7 @@ class SqliteDatabase:
             self._disconnect()
 
     def _opened(self) -> apsw.Connection:
-        """The connection of this process, for the thread that holds the lock."""
+        """Return the connection of this process; the caller holds the lock."""
         if self._is_closed:
             raise StoreError(f"{self.name}: is closed")
         if self._process != os.getpid():
@@ -365,10 +366,10 @@ class SqliteDatabase:
 
 
 forked: weakref.WeakSet[SqliteDatabase] = weakref.WeakSet()
-"""All that may be open when this process forks."""
+"""The databases that may be open when this process forks."""
 waiting: list[SqliteDatabase] = []
 forking = threading.RLock()
-"""Held from before a fork until after it: two threads may fork at once, and each must find what it left."""
+"""Held from before a fork until after it, since two threads may fork at once and share ``waiting``."""
 
 
 def before_fork() -> None:

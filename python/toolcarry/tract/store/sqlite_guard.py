@@ -1,9 +1,9 @@
 """Keep other SQLite libraries of this process away from a file that is open here.
 
 POSIX drops all locks of a process on a file when any of its descriptors of that file is closed. A library keeps its
-descriptors open for as long as it holds locks, but doesn't know of another library's: that one's ``close`` lets a
-second writer in, and the file is damaged. So Python's own ``sqlite3`` is refused a file that is open here, and a file
-that something else of this process has open is refused here.
+own descriptors open while it holds locks. But if another library in the process closes the file, the locks are lost, a
+second writer gets in, and the file is damaged. So Python's own ``sqlite3`` can't open a file that is open here, and a
+file that another library in this process has open can't be opened here.
 """
 
 from __future__ import annotations
@@ -19,23 +19,24 @@ from typing import Final
 from toolcarry.errors import StoreError
 
 Identity = tuple[int, int]
-"""Of a file: its device and its number there."""
+"""The device and the inode number of a file."""
 
 DESCRIPTORS: Final = Path("/proc/self/fd")
 
 lock = threading.RLock()
-"""Held while a file is looked for among the descriptors and noted as open: two threads that open one at the same time
-would take each other for another library. Who holds it may be interrupted by what opens a file itself."""
+"""Held while a file is searched among the descriptors and added to ``opened``: else two threads that open it at the
+same time would take each other for another library. It is reentrant, since code that interrupts its holder, such as a
+signal handler, may open a file too."""
 opened: Counter[Identity] = Counter()
 is_hooked = False
 
 
 def add(path: str) -> Identity | None:
-    """Keep other libraries of this process from a file, which is not open yet, until it is given to ``remove``.
+    """Keep other libraries of this process from a file until ``remove`` is called. Call it before opening the file.
 
-    Raises ``StoreError`` where something else of this process has the file open, as far as the system tells.
+    Raises ``StoreError`` if another library in this process has the file open, as far as the system can report that.
     """
-    global is_hooked  # noqa: PLW0603 - a hook can't be taken back, so there is one
+    global is_hooked  # noqa: PLW0603 - an audit hook can't be removed, so it is added only once
     with lock:
         found = identity(path)
         if found is not None:
@@ -49,7 +50,7 @@ def add(path: str) -> Identity | None:
 
 
 def check(path: str, wanted: Identity) -> None:
-    """Raise ``StoreError`` where a descriptor of this process is the file's."""
+    """Raise ``StoreError`` if this process has a descriptor of the file."""
     if not DESCRIPTORS.is_dir():
         return
     for descriptor in DESCRIPTORS.iterdir():
@@ -63,7 +64,7 @@ def check(path: str, wanted: Identity) -> None:
 
 
 def remove(found: Identity | None) -> None:
-    """Let a file go, by what ``add`` returned: at its path there may be another by now."""
+    """Release a file by the identity that ``add`` returned, since its path may name another file by now."""
     with lock:
         if found is not None and opened[found] > 0:
             opened[found] -= 1
@@ -75,7 +76,7 @@ def is_known(found: Identity) -> bool:
 
 
 def refuse(event: str, arguments: tuple[object, ...]) -> None:
-    """Refuse Python's ``sqlite3`` a file that is open here."""
+    """Raise ``StoreError`` if Python's ``sqlite3`` opens a file that is open here."""
     if event != "sqlite3.connect" or not arguments:
         return
     found = identity(arguments[0])
@@ -86,7 +87,7 @@ def refuse(event: str, arguments: tuple[object, ...]) -> None:
 
 
 def identity(path: object) -> Identity | None:
-    """Of a file that is there."""
+    """Return the identity of a file; ``None`` if it does not exist."""
     if isinstance(path, str) and path.startswith("file:"):
         path = path.removeprefix("file:").partition("?")[0]
     if not isinstance(path, (str, bytes, os.PathLike)):

@@ -1,4 +1,4 @@
-"""The values that a history returns: frozen, compared by content, without behaviour."""
+"""The values that a history returns: frozen dataclasses, compared by content."""
 
 from __future__ import annotations
 
@@ -24,29 +24,29 @@ __all__ = [
 
 
 class Kind(IntEnum):
-    """What a commit is. From ``EDIT`` on, it says how earlier ones are to be read, and is no message itself."""
+    """The kind of a commit. From ``EDIT`` on, a commit changes how earlier ones are read, and is not a message."""
 
     MESSAGE = 0
     CALL = 1
-    """What the model said, with at least one tool call."""
+    """A message of the model with at least one tool call."""
     RESULT = 2
     RECORD = 3
-    """Bytes of an imported file that are no message."""
+    """Bytes of an imported file that are not a message."""
     EDIT = 4
     """A newer version of a result."""
     COMPACTION = 5
     UNDO = 6
-    """Of a compaction, or an omission."""
+    """The withdrawal of a compaction or an omission."""
     OMISSION = 7
 
 
 @dataclass(frozen=True, slots=True)
 class CommitInfo:
-    """One commit, without its content, which ``Tract.get_content`` reads.
+    """A commit without its content, which ``Tract.get_content`` reads.
 
-    ``name`` and ``tool_call_id`` are those of a tool result, and ``metadata`` has them as well, with ``is_error``;
-    for what the model said it has ``tool_calls``, each with ``id``, ``name`` and ``arguments``.
-    ``sequence`` counts the commits of the conversation from 1; ``token_count`` is that of the content, in o200k_base.
+    The ``metadata`` of a tool result contains ``name``, ``tool_call_id`` and ``is_error``. The ``metadata`` of a
+    message with tool calls contains ``tool_calls``, each with ``id``, ``name`` and ``arguments``. ``sequence`` counts
+    the commits of the conversation from 1. ``token_count`` is the number of tokens of the content, in o200k_base.
     """
 
     commit_hash: str
@@ -62,31 +62,31 @@ class CommitInfo:
 
     @property
     def name(self) -> str | None:
-        """Of the tool, for a tool result."""
+        """The name of the tool, for a tool result."""
         found = self.metadata.get("name")
         return found if isinstance(found, str) else None
 
     @property
     def tool_call_id(self) -> str | None:
-        """Of the call that a tool result answers."""
+        """The id of the call that a tool result answers."""
         found = self.metadata.get("tool_call_id")
         return found if isinstance(found, str) else None
 
     @property
     def is_error(self) -> bool:
-        """True if it is a tool result that says of itself that the tool failed."""
+        """True if it is a tool result that reports that the tool failed."""
         return self.metadata.get("is_error") is True
 
     @property
     def edits(self) -> str | None:
-        """The hash of the result that this is a newer version of."""
+        """The hash of the original result, for a newer version of it."""
         found = self.metadata.get("edit")
         return found if isinstance(found, str) else None
 
 
 @dataclass(frozen=True, slots=True)
 class ToolTurn:
-    """What the model called at once, and the results that came back, in the order of the calls."""
+    """The tool calls of one message, and their results in the order of the calls."""
 
     call: CommitInfo
     results: tuple[CommitInfo, ...]
@@ -94,7 +94,7 @@ class ToolTurn:
 
     @property
     def all_hashes(self) -> list[str]:
-        """Of the call, then of the results."""
+        """The hashes of the call and of the results."""
         return [self.call.commit_hash, *self.result_hashes]
 
     @property
@@ -103,17 +103,17 @@ class ToolTurn:
 
     @property
     def total_tokens(self) -> int:
-        """Of the call's text and of the results."""
+        """The tokens of the call's text and of the results."""
         return self.call.token_count + sum(result.token_count for result in self.results)
 
 
 @dataclass(frozen=True, slots=True)
 class CompressResult:
-    """What a compaction did: ``commit`` is its record, which ``Tract.uncompress`` takes back; ``None`` where there was
-    nothing to do.
+    """The outcome of a compaction. ``commit`` records it for ``Tract.uncompress``; ``None`` if there was nothing to do.
 
-    ``covered`` are the hashes of the commits that it stands for, ``preserved`` of those among them that stay as they
-    are, and ``widened`` of those that were not asked for, but belong to a call or a result that was.
+    ``covered`` has the hashes of the commits that it replaces, ``preserved`` those of the selected commits that stay
+    unchanged, and ``widened`` those of the covered commits that were not selected, but belong to a selected turn or to
+    an earlier compaction.
     """
 
     commit: CommitInfo | None
@@ -126,7 +126,7 @@ class CompressResult:
 
 @dataclass(frozen=True, slots=True)
 class Damage:
-    """What is wrong in a store, and with which commit, where it is one's."""
+    """A damage in a store, with the commit that it affects, if any."""
 
     reason: str
     tenant: str = ""
@@ -137,7 +137,7 @@ class Damage:
 
 @dataclass(frozen=True, slots=True)
 class VerifyResult:
-    """How many commits were ``checked``, what is ``damaged``, and what is known to be ``lost`` since a repair."""
+    """The number of ``checked`` commits, the damage found, and the commits that an earlier repair recorded as lost."""
 
     checked: int
     damaged: tuple[Damage, ...] = ()
@@ -150,7 +150,7 @@ class VerifyResult:
 
 @dataclass(frozen=True, slots=True)
 class Salvage:
-    """What ``Tract.repair`` brought into the new file, and what it could not."""
+    """The number of commits that ``Tract.repair`` copied into the new file, and those that it could not copy."""
 
     saved: int
     lost: tuple[Damage, ...] = ()
@@ -158,7 +158,7 @@ class Salvage:
 
 @dataclass(frozen=True, slots=True)
 class Archived:
-    """The conversations that ``Tract.archive`` moved, and how many commits they had."""
+    """The conversations that ``Tract.archive`` moved, and the number of their commits."""
 
     conversations: tuple[str, ...]
     commits: int
@@ -166,8 +166,8 @@ class Archived:
 
 @dataclass(frozen=True, slots=True)
 class ImportResult:
-    """What an import added. ``skipped`` counts lines (of a document, messages) that were there already, ``unread`` those
-    that are no object, and ``truncated`` the tool results that were cut before they came here.
+    """The counts of an import: ``lines`` and ``skipped`` lines that the history already had (messages, for a document),
+    ``unread`` lines that are not JSON objects, and tool results that were ``truncated`` before the import.
     """
 
     lines: int
@@ -179,7 +179,7 @@ class ImportResult:
 
 @dataclass(frozen=True, slots=True)
 class Hydrated:
-    """Messages with their results put back: those of the calls ``restored``. The history has none for ``refetch``."""
+    """Messages with restored results. ``restored`` and ``refetch`` are the call ids that were found and not found."""
 
     messages: list[dict[str, Any]]
     restored: tuple[str, ...]
@@ -188,7 +188,7 @@ class Hydrated:
 
 @dataclass(frozen=True, slots=True)
 class Stats:
-    """What a conversation holds: commits by kind, tokens of its messages, and bytes of its contents, plain and stored."""
+    """The counts of a conversation: commits by kind, tokens of its messages, and plain and stored bytes."""
 
     commits: int
     kinds: Mapping[str, int]

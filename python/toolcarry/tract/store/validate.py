@@ -1,4 +1,4 @@
-"""Checks of what callers pass in, made before anything is written."""
+"""Checks of the callers' arguments, made before anything is written."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = [
 ]
 
 LONGEST_TIMEOUT: Final = 1_000_000
-"""Seconds. Both databases count milliseconds in 32 bits."""
+"""The longest timeout in seconds, since both databases count milliseconds in 32 bits."""
 
 RESERVED: Final = frozenset(
     (
@@ -43,7 +43,7 @@ RESERVED: Final = frozenset(
         "unmarked",
     )
 )
-"""The keys of metadata that say what a commit is."""
+"""The metadata keys that toolcarry itself uses."""
 
 
 def check_name(key: str, value: object) -> None:
@@ -61,7 +61,7 @@ def check_name(key: str, value: object) -> None:
 
 
 def check_timeout(key: str, value: object) -> None:
-    """Raise ``ConfigError`` unless ``value`` is a number of seconds that every store can wait."""
+    """Raise ``ConfigError`` unless ``value`` is a number of seconds that every store accepts as a timeout."""
     if (
         isinstance(value, bool)
         or not isinstance(value, (int, float))
@@ -86,7 +86,7 @@ def check_text(key: str, value: object, *, optional: bool = False) -> None:
 
 
 def check_json(value: object, depth: int = MAX_DEPTH) -> None:
-    """Raise ``InputError`` for what ``json`` would write, but not read again as it was, or not at all."""
+    """Raise ``InputError`` for a value that ``json`` can't write and read back unchanged, or that is too deep."""
     if isinstance(value, dict):
         for key in value:
             if not isinstance(key, str):
@@ -100,11 +100,11 @@ def check_json(value: object, depth: int = MAX_DEPTH) -> None:
 
 
 def checked_call(call: object, index: int) -> dict[str, Any]:
-    """A tool call of any shape as the history has it. Raises ``InputError`` for what is none."""
+    """Return a tool call of any format in the history's form. Raises ``InputError`` for an invalid call."""
     wire = as_object(call)
     if wire is None:
         raise InputError(f"tool_calls[{index}] is not an object, but {type(call).__name__}", None)
-    for key in ("id", "name"):  # what is no text would be read as if it were not there
+    for key in ("id", "name"):  # read_call() would ignore a value that is not a text
         check_text(f"tool_calls[{index}].{key}", wire.get(key), optional=True)
     _, call_id, name, arguments = read_call(wire)
     if not name and wire.get("name") is None:
@@ -116,7 +116,7 @@ def checked_call(call: object, index: int) -> dict[str, Any]:
 
 
 def free_metadata(metadata: Mapping[str, Any] | None) -> dict[str, Any]:
-    """What a caller notes beside a commit. Raises ``InputError`` for keys that are ours."""
+    """Return the caller's own metadata of a commit. Raises ``InputError`` for reserved keys."""
     if metadata is None:
         return {}
     if not isinstance(metadata, Mapping):

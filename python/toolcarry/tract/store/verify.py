@@ -27,7 +27,7 @@ CONTENTS: Final = "SELECT id, tenant, hash, size, packing, data FROM tract_conte
 
 
 def verify(database: Database) -> VerifyResult:
-    """All that is damaged in the store, of every tenant and conversation."""
+    """Find all damage in the store, of every tenant and conversation."""
     damaged = [Damage(reason) for reason in database.check()]
     contents: dict[tuple[str, bytes], str] = {}
     try:
@@ -54,7 +54,7 @@ def verify(database: Database) -> VerifyResult:
 
 
 class Chain:
-    """The commits of one conversation, as they come by."""
+    """Checks the commits of one conversation, one after another."""
 
     def __init__(self, tenant: str, conversation: str, lost: dict[int, str]) -> None:
         self.damaged: list[Damage] = []
@@ -66,7 +66,7 @@ class Chain:
         self._parent: bytes | None = None
 
     def take(self, row: Row, content: str | None) -> None:
-        """The next row; ``content`` says what is wrong with its content."""
+        """Check the next row; ``content`` is the damage of its content, if any."""
         sequence, found, parent = row[0], row[1], row[2]
         shown = found.hex() if isinstance(found, bytes) else None
         if not isinstance(sequence, int):
@@ -88,7 +88,7 @@ class Chain:
         self._sequence, self._parent = sequence, found
 
     def _pass_gap(self, row: Row) -> None:
-        """Between this row and the one before it, none may be missing."""
+        """Report the commits that are missing between the row before and this one."""
         gap = range(self._sequence + 1, row[0])
         for sequence in gap[:PAGE]:
             self._tell(sequence, "the commit is missing", None)
@@ -113,7 +113,7 @@ class Chain:
 
 
 def kind_of(commit: CommitInfo) -> Kind:
-    """What a commit is by its role and its metadata, which its hash covers."""
+    """Return the kind of a commit by its role and its metadata, which its hash covers."""
     named = {
         "record": Kind.RECORD,
         "compaction": Kind.COMPACTION,
@@ -144,7 +144,7 @@ def all_conversations(database: Database) -> Iterator[tuple[int, str, str]]:
 
 
 def pages(database: Database, sql: str, values: tuple[Any, ...], after: int) -> Iterator[Row]:
-    """The rows of a statement that takes values, the key to begin behind, and how many at once."""
+    """Yield the rows of a statement that takes ``values``, the key to start after, and the number of rows."""
     while True:
         rows = database.read(sql, (*values, after, PAGE))
         yield from rows
