@@ -149,7 +149,7 @@ def as_paths(paths: object) -> list[Path]:
     for position, path in enumerate(paths):
         name = os.fspath(path) if isinstance(path, (str, PathLike)) else path
         if not isinstance(name, str) or "\0" in name:
-            raise InputError(f"path {position} can be no path: {path!r}", position)
+            raise InputError(f"path {position} is not a valid path: {path!r}", position)
         found.append(Path(name))
     return found
 

@@ -172,7 +172,7 @@ class Unpacked:
 
     def damaged(self, reason: object) -> InputError:
         return InputError(
-            f"damaged {self._kind} behind {self._size:,} unpacked bytes: {reason}", self._size
+            f"damaged {self._kind} after {self._size:,} unpacked bytes: {reason}", self._size
         )
 
 

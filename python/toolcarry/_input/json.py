@@ -61,7 +61,9 @@ def loads_text(text: str, offset: int = 0) -> Any:
         raise_too_deep(text.encode("utf-8", "surrogatepass"), offset)
     except ConstantError as error:
         position = offset + find_constant(text, str(error))
-        raise InputError(f"not JSON at byte {position}: {error} is no number", position) from None
+        raise InputError(
+            f"not JSON at byte {position}: {error} is not a number", position
+        ) from None
     except ValueError:  # an integer longer than Python converts
         raise InputError(
             f"not JSON at byte {offset}: an integer of too many digits", offset
@@ -246,5 +248,5 @@ def dump(value: object, *, is_sorted: bool = False) -> bytes:
         except RecursionError:
             raise InputError(f"nested deeper than {MAX_DEPTH}", None) from None
         except (TypeError, ValueError) as error:  # an object without a form in JSON
-            raise InputError(f"no JSON: {error}", None) from None
+            raise InputError(f"not JSON: {error}", None) from None
         return text.encode()

@@ -112,7 +112,7 @@ def load_metadata(data: bytes) -> dict[str, Any]:
     except orjson.JSONDecodeError:  # a lone surrogate
         found = json.loads(data)
     if not isinstance(found, dict):
-        raise ValueError("metadata is no object")  # noqa: TRY004 - of a value that was read
+        raise ValueError("metadata is not an object")  # noqa: TRY004 - of a value that was read
     return found
 
 
