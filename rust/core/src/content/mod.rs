@@ -53,7 +53,7 @@ pub(crate) fn part_text<'a, V: Value<'a>>(item: V, depth: usize) -> Piece<'a> {
     found.unwrap_or_else(|| Piece::own(part.answer_json()))
 }
 
-/// Return true if a part has no member besides `key` whose loss would matter.
+/// Return true if a part has the member `key`, and no other member whose loss would matter.
 pub(crate) fn is_bare<'a, V: Value<'a>>(part: V, key: Key<'_>) -> bool {
     part.has(key) && part.size() == 1 + ASIDE_KEYS.iter().filter(|name| part.has(**name)).count()
 }

@@ -92,8 +92,8 @@ pub(crate) fn speaker_of(role: Text<'_>) -> Option<&'static str> {
     }
 }
 
-/// Collect the calls and results of a message with this role, and return the name of its format; `None` if it fits any
-/// format.
+/// Collect the calls and results of a message with this role, and return the name of its format; `None` if no format is
+/// recognised, as with plain text.
 pub fn read_message<'a, V: Value<'a>>(
     message: V,
     role: Option<V>,

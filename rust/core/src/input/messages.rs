@@ -29,7 +29,7 @@ pub trait Messages<'a> {
 /// The reason why a walk stops.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Halt<E> {
-    /// A message that is no object.
+    /// A message that is not an object.
     NotAnObject {
         /// The number of the message.
         number: usize,

@@ -29,7 +29,7 @@ pub(crate) fn address_line(text: Text<'_>) -> Piece<'_> {
     url_line(type_label(rest.slice(0, rest.find(b';').unwrap_or(rest.len()))), text)
 }
 
-/// Return the line of a member that is base64; `None` if it is not. `name` is the key that holds the holder.
+/// Return the line of a member that is base64; `None` if it is not. `name` is the key under which the holder is stored.
 ///
 /// A member called `data` may hold anything, unless its holder says that it is media.
 pub(crate) fn base64_line<'a, V: Value<'a>>(
@@ -126,7 +126,7 @@ pub(crate) fn line<'a>(label: Text<'_>, rest: &[Text<'_>]) -> Piece<'a> {
     Piece::own(text)
 }
 
-/// Return the number of bytes that base64 text decodes to, computed from its length.
+/// Format the number of bytes that base64 text decodes to, computed from its length.
 fn size_note(data: Text<'_>) -> String {
     let padding = if data.ends_with("==") { 2 } else { usize::from(data.ends_with("=")) };
     format!("{} bytes", grouped((data.len() * 3 / 4).saturating_sub(padding)))

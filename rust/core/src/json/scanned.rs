@@ -359,7 +359,8 @@ struct Writer {
 }
 
 impl Writer {
-    /// Write the value of the member `name`. The grammar limits the depth of values, so that recursion is safe.
+    /// Write a value that is stored under the key `name`. The grammar limits the depth of values, so that recursion is
+    /// safe.
     fn value<'a>(&mut self, value: Scanned<'a>, name: Text<'a>) {
         match value.node {
             Node::Null(_) => self.out.push_ascii("null"),
@@ -392,7 +393,7 @@ impl Writer {
         }
     }
 
-    /// Write the value of a member. `name` is the key that holds the holder, and may be a kind of media.
+    /// Write the value of a member. `name` is the key under which the holder is stored, and may be a kind of media.
     fn member<'a>(&mut self, holder: Scanned<'a>, key: Text<'a>, item: Scanned<'a>, name: Text<'a>) {
         let data = item.text().filter(|_| self.is_answer);
         match data.and_then(|data| base64_line(holder, key, data, name)) {

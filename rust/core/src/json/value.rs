@@ -291,8 +291,8 @@ pub trait Value<'a>: Copy + 'a {
     fn json(self) -> OwnedText;
     /// Return the value as compact JSON, with base64 replaced by a line that names it.
     fn answer_json(self) -> OwnedText;
-    /// Return the arguments of a call as an object: parsed if they are JSON text, and as the member `arguments` of an
-    /// object if they are anything else.
+    /// Return the arguments of a call as an object: JSON text is parsed, no arguments are an empty object, and anything
+    /// else becomes the member `arguments` of an object.
     #[must_use]
     fn arguments(self) -> Self;
     /// Return an empty object.

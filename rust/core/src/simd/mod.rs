@@ -153,9 +153,9 @@ pub(crate) fn dispatch<W: Work>(work: W) -> W::Done {
             work.run::<Avx2>()
         }
         match *WIDEST {
-            // SAFETY: the processor has what the function is compiled for.
+            // SAFETY: the processor has the features that the function is compiled for.
             Widest::Avx512 => return unsafe { run_avx512(work) },
-            // SAFETY: the processor has what the function is compiled for.
+            // SAFETY: the processor has the features that the function is compiled for.
             Widest::Avx2 => return unsafe { run_avx2(work) },
             Widest::Scalar => {}
         }
