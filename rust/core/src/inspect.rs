@@ -33,7 +33,7 @@ pub struct ToolSize {
 /// The survey of a conversation, with side chains and other branches.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Inspection {
-    /// The shape of the messages; `mixed` if there are several, `unknown` if there is none.
+    /// The shape of the messages; `mixed` if there are several, `unknown` if no message has a known shape.
     pub shape: &'static str,
     /// The number of messages.
     pub messages: usize,
