@@ -121,7 +121,9 @@ def test_what_is_known_of_the_calls(
     assert expected[1][6] >= sum(is_error for _, is_error in known)
     assert {*expected[2][1], *expected[2][2]} <= {*names}
     for kernels in both:
-        with pytest.raises(ValueError, match=r"argument 2 is longer|must have an entry for each block"):
+        with pytest.raises(
+            ValueError, match=r"argument 2 is longer|must have an entry for each block"
+        ):
             kernels.project(messages, policy, None, [*known, ("one more", False)])
 
 
