@@ -56,7 +56,7 @@ def test_what_was_acknowledged_outlives_a_kill(tmp_path: Path) -> None:
             assert child.stdout is not None
             first = child.stdout.readline()
             # At random: what is to be hit is the middle of a write, which the process can't tell of.
-            time.sleep(moments.uniform(0, 0.1))  # noqa: TID251
+            time.sleep(moments.uniform(0, 0.1))  # noqa: TID251 - a random moment within a write
             child.kill()
             lines = (first + child.stdout.read()).splitlines(keepends=True)
         # The last line may be torn: its commits are there, but nobody was told.
