@@ -33,7 +33,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 load_profile()
 
 MARKED_BY_FIXTURE = {
-    "kernels": frozenset({"backend", "api", "both"}),
+    "kernels": frozenset({"backend_name", "both"}),
     "services": frozenset({"postgres", "start_redis", "strace"}),
     "slow": frozenset({"run", "command"}),
 }
@@ -84,8 +84,10 @@ def api(backend: ModuleType, backend_name: _backend.Name) -> Iterator[ModuleType
 @pytest.fixture(autouse=True)
 def _chosen_backend(request: pytest.FixtureRequest) -> Iterator[None]:
     """Let each test see the backend that it asks for: ``api`` is still set up when the next tests run without it."""
-    takes_api = "api" in request.fixturenames
-    name = request.getfixturevalue("backend_name") if takes_api else DEFAULT
+    takes_one = (
+        "backend_name" in request.fixturenames
+    )  # tests/serve has parameters that are called ``api``
+    name = request.getfixturevalue("backend_name") if takes_one else DEFAULT
     with _backend.using(name):
         yield
 
