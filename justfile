@@ -3,7 +3,7 @@
 _list:
     @just --list
 
-# Run the whole gate in a clean environment, as CI does (15 minutes)
+# Run the whole gate in a clean environment, as CI does (about 16 minutes)
 check:
     .ci/run
 
