@@ -21,9 +21,9 @@ from typing import Any
 
 import seeds
 
-from toolcarry import _core
+from toolcarry._backend import _core
 from toolcarry._pure import kernels as reference
-from toolcarry.importing.kernels import ImportingKernels
+from toolcarry.importers.kernels import ImportingKernels
 
 sys.path.insert(0, str(seeds.ROOT / "tests"))
 

@@ -10,7 +10,7 @@ from support.builders.bodies import FORMS, STRUCTURAL, WRITERS
 from toolcarry import Policy, Rule
 from toolcarry._input.document import decode_messages
 from toolcarry.errors import InputError
-from toolcarry.policy import DEFAULT_RULES
+from toolcarry.types.policy import DEFAULT_RULES
 
 LONGEST = 40_000
 SUMMARIES = ("", "", "## Done\n\n- fixed", "a\ud800b\n```")

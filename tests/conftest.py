@@ -23,7 +23,7 @@ from support.transcripts import TRANSCRIPTS
 
 import toolcarry
 from toolcarry import _backend
-from toolcarry.importing.kernels import ImportingKernels
+from toolcarry.importers.kernels import ImportingKernels
 
 DEFAULT = toolcarry.backend()
 
@@ -54,11 +54,14 @@ def load_kernels(name: str) -> Any:
     if name == "python":
         return ImportingKernels(importlib.import_module("toolcarry._pure.kernels"))
     try:
-        return ImportingKernels(importlib.import_module("toolcarry._core"))
+        return ImportingKernels(importlib.import_module("toolcarry._backend._core"))
     except ModuleNotFoundError as error:
-        if error.name != "toolcarry._core" or os.environ.get("TOOLCARRY_REQUIRE_RUST") == "1":
+        if (
+            error.name != "toolcarry._backend._core"
+            or os.environ.get("TOOLCARRY_REQUIRE_RUST") == "1"
+        ):
             raise
-        pytest.skip("the extension toolcarry._core is not built")
+        pytest.skip("the extension toolcarry._backend._core is not built")
 
 
 @pytest.fixture(scope="session", params=["python", "rust"])

@@ -24,7 +24,7 @@ from growth import MESSAGES, RESULTS, TEXTS, Message, one_result
 from paired import Job, backends, duration, print_origin, print_table
 
 from toolcarry import NO_LIMIT, Policy
-from toolcarry.policy import DEFAULT_RULES
+from toolcarry.types.policy import DEFAULT_RULES
 
 WHOLE = Policy(max_tool_context_chars=NO_LIMIT)
 TOKENS = Policy(max_tool_context_tokens=120)

@@ -37,9 +37,12 @@ def backends() -> dict[str, Any]:
     """
     found: dict[str, Any] = {"python": reference}
     try:
-        found["rust"] = importlib.import_module("toolcarry._core")
+        found["rust"] = importlib.import_module("toolcarry._backend._core")
     except ModuleNotFoundError as error:
-        if error.name != "toolcarry._core" or os.environ.get("TOOLCARRY_REQUIRE_RUST") == "1":
+        if (
+            error.name != "toolcarry._backend._core"
+            or os.environ.get("TOOLCARRY_REQUIRE_RUST") == "1"
+        ):
             raise
     return found
 

@@ -26,8 +26,8 @@ from paired import Job, duration, print_origin, print_table, rust_backend
 
 from toolcarry._pure import kernels as reference
 from toolcarry._pure.tokens.count import encoding_of
-from toolcarry.tokens import ENCODINGS
-from toolcarry.types import CutSide, EncodingName
+from toolcarry.api.tokens import ENCODINGS
+from toolcarry.types.values import CutSide, EncodingName
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "data"))
 from corpus import texts

@@ -45,9 +45,12 @@ def messages(size: int) -> list[dict[str, Any]]:
 def rust() -> Any:
     """The extension's kernels; None where it is not installed and not required."""
     try:
-        return importlib.import_module("toolcarry._core")
+        return importlib.import_module("toolcarry._backend._core")
     except ModuleNotFoundError as error:
-        if error.name != "toolcarry._core" or os.environ.get("TOOLCARRY_REQUIRE_RUST") == "1":
+        if (
+            error.name != "toolcarry._backend._core"
+            or os.environ.get("TOOLCARRY_REQUIRE_RUST") == "1"
+        ):
             raise
         return None
 

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from toolcarry._backend import backend
-from toolcarry.context import (
+from toolcarry.api.context import (
     Carried,
     Fate,
     Inspection,
@@ -17,10 +17,8 @@ from toolcarry.context import (
     inspect,
     prepend_summary_to_user_message,
 )
-from toolcarry.convert import Converted, Loss, convert
-from toolcarry.errors import ConfigError, InputError, ToolcarryError
-from toolcarry.policy import DEFAULT_RULES, NO_LIMIT, Policy
-from toolcarry.projection import (
+from toolcarry.api.convert import Converted, Loss, convert
+from toolcarry.api.projection import (
     Projected,
     ProjectedBody,
     project,
@@ -29,7 +27,7 @@ from toolcarry.projection import (
     resolve,
     retrieval_tool,
 )
-from toolcarry.tokens import (
+from toolcarry.api.tokens import (
     FACTORS,
     count_message_tokens,
     count_tokens,
@@ -37,7 +35,9 @@ from toolcarry.tokens import (
     resize_token_memo,
     truncate,
 )
-from toolcarry.types import (
+from toolcarry.errors import ConfigError, InputError, ToolcarryError
+from toolcarry.types.policy import DEFAULT_RULES, NO_LIMIT, Policy
+from toolcarry.types.values import (
     Decisions,
     Mend,
     Notes,
@@ -53,11 +53,8 @@ from toolcarry.types import (
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from toolcarry.agent_config import AgentConfig
-    from toolcarry.config import Config, load_config
-    from toolcarry.summarize import CallableSummarizer, ExtractiveSummarizer, LiteLLMSummarizer
-    from toolcarry.switch import SummarizeTransformer, Switched
-    from toolcarry.text_history import (
+    from toolcarry.api.agent_config import AgentConfig
+    from toolcarry.api.text_history import (
         ContextUsage,
         Recounted,
         RecountReport,
@@ -66,6 +63,9 @@ if TYPE_CHECKING:
         read_conversation_data,
         recount,
     )
+    from toolcarry.config import Config, load_config
+    from toolcarry.summarize import CallableSummarizer, ExtractiveSummarizer, LiteLLMSummarizer
+    from toolcarry.switch import SummarizeTransformer, Switched
     from toolcarry.tool_cache import (
         MemoryToolCache,
         ToolCache,
@@ -75,16 +75,16 @@ if TYPE_CHECKING:
     )
 else:
     LATE = {
-        "AgentConfig": "agent_config",
+        "AgentConfig": "api.agent_config",
         "Config": "config",
         "load_config": "config",
-        "ContextUsage": "text_history",
-        "RecountReport": "text_history",
-        "Recounted": "text_history",
-        "conversation_data_tool": "text_history",
-        "estimate_context_usage": "text_history",
-        "read_conversation_data": "text_history",
-        "recount": "text_history",
+        "ContextUsage": "api.text_history",
+        "RecountReport": "api.text_history",
+        "Recounted": "api.text_history",
+        "conversation_data_tool": "api.text_history",
+        "estimate_context_usage": "api.text_history",
+        "read_conversation_data": "api.text_history",
+        "recount": "api.text_history",
         "CallableSummarizer": "summarize",
         "ExtractiveSummarizer": "summarize",
         "LiteLLMSummarizer": "summarize",

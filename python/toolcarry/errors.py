@@ -31,7 +31,7 @@ class InputError(ToolcarryError):
 
 
 class NeedsImport(Exception):  # noqa: N818 - it tells of no error
-    """A backend met a message that only an importer can read. ``toolcarry.importing`` catches it: no caller sees it.
+    """A backend met a message that only an importer can read. ``toolcarry.importers`` catches it: no caller sees it.
 
     ``body`` is what was read of a pipe, which can be read only once.
     """

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from support.clocks import wait_until
 
 from toolcarry import AgentConfig, ConfigError
-from toolcarry import agent_config as module
+from toolcarry.api import agent_config as module
 
 DEFAULT = 500
 REFUSED = ("0", "-3", "1.5", "500.0", "true", '"300"', "null", "[300]", "{}")
@@ -41,7 +41,7 @@ def warnings() -> Any:
                 self.lines.append(record.getMessage())
 
     handler = Kept()
-    logger = logging.getLogger("toolcarry.agent_config")
+    logger = logging.getLogger("toolcarry.api.agent_config")
     logger.addHandler(handler)
     yield handler.lines
     logger.removeHandler(handler)

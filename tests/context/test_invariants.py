@@ -22,7 +22,7 @@ from support.strategies.texts import json_values
 from toolcarry import NO_LIMIT, Policy
 from toolcarry._pure.text.sanitize import clean
 from toolcarry._pure.tokens.count import count_tokens
-from toolcarry.types import ENCODINGS, EncodingName
+from toolcarry.types.values import ENCODINGS, EncodingName
 
 ROOMY = Policy(max_tool_context_chars=NO_LIMIT)
 FATES = {"shown", "cut", "left_out", "superseded", "excluded"}

@@ -9,7 +9,7 @@ from support.builders.wire import bash, edit, join, read
 
 from toolcarry import NO_LIMIT, Policy
 from toolcarry._pure.tokens.count import count_tokens
-from toolcarry.types import ENCODINGS, EncodingName
+from toolcarry.types.values import ENCODINGS, EncodingName
 
 encodings = pytest.mark.parametrize("encoding", ENCODINGS)
 

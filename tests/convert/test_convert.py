@@ -42,8 +42,8 @@ from support.transcripts import FILES
 
 from toolcarry import Converted, convert, dialogue
 from toolcarry._input.document import decode_messages
-from toolcarry.convert import Target
-from toolcarry.convert.read import plain_messages
+from toolcarry.api.convert import Target
+from toolcarry.api.convert.read import plain_messages
 
 BLOCKS = [
     Held("", "read", READ, (CODE.strip(),), False),

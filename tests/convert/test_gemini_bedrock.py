@@ -27,8 +27,8 @@ from support.oracles.conversions import kinds
 from support.providers.validity import problems
 
 from toolcarry import Loss, convert
-from toolcarry.convert import adapt
-from toolcarry.convert.adapt import UNSIGNED
+from toolcarry.api.convert import adapt
+from toolcarry.api.convert.adapt import UNSIGNED
 
 Wire = dict[str, Any]
 PNG = "iVBORw0KGgoAAAANSUhEUg=="

@@ -20,7 +20,7 @@ from support.builders.wire import assistant, user
 from support.oracles.conversions import TARGETS, check_shape, held, kinds
 
 from toolcarry import ConfigError, Converted, InputError, Loss, convert
-from toolcarry.convert import KINDS, Target, losses
+from toolcarry.api.convert import KINDS, Target, losses
 
 Wire = dict[str, Any]
 

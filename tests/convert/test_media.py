@@ -8,7 +8,7 @@ from support.builders.wire import assistant, user
 from support.oracles.conversions import kinds
 
 from toolcarry import Loss, convert
-from toolcarry.convert import Target
+from toolcarry.api.convert import Target
 
 Wire = dict[str, Any]
 PNG = "iVBORw0KGgoAAAANSUhEUg=="

@@ -20,7 +20,7 @@ from support.builders.wire import assistant, user
 from support.oracles.conversions import TARGETS
 
 from toolcarry import Loss, convert
-from toolcarry.convert import Target
+from toolcarry.api.convert import Target
 
 Wire = dict[str, Any]
 

@@ -11,11 +11,11 @@ from support.builders.families import FAMILIES
 import toolcarry
 from toolcarry._pure.formats import SHAPES
 from toolcarry._pure.formats.foreign import KEYS, is_dialect, is_foreign
-from toolcarry.importers import IMPORTERS
+from toolcarry.importers.producers import IMPORTERS
 
 ROOT = Path(__file__).resolve().parents[2]
 TESTS = Path(__file__).parent
-IMPORTER_FILES = Path(toolcarry.__file__).parent / "importers"
+IMPORTER_FILES = Path(toolcarry.__file__).parent / "importers" / "producers"
 
 
 def names_of(modules: tuple[Any, ...]) -> list[str]:

@@ -10,8 +10,8 @@ from support.builders.families import ANSWER, FAMILIES, anthropic, chat, langcha
 from support.oracles.format_checks import Wire, as_lines, blocks
 
 from toolcarry import Policy
-from toolcarry.importers import IMPORTERS
-from toolcarry.importing.messages import Import
+from toolcarry.importers.messages import Import
+from toolcarry.importers.producers import IMPORTERS
 
 NAMES = [importer.__name__.rpartition(".")[2] for importer in IMPORTERS]  # type: ignore[attr-defined]
 IMPORTED = pytest.mark.parametrize("name", NAMES)

@@ -24,7 +24,7 @@ from toolcarry import InputError
 from toolcarry._input.document import messages_of
 from toolcarry._input.objects import is_too_deep
 from toolcarry._pure import kernels
-from toolcarry.importing.kernels import ImportingKernels
+from toolcarry.importers.kernels import ImportingKernels
 
 Both = tuple[ModuleType, ModuleType]
 

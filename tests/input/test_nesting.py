@@ -69,7 +69,7 @@ except InputError as error:
 def test_objects_nested_too_deep_that_are_no_lists(
     backend: ModuleType, wrap: str, levels: int
 ) -> None:
-    name = "rust" if backend.__name__ == "toolcarry._core" else "python"
+    name = "rust" if backend.__name__ == "toolcarry._backend._core" else "python"
     environment = os.environ | {"TOOLCARRY_BACKEND": name}
     command = [sys.executable, "-c", NEST, wrap, str(levels)]
     run = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)

@@ -15,7 +15,7 @@ from support.strategies import policies as strategies_policies
 from toolcarry import Policy
 from toolcarry._pure.context import carry, carry_walked
 from toolcarry._pure.pairing import Walk
-from toolcarry.importing.messages import Import
+from toolcarry.importers.messages import Import
 
 SMALL = Policy(max_tool_context_chars=600)
 

@@ -13,7 +13,7 @@ import toolcarry
 from toolcarry import _backend
 
 PACKAGE = Path(toolcarry.__file__).parent
-HAS_RUST = importlib.util.find_spec("toolcarry._core") is not None
+HAS_RUST = importlib.util.find_spec("toolcarry._backend._core") is not None
 DEFAULT = toolcarry.backend()
 SAY = "import toolcarry; print(toolcarry.backend())"
 
@@ -32,10 +32,10 @@ def run(code: str, choice: str | None, *paths: Path) -> subprocess.CompletedProc
 def copy_of_package(tmp_path: Path) -> Path:
     """A copy of the package without the extension."""
     target = tmp_path / "toolcarry"
-    target.mkdir()
-    for path in PACKAGE.iterdir():
-        if path.suffix not in (".so", ".pyd") and path.name not in ("__pycache__", "_core.py"):
-            (target / path.name).symlink_to(path)
+    (target / "_backend").mkdir(parents=True)
+    for path in [*PACKAGE.iterdir(), *(PACKAGE / "_backend").iterdir()]:
+        if path.suffix not in (".so", ".pyd") and path.name not in ("__pycache__", "_backend"):
+            (target / path.relative_to(PACKAGE)).symlink_to(path)
     return target
 
 
@@ -43,14 +43,14 @@ def test_python() -> None:
     assert run(SAY, "python").stdout.strip() == "python"
 
 
-@pytest.mark.skipif(not HAS_RUST, reason="the extension toolcarry._core is not built")
+@pytest.mark.skipif(not HAS_RUST, reason="the extension toolcarry._backend._core is not built")
 @pytest.mark.parametrize("choice", ["rust", "auto", None])
 def test_rust_where_it_is_built(choice: str | None) -> None:
     assert run(SAY, choice).stdout.strip() == "rust"
 
 
 def test_python_does_not_load_the_extension() -> None:
-    code = "import sys, toolcarry; print('toolcarry._core' in sys.modules)"
+    code = "import sys, toolcarry; print('toolcarry._backend._core' in sys.modules)"
     assert run(code, "python").stdout.strip() == "False"
 
 
@@ -63,7 +63,7 @@ def test_a_missing_extension_falls_back(copy_of_package: Path, choice: str | Non
 def test_rust_asked_for_and_missing_raises(copy_of_package: Path) -> None:
     done = run(SAY, "rust", copy_of_package.parent)
     assert done.returncode != 0
-    assert "No module named 'toolcarry._core'" in done.stderr
+    assert "No module named 'toolcarry._backend._core'" in done.stderr
 
 
 @pytest.mark.parametrize("choice", ["auto", "rust", None])
@@ -72,7 +72,7 @@ def test_rust_asked_for_and_missing_raises(copy_of_package: Path) -> None:
     ["raise ImportError('undefined symbol')", "import no_such_module", "raise OSError('cut file')"],
 )
 def test_a_broken_extension_raises(copy_of_package: Path, choice: str | None, broken: str) -> None:
-    (copy_of_package / "_core.py").write_text(broken)
+    (copy_of_package / "_backend" / "_core.py").write_text(broken)
     done = run(SAY, choice, copy_of_package.parent)
     assert done.returncode != 0
     assert done.stdout == ""
@@ -82,7 +82,7 @@ def test_a_broken_extension_raises(copy_of_package: Path, choice: str | None, br
 
 
 def test_python_does_not_mind_a_broken_extension(copy_of_package: Path) -> None:
-    (copy_of_package / "_core.py").write_text("raise ImportError('undefined symbol')")
+    (copy_of_package / "_backend" / "_core.py").write_text("raise ImportError('undefined symbol')")
     assert run(SAY, "python", copy_of_package.parent).stdout.strip() == "python"
 
 

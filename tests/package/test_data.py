@@ -15,7 +15,7 @@ from support.builders import wire
 from toolcarry._data import FOLDER, read_table
 from toolcarry._pure.context.block import LANGUAGES, LONGEST_EXTENSION
 from toolcarry._pure.projection.repair.providers import DIALECTS, INTERRUPTED
-from toolcarry.types import KEEP_BLOCK, KINDS, KeepBlock
+from toolcarry.types.values import KEEP_BLOCK, KINDS, KeepBlock
 
 TABLES = sorted(path.stem for path in Path(FOLDER).glob("*.json"))
 BUILD = Path(__file__).parents[2] / "rust" / "core" / "build.rs"

@@ -9,7 +9,7 @@ import pytest
 import toolcarry
 
 ELSEWHERE = {
-    "toolcarry._core": "not Python",
+    "toolcarry._backend._core": "not Python",
     "toolcarry.__main__": "runs the command line",
     "toolcarry.cli": "its texts are for the shell",
     "toolcarry.integrations.litellm": "needs LiteLLM, which its own tests install",

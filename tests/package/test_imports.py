@@ -34,7 +34,7 @@ def test_a_fresh_process(backend: str, more: str) -> None:
 
 
 def test_the_reference_is_not_loaded_next_to_the_extension() -> None:
-    pytest.importorskip("toolcarry._core")
+    pytest.importorskip("toolcarry._backend._core")
     code = "import sys, toolcarry; print([name for name in sys.modules if '_pure' in name])"
     environment = os.environ | {"TOOLCARRY_BACKEND": "rust"}
     done = subprocess.run(

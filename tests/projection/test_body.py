@@ -6,7 +6,7 @@ from types import ModuleType
 import pytest
 
 from toolcarry import Policy
-from toolcarry.types import CutSide
+from toolcarry.types.values import CutSide
 
 LONG = "x = 1\\n" * 60
 """As JSON has it."""

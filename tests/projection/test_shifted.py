@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from support.builders import wire
 
 from toolcarry import Decisions, Policy
-from toolcarry.projection import Projected
+from toolcarry.api.projection import Projected
 
 GO: list[Any] = [{"role": "user", "content": "go"}]
 EAGER = Policy(clear_at_least=0)

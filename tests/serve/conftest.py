@@ -14,7 +14,7 @@ from support.providers.fakes import AnthropicFake, Fake, OllamaFake, OpenAIFake,
 from support.sdk import sdk
 
 from toolcarry.config import Config, Serve, Upstream
-from toolcarry.serve import Proxy, create_app
+from toolcarry.integrations.proxy import Proxy, create_app
 
 KEY = "test-key"
 

@@ -11,8 +11,8 @@ import httpx
 import pytest
 from support.clocks import Clock, async_wait_until
 
-import toolcarry.serve.connections as module
-from toolcarry.serve.connections import Connections
+import toolcarry.integrations.proxy.connections as module
+from toolcarry.integrations.proxy.connections import Connections
 
 ANSWER = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok"
 

@@ -17,7 +17,7 @@ from support.servers.forwarded import FAKES, LONG, MESSAGES, Echo
 
 from toolcarry.integrations.asgi import headers_of
 from toolcarry.integrations.identity import RequestView
-from toolcarry.serve import upstream_of
+from toolcarry.integrations.proxy import upstream_of
 
 pytestmark = pytest.mark.sdk
 

@@ -10,8 +10,8 @@ from support.providers.fakes import AnthropicFake, OpenAIFake
 from support.providers.sdk_turns import SAY
 
 from toolcarry.config import Serve, Upstream
-from toolcarry.serve import create_app
-from toolcarry.serve.metrics import BOUNDS, Metrics
+from toolcarry.integrations.proxy import create_app
+from toolcarry.integrations.proxy.metrics import BOUNDS, Metrics
 
 pytestmark = pytest.mark.sdk
 

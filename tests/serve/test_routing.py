@@ -11,8 +11,8 @@ from support.providers.sdk_turns import SAY
 from toolcarry.config import Serve, Upstream
 from toolcarry.errors import ConfigError
 from toolcarry.integrations.identity import RequestView
-from toolcarry.serve import create_app
-from toolcarry.serve.routing import RoutingError, Switches, is_local, route
+from toolcarry.integrations.proxy import create_app
+from toolcarry.integrations.proxy.routing import RoutingError, Switches, is_local, route
 
 pytestmark = pytest.mark.sdk
 

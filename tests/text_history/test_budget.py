@@ -8,7 +8,7 @@ from support.builders.text_histories import asks, kept, lines, says, size, syste
 from support.builders.wire import Message, assistant, bash, join, result, use, user
 
 from toolcarry import NO_LIMIT
-from toolcarry.types import ENCODINGS, EncodingName
+from toolcarry.types.values import ENCODINGS, EncodingName
 
 TRUNCATED = "... [truncated]"
 LEAST = 80

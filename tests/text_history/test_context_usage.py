@@ -17,7 +17,7 @@ from support.sdk import sdk
 from support.strategies.conversations import transcripts
 
 from toolcarry._pure.tokens.count import count_tokens
-from toolcarry.types import ENCODINGS, EncodingName
+from toolcarry.types.values import ENCODINGS, EncodingName
 
 SYSTEM = "You are an agent. 漢字 🙂"
 TALK = [

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import toolcarry
 from toolcarry import AgentConfig, InputError, read_conversation_data, recount
-from toolcarry.projection import STYLES
+from toolcarry.api.projection import STYLES
 
 TALK = [
     {"role": "user", "content": "Is it empty?", "turn_id": 1},

@@ -18,7 +18,7 @@ from support.transcripts import TRANSCRIPTS
 
 from toolcarry import NO_LIMIT
 from toolcarry._input.document import decode_messages
-from toolcarry.types import ENCODINGS
+from toolcarry.types.values import ENCODINGS
 
 Both = tuple[ModuleType, ModuleType]
 

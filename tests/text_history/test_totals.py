@@ -10,7 +10,7 @@ from support.builders.wire import bash, join
 from support.examples import examples
 from support.strategies.text_histories import conversations, forged_calls, lists_of_records
 
-from toolcarry.types import ENCODINGS, EncodingName
+from toolcarry.types.values import ENCODINGS, EncodingName
 
 totals = st.integers(0, 60) | st.integers(0, 1_500)
 

@@ -15,7 +15,7 @@ from support.transcripts import TRANSCRIPTS
 from toolcarry import ConfigError, InputError
 from toolcarry._pure.tokens.count import count_tokens
 from toolcarry._pure.tokens.messages import MEDIA_TOKENS
-from toolcarry.types import ENCODINGS, EncodingName
+from toolcarry.types.values import ENCODINGS, EncodingName
 
 BASE64 = "iVBORw0KGgo" * 20_000
 IMAGE = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": BASE64}}

@@ -14,7 +14,7 @@ from toolcarry._pure.formats import read_message
 from toolcarry._pure.formats.message import Said
 from toolcarry._pure.pairing import Walk
 from toolcarry._pure.pairing.block import Entry
-from toolcarry.types import Survey, ToolSize
+from toolcarry.types.values import Survey, ToolSize
 
 
 def inspect(messages: Sequence[Any]) -> Survey:

@@ -1,4 +1,4 @@
-"""The kernels of the reference, under the same names as in ``toolcarry._core``.
+"""The kernels of the reference, under the same names as in ``toolcarry._backend._core``.
 
 The kernels for bytes decode them, and call the kernels for objects.
 """
@@ -16,8 +16,8 @@ from toolcarry._pure.inspect import inspect
 from toolcarry._pure.text_history import RecountCounts, recount
 from toolcarry._pure.tokens.messages import message_tokens
 from toolcarry.errors import InputError, NeedsImport
-from toolcarry.policy import Policy
-from toolcarry.types import Counts, EncodingName, Survey, TextMessage, ToolBlock
+from toolcarry.types.policy import Policy
+from toolcarry.types.values import Counts, EncodingName, Survey, TextMessage, ToolBlock
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -95,7 +95,7 @@ def carry_files(
 ) -> list[CarriedBytes | InputError | OSError]:
     """Return the context of each file, or its error. Threads are not used: they would only wait for one another.
 
-    For a file that must be imported, the list has a ``NeedsImport``, which ``toolcarry.importing`` replaces.
+    For a file that must be imported, the list has a ``NeedsImport``, which ``toolcarry.importers`` replaces.
     """
     found: list[Any] = []
     for path in paths:

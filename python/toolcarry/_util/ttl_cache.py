@@ -9,7 +9,7 @@ from typing import Final, Generic, TypeVar
 
 from cachetools import TTLCache
 
-from toolcarry.types import check_limit, check_seconds
+from toolcarry.types.values import check_limit, check_seconds
 
 __all__ = ["SlidingCache", "both_limits"]
 

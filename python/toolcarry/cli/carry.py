@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
 from toolcarry import carry, explain, inspect
+from toolcarry.api.context import Carried
 from toolcarry.cli.exit_codes import FAILED, NOT_FOUND, USAGE, FileError
 from toolcarry.cli.io import STDIN, Output, check_stdin, for_each, json_line, read
 from toolcarry.cli.terminal import Screen, label, report_counts, report_notes, strict_findings
-from toolcarry.context import Carried
-from toolcarry.policy import DEFAULT_CONTEXT_CHARS, Policy
-from toolcarry.types import Report
+from toolcarry.types.policy import DEFAULT_CONTEXT_CHARS, Policy
+from toolcarry.types.values import Report
 
 
 def carry_files(

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from toolcarry import convert
+from toolcarry.api.convert import KINDS, TARGETS, Loss, Target
 from toolcarry.cli.exit_codes import FAILED
 from toolcarry.cli.io import Output, for_each, json_line
 from toolcarry.cli.options import read_choice
 from toolcarry.cli.terminal import Screen, label, one_line
-from toolcarry.convert import KINDS, TARGETS, Loss, Target
 
 FINDINGS = ("orphan_call", "orphan_result", "skipped_lines")
 """The kinds of losses that ``--strict`` complains of."""

@@ -6,10 +6,10 @@ import sys
 from collections.abc import Sequence
 
 from toolcarry import inspect
+from toolcarry.api.context import Inspection
 from toolcarry.cli.exit_codes import FAILED
 from toolcarry.cli.io import Output, check_stdin, for_each, json_line
 from toolcarry.cli.terminal import Screen, columns, label, render, strict_findings
-from toolcarry.context import Inspection
 
 
 def inspect_files(names: Sequence[str], *, is_json: bool, is_strict: bool) -> int:

@@ -7,8 +7,8 @@ from typing import Annotated, TypeVar
 
 import typer
 
-from toolcarry.policy import NO_LIMIT, Policy
-from toolcarry.types import ENCODINGS, EncodingName
+from toolcarry.types.policy import NO_LIMIT, Policy
+from toolcarry.types.values import ENCODINGS, EncodingName
 
 Files = Annotated[
     list[str],

@@ -10,13 +10,13 @@ from toolcarry import project_body, resolve
 from toolcarry._input.document import open_body
 from toolcarry._pure.projection.marker import marker_of
 from toolcarry._util.plural import counted
+from toolcarry.api.projection import ProjectedBody
 from toolcarry.cli.exit_codes import FAILED
 from toolcarry.cli.io import Output, for_each, json_line
 from toolcarry.cli.terminal import Screen, label, one_line, render
 from toolcarry.errors import InputError
-from toolcarry.policy import Policy
-from toolcarry.projection import ProjectedBody
-from toolcarry.types import MENDS, Decision, Mend, ProjectReport, Replacement
+from toolcarry.types.policy import Policy
+from toolcarry.types.values import MENDS, Decision, Mend, ProjectReport, Replacement
 
 if TYPE_CHECKING:
     from rich.text import Text

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 from toolcarry import recount
 from toolcarry._util.plural import counted
+from toolcarry.api.text_history import MAX_RESULT_LENGTH, RecountReport
 from toolcarry.cli.exit_codes import FAILED
 from toolcarry.cli.io import Output, for_each, json_line
 from toolcarry.cli.terminal import Screen, label, skipped_note, strict_findings
-from toolcarry.policy import NO_LIMIT
-from toolcarry.text_history import MAX_RESULT_LENGTH, RecountReport
-from toolcarry.types import EncodingName
+from toolcarry.types.policy import NO_LIMIT
+from toolcarry.types.values import EncodingName
 
 
 def recount_file(

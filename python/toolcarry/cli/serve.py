@@ -14,7 +14,7 @@ from toolcarry.cli.exit_codes import FAILED, USAGE, FileError
 from toolcarry.cli.terminal import Screen, one_line, write
 
 if TYPE_CHECKING:
-    from toolcarry.serve import Proxy
+    from toolcarry.integrations.proxy import Proxy
 
 INSTALL: Final = (
     "serve needs httpx, starlette and uvicorn; install them: pip install 'toolcarry[serve]'"
@@ -69,8 +69,8 @@ def serve(
 def serve_until_told(file: str | None, host: str | None, port: int | None, grace: int) -> int:
     """Serve until a signal arrives and return the exit code; print the address to stdout first."""
     try:
-        from toolcarry.serve import Proxy  # noqa: PLC0415 - needs the extra "serve"
-        from toolcarry.serve.server import configure_logging, listen, run  # noqa: PLC0415 - needs the extra "serve"
+        from toolcarry.integrations.proxy import Proxy  # noqa: PLC0415 - needs the extra "serve"
+        from toolcarry.integrations.proxy.server import configure_logging, listen, run  # noqa: PLC0415 - needs the extra "serve"
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in NEEDED:
             raise

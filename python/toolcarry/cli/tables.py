@@ -11,9 +11,9 @@ from rich.table import Table
 from rich.text import Text
 
 from toolcarry._util.plural import counted
+from toolcarry.api.context import Fate, Inspection
 from toolcarry.cli.terminal import label, one_line
-from toolcarry.context import Fate, Inspection
-from toolcarry.types import ToolSize
+from toolcarry.types.values import ToolSize
 
 ROW_WIDTH: Final = 150
 """In a narrower terminal, each file gets a table of its own instead of a row."""

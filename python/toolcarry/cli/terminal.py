@@ -16,7 +16,7 @@ from typing import IO, TYPE_CHECKING, Final, TextIO
 
 from toolcarry._pure.text.sanitize import clean_line
 from toolcarry._util.plural import counted
-from toolcarry.types import Report
+from toolcarry.types.values import Report
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType

@@ -38,7 +38,7 @@ from toolcarry.config.schema import (
 from toolcarry.config.tables import Config
 from toolcarry.errors import ConfigError
 from toolcarry.redact.logs import get_logger
-from toolcarry.types import checked_path
+from toolcarry.types.values import checked_path
 
 __all__ = ["Loaded", "Place", "find_file", "load", "load_config", "parse_config", "read_file"]
 

@@ -15,8 +15,8 @@ from msgspec.structs import force_setattr
 
 from toolcarry.config.mask import hide
 from toolcarry.errors import ConfigError
-from toolcarry.policy import DEFAULT_CONTEXT_CHARS, DEFAULT_RULES, NO_LIMIT, Policy
-from toolcarry.types import EncodingName, KeepBlock, KeepText, Kind, Rule
+from toolcarry.types.policy import DEFAULT_CONTEXT_CHARS, DEFAULT_RULES, NO_LIMIT, Policy
+from toolcarry.types.values import EncodingName, KeepBlock, KeepText, Kind, Rule
 
 __all__ = [
     "Config",

@@ -1,13 +1,6 @@
-"""Readers for producers whose formats no request path meets, in front of both backends.
+"""The importers in front of the backends: messages of other producers become messages that both backends read.
 
-Each file of this folder but ``base`` is one, and has a line in the list below; ``toolcarry.importing`` writes what they
-read as messages that both backends read. How to add one: ``docs/how-to/add-an-importer.md``.
+A backend that meets a message of another producer says so (``NeedsImport``); then the messages are imported, one for
+one, so that positions stay what they are, and the backend is asked again. What comes back holds the producer's own
+objects. Why so: ``docs/decisions/importers.md``.
 """
-
-from typing import Final
-
-from toolcarry.importers import atif, langchain, openhands, opentelemetry, swe_agent
-from toolcarry.importers.base import Importer
-
-IMPORTERS: Final[tuple[Importer, ...]] = (opentelemetry, langchain, openhands, atif, swe_agent)
-"""All importers, in the order in which they are asked."""

@@ -21,7 +21,7 @@ from toolcarry.integrations.identity import (
 )
 from toolcarry.integrations.pipeline import RequestPipeline
 from toolcarry.integrations.response import Message, Receive, Replay, Scope, Send, WatchedResponse
-from toolcarry.types import check_limit
+from toolcarry.types.values import check_limit
 
 __all__ = ["ToolCarryMiddleware", "is_model_path"]
 

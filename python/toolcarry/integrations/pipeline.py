@@ -15,14 +15,14 @@ from typing import Final, Protocol
 
 from toolcarry._input.request_fields import RequestFields, read_fields
 from toolcarry._util.ttl_cache import SlidingCache
+from toolcarry.api.projection import project_body
 from toolcarry.errors import InputError
 from toolcarry.integrations.identity import ModelRequest, RequestIdentity, opening
 from toolcarry.integrations.tools import give_tools
-from toolcarry.policy import Policy, check_type
-from toolcarry.projection import project_body
 from toolcarry.redact.logs import get_logger
 from toolcarry.tool_cache import ToolCache
-from toolcarry.types import Decisions, check_limit, check_seconds
+from toolcarry.types.policy import Policy, check_type
+from toolcarry.types.values import Decisions, check_limit, check_seconds
 
 __all__ = ["Processed", "RequestPipeline", "Transformed", "Transformer"]
 

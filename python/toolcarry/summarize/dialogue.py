@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
 from toolcarry._util.plural import counted
-from toolcarry.tokens import truncate
+from toolcarry.api.tokens import truncate
 
 __all__ = [
     "Turn",

@@ -16,11 +16,11 @@ from toolcarry._input.objects import Wire, as_list, as_object, first_given
 from toolcarry._pure.content import STAND_INS, result_text
 from toolcarry._pure.dedupe.rules import name_forms
 from toolcarry._pure.text.sanitize import clean_line
+from toolcarry.api.tokens import truncate
 from toolcarry.errors import ConfigError
-from toolcarry.importing.read import read_call, read_result
+from toolcarry.importers.read import read_call, read_result
 from toolcarry.summarize.dialogue import Turn, read_turns, strip_injected
-from toolcarry.tokens import truncate
-from toolcarry.types import ToolBlock
+from toolcarry.types.values import ToolBlock
 
 __all__ = ["ExtractiveSummarizer"]
 

@@ -36,7 +36,7 @@ from toolcarry.summarize.dialogue import (
 )
 from toolcarry.summarize.prompts import CONVERSATION_SUMMARIZE_SYSTEM, instructions_for
 from toolcarry.summarize.protocol import BlockSummarizer, Summarizer, coroutine_of, run_summarizer
-from toolcarry.types import ToolBlock, check_limit
+from toolcarry.types.values import ToolBlock, check_limit
 
 __all__ = ["Summaries", "Summary"]
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from toolcarry.errors import ConfigError
 from toolcarry.summarize.protocol import Coroutine, coroutine_of
-from toolcarry.types import check_limit
+from toolcarry.types.values import check_limit
 
 __all__ = ["CallableSummarizer", "LiteLLMSummarizer"]
 

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Protocol, TypeAlias, runtime_checkable
 
-from toolcarry.types import ToolBlock
+from toolcarry.types.values import ToolBlock
 
 __all__ = ["BlockSummarizer", "Summarizer", "coroutine_of", "run_summarizer"]
 

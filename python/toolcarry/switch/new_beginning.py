@@ -7,22 +7,22 @@ from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 from toolcarry._input.objects import Wire, as_list, as_object
-from toolcarry.context import (
+from toolcarry.api.context import (
     carry,
     dialogue,
     extract_tool_blocks,
     format_tool_context,
     prepend_summary_to_user_message,
 )
-from toolcarry.convert.model import Text
-from toolcarry.convert.read import content_of, read_part
+from toolcarry.api.convert.model import Text
+from toolcarry.api.convert.read import content_of, read_part
 from toolcarry.errors import RedactionError
-from toolcarry.policy import Policy
 from toolcarry.redact import redact_messages
 from toolcarry.summarize import strip_injected
 from toolcarry.switch.portable import portable_message, server_parts
 from toolcarry.switch.request_view import Entry, divide, join_prompts, role_in, without_results
-from toolcarry.types import Report, ToolBlock
+from toolcarry.types.policy import Policy
+from toolcarry.types.values import Report, ToolBlock
 
 __all__ = ["Draft", "draft_of", "without_history"]
 

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from toolcarry._input.objects import Wire, as_list, as_object, text_or_empty
 from toolcarry._pure.formats.responses import ON_SERVER
-from toolcarry.convert.read import ITEMS, ROLES, read_thought
+from toolcarry.api.convert.read import ITEMS, ROLES, read_thought
 
 __all__ = ["is_of_server", "portable_message", "portable_part", "server_parts"]
 

@@ -12,10 +12,10 @@ from typing import Any, Final, Literal, NamedTuple
 
 from toolcarry._input.objects import Wire, as_list, as_object, text_or_empty
 from toolcarry._pure.formats.message import Said
-from toolcarry.context import is_result_part
-from toolcarry.convert.model import Role, Text
-from toolcarry.convert.read import ROLES, content_of, read_part, role_of
-from toolcarry.importing.read import read_message
+from toolcarry.api.context import is_result_part
+from toolcarry.api.convert.model import Role, Text
+from toolcarry.api.convert.read import ROLES, content_of, read_part, role_of
+from toolcarry.importers.read import read_message
 from toolcarry.summarize import strip_injected
 from toolcarry.switch.portable import is_of_server, portable_part
 

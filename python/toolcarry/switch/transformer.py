@@ -12,7 +12,6 @@ from toolcarry._input.json import dump, loads
 from toolcarry._input.objects import Messages, plain_message
 from toolcarry._input.request_fields import RequestFields
 from toolcarry.errors import InputError, RedactionError
-from toolcarry.policy import Policy, check_type
 from toolcarry.redact.logs import get_logger
 from toolcarry.summarize import ExtractiveSummarizer, Summaries, Summarizer, Summary
 from toolcarry.switch.body import open_request
@@ -29,6 +28,7 @@ from toolcarry.switch.pending_answers import PendingAnswers
 from toolcarry.switch.request_view import leading_prompts, read_entry
 from toolcarry.switch.sessions import MemorySessions, Prefix, SessionKey, Sessions
 from toolcarry.switch.types import Reason, Switched, SwitchedBody, SwitchReport
+from toolcarry.types.policy import Policy, check_type
 
 __all__ = ["SummarizeTransformer"]
 

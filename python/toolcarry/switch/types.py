@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from toolcarry.summarize import Summary
-from toolcarry.types import Report
+from toolcarry.types.values import Report
 
 __all__ = ["Reason", "SwitchReport", "Switched", "SwitchedBody"]
 

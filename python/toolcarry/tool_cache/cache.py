@@ -15,11 +15,11 @@ from toolcarry._input.json import dump, loads_any_depth
 from toolcarry._input.objects import Messages, as_object
 from toolcarry._pure.formats.message import Said
 from toolcarry.errors import InputError
-from toolcarry.importing.read import read_message
+from toolcarry.importers.read import read_message
 from toolcarry.redact.logs import get_logger
 from toolcarry.tool_cache.definitions import EMPTY, STYLES, Style, read_definitions
 from toolcarry.tool_cache.stores import MemoryToolCache, ToolKey, ToolStore
-from toolcarry.types import check_choice
+from toolcarry.types.values import check_choice
 
 __all__ = ["ToolCache", "ToolResolution", "cache_key"]
 

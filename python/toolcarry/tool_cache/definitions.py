@@ -16,7 +16,7 @@ from toolcarry._input.objects import as_list, as_object, first_given
 from toolcarry._util.plural import counted
 from toolcarry.errors import InputError
 from toolcarry.redact.logs import get_logger
-from toolcarry.types import check_choice, checked_list
+from toolcarry.types.values import check_choice, checked_list
 
 __all__ = ["EMPTY", "FORMS", "STYLES", "Definitions", "Style", "convert_tools", "read_definitions"]
 

@@ -20,7 +20,7 @@ from toolcarry._util.ttl_cache import STEPS, SlidingCache, both_limits
 from toolcarry.errors import ConfigError, InputError
 from toolcarry.redact.logs import get_logger
 from toolcarry.tool_cache.definitions import FORMS, Definitions, Style, read_definitions
-from toolcarry.types import check_seconds
+from toolcarry.types.values import check_seconds
 
 __all__ = [
     "MemoryToolCache",

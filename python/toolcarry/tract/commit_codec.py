@@ -18,10 +18,10 @@ from toolcarry._pure.formats import UNKNOWN
 from toolcarry._pure.formats.message import Said, ToolResult
 from toolcarry._pure.history.session_lines import LinePart, result_metadata
 from toolcarry._pure.projection.marker import is_marker
+from toolcarry.api.tokens import count_texts, count_tokens
 from toolcarry.errors import InputError
-from toolcarry.importing.jobs import read_parts
-from toolcarry.importing.read import read_message
-from toolcarry.tokens import count_texts, count_tokens
+from toolcarry.importers.jobs import read_parts
+from toolcarry.importers.read import read_message
 from toolcarry.tract.store.log import Draft
 from toolcarry.tract.store.rows import content_hash
 from toolcarry.tract.store.types import CommitInfo, Kind

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from toolcarry._pure.dialogue import safe_turn
+from toolcarry.api.tokens import count_tokens
 from toolcarry.errors import ConfigError, InputError
 from toolcarry.summarize import Summarizer, run_summarizer
 from toolcarry.summarize.prompts import TOOL_SUMMARIZE_SYSTEM, instructions_for
-from toolcarry.tokens import count_tokens
 from toolcarry.tract.commit_codec import arguments_json, encode_text, part_text
 from toolcarry.tract.hooks import Summarization
 from toolcarry.tract.store.log import Draft, Head, Log

@@ -20,16 +20,16 @@ from toolcarry._pure.history.session_lines import Part
 from toolcarry._pure.projection.blocks import Known
 from toolcarry._pure.projection.marker import name_all
 from toolcarry._pure.projection.result_slot import RESPONSES, response_key, site_at
-from toolcarry.context import extract_tool_blocks
-from toolcarry.convert import TARGETS, Target, convert
-from toolcarry.convert.read import system_prompt
-from toolcarry.importing.jobs import read_parts
-from toolcarry.policy import Policy, check_type
+from toolcarry.api.context import extract_tool_blocks
+from toolcarry.api.convert import TARGETS, Target, convert
+from toolcarry.api.convert.read import system_prompt
+from toolcarry.importers.jobs import read_parts
 from toolcarry.tract.commit_codec import arguments_json, decode_text, results_of
 from toolcarry.tract.store.log import Log
 from toolcarry.tract.store.types import CommitInfo, Kind
 from toolcarry.tract.view import NOTHING, View, read_view, sequences
-from toolcarry.types import ToolBlock, check_choice
+from toolcarry.types.policy import Policy, check_type
+from toolcarry.types.values import ToolBlock, check_choice
 
 __all__ = ["Style", "compile_messages", "compiled", "own_message", "rebuilt", "with_text"]
 

@@ -15,7 +15,7 @@ from toolcarry.errors import ConfigError
 from toolcarry.redact.logs import get_logger
 from toolcarry.summarize.protocol import finished
 from toolcarry.tract.store.validate import check_callable
-from toolcarry.types import check_limit
+from toolcarry.types.values import check_limit
 
 __all__ = ["Hooks", "Summarization"]
 

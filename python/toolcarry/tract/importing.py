@@ -31,7 +31,7 @@ from toolcarry.tract.store.log import Draft, Head, Log, Prepared, prepare
 from toolcarry.tract.store.rows import content_hash
 from toolcarry.tract.store.types import CommitInfo, ImportResult, Kind
 from toolcarry.tract.view import CALLS, RECORDS, SAID
-from toolcarry.types import checked_path
+from toolcarry.types.values import checked_path
 
 __all__ = ["Progress", "append_messages", "import_file", "read_transcript"]
 

@@ -18,7 +18,7 @@ from toolcarry.tract.store.sqlite import MEMORY
 from toolcarry.tract.store.types import Archived, Kind, Salvage, Stats
 from toolcarry.tract.store.validate import check_name
 from toolcarry.tract.store.verify import all_conversations
-from toolcarry.types import checked_path
+from toolcarry.types.values import checked_path
 
 __all__ = ["archive_conversations", "conversation_names", "count", "forget_conversation", "repair"]
 

@@ -11,9 +11,9 @@ from toolcarry._input.objects import plain_messages
 from toolcarry._pure.content import is_stand_in, result_text
 from toolcarry._pure.formats.message import ToolResult
 from toolcarry._pure.projection.marker import last_reference, name_all
-from toolcarry.context import extract_tool_blocks
+from toolcarry.api.context import extract_tool_blocks
+from toolcarry.api.projection import resolve, whole_text
 from toolcarry.errors import InputError, UnknownCommitError
-from toolcarry.projection import resolve, whole_text
 from toolcarry.tract.commit_codec import (
     decode_text,
     dump_message,
@@ -37,7 +37,7 @@ from toolcarry.tract.view import (
     read_view,
     sequences,
 )
-from toolcarry.types import ToolBlock
+from toolcarry.types.values import ToolBlock
 
 __all__ = [
     "export",

@@ -15,13 +15,12 @@ from types import TracebackType
 from typing import Any, Literal, Self
 
 from toolcarry._util.plural import counted
+from toolcarry.api.projection import read_part
+from toolcarry.api.tokens import count_tokens
 from toolcarry.errors import StoreError
-from toolcarry.policy import Policy
-from toolcarry.projection import read_part
 from toolcarry.redact.logs import get_logger
 from toolcarry.summarize import Summarizer
 from toolcarry.summarize.prompts import CONVERSATION_SUMMARIZE_SYSTEM, instructions_for
-from toolcarry.tokens import count_tokens
 from toolcarry.tract import compaction, importing, maintenance, query
 from toolcarry.tract.async_twins import in_thread, iterate_in_thread
 from toolcarry.tract.commit_codec import (
@@ -58,7 +57,8 @@ from toolcarry.tract.store.validate import (
     free_metadata,
 )
 from toolcarry.tract.store.verify import verify
-from toolcarry.types import check_choice, check_limit, checked_list
+from toolcarry.types.policy import Policy
+from toolcarry.types.values import check_choice, check_limit, checked_list
 
 __all__ = ["PendingToolResult", "Tract"]
 

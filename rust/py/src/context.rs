@@ -397,7 +397,7 @@ struct Classes<'py> {
 
 impl<'py> Classes<'py> {
     fn import(py: Python<'py>) -> PyResult<Self> {
-        let types = py.import(intern!(py, "toolcarry.types"))?;
+        let types = py.import(intern!(py, "toolcarry.types.values"))?;
         Ok(Self { block: types.getattr(intern!(py, "ToolBlock"))?, notes: types.getattr(intern!(py, "Notes"))? })
     }
 
@@ -506,7 +506,7 @@ pub(crate) fn dialogue_body<'py>(body: &Bound<'py, PyBytes>) -> PyResult<Bound<'
 }
 
 fn survey_tuple<'py>(py: Python<'py>, found: &Inspection) -> PyResult<Bound<'py, PyTuple>> {
-    let class = py.import(intern!(py, "toolcarry.types"))?.getattr(intern!(py, "ToolSize"))?;
+    let class = py.import(intern!(py, "toolcarry.types.values"))?.getattr(intern!(py, "ToolSize"))?;
     let tools = PyDict::new(py);
     for (name, size) in &found.tools {
         let size = class.call1((size.calls, size.results, size.errors, size.bytes, size.chars))?;

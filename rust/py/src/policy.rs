@@ -37,7 +37,7 @@ impl Rules {
     pub(crate) fn extract(rules: &Bound<'_, PyAny>) -> PyResult<Self> {
         let py = rules.py();
         let built_in = DEFAULT_RULES
-            .get_or_try_init(py, || py.import("toolcarry.policy")?.getattr("DEFAULT_RULES").map(Bound::unbind))?;
+            .get_or_try_init(py, || py.import("toolcarry.types.policy")?.getattr("DEFAULT_RULES").map(Bound::unbind))?;
         if rules.is(built_in) {
             return Ok(Self::Fixed(RuleSet::built_in()));
         }

@@ -97,7 +97,7 @@ fn body_answer<'py>(py: Python<'py>, projected: &job::Projected<'_>) -> PyResult
 /// Return the answer for a body that can't be read.
 fn untouched<'py>(py: Python<'py>, reason: &str) -> PyResult<Bound<'py, PyAny>> {
     let nothing: Bound<'py, PyTuple> =
-        py.import(intern!(py, "toolcarry.types"))?.getattr(intern!(py, "NO_OUTCOME"))?.cast_into()?;
+        py.import(intern!(py, "toolcarry.types.values"))?.getattr(intern!(py, "NO_OUTCOME"))?.cast_into()?;
     let outcome = nothing.as_sequence().concat((reason,).into_pyobject(py)?.as_sequence())?;
     Ok((py.None(), outcome, py.None()).into_pyobject(py)?.into_any())
 }

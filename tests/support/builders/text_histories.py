@@ -6,7 +6,7 @@ from typing import Any
 from support.builders.wire import Message
 
 from toolcarry._pure.tokens.count import count_tokens
-from toolcarry.types import EncodingName
+from toolcarry.types.values import EncodingName
 
 BEGINNING = re.compile(r"(?:^|\n\n)(?=\[Tool: )")
 """The position before a line of a call."""

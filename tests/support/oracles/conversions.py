@@ -16,8 +16,8 @@ from toolcarry._input.json import compact_json, loads_arguments
 from toolcarry._pure.content import result_text
 from toolcarry._pure.formats import read_result
 from toolcarry._pure.pairing import Walk
-from toolcarry.convert import Converted, Target
-from toolcarry.importing.messages import Import
+from toolcarry.api.convert import Converted, Target
+from toolcarry.importers.messages import Import
 
 TARGETS: tuple[Target, ...] = (
     "anthropic", "openai", "responses", "ollama", "gemini", "bedrock",

@@ -16,8 +16,8 @@ from toolcarry._pure.pairing import Walk
 from toolcarry._pure.pairing.block import Entry, new_entry
 from toolcarry._pure.session import Branch, LostBranch
 from toolcarry._pure.tokens.count import count_tokens
-from toolcarry.policy import DEFAULT_RULES, Policy
-from toolcarry.types import Counts, Notes, Rule, ToolBlock
+from toolcarry.types.policy import DEFAULT_RULES, Policy
+from toolcarry.types.values import Counts, Notes, Rule, ToolBlock
 
 DEFAULT_RULE_SET = RuleSet(DEFAULT_RULES)
 

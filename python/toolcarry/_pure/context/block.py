@@ -13,7 +13,7 @@ from toolcarry._pure.dedupe import WHOLE_FILE_KEYS
 from toolcarry._pure.dedupe.line_ranges import TO_THE_END, UNREADABLE, line_range
 from toolcarry._pure.pairing.block import Entry
 from toolcarry._pure.text.sanitize import clean_line
-from toolcarry.types import CutSide, KeepText
+from toolcarry.types.values import CutSide, KeepText
 
 LANGUAGES: Final[dict[str, str]] = read_table("languages")["extensions"]
 LONGEST_EXTENSION = 8

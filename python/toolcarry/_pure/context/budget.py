@@ -23,8 +23,8 @@ from toolcarry._pure.context.limits import Measure, limits_of
 from toolcarry._pure.context.summary import fit_summary
 from toolcarry._pure.pairing.block import Entry
 from toolcarry._pure.text.sanitize import CLOSE_MARKER, OPEN_MARKER, clean_line, shorten
-from toolcarry.policy import Policy
-from toolcarry.types import KeepText
+from toolcarry.types.policy import Policy
+from toolcarry.types.values import KeepText
 
 
 class Candidate:

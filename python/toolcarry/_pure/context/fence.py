@@ -9,8 +9,8 @@ from typing import NamedTuple
 from toolcarry._data import read_table
 from toolcarry._pure.context.limits import Limits, Measure
 from toolcarry._pure.text.sanitize import LONGEST_SEQUENCE, clean, clean_line, is_clean
-from toolcarry.policy import NO_LIMIT
-from toolcarry.types import CutSide
+from toolcarry.types.policy import NO_LIMIT
+from toolcarry.types.values import CutSide
 
 RUNS = {"`": re.compile("`{3,}"), "~": re.compile("~{3,}")}
 

@@ -12,8 +12,8 @@ from typing import NamedTuple
 from toolcarry._pure.text.truncate import cut
 from toolcarry._pure.tokens.count import count_tokens
 from toolcarry._pure.tokens.truncate import cut_tokens
-from toolcarry.policy import DEFAULT_CONTEXT_CHARS, NO_LIMIT, Policy
-from toolcarry.types import CutSide, EncodingName
+from toolcarry.types.policy import DEFAULT_CONTEXT_CHARS, NO_LIMIT, Policy
+from toolcarry.types.values import CutSide, EncodingName
 
 
 class Measure(NamedTuple):

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from toolcarry._data import read_table
 from toolcarry._pure.context.limits import Limits, Measure
 from toolcarry._pure.text.sanitize import clean
-from toolcarry.policy import NO_LIMIT
+from toolcarry.types.policy import NO_LIMIT
 
 SUMMARY_HEADING: str = read_table("texts")["summary_heading"]
 TRUNCATED: str = read_table("texts")["truncated"]

@@ -23,7 +23,7 @@ from toolcarry._pure.dedupe.line_ranges import (
 from toolcarry._pure.dedupe.rules import OTHER, RuleSet, key_value
 from toolcarry._pure.dedupe.shell import has_side_effects
 from toolcarry._pure.pairing.block import Entry
-from toolcarry.types import Kind, Rule
+from toolcarry.types.values import Kind, Rule
 
 LONGEST_REMEMBERED = 200
 WHOLE_FILE_KEYS: tuple[str, ...] = tuple(read_table("tool_arguments")["whole_file_keys"])

@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import Literal
 
 from toolcarry._input.objects import Wire
-from toolcarry.policy import DEFAULT_RULES
-from toolcarry.types import Rule
+from toolcarry.types.policy import DEFAULT_RULES
+from toolcarry.types.values import Rule
 
 OTHER = Rule((), kind="other", keep="all")
 """The rule of tools that no other rule matches."""

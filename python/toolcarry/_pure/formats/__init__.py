@@ -2,7 +2,7 @@
 
 Every message is recognised by its own structure, so that a conversation may mix formats. There is one reader for each
 family of requests, and for the sessions of Claude Code and Codex. A new one is a file here and its name in these lists;
-formats of other producers are imported: ``toolcarry.importers``. A message of unknown structure has no calls and no
+formats of other producers are imported: ``toolcarry.importers.producers``. A message of unknown structure has no calls and no
 results. If an importer may know it, ``NeedsImport`` is raised: the caller must import the messages, and try again.
 Calls and results are passed on as objects of the input, with the fields that were read of them.
 """

@@ -1,6 +1,6 @@
 """Recognise messages that an importer has to read, by certain keys. A backend then raises ``NeedsImport``.
 
-The importers are in front of the backends (``toolcarry.importing``); the keys are in ``importers/keys.txt``, which the
+The importers are in front of the backends (``toolcarry.importers``); the keys are in ``importers/producers/keys.txt``, which the
 Rust core reads too.
 """
 
@@ -13,7 +13,7 @@ from toolcarry._input.objects import Wire, as_list, as_object, text_or_empty
 
 KEYS: Final = frozenset(
     line
-    for line in (Path(__file__).parents[2] / "importers" / "keys.txt")
+    for line in (Path(__file__).parents[2] / "importers" / "producers" / "keys.txt")
     .read_text("utf-8")
     .split("\n")
     if line and not line.startswith("#")

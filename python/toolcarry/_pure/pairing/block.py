@@ -7,7 +7,7 @@ from toolcarry._input.objects import Wire, as_object
 from toolcarry._pure.content import INITIALS, is_stand_in
 from toolcarry._pure.formats import UNKNOWN
 from toolcarry._pure.formats.message import ToolCall, ToolResult
-from toolcarry.types import Kind
+from toolcarry.types.values import Kind
 
 
 class Entry:

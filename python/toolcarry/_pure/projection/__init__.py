@@ -11,8 +11,8 @@ from typing import Any
 from toolcarry._pure.projection.blocks import Known
 from toolcarry._pure.projection.edits import build
 from toolcarry._pure.projection.plan import plan
-from toolcarry.policy import Policy
-from toolcarry.types import DecisionFields, Decisions, Outcome
+from toolcarry.types.policy import Policy
+from toolcarry.types.values import DecisionFields, Decisions, Outcome
 
 
 def project(

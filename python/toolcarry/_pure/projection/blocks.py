@@ -13,8 +13,8 @@ from toolcarry._pure.pairing import Walk
 from toolcarry._pure.pairing.block import Entry
 from toolcarry._pure.projection import marker as markers
 from toolcarry._pure.projection.result_slot import Paths, site_at
-from toolcarry.policy import Policy
-from toolcarry.types import Decision
+from toolcarry.types.policy import Policy
+from toolcarry.types.values import Decision
 
 RETRIEVAL: Final[str] = read_table("texts")["retrieval_tool"]
 """The tool that returns a whole result. Its own results are never replaced."""

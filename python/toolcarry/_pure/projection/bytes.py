@@ -12,8 +12,8 @@ from toolcarry._pure.projection.plan import Projection, plan
 from toolcarry._pure.projection.splice import Spans
 from toolcarry._pure.tokens.count import count_tokens
 from toolcarry.errors import InputError
-from toolcarry.policy import Policy
-from toolcarry.types import NO_OUTCOME, DecisionFields, Decisions, EncodingName, Outcome
+from toolcarry.types.policy import Policy
+from toolcarry.types.values import NO_OUTCOME, DecisionFields, Decisions, EncodingName, Outcome
 
 GZIP = b"\x1f\x8b"
 CONTINUED = ("previous_response_id", "conversation")

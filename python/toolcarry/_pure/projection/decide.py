@@ -16,8 +16,8 @@ from toolcarry._pure.projection.blocks import CLEARED, RULED_OUT, Block, joined,
 from toolcarry._pure.projection.fingerprint import recognize
 from toolcarry._pure.projection.marker import marker_of, widest
 from toolcarry._pure.tokens.count import count_tokens
-from toolcarry.policy import NO_LIMIT, Policy
-from toolcarry.types import CutSide, Decision, Decisions, Rule
+from toolcarry.types.policy import NO_LIMIT, Policy
+from toolcarry.types.values import CutSide, Decision, Decisions, Rule
 
 BYTES_PER_TOKEN = 4
 """The factor by which saved tokens are estimated, since the hot path counts none."""

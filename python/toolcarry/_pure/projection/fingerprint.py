@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from toolcarry._pure.pairing.block import Entry
 from toolcarry._pure.projection.blocks import Block
 from toolcarry._pure.projection.marker import marker_of
-from toolcarry.types import Decision, Decisions, Sign
+from toolcarry.types.values import Decision, Decisions, Sign
 
 END = 32
 """The number of characters that are read at each end."""

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable
 
 from toolcarry._data import read_table
-from toolcarry.types import Decision
+from toolcarry.types.values import Decision
 
 TEXTS = read_table("texts")
 START: str = TEXTS["marker_start"]

@@ -21,8 +21,8 @@ from toolcarry._pure.projection.repair.providers import DIALECTS
 from toolcarry._pure.projection.repair.report import Mends
 from toolcarry._pure.projection.request import Material, is_as_it_was
 from toolcarry._pure.projection.window import Request
-from toolcarry.policy import Policy
-from toolcarry.types import DecisionFields, Decisions, Outcome, ReplacementFields
+from toolcarry.types.policy import Policy
+from toolcarry.types.values import DecisionFields, Decisions, Outcome, ReplacementFields
 
 Weigh = Callable[[int, int], int]
 """The bytes of the messages between two positions in the input."""

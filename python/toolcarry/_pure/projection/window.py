@@ -17,8 +17,8 @@ from toolcarry._pure.projection.blocks import CLEARED, Block
 from toolcarry._pure.projection.decide import BYTES_PER_TOKEN, cut_to
 from toolcarry._pure.tokens.count import count_tokens
 from toolcarry._pure.tokens.messages import MEDIA_TOKENS, count_media, tokens_of
-from toolcarry.policy import NO_LIMIT, Policy
-from toolcarry.types import Decision, EncodingName
+from toolcarry.types.policy import NO_LIMIT, Policy
+from toolcarry.types.values import Decision, EncodingName
 
 MESSAGE_TOKENS = 4
 """The tokens of the protocol around a message."""

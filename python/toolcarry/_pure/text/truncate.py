@@ -13,7 +13,7 @@ pieces, on the caller's own ``str``.
 """
 
 from toolcarry._pure.text.graphemes import ceil_boundary, floor_boundary
-from toolcarry.types import CutSide
+from toolcarry.types.values import CutSide
 
 
 def truncate(

@@ -15,7 +15,7 @@ from toolcarry._pure.text_history.budget import shrink
 from toolcarry._pure.text_history.host_calls import record_entry
 from toolcarry._pure.text_history.placement import joined, place_entries, place_records
 from toolcarry._pure.text_history.read import Spoken
-from toolcarry.types import EncodingName, TextMessage
+from toolcarry.types.values import EncodingName, TextMessage
 
 RecountCounts = tuple[
     int, int, int, int, int, int, int, int, int, int, int, dict[str, int], int, int, tuple[int, ...], tuple[int, ...],

@@ -13,7 +13,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Final
 
 from toolcarry._data import VOCABULARIES
-from toolcarry.types import EncodingName
+from toolcarry.types.values import EncodingName
 
 if TYPE_CHECKING:
     import tiktoken

@@ -17,7 +17,7 @@ from toolcarry._pure.formats.message import Said
 from toolcarry._pure.pairing import object_at
 from toolcarry._pure.session import Places
 from toolcarry._pure.tokens.count import count_tokens
-from toolcarry.types import EncodingName
+from toolcarry.types.values import EncodingName
 
 HOLDERS = ("content", "parts", "functionResponse")
 """The members of a part that may hold parts. Media in any other JSON answer count as text."""

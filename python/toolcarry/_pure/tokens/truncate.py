@@ -6,7 +6,7 @@ from itertools import accumulate
 
 from toolcarry._pure.text.graphemes import ceil_boundary, floor_boundary
 from toolcarry._pure.tokens.count import SURROGATES, count_tokens, encode, encoding_of
-from toolcarry.types import CutSide, EncodingName
+from toolcarry.types.values import CutSide, EncodingName
 
 
 def truncate_tokens(

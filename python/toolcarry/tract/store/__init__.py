@@ -10,7 +10,7 @@ import os
 from toolcarry.tract.store.database import Database
 from toolcarry.tract.store.sqlite import SqliteDatabase
 from toolcarry.tract.store.validate import check_timeout
-from toolcarry.types import checked_path
+from toolcarry.types.values import checked_path
 
 __all__ = ["open_database"]
 

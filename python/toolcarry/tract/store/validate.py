@@ -8,7 +8,7 @@ from typing import Any, Final
 from toolcarry._input.json import loads_arguments
 from toolcarry._input.objects import MAX_DEPTH, as_object
 from toolcarry.errors import ConfigError, InputError
-from toolcarry.importing.read import read_call
+from toolcarry.importers.read import read_call
 
 __all__ = [
     "check_callable",

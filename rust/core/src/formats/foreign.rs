@@ -1,6 +1,6 @@
 //! Messages that only an importer can read. The backend looks for certain keys, and stops if it finds one.
 //!
-//! The importers run before the backends, in Python (`toolcarry.importers`). The keys are in `importers/keys.txt`,
+//! The importers run before the backends, in Python (`toolcarry.importers.producers`). The keys are in `importers/producers/keys.txt`,
 //! which the reference reads, too.
 
 use std::sync::LazyLock;
@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 use crate::json::value::{Key, Value, names, objects, text_or_empty};
 use crate::text::Text;
 
-const KEYS_TEXT: &str = include_str!("../../../../python/toolcarry/importers/keys.txt");
+const KEYS_TEXT: &str = include_str!("../../../../python/toolcarry/importers/producers/keys.txt");
 
 /// The keys of messages, calls and results that an importer may know.
 static KEYS: LazyLock<Vec<Key<'static>>> = LazyLock::new(|| {

@@ -3,7 +3,7 @@
 //! Every message is recognised by its own structure, so that a conversation may mix formats. A message of unknown
 //! structure has no calls and no results; if an importer may know it, the readers return [`NeedsImport`]. A new format
 //! is a file here and a line in the list below. Formats of other producers are imported in Python, by
-//! `toolcarry.importers`.
+//! `toolcarry.importers.producers`.
 
 use self::foreign::{is_dialect, is_foreign, is_foreign_part};
 use self::message::{Said, Shape, Spoken, ToolCall, ToolResult};

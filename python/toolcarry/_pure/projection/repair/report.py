@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from toolcarry._pure.projection.edits import Path
-from toolcarry.types import MendFields
+from toolcarry.types.values import MendFields
 
 
 class Mends:

@@ -1,0 +1,74 @@
+"""The only place that chooses between the two implementations. Both are wrapped by the importers.
+
+``TOOLCARRY_BACKEND`` is ``auto`` (Rust if the extension is installed), ``rust`` or ``python``.
+Only an absent extension falls back to Python: one that is present and broken raises.
+Look up a kernel here at each call (``_backend.kernels.carry``), so that ``using`` can replace the
+implementation.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from typing import TYPE_CHECKING, Final, Literal
+
+from toolcarry.errors import ConfigError
+from toolcarry.importers.kernels import ImportingKernels
+
+if TYPE_CHECKING:
+    from toolcarry._pure import kernels
+
+__all__ = ["Name", "backend", "kernels", "using"]
+
+Name = Literal["rust", "python"]
+
+MODULES: Final = {"rust": "toolcarry._backend._core", "python": "toolcarry._pure.kernels"}
+NAME: Final = os.environ.get("TOOLCARRY_BACKEND", "auto")
+
+
+def load(name: str) -> ImportingKernels:
+    """Return the kernels of an implementation, or of the one that ``auto`` chooses."""
+    if name not in ("auto", *MODULES):
+        raise ConfigError(
+            f"TOOLCARRY_BACKEND: {name!r} is not allowed; allowed: 'auto', 'rust', 'python'"
+        )
+    try:
+        return ImportingKernels(import_module(MODULES.get(name, "toolcarry._backend._core")))
+    except ModuleNotFoundError as error:
+        if name != "auto" or error.name != "toolcarry._backend._core":
+            raise
+        return ImportingKernels(import_module(MODULES["python"]))
+
+
+if not TYPE_CHECKING:
+    kernels = load(NAME)
+
+
+def backend() -> Name:
+    """Return the name of the implementation in use.
+
+    >>> backend() in ("rust", "python")
+    True
+    """
+    return "rust" if kernels.__name__ == MODULES["rust"] else "python"
+
+
+@contextmanager
+def using(name: Name) -> Iterator[None]:
+    """Use an implementation inside the ``with`` block, in all threads: for tests and measurements.
+
+    >>> before = backend()
+    >>> with using("python"):
+    ...     backend()
+    'python'
+    >>> backend() == before
+    True
+    """
+    before = kernels
+    globals()["kernels"] = load(name)
+    try:
+        yield
+    finally:
+        globals()["kernels"] = before

@@ -1,0 +1,491 @@
+"""Context: the tool results of a conversation, written for another backend; its single steps; and surveys."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from os import PathLike
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+from toolcarry import _backend
+from toolcarry._input.document import decode_messages
+from toolcarry._input.objects import (
+    Body,
+    Messages,
+    Wire,
+    as_list,
+    as_object,
+    located,
+    take,
+    text_or_empty,
+)
+from toolcarry.errors import ConfigError, InputError
+from toolcarry.types.policy import DEFAULT_RULES, Policy, check_arguments, check_rules
+from toolcarry.types.values import Counts, Report, Rule, ToolBlock, ToolSize, checked_list
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+__all__ = [
+    "Carried",
+    "Fate",
+    "Inspection",
+    "carry",
+    "carry_files",
+    "deduplicate_tools",
+    "dialogue",
+    "explain",
+    "extract_tool_blocks",
+    "format_tool_context",
+    "inspect",
+    "is_result_part",
+    "prepend_summary_to_user_message",
+]
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Carried:
+    """A carry-over context, and the ``report`` of every block.
+
+    A context that was made of bytes stays bytes until ``text`` is asked for: ``to_bytes()`` costs nothing then, and
+    ``text`` decodes it each time.
+    """
+
+    _context: str | bytes
+    _counts: Counts
+    _skipped_lines: tuple[int, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """The context."""
+        context = self._context
+        return context if isinstance(context, str) else context.decode()
+
+    def to_bytes(self) -> bytes:
+        """The context as UTF-8."""
+        context = self._context
+        return context if isinstance(context, bytes) else context.encode()
+
+    @property
+    def report(self) -> Report:
+        """The report of every block that was walked."""
+        return Report(*self._counts, self._skipped_lines)
+
+    def __eq__(self, other: object) -> bool:
+        """Return true if text and report are equal, whether the contexts were made of bytes or of objects."""
+        if not isinstance(other, Carried):
+            return NotImplemented
+        return self.to_bytes() == other.to_bytes() and self.report == other.report
+
+    __hash__ = None  # type: ignore[assignment]  # a report contains dicts
+
+    def __repr__(self) -> str:
+        return f"Carried(text={self.text!r}, report={self.report!r})"
+
+
+def carry(messages: Messages | Body, *, summary: str = "", policy: Policy = Policy()) -> Carried:
+    """Return the context that takes a conversation's tool results to another backend.
+
+    ``messages`` is a list of messages in any known format, or bytes: a request body, a JSON array or
+    JSONL. The newest results come first, until the policy's total is spent; the text is never longer than
+    that. ``summary`` is markdown that is put before the results and takes half of the total at most.
+    Without results and without summary the text is empty. Raises ``InputError`` if the input is not a
+    conversation.
+
+    >>> carried = carry([
+    ...     {"role": "assistant", "content": [
+    ...         {"type": "tool_use", "id": "t1", "name": "Bash", "input": {"command": "pytest -q"}}]},
+    ...     {"role": "user", "content": [
+    ...         {"type": "tool_result", "tool_use_id": "t1", "content": "3 passed"}]},
+    ... ])
+    >>> "3 passed" in carried.text, carried.report.shown
+    (True, 1)
+    """
+    check_arguments(summary, policy)
+    given = take(messages)
+    try:
+        if isinstance(given, bytes):
+            return Carried(*_backend.kernels.carry_body(given, summary, policy))
+        return Carried(*_backend.kernels.carry(given, summary, policy))
+    except InputError as error:
+        raise located(error, given) from None
+
+
+def carry_files(
+    paths: Iterable[str | PathLike[str]],
+    *,
+    summary: str = "",
+    policy: Policy = Policy(),
+    threads: int | None = None,
+) -> list[Carried | InputError | OSError]:
+    """Run ``carry`` for many session files or request bodies, in ``threads`` threads (by default one per processor).
+
+    Returns the contexts in the order of the paths. A file that can't be read or holds no conversation has an error
+    in its place, and does not stop the others. Devices and named pipes are refused, since they may never end. Files are
+    memory-mapped: if another process truncates one meanwhile, this process ends; if one grows, nothing happens.
+
+    >>> carry_files(["no/such/file.jsonl"])
+    [FileNotFoundError(2, 'No such file or directory')]
+    """
+    check_arguments(summary, policy)
+    if threads is not None and (threads.__class__ is not int or threads < 1):
+        raise ConfigError(
+            f"threads: {threads!r} is not allowed; allowed: a whole number from 1 on, or None"
+        )
+    given = as_paths(paths)
+    count = min(threads or os.cpu_count() or 1, max(len(given), 1))
+    found = _backend.kernels.carry_files(given, summary, policy, count)
+    return [item if isinstance(item, Exception) else Carried(*item) for item in found]
+
+
+def as_paths(paths: object) -> list[Path]:
+    """Return paths, each as a ``Path``. A single path is refused, and is not split into its characters."""
+    from pathlib import Path
+
+    if isinstance(paths, (str, bytes)) or not isinstance(paths, Iterable):
+        raise InputError(f"paths must be a list of paths, not {type(paths).__name__}")
+    found: list[Path] = []
+    for position, path in enumerate(paths):
+        name = os.fspath(path) if isinstance(path, (str, PathLike)) else path
+        if not isinstance(name, str) or "\0" in name:
+            raise InputError(f"path {position} is not a valid path: {path!r}", position)
+        found.append(Path(name))
+    return found
+
+
+def extract_tool_blocks(messages: Messages | Body) -> list[ToolBlock]:
+    """Return every call of a conversation with its result, in the order of the calls; side chains and branches too.
+
+    ``messages`` is a list of messages in any known format, or bytes: a request body, a JSON array or
+    JSONL. The input is not changed. Raises ``InputError`` if it is not a conversation.
+
+    >>> blocks = extract_tool_blocks([
+    ...     {"role": "assistant", "content": [
+    ...         {"type": "tool_use", "id": "t1", "name": "Read", "input": {"file_path": "a.py"}}]},
+    ...     {"role": "user", "content": [
+    ...         {"type": "tool_result", "tool_use_id": "t1", "content": "print(1)"}]},
+    ... ])
+    >>> blocks[0].tool_name, blocks[0].dedup_key, blocks[0].tool_result["content"]
+    ('Read', 'read:a.py', 'print(1)')
+    """
+    given = take(messages)
+    try:
+        if isinstance(given, bytes):
+            return _backend.kernels.extract_tool_blocks_body(given)
+        return _backend.kernels.extract_tool_blocks(given)
+    except InputError as error:
+        raise located(error, given) from None
+
+
+def deduplicate_tools(
+    blocks: Sequence[ToolBlock], *, rules: Sequence[Rule] | Literal["careful"] = DEFAULT_RULES
+) -> list[ToolBlock]:
+    """Return the blocks that no other one supersedes, in their order; their ``notes`` say what they superseded.
+
+    ``rules`` come before the built-in ones; ``"careful"`` keeps every edit of a file until the file is
+    written or read completely again. Raises ``ConfigError`` for invalid rules, and ``InputError`` for invalid
+    blocks.
+
+    >>> read = {"type": "tool_use", "name": "Read", "input": {"file_path": "a.py"}}
+    >>> old = ToolBlock(read, {"content": "1"}, "Read", call_id="t1", position=0)
+    >>> new = ToolBlock(read, {"content": "2"}, "Read", call_id="t2", position=2)
+    >>> [block.call_id for block in deduplicate_tools([old, new])]
+    ['t2']
+    """
+    return _backend.kernels.deduplicate_tools(check_blocks(blocks), check_rules(rules))
+
+
+def check_blocks(blocks: Sequence[ToolBlock]) -> list[ToolBlock]:
+    """Return the blocks as a list. Raises ``InputError`` for anything but a list of blocks."""
+    given = checked_list("blocks", blocks, "ToolBlocks")
+    for position, block in enumerate(given):
+        if not isinstance(block, ToolBlock):
+            kind = type(block).__name__
+            raise InputError(f"block {position} is not a ToolBlock, but {kind}", position)
+    return given
+
+
+def format_tool_context(
+    blocks: Sequence[ToolBlock], *, summary: str = "", policy: Policy = Policy()
+) -> str:
+    """Return the carry-over context of deduplicated blocks; empty if there is nothing to carry.
+
+    The text is never longer than the policy's total.
+
+    >>> run = {"type": "tool_use", "name": "Bash", "input": {"command": "ls"}}
+    >>> print(format_tool_context([ToolBlock(run, {"content": "a.py"}, "Bash")], policy=Policy(framing=False)))
+    [CONTEXT FROM PREVIOUS SESSION]
+    <BLANKLINE>
+    ## Commands Executed
+    ### ls
+    ```
+    a.py
+    ```
+    <BLANKLINE>
+    [/CONTEXT FROM PREVIOUS SESSION]
+    """
+    check_arguments(summary, policy)
+    return _backend.kernels.format_tool_context(check_blocks(blocks), summary, policy)
+
+
+REASONS = {
+    "later_read": "a later read holds these lines",
+    "later_edit": "a later operation changed the same file",
+    "later_run": "the same command ran again later",
+    "later_call": "the same call was made again later",
+    "earlier_call": "the same call was made before, and the rule keeps the first",
+    "rule": "a rule keeps none of this tool's results",
+    "side_chain": "it belongs to a side chain",
+    "other_branch": "it stands on a branch that was left",
+    "limit": "it is longer than the limit on one result",
+    "total": "the rest did not fit into what newer results left of the total",
+    "budget": "the total was spent on newer results",
+    "not_walked": "the total was spent before the walk came here",
+}
+KEEP_ALL = 'rules (keep="all")'
+SETTINGS = {
+    "later_read": KEEP_ALL,
+    "later_edit": 'rules="careful"',
+    "later_run": KEEP_ALL,
+    "later_call": KEEP_ALL,
+    "earlier_call": KEEP_ALL,
+    "rule": KEEP_ALL,
+    "side_chain": "",
+    "other_branch": "",
+}
+TOTAL = ("total", "budget", "not_walked")
+"""The reasons that depend on the total."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fate:
+    """The outcome of one block. ``setting`` names the setting that would change it; empty if no setting would."""
+
+    position: int
+    call_id: str
+    tool_name: str
+    title: str
+    scope: str
+    fate: str
+    reason: str
+    setting: str
+
+
+def explain(
+    messages: Messages | Body, *, summary: str = "", policy: Policy = Policy()
+) -> list[Fate]:
+    """Return the fate of every block under ``carry`` with the same arguments, in the order of the calls.
+
+    ``fate`` is ``shown``, ``cut``, ``left_out``, ``superseded`` or ``excluded``.
+
+    >>> call = {"type": "tool_use", "id": "t1", "name": "Bash", "input": {"command": "ls"}}
+    >>> fates = explain([{"role": "assistant", "content": [call]}], policy=Policy(include_interrupted=False))
+    >>> fates[0].fate, fates[0].setting
+    ('excluded', 'include_interrupted')
+    """
+    from toolcarry._pure.context import rule_set
+    from toolcarry._pure.context.block import notes, title
+    from toolcarry._pure.dedupe import Judging
+    from toolcarry.importers.jobs import entry_of
+
+    check_arguments(summary, policy)
+    given = take(messages)
+    if isinstance(given, bytes):
+        given, _ = decode_messages(given)
+    judging = Judging(rule_set(policy.rules))
+    fates: list[Fate] = []
+    try:
+        blocks = _backend.kernels.extract_tool_blocks(given)
+        walked = {age: found for age, *found in _backend.kernels.explain(given, summary, policy)}
+        for index, block in enumerate(blocks):
+            entry = entry_of(block, len(blocks) - 1 - index)
+            judging.prepare(entry)
+            fate, reason = walked.get(entry.order, ("left_out", "not_walked"))
+            fates.append(
+                Fate(
+                    position=block.position,
+                    call_id=block.call_id,
+                    tool_name=block.tool_name,
+                    title=title(entry) + notes(entry),
+                    scope=block.scope,
+                    fate=fate,
+                    reason=REASONS.get(reason, f"{reason} is off" if reason else ""),
+                    setting=setting_of(reason, policy),
+                )
+            )
+    except InputError as error:
+        raise located(error, given) from None
+    return fates
+
+
+def setting_of(reason: str, policy: Policy) -> str:
+    """Return the setting that would change a fate with this reason."""
+    if reason in TOTAL:
+        counts_tokens = policy.max_tool_context_tokens is not None
+        return "max_tool_context_tokens" if counts_tokens else "max_tool_context_chars"
+    if reason == "limit":
+        limits = ("max_tool_result_chars", "max_tool_result_tokens")
+        return ", ".join(name for name in limits if getattr(policy, name) is not None)
+    return SETTINGS.get(reason, reason)
+
+
+@dataclass(frozen=True, slots=True)
+class Inspection:
+    """A survey of every block, including side chains and other branches.
+
+    ``duplicates`` counts the blocks that a newer one with the same key supersedes, ``stale_reads`` the reads of
+    files that were edited afterwards; ``orphan_calls`` have no result, ``orphan_results`` no call.
+    ``skipped_lines`` are the numbers, from 1, of lines that hold no JSON object.
+    """
+
+    shape: str
+    messages: int
+    calls: int
+    results: int
+    errors: int
+    orphan_calls: int
+    orphan_results: int
+    duplicate_results: int
+    repeated_records: int
+    duplicates: int
+    stale_reads: int
+    side_chain_blocks: int
+    other_branch_blocks: int
+    bytes: int
+    chars: int
+    tools: dict[str, ToolSize] = field(default_factory=dict)
+    skipped_lines: tuple[int, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the survey as plain values that ``json.dumps`` accepts."""
+        values = asdict(self)
+        values["skipped_lines"] = list(self.skipped_lines)
+        return values
+
+
+def inspect(messages: Messages | Body) -> Inspection:
+    """Survey a whole conversation. Raises ``InputError`` if the input is not a conversation.
+
+    >>> call = {"type": "tool_use", "id": "t1", "name": "Bash", "input": {"command": "ls"}}
+    >>> survey = inspect([{"role": "assistant", "content": [call]}])
+    >>> survey.shape, survey.calls, survey.orphan_calls
+    ('anthropic', 1, 1)
+    """
+    given = take(messages)
+    skipped_lines: tuple[int, ...] = ()
+    try:
+        if isinstance(given, bytes):
+            survey, skipped_lines = _backend.kernels.inspect_body(given)
+        else:
+            survey = _backend.kernels.inspect(given)
+    except InputError as error:
+        raise located(error, given) from None
+    shape, count, orphan_calls, orphan_results, duplicate_results, *others, tools = survey
+    repeated_records, duplicates, stale_reads, side_chain_blocks, other_branch_blocks = others
+    sizes = tools.values()
+    return Inspection(
+        shape=shape,
+        messages=count,
+        calls=sum(size.calls for size in sizes),
+        results=sum(size.results for size in sizes) + duplicate_results,
+        errors=sum(size.errors for size in sizes),
+        orphan_calls=orphan_calls,
+        orphan_results=orphan_results,
+        duplicate_results=duplicate_results,
+        repeated_records=repeated_records,
+        duplicates=duplicates,
+        stale_reads=stale_reads,
+        side_chain_blocks=side_chain_blocks,
+        other_branch_blocks=other_branch_blocks,
+        bytes=sum(size.bytes for size in sizes),
+        chars=sum(size.chars for size in sizes),
+        tools=tools,
+        skipped_lines=skipped_lines,
+    )
+
+
+def dialogue(messages: Messages | Body) -> str:
+    """Return the spoken text of a conversation, without tools and without thinking, as a summarizer needs it.
+
+    Only the active branch is included, without side chains. Raises ``InputError`` as ``carry`` does.
+
+    >>> print(dialogue([{"role": "user", "content": "Fix it."}, {"role": "assistant", "content": "Done."}]))
+    [USER]
+    Fix it.
+    [/USER]
+    <BLANKLINE>
+    [ASSISTANT]
+    Done.
+    [/ASSISTANT]
+    """
+    given = take(messages)
+    try:
+        if isinstance(given, bytes):
+            return _backend.kernels.dialogue_body(given)
+        return _backend.kernels.dialogue(given)
+    except InputError as error:
+        raise located(error, given) from None
+
+
+RESULTS: Final = ("toolResult", "functionResponse", "function_response", "toolResponse")
+"""The members by which a part of Bedrock or Gemini is recognised as a result."""
+
+
+def prepend_summary_to_user_message(message: Mapping[str, Any], context: str) -> dict[str, Any]:
+    """Return a new message with ``context`` before the text of the user. ``message`` is not changed.
+
+    If the message holds a list of parts, the context becomes a text part in the provider's format. It follows
+    any tool results, which providers want first. An empty context changes nothing.
+    Raises ``InputError`` for an invalid message.
+
+    >>> prepend_summary_to_user_message({"role": "user", "content": "Go on."}, "[CONTEXT ...]")["content"]
+    '[CONTEXT ...]\\n\\nGo on.'
+    >>> prepend_summary_to_user_message({"role": "user", "parts": [{"text": "Go on."}]}, "[CONTEXT ...]")["parts"]
+    [{'text': '[CONTEXT ...]'}, {'text': 'Go on.'}]
+    """
+    given = as_object(message)
+    if given is None:
+        raise InputError(f"message 0 is not an object, but {type(message).__name__}")
+    new = dict(given)
+    if not context:
+        return new
+    content, parts = new.get("content"), as_list(new.get("parts"))
+    if content is None and parts is not None:
+        new["parts"] = with_part(parts, {"text": context})  # Gemini
+    elif content is None or content == "":
+        new["content"] = context
+    elif isinstance(content, str):
+        new["content"] = f"{context}\n\n{content}"
+    else:
+        parts = as_list(content)
+        if parts is None:
+            kind = type(content).__name__
+            raise InputError(f"content is neither text nor a list of parts, but {kind}")
+        new["content"] = with_part(parts, text_part(new, parts, context))
+    return new
+
+
+def text_part(message: Wire, parts: Sequence[object], text: str) -> dict[str, Any]:
+    """Return ``text`` as a part like the given ones: without a type for Bedrock, with ``input_text`` for Responses."""
+    given = [part for part in map(as_object, parts) if part is not None]
+    if any("type" not in part for part in given):
+        return {"text": text}
+    is_item = message.get("type") == "message" or any(
+        text_or_empty(part.get("type")).startswith("input_") for part in given
+    )
+    return {"type": "input_text" if is_item else "text", "text": text}
+
+
+def with_part(parts: Sequence[object], part: dict[str, Any]) -> list[Any]:
+    """Return ``parts`` with one more, after those that hold tool results."""
+    place = 0
+    while place < len(parts) and is_result_part(parts[place]):
+        place += 1
+    return [*parts[:place], part, *parts[place:]]
+
+
+def is_result_part(item: object) -> bool:
+    """Return true if a part of a message is a tool result."""
+    part = as_object(item) or {}
+    return part.get("type") == "tool_result" or any(key in part for key in RESULTS)

@@ -1,0 +1,89 @@
+"""Conversations as the requests of another provider: ``convert``, with a list of its losses.
+
+Messages of any format are read into turns (``read``), fitted to what the target can hold (``adapt``), and written in its
+format (``anthropic``, ``openai``, ...). Order and pairs stay as they are; ``project`` repairs what a provider refuses.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias, get_args
+
+from toolcarry._input.objects import Body, Messages, take
+from toolcarry.api.convert.losses import KINDS, Loss, Losses
+from toolcarry.types.values import check_choice
+
+__all__ = ["KINDS", "TARGETS", "Converted", "Loss", "Target", "convert"]
+
+Target: TypeAlias = Literal["anthropic", "openai", "responses", "ollama", "gemini", "bedrock"]
+TARGETS: tuple[Target, ...] = get_args(Target)
+MEMBERS = {"responses": ("instructions", "input"), "gemini": ("systemInstruction", "contents")}
+"""The names of a request's system prompt and messages, if they are not ``system`` and ``messages``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Converted:
+    """A conversation in the format ``target``, and the ``losses``: what the format cannot hold, or what was changed for it.
+
+    ``messages`` are those of the request (of Responses the items of ``input``, of Gemini its ``contents``);
+    ``system`` is the system prompt where it stands beside them (Anthropic, Responses, Gemini, Bedrock), else empty.
+    """
+
+    target: Target
+    messages: list[dict[str, Any]]
+    system: str = ""
+    losses: tuple[Loss, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """The conversation as members of a request.
+
+        >>> convert([{"role": "user", "content": "Go on."}], to="responses").to_dict()
+        {'input': [{'role': 'user', 'content': 'Go on.'}]}
+        """
+        system: Any = self.system
+        if system and self.target in ("gemini", "bedrock"):
+            texts = [{"text": system}]
+            system = {"parts": texts} if self.target == "gemini" else texts
+        system_key, key = MEMBERS.get(self.target, ("system", "messages"))
+        return {**({system_key: system} if system else {}), key: self.messages}
+
+
+def convert(messages: Messages | Body, *, to: Target) -> Converted:
+    """Convert a conversation to another provider's format, each call with its result.
+
+    ``messages`` is a list of messages in any of the known shapes, or bytes: a request body, a JSON array or
+    JSONL. Of a session file the active branch is taken, without side chains. Calls and results keep their order,
+    and their ids where the target takes them; nothing is made up but missing ids, and nothing is repaired.
+    Raises ``InputError`` as ``carry`` does, and ``ConfigError`` for a target that is none.
+
+    >>> converted = convert([
+    ...     {"role": "assistant", "content": [
+    ...         {"type": "tool_use", "id": "t1", "name": "Bash", "input": {"command": "ls"}}]},
+    ...     {"role": "user", "content": [
+    ...         {"type": "tool_result", "tool_use_id": "t1", "content": "denied", "is_error": True}]},
+    ... ], to="openai")
+    >>> converted.messages[1]
+    {'role': 'tool', 'tool_call_id': 't1', 'content': 'denied'}
+    >>> converted.losses
+    (Loss(position=1, kind='is_error', detail='Bash t1'),)
+    """
+    check_choice("to", to, TARGETS)
+    # These load the reference, which `import toolcarry` leaves alone where there is the extension.
+    from toolcarry.api.convert import adapt, anthropic, bedrock, gemini, ollama, openai, responses  # noqa: PLC0415 - see above
+    from toolcarry.api.convert.read import open_request, read_turns  # noqa: PLC0415 - see above
+
+    holds, writer = {
+        "anthropic": (adapt.ANTHROPIC, anthropic),
+        "openai": (adapt.OPENAI, openai),
+        "responses": (adapt.RESPONSES, responses),
+        "ollama": (adapt.OLLAMA, ollama),
+        "gemini": (adapt.GEMINI, gemini),
+        "bedrock": (adapt.BEDROCK, bedrock),
+    }[to]
+    losses = Losses()
+    given = open_request(take(messages), losses)
+    turns = [*given.system, *read_turns(given.messages, to, losses)]
+    system, written = writer.write(
+        adapt.give_ids(adapt.fit(turns, holds, losses), to, losses), losses
+    )
+    return Converted(to, written, system, losses.in_order())

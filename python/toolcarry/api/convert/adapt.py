@@ -1,0 +1,394 @@
+"""Fit turns to what a target can hold. What it can't hold is reported as a loss, and a line may stand for it.
+
+After this a turn holds only what its writer writes: the content of a result is a text, or a tuple of texts and media.
+Ids are kept if the target takes them, else changed and reported. A call without an id gets one, ``call_0`` and so on. A
+repeated id stays if each call with it has one result and a turn of its own; Anthropic refuses it all the same.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, TypeVar
+
+from toolcarry._input.json import loads_arguments
+from toolcarry._input.objects import Wire, as_list, as_object, first_given, text_or_empty
+from toolcarry._pure.content import part_text, result_text
+from toolcarry._pure.formats.responses import ON_SERVER
+from toolcarry._pure.projection.repair.ids import FreeIds
+from toolcarry._util.plural import counted
+from toolcarry.api.convert.losses import Losses, listed
+from toolcarry.api.convert.media import items_of, read_media
+from toolcarry.api.convert.model import (
+    Call,
+    Family,
+    Item,
+    Media,
+    Orphan,
+    Part,
+    Result,
+    Text,
+    Thought,
+    Turn,
+)
+from toolcarry.api.convert.native import BLOCKS, ON_GEMINI, is_own_call, is_own_result
+
+# https://ai.google.dev/gemini-api/docs/thought-signatures
+UNSIGNED: Final = "skip_thought_signature_validator"
+"""Google's word for a call that none of its models made: since Gemini 3, a turn whose first call has no signature is refused."""
+
+
+def signature_of(wire: Wire) -> str:
+    """The signature at a Gemini part, or at a call in Google's OpenAI format; empty if there is none.
+
+    >>> signature_of({"functionCall": {"name": "f"}, "thoughtSignature": "c2ln"})
+    'c2ln'
+    """
+    held = as_object((as_object(wire.get("extra_content")) or {}).get("google")) or {}
+    given = text_or_empty(first_given(wire, "thoughtSignature", "thought_signature"))
+    found = given or text_or_empty(held.get("thought_signature"))
+    return "" if found == UNSIGNED else found
+
+
+def split_prompt(turns: Sequence[Turn], losses: Losses) -> tuple[str, list[Turn]]:
+    """The system prompt as one text, and the turns of the others; what the system says among them moves, and is told."""
+    prompt: list[str] = []
+    others: list[Turn] = []
+    for turn in turns:
+        if turn.role != "system":
+            others.append(turn)
+            continue
+        prompt += [part.text for part in turn.parts if isinstance(part, Text)]
+        if others:
+            losses.add(turn.parts[0].position, "moved_system", "")
+    return "\n\n".join(prompt), others
+
+
+BOTH: Final = frozenset(("data", "url"))
+DATA: Final = frozenset(("data",))
+ON_SOME_SERVER: Final = frozenset(
+    (*ON_SERVER, "server_tool_use", "mcp_tool_use", "server_tool_call")
+)
+"""The types of calls that ran at the provider's."""
+CUSTOM: Final[dict[str, Family]] = {"custom_tool_call": "responses", "custom": "openai"}
+"""The types of calls with free text, and whose they are."""
+
+
+@dataclass(frozen=True, slots=True)
+class Capabilities:
+    """The abilities of a target: media by bytes or by address, and what else not all targets can hold."""
+
+    family: Family
+    media: dict[str, frozenset[str]] = field(default_factory=dict)
+    has_media_in_results: bool = False
+    has_errors: bool = False
+    has_arguments_as_text: bool = False
+    has_plain_thinking: bool = False
+    formats: dict[str, str] = field(default_factory=dict)
+    """The media types that it takes, and what it calls them; any, where none is named."""
+
+
+ANTHROPIC: Final = Capabilities(
+    "anthropic", {"image": BOTH, "document": BOTH}, has_media_in_results=True, has_errors=True
+)
+OPENAI: Final = Capabilities(
+    "openai", {"image": BOTH, "document": DATA, "audio": DATA}, has_arguments_as_text=True
+)
+RESPONSES: Final = Capabilities(
+    "responses",
+    {"image": BOTH, "document": BOTH},
+    has_media_in_results=True,
+    has_arguments_as_text=True,
+)
+GEMINI: Final = Capabilities(
+    "gemini",
+    {"image": BOTH, "document": BOTH, "audio": BOTH, "video": BOTH},
+    has_errors=True,
+)
+BEDROCK: Final = Capabilities(
+    "bedrock",
+    {"image": DATA, "document": DATA},
+    has_media_in_results=True,
+    has_errors=True,
+    formats={
+        "image/png": "png",
+        "image/jpeg": "jpeg",
+        "image/jpg": "jpeg",
+        "image/gif": "gif",
+        "image/webp": "webp",
+        "application/pdf": "pdf",
+        "text/csv": "csv",
+        "application/msword": "doc",
+        "application/vnd.openxmlformats-officedocument.wordprocessingml.document": "docx",
+        "application/vnd.ms-excel": "xls",
+        "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": "xlsx",
+        "text/html": "html",
+        "text/plain": "txt",
+        "text/markdown": "md",
+    },
+)
+OLLAMA: Final = Capabilities("ollama", {"image": DATA}, has_plain_thinking=True)
+
+
+def fit(turns: Sequence[Turn], holds: Capabilities, losses: Losses) -> list[Turn]:
+    """The turns with what the target can hold; empty ones are dropped."""
+    found = [replace(turn, parts=tuple(Fitting(turn, holds, losses).parts())) for turn in turns]
+    return [turn for turn in found if turn.parts]
+
+
+class Fitting:
+    """One turn on its way to the target."""
+
+    def __init__(self, turn: Turn, holds: Capabilities, losses: Losses) -> None:
+        self._turn = turn
+        self._holds = holds
+        self._losses = losses
+
+    def parts(self) -> Iterator[Part]:
+        for part in self._turn.parts:
+            if isinstance(part, Text):
+                if self._takes(part):
+                    yield self._text(part)
+            elif isinstance(part, Media):
+                yield self._media(part, can_stand=self._turn.role == "user")
+            elif isinstance(part, Call):
+                yield self._call(part)
+            elif isinstance(part, Orphan):
+                self._losses.add(part.position, "orphan_result", f"{part.name} {part.call_id}")
+                yield replace(part, result=self._result(part.result, part.call_id))
+            elif self._stays(part):
+                yield part
+
+    def _stays(self, part: Thought | Item) -> bool:
+        """True if the target takes thinking, or what only its own family knows."""
+        if part.family == self._holds.family:
+            return True
+        if isinstance(part, Item):
+            self._losses.add(part.position, "unknown", f"an item {part.wire.get('type')}")
+            return False
+        is_signed = part.family in ("anthropic", "responses", "bedrock")
+        if self._holds.has_plain_thinking and part.text and not is_signed:
+            return True
+        self._losses.add(part.position, "thinking", counted(len(part.text), "character"))
+        return False
+
+    def _takes(self, part: Text) -> bool:
+        """True if the target takes a text: Anthropic and Bedrock refuse those of nothing but spaces."""
+        if part.text.strip() or self._holds.family not in ("anthropic", "bedrock"):
+            return True
+        if part.text:
+            self._losses.add(part.position, "blank_text", "")
+        return False
+
+    def _text(self, part: Text) -> Text:
+        self._check_cache(part.wire, part.position)
+        self._check_signature(part.wire, part.position, "a text")
+        is_anthropic = self._holds.family == "anthropic"
+        is_kept = self._holds.family == "responses" and part.wire.get("type") == "output_text"
+        if (part.wire.get("annotations") and not is_kept) or (
+            part.wire.get("citations") and not is_anthropic
+        ):
+            self._losses.add(part.position, "citations", "of a text")
+        return part
+
+    def _media(self, part: Media, *, can_stand: bool, where: str = "") -> Text | Media:
+        """The part as it is where the target holds it, else the line that names it."""
+        self._check_cache(part.wire, part.position)
+        way = "url" if part.url else "data" if part.data and part.media_type else ""
+        if self._holds.formats and part.media_type not in self._holds.formats:
+            way = ""
+        is_own = part.family == self._holds.family
+        if can_stand and (is_own or way in self._holds.media.get(part.kind, ())):
+            return part
+        line = part.line
+        if len(line) > 100:
+            line = f"{part.kind}, {counted(len(line), 'character')}"
+        self._losses.add(part.position, "media", f"{line}{where}")
+        return Text(part.position, part.line, {})
+
+    def _call(self, call: Call) -> Call:
+        wire, position, name = call.wire, call.position, f"{call.name} {call.call_id}".rstrip()
+        if not is_own_call(wire, self._holds.family):
+            self._check_cache(wire, position)
+            self._check_signature(wire, position, name)
+        kind = text_or_empty(wire.get("type"))
+        if kind in ON_SOME_SERVER or any(key in wire for key in ON_GEMINI):
+            self._losses.add(position, "server_tool", name)
+        if CUSTOM.get(kind, self._holds.family) != self._holds.family:
+            self._losses.add(position, "custom_tool", name)
+        if not self._holds.has_arguments_as_text and not is_object(call.arguments):
+            self._losses.add(position, "arguments", name)
+        if not call.results:
+            self._losses.add(position, "orphan_call", name)
+        for result in call.results[1:]:
+            self._losses.add(result.position, "second_result", name)
+        results = tuple(self._result(result, name) for result in call.results)
+        return replace(call, results=results)
+
+    def _result(self, result: Result, name: str) -> Result:
+        is_own = is_own_result(result.wire, self._holds.family)
+        if is_own and self._holds.family != "anthropic":
+            return result  # stays unchanged
+        self._check_cache(result.wire, result.position)
+        if result.is_error and not self._holds.has_errors:
+            self._losses.add(result.position, "is_error", name)
+        if result.wire.get("role") is not None and as_list(result.wire.get("images")):
+            self._losses.add(result.position, "media", f"images in the result of {name}")
+        content = self._content(result.content, result.position, name, is_own=is_own)
+        return replace(result, content=content)
+
+    def _content(
+        self, content: object, position: int, name: str, *, is_own: bool
+    ) -> str | tuple[Text | Media | Item, ...]:
+        """The content of a result: its text, or its parts if the target holds parts that are not text.
+
+        Of the target's own result, all parts that it knows stay as they are.
+        """
+        can_stand = self._holds.has_media_in_results
+        parts: list[Text | Media | Item] = []
+        for item in items_of(content):
+            part = as_object(item)
+            media = read_media(part, position) if part is not None else None
+            if is_own and part is not None and part.get("type") in BLOCKS:
+                parts.append(Item(position, self._holds.family, part))
+            elif media is None:
+                parts.append(Text(position, part_text(item, 0), part or {}))
+            else:
+                where = f", in the result of {name}"
+                parts.append(self._media(media, can_stand=can_stand, where=where))
+        is_whole = is_own and not any(isinstance(part, Text) for part in parts)
+        has_parts = is_whole or any(isinstance(part, Media) for part in parts)
+        return tuple(parts) if has_parts else result_text(content)
+
+    def _check_cache(self, wire: Wire, position: int | None) -> None:
+        if wire.get("cache_control") is None:
+            return
+        if self._holds.family != "anthropic":
+            self._losses.add(position, "cache_control", "")
+        elif self._turn.role == "system":
+            self._losses.add(position, "cache_control", "of the system prompt, which is one text")
+
+    def _check_signature(self, wire: Wire, position: int | None, where: str) -> None:
+        """A thought that only Google's models can read again; its signature is at the part that follows."""
+        if self._holds.family != "gemini" and signature_of(wire):
+            self._losses.add(position, "thinking", f"the signature of {where}")
+
+
+def is_object(arguments: object) -> bool:
+    """True if arguments are an object, or the JSON text of one."""
+    if isinstance(arguments, str):
+        given = loads_arguments(arguments)
+        return not given or (
+            given != {"arguments": arguments} and arguments.lstrip().startswith("{")
+        )
+    return arguments is None or isinstance(arguments, dict)
+
+
+def arguments_of(call: Call) -> dict[str, Any]:
+    """The arguments of a call as an object."""
+    return loads_arguments(call.arguments)
+
+
+PartOf = TypeVar("PartOf", Call, Item, Orphan)
+
+ALLOWED: Final = {
+    "anthropic": re.compile(r"[A-Za-z0-9_-]+"),
+    "openai": re.compile(r".{1,40}", re.DOTALL),
+    "responses": re.compile(r".{1,64}", re.DOTALL),
+    "bedrock": re.compile(r"[A-Za-z0-9_.:-]{1,64}"),
+}
+"""The ids that each provider accepts."""
+
+REPEATING: Final = ("openai", "responses", "gemini")
+"""The targets that take an id in one turn, and again in another."""
+
+
+def give_ids(turns: Sequence[Turn], target: str, losses: Losses) -> list[Turn]:
+    """The turns, with ids that the target takes. Ollama gets those alone that the order cannot do without, and for Gemini
+    none is made up that it can.
+    """
+    ids = Ids(turns, target, losses)
+    found: list[Turn] = []
+    for turn in turns:
+        parts = (
+            ids.named(part) if isinstance(part, (Call, Orphan)) else part for part in turn.parts
+        )
+        found.append(Turn(turn.role, tuple(parts)))
+    ids.tell()
+    return found
+
+
+class Ids:
+    """The ids that were given, and those that are still to come."""
+
+    def __init__(self, turns: Sequence[Turn], target: str, losses: Losses) -> None:
+        self._target = target
+        self._losses = losses
+        self._given: set[str] = set()
+        self._made_up: list[str] = []
+        self._next = 0
+        self._has_lost = False
+        self._free = FreeIds(
+            text_or_empty(item.wire.get("id")) for item in parts_of_kind(turns, Item)
+        )
+        self._free.taken |= {part.call_id for part in parts_of_kind(turns, Orphan)}
+        self._free.taken |= {part.call_id for part in parts_of_kind(turns, Call)}
+        self._may_repeat = clear_ids(turns) if target in REPEATING else set()
+
+    def named(self, part: Call | Orphan) -> Call | Orphan:
+        """The part with the id that it has in the target."""
+        call_id = part.call_id
+        is_clear = isinstance(part, Call) and len(part.results) == 1
+        if is_clear and (self._target == "ollama" or (self._target == "gemini" and not call_id)):
+            self._has_lost = self._has_lost or call_id != ""
+            return replace(part, call_id="")
+        if not call_id:
+            return replace(part, call_id=self._make_up())
+        allowed = ALLOWED.get(self._target)
+        new = call_id
+        if allowed is not None and not allowed.fullmatch(call_id):
+            new = self._free.plain(call_id)
+        elif isinstance(part, Call) and self._is_given(call_id):
+            new = self._free.like(call_id)
+        if isinstance(part, Call):
+            self._given.add(new)
+        if new != call_id:
+            self._losses.add(part.position, "changed_id", f"{call_id} is {new}")
+        return replace(part, call_id=new)
+
+    def _is_given(self, call_id: str) -> bool:
+        return call_id in self._given and call_id not in self._may_repeat
+
+    def _make_up(self) -> str:
+        """An id for what has none."""
+        while (new := f"call_{self._next}") in self._free.taken:
+            self._next += 1
+        self._free.taken.add(new)
+        self._made_up.append(new)
+        return new
+
+    def tell(self) -> None:
+        if self._made_up:
+            self._losses.add(None, "made_up_ids", listed(self._made_up, 5))
+        if self._has_lost:
+            self._losses.add(None, "no_ids", "calls and results are paired by their order")
+
+
+def parts_of_kind(turns: Iterable[Turn], kind: type[PartOf]) -> Iterator[PartOf]:
+    """The parts of one kind."""
+    return (part for turn in turns for part in turn.parts if isinstance(part, kind))
+
+
+def clear_ids(turns: Iterable[Turn]) -> set[str]:
+    """The ids whose calls are told apart by where they stand: each has one result, and a turn of its own."""
+    seen: set[str] = set()
+    unclear: set[str] = set()
+    for turn in turns:
+        in_turn: set[str] = set()
+        for call in parts_of_kind([turn], Call):
+            if len(call.results) != 1 or call.call_id in in_turn:
+                unclear.add(call.call_id)
+            in_turn.add(call.call_id)
+        seen |= in_turn
+    return seen - unclear

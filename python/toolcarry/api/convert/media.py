@@ -1,0 +1,175 @@
+"""Media parts of any format: images, documents, audio and video."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from typing import Final, Literal, TypeAlias
+
+from toolcarry._input.objects import Wire, as_list, as_object, first_given
+from toolcarry._pure.content import part_text
+from toolcarry._pure.content.media import (
+    DATA_KEYS,
+    MEDIA_TYPE_KEYS,
+    UNTYPED_MEDIA,
+    URL_KEYS,
+    first_text,
+)
+from toolcarry.api.convert.model import Family, Media
+
+Kind: TypeAlias = Literal["image", "document", "audio", "video", "search_result"]
+
+TYPED: Final[dict[str, Kind]] = {
+    "image": "image",
+    "image_url": "image",
+    "input_image": "image",
+    "document": "document",
+    "file": "document",
+    "input_file": "document",
+    "resource": "document",
+    "media": "document",
+    "blob": "document",
+    "uri": "document",
+    "audio": "audio",
+    "input_audio": "audio",
+    "video": "video",
+    "search_result": "search_result",
+}
+"""The types of parts, and what they hold unless their media type says otherwise."""
+BY_MEDIA_TYPE: Final[dict[str, Kind]] = {"image": "image", "audio": "audio", "video": "video"}
+FAMILIES: Final[dict[str, Family]] = {
+    "image_url": "openai",
+    "file": "openai",
+    "input_audio": "openai",
+    "input_image": "responses",
+    "input_file": "responses",
+    "search_result": "anthropic",
+}
+BEDROCK = ("image", "document", "video", "audio")
+"""The keys under which Bedrock keeps media."""
+ADDRESSES = (*URL_KEYS, "file_url")
+REACHABLE = ("https://", "http://", "gs://", "s3://", "data:")
+"""The beginnings of addresses that a provider can reach; a file on the host is not one."""
+NAMES = ("filename", "name", "title")
+FORMATS = {"pdf": "application/pdf", "txt": "text/plain", "jpg": "image/jpeg"}
+"""The media types of formats that are no subtype of their kind."""
+SIGNATURES = {
+    "iVBORw0KGgo": "image/png",
+    "/9j/": "image/jpeg",
+    "R0lGOD": "image/gif",
+    "UklGR": "image/webp",
+}
+"""The beginnings of images in base64."""
+
+
+def read_media(part: Wire, position: int) -> Media | None:
+    """The media of a part; ``None`` if it holds none."""
+    said = part.get("type")
+    if isinstance(said, str):
+        key = said if said in TYPED else ""
+    else:
+        key = next((key for key in UNTYPED_MEDIA if as_object(part.get(key)) is not None), "")
+    if not key:
+        return None
+    inner = first_given(part, "source", key)
+    holder = as_object(inner) or part
+    source = as_object(holder.get("source")) or holder
+    media_type = first_text(source, MEDIA_TYPE_KEYS) or first_text(holder, MEDIA_TYPE_KEYS) or ""
+    if key == "resource" and isinstance(source.get("text"), str):
+        return None
+    url = inner if isinstance(inner, str) else first_text(source, ADDRESSES) or ""
+    if not url.startswith(REACHABLE):
+        url = ""
+    data = data_of(source)
+    if key == "blob" and not data:
+        data = first_text(source, ("content",)) or ""  # OpenTelemetry
+    url = "" if data else url
+    given = url or data
+    if given.startswith("data:"):
+        header, _, encoded = given[5:].partition(",")
+        if header.endswith(";base64"):
+            media_type, data, url = header.removesuffix(";base64"), encoded, ""
+    kind = kind_of(key, media_type)
+    return Media(
+        position=position,
+        kind=kind,
+        media_type=full_type(kind, media_type, data),
+        data=data,
+        url=url,
+        name=first_text(holder, NAMES) or first_text(part, NAMES) or "",
+        line=part_text(part, 0),
+        family=family_of(said, part),
+        wire=part,
+    )
+
+
+def read_image(data: str, position: int) -> Media:
+    """An image of Ollama's, which is base64 and nothing else."""
+    wire = {"type": "image", "data": data}
+    media_type = full_type("image", "", data)
+    return Media(position, "image", media_type, data, "", "", part_text(wire, 0), "ollama", wire)
+
+
+def data_of(source: Wire) -> str:
+    """The bytes in base64: Bedrock's SDK holds them as they are. A document of Anthropic's may hold text instead."""
+    if source.get("type") == "text":
+        return ""
+    raw = source.get("bytes")
+    return (
+        b64encode(raw).decode() if isinstance(raw, bytes) else first_text(source, DATA_KEYS) or ""
+    )
+
+
+def kind_of(key: str, media_type: str) -> Kind:
+    kind = TYPED.get(key, "document")
+    return BY_MEDIA_TYPE.get(media_type.partition("/")[0], kind) if kind == "document" else kind
+
+
+def full_type(kind: str, media_type: str, data: str) -> str:
+    """A media type in full: of ``png`` alone, and of an image that doesn't say it."""
+    if "/" in media_type:
+        return media_type
+    if media_type:
+        family = "application" if kind == "document" else kind
+        return FORMATS.get(media_type, f"{family}/{media_type}")
+    if kind != "image":
+        return "application/pdf" if kind == "document" else ""
+    found = (name for start, name in SIGNATURES.items() if data.startswith(start))
+    return next(found, "image/png")
+
+
+def family_of(kind: object, part: Wire) -> Family:
+    """Whose spelling of a part it is."""
+    if kind is None:
+        is_bedrock = any("source" in (as_object(part.get(key)) or {}) for key in BEDROCK)
+        is_gemini = "inlineData" in part or "fileData" in part
+        return "bedrock" if is_bedrock else "gemini" if is_gemini else ""
+    if kind in ("image", "document"):
+        source = as_object(part.get("source"))
+        return "anthropic" if source is not None and "type" in source else ""
+    return FAMILIES.get(kind, "") if isinstance(kind, str) else ""
+
+
+def items_of(content: object) -> list[object]:
+    """The parts of a result's content; what is no list is one part."""
+    items = as_list(content)
+    if items is not None:
+        return list(items)
+    answer = as_object((as_object(content) or {}).get("functionResponse"))
+    if answer is None:
+        return [content]
+    response = [] if answer.get("response") is None else [answer["response"]]
+    return [
+        *response,
+        *(as_list(answer.get("parts")) or ()),
+    ]  # Gemini: media, and an answer next to them
+
+
+def file_name(media: Media) -> str:
+    """The name of a document, with the ending by which OpenAI knows its type."""
+    name = media.name or "document"
+    return name if "." in name else f"{name}.{media.media_type.partition('/')[2]}"
+
+
+def data_url(media: Media) -> str:
+    """Where the media are: their address, or one that holds their bytes."""
+    return media.url or f"data:{media.media_type};base64,{media.data}"

@@ -1,0 +1,97 @@
+"""Objects that are in the target's format already: they are written unchanged but for their id, so that no member is lost."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from toolcarry._input.objects import Wire, as_list, as_object, text_or_empty
+from toolcarry._pure.formats.responses import ON_CLIENT
+from toolcarry.api.convert.model import Family
+
+PARTS: Final = ("input_", "output_", "refusal")
+"""The prefixes of part types in a Responses message."""
+BLOCKS: Final = frozenset(("text", "tool_reference"))
+"""The blocks in a result of Anthropic's that are no media."""
+
+ON_GEMINI: Final = ("executableCode", "executable_code", "toolCall")
+"""The calls of Gemini that ran on its server."""
+
+NAMED: Final = ("function_call", "custom_tool_call")
+"""The calls of Responses that name a tool."""
+
+ANSWERS: Final = {
+    "openai": frozenset(("role", "content", "tool_call_id", "name")),
+    "ollama": frozenset(("role", "content", "tool_call_id", "tool_name", "images")),
+}
+"""The members of a message that answers a call: one with others is of a dialect, and they are told."""
+
+
+def is_own_message(holder: Wire, family: Family) -> bool:
+    """True if an object is a message as an item of Responses, which has an id and a status of its own."""
+    if family != "responses" or holder.get("type") != "message" or holder.get("role") is None:
+        return False
+    content = holder.get("content")
+    parts = [as_object(part) or {} for part in as_list(content) or ()]
+    # What Anthropic answers is called a message, too: its blocks have other types.
+    is_known = all(text_or_empty(part.get("type")).startswith(PARTS) for part in parts)
+    return isinstance(content, str) or (as_list(content) is not None and is_known)
+
+
+def is_own_call(wire: Wire, family: Family) -> bool:
+    """True if a call is written as the target writes it: with a name, where calls have one."""
+    kind = text_or_empty(wire.get("type"))
+    function = as_object(wire.get("function")) or {}
+    given = function.get("arguments")
+    if family == "responses":
+        is_named = kind not in NAMED or has_name(wire)
+        is_known = kind in ON_CLIENT or (kind.endswith("_call") and "call_id" in wire)
+        return is_known and is_named
+    if family == "anthropic":
+        return kind == "tool_use" and has_name(wire) and isinstance(wire.get("input"), dict)
+    if family == "bedrock":
+        used = as_object(wire.get("toolUse")) or {}
+        return has_name(used) and isinstance(used.get("input"), dict)
+    if family == "gemini":
+        used = as_object(wire.get("functionCall")) or {}
+        return has_name(used) and isinstance(used.get("args", {}), dict)
+    if family == "openai" and kind == "custom":
+        return True
+    if not has_name(function):
+        return False
+    return isinstance(given, dict) if family == "ollama" else isinstance(given, str) and given != ""
+
+
+def is_own_result(wire: Wire, family: Family) -> bool:
+    """True if a result is written as the target writes it."""
+    kind, content = text_or_empty(wire.get("type")), wire.get("content")
+    if family == "responses":
+        return kind.endswith(("_call_output", "tool_search_output"))
+    if family == "anthropic":
+        return kind == "tool_result"
+    if family == "bedrock":
+        return as_object(wire.get("toolResult")) is not None
+    if family == "gemini":
+        given = as_object(wire.get("functionResponse")) or {}
+        return isinstance(given.get("response"), dict)
+    if wire.get("role") != "tool" or not wire.keys() <= ANSWERS[family]:
+        return False
+    if family == "ollama":
+        return "tool_name" in wire and isinstance(content, str)
+    return "tool_call_id" in wire and (isinstance(content, str) or are_texts(content))
+
+
+def has_name(used: Wire) -> bool:
+    return text_or_empty(used.get("name")) != ""
+
+
+def with_id(wire: Wire, key: str, call_id: str) -> dict[str, Any]:
+    """The target's own part with the given id; without the member if there is no id."""
+    if call_id:
+        return {**wire, key: call_id}
+    return {name: value for name, value in wire.items() if name != key}
+
+
+def are_texts(content: object) -> bool:
+    """True if content is a list of texts and of nothing else."""
+    parts = [as_object(part) for part in as_list(content) or ()]
+    return bool(parts) and all(part is not None and part.get("type") == "text" for part in parts)

@@ -1,0 +1,557 @@
+"""Messages of any format as turns: who says what, in order, each result with its call.
+
+Only the active branch is read. The texts and calls of an assistant up to the next result are one turn, however many
+records or items they were written in, so that parallel calls stay together; user messages stay separate.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+from toolcarry._input.document import LISTS, is_message, messages_of, open_body
+from toolcarry._input.json import loads
+from toolcarry._input.objects import MAX_DEPTH, Wire, as_list, as_object, plain, text_or_empty
+from toolcarry._pure.content import spoken_part, spoken_text
+from toolcarry._pure.formats import SPEAKERS
+from toolcarry._pure.formats.anthropic import CALLS
+from toolcarry._pure.formats.message import Said
+from toolcarry._pure.formats.responses import NO_CALLS, ON_SERVER
+from toolcarry._pure.pairing import Walk, object_at
+from toolcarry._pure.pairing.block import Entry
+from toolcarry._pure.session import Places
+from toolcarry._util.plural import counted
+from toolcarry.api.convert.losses import Losses, listed
+from toolcarry.api.convert.media import read_image, read_media
+from toolcarry.api.convert.model import (
+    Call,
+    Family,
+    Item,
+    Media,
+    Orphan,
+    Part,
+    Result,
+    Role,
+    Text,
+    Thought,
+    Turn,
+)
+from toolcarry.api.convert.native import ON_GEMINI, is_own_message, is_own_result
+from toolcarry.errors import InputError, NeedsImport
+from toolcarry.importers.messages import Import
+from toolcarry.importers.read import read_message, read_result, read_spoken
+
+ROLES: Final[dict[str, Role]] = {
+    "system": "system",
+    "developer": "system",
+    "tool": "user",
+    "function": "user",
+    **{word: "user" if name == "USER" else "assistant" for word, name in SPEAKERS.items()},
+}
+"""The speakers by their names in the formats. Text next to results is the user's."""
+ITEMS: Final = NO_CALLS | {"compaction", "mcp_approval_request", "mcp_approval_response"}
+"""The items of Responses that only Responses knows."""
+CALLS_ELSEWHERE: Final = CALLS | {"tool_call", "tool_call_chunk", "function_call"}
+"""Parts that write once more what stands among the message's calls."""
+THINKING_KEYS: Final[dict[str, Family]] = {
+    "thinking": "ollama",
+    "reasoning_content": "openai",
+    "reasoning": "openai",
+}
+"""Where messages keep their thinking as a text."""
+
+
+def holder_of(message: Wire) -> Wire:
+    """The object in a message that says what is said: Codex, LangChain and OpenHands wrap it."""
+    for key in ("payload", "data", "llm_message"):
+        held = as_object(message.get(key))
+        if held is not None and message.get("role") is None:
+            return held
+    return message
+
+
+def role_of(message: Wire) -> Role | None:
+    """Who speaks; ``None`` where nobody does that is known."""
+    if message.get("kind") == "SystemPromptEvent":
+        return "system"
+    speaker = read_spoken(message).speaker
+    return ROLES.get(speaker) if isinstance(speaker, str) else None
+
+
+def content_of(message: Wire) -> list[object]:
+    """The content of a message, part by part; nothing for a record without a speaker."""
+    if message.get("kind") == "SystemPromptEvent":
+        content: object = [message.get("system_prompt")]
+    else:
+        speaker, content = read_spoken(message)
+        if not speaker and message.get("role") is None:
+            return []
+    if isinstance(content, str):
+        return [content]
+    items = as_list(content)
+    return [] if content is None else list(items) if items is not None else [content]
+
+
+def before_content(message: Wire, position: int) -> Iterator[Thought | Item]:
+    """The thinking of a message outside of its content, and items that are not messages."""
+    holder = holder_of(message)
+    kind = text_or_empty(holder.get("type"))
+    if holder.get("role") is None and kind in ITEMS:
+        if kind != "reasoning":
+            yield Item(position, "responses", holder)
+        elif as_list(holder.get("summary")) is not None or "encrypted_content" in holder:
+            texts = [as_object(part) or {} for part in as_list(holder.get("summary")) or ()]
+            text = "\n".join(text_or_empty(part.get("text")) for part in texts)
+            yield Thought(position, text, "responses", holder)
+        return
+    for block in as_list(holder.get("thinking_blocks")) or ():
+        found = read_thought(as_object(block) or {}, position)
+        if found is not None:
+            yield found
+    more = as_object(holder.get("additional_kwargs")) or {}
+    for key, family in THINKING_KEYS.items():
+        text = text_or_empty(holder.get(key)) or text_or_empty(more.get(key))
+        if text:
+            yield Thought(position, text, family, {})
+            return
+
+
+def after_content(message: Wire, position: int) -> Iterator[Text | Media]:
+    """The content of a message outside of ``content``: a refusal, and Ollama's images."""
+    holder = holder_of(message)
+    refusal = holder.get("refusal")
+    if isinstance(refusal, str) and refusal:
+        yield Text(position, refusal, {"type": "refusal", "refusal": refusal})
+    if holder.get("role") is not None:
+        for image in as_list(holder.get("images")) or ():
+            if isinstance(image, str):
+                yield read_image(image, position)
+
+
+def read_part(item: object, position: int) -> Text | Thought | Media | None:
+    """A part of a content that is no call and no result; ``None`` where nobody knows it."""
+    if isinstance(item, str):
+        return Text(position, item, {})
+    part = as_object(item)
+    if part is None:
+        return None
+    text = spoken_part(part)
+    if text is None and part.get("type") == "refusal":
+        text = part.get("refusal")
+    if isinstance(text, str):
+        return Text(position, text, part)
+    return read_thought(part, position) or read_media(part, position)
+
+
+def read_thought(part: Wire, position: int) -> Thought | None:
+    """A part that is thinking, in any shape."""
+    kind = part.get("type")
+    if kind in ("thinking", "redacted_thinking"):
+        return Thought(position, text_or_empty(part.get("thinking")), "anthropic", part)
+    held = as_object(part.get("reasoningContent"))  # Bedrock
+    if held is not None:
+        said = as_object(held.get("reasoningText")) or {}
+        return Thought(position, text_or_empty(said.get("text")), "bedrock", part)
+    if kind == "reasoning" or part.get("thought") is True:  # OpenTelemetry, LangChain; Gemini
+        texts = (part.get(key) for key in ("text", "content", "reasoning"))
+        text = next((text for text in texts if isinstance(text, str)), "")
+        return Thought(position, text, "gemini" if kind is None else "", part)
+    return None
+
+
+def is_said_elsewhere(item: object) -> bool:
+    """True if a part only repeats one of the message's calls."""
+    part = as_object(item)
+    return part is not None and text_or_empty(part.get("type")) in CALLS_ELSEWHERE
+
+
+def describe(item: object) -> str:
+    """The name of an unknown part in a report."""
+    part = as_object(item)
+    if part is None:
+        return f"a part that is no object, but {type(item).__name__}"
+    kind = part.get("type")
+    return (
+        f"a part {kind}"
+        if isinstance(kind, str)
+        else f"a part with {', '.join(map(str, part)) or 'nothing'}"
+    )
+
+
+SYSTEM_KEYS = (
+    "system",
+    "instructions",
+    "systemInstruction",
+    "system_instruction",
+    "gen_ai.system_instructions",
+)
+"""Where a request keeps its system prompt, if not among its messages."""
+
+
+class Request(NamedTuple):
+    """The messages as plain copies, and the system prompt next to them."""
+
+    messages: list[dict[str, Any]]
+    system: list[Turn]
+
+
+def open_request(given: Sequence[Any] | bytes, losses: Losses) -> Request:
+    """The conversation from bytes or objects. Raises ``InputError`` if there is none."""
+    if not isinstance(given, bytes):
+        return Request(plain_messages(given), [])
+    opened = open_body(given)
+    messages = plain_messages(opened.messages)
+    if opened.lines is not None:
+        if opened.skipped_lines:
+            losses.add(None, "skipped_lines", listed(opened.skipped_lines))
+        return Request(messages, [])
+    document = loads(given)
+    if not isinstance(document, dict) or is_single(document):
+        return Request(messages, [])
+    known = {"messages", *LISTS, *SYSTEM_KEYS}
+    settings = sorted(str(key) for key in document if key not in known)
+    if settings:
+        losses.add(None, "settings", listed(settings))
+    return Request(messages, system_turns(document, losses))
+
+
+def system_prompt(document: bytes) -> str:
+    """The system prompt of a request; empty if there is none.
+
+    >>> system_prompt(b'{"system": "Be brief.", "messages": []}')
+    'Be brief.'
+    """
+    found = loads(document)
+    turns = (
+        system_turns(found, Losses()) if isinstance(found, dict) and not is_single(found) else []
+    )
+    return "\n\n".join(part.text for turn in turns for part in turn.parts if isinstance(part, Text))
+
+
+def is_single(document: dict[str, Any]) -> bool:
+    """True if a document is one message by itself."""
+    return messages_of(document) is None and (
+        is_message(document) or not isinstance(document.get("input"), str)
+    )
+
+
+def plain_messages(messages: Sequence[Any]) -> list[dict[str, Any]]:
+    """Messages as dicts and lists of their own, so that an object is known by its identity."""
+    found: list[dict[str, Any]] = []
+    for position, message in enumerate(messages):
+        try:
+            found.append(plain(object_at(position, message), 1))
+        except RecursionError:
+            raise InputError(
+                f"message {position} is nested deeper than {MAX_DEPTH}", position
+            ) from None
+    return found
+
+
+def system_turns(document: dict[str, Any], losses: Losses) -> list[Turn]:
+    """The system prompt of a request: a text, parts, or an object that holds parts."""
+    system = next((document[key] for key in SYSTEM_KEYS if document.get(key)), None)
+    holder = as_object(system)
+    parts = as_list(holder.get("parts") if holder is not None else system)
+    blocks: list[Wire] = [part for part in map(as_object, parts or ()) if part is not None]
+    texts = [Text(None, spoken_text([block]), block) for block in blocks]
+    if isinstance(system, str):
+        texts = [Text(None, system, {})]
+    elif len(texts) < len(parts or ()) or any(not text.text for text in texts):
+        losses.add(None, "unknown", "parts of the system prompt that are no text")
+    texts = [text for text in texts if text.text]
+    return [Turn("system", tuple(texts))] if texts else []
+
+
+class Pairs:
+    """The blocks that the walk paired: the active branch by position, and counts of the rest."""
+
+    def __init__(self, messages: Sequence[Any], positions: Mapping[int, int]) -> None:
+        """``positions`` are those of the results, by the identity of their objects."""
+        self._positions = positions
+        imported = Import()
+        try:
+            walk = Walk(messages)
+            entries = list(walk.entries())
+        except NeedsImport:
+            walk = Walk(imported.messages(messages))
+            entries = list(walk.entries())
+        entries.reverse()
+        for entry in entries:
+            imported.restore(entry)
+        self._second_results = {
+            order: list(map(imported.original, results))
+            for order, results in walk.second_results.items()
+        }
+        self._by_position: defaultdict[int, list[Entry]] = defaultdict(list)
+        self._left = {"side_chain": 0, "other_branch": 0}
+        for entry in entries:
+            if entry.is_active:
+                self._by_position[entry.position].append(entry)
+            else:
+                self._left["side_chain" if entry.scope else "other_branch"] += 1
+
+    def calls_at(self, position: int) -> list[Entry]:
+        """The calls in a message, in their order."""
+        return [entry for entry in self._by_position[position] if entry.call is not None]
+
+    def orphans_at(self, position: int) -> list[Orphan]:
+        """The results without call in a message."""
+        found = [entry for entry in self._by_position[position] if entry.call is None]
+        return [
+            Orphan(position, entry.call_id, entry.name, self.results_of(entry)[0])
+            for entry in found
+        ]
+
+    def call_of(self, entry: Entry) -> Call:
+        """The call of an entry with all its results."""
+        wire = entry.call or {}
+        results = self.results_of(entry)
+        return Call(entry.position, entry.call_id, entry.name, entry.arguments, results, wire)
+
+    def results_of(self, entry: Entry) -> tuple[Result, ...]:
+        """The results of a block: its own first, then duplicates."""
+        if entry.result is None:
+            return ()
+        others = map(read_result, self._second_results.get(entry.order, ()))
+        found = [(entry.result, entry.content, entry.is_error)]
+        found += [(other.wire, other.content, other.is_error) for other in others]
+        return tuple(
+            Result(self._positions.get(id(wire), entry.position), content, is_error, wire)
+            for wire, content, is_error in found
+        )
+
+    def tell_what_is_left(self, left: dict[str, int], losses: Losses) -> None:
+        """Count what is not on the active branch: messages, and the blocks in them."""
+        for kind, blocks in self._left.items():
+            if left.get(kind) or blocks:
+                held = f" with {counted(blocks, 'call')}" if blocks else ""
+                losses.add(None, kind, f"{counted(left.get(kind, 0), 'message')}{held}")
+
+
+KNOWN_FIELDS: Final = frozenset(
+    (
+        "role", "type", "kind", "content", "parts", "message", "payload", "data", "llm_message",
+        "tool_calls", "invalid_tool_calls", "function_call", "tool_call_id", "tool_call_ids", "tool_use_id",
+        "tool_name", "name", "is_error", "status", "tool_call", "action", "observation", "thought", "response",
+        "images", "thinking", "reasoning", "reasoning_content", "thinking_blocks", "additional_kwargs", "refusal",
+        "system_prompt", "source", "cache_control",
+    )
+)  # fmt: skip
+"""The members of messages that hold content, or that are reported elsewhere."""
+
+PLAIN_SPEAKERS: Final = frozenset(("system", "developer", "user", "assistant"))
+
+
+class Fields:
+    """The members that are dropped, and the number of records without a message."""
+
+    def __init__(self, family: Family) -> None:
+        self._family = family
+        self._names: set[str] = set()
+        self._messages = 0
+        self._passed: Counter[str] = Counter()
+
+    def note(self, record: Wire, message: Wire) -> None:
+        """Note what a record, and the message in it, say of themselves."""
+        holder = holder_of(message)
+        levels = [holder, *([message] if message is not holder else [])]
+        levels += [record] if record is not message else []
+        if self._goes_on(holder):
+            del levels[0]
+        found = {
+            str(key)
+            for level in levels
+            for key, value in level.items()
+            if value not in (None, [], {})
+        }
+        lost = found - KNOWN_FIELDS
+        if holder.get("role") in PLAIN_SPEAKERS:
+            lost |= found & {"name", "status"}  # elsewhere they are a tool's
+        self._messages += bool(lost)
+        self._names |= lost
+
+    def _goes_on(self, holder: Wire) -> bool:
+        """True if an object stays unchanged: a Responses item, or one in the target's own format."""
+        is_own = is_own_message(holder, self._family) or is_own_result(holder, self._family)
+        return is_own or is_responses_item(holder)
+
+    def note_passed(self, record: Wire) -> None:
+        """Note a record that holds no message; one that is written again later is no loss."""
+        if record and as_object(record.get("message")) is None:
+            self._passed[text_or_empty(record.get("type") or record.get("kind")) or "no type"] += 1
+
+    def tell(self, losses: Losses) -> None:
+        if self._passed:
+            kinds = listed(sorted(self._passed))
+            held = counted(self._passed.total(), "record")
+            losses.add(None, "metadata", f"{held} without message: {kinds}")
+        if self._names:
+            held = counted(self._messages, "message")
+            losses.add(None, "metadata", f"fields of {held}: {listed(sorted(self._names))}")
+
+
+def is_responses_item(wire: Wire) -> bool:
+    """True if an object is an item of Responses: its members are its own."""
+    kind = text_or_empty(wire.get("type"))
+    return wire.get("role") is None and kind.endswith(("_call", "_output", "reasoning"))
+
+
+def read_turns(messages: Sequence[Any], family: Family, losses: Losses) -> list[Turn]:
+    """The turns of a conversation; what ran on the server of ``family`` stays there, as it is."""
+    fields = Fields(family)
+    places = Places(messages)
+    left: Counter[str] = Counter()
+    active: list[tuple[int, Wire, Said]] = []
+    results: dict[int, int] = {}
+    for position in range(len(messages) - 1, -1, -1):
+        placed = places.place(messages[position], position)
+        if placed is None:
+            fields.note_passed(messages[position])
+            continue
+        message, scope, is_active = placed
+        said = Said()
+        read_message(message, message.get("role"), said)
+        results.update((id(result.wire), position) for result in said.results)
+        if is_active:
+            active.append((position, message, said))
+        else:
+            left["side_chain" if scope else "other_branch"] += 1
+    reader = Reader(Pairs(messages, results), family, losses)
+    for position, message, said in reversed(active):
+        if reader.read(position, message, said) or message.get("role") is not None:
+            fields.note(messages[position], message)
+        else:
+            fields.note_passed(messages[position])
+    reader.pairs.tell_what_is_left(left, losses)
+    fields.tell(losses)
+    return [Turn(role, tuple(parts)) for role, parts in reader.turns]
+
+
+class Reader:
+    """The turns so far."""
+
+    def __init__(self, pairs: Pairs, family: Family, losses: Losses) -> None:
+        self.turns: list[tuple[Role, list[Part]]] = []
+        self.pairs = pairs
+        self._family = family
+        self._losses = losses
+        self._is_open = False
+        """True if what the same side says next belongs to the last turn."""
+        self._message_id = ""
+        """Of the last message that names itself: Claude Code splits one over several records."""
+        self._position = 0
+        self._results: dict[int, Wire] = {}
+        """The results that stand in the message at hand, by identity."""
+        self._kept: set[int] = set()
+        """Those of them that stay where they are."""
+
+    def read(self, position: int, message: Wire, said: Said) -> bool:
+        """Take in one message; whether it says anything. Within it, calls come before results, as for pairing."""
+        self._begin(position, message, said)
+        calls = {id(entry.call): entry for entry in self.pairs.calls_at(position)}
+        orphans = self.pairs.orphans_at(position)
+        is_result = id(message) in self._results or id(holder_of(message)) in self._results
+        has_calls = bool(calls)
+        has_said = bool(calls or orphans or self._results)
+        if not has_calls:
+            self._add_all("tool", orphans)
+        if has_calls or not is_result:
+            has_said = self._read_content(message, calls) or has_said
+        for entry in calls.values():
+            self._add_call(entry)
+        if has_calls:
+            self._add_all("tool", orphans)
+        self._is_open = self._is_open and self._kept.issuperset(self._results)
+        return has_said
+
+    def _begin(self, position: int, message: Wire, said: Said) -> None:
+        """See what a message holds, and whether it goes on with the last turn."""
+        message_id = text_or_empty(message.get("id"))
+        is_same = message_id != "" and message_id == self._message_id
+        is_assistant = bool(self.turns) and self.turns[-1][0] == "assistant"
+        self._is_open = is_assistant and (self._is_open or is_same)
+        self._message_id = message_id or self._message_id
+        self._position = position
+        self._results = {id(result.wire): result.wire for result in said.results}
+        self._kept = set()
+
+    def _read_content(self, message: Wire, calls: dict[int, Entry]) -> bool:
+        """Take in what is said, with the calls and results that stand in it; calls taken leave ``calls``."""
+        role = role_of(message)
+        before = self._size()
+        if role is not None and is_own_message(holder_of(message), self._family):
+            self._add(role, Item(self._position, self._family, holder_of(message)))
+            return True
+        self._add_all("assistant", before_content(message, self._position))
+        for item in content_of(message):
+            if id(item) in calls:
+                self._add_call(calls.pop(id(item)))
+            elif id(item) in self._kept:
+                self._keep(self._results[id(item)])
+            elif id(item) in self._results:
+                self._is_open = False
+            else:
+                self._add_item(role, item)
+        self._add_all(role or "user", after_content(message, self._position))
+        return self._size() != before
+
+    def _size(self) -> tuple[int, int]:
+        return len(self.turns), len(self.turns[-1][1]) if self.turns else 0
+
+    def _add_item(self, role: Role | None, item: object) -> None:
+        """Add a part that is no call and no result."""
+        part = read_part(item, self._position)
+        if isinstance(part, Text) and part.text == "":
+            return
+        if isinstance(item, dict) and "cachePoint" in item:  # Bedrock
+            if self._family == "bedrock" and role is not None:
+                self._add(role, Item(self._position, "bedrock", item))
+                return
+            self._losses.add(self._position, "cache_control", "")
+            return
+        if part is not None and role is not None:
+            self._add(role, part)
+        elif part is not None or not is_said_elsewhere(item):
+            who = "" if role else ", of a speaker whom nobody knows"
+            self._losses.add(self._position, "unknown", f"{describe(item)}{who}")
+
+    def _add_call(self, entry: Entry) -> None:
+        if self._stays(entry):
+            self._kept.add(id(entry.result))
+            self._keep(entry.call or {})
+        else:
+            self._add("assistant", self.pairs.call_of(entry))
+
+    def _stays(self, entry: Entry) -> bool:
+        """True if a call ran on the target's own server, and stands in one message with its only result."""
+        call, result = entry.call, entry.result
+        if call is None or result is None or id(result) not in self._results:
+            return False
+        if len(self.pairs.results_of(entry)) > 1:
+            return False
+        kind, answer = text_or_empty(call.get("type")), text_or_empty(result.get("type"))
+        if self._family == "responses":
+            return kind in ON_SERVER
+        if self._family == "gemini":
+            return any(key in call for key in ON_GEMINI)
+        is_server_call = kind in ("server_tool_use", "mcp_tool_use")
+        return self._family == "anthropic" and is_server_call and answer.endswith("_tool_result")
+
+    def _keep(self, wire: Wire) -> None:
+        self._add("assistant", Item(self._position, self._family, wire))
+
+    def _add_all(self, role: Role, parts: Iterable[Part]) -> None:
+        for part in parts:
+            self._add(role, part)
+
+    def _add(self, role: Role, part: Part) -> None:
+        """Add a part to the last turn where it goes on, else to a new one."""
+        last = self.turns[-1] if self.turns else None
+        is_orphan = role == "tool" and last is not None and last[0] == "tool"
+        if last is not None and last[0] == role and (self._is_open or is_orphan):
+            last[1].append(part)
+        else:
+            self.turns.append((role, [part]))
+        self._is_open = True

@@ -1,0 +1,97 @@
+"""Write OpenAI Responses: everything is an item, calls and outputs too; the system prompt is ``instructions``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from toolcarry.api.convert.losses import Losses
+from toolcarry.api.convert.media import data_url, file_name
+from toolcarry.api.convert.model import Call, Media, Orphan, Part, Result, Role, Text, Turn
+from toolcarry.api.convert.native import is_own_call, is_own_result
+from toolcarry.api.convert.openai import arguments_text, refusal_of
+
+Item = dict[str, Any]
+
+
+def write(turns: Sequence[Turn], _losses: Losses) -> tuple[str, list[Item]]:
+    """The instructions, which are what the system says before all else, and the items."""
+    instructions: list[str] = []
+    items: list[Item] = []
+    for turn in turns:
+        texts = [part.text for part in turn.parts if isinstance(part, Text)]
+        if turn.role == "system" and texts and not items:
+            instructions += texts
+        else:
+            items += items_of(turn)
+    return "\n\n".join(instructions), items
+
+
+def items_of(turn: Turn) -> Iterable[Item]:
+    """The items of a turn in order, then the results."""
+    said: list[Item] = []
+    for part in turn.parts:
+        if isinstance(part, (Text, Media)):
+            said.append(part_of(part, turn.role))
+            continue
+        yield from message_of(turn.role, said)
+        said = []
+        if isinstance(part, Call):
+            yield call_item(part)
+        elif not isinstance(part, Orphan):
+            yield dict(part.wire)
+    yield from message_of(turn.role, said)
+    for part in turn.parts:
+        yield from output_items(part)
+
+
+def message_of(role: Role, parts: list[Item]) -> Iterable[Item]:
+    """A message; a text alone needs no part."""
+    if parts:
+        is_text = len(parts) == 1 and parts[0].keys() == {"type", "text"}
+        yield {"role": role, "content": parts[0]["text"] if is_text else parts}
+
+
+def part_of(part: Text | Media, role: Role) -> Item:
+    """A text, an image or a document; one of Responses' own as it is."""
+    if isinstance(part, Text):
+        if role == "assistant" and part.wire.get("type") == "output_text":
+            return dict(part.wire)
+        refusal = refusal_of(part) if role == "assistant" else None
+        if refusal is not None:
+            return refusal
+        return {"type": "output_text" if role == "assistant" else "input_text", "text": part.text}
+    if part.family == "responses":
+        return dict(part.wire)
+    if part.kind == "image":
+        return {"type": "input_image", "image_url": data_url(part)}
+    if part.url:
+        return {"type": "input_file", "file_url": part.url}
+    return {"type": "input_file", "filename": file_name(part), "file_data": data_url(part)}
+
+
+def call_item(call: Call) -> Item:
+    if is_own_call(call.wire, "responses"):
+        return {**call.wire, "call_id": call.call_id}
+    item = {"type": "function_call", "call_id": call.call_id}
+    return {**item, "name": call.name, "arguments": arguments_text(call)}
+
+
+def output_items(part: Part) -> Iterable[Item]:
+    """The results, each of its call's kind."""
+    if isinstance(part, Orphan):
+        yield output_item("function_call", part.call_id, part.result)
+    elif isinstance(part, Call):
+        is_own = is_own_call(part.wire, "responses")
+        kind = str(part.wire["type"]) if is_own else "function_call"
+        for result in part.results:
+            yield output_item(kind, part.call_id, result)
+
+
+def output_item(kind: str, call_id: str, result: Result) -> Item:
+    if is_own_result(result.wire, "responses"):
+        return {**result.wire, "call_id": call_id}
+    output = result.content
+    if isinstance(output, tuple):
+        output = [part_of(part, "user") for part in output]
+    return {"type": f"{kind}_output", "call_id": call_id, "output": output}

@@ -1,0 +1,301 @@
+"""Projection: make a smaller version of a request, and find the full text that a marker refers to.
+
+A proxy or an agent calls ``project`` before every model request. The definitions of toolcarry's own tools, which a
+model may call, are here too, in the formats of all providers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+from toolcarry import _backend
+from toolcarry._data import read_table
+from toolcarry._input.json import loads_text
+from toolcarry._input.objects import Body, Messages, Wire, as_object, located, plain_message, take
+from toolcarry.errors import ConfigError, InputError
+from toolcarry.types.policy import Policy, check_type
+from toolcarry.types.values import (
+    NO_DECISIONS,
+    DecisionFields,
+    Decisions,
+    Outcome,
+    ProjectReport,
+    check_choice,
+)
+
+__all__ = [
+    "DEFAULT_LIMIT",
+    "RETRIEVAL",
+    "STYLES",
+    "Projected",
+    "ProjectedBody",
+    "Style",
+    "define",
+    "given_arguments",
+    "project",
+    "project_body",
+    "read_tool_result",
+    "resolve",
+    "retrieval_tool",
+    "whole_number",
+]
+
+RETRIEVAL: Final[str] = read_table("texts")["retrieval_tool"]
+"""The tool that returns a whole result. Its own results are never replaced."""
+
+Style = Literal["anthropic", "openai", "responses", "ollama", "gemini", "bedrock"]
+STYLES: Final[tuple[Style, ...]] = (
+    "anthropic",
+    "openai",
+    "responses",
+    "ollama",
+    "gemini",
+    "bedrock",
+)
+
+
+def define(
+    name: str, description: str, parameters: Mapping[str, Any], style: Style
+) -> dict[str, Any]:
+    """Return a tool's definition in a provider's format. Raises ``ConfigError`` for an unknown style."""
+    check_choice("style", style, STYLES)
+    function = {"name": name, "description": description}
+    if style == "anthropic":
+        return {**function, "input_schema": parameters}
+    if style == "responses":
+        return {"type": "function", **function, "parameters": parameters}
+    if style == "gemini":
+        return {**function, "parameters": parameters}
+    if style == "bedrock":
+        return {"toolSpec": {**function, "inputSchema": {"json": parameters}}}
+    return {"type": "function", "function": {**function, "parameters": parameters}}
+
+
+def given_arguments(arguments: object) -> Wire:
+    """Return the arguments of a model's call, given as an object or as JSON. An empty text means no arguments.
+
+    Raises ``InputError`` if they are not an object, so that a truncated call is not answered like one without
+    arguments.
+    """
+    try:
+        value = loads_text(arguments or "{}") if isinstance(arguments, str) else arguments
+    except InputError as error:
+        raise InputError(f"arguments: {error}", error.position) from None
+    given = as_object(value)
+    if given is None:
+        raise InputError(f"arguments must be an object, not {type(value).__name__}", None)
+    return given
+
+
+def whole_number(name: str, value: object, default: int) -> int:
+    """Return a whole number that a model gave, perhaps as a text or as a float."""
+    if value is None:
+        return default
+    if isinstance(value, str) and value.isascii() and value.isdecimal() and len(value) < 16:
+        value = int(value)
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+        raise InputError(f"{name}: {value!r:.80} is not allowed; allowed: an integer >= 0")
+    return value
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Made:
+    """The outcome and the decisions of a projection; both are made into objects when they are asked for."""
+
+    _outcome: Outcome
+    _decisions: DecisionFields
+
+    @property
+    def report(self) -> ProjectReport:
+        """The report of the projection."""
+        return ProjectReport.of(self._outcome)
+
+    @property
+    def decisions(self) -> Decisions:
+        """The decisions of the projection. Give them to the next one of the same conversation as ``previous``."""
+        return Decisions.of(self._decisions)
+
+
+@dataclass(frozen=True, slots=True)
+class Projected(Made):
+    """The ``messages`` of a projection, its ``report``, and its ``decisions``."""
+
+    messages: list[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectedBody(Made):
+    """The ``body`` of a projection, its ``report``, and its ``decisions``."""
+
+    body: bytes
+
+
+def project(
+    messages: Messages, *, policy: Policy = Policy(), previous: Decisions | None = None
+) -> Projected:
+    """Return the same messages, smaller: short markers replace results that are superseded or over a limit.
+
+    ``messages`` are those of a request to any provider. They are not changed, and unchanged messages are returned as
+    the same objects. With ``policy.repair`` the projection is valid for its provider. ``previous`` are the decisions of
+    the last projection of the same conversation. They are repeated, so that the provider's prompt cache stays valid.
+    Projecting a projection changes nothing. Raises ``InputError`` if a message is not an object.
+
+    >>> def read(call_id, text):
+    ...     use = {"type": "tool_use", "id": call_id, "name": "Read", "input": {"file_path": "a.py"}}
+    ...     result = {"type": "tool_result", "tool_use_id": call_id, "content": text}
+    ...     return [{"role": "assistant", "content": [use]}, {"role": "user", "content": [result]}]
+    >>> projected = project([*read("t1", "x = 1\\n" * 100), *read("t2", "x = 2\\n")])
+    >>> projected.messages[1]["content"][0]["content"]
+    '[toolcarry: superseded by call t2; whole: t1]'
+    """
+    check_projection(policy, previous)
+    given = take(messages)
+    if isinstance(given, bytes):
+        raise InputError("messages must be a list of objects; a body goes through project_body")
+    plain = [plain_message(message, position) for position, message in enumerate(given)]
+    try:
+        found, outcome, decisions = _backend.kernels.project(plain, policy, previous)
+    except InputError as error:
+        raise located(error, plain) from None
+    return Projected(outcome, decisions, restored(found, plain, given))
+
+
+def project_body(
+    body: bytes | bytearray | memoryview,
+    *,
+    policy: Policy = Policy(),
+    previous: Decisions | None = None,
+) -> ProjectedBody:
+    """Run ``project`` on the bytes of a request. Unchanged parts are copied byte by byte.
+
+    If the body needs no change, or can't be read, the same object is returned; in the second case
+    ``report.untouched`` gives the reason. Never raises for a bad body.
+
+    >>> project_body(b'{"messages": []}').body
+    b'{"messages": []}'
+    >>> project_body(b"\\x1f\\x8b...").report.untouched
+    'compressed'
+    """
+    check_projection(policy, previous)
+    if not isinstance(body, (bytes, bytearray, memoryview)):
+        raise InputError(f"body must be bytes, not {type(body).__name__}")
+    given = body if isinstance(body, bytes) else bytes(body)
+    new, outcome, decisions = _backend.kernels.project_body(given, policy, previous)
+    if decisions is None:
+        decisions = NO_DECISIONS if previous is None else previous.fields()
+    return ProjectedBody(outcome, decisions, given if new is None else new)
+
+
+def check_projection(policy: object, previous: object) -> None:
+    """Raise a ``ConfigError`` unless ``policy`` is a ``Policy`` and ``previous`` a ``Decisions`` or None."""
+    check_type("policy", policy, Policy)
+    if previous is not None and not isinstance(previous, Decisions):
+        raise ConfigError(f"previous: {previous!r:.80} is not allowed; allowed: Decisions, None")
+
+
+def restored(found: Sequence[Any] | None, plain: Sequence[Any], given: Sequence[Any]) -> list[Any]:
+    """Return the new messages, with the caller's own objects for those that are unchanged."""
+    if found is None:
+        return list(given)
+    own = {id(message): given[position] for position, message in enumerate(plain)}
+    return [own.get(id(message), message) for message in found]
+
+
+DEFAULT_LIMIT: Final = 20_000
+"""The number of characters that a model receives at once, unless it asks for another one."""
+
+DESCRIPTION: Final = (
+    "Returns a tool result of this conversation in full. A marker such as "
+    "[toolcarry: superseded by call B; whole: A] stands where a result was left out: give its last word as ref. "
+    "The result is as the tool gave it at the time; nothing is run again."
+)
+PARAMETERS: Final[dict[str, Any]] = {
+    "type": "object",
+    "properties": {
+        "ref": {"type": "string", "description": "The reference behind 'whole:' in the marker."},
+        "offset": {"type": "integer", "description": "The first character to return, from 0."},
+        "limit": {
+            "type": "integer",
+            "description": f"How many characters to return; {DEFAULT_LIMIT} by default.",
+        },
+    },
+    "required": ["ref"],
+}
+
+
+def resolve(messages: Messages | Body, ref: str) -> str:
+    """Return the full text of the result that a marker's reference names.
+
+    ``messages`` are the conversation before it was projected. Raises ``InputError`` if no result has this reference.
+
+    >>> result = {"role": "tool", "tool_call_id": "t1", "content": "3 passed"}
+    >>> resolve([result], "t1")
+    '3 passed'
+    """
+    from toolcarry._pure.projection.marker import name_all  # noqa: PLC0415 - slow, and seldom wanted
+
+    given = take(messages)
+    try:
+        if isinstance(given, bytes):
+            blocks = _backend.kernels.extract_tool_blocks_body(given)
+        else:
+            blocks = _backend.kernels.extract_tool_blocks(given)
+    except InputError as error:
+        raise located(error, given) from None
+    for block, reference in zip(blocks, name_all(block.call_id for block in blocks), strict=True):
+        if reference == ref:
+            if block.tool_result is None:
+                raise InputError(f"call {ref!r} has no result", block.position)
+            return whole_text(block.tool_result)
+    raise InputError(f"no tool result is called {ref!r}")
+
+
+def whole_text(result: Wire) -> str:
+    """Return the text of a result as the model received it; for content that is not text, as a context shows it."""
+    from toolcarry._pure.content import result_text  # noqa: PLC0415 - slow, and seldom wanted
+    from toolcarry._pure.projection.result_slot import site_at  # noqa: PLC0415
+    from toolcarry.importers.read import read_result  # noqa: PLC0415
+
+    site = site_at((), as_object(result) or {})
+    if site is not None and isinstance(site.content, str):
+        return site.content
+    return result_text(read_result(result).content)
+
+
+def retrieval_tool(style: Style = "openai") -> dict[str, Any]:
+    """Return the definition of ``read_tool_result`` in a provider's format.
+
+    >>> retrieval_tool("anthropic")["name"]
+    'read_tool_result'
+    """
+    return define(RETRIEVAL, DESCRIPTION, PARAMETERS, style)
+
+
+def read_tool_result(messages: Messages | Body, arguments: Mapping[str, Any] | str) -> str:
+    """Answer a call of ``read_tool_result`` with the part of the result that the model asks for.
+
+    ``arguments`` are those of the call, as an object or as JSON. If there is more text, the last line says so. The
+    answer is never projected. Raises ``InputError`` for invalid arguments, and as ``resolve`` does.
+
+    >>> read_tool_result([{"role": "tool", "tool_call_id": "t1", "content": "3 passed"}], '{"ref": "t1", "limit": 1}')
+    '3\\n[toolcarry: characters 0 to 1 of 8]'
+    """
+    return read_part(lambda ref: resolve(messages, ref), arguments)
+
+
+def read_part(find: Callable[[str], str], arguments: Mapping[str, Any] | str) -> str:
+    """Answer as ``read_tool_result`` does; ``find`` returns the text of a reference."""
+    given = given_arguments(arguments)
+    ref, offset, limit = given.get("ref"), given.get("offset"), given.get("limit")
+    if not isinstance(ref, str):
+        raise InputError(f"ref: {ref!r:.80} is not allowed; allowed: a reference")
+    start = whole_number("offset", offset, 0)
+    text = find(ref)
+    end = min(start + whole_number("limit", limit, DEFAULT_LIMIT), len(text))
+    if start == 0 and end == len(text):
+        return text
+    return f"{text[start:end]}\n[toolcarry: characters {start:,} to {max(end, start):,} of {len(text):,}]"

@@ -1,0 +1,327 @@
+"""Text history: a conversation as plain turns with a line for each tool call, and its size in a model's context.
+
+For hosts that send plain turns, and would lose the results of their tools. A tool lets an agent page through the
+history of its own conversation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from typing import Any, Final
+
+from toolcarry import _backend
+from toolcarry._input.document import open_body
+from toolcarry._input.objects import Body, Messages, Wire, as_object, is_too_deep, located, take
+from toolcarry.api.agent_config import AgentConfig, check_config
+from toolcarry.api.projection import Style, define, given_arguments, whole_number
+from toolcarry.api.tokens import count_message_tokens, count_tokens
+from toolcarry.errors import ConfigError, InputError
+from toolcarry.types.policy import NO_LIMIT, check_type
+from toolcarry.types.values import ENCODINGS, EncodingName, TextMessage, check_choice, check_limit
+
+__all__ = [
+    "MAX_RESULT_LENGTH",
+    "ContextUsage",
+    "RecountReport",
+    "Recounted",
+    "conversation_data_tool",
+    "estimate_context_usage",
+    "read_conversation_data",
+    "recount",
+]
+
+MAX_RESULT_LENGTH: Final = 500
+"""The default limit on the characters of a result."""
+
+
+@dataclass(frozen=True, slots=True)
+class RecountReport:
+    """The outcome of each message and each call. Positions count messages, or lines of a file, from 0.
+
+    ``messages`` counts those of the history, ``calls`` all calls. A call's result is shown in full, or was ``cut`` to
+    its own limit, ``cut_further`` for the total, or ``shortened`` away, so that only the call is left. The calls of
+    messages that were ``left_out`` for the total are counted by ``calls_left_out``.
+
+    ``folded`` are the positions of messages without text, such as results, which became lines under other messages.
+    ``silent`` messages held only thoughts, or nothing, and ``without_role`` ones have no known speaker.
+    ``without_turn`` are the indexes of the host's own calls whose turn no message has. ``thinking`` counts messages
+    whose thoughts were left out, ``excluded`` calls of other branches and of side chains, and ``inactive`` the messages
+    of these.
+    """
+
+    messages: int = 0
+    calls: int = 0
+    cut: int = 0
+    cut_further: int = 0
+    shortened: int = 0
+    calls_left_out: int = 0
+    orphan_calls: int = 0
+    orphan_results: int = 0
+    duplicate_results: int = 0
+    repeated_records: int = 0
+    errors: int = 0
+    excluded: Mapping[str, int] = field(default_factory=dict)
+    inactive: int = 0
+    thinking: int = 0
+    folded: tuple[int, ...] = ()
+    silent: tuple[int, ...] = ()
+    without_role: tuple[int, ...] = ()
+    without_turn: tuple[int, ...] = ()
+    left_out: tuple[int, ...] = ()
+    chars_before: int = 0
+    """The characters of all results."""
+    chars_after: int = 0
+    """The characters of the history."""
+    tokens_after: int | None = None
+    """The tokens of the history, if the total counts tokens."""
+    budget_too_small: bool = False
+    skipped_lines: tuple[int, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the report as plain values that ``json.dumps`` accepts.
+
+        >>> RecountReport(calls=2, folded=(1,)).to_dict()["folded"]
+        [1]
+        """
+        values = {item.name: getattr(self, item.name) for item in fields(self)}
+        values["excluded"] = dict(self.excluded)
+        return {
+            name: list(value) if isinstance(value, tuple) else value
+            for name, value in values.items()
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Recounted:
+    """A text history: ``messages`` with a ``role`` and a ``content`` each, and the ``report`` about them."""
+
+    messages: list[TextMessage]
+    report: RecountReport
+
+
+def recount(
+    messages: Messages | Body,
+    *,
+    tool_calls: Sequence[Mapping[str, Any]] = (),
+    turn_id: str = "turn_id",
+    max_result_length: int = MAX_RESULT_LENGTH,
+    max_chars: int | None = None,
+    max_tokens: int | None = None,
+    encoding: EncodingName = "o200k_base",
+) -> Recounted:
+    """Return a conversation as plain turns, with one line per tool call under each assistant message.
+
+    ``messages`` are in any known format, or bytes: a request body, a JSON array or JSONL. A host that keeps its calls
+    apart gives them as ``tool_calls``, in their order: each an object with a ``name`` (or ``tool_name``), ``arguments``
+    (``input``, ``args``), and a ``result`` (``output``, ``content``; without one it was interrupted) or an ``error``.
+    ``turn_id`` names the member that holds the turn of a message or a call. A call without it may have a ``position``,
+    the index of its message.
+
+    Each result is cut to its first ``max_result_length`` characters. Thinking is left out. With ``max_chars`` or
+    ``max_tokens`` the contents together are never longer than that: the results of the oldest turns are cut further
+    first, then their lines are shortened to the calls, then the oldest exchanges are left out. Raises ``InputError`` as
+    ``carry`` does.
+
+    >>> recounted = recount([
+    ...     {"role": "user", "content": "Is it empty?", "turn_id": 1},
+    ...     {"role": "assistant", "content": "<think>Let me see.</think>It is not.", "turn_id": 1},
+    ... ], tool_calls=[{"turn_id": 1, "name": "ReadFile", "arguments": {"path": "test.cs"}, "result": "class Test {}"}])
+    >>> print(recounted.messages[1]["content"])
+    It is not.
+    <BLANKLINE>
+    [Tool: ReadFile(path="test.cs")] → class Test {}
+    """
+    check_limit("max_result_length", max_result_length)
+    check_limit("max_chars", max_chars, optional=True)
+    check_limit("max_tokens", max_tokens, optional=True)
+    if max_chars is not None and max_tokens is not None:
+        raise ConfigError("max_tokens: is not allowed beside max_chars; allowed: one of them")
+    check_choice("encoding", encoding, ENCODINGS)
+    check_type("turn_id", turn_id, str)
+    records = as_records(tool_calls)
+    given = take(messages)
+    total, unit = (max_chars, None) if max_tokens is None else (max_tokens, encoding)
+    total = None if total is None else min(total, NO_LIMIT)
+    limits = (min(max_result_length, NO_LIMIT), total, unit)
+    skipped_lines: tuple[int, ...] = ()
+    try:
+        if isinstance(given, bytes) and not records:
+            found, counts, skipped_lines = _backend.kernels.recount_body(given, turn_id, *limits)
+        else:
+            if isinstance(given, bytes):
+                opened = open_body(given)
+                given, skipped_lines = list(opened.messages), opened.skipped_lines
+            found, counts = _backend.kernels.recount(given, records, turn_id, *limits)
+    except InputError as error:
+        raise located_in_calls(located(error, given), records) from None
+    return Recounted(found, RecountReport(*counts, skipped_lines))
+
+
+def located_in_calls(error: InputError, records: Sequence[Wire]) -> InputError:
+    """Add a position among the host's own calls to ``error``, if one of these is nested too deep."""
+    if error.position is not None:
+        return error
+    for number, record in enumerate(records):
+        if is_too_deep(record):
+            return InputError(f"tool call {number} is {error}", number)
+    return error
+
+
+def as_records(tool_calls: object) -> list[Wire]:
+    """Return the host's own calls as objects."""
+    if isinstance(tool_calls, (str, bytes)) or not isinstance(tool_calls, Sequence):
+        kind = type(tool_calls).__name__
+        raise InputError(f"tool_calls must be a list of objects, not {kind}")
+    records: list[Wire] = []
+    for number, call in enumerate(tool_calls):
+        record = as_object(call)
+        if record is None:
+            kind = type(call).__name__
+            raise InputError(f"tool call {number} is not an object, but {kind}", number)
+        records.append(record)
+    return records
+
+
+@dataclass(frozen=True, slots=True)
+class ContextUsage:
+    """The size of a request. ``tokens`` and ``chars`` cover all of it, ``system_tokens`` the system prompt, and
+    ``message_tokens`` each message of ``recounted``, which is the history itself.
+    """
+
+    tokens: int
+    chars: int
+    system_tokens: int
+    message_tokens: tuple[int, ...]
+    recounted: Recounted
+
+
+def estimate_context_usage(
+    messages: Messages | Body,
+    tool_calls: Sequence[Mapping[str, Any]] = (),
+    *,
+    config: AgentConfig,
+    system: str = "",
+    turn_id: str = "turn_id",
+    max_chars: int | None = None,
+    max_tokens: int | None = None,
+    encoding: EncodingName = "o200k_base",
+) -> ContextUsage:
+    """Return the size of a conversation that is sent as ``recount`` writes it, after a system prompt.
+
+    The limit on results is that of ``config``. The other arguments and the errors are those of ``recount``. A text that
+    was counted before is not counted again. The tokens that a provider adds around texts are not counted.
+
+    >>> from toolcarry import AgentConfig
+    >>> usage = estimate_context_usage(
+    ...     [{"role": "user", "content": "one two three"}], system="four", config=AgentConfig("agent.json"))
+    >>> usage.tokens, usage.message_tokens
+    (4, (3,))
+    """
+    check_type("system", system, str)
+    check_config(config)
+    recounted = recount(
+        messages,
+        tool_calls=tool_calls,
+        turn_id=turn_id,
+        max_result_length=config.tool_result_max_length,
+        max_chars=max_chars,
+        max_tokens=max_tokens,
+        encoding=encoding,
+    )
+    system_tokens = count_tokens(system, encoding=encoding)
+    message_tokens = tuple(count_message_tokens(recounted.messages, encoding=encoding))
+    return ContextUsage(
+        system_tokens + sum(message_tokens),
+        len(system) + recounted.report.chars_after,
+        system_tokens,
+        message_tokens,
+        recounted,
+    )
+
+
+TOOL_NAME: Final = "read_conversation_data"
+PAGE_MESSAGES: Final = 20
+"""The number of messages of a page, unless the model asks for another one."""
+PAGE_CHARS: Final = 20_000
+"""The largest size of a page. A longer message has pages of its own."""
+
+DESCRIPTION: Final = (
+    "Returns earlier messages of this conversation, oldest first, with a line for each tool that was called then and the "
+    "beginning of its result. Use it to look up what was said or done before."
+)
+PARAMETERS: Final[dict[str, Any]] = {
+    "type": "object",
+    "properties": {
+        "offset": {"type": "integer", "description": "The first message to return, from 0."},
+        "limit": {
+            "type": "integer",
+            "description": f"How many messages to return; {PAGE_MESSAGES} by default.",
+        },
+        "character": {
+            "type": "integer",
+            "description": "Where to go on in the first message, where its last page broke off.",
+        },
+    },
+}
+
+
+def conversation_data_tool(style: Style = "openai") -> dict[str, Any]:
+    """Return the definition of ``read_conversation_data`` in a provider's format.
+
+    >>> conversation_data_tool("anthropic")["name"]
+    'read_conversation_data'
+    """
+    return define(TOOL_NAME, DESCRIPTION, PARAMETERS, style)
+
+
+def read_conversation_data(
+    messages: Messages | Body,
+    arguments: Mapping[str, Any] | str,
+    *,
+    config: AgentConfig,
+    tool_calls: Sequence[Mapping[str, Any]] = (),
+    turn_id: str = "turn_id",
+) -> str:
+    """Answer a call of ``read_conversation_data`` with the messages that it asks for, and the position of the next.
+
+    ``arguments`` are those of the call, as an object or as JSON. The limit on results is that of ``config``, as in
+    ``estimate_context_usage``. Raises ``InputError`` for invalid arguments, ``ConfigError`` for an invalid ``config``,
+    and errors as ``recount`` does.
+
+    >>> from toolcarry import AgentConfig
+    >>> talk = [{"role": "user", "content": "Fix it."}, {"role": "assistant", "content": "Done."}]
+    >>> print(read_conversation_data(talk, {"limit": 1}, config=AgentConfig("agent.json")))
+    [message 0, user]
+    Fix it.
+    [toolcarry: messages 0 to 1 of 2; next offset: 1]
+    """
+    check_config(config)
+    given = given_arguments(arguments)
+    offset = whole_number("offset", given.get("offset"), 0)
+    limit = whole_number("limit", given.get("limit"), PAGE_MESSAGES)
+    character = whole_number("character", given.get("character"), 0)
+    length = config.tool_result_max_length
+    told = recount(messages, tool_calls=tool_calls, turn_id=turn_id, max_result_length=length)
+    history = told.messages
+    parts: list[str] = []
+    room = PAGE_CHARS
+    number = min(offset, len(history))
+    for message in history[offset : offset + limit]:
+        content = message["content"][character:]
+        if len(content) > room and parts:
+            break
+        parts.append(f"[message {number}, {message['role']}]\n{content[:room]}")
+        if len(content) > room:
+            character += room
+            parts.append(
+                f"[toolcarry: message {number} goes on; next offset: {number}, character: {character}]"
+            )
+            return "\n".join(parts)
+        room -= len(content)
+        character = 0
+        number += 1
+    more = f"; next offset: {number}" if number < len(history) else ""
+    start = min(offset, len(history))
+    parts.append(f"[toolcarry: messages {start} to {number} of {len(history)}{more}]")
+    return "\n".join(parts)

@@ -1,0 +1,197 @@
+"""Tokens: exact counts, offline; estimates for models without a public vocabulary; and truncation."""
+
+from __future__ import annotations
+
+import math
+from typing import Final, Literal
+
+from toolcarry import _backend
+from toolcarry._input.objects import Body, Messages, located, take
+from toolcarry.errors import ConfigError, InputError
+from toolcarry.types.policy import NO_LIMIT, check_type
+from toolcarry.types.values import (
+    ENCODINGS,
+    CutSide,
+    EncodingName,
+    TokenEstimate,
+    check_choice,
+    check_limit,
+)
+
+__all__ = [
+    "FACTORS",
+    "count_message_tokens",
+    "count_texts",
+    "count_tokens",
+    "estimate_tokens",
+    "resize_token_memo",
+    "truncate",
+]
+
+ENCODING_BY_MODEL: Final[dict[str, EncodingName]] = {
+    "gpt-4o": "o200k_base",
+    "gpt-4.1": "o200k_base",
+    "gpt-4.5": "o200k_base",
+    "gpt-5": "o200k_base",
+    "gpt-oss": "o200k_base",
+    "chatgpt-4o": "o200k_base",
+    "codex-mini": "o200k_base",
+    "o1": "o200k_base",
+    "o3": "o200k_base",
+    "o4-mini": "o200k_base",
+    "gpt-4": "cl100k_base",
+    "gpt-3.5": "cl100k_base",
+    "gpt-35": "cl100k_base",
+    "text-embedding": "cl100k_base",
+}
+"""The models whose vocabulary is known, by the beginning of their names; the first match counts."""
+
+FACTORS: Final[dict[str, float]] = {
+    "claude": 1.25,
+    "gemini": 1.1,
+    "gemma": 1.1,
+    "mistral": 1.2,
+    "codestral": 1.2,
+    "devstral": 1.2,
+    "llama": 1.1,
+    "qwen": 1.1,
+    "deepseek": 1.1,
+    "glm": 1.1,
+    "kimi": 1.1,
+    "grok": 1.1,
+}
+"""Tokens of a model family per token of ``o200k_base``, on text and code. The factors err on the high side."""
+
+
+def count_tokens(text: str | Messages | Body, *, encoding: EncodingName = "o200k_base") -> int:
+    """Count the tokens of a text, or of the messages of a conversation, in an encoding of OpenAI.
+
+    For a text it is the count of tiktoken: special tokens are plain text, and a surrogate counts as U+FFFD. For
+    messages, or bytes (a request body, a JSON array, or JSONL), it is the sum of ``count_message_tokens``. The
+    vocabularies are part of the package: nothing is ever downloaded. Raises ``ConfigError`` for an unknown encoding,
+    and ``InputError`` if the input is not a conversation.
+
+    >>> count_tokens("one two three"), count_tokens([{"role": "user", "content": "one two three"}])
+    (3, 3)
+    """
+    if not isinstance(text, str):
+        return sum(count_message_tokens(text, encoding=encoding))
+    check_choice("encoding", encoding, ENCODINGS)
+    return _backend.kernels.count_tokens(text, encoding)
+
+
+def count_texts(texts: list[str], *, encoding: EncodingName = "o200k_base") -> list[int]:
+    """Count the tokens of each text as ``count_tokens`` does, while other threads run.
+
+    >>> count_texts(["one two three", ""])
+    [3, 0]
+    """
+    check_choice("encoding", encoding, ENCODINGS)
+    return _backend.kernels.count_texts(texts, encoding)
+
+
+def count_message_tokens(
+    messages: Messages | Body, *, encoding: EncodingName = "o200k_base"
+) -> list[int]:
+    """Count the tokens of each message; for JSONL, of each line.
+
+    Texts, names and arguments of calls, and results are counted as ``carry`` shows them, but not the protocol around
+    them, nor thinking. An image, a document, a sound or a film counts 1,600, which is what providers charge for a
+    large image; its base64 counts nothing. Messages outside the active branch (side chains, other branches) count 0.
+    The extension remembers the counts of longer texts: see ``resize_token_memo``.
+
+    >>> count_message_tokens([{"role": "user", "content": "one two three"}, {"role": "assistant", "content": "Yes"}])
+    [3, 1]
+    """
+    check_choice("encoding", encoding, ENCODINGS)
+    given = take(messages)
+    try:
+        if isinstance(given, bytes):
+            return _backend.kernels.message_tokens_body(given, encoding)
+        return _backend.kernels.message_tokens(given, encoding)
+    except InputError as error:
+        raise located(error, given) from None
+
+
+def estimate_tokens(
+    text: str | Messages | Body, *, model: str, factor: float | None = None
+) -> TokenEstimate:
+    """Estimate the tokens of a text, or of a conversation, for a model.
+
+    The value is exact for models of OpenAI, whose vocabularies are known. For others it is the count in ``o200k_base``
+    times ``factor``, by default the factor of the model's family in ``FACTORS``, or 1 for an unknown family.
+    A provider before the name (``openai/gpt-4o``) is ignored.
+
+    >>> estimate_tokens("one two three", model="gpt-4o")
+    TokenEstimate(value=3, exact=True, encoding='o200k_base', factor=1.0)
+    >>> estimate_tokens("one two three", model="anthropic/claude-sonnet-4-5")
+    TokenEstimate(value=4, exact=False, encoding='o200k_base', factor=1.25)
+    """
+    check_type("model", model, str)
+    is_number = isinstance(factor, (int, float)) and not isinstance(factor, bool)
+    if factor is not None and not (is_number and 0 < factor < 1_000):
+        raise ConfigError(
+            f"factor: {factor!r} is not allowed; allowed: a number > 0 and < 1000, None"
+        )
+    name = model.lower().removeprefix("ft:").rpartition("/")[2]
+    known = next(
+        (ENCODING_BY_MODEL[start] for start in ENCODING_BY_MODEL if name.startswith(start)), None
+    )
+    encoding: EncodingName = known or "o200k_base"
+    if factor is None:
+        families = (FACTORS[family] for family in FACTORS if family in name)
+        factor = 1.0 if known else next(families, 1.0)
+    count = count_tokens(text, encoding=encoding)
+    exact = known is not None and factor == 1
+    return TokenEstimate(math.ceil(count * factor), exact, encoding, float(factor))
+
+
+def resize_token_memo(size: int) -> None:
+    """Limit the memory for the counts of texts to ``size`` bytes: by default 16 MiB, about 130,000 texts; 0 keeps none.
+
+    A text is identified by a keyed hash of 128 bits, and the least recently used count is evicted first.
+    Without the extension no counts are kept.
+
+    >>> resize_token_memo(0)  # off
+    >>> resize_token_memo(16 << 20)
+    """
+    check_limit("size", size)
+    _backend.kernels.resize_token_memo(min(size, NO_LIMIT))
+
+
+def truncate(
+    text: str,
+    limit: int,
+    *,
+    unit: Literal["chars", "tokens"] = "chars",
+    keep: CutSide = "head",
+    marker: str = "... [truncated]",
+    encoding: EncodingName = "o200k_base",
+) -> str:
+    """Return at most ``limit`` units of ``text``, followed by ``marker`` if text was cut.
+
+    A unit is a character (a Unicode code point), or a token of ``encoding``. The tokens of the whole are at most
+    ``limit`` plus those of the marker.
+
+    ``keep`` is the part that stays: the head, the tail, or both ends with the marker between them.
+    A grapheme cluster is never split. Raises ``ConfigError`` for an invalid limit or option.
+
+    >>> truncate("one two three", 7)
+    'one two... [truncated]'
+    >>> truncate("one two three", 8, keep="ends", marker=" ... ")
+    'one  ... hree'
+    >>> truncate("one two three", 2, unit="tokens", marker=" ...")
+    'one two ...'
+    """
+    check_type("text", text, str)
+    check_type("marker", marker, str)
+    check_limit("limit", limit)
+    check_choice("unit", unit, ("chars", "tokens"))
+    check_choice("keep", keep, ("head", "tail", "ends"))
+    check_choice("encoding", encoding, ENCODINGS)
+    limit = min(limit, NO_LIMIT)
+    if unit == "tokens":
+        return _backend.kernels.truncate_tokens(
+            text, limit, keep=keep, marker=marker, encoding=encoding
+        )
+    return _backend.kernels.truncate(text, limit, keep=keep, marker=marker)

@@ -1,0 +1,209 @@
+"""Messages of other producers as messages that both backends read, and the way back to the producer's own objects."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from typing import Any, Final, TypeVar
+
+from toolcarry._input.objects import Wire, as_list, as_object, text_or_empty
+from toolcarry._pure.formats import read_call, read_message, read_result
+from toolcarry._pure.formats.anthropic import CALLS
+from toolcarry._pure.formats.foreign import KEYS, KINDS
+from toolcarry._pure.formats.message import Said, ToolCall, ToolResult
+from toolcarry._pure.pairing.block import Entry
+from toolcarry.errors import NeedsImport
+from toolcarry.importers.producers import IMPORTERS
+from toolcarry.importers.producers.base import Imported
+from toolcarry.types.values import ToolBlock
+
+T = TypeVar("T", bound=Wire)
+
+__all__ = ["Import", "find", "read_foreign"]
+
+RESULT: Final = "imported_tool_result"
+"""The type of an imported result. As one of Anthropic's server tools it is read, but never replaced: a projection could
+not put a marker into the producer's own structure."""
+TOOLS: Final = ("tool", "function")
+"""The roles of messages that are results."""
+MARKS: Final = KEYS | {"parts", "message_type"}
+"""The members by which an imported message would be taken for another producer's again."""
+
+
+def find(message: Wire, role: object) -> Imported | None:
+    """Read a message with an importer; ``None`` if the backends read it.
+
+    >>> found = find({"type": "human", "data": {"content": "Hi."}}, None)
+    >>> found.name, found.speaker, found.content
+    ('langchain', 'human', 'Hi.')
+    """
+    return None if is_read(read_message, message, role, Said()) else read_foreign(message)
+
+
+def read_foreign(message: Wire) -> Imported:
+    """Read a message that the backends don't read."""
+    for importer in IMPORTERS:
+        found = importer.read(message)
+        if found is not None:
+            return found
+    return Imported("", rewritten=without_marks(message))
+
+
+class Import:
+    """Messages that are imported together."""
+
+    def __init__(self, kept: str = "") -> None:
+        """``kept`` is the name of a member that an imported message keeps, if there is one."""
+        self._kept = kept
+        self._originals: dict[int, tuple[object, Wire]] = {}
+        """The imported objects with the producer's own, by the identity of the imported."""
+
+    def messages(self, items: Iterable[Any]) -> list[Any]:
+        """Messages that both backends read, one for each; those that they read already are the same objects."""
+        return [self.message(item) for item in items]
+
+    def message(self, item: Any) -> Any:
+        """A message, or a record of a session that holds one, as both backends read it."""
+        wire = as_object(item)
+        if wire is None:
+            return item
+        role = wire.get("role")
+        if role is None and ("uuid" in wire or "message" in wire):
+            inner = as_object(wire.get("message"))
+            if inner is not None:
+                held = self._message(inner, inner.get("role"))
+                return item if held is inner else {**wire, "message": held}
+            if isinstance(wire.get("uuid"), str):  # a record without a message
+                return item
+        written = self._message(wire, role)
+        return item if written is wire else written
+
+    def blocks(self, blocks: Iterable[ToolBlock]) -> list[ToolBlock]:
+        """Blocks whose calls and results both backends read."""
+        return [
+            replace(block, tool_use=self._call(block.tool_use), tool_result=self._result(block.tool_result))
+            for block in blocks
+        ]  # fmt: skip
+
+    def restored(self, blocks: Iterable[ToolBlock]) -> list[ToolBlock]:
+        """Blocks with the producer's own objects."""
+        return [self._restored(block) for block in blocks]
+
+    def restore(self, entry: Entry) -> None:
+        """Give a block in the making the producer's own objects."""
+        entry.call = None if entry.call is None else self.original(entry.call)
+        entry.result = None if entry.result is None else self.original(entry.result)
+
+    def original(self, wire: Wire) -> Wire:
+        """The producer's own object of what was written, or was left as it is."""
+        found = self._originals.get(id(wire))
+        return wire if found is None else found[1]
+
+    def _message(self, message: Wire, role: object) -> Wire:
+        found = find(message, role)
+        return message if found is None else self.write(message, found)
+
+    def write(self, message: Wire, found: Imported) -> Wire:
+        """Write what an importer read as a message that both backends read."""
+        written = self._write(found) if found.rewritten is None else found.rewritten
+        if self._kept in message and self._kept not in written:
+            written = {**written, self._kept: message[self._kept]}
+        return self._note(written, message)
+
+    def _write(self, found: Imported) -> dict[str, Any]:
+        """A message as Anthropic has it, whose blocks hold calls and results alike, in any message."""
+        results = [self.result(result) for result in found.results]
+        speaker, content = found.speaker, found.content
+        if speaker in TOOLS:
+            # What a tool says is its result; where it has none, its words would be taken for one.
+            speaker, content = speaker if results else "", None
+        role = {"role": speaker} if speaker else {}
+        if as_list(content) is None and not (found.calls or results):
+            return {**role, "content": content}
+        said = {id(call.wire) for call in found.calls} | {id(each.wire) for each in found.results}
+        parts = [part for part in parts_of(content) if id(part) not in said and not is_call(part)]
+        return {**role, "content": [*parts, *map(self.call, found.calls), *results]}
+
+    def call(self, call: ToolCall) -> dict[str, Any]:
+        """A call as Anthropic has it."""
+        wire, call_id, name, arguments = call
+        return self._note(
+            {"type": "tool_use", "id": call_id, "name": name, "input": arguments}, wire
+        )
+
+    def result(self, result: ToolResult) -> dict[str, Any]:
+        """A result as Anthropic has it."""
+        wire, call_id, name, content, is_error = result
+        if as_list(content) is None and as_object(content) is not None:
+            content = [content]  # in an object Anthropic's server tools tell errors
+        written = {"type": RESULT, "tool_use_id": call_id, "name": name, "content": content}
+        return self._note({**written, "is_error": is_error}, wire)
+
+    def _call(self, wire: Any) -> Any:
+        found = as_object(wire)
+        if found is None or is_read(read_call, found):
+            return wire
+        calls = (importer.call(found) for importer in IMPORTERS)
+        call = next((call for call in calls if call is not None), None)
+        if call is None:
+            return self._note(without_marks(found), wire)
+        return self.call(call._replace(wire=wire))
+
+    def _result(self, wire: Any) -> Any:
+        found = as_object(wire)
+        if found is None or is_read(read_result, found):
+            return wire
+        results = (importer.result(found) for importer in IMPORTERS)
+        result = next((result for result in results if result is not None), None)
+        if result is None:
+            return self._note(without_marks(found), wire)
+        return self.result(result._replace(wire=wire))
+
+    def _note(self, written: T, original: Wire) -> T:
+        self._originals[id(written)] = written, original
+        return written
+
+    def _restored(self, block: ToolBlock) -> ToolBlock:
+        notes = block.notes
+        if notes.second_results:
+            notes = replace(notes, second_results=tuple(map(self.original, notes.second_results)))
+        call, result = block.tool_use, block.tool_result
+        return replace(
+            block,
+            tool_use=None if call is None else self.original(call),
+            tool_result=None if result is None else self.original(result),
+            notes=notes,
+        )
+
+
+def is_read(read: Callable[..., object], *given: object) -> bool:
+    """Return whether the backends read a message, a call or a result."""
+    try:
+        read(*given)
+    except NeedsImport:
+        return False
+    return True
+
+
+def without_marks(wire: Wire) -> dict[str, Any]:
+    """An object that only looks like another producer's, so that a backend asks no second time."""
+    found = {key: value for key, value in wire.items() if key not in MARKS}
+    if text_or_empty(found.get("type")).startswith(KINDS):
+        del found["type"]
+    return found
+
+
+def parts_of(content: object) -> Sequence[Any]:
+    """The content as a list of parts."""
+    if isinstance(content, str):
+        return [{"type": "text", "text": content}]
+    return as_list(content) or ()
+
+
+def is_call(item: object) -> bool:
+    """Return whether a part of a content is a call or a result, as Anthropic or Bedrock have them."""
+    part = as_object(item) or {}
+    kind = text_or_empty(part.get("type"))
+    if "type" not in part:
+        return "toolUse" in part or "toolResult" in part
+    return kind in CALLS or kind == "tool_result" or kind.endswith("_tool_result")

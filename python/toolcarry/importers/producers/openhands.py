@@ -1,0 +1,53 @@
+"""OpenHands events: actions are calls; observations, rejections and errors are results."""
+
+from __future__ import annotations
+
+from toolcarry._input.objects import Wire, as_object, first_given, text_or_empty
+from toolcarry.importers.producers.base import Imported, ToolCall, ToolResult
+
+NAME = "openhands"
+ACTION = "ActionEvent"
+FAILURES = {"UserRejectObservation": "rejection_reason", "AgentErrorEvent": "error"}
+"""The events that say why there is no observation, and the member that does."""
+
+
+def read(message: Wire) -> Imported | None:
+    action, answer = call(message), result(message)
+    if action is not None:
+        return Imported(NAME, "assistant", message.get("thought"), calls=[action])
+    if answer is not None:
+        return Imported(NAME, results=[answer])
+    if message.get("kind") != "MessageEvent" or "llm_message" not in message:
+        return None
+    said = as_object(message["llm_message"]) or {}
+    speaker = first_given(said, "role") or message.get("source")
+    return Imported(NAME, text_or_empty(speaker), said.get("content"))
+
+
+def call(wire: Wire) -> ToolCall | None:
+    if wire.get("kind") != ACTION:
+        return None
+    asked = as_object(wire.get("tool_call")) or {}
+    function = as_object(asked.get("function")) or asked
+    given = function.get("arguments")
+    if given is None:
+        given = wire.get("action")
+    name = text_or_empty(first_given(wire, "tool_name")) or text_or_empty(function.get("name"))
+    call_id = text_or_empty(wire.get("tool_call_id")) or text_or_empty(asked.get("id"))
+    return ToolCall(wire, call_id, name, given)
+
+
+def result(wire: Wire) -> ToolResult | None:
+    kind = wire.get("kind")
+    call_id, name = text_or_empty(wire.get("tool_call_id")), text_or_empty(wire.get("tool_name"))
+    if isinstance(kind, str) and kind in FAILURES:
+        if not call_id and not name:  # an error of the agent itself
+            return None
+        return ToolResult(wire, call_id, name, wire.get(FAILURES[kind]), True)
+    if kind != "ObservationEvent":
+        return None
+    seen = wire.get("observation")
+    held = as_object(seen) or {}
+    content = first_given(held, "content", "output")
+    is_error = held.get("is_error") is True
+    return ToolResult(wire, call_id, name, seen if content is None else content, is_error)

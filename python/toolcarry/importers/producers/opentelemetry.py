@@ -1,0 +1,49 @@
+"""OpenTelemetry's ``gen_ai.input.messages``: typed parts, ``tool_call`` and ``tool_call_response`` among them."""
+
+from __future__ import annotations
+
+from toolcarry._input.objects import Wire, as_list, as_object, first_given, text_or_empty
+from toolcarry.importers.producers.base import Imported, ToolCall, ToolResult
+
+NAME = "opentelemetry"
+CALLS = frozenset(("tool_call", "server_tool_call"))
+RESULTS = frozenset(("tool_call_response", "server_tool_call_response"))
+
+
+def read(message: Wire) -> Imported | None:
+    parts = as_list(message.get("parts")) or ()
+    found = [part for part in map(as_object, parts) if part is not None]
+    if not any("type" in part for part in found):
+        return None
+    calls = [to_call(part) for part in found if kind_of(part) in CALLS]
+    results = [to_result(part) for part in found if kind_of(part) in RESULTS]
+    # A typed part with a text may be another producer's: it does not tell the format.
+    is_told = any(kind_of(part) and "text" not in part for part in found)
+    role = message.get("role")
+    speaker = "user" if role is None else text_or_empty(role)
+    is_named = is_told or bool(calls or results)
+    return Imported(NAME if is_named else "", speaker, parts, calls, results)
+
+
+def call(wire: Wire) -> ToolCall | None:
+    is_call = kind_of(wire) in CALLS and "args" not in wire  # with ``args`` it is LangChain's
+    return to_call(wire) if is_call else None
+
+
+def result(wire: Wire) -> ToolResult | None:
+    return to_result(wire) if kind_of(wire) in RESULTS else None
+
+
+def kind_of(part: Wire) -> str:
+    return text_or_empty(part.get("type"))
+
+
+def to_call(part: Wire) -> ToolCall:
+    given = first_given(part, "arguments", "server_tool_call")
+    return ToolCall(part, text_or_empty(part.get("id")), text_or_empty(part.get("name")), given)
+
+
+def to_result(part: Wire) -> ToolResult:
+    content = first_given(part, "response", "result", "server_tool_call_response")
+    call_id, name = text_or_empty(part.get("id")), text_or_empty(part.get("name"))
+    return ToolResult(part, call_id, name, content, False)

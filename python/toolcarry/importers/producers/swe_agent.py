@@ -1,0 +1,58 @@
+"""SWE-agent's ``.traj``: a history as OpenAI Chat has it, with ``tool_call_ids``; or, in older files, a trajectory of
+steps, each a command and what was observed.
+"""
+
+from __future__ import annotations
+
+from toolcarry._input.objects import Wire, as_list, text_or_empty
+from toolcarry.importers.producers.base import Imported, ToolCall, ToolResult
+
+NAME = "swe-agent"
+SHELL = "bash"
+"""The name of the tool that runs the command of a step."""
+OF_A_RESULT = frozenset(("role", "content"))
+
+
+def read(message: Wire) -> Imported | None:
+    role = message.get("role")
+    if role == "tool":
+        return None if result(message) is None else Imported(NAME, rewritten=as_chat(message))
+    if role == "assistant" and "message_type" in message:
+        members = {key: value for key, value in message.items() if key != "message_type"}
+        return Imported(NAME, rewritten=members)
+    if role is not None:
+        return None
+    ran, seen, said = call(message), result(message), message.get("response")
+    is_said = isinstance(message.get("action"), str) and isinstance(said, str)
+    if not is_said and ran is None:
+        return None
+    speaker, content = ("assistant", said) if is_said else ("", None)
+    if ran is None or seen is None:  # a step that ran nothing
+        return Imported("", speaker, content)
+    return Imported(NAME, speaker, content, [ran], [seen])
+
+
+def call(wire: Wire) -> ToolCall | None:
+    return ToolCall(wire, "", SHELL, {"command": wire["action"]}) if is_step(wire) else None
+
+
+def result(wire: Wire) -> ToolResult | None:
+    if is_step(wire):
+        return ToolResult(wire, "", SHELL, wire["observation"], False)
+    ids = as_list(wire.get("tool_call_ids"))
+    if not ids or wire.get("role") != "tool":
+        return None
+    return ToolResult(wire, text_or_empty(ids[0]), "", wire.get("content"), False)
+
+
+def as_chat(message: Wire) -> Wire:
+    """A result as OpenAI Chat has it. Of several ids the first is answered."""
+    ids = as_list(message["tool_call_ids"]) or ("",)
+    kept = {key: value for key, value in message.items() if key in OF_A_RESULT}
+    return {**kept, "tool_call_id": text_or_empty(ids[0])}
+
+
+def is_step(wire: Wire) -> bool:
+    """Return whether an object is a step of a trajectory that ran something."""
+    action = wire.get("action")
+    return isinstance(action, str) and action != "" and isinstance(wire.get("observation"), str)

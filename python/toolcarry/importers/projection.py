@@ -1,0 +1,109 @@
+"""Projections of messages of other producers: what is imported is read, and what is written is the producer's own.
+
+Only results that stand in a message as OpenAI Chat has them can be replaced, as in SWE-agent's histories: such a message
+is imported with its content in its place. All else passes through as it is, and nothing is repaired, since no provider
+takes such a request. The reference does it for both backends: no request path meets it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from toolcarry._input.objects import Wire, as_list, as_object
+from toolcarry._pure.projection.blocks import Known
+from toolcarry._pure.projection.bytes import ProjectedBytes, open_request, untouched
+from toolcarry._pure.projection.edits import Changed, Draft, Kept, build
+from toolcarry._pure.projection.plan import plan, text_bytes
+from toolcarry._pure.projection.repair import shapes_of
+from toolcarry._pure.projection.window import THOUGHTS
+from toolcarry.importers.messages import Import
+from toolcarry.importers.read import read_message
+from toolcarry.types.policy import Policy
+from toolcarry.types.values import DecisionFields, Decisions, Outcome
+
+__all__ = ["project", "project_body"]
+
+FORMATS = 13
+"""Where an ``Outcome`` names the formats that could not be repaired."""
+
+
+def project(
+    messages: Sequence[Any],
+    policy: Policy,
+    previous: Decisions | None,
+    known: Sequence[Known] | None = None,
+) -> tuple[list[Any] | None, Outcome, DecisionFields]:
+    """The kernel ``project`` for messages some of which need an importer."""
+    found = plan(
+        to_read(messages),
+        replace(policy, repair=False),
+        previous,
+        known=known,
+        weigh=lambda start, end: text_bytes(messages[start:end]),
+        is_foreign=True,
+    )
+    drafts = None if found.drafts is None else of_originals(found.drafts, messages)
+    new = None if drafts is None else build(messages, drafts)
+    outcome = with_formats(found.outcome, policy, messages, is_continued=False)
+    return new, outcome, found.decisions
+
+
+def project_body(body: bytes, policy: Policy, previous: Decisions | None) -> ProjectedBytes:
+    """The kernel ``project_body`` for a body some of whose messages need an importer."""
+    request = open_request(body)
+    if isinstance(request, str):
+        return untouched(request)
+    messages = request.messages
+    asked = replace(policy, repair=False)
+    found = request.plan(to_read(messages), asked, previous, is_foreign=True)
+    drafts = None if found.drafts is None else of_originals(found.drafts, messages)
+    new = None if drafts is None else request.spans.write(drafts)
+    outcome = with_formats(found.outcome, policy, messages, is_continued=request.is_continued)
+    return new, outcome, found.decisions
+
+
+def to_read(messages: Sequence[Any]) -> list[Any]:
+    """Messages as they are read, with the thoughts that a request has of them, which count for its size."""
+    given = Import()
+    return [
+        written if written is message else with_thoughts(written, message)
+        for message, written in zip(messages, given.messages(messages), strict=True)
+    ]
+
+
+def with_thoughts(written: Wire, message: Wire) -> Wire:
+    thoughts = {key: message[key] for key in THOUGHTS if key in message}
+    parts = as_list(written.get("content"))
+    if parts is None or "content" in message:
+        return {**written, **thoughts}
+    said = [part for part in parts if "thinking" not in (as_object(part) or ())]
+    return {**written, **thoughts, "content": said}
+
+
+def of_originals(drafts: Sequence[Draft], messages: Sequence[Any]) -> list[Draft]:
+    """Drafts of imported messages as drafts of the producer's own: what stands elsewhere in these stays as it is."""
+    return [
+        draft
+        if not isinstance(draft, Changed) or is_in(draft, messages)
+        else Kept(draft.path or ())
+        for draft in drafts
+    ]
+
+
+def is_in(draft: Changed, messages: Sequence[Any]) -> bool:
+    """Return whether a message has the members that a draft changes."""
+    position = draft.path[0] if draft.path else None
+    message = as_object(messages[position]) if isinstance(position, int) else None
+    return message is not None and message.keys() >= draft.members.keys()
+
+
+def with_formats(
+    outcome: Outcome, policy: Policy, messages: Sequence[Any], *, is_continued: bool
+) -> Outcome:
+    """The outcome of a projection that was to repair what it can't."""
+    if not policy.repair:
+        return outcome
+    names = shapes_of(messages, is_continued=is_continued, read=read_message)
+    return (*outcome[:FORMATS], ", ".join(names), *outcome[FORMATS + 1 :])  # type: ignore[return-value]

@@ -1,0 +1,59 @@
+"""Read single messages of any producer, outside of the backends."""
+
+from __future__ import annotations
+
+from toolcarry._input.objects import Wire
+from toolcarry._pure import formats as read
+from toolcarry._pure.formats import chat
+from toolcarry._pure.formats.message import Said, Spoken, ToolCall, ToolResult
+from toolcarry.errors import NeedsImport
+from toolcarry.importers.messages import Import, find, read_foreign
+from toolcarry.importers.producers import IMPORTERS
+
+__all__ = ["read_call", "read_message", "read_result", "read_spoken"]
+
+
+def read_message(message: Wire, role: object, said: Said) -> str:
+    """Take in what a message of this role says; the name of its format, empty where it fits any."""
+    try:
+        return read.read_message(message, role, said)
+    except NeedsImport:
+        found = read_foreign(message)
+    given = Import()
+    written = given.write(message, found)
+    name = read.read_message(written, written.get("role"), said)
+    said.calls[:] = [call._replace(wire=given.original(call.wire)) for call in said.calls]
+    said.results[:] = [result._replace(wire=given.original(result.wire)) for result in said.results]
+    return found.name or (name if found.rewritten is not None else "")
+
+
+def read_spoken(message: Wire) -> Spoken:
+    """Who speaks in a message, and what is said."""
+    role = message.get("role")
+    is_plain = role is not None and message.get("content") is not None
+    found = None if is_plain else find(message, role)
+    if found is None:
+        return read.read_spoken(message)
+    if found.rewritten is not None:
+        return read.read_spoken(found.rewritten)
+    return Spoken(found.speaker, found.content)
+
+
+def read_call(wire: Wire) -> ToolCall:
+    """Read a call without its message."""
+    try:
+        return read.read_call(wire)
+    except NeedsImport:
+        found = (importer.call(wire) for importer in IMPORTERS)
+        call = next((call for call in found if call is not None), None)
+        return chat.to_call(wire) if call is None else call
+
+
+def read_result(wire: Wire) -> ToolResult:
+    """Read a result without its message."""
+    try:
+        return read.read_result(wire)
+    except NeedsImport:
+        found = (importer.result(wire) for importer in IMPORTERS)
+        result = next((result for result in found if result is not None), None)
+        return chat.to_result(wire) if result is None else result

@@ -1,0 +1,173 @@
+"""The proxy as an ASGI application: its own few paths, and everything under ``/v1`` and ``/api`` forwarded.
+
+``create_app`` builds the application, ``Proxy`` adds the middleware by the settings, which may change while it runs.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+
+from msgspec.structs import replace
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import Route
+from starlette.types import ASGIApp
+
+from toolcarry.config import Config
+from toolcarry.config.tables import Serve
+from toolcarry.errors import ConfigError, ToolcarryError
+from toolcarry.integrations.asgi import ToolCarryMiddleware
+from toolcarry.integrations.build import (
+    identification_from,
+    pipeline_from,
+    sessions_from,
+    tool_cache_from,
+)
+from toolcarry.integrations.identity import RequestView
+from toolcarry.integrations.proxy.forward import Backend, Forward, secret_from_environment
+from toolcarry.integrations.proxy.metrics import (
+    CONTENT_TYPE,
+    Counters,
+    Metrics,
+    Traffic,
+    no_counters,
+)
+from toolcarry.integrations.proxy.routing import Router, SwitchEndpoint, upstream_of
+from toolcarry.redact.logs import get_logger
+
+__all__ = ["Proxy", "create_app"]
+
+Wrap = Callable[[ASGIApp], ASGIApp]
+
+
+def unwrapped(app: ASGIApp) -> ASGIApp:
+    return app
+
+
+def create_app(
+    settings: Serve, *, wrap: Wrap = unwrapped, counters: Counters = no_counters
+) -> Starlette:
+    """The proxy. ``wrap`` puts the middleware around what is passed on, and around nothing else.
+
+    The middleware asks ``upstream_of(request).name`` for the backend. ``counters()`` gives the pipeline's counts for
+    ``/metrics``.
+    Raises ``ConfigError`` where there is no upstream, or a variable that the settings name is not set.
+
+    >>> from toolcarry.config import Upstream
+    >>> local = Upstream(name="local", url="http://127.0.0.1:11434", shape="ollama")
+    >>> app = create_app(Serve(upstreams=(local,)))
+    >>> [route.path for route in app.routes]
+    ['/healthz', '/readyz', '/metrics', '/switch', '/v1/{path:path}', '/api/{path:path}']
+    """
+    if not settings.upstreams:
+        raise ConfigError("serve.upstreams: there is none; allowed: one or more")
+    router = Router(settings)
+    backends = {upstream.name: Backend.open(upstream) for upstream in settings.upstreams}
+    control = SwitchEndpoint(
+        settings, router.switches, secret_from_environment(settings.token_env, "serve.token_env")
+    )
+    metrics = Metrics(counters)
+    traffic = Traffic(wrap(Forward(backends, settings.max_body_bytes)), router, metrics)
+
+    async def healthz(_: Request) -> Response:
+        return PlainTextResponse("ok\n")
+
+    async def readyz(request: Request) -> Response:
+        is_ready = request.app.state.is_ready
+        return PlainTextResponse("ready\n" if is_ready else "not ready\n", 200 if is_ready else 503)
+
+    async def show_metrics(_: Request) -> Response:
+        return Response(metrics.text(), media_type=CONTENT_TYPE)
+
+    @asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        app.state.is_ready = True
+        try:
+            yield
+        finally:
+            app.state.is_ready = False
+            for backend in backends.values():
+                await backend.connections.close()
+
+    app = Starlette(
+        routes=[
+            Route("/healthz", healthz),
+            Route("/readyz", readyz),
+            Route("/metrics", show_metrics),
+            Route("/switch", control.switch, methods=["GET", "POST", "DELETE"]),
+            Route("/v1/{path:path}", traffic),
+            Route("/api/{path:path}", traffic),
+        ],
+        lifespan=lifespan,
+    )
+    app.router.redirect_slashes = False
+    app.state.is_ready = False
+    return app
+
+
+logger = get_logger("toolcarry.serve")
+
+
+class Proxy:
+    """``app`` is the ASGI application of these settings. Raises what ``pipeline_from`` and ``create_app`` raise.
+
+    ``clock`` is what sessions and kept tools live by.
+
+    >>> from toolcarry.config import Serve, Upstream
+    >>> local = Upstream(name="local", url="http://127.0.0.1:11434", shape="ollama")
+    >>> Proxy(Config(serve=Serve(upstreams=(local,)))).counts()
+    {}
+    """
+
+    def __init__(self, config: Config, *, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._config = config
+        self._sessions = sessions_from(config, clock=clock)
+        self._tool_cache = tool_cache_from(config, clock=clock)
+        self._pipeline = pipeline_from(config, self._sessions, self._tool_cache)
+        self._middleware: ToolCarryMiddleware
+        self.app = create_app(config.serve, wrap=self._wrap, counters=self.counts)
+
+    def counts(self) -> Mapping[str, int]:
+        """The counts of requests since the start."""
+        tools = {} if self._tool_cache is None else self._tool_cache.counts
+        return {**self._pipeline.counts, **{f"tools.{name}": tools[name] for name in tools}}
+
+    def update(self, config: Config) -> None:
+        """Use other settings from the next request on; the addresses stay unchanged.
+
+        What is remembered of conversations stays, too. Settings of which nothing can be made change nothing.
+        """
+        before = self._config
+        serve = replace(config.serve, host=before.serve.host, port=before.serve.port)
+        if serve != before.serve or config.history != before.history:
+            logger.warning("[serve] and [history] are read at the start alone")
+        try:
+            is_new = config.tool_cache != before.tool_cache
+            tool_cache = tool_cache_from(config, clock=self._clock) if is_new else self._tool_cache
+            pipeline = pipeline_from(config, self._sessions, tool_cache)
+        except ToolcarryError as error:
+            logger.error("%s; the settings stay as they were", error)  # noqa: TRY400 - it says all
+            return
+        pipeline.counts.update(self._pipeline.counts)
+        self._pipeline = self._middleware.pipeline = pipeline
+        if is_new and self._tool_cache is not None:
+            self._tool_cache.close()
+        self._tool_cache, self._config = tool_cache, config
+
+    def _wrap(self, app: ASGIApp) -> ASGIApp:
+        self._middleware = ToolCarryMiddleware(
+            app,
+            self._pipeline,
+            identify=identification_from(self._config, named_upstream),
+            max_body_bytes=self._config.serve.max_body_bytes,
+        )
+        return self._middleware
+
+
+def named_upstream(request: RequestView) -> str:
+    """The upstream that a request goes to is its backend."""
+    return upstream_of(request).name

@@ -1,0 +1,302 @@
+"""Forward a request to its upstream, and stream the response back.
+
+Nothing is decoded or stored, and no request is sent twice: the client's SDK knows better when to retry. Hop-by-hop
+headers and the proxy's own are dropped, and the client's key is replaced if the upstream has one. The proxy's own errors
+have the format that the client's SDK reads.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+import anyio
+import httpx
+import orjson
+from starlette.types import Receive, Scope, Send
+
+from toolcarry.config.tables import Shape, Upstream
+from toolcarry.errors import ConfigError
+from toolcarry.integrations.asgi import headers_of
+from toolcarry.integrations.identity import RequestView
+from toolcarry.integrations.proxy.connections import Connections
+from toolcarry.integrations.proxy.routing import UPSTREAM, RoutingError, shape_of, upstream_of
+from toolcarry.redact.logs import get_logger
+
+__all__ = ["Backend", "Forward", "secret_from_environment"]
+
+
+def secret_from_environment(name: str, key: str) -> str:
+    """The value of the environment variable that the setting ``key`` names; empty where it names none.
+
+    >>> secret_from_environment("", "serve.token_env")
+    ''
+    """
+    if not name:
+        return ""
+    value = os.environ.get(name, "")
+    if not value:
+        raise ConfigError(f"{key}: the variable {name} is not set; allowed: one that is")
+    return value
+
+
+Headers = list[tuple[bytes, bytes]]
+
+HOP_BY_HOP: Final = frozenset(
+    {
+        b"connection",
+        b"keep-alive",
+        b"proxy-authenticate",
+        b"proxy-authorization",
+        b"proxy-connection",
+        b"te",
+        b"trailer",
+        b"transfer-encoding",
+        b"upgrade",
+    }
+)
+"""RFC 9110, 7.6.1."""
+
+OF_THIS_HOP: Final = HOP_BY_HOP | {b"host", b"content-length", b"expect"}
+"""The headers that the proxy sets itself. The body was read whole, so there is nothing left to expect."""
+
+CREDENTIALS: Final = frozenset({b"authorization", b"x-api-key"})
+
+OWN_HEADERS: Final = b"x-toolcarry-"
+
+
+def request_headers(
+    headers: Iterable[tuple[bytes, bytes]], key: tuple[bytes, bytes] | None
+) -> Headers:
+    """The client's headers for the upstream; with ``key`` instead of the client's key, if there is one.
+
+    >>> request_headers([(b"host", b"here"), (b"x-api-key", b"client's"), (b"accept", b"*/*")], (b"x-api-key", b"ours"))
+    [(b'accept', b'*/*'), (b'x-api-key', b'ours')]
+    """
+    given = list(headers)
+    dropped = OF_THIS_HOP | named_by_connection(given) | (CREDENTIALS if key else frozenset())
+    kept = [
+        (name, value)
+        for name, value in given
+        if name not in dropped and not name.startswith(OWN_HEADERS)
+    ]
+    return [*kept, key] if key else kept
+
+
+def response_headers(headers: Iterable[tuple[bytes, bytes]]) -> Headers:
+    """The headers for the client, of the upstream's; names in small letters.
+
+    >>> response_headers([(b"Content-Type", b"text/event-stream"), (b"Transfer-Encoding", b"chunked")])
+    [(b'content-type', b'text/event-stream')]
+    """
+    given = [(name.lower(), value) for name, value in headers]
+    dropped = HOP_BY_HOP | named_by_connection(given)
+    return [
+        (name, value)
+        for name, value in given
+        if name not in dropped and not name.startswith(OWN_HEADERS)
+    ]
+
+
+def named_by_connection(headers: Iterable[tuple[bytes, bytes]]) -> frozenset[bytes]:
+    """The headers that are this connection's because ``connection`` says so."""
+    values = (value for name, value in headers if name == b"connection")
+    return frozenset(named.strip().lower() for value in values for named in value.split(b","))
+
+
+def key_header(upstream: Upstream) -> tuple[bytes, bytes] | None:
+    """The header with the upstream's own key, where it has one; raises ``ConfigError`` where that is not set."""
+    key = secret_from_environment(
+        upstream.api_key_env, f"serve.upstreams {upstream.name!r}: api_key_env"
+    ).encode()
+    if not key:
+        return None
+    return (
+        (b"x-api-key", key)
+        if upstream.shape == "anthropic"
+        else (b"authorization", b"Bearer " + key)
+    )
+
+
+ANTHROPIC_TYPES: Final = {
+    400: "invalid_request_error",
+    404: "not_found_error",
+    413: "request_too_large",
+    502: "api_error",
+    504: "timeout_error",
+}
+
+
+def error_body(shape: Shape | None, status: int, message: str) -> bytes:
+    """An error as the provider writes it; as OpenAI does where the path is nobody's.
+
+    >>> error_body("ollama", 502, "upstream 'a' cannot be reached")
+    b'{"error":"upstream \\'a\\' cannot be reached"}'
+    """
+    body: dict[str, Any]
+    if shape == "anthropic":
+        body = {"type": "error", "error": {"type": ANTHROPIC_TYPES[status], "message": message}}
+    elif shape == "ollama":
+        body = {"error": message}
+    else:
+        kind = "invalid_request_error" if status < 500 else "server_error"
+        body = {"error": {"message": message, "type": kind, "param": None, "code": None}}
+    return orjson.dumps(body)
+
+
+async def send_error(send: Send, shape: Shape | None, status: int, message: str) -> None:
+    """Answer with an error; the connection is not used again where the client may still be sending."""
+    body = error_body(shape, status, message)
+    headers = [
+        (b"content-type", b"application/json"),
+        (b"content-length", str(len(body)).encode()),
+    ]
+    if status == 413:
+        headers.append((b"connection", b"close"))
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})
+
+
+logger = get_logger("toolcarry.serve")
+
+CONNECT_TIMEOUT: Final = 10.0
+
+
+class BodyTooLargeError(Exception):
+    """The client sends more than may be taken in."""
+
+
+class ClientGoneError(Exception):
+    """Nobody waits for an answer any more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Backend:
+    """An upstream with its connections and its key."""
+
+    upstream: Upstream
+    connections: Connections
+    key: tuple[bytes, bytes] | None
+
+    @classmethod
+    def open(cls, upstream: Upstream) -> Backend:
+        """Connect when it is needed; raises ``ConfigError`` where the key is not set."""
+        timeout = httpx.Timeout(upstream.timeout, connect=min(CONNECT_TIMEOUT, upstream.timeout))
+        return cls(upstream, Connections(timeout), key_header(upstream))
+
+    def request(self, scope: Scope, body: bytes) -> httpx.Request:
+        """The client's request as it goes to the upstream: the path to the letter, and no header of httpx's own."""
+        base = httpx.URL(self.upstream.url)
+        before = base.raw_path.partition(b"?")[0].rstrip(b"/").removesuffix(b"/v1")
+        query = scope["query_string"]
+        target = before + scope["raw_path"] + (b"?" + query if query else b"")
+        return httpx.Request(
+            scope["method"],
+            base,
+            headers=request_headers(scope["headers"], self.key),
+            content=body,
+            extensions={"target": target, "timeout": self.connections.timeout.as_dict()},
+        )
+
+
+class Forward:
+    """The innermost ASGI application, after the middleware: it answers all paths that are not the proxy's own."""
+
+    def __init__(self, backends: Mapping[str, Backend], max_body_bytes: int) -> None:
+        self._backends = backends
+        self._max_body_bytes = max_body_bytes
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        shape = shape_of(scope["path"])
+        if not is_plain(scope["path"]):
+            return await send_error(send, shape, 404, "a path with dot segments is not passed on")
+        try:
+            body = await read_body(scope, receive, self._max_body_bytes)
+            request = RequestView(scope["path"], headers_of(scope), body, scope)
+            backend = self._backends[upstream_of(request).name]
+        except ClientGoneError:
+            return None
+        except BodyTooLargeError:
+            allowed = f"{self._max_body_bytes:,} bytes are allowed"
+            return await send_error(send, shape, 413, f"the body is too large; {allowed}")
+        except RoutingError as error:
+            return await send_error(send, shape, 400, str(error))
+        async with anyio.create_task_group() as group:
+
+            async def watch() -> None:
+                while (await receive())["type"] != "http.disconnect":
+                    pass
+                group.cancel_scope.cancel()
+
+            group.start_soon(watch)
+            await self._relay(backend, scope, body, send)
+            group.cancel_scope.cancel()
+        return None
+
+    async def _relay(self, backend: Backend, scope: Scope, body: bytes, send: Send) -> None:
+        name = backend.upstream.name
+        is_begun = False
+        try:
+            async with backend.connections.one() as client:
+                response = await client.send(backend.request(scope, body), stream=True)
+                try:
+                    own = (UPSTREAM.encode(), name.encode())
+                    headers = [*response_headers(response.headers.raw), own]
+                    start = {"type": "http.response.start", "status": response.status_code}
+                    await send({**start, "headers": headers})
+                    is_begun = True
+                    async for chunk in response.aiter_raw():
+                        await send({"type": "http.response.body", "body": chunk, "more_body": True})
+                finally:
+                    await response.aclose()
+            await send({"type": "http.response.body"})
+        except httpx.TransportError as error:
+            reason = type(error).__name__
+            if is_begun:
+                # The answer is left without its end, and the server closes the connection: a client must not
+                # take a part for the whole.
+                logger.warning("upstream %r broke off its answer: %s", name, reason)
+                return
+            logger.warning("upstream %r gave no answer: %s", name, reason)
+            is_late = isinstance(error, httpx.TimeoutException)
+            told = "gave no answer in time" if is_late else "cannot be reached"
+            shape = shape_of(scope["path"]) or backend.upstream.shape
+            await send_error(send, shape, 504 if is_late else 502, f"upstream {name!r} {told}")
+
+
+def is_plain(path: str) -> bool:
+    """True if a path stays below its base; the upstream's key must not open anything outside.
+
+    >>> is_plain("/v1/files/../../admin")
+    False
+    """
+    return not any(segment in (".", "..") for segment in path.replace("\\", "/").split("/"))
+
+
+async def read_body(scope: Scope, receive: Receive, limit: int) -> bytes:
+    """The whole body; raises ``BodyTooLargeError`` for one of more than ``limit`` bytes.
+
+    A client reads no answer before it has sent everything, so that what is somewhat too large is taken in and dropped.
+    """
+    length = next((value for name, value in scope["headers"] if name == b"content-length"), b"0")
+    if int(length) > 2 * limit:
+        raise BodyTooLargeError
+    chunks: list[bytes] = []
+    size = 0
+    while True:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise ClientGoneError
+        chunk = message.get("body", b"")
+        size += len(chunk)
+        if size > limit:
+            chunks.clear()
+        elif chunk:
+            chunks.append(chunk)
+        if not message.get("more_body", False) or size > 2 * limit:
+            break
+    if size > limit:
+        raise BodyTooLargeError
+    return b"".join(chunks)

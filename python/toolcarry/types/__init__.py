@@ -1,0 +1,1 @@
+"""The values that callers pass and get."""
