@@ -17,7 +17,7 @@ use toolcarry::text::{Text, Width};
 
 use surrogates::{stand_in, without_lone_surrogates};
 
-#[path = "../../rust/core/tests/wire/surrogates.rs"]
+#[path = "../../rust/core/tests/core/wire/surrogates.rs"]
 mod surrogates;
 
 const MOST_DIGITS: usize = 4_300;

@@ -1,9 +1,7 @@
 //! The total is a hard limit: on generated conversations, no context is longer, and nothing panics.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)] // a test fails by panicking
-
-mod wire;
-
+use crate::wire::nonsense::{nonsense, nonsense_message};
+use crate::wire::{Dice, Document, bash, edit, failed_bash, json_of, open_call, piece, read, result, turn, user};
 use serde_json::{Value, json};
 use toolcarry::context::limits::Limits;
 use toolcarry::context::policy::{NO_LIMIT, Settings};
@@ -14,8 +12,6 @@ use toolcarry::input::messages::{Halt, List};
 use toolcarry::json::scanned::Scanned;
 use toolcarry::text::Width;
 use toolcarry::text::truncate::Keep;
-use wire::nonsense::{nonsense, nonsense_message};
-use wire::{Dice, Document, bash, edit, failed_bash, json_of, open_call, piece, read, result, turn, user};
 
 const OPEN: &str = "[CONTEXT FROM PREVIOUS SESSION]\n\n";
 const CLOSE: &str = "[/CONTEXT FROM PREVIOUS SESSION]";

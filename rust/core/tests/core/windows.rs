@@ -1,11 +1,11 @@
 //! Long texts in bytes, read only at their ends: the ends are the same as those of the whole text.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)] // a test fails by panicking
-
-mod wire;
-
 use std::fmt::Write;
 
+use crate::wire::author::{Author, joined};
+use crate::wire::bash;
+use crate::wire::spellings::{escaped, spellings, with_result};
+use crate::wire::trees::code_points;
 use bumpalo::Bump;
 use toolcarry::content::Content;
 use toolcarry::context::carry;
@@ -22,10 +22,6 @@ use toolcarry::text::piece::Piece;
 use toolcarry::text::sanitize::cut_text;
 use toolcarry::text::truncate::Keep;
 use toolcarry::text::{OwnedText, Text};
-use wire::author::{Author, joined};
-use wire::bash;
-use wire::spellings::{escaped, spellings, with_result};
-use wire::trees::code_points;
 
 // Texts by their ends
 

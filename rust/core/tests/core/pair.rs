@@ -1,15 +1,11 @@
 //! Pairs of calls and results: by id, by turn, repeated, and alone. The cases are those of `tests/test_pair.py`.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)] // a test fails by panicking
-
-mod wire;
-
+use crate::wire::{Document, assistant, call, failure, json_of, result, user};
 use serde_json::{Value, json};
 use toolcarry::content::result_content;
 use toolcarry::input::messages::{Halt, List};
 use toolcarry::json::scanned::Scanned;
 use toolcarry::pairing::Walk;
-use wire::{Document, assistant, call, failure, json_of, result, user};
 
 /// A block in the form that tests compare: the tool's name, and the text of its result.
 type Pair = (String, Option<String>);

@@ -1,9 +1,6 @@
 //! Fences: marks that the content can't close, cuts, and the remaining room.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)] // a test fails by panicking
-
-mod wire;
-
+use crate::wire::piece;
 use toolcarry::content::Content;
 use toolcarry::context::fence::{Fenced, Source as SourceOf, fence, fence_into};
 use toolcarry::context::limits::{Limits, Measure};
@@ -13,7 +10,6 @@ use toolcarry::text::Text;
 use toolcarry::text::piece::Piece;
 use toolcarry::text::sanitize::clean;
 use toolcarry::text::truncate::Keep;
-use wire::piece;
 
 type Source = SourceOf<'static, Scanned<'static>>;
 

@@ -1,9 +1,8 @@
 //! Blocks that newer ones supersede, and blocks that a rule keeps. The cases are those of `tests/test_dedupe.py`.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)] // a test fails by panicking
-
-mod wire;
-
+use crate::wire::{
+    assistant, bash, call, edit, failed_bash, failed_turn, json_of, open_call, read, result, turn, user,
+};
 use serde_json::{Value, json};
 use toolcarry::context;
 use toolcarry::context::policy::Settings;
@@ -13,7 +12,6 @@ use toolcarry::pairing::Walk;
 use toolcarry::pairing::block::Kind;
 use toolcarry::text::Text;
 use toolcarry::text::piece::Piece;
-use wire::{assistant, bash, call, edit, failed_bash, failed_turn, json_of, open_call, read, result, turn, user};
 
 /// The id of each block, oldest first, with the reason why it is superseded.
 fn judged(turns: &[Vec<Value>], rules: &RuleSet) -> Vec<(String, Option<Reason>)> {
@@ -42,7 +40,7 @@ fn kept(turns: &[Vec<Value>]) -> Vec<String> {
 
 /// The context of turns under the built-in rules.
 fn text_of(turns: &[Vec<Value>]) -> String {
-    wire::carry(&turns.concat(), "", &Settings::default()).0
+    crate::wire::carry(&turns.concat(), "", &Settings::default()).0
 }
 
 fn ranged(id: &str, range: &Value) -> Vec<Value> {

@@ -1,6 +1,4 @@
-//! Short ways to write messages, so that a test shows only what it is about. The twin of `tests/wire.py`.
-
-#![allow(dead_code)] // each test file uses some of them
+//! Short ways to write messages, so that a test shows only what it is about.
 
 pub(crate) mod author;
 pub(crate) mod lines;

@@ -1,19 +1,15 @@
 //! The JSON scan compared with `serde_json`, and the methods of its values.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)] // a test fails by panicking
-
-mod wire;
-
+use crate::wire::author::Author;
+use crate::wire::surrogates::{stand_in, without_lone_surrogates};
+use crate::wire::trees::{Tree, open, parse};
+use crate::wire::{Dice, Document};
 use bumpalo::Bump;
 use serde_json::Value as Parsed;
 use toolcarry::json::error::{Fault, Refused};
 use toolcarry::json::scanned::Scanned;
 use toolcarry::json::value::{Key, Value, names};
 use toolcarry::text::{OwnedText, Text};
-use wire::author::Author;
-use wire::surrogates::{stand_in, without_lone_surrogates};
-use wire::trees::{Tree, open, parse};
-use wire::{Dice, Document};
 
 // Compared with serde_json
 

@@ -1,12 +1,8 @@
 //! The summary: untrusted markdown that can neither swallow nor forge a section.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)] // a test fails by panicking
-
-mod wire;
-
+use crate::wire::{bash, carry, piece};
 use toolcarry::context::policy::Settings;
 use toolcarry::context::summary::clean_summary;
-use wire::{bash, carry, piece};
 
 fn cleaned(summary: &str) -> String {
     clean_summary(&piece(summary)).as_text().to_utf8()

@@ -1,9 +1,6 @@
 //! The block that supersedes another one, the positions of results, and the identity of objects.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)] // a test fails by panicking
-
-mod wire;
-
+use crate::wire::{assistant, bash, call, edit, failed_bash, failed_turn, json_of, read, result, turn, user};
 use bumpalo::Bump;
 use serde_json::{Value as Json, json};
 use toolcarry::dedupe::Judging;
@@ -14,7 +11,6 @@ use toolcarry::json::value::{Value, names};
 use toolcarry::pairing::Walk;
 use toolcarry::pairing::block::Kind;
 use toolcarry::text::Text;
-use wire::{assistant, bash, call, edit, failed_bash, failed_turn, json_of, read, result, turn, user};
 
 /// Each superseded block with the block that supersedes it, by their ids, oldest first.
 fn superseded_by(rules: &RuleSet, turns: &[Vec<Json>]) -> Vec<(String, String)> {

@@ -1,18 +1,14 @@
 //! Session files in bytes: the lines that are records, and the files that are refused.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)] // a test fails by panicking
-
-mod wire;
-
+use crate::wire::Document;
+use crate::wire::lines::{A, B, C, REQUEST};
+use crate::wire::trees::{messages_of, open, parse};
 use serde_json::json;
 use toolcarry::input::messages::Messages;
 use toolcarry::json::error::{Fault, Refused};
 use toolcarry::json::scanned::Scanned;
 use toolcarry::json::value::{Key, Value};
 use toolcarry::text::Text;
-use wire::Document;
-use wire::lines::{A, B, C, REQUEST};
-use wire::trees::{messages_of, open, parse};
 
 /// The number and the member `n` of each record of a file, and the lines that were skipped.
 fn lines_of(data: &str) -> (Vec<(usize, String)>, Vec<usize>) {

@@ -1,9 +1,8 @@
 //! The jobs that read a whole session (`inspect` and `dialogue`), and the errors that end every job.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)] // a test fails by panicking
-
-mod wire;
-
+use crate::wire::lines::{A, B, REQUEST};
+use crate::wire::spellings::{spellings, with_result};
+use crate::wire::{Document, assistant, bash, call, failure, json_of, result, user};
 use serde_json::{Value as Parsed, json};
 use toolcarry::context::carry;
 use toolcarry::context::policy::Settings;
@@ -14,9 +13,6 @@ use toolcarry::inspect::{Inspection, ToolSize, inspect};
 use toolcarry::json::error::{Fault, Refused};
 use toolcarry::text::Text;
 use toolcarry::text::piece::Piece;
-use wire::lines::{A, B, REQUEST};
-use wire::spellings::{spellings, with_result};
-use wire::{Document, assistant, bash, call, failure, json_of, result, user};
 
 fn record(uuid: &str, parent: &str, message: &Parsed) -> Parsed {
     json!({"uuid": uuid, "parentUuid": parent, "type": message["role"], "message": message})

@@ -1,17 +1,13 @@
 //! Bytes that are refused, with the offset of the fault: invalid JSON, no conversation, too much nesting.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)] // a test fails by panicking
-
-mod wire;
-
+use crate::wire::Document;
+use crate::wire::trees::{Tree, open, parse};
 use serde_json::json;
 use toolcarry::json::error::{Fault, Refused};
 use toolcarry::json::grammar::MAX_DEPTH;
 use toolcarry::json::scanned::Scanned;
 use toolcarry::json::value::{Key, Value, names};
 use toolcarry::text::Text;
-use wire::Document;
-use wire::trees::{Tree, open, parse};
 
 fn check_fault(data: impl AsRef<[u8]>, at: usize, fault: Fault) {
     let data = data.as_ref();

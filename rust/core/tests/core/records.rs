@@ -1,9 +1,9 @@
 //! The fields of session lines that place a record: its own id, its parent's id, and its message's id.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)] // a test fails by panicking
-
-mod wire;
-
+use crate::wire::Document;
+use crate::wire::author::Author;
+use crate::wire::lines::{A, B};
+use crate::wire::trees::{Tree, code_points, messages_of, open, parse, tree_of};
 use bumpalo::Bump;
 use toolcarry::input::Conversation;
 use toolcarry::input::messages::{Messages, Record};
@@ -11,10 +11,6 @@ use toolcarry::json::error::{Fault, Refused};
 use toolcarry::json::scanned::Scanned;
 use toolcarry::json::value::{Value, names};
 use toolcarry::text::Text;
-use wire::Document;
-use wire::author::Author;
-use wire::lines::{A, B};
-use wire::trees::{Tree, code_points, messages_of, open, parse, tree_of};
 
 type Place = (Option<Vec<u32>>, Vec<u32>, bool, Vec<u32>, Option<Vec<u32>>);
 

@@ -1,13 +1,9 @@
 //! Cleaning of texts, in units of all widths. The cases are those of `tests/test_clean.py`.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)] // a test fails by panicking
-
-mod wire;
-
+use crate::wire::piece;
 use toolcarry::text::Text;
 use toolcarry::text::piece::Piece;
 use toolcarry::text::sanitize::{clean, clean_line, is_clean, shorten};
-use wire::piece;
 
 const CASES: [(&str, &str); 31] = [
     ("plain text", "plain text"),

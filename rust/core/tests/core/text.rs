@@ -1,16 +1,12 @@
 //! Text in units of three widths: reading, slicing, widening, writing.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)] // a test fails by panicking
-
-mod wire;
-
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::rc::Rc;
 
+use crate::wire::piece;
 use toolcarry::context::output::Output;
 use toolcarry::text::piece::Piece;
 use toolcarry::text::{OwnedText, Text, Width};
-use wire::piece;
 
 /// The ASCII text in units of each width.
 fn in_all_widths(ascii: &str) -> [OwnedText; 3] {

@@ -1,8 +1,6 @@
 //! Whole contexts: each `tests/cases/golden/*.json` is a conversation, and the `.md` next to it is its context.
 //! The Python tests compare the same files with both backends; here the core reads their bytes.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)] // a test fails by panicking
-
 use std::fs;
 use std::path::{Path, PathBuf};
 
