@@ -99,13 +99,13 @@ def copy_text(text: str) -> str:
 
 
 def assert_equal(found: dict[str, tuple[str, Any]]) -> None:
-    """Raise unless every backend gave the same text and the same counts."""
+    """Raise unless every backend gave the same text and the same report."""
     expected = found["python"]
     for name, result in found.items():
         if result[0] != expected[0]:
             raise SystemExit(f"the text of {name} is not that of python")
-        if tuple(result[1]) != tuple(expected[1]):
-            raise SystemExit(f"{name} counts {result[1]}, python {expected[1]}")
+        if result[1] != expected[1]:
+            raise SystemExit(f"{name} reports {result[1]}, python {expected[1]}")
 
 
 def measure(case: Case, kernels: dict[str, Any], rounds: int) -> tuple[list[str], list[str]]:
@@ -113,8 +113,8 @@ def measure(case: Case, kernels: dict[str, Any], rounds: int) -> tuple[list[str]
     messages, limit, total, policy = case.messages, case.limit, case.total, case.policy
     found = {name: kernel.carry(messages, "", policy) for name, kernel in kernels.items()}
     assert_equal(found)
-    text, counts = found["python"]
-    size, walked = len(text), counts[0]
+    text, report = found["python"]
+    size, walked = len(text), report.walked
     del found
     jobs: dict[str, Job] = {
         "copy": partial(copy_text, text),

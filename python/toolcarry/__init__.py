@@ -42,6 +42,7 @@ from toolcarry.types.values import (
     Mend,
     Notes,
     ProjectReport,
+    RecountReport,
     Replacement,
     Report,
     Rule,
@@ -57,7 +58,6 @@ if TYPE_CHECKING:
     from toolcarry.api.text_history import (
         ContextUsage,
         Recounted,
-        RecountReport,
         conversation_data_tool,
         estimate_context_usage,
         read_conversation_data,
@@ -79,7 +79,6 @@ else:
         "Config": "config",
         "load_config": "config",
         "ContextUsage": "api.text_history",
-        "RecountReport": "api.text_history",
         "Recounted": "api.text_history",
         "conversation_data_tool": "api.text_history",
         "estimate_context_usage": "api.text_history",

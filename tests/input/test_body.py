@@ -1,6 +1,7 @@
 """Bytes input: bytes give the same result as the objects in them, in Rust as in Python."""
 
 import json
+from dataclasses import replace
 from types import ModuleType
 from typing import Any
 
@@ -40,13 +41,13 @@ def check_doors(kernels: ModuleType, body: bytes, summary: str, policy: Policy) 
         return opened.messages if kernels.__name__.endswith("_pure") else list(opened.messages)
 
     def carried() -> Any:
-        context, counts, _ = kernels.carry_body(body, summary, policy)
-        return context.decode(), counts
+        context, report = kernels.carry_body(body, summary, policy)
+        return context.decode(), replace(report, skipped_lines=())
 
     doors = {
         "carry": (carried, lambda: kernels.carry(objects(), summary, policy)),
         "inspect": (
-            lambda: kernels.inspect_body(body)[0],
+            lambda: replace(kernels.inspect_body(body), skipped_lines=()),
             lambda: kernels.inspect(objects()),
         ),
         "dialogue": (

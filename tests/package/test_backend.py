@@ -86,6 +86,26 @@ def test_python_does_not_mind_a_broken_extension(copy_of_package: Path) -> None:
     assert run(SAY, "python", copy_of_package.parent).stdout.strip() == "python"
 
 
+@pytest.mark.skipif(not HAS_RUST, reason="the extension toolcarry._backend._core is not built")
+def test_an_extension_that_does_not_know_a_field_raises() -> None:
+    """It sets the fields of a report by name, so one that it does not know would stay unset."""
+    code = """
+        from dataclasses import dataclass
+        import toolcarry
+        from toolcarry.types import values
+
+        @dataclass(frozen=True, slots=True)
+        class Report(values.Report):
+            later: int = 0
+
+        values.Report = Report
+        toolcarry.carry([])
+    """
+    done = run(code, "rust")
+    assert "ImportError: Report has the fields walked, " in done.stderr
+    assert "skipped_lines, later, but the extension writes walked, " in done.stderr
+
+
 @pytest.mark.parametrize("choice", ["nonsense", "", "Rust"])
 def test_nonsense_raises(choice: str) -> None:
     done = run(SAY, choice)

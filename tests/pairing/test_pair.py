@@ -227,10 +227,6 @@ def test_side_chains_do_not_share_ids(api: ModuleType) -> None:
     assert [block.scope for block in api.extract_tool_blocks(messages)] == ["", "a"]
 
 
-DUPLICATE_RESULTS, REPEATED_RECORDS = 4, 5
-"""Where these stand in a kernel's survey."""
-
-
 def check_against_the_oracle(backend: ModuleType, messages: list[Any]) -> None:
     expected, duplicates = oracle.pair(oracle.read(messages).events)
     blocks = backend.extract_tool_blocks(messages)
@@ -243,8 +239,8 @@ def check_against_the_oracle(backend: ModuleType, messages: list[Any]) -> None:
         assert block.tool_use is wanted.tool_use
         assert block.tool_result is wanted.tool_result
     survey = backend.inspect(messages)
-    assert survey[DUPLICATE_RESULTS] == duplicates
-    assert survey[REPEATED_RECORDS] == oracle.read(messages).repeated
+    assert survey.duplicate_results == duplicates
+    assert survey.repeated_records == oracle.read(messages).repeated
 
 
 @examples(400)

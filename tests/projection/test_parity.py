@@ -76,7 +76,7 @@ bodies = st.builds(
 @given(messages=strategies.transcripts, policy=policies, cut=st.integers(0, 20))
 def test_generated_conversations(both: Both, messages: list[Any], policy: Policy, cut: int) -> None:
     first = check(both, messages[:cut], policy, None)
-    check(both, messages, policy, Decisions.of(first[2]))
+    check(both, messages, policy, first[2])
     check(both, messages, policy, None)
 
 
@@ -85,7 +85,7 @@ def test_generated_conversations(both: Both, messages: list[Any], policy: Policy
 def test_generated_bodies(both: Both, body: bytes, policy: Policy) -> None:
     found = check_body(both, body, policy, None)
     if found[2] is not None:
-        check_body(both, body, policy, Decisions.of(found[2]))
+        check_body(both, body, policy, found[2])
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)
@@ -93,7 +93,7 @@ def test_generated_bodies(both: Both, body: bytes, policy: Policy) -> None:
 def test_requests(both: Both, provider: str, data: st.DataObject, policy: Policy) -> None:
     messages = data.draw(requests(provider) | broken_requests(provider))
     found = check(both, messages, policy, None)
-    check(both, messages, policy, Decisions.of(found[2]))
+    check(both, messages, policy, found[2])
     spelling = data.draw(st.sampled_from(SPELLINGS[1:]))
     body = spelled(messages, data.draw(st.none() | st.just(1)), spelling)
     check_body(both, body, policy, None)
@@ -113,13 +113,14 @@ def test_what_is_known_of_the_calls(
 ) -> None:
     """By their names decisions are kept and wholes are found, and who failed supersedes no success."""
     python, rust = both
-    blocks = python.project(messages, policy, None)[1][0]
+    blocks = python.project(messages, policy, None)[1].blocks
     names = data.draw(st.permutations([f"call {number}" for number in range(blocks)]))
     known = [(name, data.draw(st.booleans())) for name in names]
     expected = python.project(messages, policy, None, known)
     assert rust.project(messages, policy, None, known) == expected
-    assert expected[1][6] >= sum(is_error for _, is_error in known)
-    assert {*expected[2][1], *expected[2][2]} <= {*names}
+    _, report, decisions = expected
+    assert report.errors >= sum(is_error for _, is_error in known)
+    assert {*decisions.made, *decisions.dropped} <= {*names}
     for kernels in both:
         with pytest.raises(
             ValueError, match=r"argument 2 is longer|must have an entry for each block"

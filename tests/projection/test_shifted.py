@@ -46,7 +46,7 @@ class Door:
             return found
         body = json.dumps({"model": "m", "messages": messages}).encode()
         made = self._api.project_body(body, policy=policy, previous=previous)
-        return Projected(made._outcome, made._decisions, json.loads(made.body)["messages"])
+        return Projected(json.loads(made.body)["messages"], made.report, made.decisions)
 
 
 @pytest.fixture(params=["objects", "body"])

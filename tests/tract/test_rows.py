@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.builders.metadata import dump_metadata
 
-from toolcarry._pure.history.hashing import EPOCH, Linked, Part
+from toolcarry._pure.history.hashing import EPOCH, CommitRow, Draft, Part
 from toolcarry.tract import CommitInfo, Kind
 
 Both = tuple[ModuleType, ModuleType]
@@ -19,7 +19,7 @@ NAMES = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"
 HASHES = st.binary(min_size=32, max_size=32)
 NUMBERS = st.integers(0, 2**63 - 1)
 PARTS = st.lists(
-    st.tuples(NAMES, st.integers(0, 7), HASHES, st.binary(max_size=200), NUMBERS), max_size=5
+    st.builds(Part, NAMES, st.integers(0, 7), HASHES, st.binary(max_size=200), NUMBERS), max_size=5
 )
 HEADS = st.one_of(st.just((0, None)), st.tuples(st.integers(1, 2**62), HASHES))
 VALUES = st.one_of(
@@ -46,7 +46,7 @@ def nested(depth: int) -> Any:
 
 
 def linked(kernels: ModuleType, parts: list[Part], head: Any, names: tuple[str, str]) -> list[Any]:
-    found: list[Linked] = kernels.link_rows(parts, head, 1_700_000_000_000_000, *names)
+    found: list[CommitRow] = kernels.link_rows(parts, head, 1_700_000_000_000_000, *names)
     return found
 
 
@@ -85,7 +85,7 @@ def test_what_is_damaged_proves_nothing(
 
 @pytest.mark.parametrize("column", range(10))
 def test_a_column_that_changed(backend: ModuleType, column: int) -> None:
-    parts = [("tool", 2, bytes(range(32)), b'{"name":"Bash"}', 7)] * 3
+    parts = [Part("tool", 2, bytes(range(32)), b'{"name":"Bash"}', 7)] * 3
     rows = linked(backend, parts, (4, bytes(range(32))), ("tenant", "conversation"))
     value = rows[1][column]
     changed = value + 1 if isinstance(value, int) else value[:-1] + value[:1]
@@ -95,7 +95,7 @@ def test_a_column_that_changed(backend: ModuleType, column: int) -> None:
 
 
 def test_another_conversation_proves_nothing(backend: ModuleType) -> None:
-    rows = linked(backend, [("user", 0, bytes(32), b"{}", 1)], (0, None), ("a", "bc"))
+    rows = linked(backend, [Part("user", 0, bytes(32), b"{}", 1)], (0, None), ("a", "bc"))
     assert backend.prove_rows(rows, "a", "bc") == 1
     assert backend.prove_rows(rows, "ab", "c") == 0
     assert backend.prove_rows(rows, "a", "b") == 0
@@ -174,7 +174,7 @@ UNWRITTEN = st.sampled_from((b"", b"[]", b"1", b"{", b'{"a":', b"\xff"))
 def test_the_same_commits(both: Both, given: list[Any], head: Any) -> None:
     """The commits up to the first invalid row: a kind, metadata or a time that no version writes."""
     rows = [
-        both[0].link_rows([("tool", kind, bytes(32), metadata, tokens)], head, 0, "", "c")[0]
+        both[0].link_rows([Part("tool", kind, bytes(32), metadata, tokens)], head, 0, "", "c")[0]
         for kind, metadata, tokens, _ in given
     ]
     rows = [(*row[:8], each[3], row[9]) for row, each in zip(rows, given, strict=True)]
@@ -187,7 +187,7 @@ def test_the_same_commits(both: Both, given: list[Any], head: Any) -> None:
 
 
 def test_a_commit_is_frozen(backend: ModuleType) -> None:
-    rows = linked(backend, [("user", 0, bytes(32), b"{}", 1)], (0, None), ("", "c"))
+    rows = linked(backend, [Part("user", 0, bytes(32), b"{}", 1)], (0, None), ("", "c"))
     (commit,) = backend.commits_of(rows, "c", CommitInfo, tuple(Kind))
     assert commit == CommitInfo(
         rows[0][1].hex(), None, "c", 1, "user", Kind.MESSAGE, "00" * 32, {}, 1, commit.created_at
@@ -203,7 +203,8 @@ def test_the_same_addresses(both: Both, contents: list[bytes]) -> None:
 
 
 DRAFTS = st.lists(
-    st.tuples(
+    st.builds(
+        Draft,
         NAMES,
         st.sampled_from(Kind),
         st.binary(max_size=80),
@@ -219,18 +220,18 @@ DRAFTS = st.lists(
 def test_the_same_parts(both: Both, drafts: list[Any], is_large: bool) -> None:
     """The same parts, stored metadata and contents, or the same error."""
     if is_large:  # so that the interpreter is released
-        drafts.append(("tool", Kind.RESULT, bytes(70_000), {}, 0, b"{%b}" % bytes(600)))
+        drafts.append(Draft("tool", Kind.RESULT, bytes(70_000), {}, 0, b"{%b}" % bytes(600)))
     python, rust = [prepared(kernels, drafts) for kernels in both]
     assert python == rust
     if isinstance(python[0], list):
         parts, stored, contents = python
-        found = {row[1]: row[4] for row in contents}
+        found = {row.hash: row.data for row in contents}
         assert sorted(found) == list(found)
-        assert [found[part[2]] for part in parts] == [draft[2] for draft in drafts]
-        hashes = both[0].hash_contents([draft[2] for draft in drafts])
-        assert [part[2] for part in parts] == hashes
-        assert {type(part[1]) for found in (python, rust) for part in found[0]} <= {int}
-        assert [part[3] for part in parts][: len(drafts) - is_large] == stored[
+        assert [found[part.content] for part in parts] == [draft.content for draft in drafts]
+        hashes = both[0].hash_contents([draft.content for draft in drafts])
+        assert [part.content for part in parts] == hashes
+        assert {type(part.kind) for found in (python, rust) for part in found[0]} <= {int}
+        assert [part.metadata for part in parts][: len(drafts) - is_large] == stored[
             : len(drafts) - is_large
         ]
 
@@ -244,9 +245,9 @@ def prepared(kernels: ModuleType, drafts: list[Any]) -> Any:
 
 def test_the_hash_is_what_it_was(backend: ModuleType) -> None:
     """Rows that were written once must be verified by every later version."""
-    part = ("tool", 2, bytes(range(32)), b'{"is_error":false}', 7)
+    part = Part("tool", 2, bytes(range(32)), b'{"is_error":false}', 7)
     (row,) = linked(backend, [part], (0, None), ("tenant", "conversation"))
-    assert (row[1].hex(), row[9].hex()) == (
+    assert (row.hash.hex(), row.seal.hex()) == (
         "69c13607f30084c0b088105639db20814c0150a74e17e58e4ac67fc9dc3a941b",
         "060f27979d4e7868add79d83e7f2d4de",
     )

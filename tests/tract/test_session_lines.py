@@ -14,6 +14,7 @@ from support.strategies import conversations as strategies
 from support.strategies import formats as strategies_shapes
 from support.strategies.texts import json_values
 
+from toolcarry._pure.history.session_lines import LinePart
 from toolcarry.tract.commit_codec import ENDS
 
 Both = tuple[ModuleType, ModuleType]
@@ -109,7 +110,7 @@ def test_a_call_is_written_as_metadata_has_it(backend: ModuleType) -> None:
     (parts,) = backend.read_lines([CALL % orjson.dumps(arguments)], ENDS)
     call = {"id": "a", "name": "Run", "arguments": arguments}
     written = dump_metadata(backend, {"tool_calls": [call]})
-    assert parts == [(1, "assistant", 0, written[14:-1], [("a", "Run")], None, None)]
+    assert parts == [LinePart(1, "assistant", 0, written[14:-1], (("a", "Run"),))]
 
 
 def test_many_lines_at_once(both: Both) -> None:

@@ -14,10 +14,10 @@ from toolcarry._pure.formats import read_message
 from toolcarry._pure.formats.message import Said
 from toolcarry._pure.pairing import Walk
 from toolcarry._pure.pairing.block import Entry
-from toolcarry.types.values import Survey, ToolSize
+from toolcarry.types.values import Inspection, ToolSize
 
 
-def inspect(messages: Sequence[Any]) -> Survey:
+def inspect(messages: Sequence[Any]) -> Inspection:
     """Survey every block, including side chains and other branches."""
     walk = Walk(messages)
     judging = Judging(DEFAULT_RULE_SET)
@@ -34,18 +34,24 @@ def inspect(messages: Sequence[Any]) -> Survey:
             other_branch += not entry.scope
         tools[entry.name] = weigh(tools.get(entry.name, ToolSize()), entry)
     objects = [as_object(message) or SKIPPED for message in messages]
-    return (
-        shape_of(objects),
-        sum(message != SKIPPED for message in objects),
-        orphan_calls,
-        orphan_results,
-        walk.duplicate_results,
-        walk.repeated_records,
-        duplicates,
-        stale_reads,
-        side_chain,
-        other_branch,
-        dict(sorted(tools.items(), key=by_weight)),
+    sizes = tools.values()
+    return Inspection(
+        shape=shape_of(objects),
+        messages=sum(message != SKIPPED for message in objects),
+        calls=sum(size.calls for size in sizes),
+        results=sum(size.results for size in sizes) + walk.duplicate_results,
+        errors=sum(size.errors for size in sizes),
+        orphan_calls=orphan_calls,
+        orphan_results=orphan_results,
+        duplicate_results=walk.duplicate_results,
+        repeated_records=walk.repeated_records,
+        duplicates=duplicates,
+        stale_reads=stale_reads,
+        side_chain_blocks=side_chain,
+        other_branch_blocks=other_branch,
+        bytes=sum(size.bytes for size in sizes),
+        chars=sum(size.chars for size in sizes),
+        tools=dict(sorted(tools.items(), key=by_weight)),
     )
 
 

@@ -6,6 +6,7 @@ The kernels for bytes decode them, and call the kernels for objects.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from toolcarry._input.archive import check_end, read_file
@@ -13,11 +14,18 @@ from toolcarry._input.document import open_body
 from toolcarry._pure.context import carry, extract_tool_blocks
 from toolcarry._pure.dialogue import dialogue
 from toolcarry._pure.inspect import inspect
-from toolcarry._pure.text_history import RecountCounts, recount
+from toolcarry._pure.text_history import recount
 from toolcarry._pure.tokens.messages import message_tokens
 from toolcarry.errors import InputError, NeedsImport
 from toolcarry.types.policy import Policy
-from toolcarry.types.values import Counts, EncodingName, Survey, TextMessage, ToolBlock
+from toolcarry.types.values import (
+    EncodingName,
+    Inspection,
+    RecountReport,
+    Report,
+    TextMessage,
+    ToolBlock,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -79,15 +87,15 @@ __all__ = [
     "unfold",
 ]
 
-CarriedBytes = tuple[bytes, Counts, tuple[int, ...]]
-"""A context in UTF-8, the counts, and the numbers of the lines that were read and hold no object."""
+CarriedBytes = tuple[bytes, Report]
+"""A context in UTF-8, and the report of every block that was walked."""
 
 
 def carry_body(body: bytes, summary: str, policy: Policy) -> CarriedBytes:
     """Return the context of a conversation in bytes."""
     given = open_body(body)
-    text, counts = carry(given.messages, summary, policy)
-    return text.encode(), counts, given.skipped_lines
+    text, report = carry(given.messages, summary, policy)
+    return text.encode(), replace(report, skipped_lines=given.skipped_lines)
 
 
 def carry_files(
@@ -122,11 +130,11 @@ def extract_tool_blocks_body(body: bytes) -> list[ToolBlock]:
     return extract_tool_blocks(open_body(body).messages)
 
 
-def inspect_body(body: bytes) -> tuple[Survey, tuple[int, ...]]:
-    """Return the survey of a conversation in bytes, and the numbers of the lines that hold no object."""
+def inspect_body(body: bytes) -> Inspection:
+    """Return the survey of a conversation in bytes."""
     given = open_body(body)
     survey = inspect(given.messages)
-    return survey, given.skipped_lines
+    return replace(survey, skipped_lines=given.skipped_lines)
 
 
 def message_tokens_body(body: bytes, encoding: EncodingName) -> list[int]:
@@ -145,8 +153,8 @@ def recount_body(
     max_result_length: int,
     total: int | None,
     encoding: EncodingName | None,
-) -> tuple[list[TextMessage], RecountCounts, tuple[int, ...]]:
-    """Return the text history of a conversation in bytes, its counts, and the numbers of lines without an object."""
+) -> tuple[list[TextMessage], RecountReport]:
+    """Return the text history of a conversation in bytes, and its report."""
     given = open_body(body)
-    found, counts = recount(given.messages, (), turn_id, max_result_length, total, encoding)
-    return found, counts, given.skipped_lines
+    found, report = recount(given.messages, (), turn_id, max_result_length, total, encoding)
+    return found, replace(report, skipped_lines=given.skipped_lines)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Final, Literal
 
@@ -22,7 +22,7 @@ from toolcarry._input.objects import (
 )
 from toolcarry.errors import ConfigError, InputError
 from toolcarry.types.policy import DEFAULT_RULES, Policy, check_arguments, check_rules
-from toolcarry.types.values import Counts, Report, Rule, ToolBlock, ToolSize, checked_list
+from toolcarry.types.values import Inspection, Report, Rule, ToolBlock, checked_list
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -53,8 +53,8 @@ class Carried:
     """
 
     _context: str | bytes
-    _counts: Counts
-    _skipped_lines: tuple[int, ...] = ()
+    report: Report
+    """The report of every block that was walked."""
 
     @property
     def text(self) -> str:
@@ -66,11 +66,6 @@ class Carried:
         """The context as UTF-8."""
         context = self._context
         return context if isinstance(context, bytes) else context.encode()
-
-    @property
-    def report(self) -> Report:
-        """The report of every block that was walked."""
-        return Report(*self._counts, self._skipped_lines)
 
     def __eq__(self, other: object) -> bool:
         """Return true if text and report are equal, whether the contexts were made of bytes or of objects."""
@@ -330,40 +325,6 @@ def setting_of(reason: str, policy: Policy) -> str:
     return SETTINGS.get(reason, reason)
 
 
-@dataclass(frozen=True, slots=True)
-class Inspection:
-    """A survey of every block, including side chains and other branches.
-
-    ``duplicates`` counts the blocks that a newer one with the same key supersedes, ``stale_reads`` the reads of
-    files that were edited afterwards; ``orphan_calls`` have no result, ``orphan_results`` no call.
-    ``skipped_lines`` are the numbers, from 1, of lines that hold no JSON object.
-    """
-
-    shape: str
-    messages: int
-    calls: int
-    results: int
-    errors: int
-    orphan_calls: int
-    orphan_results: int
-    duplicate_results: int
-    repeated_records: int
-    duplicates: int
-    stale_reads: int
-    side_chain_blocks: int
-    other_branch_blocks: int
-    bytes: int
-    chars: int
-    tools: dict[str, ToolSize] = field(default_factory=dict)
-    skipped_lines: tuple[int, ...] = ()
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the survey as plain values that ``json.dumps`` accepts."""
-        values = asdict(self)
-        values["skipped_lines"] = list(self.skipped_lines)
-        return values
-
-
 def inspect(messages: Messages | Body) -> Inspection:
     """Survey a whole conversation. Raises ``InputError`` if the input is not a conversation.
 
@@ -373,36 +334,12 @@ def inspect(messages: Messages | Body) -> Inspection:
     ('anthropic', 1, 1)
     """
     given = take(messages)
-    skipped_lines: tuple[int, ...] = ()
     try:
         if isinstance(given, bytes):
-            survey, skipped_lines = _backend.kernels.inspect_body(given)
-        else:
-            survey = _backend.kernels.inspect(given)
+            return _backend.kernels.inspect_body(given)
+        return _backend.kernels.inspect(given)
     except InputError as error:
         raise located(error, given) from None
-    shape, count, orphan_calls, orphan_results, duplicate_results, *others, tools = survey
-    repeated_records, duplicates, stale_reads, side_chain_blocks, other_branch_blocks = others
-    sizes = tools.values()
-    return Inspection(
-        shape=shape,
-        messages=count,
-        calls=sum(size.calls for size in sizes),
-        results=sum(size.results for size in sizes) + duplicate_results,
-        errors=sum(size.errors for size in sizes),
-        orphan_calls=orphan_calls,
-        orphan_results=orphan_results,
-        duplicate_results=duplicate_results,
-        repeated_records=repeated_records,
-        duplicates=duplicates,
-        stale_reads=stale_reads,
-        side_chain_blocks=side_chain_blocks,
-        other_branch_blocks=other_branch_blocks,
-        bytes=sum(size.bytes for size in sizes),
-        chars=sum(size.chars for size in sizes),
-        tools=tools,
-        skipped_lines=skipped_lines,
-    )
 
 
 def dialogue(messages: Messages | Body) -> str:

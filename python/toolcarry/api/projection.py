@@ -17,10 +17,7 @@ from toolcarry._input.objects import Body, Messages, Wire, as_object, located, p
 from toolcarry.errors import ConfigError, InputError
 from toolcarry.types.policy import Policy, check_type
 from toolcarry.types.values import (
-    NO_DECISIONS,
-    DecisionFields,
     Decisions,
-    Outcome,
     ProjectReport,
     check_choice,
 )
@@ -102,36 +99,28 @@ def whole_number(name: str, value: object, default: int) -> int:
     return value
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class Made:
-    """The outcome and the decisions of a projection; both are made into objects when they are asked for."""
-
-    _outcome: Outcome
-    _decisions: DecisionFields
-
-    @property
-    def report(self) -> ProjectReport:
-        """The report of the projection."""
-        return ProjectReport.of(self._outcome)
-
-    @property
-    def decisions(self) -> Decisions:
-        """The decisions of the projection. Give them to the next one of the same conversation as ``previous``."""
-        return Decisions.of(self._decisions)
-
-
 @dataclass(frozen=True, slots=True)
-class Projected(Made):
-    """The ``messages`` of a projection, its ``report``, and its ``decisions``."""
+class Projected:
+    """The ``messages`` of a projection, and the ``report`` about them.
+
+    Give the ``decisions`` to the next projection of the same conversation as ``previous``.
+    """
 
     messages: list[Any]
+    report: ProjectReport
+    decisions: Decisions
 
 
 @dataclass(frozen=True, slots=True)
-class ProjectedBody(Made):
-    """The ``body`` of a projection, its ``report``, and its ``decisions``."""
+class ProjectedBody:
+    """The ``body`` of a projection, and the ``report`` about it.
+
+    Give the ``decisions`` to the next projection of the same conversation as ``previous``.
+    """
 
     body: bytes
+    report: ProjectReport
+    decisions: Decisions
 
 
 def project(
@@ -158,10 +147,10 @@ def project(
         raise InputError("messages must be a list of objects; a body goes through project_body")
     plain = [plain_message(message, position) for position, message in enumerate(given)]
     try:
-        found, outcome, decisions = _backend.kernels.project(plain, policy, previous)
+        found, report, decisions = _backend.kernels.project(plain, policy, previous)
     except InputError as error:
         raise located(error, plain) from None
-    return Projected(outcome, decisions, restored(found, plain, given))
+    return Projected(restored(found, plain, given), report, decisions)
 
 
 def project_body(
@@ -184,10 +173,10 @@ def project_body(
     if not isinstance(body, (bytes, bytearray, memoryview)):
         raise InputError(f"body must be bytes, not {type(body).__name__}")
     given = body if isinstance(body, bytes) else bytes(body)
-    new, outcome, decisions = _backend.kernels.project_body(given, policy, previous)
+    new, report, decisions = _backend.kernels.project_body(given, policy, previous)
     if decisions is None:
-        decisions = NO_DECISIONS if previous is None else previous.fields()
-    return ProjectedBody(outcome, decisions, given if new is None else new)
+        decisions = previous or Decisions()
+    return ProjectedBody(given if new is None else new, report, decisions)
 
 
 def check_projection(policy: object, previous: object) -> None:

@@ -7,7 +7,7 @@ history of its own conversation.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from toolcarry import _backend
@@ -18,7 +18,14 @@ from toolcarry.api.projection import Style, define, given_arguments, whole_numbe
 from toolcarry.api.tokens import count_message_tokens, count_tokens
 from toolcarry.errors import ConfigError, InputError
 from toolcarry.types.policy import NO_LIMIT, check_type
-from toolcarry.types.values import ENCODINGS, EncodingName, TextMessage, check_choice, check_limit
+from toolcarry.types.values import (
+    ENCODINGS,
+    EncodingName,
+    RecountReport,
+    TextMessage,
+    check_choice,
+    check_limit,
+)
 
 __all__ = [
     "MAX_RESULT_LENGTH",
@@ -33,63 +40,6 @@ __all__ = [
 
 MAX_RESULT_LENGTH: Final = 500
 """The default limit on the characters of a result."""
-
-
-@dataclass(frozen=True, slots=True)
-class RecountReport:
-    """The outcome of each message and each call. Positions count messages, or lines of a file, from 0.
-
-    ``messages`` counts those of the history, ``calls`` all calls. A call's result is shown in full, or was ``cut`` to
-    its own limit, ``cut_further`` for the total, or ``shortened`` away, so that only the call is left. The calls of
-    messages that were ``left_out`` for the total are counted by ``calls_left_out``.
-
-    ``folded`` are the positions of messages without text, such as results, which became lines under other messages.
-    ``silent`` messages held only thoughts, or nothing, and ``without_role`` ones have no known speaker.
-    ``without_turn`` are the indexes of the host's own calls whose turn no message has. ``thinking`` counts messages
-    whose thoughts were left out, ``excluded`` calls of other branches and of side chains, and ``inactive`` the messages
-    of these.
-    """
-
-    messages: int = 0
-    calls: int = 0
-    cut: int = 0
-    cut_further: int = 0
-    shortened: int = 0
-    calls_left_out: int = 0
-    orphan_calls: int = 0
-    orphan_results: int = 0
-    duplicate_results: int = 0
-    repeated_records: int = 0
-    errors: int = 0
-    excluded: Mapping[str, int] = field(default_factory=dict)
-    inactive: int = 0
-    thinking: int = 0
-    folded: tuple[int, ...] = ()
-    silent: tuple[int, ...] = ()
-    without_role: tuple[int, ...] = ()
-    without_turn: tuple[int, ...] = ()
-    left_out: tuple[int, ...] = ()
-    chars_before: int = 0
-    """The characters of all results."""
-    chars_after: int = 0
-    """The characters of the history."""
-    tokens_after: int | None = None
-    """The tokens of the history, if the total counts tokens."""
-    budget_too_small: bool = False
-    skipped_lines: tuple[int, ...] = ()
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the report as plain values that ``json.dumps`` accepts.
-
-        >>> RecountReport(calls=2, folded=(1,)).to_dict()["folded"]
-        [1]
-        """
-        values = {item.name: getattr(self, item.name) for item in fields(self)}
-        values["excluded"] = dict(self.excluded)
-        return {
-            name: list(value) if isinstance(value, tuple) else value
-            for name, value in values.items()
-        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,18 +94,17 @@ def recount(
     total, unit = (max_chars, None) if max_tokens is None else (max_tokens, encoding)
     total = None if total is None else min(total, NO_LIMIT)
     limits = (min(max_result_length, NO_LIMIT), total, unit)
-    skipped_lines: tuple[int, ...] = ()
     try:
         if isinstance(given, bytes) and not records:
-            found, counts, skipped_lines = _backend.kernels.recount_body(given, turn_id, *limits)
-        else:
-            if isinstance(given, bytes):
-                opened = open_body(given)
-                given, skipped_lines = list(opened.messages), opened.skipped_lines
-            found, counts = _backend.kernels.recount(given, records, turn_id, *limits)
+            return Recounted(*_backend.kernels.recount_body(given, turn_id, *limits))
+        skipped_lines: tuple[int, ...] = ()
+        if isinstance(given, bytes):
+            opened = open_body(given)
+            given, skipped_lines = list(opened.messages), opened.skipped_lines
+        found, report = _backend.kernels.recount(given, records, turn_id, *limits)
     except InputError as error:
         raise located_in_calls(located(error, given), records) from None
-    return Recounted(found, RecountReport(*counts, skipped_lines))
+    return Recounted(found, replace(report, skipped_lines=skipped_lines))
 
 
 def located_in_calls(error: InputError, records: Sequence[Wire]) -> InputError:

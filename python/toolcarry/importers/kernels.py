@@ -6,6 +6,7 @@ A request of a known format costs one more call in Python. What imports is loade
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -13,12 +14,12 @@ from toolcarry._input.objects import Wire
 from toolcarry.errors import InputError, NeedsImport
 from toolcarry.types.policy import Policy
 from toolcarry.types.values import (
-    Counts,
-    DecisionFields,
     Decisions,
     EncodingName,
-    Outcome,
-    Survey,
+    Inspection,
+    ProjectReport,
+    RecountReport,
+    Report,
     TextMessage,
     ToolBlock,
 )
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
     from toolcarry._pure.kernels import CarriedBytes
     from toolcarry._pure.projection.blocks import Known
     from toolcarry._pure.projection.bytes import ProjectedBytes
-    from toolcarry._pure.text_history import RecountCounts
     from toolcarry.importers.messages import Import
 
 __all__ = ["ImportingKernels"]
@@ -63,7 +63,7 @@ class ImportingKernels:
         own = vars(type(self))
         vars(self).update({name: each for name, each in vars(kernels).items() if name not in own})
 
-    def carry(self, messages: Sequence[Any], summary: str, policy: Policy) -> tuple[str, Counts]:
+    def carry(self, messages: Sequence[Any], summary: str, policy: Policy) -> tuple[str, Report]:
         try:
             return self._kernels.carry(messages, summary, policy)
         except NeedsImport:
@@ -148,24 +148,24 @@ class ImportingKernels:
         except NeedsImport:
             return self._kernels.format_tool_context(new_import().blocks(blocks), summary, policy)
 
-    def inspect(self, messages: Sequence[Any]) -> Survey:
+    def inspect(self, messages: Sequence[Any]) -> Inspection:
         try:
             return self._kernels.inspect(messages)
         except NeedsImport:
             from toolcarry.importers.jobs import format_of
 
             survey = self._kernels.inspect(new_import().messages(messages))
-            return (format_of(messages), *survey[1:])
+            return replace(survey, shape=format_of(messages))
 
-    def inspect_body(self, body: bytes) -> tuple[Survey, tuple[int, ...]]:
+    def inspect_body(self, body: bytes) -> Inspection:
         try:
             return self._kernels.inspect_body(body)
         except NeedsImport:
             from toolcarry._input.document import open_body
             from toolcarry.importers.jobs import format_of
 
-            survey, skipped = self._kernels.inspect_body(import_all(body, new_import()))
-            return (format_of(open_body(body).messages), *survey[1:]), skipped
+            survey = self._kernels.inspect_body(import_all(body, new_import()))
+            return replace(survey, shape=format_of(open_body(body).messages))
 
     def message_tokens(self, messages: Sequence[Any], encoding: EncodingName) -> list[int]:
         try:
@@ -187,7 +187,7 @@ class ImportingKernels:
         policy: Policy,
         previous: Decisions | None,
         known: Sequence[Known] | None = None,
-    ) -> tuple[list[Any] | None, Outcome, DecisionFields]:
+    ) -> tuple[list[Any] | None, ProjectReport, Decisions]:
         try:
             return self._kernels.project(messages, policy, previous, known)
         except NeedsImport:
@@ -221,7 +221,7 @@ class ImportingKernels:
         max_result_length: int,
         total: int | None,
         encoding: EncodingName | None,
-    ) -> tuple[list[TextMessage], RecountCounts]:
+    ) -> tuple[list[TextMessage], RecountReport]:
         try:
             return self._kernels.recount(
                 messages, records, turn_id, max_result_length, total, encoding
@@ -239,7 +239,7 @@ class ImportingKernels:
         max_result_length: int,
         total: int | None,
         encoding: EncodingName | None,
-    ) -> tuple[list[TextMessage], RecountCounts, tuple[int, ...]]:
+    ) -> tuple[list[TextMessage], RecountReport]:
         try:
             return self._kernels.recount_body(body, turn_id, max_result_length, total, encoding)
         except NeedsImport:

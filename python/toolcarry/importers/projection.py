@@ -21,12 +21,9 @@ from toolcarry._pure.projection.window import THOUGHTS
 from toolcarry.importers.messages import Import
 from toolcarry.importers.read import read_message
 from toolcarry.types.policy import Policy
-from toolcarry.types.values import DecisionFields, Decisions, Outcome
+from toolcarry.types.values import Decisions, ProjectReport
 
 __all__ = ["project", "project_body"]
-
-FORMATS = 13
-"""Where an ``Outcome`` names the formats that could not be repaired."""
 
 
 def project(
@@ -34,7 +31,7 @@ def project(
     policy: Policy,
     previous: Decisions | None,
     known: Sequence[Known] | None = None,
-) -> tuple[list[Any] | None, Outcome, DecisionFields]:
+) -> tuple[list[Any] | None, ProjectReport, Decisions]:
     """The kernel ``project`` for messages some of which need an importer."""
     found = plan(
         to_read(messages),
@@ -46,8 +43,8 @@ def project(
     )
     drafts = None if found.drafts is None else of_originals(found.drafts, messages)
     new = None if drafts is None else build(messages, drafts)
-    outcome = with_formats(found.outcome, policy, messages, is_continued=False)
-    return new, outcome, found.decisions
+    report = with_formats(found.report, policy, messages, is_continued=False)
+    return new, report, found.decisions
 
 
 def project_body(body: bytes, policy: Policy, previous: Decisions | None) -> ProjectedBytes:
@@ -60,8 +57,8 @@ def project_body(body: bytes, policy: Policy, previous: Decisions | None) -> Pro
     found = request.plan(to_read(messages), asked, previous, is_foreign=True)
     drafts = None if found.drafts is None else of_originals(found.drafts, messages)
     new = None if drafts is None else request.spans.write(drafts)
-    outcome = with_formats(found.outcome, policy, messages, is_continued=request.is_continued)
-    return new, outcome, found.decisions
+    report = with_formats(found.report, policy, messages, is_continued=request.is_continued)
+    return new, report, found.decisions
 
 
 def to_read(messages: Sequence[Any]) -> list[Any]:
@@ -100,10 +97,10 @@ def is_in(draft: Changed, messages: Sequence[Any]) -> bool:
 
 
 def with_formats(
-    outcome: Outcome, policy: Policy, messages: Sequence[Any], *, is_continued: bool
-) -> Outcome:
-    """The outcome of a projection that was to repair what it can't."""
+    report: ProjectReport, policy: Policy, messages: Sequence[Any], *, is_continued: bool
+) -> ProjectReport:
+    """Return the report with the formats of the messages, none of which can be repaired."""
     if not policy.repair:
-        return outcome
+        return report
     names = shapes_of(messages, is_continued=is_continued, read=read_message)
-    return (*outcome[:FORMATS], ", ".join(names), *outcome[FORMATS + 1 :])  # type: ignore[return-value]
+    return replace(report, not_repaired=", ".join(names))

@@ -213,19 +213,20 @@ def line_drafts(lines: Sequence[bytes], names: Names) -> list[list[Draft] | None
 
 def line_draft(line: bytes, index: int, part: LinePart, names: Names) -> Draft:
     """Return the draft for a part of a line. The first part represents the whole line."""
-    _, role, tokens, calls, known, result, suspect = part
+    role, tokens = part.role, part.token_count
     source = {} if index else {"source": True}
-    if calls is not None:
-        names.note(known)
-        written = b'{"record":%d,%b"tool_calls":%b}' % (index, b"" if index else SOURCE, calls)
+    if part.calls is not None:
+        names.note(part.names)
+        start = b"" if index else SOURCE
+        written = b'{"record":%d,%b"tool_calls":%b}' % (index, start, part.calls)
         return Draft(role, Kind.CALL, line, {}, tokens, written)
-    if result is None:
+    if part.result is None:
         return Draft(role, Kind.MESSAGE, line, {"record": index, **source}, tokens)
-    call_id, name, is_error = result
+    call_id, name, is_error = part.result
     own = result_metadata(call_id, name or names.find(call_id), is_error=is_error)
     metadata = {**own, "record": index, **source}
-    if suspect is not None:
-        flag_truncated(metadata, suspect)
+    if part.suspect is not None:
+        flag_truncated(metadata, part.suspect)
     return Draft(role, Kind.RESULT, line, metadata, tokens)
 
 
@@ -233,7 +234,7 @@ def counted(found: Sequence[Uncounted]) -> list[Draft]:
     """Return the drafts with their token counts; all texts are counted in one call."""
     counts = count_texts([text for _, text in found])
     pairs = zip(found, counts, strict=True)
-    return [Draft(*draft[:4], count) for (draft, _), count in pairs]
+    return [draft._replace(token_count=count) for (draft, _), count in pairs]
 
 
 def result_draft(

@@ -245,31 +245,95 @@ class Report:
         return found
 
 
-Counts = tuple[
-    int,
-    bool,
-    int,
-    int,
-    int,
-    dict[str, int],
-    dict[str, int],
-    int,
-    int,
-    int,
-    int,
-    int,
-    int,
-    int,
-    bool,
-    bool,
-    int | None,
-    tuple[tuple[int, int], ...],
-]
-"""The fields of a ``Report`` that come from the walk, in their order."""
+@dataclass(frozen=True, slots=True)
+class Inspection:
+    """A survey of every block, including side chains and other branches.
 
-Survey = tuple[str, int, int, int, int, int, int, int, int, int, dict[str, ToolSize]]
-"""The counts of a survey: shape, messages, orphan calls and results, duplicate results, repeated records, duplicates,
-stale reads, blocks of side chains and of other branches, and the size of each tool's results."""
+    ``duplicates`` counts the blocks that a newer one with the same key supersedes, ``stale_reads`` the reads of
+    files that were edited afterwards; ``orphan_calls`` have no result, ``orphan_results`` no call.
+    ``skipped_lines`` are the numbers, from 1, of lines that hold no JSON object.
+    """
+
+    shape: str
+    messages: int
+    calls: int
+    results: int
+    errors: int
+    orphan_calls: int
+    orphan_results: int
+    duplicate_results: int
+    repeated_records: int
+    duplicates: int
+    stale_reads: int
+    side_chain_blocks: int
+    other_branch_blocks: int
+    bytes: int
+    chars: int
+    tools: dict[str, ToolSize] = field(default_factory=dict)
+    skipped_lines: tuple[int, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the survey as plain values that ``json.dumps`` accepts."""
+        values = asdict(self)
+        values["skipped_lines"] = list(self.skipped_lines)
+        return values
+
+
+@dataclass(frozen=True, slots=True)
+class RecountReport:
+    """The outcome of each message and each call. Positions count messages, or lines of a file, from 0.
+
+    ``messages`` counts those of the history, ``calls`` all calls. A call's result is shown in full, or was ``cut`` to
+    its own limit, ``cut_further`` for the total, or ``shortened`` away, so that only the call is left. The calls of
+    messages that were ``left_out`` for the total are counted by ``calls_left_out``.
+
+    ``folded`` are the positions of messages without text, such as results, which became lines under other messages.
+    ``silent`` messages held only thoughts, or nothing, and ``without_role`` ones have no known speaker.
+    ``without_turn`` are the indexes of the host's own calls whose turn no message has. ``thinking`` counts messages
+    whose thoughts were left out, ``excluded`` calls of other branches and of side chains, and ``inactive`` the messages
+    of these.
+    """
+
+    messages: int = 0
+    calls: int = 0
+    cut: int = 0
+    cut_further: int = 0
+    shortened: int = 0
+    calls_left_out: int = 0
+    orphan_calls: int = 0
+    orphan_results: int = 0
+    duplicate_results: int = 0
+    repeated_records: int = 0
+    errors: int = 0
+    excluded: Mapping[str, int] = field(default_factory=dict)
+    inactive: int = 0
+    thinking: int = 0
+    folded: tuple[int, ...] = ()
+    silent: tuple[int, ...] = ()
+    without_role: tuple[int, ...] = ()
+    without_turn: tuple[int, ...] = ()
+    left_out: tuple[int, ...] = ()
+    chars_before: int = 0
+    """The characters of all results."""
+    chars_after: int = 0
+    """The characters of the history."""
+    tokens_after: int | None = None
+    """The tokens of the history, if the total counts tokens."""
+    budget_too_small: bool = False
+    skipped_lines: tuple[int, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the report as plain values that ``json.dumps`` accepts.
+
+        >>> RecountReport(calls=2, folded=(1,)).to_dict()["folded"]
+        [1]
+        """
+        values = {item.name: getattr(self, item.name) for item in fields(self)}
+        values["excluded"] = dict(self.excluded)
+        return {
+            name: list(value) if isinstance(value, tuple) else value
+            for name, value in values.items()
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -326,10 +390,6 @@ class Replacement:
     end: int
 
 
-MendFields = tuple[str, int | None, str, str]
-"""The fields of a ``Mend``."""
-ReplacementFields = tuple[int, str, str, str, int, int, int, int]
-"""The fields of a ``Replacement``."""
 Decision = tuple[str, str, int, int]
 """The replacement of a result: ``superseded`` (by which reference), ``cut`` (where the kept head ends, and where the
 kept tail begins), ``cleared``, or ``rule``."""
@@ -351,18 +411,6 @@ class Decisions:
     dropped: frozenset[str] = frozenset()
     mends: frozenset[Mend] = frozenset()
     signs: Mapping[str, Sign] = field(default_factory=dict)
-
-    @classmethod
-    def of(cls, fields: DecisionFields) -> Decisions:
-        """Make decisions of the fields that a kernel returns."""
-        messages, made, dropped, mends, signs = fields
-        own = frozenset(Mend(*mend) for mend in mends)
-        return cls(messages, made, frozenset(dropped), own, signs)
-
-    def fields(self) -> DecisionFields:
-        """Return the fields as a kernel returns them."""
-        mends = tuple((mend.kind, mend.position, mend.call_id, mend.detail) for mend in self.mends)
-        return self.messages, dict(self.made), tuple(self.dropped), mends, dict(self.signs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -399,13 +447,6 @@ class ProjectReport:
     cache_break_tokens: int = 0
     untouched: str = ""
 
-    @classmethod
-    def of(cls, outcome: Outcome) -> ProjectReport:
-        """Make a report of the fields that a kernel returns."""
-        replacements = tuple(Replacement(*fields) for fields in outcome[1])
-        mends = tuple(Mend(*fields) for fields in outcome[2])
-        return cls(outcome[0], replacements, mends, *outcome[3:])
-
     @property
     def reasons(self) -> dict[str, int]:
         """The number of results that were replaced, by reason.
@@ -421,33 +462,3 @@ class ProjectReport:
     def to_dict(self) -> dict[str, Any]:
         """Return the report as plain values that ``json.dumps`` accepts."""
         return {**asdict(self), "reasons": self.reasons}
-
-
-DecisionFields = tuple[
-    int, dict[str, Decision], tuple[str, ...], tuple[MendFields, ...], dict[str, Sign]
-]
-"""The fields of ``Decisions``, as a kernel returns them."""
-
-Outcome = tuple[
-    int,
-    tuple[ReplacementFields, ...],
-    tuple[MendFields, ...],
-    int,
-    int,
-    int,
-    int,
-    int,
-    int,
-    int | None,
-    int | None,
-    int,
-    int,
-    str,
-    int,
-    int,
-    str,
-]
-"""The fields of a ``ProjectReport``, as a kernel returns them."""
-NO_DECISIONS: DecisionFields = (0, {}, (), (), {})
-NO_OUTCOME = (0, (), (), 0, 0, 0, 0, 0, 0, None, None, 0, 0, "", 0, 0)
-"""The fields for a body that was not read, except for the reason."""

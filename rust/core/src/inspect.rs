@@ -85,6 +85,18 @@ pub fn inspect<'a, M: Messages<'a>>(messages: M) -> Result<Inspection, Halt<M::E
 }
 
 impl Inspection {
+    /// Return the size of all tools' results.
+    #[must_use]
+    pub fn total(&self) -> ToolSize {
+        self.tools.iter().fold(ToolSize::default(), |all, (_, size)| ToolSize {
+            calls: all.calls + size.calls,
+            results: all.results + size.results,
+            errors: all.errors + size.errors,
+            bytes: all.bytes + size.bytes,
+            chars: all.chars + size.chars,
+        })
+    }
+
     fn add<'a, V: Value<'a>>(&mut self, entry: &Entry<'a, V>) {
         self.orphan_calls += usize::from(entry.result.is_none());
         self.orphan_results += usize::from(entry.call.is_none());

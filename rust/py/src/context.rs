@@ -16,7 +16,7 @@ use toolcarry::context::{Carried, Counts};
 use toolcarry::dedupe::rules::RuleSet;
 use toolcarry::input::messages::{Halt, List, Messages, NeedsImport};
 use toolcarry::input::{Conversation, room_for};
-use toolcarry::inspect::Inspection;
+use toolcarry::inspect::{Inspection, ToolSize};
 use toolcarry::json::value::Value;
 use toolcarry::pairing::block::Entry;
 use toolcarry::text::piece::Piece;
@@ -29,6 +29,7 @@ use crate::from_json::python_of;
 use crate::policy::{Rules, extract_settings};
 use crate::py_text::{new_bytes, new_string, string_of, text_of};
 use crate::py_value::{Arena, Object};
+use crate::records::record;
 
 /// Run the job and pass its outcome to `then`, while everything that it borrows is alive.
 fn with_carried<'py, T>(
@@ -47,16 +48,16 @@ fn with_carried<'py, T>(
     then(carried.map_err(|halt| input_error(py, halt))?)
 }
 
-/// Return the context of a conversation, and the counts for its report.
+/// Return the context of a conversation, and its report.
 #[pyfunction]
 pub(crate) fn carry<'py>(
     messages: &Bound<'py, PyAny>,
     summary: &Bound<'py, PyString>,
     policy: &Bound<'py, PyAny>,
-) -> PyResult<(Bound<'py, PyString>, Bound<'py, PyTuple>)> {
+) -> PyResult<(Bound<'py, PyString>, Bound<'py, PyAny>)> {
     let py = messages.py();
     with_carried((messages, summary, policy), false, |carried| {
-        Ok((new_string(py, &carried.output)?, counts_tuple(py, &carried.counts)?))
+        Ok((new_string(py, &carried.output)?, report_of(py, &carried.counts, &[])?))
     })
 }
 
@@ -91,31 +92,29 @@ pub(crate) fn format_tool_context<'py>(
     new_string(py, &output)
 }
 
-pub(crate) fn counts_tuple<'py>(py: Python<'py>, counts: &Counts) -> PyResult<Bound<'py, PyTuple>> {
-    let blocks = (
-        counts.walked,
-        counts.walked_all,
-        counts.shown,
-        counts.cut,
-        counts.left_out,
-        reasons_dict(py, &counts.superseded)?,
-        reasons_dict(py, &counts.excluded)?,
-    );
-    let found = (
-        counts.orphan_calls,
-        counts.orphan_results,
-        counts.duplicate_results,
-        counts.repeated_records,
-        counts.errors,
-        counts.chars_before,
-        counts.chars_after,
-        counts.summary_cut,
-        counts.budget_too_small,
-        counts.tokens_after,
-        PyTuple::new(py, &counts.block_tokens)?,
-    );
-    let all = blocks.into_pyobject(py)?.as_sequence().concat(found.into_pyobject(py)?.as_sequence())?;
-    Ok(all.cast_into()?)
+/// Make a `Report`.
+fn report_of<'py>(py: Python<'py>, counts: &Counts, skipped_lines: &[usize]) -> PyResult<Bound<'py, PyAny>> {
+    Ok(record!(py, "Report" {
+        walked: counts.walked,
+        walked_all: counts.walked_all,
+        shown: counts.shown,
+        cut: counts.cut,
+        left_out: counts.left_out,
+        superseded: reasons_dict(py, &counts.superseded)?,
+        excluded: reasons_dict(py, &counts.excluded)?,
+        orphan_calls: counts.orphan_calls,
+        orphan_results: counts.orphan_results,
+        duplicate_results: counts.duplicate_results,
+        repeated_records: counts.repeated_records,
+        errors: counts.errors,
+        chars_before: counts.chars_before,
+        chars_after: counts.chars_after,
+        summary_cut: counts.summary_cut,
+        budget_too_small: counts.budget_too_small,
+        tokens_after: counts.tokens_after,
+        block_tokens: PyTuple::new(py, &counts.block_tokens)?,
+        skipped_lines: PyTuple::new(py, skipped_lines)?,
+    }))
 }
 
 pub(crate) fn reasons_dict<'py>(py: Python<'py>, reasons: &Reasons) -> PyResult<Bound<'py, PyAny>> {
@@ -133,13 +132,13 @@ pub(crate) struct CarriedBytes {
     skipped_lines: Vec<usize>,
 }
 
-/// A context in UTF-8, the counts, and the numbers of the lines that were skipped.
-pub(crate) type Answer<'py> = (Bound<'py, PyBytes>, Bound<'py, PyTuple>, Bound<'py, PyTuple>);
+/// A context in UTF-8, and its report.
+pub(crate) type Answer<'py> = (Bound<'py, PyBytes>, Bound<'py, PyAny>);
 
 impl CarriedBytes {
     pub(crate) fn answer(self, py: Python<'_>) -> PyResult<Answer<'_>> {
-        let skipped_lines = PyTuple::new(py, self.skipped_lines)?;
-        Ok((self.context.into_bound(py), counts_tuple(py, &self.counts)?, skipped_lines))
+        let report = report_of(py, &self.counts, &self.skipped_lines)?;
+        Ok((self.context.into_bound(py), report))
     }
 }
 
@@ -173,7 +172,7 @@ impl<'r> Job<'r> {
     }
 }
 
-/// Return the context of a conversation in bytes, its counts, and the numbers of the lines that were skipped.
+/// Return the context of a conversation in bytes, and its report.
 #[pyfunction]
 pub(crate) fn carry_body<'py>(
     body: &Bound<'py, PyBytes>,
@@ -319,11 +318,10 @@ fn blocks_of<'a, 'py, M: Messages<'a>>(
     wire: &dyn Fn(M::Item) -> PyResult<Bound<'py, PyAny>>,
     check: &dyn Fn() -> PyResult<()>,
 ) -> PyResult<Result<Blocks<'py>, Halt<M::Error>>> {
-    let classes = Classes::import(py)?;
     let mut blocks = Vec::new();
     let found = job::extract_tool_blocks(messages, |entry, second| {
         check()?;
-        blocks.push(classes.block(py, entry, second, wire)?);
+        blocks.push(block_of(py, entry, second, wire)?);
         Ok::<_, PyErr>(())
     });
     check()?;
@@ -341,13 +339,12 @@ pub(crate) fn deduplicate_tools<'py>(blocks: &Bound<'py, PyAny>, rules: &Bound<'
     let py = blocks.py();
     let rules = Rules::extract(rules)?;
     let arena = Arena::new(py);
-    let classes = Classes::import(py)?;
     let (entries, _) = entries_of(&arena, blocks, false)?;
     let kept = job::deduplicate_tools(entries, rules.set());
     arena.check()?;
     let last = blocks.len()?.saturating_sub(1);
     let renew = |(entry, earlier): &(Entry<'_, Object<'_, 'py>>, Vec<usize>)| {
-        classes.renewed(&blocks.get_item(last - entry.order)?, entry, earlier)
+        renewed(&blocks.get_item(last - entry.order)?, entry, earlier)
     };
     kept.iter().rev().map(renew).collect()
 }
@@ -389,63 +386,59 @@ pub(crate) fn entries_of<'a, 'py: 'a>(
     Ok((entries, earlier))
 }
 
-/// The Python classes of blocks and their notes.
-struct Classes<'py> {
-    block: Bound<'py, PyAny>,
-    notes: Bound<'py, PyAny>,
+/// Make a `ToolBlock` of an entry, with the call and the results that `wire` makes.
+fn block_of<'a, 'py, V: Value<'a>>(
+    py: Python<'py>,
+    entry: &Entry<'a, V>,
+    second: &[V],
+    wire: &dyn Fn(V) -> PyResult<Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let second = second.iter().map(|result| wire(*result)).collect::<PyResult<Vec<_>>>()?;
+    let notes = record!(py, "Notes" {
+        age: entry.age,
+        earlier: PyTuple::empty(py),
+        is_stale: false,
+        is_active: entry.is_active,
+        second_results: PyTuple::new(py, second)?,
+    });
+    Ok(record!(py, "ToolBlock" {
+        tool_use: entry.call.map(wire).transpose()?,
+        tool_result: entry.result.map(wire).transpose()?,
+        tool_name: string_of(py, entry.name())?,
+        dedup_key: dedup_key(py, entry)?,
+        call_id: string_of(py, entry.call_id)?,
+        is_error: entry.is_error(),
+        position: entry.position,
+        scope: string_of(py, entry.scope)?,
+        notes: notes,
+    }))
 }
 
-impl<'py> Classes<'py> {
-    fn import(py: Python<'py>) -> PyResult<Self> {
-        let types = py.import(intern!(py, "toolcarry.types.values"))?;
-        Ok(Self { block: types.getattr(intern!(py, "ToolBlock"))?, notes: types.getattr(intern!(py, "Notes"))? })
-    }
-
-    fn block<'a, V: Value<'a>>(
-        &self,
-        py: Python<'py>,
-        entry: &Entry<'a, V>,
-        second: &[V],
-        wire: &dyn Fn(V) -> PyResult<Bound<'py, PyAny>>,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        let second = second.iter().map(|result| wire(*result)).collect::<PyResult<Vec<_>>>()?;
-        let second = PyTuple::new(py, second)?;
-        let notes = self.notes.call1((entry.age, PyTuple::empty(py), false, entry.is_active, second))?;
-        self.block.call1((
-            entry.call.map(wire).transpose()?,
-            entry.result.map(wire).transpose()?,
-            string_of(py, entry.name())?,
-            dedup_key(py, entry)?,
-            string_of(py, entry.call_id)?,
-            entry.is_error(),
-            entry.position,
-            string_of(py, entry.scope)?,
-            notes,
-        ))
-    }
-
-    /// Copy `block`, with the key and the notes of its judged entry.
-    fn renewed(
-        &self,
-        block: &Bound<'py, PyAny>,
-        entry: &Entry<'_, Object<'_, 'py>>,
-        earlier: &[usize],
-    ) -> PyResult<Bound<'py, PyAny>> {
-        let py = block.py();
-        let second = block.getattr(intern!(py, "notes"))?.getattr(intern!(py, "second_results"))?;
-        let notes = (entry.order, PyTuple::new(py, earlier)?, entry.is_stale, entry.is_active, second);
-        self.block.call1((
-            block.getattr(intern!(py, "tool_use"))?,
-            block.getattr(intern!(py, "tool_result"))?,
-            block.getattr(intern!(py, "tool_name"))?,
-            dedup_key(py, entry)?,
-            block.getattr(intern!(py, "call_id"))?,
-            block.getattr(intern!(py, "is_error"))?,
-            block.getattr(intern!(py, "position"))?,
-            block.getattr(intern!(py, "scope"))?,
-            self.notes.call1(notes)?,
-        ))
-    }
+/// Copy a `ToolBlock`, with the key and the notes of its judged entry.
+fn renewed<'py>(
+    block: &Bound<'py, PyAny>,
+    entry: &Entry<'_, Object<'_, 'py>>,
+    earlier: &[usize],
+) -> PyResult<Bound<'py, PyAny>> {
+    let py = block.py();
+    let notes = record!(py, "Notes" {
+        age: entry.order,
+        earlier: PyTuple::new(py, earlier)?,
+        is_stale: entry.is_stale,
+        is_active: entry.is_active,
+        second_results: block.getattr(intern!(py, "notes"))?.getattr(intern!(py, "second_results"))?,
+    });
+    Ok(record!(py, "ToolBlock" {
+        tool_use: block.getattr(intern!(py, "tool_use"))?,
+        tool_result: block.getattr(intern!(py, "tool_result"))?,
+        tool_name: block.getattr(intern!(py, "tool_name"))?,
+        dedup_key: dedup_key(py, entry)?,
+        call_id: block.getattr(intern!(py, "call_id"))?,
+        is_error: block.getattr(intern!(py, "is_error"))?,
+        position: block.getattr(intern!(py, "position"))?,
+        scope: block.getattr(intern!(py, "scope"))?,
+        notes: notes,
+    }))
 }
 
 fn dedup_key<'py, V>(py: Python<'py>, entry: &Entry<'_, V>) -> PyResult<Option<Bound<'py, PyString>>> {
@@ -454,15 +447,15 @@ fn dedup_key<'py, V>(py: Python<'py>, entry: &Entry<'_, V>) -> PyResult<Option<B
 
 /// Return the survey of a conversation.
 #[pyfunction]
-pub(crate) fn inspect<'py>(messages: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyTuple>> {
+pub(crate) fn inspect<'py>(messages: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     let py = messages.py();
     let arena = Arena::new(py);
     let found: Result<_, Halt<Infallible>> = inspection::inspect(List(arena.keep(messages.clone())));
     arena.check()?;
-    survey_tuple(py, &found.map_err(|halt| input_error(py, halt))?)
+    inspection_of(py, &found.map_err(|halt| input_error(py, halt))?, &[])
 }
 
-/// Return the survey of a conversation in bytes, and the numbers of the lines that are not objects.
+/// Return the survey of a conversation in bytes.
 #[pyfunction]
 pub(crate) fn inspect_body<'py>(body: &Bound<'py, PyBytes>) -> PyResult<Bound<'py, PyAny>> {
     let py = body.py();
@@ -474,7 +467,7 @@ pub(crate) fn inspect_body<'py>(body: &Bound<'py, PyBytes>) -> PyResult<Bound<'p
         Some((found, conversation.skipped_lines()))
     };
     match released(py, data, survey) {
-        Some((found, lines)) => Ok((survey_tuple(py, &found)?, PyTuple::new(py, lines)?).into_pyobject(py)?.into_any()),
+        Some((found, lines)) => inspection_of(py, &found, &lines),
         None => ask_reference(py, "inspect_body", (body,)),
     }
 }
@@ -505,25 +498,41 @@ pub(crate) fn dialogue_body<'py>(body: &Bound<'py, PyBytes>) -> PyResult<Bound<'
     }
 }
 
-fn survey_tuple<'py>(py: Python<'py>, found: &Inspection) -> PyResult<Bound<'py, PyTuple>> {
-    let class = py.import(intern!(py, "toolcarry.types.values"))?.getattr(intern!(py, "ToolSize"))?;
+/// Make an `Inspection`.
+fn inspection_of<'py>(py: Python<'py>, found: &Inspection, skipped_lines: &[usize]) -> PyResult<Bound<'py, PyAny>> {
     let tools = PyDict::new(py);
     for (name, size) in &found.tools {
-        let size = class.call1((size.calls, size.results, size.errors, size.bytes, size.chars))?;
-        tools.set_item(string_of(py, name.as_text())?, size)?;
+        tools.set_item(string_of(py, name.as_text())?, size_of(py, size)?)?;
     }
-    let counts = (
-        found.shape,
-        found.messages,
-        found.orphan_calls,
-        found.orphan_results,
-        found.duplicate_results,
-        found.repeated_records,
-        found.duplicates,
-        found.stale_reads,
-        found.side_chain_blocks,
-        found.other_branch_blocks,
-        tools,
-    );
-    counts.into_pyobject(py)
+    let all = found.total();
+    Ok(record!(py, "Inspection" {
+        shape: found.shape,
+        messages: found.messages,
+        calls: all.calls,
+        results: all.results + found.duplicate_results,
+        errors: all.errors,
+        orphan_calls: found.orphan_calls,
+        orphan_results: found.orphan_results,
+        duplicate_results: found.duplicate_results,
+        repeated_records: found.repeated_records,
+        duplicates: found.duplicates,
+        stale_reads: found.stale_reads,
+        side_chain_blocks: found.side_chain_blocks,
+        other_branch_blocks: found.other_branch_blocks,
+        bytes: all.bytes,
+        chars: all.chars,
+        tools: tools,
+        skipped_lines: PyTuple::new(py, skipped_lines)?,
+    }))
+}
+
+/// Make a `ToolSize`.
+fn size_of<'py>(py: Python<'py>, size: &ToolSize) -> PyResult<Bound<'py, PyAny>> {
+    Ok(record!(py, "ToolSize" {
+        calls: size.calls,
+        results: size.results,
+        errors: size.errors,
+        bytes: size.bytes,
+        chars: size.chars,
+    }))
 }

@@ -6,7 +6,7 @@ use pyo3::exceptions::{PyArithmeticError, PyAttributeError, PyLookupError, PyTyp
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBool, PyBytes, PyDelta, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple, PyType};
-use pyo3::{IntoPyObjectExt, ffi, intern};
+use pyo3::{IntoPyObjectExt, intern};
 use toolcarry::history::hashing::{Place, Sealer, commit_hash, content_hash, write_text};
 use toolcarry::history::metadata_delta;
 use toolcarry::history::metadata_delta::fold;
@@ -16,6 +16,7 @@ use toolcarry::text::OwnedText;
 
 use crate::bytes::{LARGE, ask_reference};
 use crate::py_text::{string_of, text_of};
+use crate::records::{check_fields, row, set_field};
 use crate::tokens::load;
 
 /// The encoding of a content that is not compressed.
@@ -42,10 +43,17 @@ pub(crate) fn hash_contents<'py>(contents: &Bound<'py, PyList>) -> PyResult<Vec<
     Ok(hashes.iter().map(|found| PyBytes::new(py, found)).collect())
 }
 
-/// The role, kind, content, metadata and token count of a future commit, and its metadata as canonical bytes if they
-/// are already known.
-type Draft<'py> =
-    (Bound<'py, PyString>, u64, Bound<'py, PyBytes>, Bound<'py, PyAny>, Bound<'py, PyInt>, Option<Bound<'py, PyBytes>>);
+/// A commit that is not written yet.
+#[derive(FromPyObject)]
+struct Draft<'py> {
+    role: Bound<'py, PyString>,
+    kind: u64,
+    content: Bound<'py, PyBytes>,
+    metadata: Bound<'py, PyAny>,
+    token_count: Bound<'py, PyInt>,
+    /// The metadata as canonical bytes, if they are already known.
+    written: Option<Bound<'py, PyBytes>>,
+}
 
 /// Prepare drafts of commits: return the parts that don't depend on the head, the metadata in its stored form, and the
 /// distinct contents. The interpreter is released if the drafts are large in total.
@@ -57,13 +65,13 @@ pub(crate) fn prepare_parts<'py>(
     let py = drafts.py();
     let kept: Vec<Draft<'_>> = drafts.extract()?;
     let mut all_written = Vec::with_capacity(kept.len());
-    for (_, _, _, metadata, _, known) in &kept {
-        match known.clone().or_else(|| written(metadata)) {
+    for draft in &kept {
+        match draft.written.clone().or_else(|| written(&draft.metadata)) {
             Some(written) => all_written.push(written),
             None => return ask_reference(py, "prepare_parts", (drafts, tenant)),
         }
     }
-    let pairs = kept.iter().zip(&all_written).map(|(draft, written)| (draft.2.as_bytes(), written.as_bytes()));
+    let pairs = kept.iter().zip(&all_written).map(|(draft, written)| (draft.content.as_bytes(), written.as_bytes()));
     let pairs: Vec<(&[u8], &[u8])> = pairs.collect();
     let prepare = || -> Vec<_> {
         pairs.iter().map(|(content, written)| (content_hash(content), fold(written, content))).collect()
@@ -72,13 +80,29 @@ pub(crate) fn prepare_parts<'py>(
     let made = if is_large { py.detach(prepare) } else { prepare() };
     let (parts, stored) = (PyList::empty(py), PyList::empty(py));
     let mut contents = BTreeMap::new();
-    for (((role, kind, content, _, tokens, _), written), (hash, folded)) in kept.iter().zip(&all_written).zip(made) {
+    for ((draft, written), (hash, folded)) in kept.iter().zip(&all_written).zip(made) {
         let found = PyBytes::new(py, &hash);
-        parts.append((role, kind, &found, written, tokens))?;
+        parts.append(row!(py, "toolcarry._pure.history.hashing", "Part" {
+            role: &draft.role,
+            kind: draft.kind,
+            content: &found,
+            metadata: written,
+            token_count: &draft.token_count,
+        }))?;
         stored.append(folded.map_or_else(|| written.clone(), |folded| PyBytes::new(py, &folded)))?;
-        contents.insert(hash, (tenant, found, content.as_bytes().len(), PLAIN, content));
+        contents.insert(hash, (found, &draft.content));
     }
-    (parts, stored, PyList::new(py, contents.into_values())?).into_bound_py_any(py)
+    let rows = PyList::empty(py);
+    for (found, content) in contents.into_values() {
+        rows.append(row!(py, "toolcarry._pure.history.hashing", "ContentRow" {
+            tenant: tenant,
+            hash: found,
+            size: content.as_bytes().len(),
+            packing: PLAIN,
+            data: content,
+        }))?;
+    }
+    (parts, stored, rows).into_bound_py_any(py)
 }
 
 /// Return metadata as canonical bytes; `None` if it has a type that only the reference handles.
@@ -166,9 +190,15 @@ fn is_proved(row: &Bound<'_, PyAny>, sealer: &Sealer) -> PyResult<bool> {
     Ok(sealer.seal(place, found) == *seal.cast::<PyBytes>()?.as_bytes())
 }
 
-/// The role, kind, content hash, metadata and token count of a future commit.
-type Prepared<'py> =
-    (Bound<'py, PyString>, Bound<'py, PyInt>, Bound<'py, PyBytes>, Bound<'py, PyBytes>, Bound<'py, PyInt>);
+/// A commit without its place in the log. Its content is a hash.
+#[derive(FromPyObject)]
+pub(crate) struct Prepared<'py> {
+    role: Bound<'py, PyString>,
+    kind: Bound<'py, PyInt>,
+    content: Bound<'py, PyBytes>,
+    metadata: Bound<'py, PyBytes>,
+    token_count: Bound<'py, PyInt>,
+}
 
 /// Return the rows of commits that follow a head, each the parent of the next.
 #[pyfunction]
@@ -183,15 +213,26 @@ pub(crate) fn link_rows<'py>(
     let sealer = Sealer::new(tenant, conversation);
     let (mut sequence, mut parent) = head;
     let rows = PyList::empty(py);
-    for (role, kind, content, metadata, tokens) in parts {
+    for Prepared { role, kind, content, metadata, token_count } in parts {
         sequence += 1;
         let before = parent.as_ref().map_or(&[][..], |parent| parent.as_bytes());
         let found = commit_hash(before, role.to_str()?, content.as_bytes(), metadata.as_bytes());
-        let place = Place { sequence, kind: kind.extract()?, token_count: tokens.extract()?, created_at };
+        let place = Place { sequence, kind: kind.extract()?, token_count: token_count.extract()?, created_at };
         let seal = sealer.seal(place, &found);
         let found = PyBytes::new(py, &found);
         let seal = PyBytes::new(py, &seal);
-        rows.append((sequence, &found, parent, role, kind, content, metadata, tokens, created_at, seal))?;
+        rows.append(row!(py, "toolcarry._pure.history.hashing", "CommitRow" {
+            sequence: sequence,
+            hash: &found,
+            parent: parent,
+            role: role,
+            kind: kind,
+            content: content,
+            metadata: metadata,
+            token_count: token_count,
+            created_at: created_at,
+            seal: seal,
+        }))?;
         parent = Some(found);
     }
     Ok(rows)
@@ -237,6 +278,20 @@ fn is_unreadable(py: Python<'_>, error: &PyErr) -> bool {
         || error.is_instance_of::<PyAttributeError>(py)
 }
 
+/// The fields of a commit, each of which `Maker::commit_of` sets.
+const COMMIT_FIELDS: [&str; 10] = [
+    "commit_hash",
+    "parent_hash",
+    "conversation",
+    "sequence",
+    "role",
+    "kind",
+    "content_hash",
+    "metadata",
+    "token_count",
+    "created_at",
+];
+
 /// The objects needed to make the commits of one conversation.
 struct Maker<'r, 'py> {
     conversation: &'r Bound<'py, PyString>,
@@ -254,7 +309,9 @@ impl<'r, 'py> Maker<'r, 'py> {
         commit: &'r Bound<'py, PyType>,
         kinds: &'r Bound<'py, PyTuple>,
     ) -> PyResult<Self> {
+        static CHECKED: PyOnceLock<()> = PyOnceLock::new();
         let py = commit.py();
+        CHECKED.get_or_try_init(py, || check_fields(commit, &COMMIT_FIELDS))?;
         Ok(Self {
             conversation,
             commit,
@@ -311,14 +368,6 @@ impl<'r, 'py> Maker<'r, 'py> {
     }
 }
 
-/// Set a field of a frozen value that no other code has a reference to yet.
-#[allow(unsafe_code)] // the fields of a frozen value are set as `object.__setattr__` sets them
-fn set_field<'py>(value: &Bound<'py, PyAny>, name: &Bound<'py, PyString>, to: &Bound<'py, PyAny>) -> PyResult<()> {
-    // SAFETY: all three objects live until the call returns, and the call takes its own references.
-    let done = unsafe { ffi::PyObject_GenericSetAttr(value.as_ptr(), name.as_ptr(), to.as_ptr()) };
-    if done == 0 { Ok(()) } else { Err(PyErr::fetch(value.py())) }
-}
-
 /// Return true if there is a run of `LONG_INTEGER` digits. Such a run contains one of the bytes that are tested.
 fn has_long_integer(written: &[u8]) -> bool {
     let is_digit = |byte: &&u8| byte.is_ascii_digit();
@@ -347,7 +396,7 @@ pub(crate) fn read_lines<'py>(lines: &Bound<'py, PyList>, ends: usize) -> PyResu
         match parts {
             Ok(None) => found.append(py.None())?,
             Ok(Some(parts)) => {
-                let parts = parts.iter().map(|part| tuple_of(py, part)).collect::<PyResult<Vec<_>>>()?;
+                let parts = parts.iter().map(|part| line_part(py, part)).collect::<PyResult<Vec<_>>>()?;
                 found.append(parts)?;
             }
             Err(Unread) => found.append(ask_reference(py, "read_lines", (vec![line], ends))?.get_item(0)?)?,
@@ -356,8 +405,8 @@ pub(crate) fn read_lines<'py>(lines: &Bound<'py, PyList>, ends: usize) -> PyResu
     Ok(found)
 }
 
-/// Return the fields of a `LinePart`.
-fn tuple_of<'py>(py: Python<'py>, part: &Part) -> PyResult<Bound<'py, PyTuple>> {
+/// Make a `LinePart`.
+fn line_part<'py>(py: Python<'py>, part: &Part) -> PyResult<Bound<'py, PyAny>> {
     let text = |text: &OwnedText| -> PyResult<Bound<'py, PyString>> { string_of(py, text.as_text()) };
     let (mut kind, mut calls, mut names, mut result, mut suspect) = (0, None, Vec::new(), None, None);
     match &part.what {
@@ -381,7 +430,15 @@ fn tuple_of<'py>(py: Python<'py>, part: &Part) -> PyResult<Bound<'py, PyTuple>> 
         "user" => intern!(py, "user"),
         _ => intern!(py, "system"),
     };
-    (kind, role, part.tokens, calls, names, result, suspect).into_pyobject(py)
+    Ok(row!(py, "toolcarry._pure.history.session_lines", "LinePart" {
+        kind: kind,
+        role: role,
+        token_count: part.tokens,
+        calls: calls,
+        names: PyTuple::new(py, names)?,
+        result: result,
+        suspect: suspect,
+    }))
 }
 
 /// Return stored metadata in its original form; if it can't be unfolded, the reference raises the error.

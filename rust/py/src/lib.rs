@@ -9,6 +9,7 @@ mod policy;
 mod projection;
 mod py_text;
 mod py_value;
+mod records;
 mod text_history;
 mod tokens;
 

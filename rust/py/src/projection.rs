@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyFloat, PyInt, PyList, PyMapping, PyString, PyTuple};
+use pyo3::types::{PyBytes, PyDict, PyFloat, PyFrozenSet, PyInt, PyList, PyMapping, PyString, PyTuple};
 use pyo3::{IntoPyObjectExt, intern};
 use toolcarry::context::limits::Limits;
 use toolcarry::context::output::Output;
@@ -27,6 +27,7 @@ use crate::errors::input_error;
 use crate::policy::{Rules, extract_keep, extract_limit, extract_names};
 use crate::py_text::{new_bytes, new_string, string_of, text_of};
 use crate::py_value::{Arena, Object};
+use crate::records::record;
 use crate::tokens::{MEMO, load};
 
 /// Project a request's messages by a policy; the messages are `None` if nothing changes.
@@ -55,11 +56,11 @@ pub(crate) fn project<'py>(
         return Err(PyValueError::new_err("known must have an entry for each block"));
     }
     let new = found.drafts.as_deref().map(|drafts| messages_of(py, drafts)).transpose()?;
-    let mends = mends_tuple(py, &found.outcome.mends)?;
-    let outcome = outcome_tuple(py, &found.outcome, &mends)?;
-    let decisions = decisions_tuple(py, &found.decisions, mends)?;
+    let mends = mends_of(py, &found.outcome.mends)?;
+    let report = report_of(py, &found.outcome, &mends, "")?;
+    let decisions = decisions_of(py, &found.decisions, &mends)?;
     arena.check()?;
-    (new.map(Bound::into_any), outcome, decisions).into_pyobject(py)
+    (new.map(Bound::into_any), report, decisions).into_pyobject(py)
 }
 
 /// Project a request body by a policy; the body is `None` if nothing changes.
@@ -80,7 +81,10 @@ pub(crate) fn project_body<'py>(
     match released(py, data, work)? {
         Ok(answer) => Ok(answer.into_bound(py).into_any()),
         Err(unread) => match unread.reason() {
-            Some(reason) => untouched(py, &reason),
+            Some(reason) => {
+                let report = report_of(py, &Outcome::default(), &PyTuple::empty(py), &reason)?;
+                Ok((py.None(), report, py.None()).into_pyobject(py)?.into_any())
+            }
             None => ask_reference(py, "project_body", (body, policy, previous)),
         },
     }
@@ -89,17 +93,9 @@ pub(crate) fn project_body<'py>(
 fn body_answer<'py>(py: Python<'py>, projected: &job::Projected<'_>) -> PyResult<Bound<'py, PyTuple>> {
     let bytes = |body: &job::Written<'_>| new_bytes(py, body.len(), |room| body.write(room));
     let body = projected.body.as_ref().map(bytes).transpose()?;
-    let mends = mends_tuple(py, &projected.outcome.mends)?;
-    let outcome = outcome_tuple(py, &projected.outcome, &mends)?;
-    (body, outcome, decisions_tuple(py, &projected.decisions, mends)?).into_pyobject(py)
-}
-
-/// Return the answer for a body that can't be read.
-fn untouched<'py>(py: Python<'py>, reason: &str) -> PyResult<Bound<'py, PyAny>> {
-    let nothing: Bound<'py, PyTuple> =
-        py.import(intern!(py, "toolcarry.types.values"))?.getattr(intern!(py, "NO_OUTCOME"))?.cast_into()?;
-    let outcome = nothing.as_sequence().concat((reason,).into_pyobject(py)?.as_sequence())?;
-    Ok((py.None(), outcome, py.None()).into_pyobject(py)?.into_any())
+    let mends = mends_of(py, &projected.outcome.mends)?;
+    let report = report_of(py, &projected.outcome, &mends, "")?;
+    (body, report, decisions_of(py, &projected.decisions, &mends)?).into_pyobject(py)
 }
 
 /// The fields of a policy that a projection needs.
@@ -333,57 +329,69 @@ fn joined_string<'py>(py: Python<'py>, parts: &[TextPart<'_>]) -> PyResult<Bound
     new_string(py, &output)
 }
 
-/// Return the fields of mends.
-pub(crate) fn mends_tuple<'py>(py: Python<'py>, mends: &[Mend<'_>]) -> PyResult<Bound<'py, PyTuple>> {
-    let fields = |mend: &Mend<'_>| {
-        let texts = (string_of(py, mend.call_id.text())?, string_of(py, mend.detail.text())?);
-        (&*mend.kind, mend.position, texts.0, texts.1).into_pyobject(py)
-    };
-    PyTuple::new(py, mends.iter().map(fields).collect::<PyResult<Vec<_>>>()?)
+/// Make a `Mend` of each correction.
+fn mends_of<'py>(py: Python<'py>, mends: &[Mend<'_>]) -> PyResult<Bound<'py, PyTuple>> {
+    let mut found = Vec::with_capacity(mends.len());
+    for mend in mends {
+        found.push(record!(py, "Mend" {
+            kind: &*mend.kind,
+            position: mend.position,
+            call_id: string_of(py, mend.call_id.text())?,
+            detail: string_of(py, mend.detail.text())?,
+        }));
+    }
+    PyTuple::new(py, found)
 }
 
-/// Return the fields of a projection's report.
-pub(crate) fn outcome_tuple<'py>(
+/// Make a `ProjectReport`.
+fn report_of<'py>(
     py: Python<'py>,
     outcome: &Outcome<'_>,
     mends: &Bound<'py, PyTuple>,
-) -> PyResult<Bound<'py, PyTuple>> {
+    untouched: &str,
+) -> PyResult<Bound<'py, PyAny>> {
     let mut words = Words::default();
-    let replacements = outcome.replacements.iter().map(|found| replacement_tuple(py, found, &mut words));
-    let (before, after) = outcome.tokens.unzip();
-    let first = (
-        outcome.blocks,
-        PyTuple::new(py, replacements.collect::<PyResult<Vec<_>>>()?)?,
-        mends,
-        outcome.orphan_calls,
-        outcome.orphan_results,
-        outcome.duplicate_results,
-        outcome.errors,
-        outcome.chars_before,
-        outcome.chars_after,
-    );
-    let last = (
-        before,
-        after,
-        outcome.over_budget,
-        outcome.over_request,
-        &outcome.not_repaired,
-        outcome.stable_prefix_tokens,
-        outcome.cache_break_tokens,
-        "",
-    );
-    let all = first.into_pyobject(py)?.as_sequence().concat(last.into_pyobject(py)?.as_sequence())?;
-    Ok(all.cast_into()?)
+    let replacements = outcome.replacements.iter().map(|found| replacement_of(py, found, &mut words));
+    let replacements = replacements.collect::<PyResult<Vec<_>>>()?;
+    let (tokens_before, tokens_after) = outcome.tokens.unzip();
+    Ok(record!(py, "ProjectReport" {
+        blocks: outcome.blocks,
+        replacements: PyTuple::new(py, replacements)?,
+        mends: mends,
+        orphan_calls: outcome.orphan_calls,
+        orphan_results: outcome.orphan_results,
+        duplicate_results: outcome.duplicate_results,
+        errors: outcome.errors,
+        chars_before: outcome.chars_before,
+        chars_after: outcome.chars_after,
+        tokens_before: tokens_before,
+        tokens_after: tokens_after,
+        over_budget: outcome.over_budget,
+        over_request: outcome.over_request,
+        not_repaired: &outcome.not_repaired,
+        stable_prefix_tokens: outcome.stable_prefix_tokens,
+        cache_break_tokens: outcome.cache_break_tokens,
+        untouched: untouched,
+    }))
 }
 
-fn replacement_tuple<'t, 'py>(
+/// Make a `Replacement`.
+fn replacement_of<'t, 'py>(
     py: Python<'py>,
     found: &'t Replacement<'_>,
     words: &mut Words<'t, 'py>,
-) -> PyResult<Bound<'py, PyTuple>> {
-    let (name, reason) = (words.of(py, found.name)?, words.of(py, Text::ascii(found.reason))?);
-    let ((before, after), (start, end)) = (found.sizes, found.range);
-    (found.position, &*found.reference, name, reason, before, after, start, end).into_pyobject(py)
+) -> PyResult<Bound<'py, PyAny>> {
+    let ((chars_before, chars_after), (start, end)) = (found.sizes, found.range);
+    Ok(record!(py, "Replacement" {
+        position: found.position,
+        reference: &*found.reference,
+        tool_name: words.of(py, found.name)?,
+        reason: words.of(py, Text::ascii(found.reason))?,
+        chars_before: chars_before,
+        chars_after: chars_after,
+        start: start,
+        end: end,
+    }))
 }
 
 /// Strings of words that occur many times: each word becomes one string, up to `MOST` words.
@@ -405,22 +413,27 @@ impl<'t, 'py> Words<'t, 'py> {
     }
 }
 
-/// Return the fields of decisions.
-pub(crate) fn decisions_tuple<'py>(
+/// Make a `Decisions`.
+fn decisions_of<'py>(
     py: Python<'py>,
     decisions: &Decisions<'_>,
-    mends: Bound<'py, PyTuple>,
-) -> PyResult<Bound<'py, PyTuple>> {
+    mends: &Bound<'py, PyTuple>,
+) -> PyResult<Bound<'py, PyAny>> {
     let made = PyDict::new(py);
     let mut words = Words::default();
     for (reference, decision) in &decisions.made {
         let fate = words.of(py, Text::ascii(decision.fate.name()))?;
         made.set_item(&**reference, (fate, &*decision.by, decision.head, decision.tail))?;
     }
-    let dropped = PyTuple::new(py, decisions.dropped.iter().map(|reference| &**reference))?;
     let signs = PyDict::new(py);
     for (reference, sign) in &decisions.signs {
         signs.set_item(&**reference, (sign.call, sign.size, sign.ends))?;
     }
-    (decisions.messages, made, dropped, mends, signs).into_pyobject(py)
+    Ok(record!(py, "Decisions" {
+        messages: decisions.messages,
+        made: made,
+        dropped: PyFrozenSet::new(py, decisions.dropped.iter().map(|reference| &**reference))?,
+        mends: PyFrozenSet::new(py, mends)?,
+        signs: signs,
+    }))
 }

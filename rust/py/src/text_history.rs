@@ -16,9 +16,10 @@ use crate::context::reasons_dict;
 use crate::errors::input_error;
 use crate::py_text::{new_string, string_of, text_of};
 use crate::py_value::Arena;
+use crate::records::record;
 use crate::tokens::load;
 
-/// Return the text history of a conversation, and its counts.
+/// Return the text history of a conversation, and its report.
 #[pyfunction]
 pub(crate) fn recount<'py>(
     messages: &Bound<'py, PyAny>,
@@ -27,7 +28,7 @@ pub(crate) fn recount<'py>(
     max_result_length: usize,
     total: Option<usize>,
     encoding: Option<&str>,
-) -> PyResult<(Bound<'py, PyList>, Bound<'py, PyTuple>)> {
+) -> PyResult<(Bound<'py, PyList>, Bound<'py, PyAny>)> {
     let py = messages.py();
     let total = extract_total(py, total, encoding)?;
     let asked = Asked { turn_id: text_of(turn_id.as_borrowed()), max_result_length, total };
@@ -35,10 +36,10 @@ pub(crate) fn recount<'py>(
     let records = arena.keep(records.clone());
     let found: Result<_, Halt<Infallible>> = job::recount(&List(arena.keep(messages.clone())), Some(records), asked);
     arena.check()?;
-    history_of(py, &found.map_err(|halt| input_error(py, halt))?)
+    history_of(py, &found.map_err(|halt| input_error(py, halt))?, &[])
 }
 
-/// Return the text history of a conversation in bytes, its counts, and the numbers of the lines that are not objects.
+/// Return the text history of a conversation in bytes, and its report.
 #[pyfunction]
 pub(crate) fn recount_body<'py>(
     body: &Bound<'py, PyBytes>,
@@ -57,8 +58,7 @@ pub(crate) fn recount_body<'py>(
         let found = job::recount(&conversation, None, asked).ok()?;
         let lines = conversation.skipped_lines();
         Some(Python::attach(|py| -> PyResult<Py<PyAny>> {
-            let (messages, counts) = history_of(py, &found)?;
-            Ok((messages, counts, PyTuple::new(py, lines)?).into_pyobject(py)?.into_any().unbind())
+            Ok(history_of(py, &found, &lines)?.into_pyobject(py)?.into_any().unbind())
         }))
     };
     match released(py, data, work) {
@@ -75,7 +75,11 @@ fn extract_total(py: Python<'_>, total: Option<usize>, encoding: Option<&str>) -
     Ok(total.map(|total| (total, measure)))
 }
 
-fn history_of<'py>(py: Python<'py>, found: &Recounted<'_>) -> PyResult<(Bound<'py, PyList>, Bound<'py, PyTuple>)> {
+fn history_of<'py>(
+    py: Python<'py>,
+    found: &Recounted<'_>,
+    skipped_lines: &[usize],
+) -> PyResult<(Bound<'py, PyList>, Bound<'py, PyAny>)> {
     let messages = PyList::empty(py);
     for (role, content) in &found.messages {
         let message = PyDict::new(py);
@@ -83,37 +87,35 @@ fn history_of<'py>(py: Python<'py>, found: &Recounted<'_>) -> PyResult<(Bound<'p
         message.set_item(intern!(py, "content"), new_string(py, content)?)?;
         messages.append(message)?;
     }
-    Ok((messages, counts_tuple(py, &found.counts)?))
+    Ok((messages, report_of(py, &found.counts, skipped_lines)?))
 }
 
-fn counts_tuple<'py>(py: Python<'py>, counts: &Counts) -> PyResult<Bound<'py, PyTuple>> {
-    let calls = (
-        counts.messages,
-        counts.calls,
-        counts.cut,
-        counts.cut_further,
-        counts.shortened,
-        counts.calls_left_out,
-        counts.orphan_calls,
-        counts.orphan_results,
-        counts.duplicate_results,
-        counts.repeated_records,
-        counts.errors,
-    );
-    let messages = (
-        reasons_dict(py, &counts.excluded)?,
-        counts.inactive,
-        counts.thinking,
-        PyTuple::new(py, &counts.folded)?,
-        PyTuple::new(py, &counts.silent)?,
-        PyTuple::new(py, &counts.without_role)?,
-        PyTuple::new(py, &counts.without_turn)?,
-        PyTuple::new(py, &counts.left_out)?,
-        counts.chars_before,
-        counts.chars_after,
-        counts.tokens_after,
-        counts.budget_too_small,
-    );
-    let all = calls.into_pyobject(py)?.as_sequence().concat(messages.into_pyobject(py)?.as_sequence())?;
-    Ok(all.cast_into()?)
+/// Make a `RecountReport`.
+fn report_of<'py>(py: Python<'py>, counts: &Counts, skipped_lines: &[usize]) -> PyResult<Bound<'py, PyAny>> {
+    Ok(record!(py, "RecountReport" {
+        messages: counts.messages,
+        calls: counts.calls,
+        cut: counts.cut,
+        cut_further: counts.cut_further,
+        shortened: counts.shortened,
+        calls_left_out: counts.calls_left_out,
+        orphan_calls: counts.orphan_calls,
+        orphan_results: counts.orphan_results,
+        duplicate_results: counts.duplicate_results,
+        repeated_records: counts.repeated_records,
+        errors: counts.errors,
+        excluded: reasons_dict(py, &counts.excluded)?,
+        inactive: counts.inactive,
+        thinking: counts.thinking,
+        folded: PyTuple::new(py, &counts.folded)?,
+        silent: PyTuple::new(py, &counts.silent)?,
+        without_role: PyTuple::new(py, &counts.without_role)?,
+        without_turn: PyTuple::new(py, &counts.without_turn)?,
+        left_out: PyTuple::new(py, &counts.left_out)?,
+        chars_before: counts.chars_before,
+        chars_after: counts.chars_after,
+        tokens_after: counts.tokens_after,
+        budget_too_small: counts.budget_too_small,
+        skipped_lines: PyTuple::new(py, skipped_lines)?,
+    }))
 }

@@ -17,7 +17,7 @@ from toolcarry._pure.pairing.block import Entry, new_entry
 from toolcarry._pure.session import Branch, LostBranch
 from toolcarry._pure.tokens.count import count_tokens
 from toolcarry.types.policy import DEFAULT_RULES, Policy
-from toolcarry.types.values import Counts, Notes, Rule, ToolBlock
+from toolcarry.types.values import Notes, Report, Rule, ToolBlock
 
 DEFAULT_RULE_SET = RuleSet(DEFAULT_RULES)
 
@@ -112,8 +112,8 @@ def by_age(item: tuple[int, Entry]) -> int:
 
 def carry(
     messages: Sequence[Any], summary: str, policy: Policy, trace: Trace | None = None
-) -> tuple[str, Counts]:
-    """Return the context of a conversation, and the counts of every block that was walked."""
+) -> tuple[str, Report]:
+    """Return the context of a conversation, and the report of every block that was walked."""
     branch = Branch()
     try:
         found = carry_walked(Walk(messages, branch), summary, policy, trace)
@@ -127,8 +127,8 @@ def carry(
 
 def carry_walked(
     walk: Walk, summary: str, policy: Policy, trace: Trace | None
-) -> tuple[str, Counts]:
-    """Return the context and the counts of a walk."""
+) -> tuple[str, Report]:
+    """Return the context and the report of a walk."""
     fill = Fill(policy, summary, trace)
     tally = Tally()
     rules = rule_set(policy.rules)
@@ -149,7 +149,7 @@ def carry_walked(
             if fill.is_done:
                 break
     text = fill.text()
-    return text, tally.counts(text, walk, fill)
+    return text, tally.report(text, walk, fill)
 
 
 class Tally:
@@ -178,27 +178,27 @@ class Tally:
             else:
                 fill.exclude(entry, inactive_reason(entry))
 
-    def counts(self, text: str, walk: Walk, fill: Fill) -> Counts:
+    def report(self, text: str, walk: Walk, fill: Fill) -> Report:
         encoding = fill.encoding
-        return (
-            self.walked,
-            not fill.is_done,
-            fill.shown,
-            fill.cut,
-            fill.left_out,
-            fill.superseded,
-            fill.excluded,
-            self.calls_alone,
-            self.results_alone,
-            walk.duplicate_results,
-            walk.repeated_records,
-            self.errors,
-            self.chars,
-            len(text),
-            fill.summary_cut,
-            fill.budget_too_small,
-            None if encoding is None else count_tokens(text, encoding),
-            tuple(fill.block_tokens),
+        return Report(
+            walked=self.walked,
+            walked_all=not fill.is_done,
+            shown=fill.shown,
+            cut=fill.cut,
+            left_out=fill.left_out,
+            superseded=fill.superseded,
+            excluded=fill.excluded,
+            orphan_calls=self.calls_alone,
+            orphan_results=self.results_alone,
+            duplicate_results=walk.duplicate_results,
+            repeated_records=walk.repeated_records,
+            errors=self.errors,
+            chars_before=self.chars,
+            chars_after=len(text),
+            summary_cut=fill.summary_cut,
+            budget_too_small=fill.budget_too_small,
+            tokens_after=None if encoding is None else count_tokens(text, encoding),
+            block_tokens=tuple(fill.block_tokens),
         )
 
 

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from hashlib import sha256
-from typing import Any, Final, TypeAlias, TypeVar
+from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
 
 import orjson
 
@@ -24,10 +24,10 @@ __all__ = [
     "EPOCH",
     "PLAIN",
     "WRONG_TYPES",
-    "Content",
-    "DraftFields",
+    "CommitRow",
+    "ContentRow",
+    "Draft",
     "Head",
-    "Linked",
     "Part",
     "commit_hash",
     "commits_of",
@@ -50,18 +50,61 @@ PLACE: Final = struct.Struct(">QQQq").pack
 
 Head: TypeAlias = tuple[int, bytes | None]
 """The newest commit of a conversation: its sequence and its hash; ``(0, None)`` for an empty one."""
-DraftFields: TypeAlias = tuple[str, int, bytes, Mapping[str, Any], int, bytes | None]
-"""The fields of a new commit: role, kind, content, metadata, tokens, and canonical metadata, if known."""
-Part: TypeAlias = tuple[str, int, bytes, bytes, int]
-"""The fields of a new commit after hashing: role, kind, hash of its content, canonical metadata, tokens."""
-Linked: TypeAlias = tuple[int, bytes, bytes | None, str, int, bytes, bytes, int, int, bytes]
-"""The row of a commit: sequence, hash, parent's hash, the fields of ``Part``, time in microseconds since 1970, seal."""
 
-Content: TypeAlias = tuple[str, bytes, int, int, bytes]
-"""The row of a content: the tenant, its hash, its size, its compression, and its bytes."""
+
+class Draft(NamedTuple):
+    """A commit that is not written yet."""
+
+    role: str
+    kind: int
+    content: bytes
+    metadata: Mapping[str, Any]
+    token_count: int
+    written: bytes | None = None
+    """The metadata as canonical bytes; then ``metadata`` is empty, since nobody else needs it."""
+
+
+class Part(NamedTuple):
+    """A new commit after hashing: everything but its place in the log."""
+
+    role: str
+    kind: int
+    content: bytes
+    """The hash of the content."""
+    metadata: bytes
+    """Canonical bytes."""
+    token_count: int
+
+
+class CommitRow(NamedTuple):
+    """The row of a commit, with the names and the order of its columns in the database."""
+
+    sequence: int
+    hash: bytes
+    parent: bytes | None
+    role: str
+    kind: int
+    content: bytes
+    metadata: bytes
+    token_count: int
+    created_at: int
+    """Microseconds since 1970."""
+    seal: bytes
+
+
+class ContentRow(NamedTuple):
+    """The row of a content, with the names and the order of its columns in the database."""
+
+    tenant: str
+    hash: bytes
+    size: int
+    packing: int
+    """``PLAIN``, or how the bytes are compressed."""
+    data: bytes
+
 
 PLAIN: Final = 0
-"""The compression of a content that is not compressed."""
+"""The packing of a content that is not compressed."""
 WRONG_TYPES: Final = (AttributeError, TypeError, ValueError, struct.error)
 """The errors of the functions below for values of other types than were written."""
 UNREADABLE: Final = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
@@ -127,16 +170,16 @@ def has_cut_word(text: str, ends: int) -> bool:
 
 
 def prepare_parts(
-    drafts: Sequence[DraftFields], tenant: str
-) -> tuple[list[Part], list[bytes], list[Content]]:
+    drafts: Sequence[Draft], tenant: str
+) -> tuple[list[Part], list[bytes], list[ContentRow]]:
     """Return new commits, hashed as far as possible before their parents are known; their metadata in its stored form;
     and the tenant's contents, each once, in order of their hashes.
 
     Raises ``TypeError`` or ``ValueError`` for metadata that JSON can't express.
 
-    >>> parts, stored, contents = prepare_parts([("user", 0, b"3 passed", {}, 2, None)] * 2, "")
-    >>> parts[0][2].hex()[:16], parts[0][3:], stored, len(contents), contents[0][2:]
-    ('000c110e9ef2e869', (b'{}', 2), [b'{}', b'{}'], 1, (8, 0, b'3 passed'))
+    >>> parts, stored, contents = prepare_parts([Draft("user", 0, b"3 passed", {}, 2)] * 2, "")
+    >>> parts[0].content.hex()[:16], parts[0].metadata, stored, len(contents), contents[0].data
+    ('000c110e9ef2e869', b'{}', [b'{}', b'{}'], 1, b'3 passed')
     """
     parts: list[Part] = []
     stored: list[bytes] = []
@@ -144,10 +187,13 @@ def prepare_parts(
     for role, kind, content, metadata, tokens, known in drafts:
         written = dump_metadata(metadata) if known is None else known
         (found,) = hash_contents([content])
-        parts.append((role, int(kind), found, written, tokens))
+        parts.append(Part(role, int(kind), found, written, tokens))
         stored.append(fold(written, content))
         contents[found] = content
-    kept = [(tenant, key, len(contents[key]), PLAIN, contents[key]) for key in sorted(contents)]
+    kept = [
+        ContentRow(tenant, key, len(contents[key]), PLAIN, contents[key])
+        for key in sorted(contents)
+    ]
     return parts, stored, kept
 
 
@@ -191,7 +237,7 @@ def seal_tag(tenant: str, conversation: str) -> bytes:
 def prove_rows(rows: list[tuple[Any, ...]], tenant: str, conversation: str) -> int:
     """Return how many of the first rows are valid: their hash and their seal match their other columns.
 
-    A row begins as ``Linked`` does. SQLite accepts values of any type; a value of a wrong type makes its row invalid.
+    A row begins like a ``CommitRow``. SQLite accepts values of any type; a value of a wrong type makes its row invalid.
     """
     for place, row in enumerate(rows):
         sequence, found, parent, role, kind, content, metadata, tokens, created_at, seal = row[:10]
@@ -208,33 +254,37 @@ def prove_rows(rows: list[tuple[Any, ...]], tenant: str, conversation: str) -> i
 
 def link_rows(
     parts: Sequence[Part], head: Head, created_at: int, tenant: str, conversation: str
-) -> list[Linked]:
+) -> list[CommitRow]:
     """Return the rows of commits, the first on the head, each other one on the one before it.
 
-    >>> rows = link_rows([("user", 0, bytes(32), b"{}", 2)] * 2, (0, None), 0, "", "default")
-    >>> [row[0] for row in rows], rows[1][2] == rows[0][1], prove_rows(rows, "", "default")
+    >>> rows = link_rows([Part("user", 0, bytes(32), b"{}", 2)] * 2, (0, None), 0, "", "default")
+    >>> [row.sequence for row in rows], rows[1].parent == rows[0].hash, prove_rows(rows, "", "default")
     ([1, 2], True, 2)
     """
-    rows: list[Linked] = []
+    rows: list[CommitRow] = []
     sequence, parent = head
-    for role, kind, content, metadata, tokens in parts:
+    for part in parts:
         sequence += 1
-        found = commit_hash(parent, role, content, metadata)
-        seal = row_seal(tenant, conversation, sequence, found, kind, tokens, created_at)
-        what = (role, kind, content, metadata, tokens)
-        rows.append((sequence, found, parent, *what, created_at, seal))
+        found = commit_hash(parent, part.role, part.content, part.metadata)
+        seal = row_seal(
+            tenant, conversation, sequence, found, part.kind, part.token_count, created_at
+        )
+        rows.append(CommitRow(sequence, found, parent, *part, created_at, seal))
         parent = found
     return rows
 
 
 def commits_of(
-    rows: Sequence[Linked], conversation: str, commit: Callable[..., C], kinds: Sequence[int]
+    rows: Sequence[tuple[Any, ...]],
+    conversation: str,
+    commit: Callable[..., C],
+    kinds: Sequence[int],
 ) -> list[C]:
     """Return the commits of rows that were verified, up to the first one that can't have been written like that.
 
-    ``commit`` is a class with the fields of ``CommitInfo``, and ``kinds`` has its kinds in their order.
+    A row begins like a ``CommitRow``. ``commit`` is a class with the fields of ``CommitInfo``, and ``kinds`` has its kinds in their order.
 
-    >>> rows = link_rows([("user", 0, bytes(32), b"{}", 2)], (0, None), 0, "", "default")
+    >>> rows = link_rows([Part("user", 0, bytes(32), b"{}", 2)], (0, None), 0, "", "default")
     >>> commits_of(rows, "default", lambda *fields: (fields[3:6], fields[7:9]), ("message",))
     [((1, 'user', 'message'), ({}, 2))]
     """

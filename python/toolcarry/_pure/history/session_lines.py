@@ -6,7 +6,8 @@ part is returned if it may contain a truncation marker.
 
 from __future__ import annotations
 
-from typing import Any, Final, NamedTuple, TypeAlias
+from collections.abc import Sequence
+from typing import Any, Final, NamedTuple
 
 from toolcarry._input.document import loads_line
 from toolcarry._input.json import loads_arguments
@@ -38,13 +39,20 @@ class Part(NamedTuple):
     """The calls of an assistant message, or the result, as objects of the message."""
 
 
-LinePart: TypeAlias = tuple[
-    int, str, int, bytes | None, list[tuple[str, str]], tuple[str, str, bool] | None, str | None
-]
-"""The fields of a part of a line: kind, role, tokens; its calls as canonical bytes, and the id and the name of each;
-for a result the id of its call, its tool's name, and true if it failed; and its text, if it may contain a truncation
-marker.
-"""
+class LinePart(NamedTuple):
+    """A part of a line, without its text."""
+
+    kind: int
+    role: str
+    token_count: int
+    calls: bytes | None = None
+    """The calls as canonical bytes."""
+    names: Sequence[tuple[str, str]] = ()
+    """The id and the name of each call."""
+    result: tuple[str, str, bool] | None = None
+    """For a result the id of its call, its tool's name, and true if it failed."""
+    suspect: str | None = None
+    """The text of a result, if it may contain a truncation marker."""
 
 
 def read_lines(lines: list[bytes], ends: int) -> list[list[LinePart] | None]:
@@ -53,8 +61,9 @@ def read_lines(lines: list[bytes], ends: int) -> list[list[LinePart] | None]:
     Truncation markers are searched in the first and last ``ends`` characters. Raises ``ValueError`` for arguments that
     can't be written as JSON again, such as an infinite number.
 
-    >>> read_lines([b'{"role": "user", "content": "Run the tests."}', b"[1]"], 2_000)
-    [[(0, 'user', 4, None, [], None, None)], None]
+    >>> found, missing = read_lines([b'{"role": "user", "content": "Run the tests."}', b"[1]"], 2_000)
+    >>> found[0].role, found[0].token_count, missing
+    ('user', 4, None)
     """
     records = [loads_line(line) for line in lines]
     return [
@@ -68,12 +77,13 @@ def line_part(part: Part, ends: int) -> LinePart:
     tokens = count_tokens(text, "o200k_base")
     if kind == CALL:
         calls = metadata["tool_calls"]
-        names = [(call["id"], call["name"]) for call in calls]
-        return kind, role, tokens, encode(calls).encode(), names, None, None
+        names = tuple([(call["id"], call["name"]) for call in calls])
+        return LinePart(kind, role, tokens, calls=encode(calls).encode(), names=names)
     if kind == RESULT:
         result = (metadata["tool_call_id"], metadata["name"], metadata["is_error"])
-        return kind, role, tokens, None, [], result, text if has_cut_word(text, ends) else None
-    return kind, role, tokens, None, [], None, None
+        suspect = text if has_cut_word(text, ends) else None
+        return LinePart(kind, role, tokens, result=result, suspect=suspect)
+    return LinePart(kind, role, tokens)
 
 
 def read_parts(record: Wire) -> list[Part]:

@@ -12,7 +12,7 @@ from toolcarry._pure.projection.blocks import Known
 from toolcarry._pure.projection.edits import build
 from toolcarry._pure.projection.plan import plan
 from toolcarry.types.policy import Policy
-from toolcarry.types.values import DecisionFields, Decisions, Outcome
+from toolcarry.types.values import Decisions, ProjectReport
 
 
 def project(
@@ -20,11 +20,11 @@ def project(
     policy: Policy,
     previous: Decisions | None,
     known: Sequence[Known] | None = None,
-) -> tuple[list[Any] | None, Outcome, DecisionFields]:
+) -> tuple[list[Any] | None, ProjectReport, Decisions]:
     """Return the messages as a policy changes them; ``None`` if they stay unchanged.
 
     ``known`` holds facts about each call, in order, besides those in the messages.
     """
     found = plan(messages, policy, previous, known=known)
     new = None if found.drafts is None else build(messages, found.drafts)
-    return new, found.outcome, found.decisions
+    return new, found.report, found.decisions

@@ -13,13 +13,13 @@ from toolcarry._pure.projection.splice import Spans
 from toolcarry._pure.tokens.count import count_tokens
 from toolcarry.errors import InputError
 from toolcarry.types.policy import Policy
-from toolcarry.types.values import NO_OUTCOME, DecisionFields, Decisions, EncodingName, Outcome
+from toolcarry.types.values import Decisions, EncodingName, ProjectReport
 
 GZIP = b"\x1f\x8b"
 CONTINUED = ("previous_response_id", "conversation")
 """The members of a request that continues a conversation which the provider stores."""
 
-ProjectedBytes = tuple[bytes | None, Outcome, DecisionFields | None]
+ProjectedBytes = tuple[bytes | None, ProjectReport, Decisions | None]
 """The new body, or ``None`` if it stays unchanged; and the decisions, unless it could not be read."""
 
 
@@ -64,7 +64,7 @@ def project_body(body: bytes, policy: Policy, previous: Decisions | None) -> Pro
         return untouched(request)
     found = request.plan(request.messages, policy, previous)
     new = None if found.drafts is None else request.spans.write(found.drafts)
-    return new, found.outcome, found.decisions
+    return new, found.report, found.decisions
 
 
 def open_request(body: bytes) -> Request | str:
@@ -87,7 +87,7 @@ def open_request(body: bytes) -> Request | str:
 
 
 def untouched(reason: str) -> ProjectedBytes:
-    return None, (*NO_OUTCOME, reason), None
+    return None, ProjectReport(untouched=reason), None
 
 
 def find_messages(document: object) -> tuple[list[Any] | None, tuple[str, ...]]:

@@ -22,7 +22,7 @@ from toolcarry._pure.projection.repair.report import Mends
 from toolcarry._pure.projection.request import Material, is_as_it_was
 from toolcarry._pure.projection.window import Request
 from toolcarry.types.policy import Policy
-from toolcarry.types.values import DecisionFields, Decisions, Outcome, ReplacementFields
+from toolcarry.types.values import Decisions, ProjectReport, Replacement
 
 Weigh = Callable[[int, int], int]
 """The bytes of the messages between two positions in the input."""
@@ -63,10 +63,9 @@ def first_changed(blocks: Sequence[Block], now: Decisions, previous: Decisions |
 
 
 def prefix_tokens(
-    blocks: Sequence[Block], fields: DecisionFields, previous: Decisions | None, weigh: Weigh
+    blocks: Sequence[Block], now: Decisions, previous: Decisions | None, weigh: Weigh
 ) -> tuple[int, int]:
     """Estimate how many tokens are unchanged, and how many of those that were sent before have to be read again."""
-    now = Decisions.of(fields)
     changed = first_changed(blocks, now, previous)
     sent = changed if previous is None else min(previous.messages, now.messages)
     stable, broken = weigh(0, changed), weigh(changed, sent)
@@ -83,8 +82,8 @@ class Projection(NamedTuple):
     """The plan for the messages. ``drafts`` is ``None`` if they stay unchanged."""
 
     drafts: list[Draft] | None
-    outcome: Outcome
-    decisions: DecisionFields
+    report: ProjectReport
+    decisions: Decisions
 
 
 def plan(
@@ -151,12 +150,12 @@ def plan(
             known=known,
             lost=gone,
         )
-    decisions = (
-        len(messages),
-        {block.reference: block.decision for block in blocks if block.decision is not None},
-        tuple(block.reference for block in blocks if block.is_dropped),
-        tuple(mends.made),
-        signs_of(blocks),
+    decisions = Decisions(
+        messages=len(messages),
+        made={block.reference: block.decision for block in blocks if block.decision is not None},
+        dropped=frozenset([block.reference for block in blocks if block.is_dropped]),
+        mends=frozenset(mends.made),
+        signs=signs_of(blocks),
     )
     # A decision about a result that is left out changes nothing.
     sent = [block for block in blocks if block.result_path not in mends.left_out]
@@ -165,26 +164,26 @@ def plan(
     stable, broken = prefix_tokens(
         sent, decisions, previous, weigh or (lambda start, end: text_bytes(messages[start:end]))
     )
-    outcome = (
-        len(blocks),
-        tuple(replacements(sent)),
-        tuple(mends.made),
-        sum(block.entry.result is None for block in blocks),
-        sum(block.entry.call is None for block in blocks),
-        walk.duplicate_results,
-        sum(block.entry.is_error for block in blocks),
-        sum(len(block.text) for block in blocks),
-        sum(len(block.new) for block in sent),
-        None if request is None else request.before,
-        None if request is None else request.tokens,
-        total.over,
-        0 if request is None else request.over,
-        ", ".join(shapes if dialect is None else sorted(mends.open_kinds)) if policy.repair else "",
-        stable,
-        broken,
-        "",
+    unrepaired = shapes if dialect is None else sorted(mends.open_kinds)
+    report = ProjectReport(
+        blocks=len(blocks),
+        replacements=tuple(replacements(sent)),
+        mends=tuple(mends.made),
+        orphan_calls=sum(block.entry.result is None for block in blocks),
+        orphan_results=sum(block.entry.call is None for block in blocks),
+        duplicate_results=walk.duplicate_results,
+        errors=sum(block.entry.is_error for block in blocks),
+        chars_before=sum(len(block.text) for block in blocks),
+        chars_after=sum(len(block.new) for block in sent),
+        tokens_before=None if request is None else request.before,
+        tokens_after=None if request is None else request.tokens,
+        over_budget=total.over,
+        over_request=0 if request is None else request.over,
+        not_repaired=", ".join(unrepaired) if policy.repair else "",
+        stable_prefix_tokens=stable,
+        cache_break_tokens=broken,
     )
-    return Projection(None if is_same else drafts, outcome, decisions)
+    return Projection(None if is_same else drafts, report, decisions)
 
 
 def lost_by(blocks: Sequence[Block], mends: Mends) -> frozenset[int]:
@@ -200,9 +199,9 @@ def lost_by(blocks: Sequence[Block], mends: Mends) -> frozenset[int]:
     return frozenset(block.entry.order for block in lost if is_missed)
 
 
-def replacements(blocks: Sequence[Block]) -> list[ReplacementFields]:
+def replacements(blocks: Sequence[Block]) -> list[Replacement]:
     """Return the results that markers replace, and those that were dropped with their calls."""
-    found: list[ReplacementFields] = []
+    found: list[Replacement] = []
     for block in blocks:
         entry, size = block.entry, len(block.text)
         start, end = 0, size
@@ -214,6 +213,16 @@ def replacements(blocks: Sequence[Block]) -> list[ReplacementFields]:
             kind, _, head, tail = block.decision
             reason = block.reason if kind == "superseded" and block.reason else kind
             start, end = (head, tail) if kind == "cut" else (0, size)
-        place = entry.result_position, block.reference, entry.name
-        found.append((*place, reason, size, len(block.new), start, end))
+        found.append(
+            Replacement(
+                position=entry.result_position,
+                reference=block.reference,
+                tool_name=entry.name,
+                reason=reason,
+                chars_before=size,
+                chars_after=len(block.new),
+                start=start,
+                end=end,
+            )
+        )
     return found

@@ -15,13 +15,7 @@ from toolcarry._pure.text_history.budget import shrink
 from toolcarry._pure.text_history.host_calls import record_entry
 from toolcarry._pure.text_history.placement import joined, place_entries, place_records
 from toolcarry._pure.text_history.read import Spoken
-from toolcarry.types.values import EncodingName, TextMessage
-
-RecountCounts = tuple[
-    int, int, int, int, int, int, int, int, int, int, int, dict[str, int], int, int, tuple[int, ...], tuple[int, ...],
-    tuple[int, ...], tuple[int, ...], tuple[int, ...], int, int, int | None, bool,
-]  # fmt: skip
-"""The fields of a ``RecountReport``, in their order, except for the skipped lines."""
+from toolcarry.types.values import EncodingName, RecountReport, TextMessage
 
 
 def recount(
@@ -31,8 +25,8 @@ def recount(
     max_result_length: int,
     total: int | None,
     encoding: EncodingName | None,
-) -> tuple[list[TextMessage], RecountCounts]:
-    """Return a text history, and its counts. ``total`` is in tokens of the encoding, or in characters without one."""
+) -> tuple[list[TextMessage], RecountReport]:
+    """Return a text history, and its report. ``total`` is in tokens of the encoding, or in characters without one."""
     spoken = Spoken(messages, turn_id)
     walk = Walk(messages)
     entries: list[Entry] = []
@@ -67,28 +61,28 @@ def recount(
     entries += [entry for _, entry in seated]
     lines = [line for message in kept for line in message.lines]
     fates = Counter([line.fate for line in lines])
-    return found, (
-        len(found),
-        len(entries),
-        fates["cut"],
-        fates["cut_further"],
-        fates["shortened"],
-        len(entries) - len(lines),
-        sum([entry.result is None for entry in entries]),
-        sum([entry.call is None for entry in entries]),
-        walk.duplicate_results,
-        walk.repeated_records,
-        sum([entry.is_error for entry in entries]),
-        excluded,
-        spoken.inactive,
-        spoken.thinking,
-        tuple(sorted(silent & holders)),
-        tuple(sorted(silent - holders)),
-        tuple(spoken.without_role),
-        tuple(without_turn),
-        tuple([message.position for message in gone if not message.is_made]),
-        sum([line.chars_before for message in told for line in message.lines]),
-        sum([len(message["content"]) for message in found]),
-        None if encoding is None else size,
-        bool(told) and not kept,
+    return found, RecountReport(
+        messages=len(found),
+        calls=len(entries),
+        cut=fates["cut"],
+        cut_further=fates["cut_further"],
+        shortened=fates["shortened"],
+        calls_left_out=len(entries) - len(lines),
+        orphan_calls=sum([entry.result is None for entry in entries]),
+        orphan_results=sum([entry.call is None for entry in entries]),
+        duplicate_results=walk.duplicate_results,
+        repeated_records=walk.repeated_records,
+        errors=sum([entry.is_error for entry in entries]),
+        excluded=excluded,
+        inactive=spoken.inactive,
+        thinking=spoken.thinking,
+        folded=tuple(sorted(silent & holders)),
+        silent=tuple(sorted(silent - holders)),
+        without_role=tuple(spoken.without_role),
+        without_turn=tuple(without_turn),
+        left_out=tuple([message.position for message in gone if not message.is_made]),
+        chars_before=sum([line.chars_before for message in told for line in message.lines]),
+        chars_after=sum([len(message["content"]) for message in found]),
+        tokens_after=None if encoding is None else size,
+        budget_too_small=bool(told) and not kept,
     )

@@ -21,7 +21,7 @@ from toolcarry.tract.store.log import (
     Head,
     Log,
 )
-from toolcarry.tract.store.rows import COLUMNS
+from toolcarry.tract.store.rows import COLUMNS, content_of
 from toolcarry.tract.store.types import Archived
 from toolcarry.tract.store.verify import all_conversations, pages
 
@@ -120,7 +120,7 @@ def copy_conversation(
 def copy_rows(source: Database, target: Database, log: Log, rows: Sequence[Row]) -> None:
     """Copy commits with their contents, in one transaction."""
     contents = [
-        source.read(CONTENT, (log.tenant, found)) for found in sorted({row[5] for row in rows})
+        source.read(CONTENT, (log.tenant, found)) for found in sorted(set(map(content_of, rows)))
     ]
 
     def work(run: Transaction) -> None:

@@ -7,11 +7,11 @@ it follows the commit before it.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from typing import Final, NamedTuple
 
 from toolcarry import _backend
-from toolcarry._pure.history.hashing import Content, Part
+from toolcarry._pure.history.hashing import CommitRow, ContentRow, Draft, Head, Part
 from toolcarry.errors import (
     InputError,
     StoreBusyError,
@@ -41,7 +41,7 @@ from toolcarry.tract.store.rows import (
     read_rows,
     unfold_rows,
 )
-from toolcarry.tract.store.types import CommitInfo, Kind
+from toolcarry.tract.store.types import CommitInfo
 from toolcarry.tract.store.validate import check_text
 
 __all__ = [
@@ -78,13 +78,13 @@ HEAD: Final = (
 SEAL: Final = "SELECT hash, seal FROM tract_commits WHERE conversation = ? AND sequence = ?"
 # If the stored bytes of a content differ from the new ones, they are damaged or compressed differently: replace them.
 ADD_CONTENT: Final = (
-    "INSERT INTO tract_contents (tenant, hash, size, packing, data) VALUES (?, ?, ?, ?, ?) "
+    f"INSERT INTO tract_contents ({', '.join(ContentRow._fields)}) VALUES (?, ?, ?, ?, ?) "
     "ON CONFLICT (tenant, hash) DO UPDATE SET size = excluded.size, packing = excluded.packing, "
     "data = excluded.data WHERE tract_contents.data <> excluded.data"
 )
 ADD_COMMIT: Final = (
-    "INSERT INTO tract_commits (conversation, sequence, hash, parent, role, kind, content, metadata, "
-    "token_count, created_at, seal) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+    f"INSERT INTO tract_commits (conversation, {', '.join(CommitRow._fields)}) "
+    f"VALUES (?{', ?' * len(CommitRow._fields)})"
 )
 NUMBER: Final = "SELECT id FROM tract_conversations WHERE tenant = ? AND name = ?"
 ADD_LOST: Final = "INSERT INTO tract_lost (conversation, sequence, reason) VALUES (?, ?, ?) ON CONFLICT DO NOTHING"
@@ -93,10 +93,6 @@ LOST: Final = "SELECT sequence, reason FROM tract_lost WHERE conversation = ? OR
 
 PAGE: Final = 1000
 """The number of commits that one statement reads."""
-
-Head = tuple[int, bytes | None]
-"""The newest commit of a conversation: its sequence and its hash; ``(0, None)`` for an empty conversation."""
-
 
 ATTEMPTS: Final = 200
 """The attempts to append, before giving up because other writers are always faster."""
@@ -107,25 +103,13 @@ LOSSES: Final = 3
 Read = Callable[[str, Sequence[Value]], list[Row]]
 
 
-class Draft(NamedTuple):
-    """A commit that is not written yet."""
-
-    role: str
-    kind: Kind
-    content: bytes
-    metadata: Mapping[str, Any]
-    token_count: int
-    written: bytes | None = None
-    """The metadata as canonical bytes; then ``metadata`` is empty, since nobody else needs it."""
-
-
 class Prepared(NamedTuple):
     """Drafts, hashed as far as possible before their parent is known."""
 
     parts: list[Part]
     metadata: list[bytes]
     """The metadata of each commit as it is stored."""
-    contents: list[Content]
+    contents: list[ContentRow]
     """The contents, each once, in the same order for all writers."""
 
 
@@ -136,9 +120,10 @@ def prepare(drafts: Sequence[Draft], tenant: str) -> Prepared:
     except (TypeError, ValueError) as error:
         raise InputError(f"metadata: {error}", None) from None
     contents = prepared.contents
-    for place, (_, found, size, _, content) in enumerate(contents):
-        if size >= COMPRESS_FROM:
-            contents[place] = (tenant, found, size, *compress(content))
+    for place, content in enumerate(contents):
+        if content.size >= COMPRESS_FROM:
+            packing, data = compress(content.data)
+            contents[place] = content._replace(packing=packing, data=data)
     return prepared
 
 
@@ -259,20 +244,22 @@ class Log:
     def advance(self, make: Callable[[Head], Prepared]) -> Head | None:
         """Append like ``append_to``, but return only the new head; ``None`` if nothing was appended."""
         rows = self._append_to(make)
-        return (rows[-1][0], rows[-1][1]) if rows else None
+        return (rows[-1].sequence, rows[-1].hash) if rows else None
 
-    def _append_to(self, make: Callable[[Head], Prepared]) -> list[Row]:
+    def _append_to(self, make: Callable[[Head], Prepared]) -> list[CommitRow]:
         heads: list[Head] = []
         return self._until_first(heads, lambda: make(heads[-1]))
 
-    def _until_first(self, heads: list[Head] | None, make: Callable[[], Prepared]) -> list[Row]:
+    def _until_first(
+        self, heads: list[Head] | None, make: Callable[[], Prepared]
+    ) -> list[CommitRow]:
         """Make and append commits, retry while other writers are faster, and return the rows.
 
         With ``heads``, the current head is added to it before each call of ``make``, and must be unchanged at the write.
         After a lost connection, the rows may have been written. So they are looked for before they are sent again,
         always after the head was read, so that they can't become visible in between.
         """
-        sent: list[Row] = []
+        sent: list[CommitRow] = []
         # One time for all attempts, so that the same rows get the same seals.
         now = time.time_ns() // 1000
         losses = 0
@@ -300,17 +287,17 @@ class Log:
                 if losses > LOSSES:
                     raise
             else:
-                self._known = sent[-1][0], sent[-1][1]
+                self._known = sent[-1].sequence, sent[-1].hash
                 return sent
         raise StoreBusyError(f"{self.database.name}: others were faster {ATTEMPTS} times")
 
     @staticmethod
-    def _are_there(read: Read, number: int | None, rows: Sequence[Row]) -> bool:
+    def _are_there(read: Read, number: int | None, rows: Sequence[CommitRow]) -> bool:
         """True if exactly these rows were written. Checks the last one, since a write is all or nothing."""
         if number is None or not rows:
             return False
         last = rows[-1]
-        return read(SEAL, (number, last[0])) == [(last[1], last[-1])]
+        return read(SEAL, (number, last.sequence)) == [(last.hash, last.seal)]
 
     def _append(
         self,
@@ -318,7 +305,7 @@ class Log:
         expected: Head | None,
         prepared: Prepared,
         now: int,
-        rows: list[Row],
+        rows: list[CommitRow],
         is_unsure: bool,
     ) -> int:
         """Append commits, store their rows in ``rows``, and return the number of the conversation.
@@ -338,7 +325,7 @@ class Log:
             prepared.parts, head, now, self.tenant, self.conversation
         )
         stored = [
-            (number, *row[:6], metadata, *row[7:])
+            (number, *row._replace(metadata=metadata))
             for row, metadata in zip(rows, prepared.metadata, strict=True)
         ]
         run.finish(((ADD_CONTENT, prepared.contents), (ADD_COMMIT, stored)))

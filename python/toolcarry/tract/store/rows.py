@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from toolcarry import _backend
-from toolcarry._pure.history.hashing import PLAIN, WRONG_TYPES, commit_hash, row_seal
+from toolcarry._pure.history.hashing import PLAIN, WRONG_TYPES, CommitRow, commit_hash, row_seal
 from toolcarry._pure.history.metadata_delta import FOLDED
 from toolcarry.errors import StoreDamagedError, StoreError
 from toolcarry.tract.store.database import Row, Value
@@ -30,6 +30,7 @@ __all__ = [
     "commits_of",
     "compress",
     "content_hash",
+    "content_of",
     "decompress",
     "find_contents",
     "hash_range",
@@ -104,19 +105,26 @@ Read = Callable[[str, Sequence[Value]], list[Row]]
 
 
 def unfold_rows(rows: list[Row], read: Read, tenant: str) -> list[Row]:
-    """Return rows, which begin like ``Linked``, with their metadata unfolded.
+    """Return rows, which begin like a ``CommitRow``, with their metadata unfolded.
 
     Metadata that can't be unfolded stays unchanged, and then fails its verification.
     """
-    folded = {row[5] for row in rows if is_folded(row)}
+    folded = {content_of(row) for row in rows if is_folded(row)}
     if not folded:
         return rows
     contents = find_contents(read, tenant, folded)
-    return [unfold_row(row, contents.get(row[5])) if is_folded(row) else row for row in rows]
+    return [
+        unfold_row(row, contents.get(content_of(row))) if is_folded(row) else row for row in rows
+    ]
+
+
+def content_of(row: Row) -> Any:
+    """Return the hash of the content that a row names."""
+    return row[CONTENT]
 
 
 def is_folded(row: Row) -> bool:
-    metadata = row[6]
+    metadata = row[METADATA]
     return isinstance(metadata, bytes) and metadata[:1] == FOLDED
 
 
@@ -140,21 +148,21 @@ def unfold_row(row: Row, content: Row | None) -> Row:
     """Return a row with its metadata unfolded by its stored content; the row itself if they don't match."""
     try:
         packing, size, data = content or (None, None, None)
-        metadata = _backend.kernels.unfold(row[6], decompress(packing, data, size))
+        metadata = _backend.kernels.unfold(row[METADATA], decompress(packing, data, size))
     except (StoreError, ArithmeticError, TypeError, ValueError):
         return row
-    return (*row[:6], metadata, *row[7:])
+    return (*row[:METADATA], metadata, *row[METADATA + 1 :])
 
 
 KINDS: Final = tuple(Kind)
 NEVER_WRITTEN: Final = "its row holds what was never written"
 
-COLUMNS: Final = (
-    "c.sequence, c.hash, c.parent, c.role, c.kind, c.content, c.metadata, c.token_count, "
-    "c.created_at, c.seal"
-)
+COLUMNS: Final = ", ".join([f"c.{name}" for name in CommitRow._fields])
 """The columns of ``tract_commits c`` that ``read_row`` needs."""
-WIDTH: Final = COLUMNS.count(",") + 1
+WIDTH: Final = len(CommitRow._fields)
+HASH: Final = CommitRow._fields.index("hash")
+CONTENT: Final = CommitRow._fields.index("content")
+METADATA: Final = CommitRow._fields.index("metadata")
 
 
 def read_rows(rows: list[Row], tenant: str, conversation: str) -> Iterator[CommitInfo]:
@@ -192,12 +200,12 @@ def mismatch(row: Row, tenant: str, conversation: str) -> str:
 
 
 def damaged_row(row: Row, reason: str) -> StoreDamagedError:
-    found = row[1]
+    found = row[HASH]
     shown = found.hex() if isinstance(found, bytes) else f"{found!s:.64}"
     return StoreDamagedError(f"commit {shown}: {reason}", shown)
 
 
-def commits_of(rows: list[Row], conversation: str) -> list[CommitInfo]:
+def commits_of(rows: Sequence[Row], conversation: str) -> list[CommitInfo]:
     """Return the commits of verified rows, up to the first row with a value that is never written."""
     return _backend.kernels.commits_of(rows, conversation, CommitInfo, KINDS)
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
+from toolcarry._pure.history.hashing import ContentRow
 from toolcarry.errors import StoreDamagedError, StoreError
 from toolcarry.tract.store.database import Database, Row, Transaction, Value
 from toolcarry.tract.store.log import ADD_COMMIT, ADD_CONTENT, ADD_LOST, Log
 from toolcarry.tract.store.rows import (
     COLUMNS,
     content_hash,
+    content_of,
     decompress,
     is_folded,
     read_content,
@@ -107,11 +109,11 @@ class Contents:
         self._source = source
         self._places: dict[bytes, int] | None = None
 
-    def find(self, tenant: str, found: bytes) -> Row | None:
+    def find(self, tenant: str, found: bytes) -> ContentRow | None:
         """Return the row of a content by its hash, as a row of the tenant."""
         rows = self._read(CONTENT, (tenant, found))
         if rows and self._proves(rows[0]) == found:
-            return (tenant, found, *rows[0][3:])
+            return ContentRow(tenant, found, *rows[0][3:])
         if self._places is None:
             self._places = {}
             for key, row in each(self._source, CONTENTS, "id", ()):
@@ -120,7 +122,7 @@ class Contents:
                     self._places[proved] = key
         if found in self._places:
             rows = self._read(f"{CONTENTS} = ?", (self._places[found],)) or rows
-        return (tenant, found, *rows[0][3:]) if rows else None
+        return ContentRow(tenant, found, *rows[0][3:]) if rows else None
 
     def _read(self, sql: str, values: tuple[Value, ...]) -> list[Row]:
         try:
@@ -137,10 +139,9 @@ class Contents:
             return None
 
 
-def packed(content: Row) -> Row:
+def packed(content: ContentRow) -> Row:
     """Return the packing, the size and the bytes of a content, in the order of a read."""
-    _, _, size, packing, data = content
-    return packing, size, data
+    return content.packing, content.size, content.data
 
 
 class Copy:
@@ -152,7 +153,7 @@ class Copy:
         self._target = target
         self._log = log
         self._commits: list[Row] = []
-        self._contents: dict[bytes, Row] = {}
+        self._contents: dict[bytes, ContentRow] = {}
         self._notes: list[tuple[int, str]] = []
         self._told: set[int | None] = set()
         self._end = 0
@@ -165,14 +166,14 @@ class Copy:
         if isinstance(row, str):
             self._tell(sequence, row, None)
             return
-        content = contents.find(self._log.tenant, row[5]) if is_folded(row) else None
+        content = contents.find(self._log.tenant, content_of(row)) if is_folded(row) else None
         known = unfold_row(row, packed(content)) if content else row
         try:
             commit = read_row(known, self._log.tenant, self._log.conversation)
         except StoreError as error:
             self._tell(sequence, str(error), row[1].hex() if isinstance(row[1], bytes) else None)
             return
-        content = content or contents.find(self._log.tenant, row[5])
+        content = content or contents.find(self._log.tenant, content_of(row))
         try:
             read_content(commit, packed(content) if content else (None, None, None))
         except StoreError as error:
@@ -183,7 +184,7 @@ class Copy:
             self._tell(missing, "the commit is missing", None)
         self._end = sequence
         self._commits.append(row)
-        self._contents[row[5]] = content
+        self._contents[content_of(row)] = content
         self.saved += 1
         if len(self._commits) >= BATCH:
             self.write()

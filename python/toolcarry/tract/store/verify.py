@@ -8,7 +8,14 @@ from typing import Any, Final
 from toolcarry.errors import StoreDamagedError
 from toolcarry.tract.store.database import Database, Row
 from toolcarry.tract.store.log import LOST
-from toolcarry.tract.store.rows import COLUMNS, content_hash, decompress, read_row, unfold_rows
+from toolcarry.tract.store.rows import (
+    COLUMNS,
+    content_hash,
+    content_of,
+    decompress,
+    read_row,
+    unfold_rows,
+)
 from toolcarry.tract.store.types import CommitInfo, Damage, Kind, VerifyResult
 
 __all__ = ["all_conversations", "kind_of", "pages", "verify"]
@@ -45,7 +52,7 @@ def verify(database: Database) -> VerifyResult:
             for row in pages(database, COMMITS, (tenant, number), 0):
                 checked += 1
                 (whole,) = unfold_rows([row], database.read, tenant)
-                chain.take(whole, contents.get((tenant, row[5])))
+                chain.take(whole, contents.get((tenant, content_of(row))))
             damaged += chain.damaged
             lost += chain.lost
     except StoreDamagedError as error:

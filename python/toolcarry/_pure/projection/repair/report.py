@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from toolcarry._pure.projection.edits import Path
-from toolcarry.types.values import MendFields
+from toolcarry.types.values import Mend
 
 
 class Mends:
     """The corrections of a request, in the order in which they were made."""
 
     def __init__(self) -> None:
-        self.made: list[MendFields] = []
+        self.made: list[Mend] = []
         self.left_out: set[Path] = set()
         """The paths of the results that were left out."""
         self.open_kinds: set[str] = set()
@@ -19,4 +19,4 @@ class Mends:
 
     def add(self, kind: str, position: int | None, call_id: str = "", detail: str = "") -> None:
         """Add a correction: one of ``MENDS``, with its message and its call."""
-        self.made.append((kind, position, call_id, detail))
+        self.made.append(Mend(kind, position, call_id, detail))

@@ -1,0 +1,93 @@
+//! Instances of Python's dataclasses and named tuples, made by the names of their fields.
+//!
+//! `record!(py, "Mend" { kind: ..., position: ..., ... })` makes a dataclass of `toolcarry.types.values`. Its fields are
+//! set directly, because the initializer of a frozen dataclass takes several times as long. `row!` makes a named tuple
+//! of a module. The first use compares the names with those of the class, so that no field is left unset or exchanged.
+
+#![allow(unsafe_code)] // instances are created, and their fields set, without their initializer
+
+use pyo3::exceptions::PyImportError;
+use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyString, PyType};
+
+/// A class, and the names of its fields in their order.
+pub(crate) struct Record {
+    module: &'static str,
+    name: &'static str,
+    fields: &'static [&'static str],
+    class: PyOnceLock<Py<PyType>>,
+}
+
+impl Record {
+    pub(crate) const fn new(module: &'static str, name: &'static str, fields: &'static [&'static str]) -> Self {
+        Self { module, name, fields, class: PyOnceLock::new() }
+    }
+
+    /// Return the class. The first call imports it, and compares its fields.
+    pub(crate) fn class<'py>(&self, py: Python<'py>) -> PyResult<&Bound<'py, PyType>> {
+        let import = || {
+            let class = py.import(self.module)?.getattr(self.name)?.cast_into::<PyType>()?;
+            check_fields(&class, self.fields)?;
+            Ok::<_, PyErr>(class.unbind())
+        };
+        Ok(self.class.get_or_try_init(py, import)?.bind(py))
+    }
+
+    /// Create an instance of a dataclass. Its fields are not set yet.
+    pub(crate) fn create<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let class = self.class(py)?.as_type_ptr();
+        // SAFETY: the class is a live type, and its instances are valid without any of their fields.
+        unsafe {
+            let made = ffi::PyType_GenericNew(class, std::ptr::null_mut(), std::ptr::null_mut());
+            Bound::from_owned_ptr_or_err(py, made)
+        }
+    }
+}
+
+/// Raise an error if a class has other fields, as when the package was updated without the extension.
+pub(crate) fn check_fields(class: &Bound<'_, PyType>, fields: &[&str]) -> PyResult<()> {
+    let declared: Vec<String> = class.getattr("__match_args__")?.extract()?;
+    if declared == fields {
+        return Ok(());
+    }
+    let (name, declared, fields) = (class.name()?, declared.join(", "), fields.join(", "));
+    Err(PyImportError::new_err(format!("{name} has the fields {declared}, but the extension writes {fields}")))
+}
+
+/// Set a field of a frozen value that no other code has a reference to yet.
+pub(crate) fn set_field<'py>(
+    value: &Bound<'py, PyAny>,
+    name: &Bound<'py, PyString>,
+    to: &Bound<'py, PyAny>,
+) -> PyResult<()> {
+    // SAFETY: all three objects live until the call returns, and the call takes its own references.
+    let done = unsafe { ffi::PyObject_GenericSetAttr(value.as_ptr(), name.as_ptr(), to.as_ptr()) };
+    if done == 0 { Ok(()) } else { Err(PyErr::fetch(value.py())) }
+}
+
+/// Make a dataclass of `toolcarry.types.values`: `record!(py, "Class" { field: value, ... })`, with all of its fields.
+macro_rules! record {
+    ($py:expr, $class:literal { $($field:ident: $value:expr),+ $(,)? }) => {{
+        static RECORD: $crate::records::Record =
+            $crate::records::Record::new("toolcarry.types.values", $class, &[$(stringify!($field)),+]);
+        let made = RECORD.create($py)?;
+        $({
+            let value = pyo3::IntoPyObjectExt::into_bound_py_any($value, $py)?;
+            $crate::records::set_field(&made, pyo3::intern!($py, stringify!($field)), &value)?;
+        })+
+        made
+    }};
+}
+pub(crate) use record;
+
+/// Make a named tuple: `row!(py, "module", "Class" { field: value, ... })`, with all of its fields in their order.
+macro_rules! row {
+    ($py:expr, $module:literal, $class:literal { $($field:ident: $value:expr),+ $(,)? }) => {{
+        static ROW: $crate::records::Record =
+            $crate::records::Record::new($module, $class, &[$(stringify!($field)),+]);
+        ROW.class($py)?.call1(($($value,)+))?
+    }};
+}
+pub(crate) use row;
