@@ -133,11 +133,17 @@ class Import:
 
     def result(self, result: ToolResult) -> dict[str, Any]:
         """A result as Anthropic has it."""
-        wire, call_id, name, content, is_error = result
+        content = result.content
         if as_list(content) is None and as_object(content) is not None:
             content = [content]  # in an object Anthropic's server tools tell errors
-        written = {"type": RESULT, "tool_use_id": call_id, "name": name, "content": content}
-        return self._note({**written, "is_error": is_error}, wire)
+        written = {
+            "type": RESULT,
+            "tool_use_id": result.call_id,
+            "name": result.name,
+            "content": content,
+            "is_error": result.is_error,
+        }
+        return self._note(written, result.wire)
 
     def _call(self, wire: Any) -> Any:
         found = as_object(wire)
