@@ -14,7 +14,7 @@ use std::path::Path;
 use serde_json::{Map, Value};
 
 const FOLDER: &str = "../../python/toolcarry/_data";
-/// The members of a file that are notes for its readers.
+/// The members of a file or a record that are notes for its readers.
 const NOTES: [&str; 2] = ["comment", "source"];
 
 /// The shape of a value, and so the type of its constant.
@@ -80,6 +80,12 @@ const DIALECT: Shape = Record(
     ],
 );
 
+/// The text before and after an exit code or a message.
+const FRAME: Shape = Record("Frame", &[("start", Text), ("end", Text)]);
+
+/// The beginning of a message.
+const START: Shape = Record("Start", &[("start", Text)]);
+
 /// The members of all tables, with their shapes.
 const TABLES: &[(&str, &[(&str, Shape)])] = &[
     ("languages", &[("extensions", Pairs(&Text))]),
@@ -94,6 +100,29 @@ const TABLES: &[(&str, &[(&str, Shape)])] = &[
         )],
     ),
     ("documents", &[("lists", Keys), ("message_keys", Keys)]),
+    (
+        "failures",
+        &[
+            ("asides", Texts),
+            ("code_keys", Keys),
+            ("error_keys", Keys),
+            ("exits", List(&FRAME)),
+            ("explaining_keys", Texts),
+            ("false_keys", Keys),
+            ("labels", List(&START)),
+            ("mark", Text),
+            ("reasons", Texts),
+            ("shell_endings", Texts),
+            ("shell_starts", Texts),
+            ("shells", Texts),
+            ("starts", List(&START)),
+            ("status_key", Key),
+            ("statuses", Texts),
+            ("traceback", Text),
+            ("true_keys", Keys),
+            ("wrappers", List(&FRAME)),
+        ],
+    ),
     (
         "media",
         &[
@@ -117,6 +146,7 @@ const TABLES: &[(&str, &[(&str, Shape)])] = &[
         ],
     ),
     ("providers", &[("dialects", Pairs(&DIALECT))]),
+    ("provisional", &[("continue_keys", Keys), ("status_key", Key), ("statuses", Texts)]),
     (
         "shell",
         &[
@@ -271,7 +301,7 @@ impl Shape {
                     let value = left.remove(*field).map_or_else(|| shape.empty(), |value| shape.expression(&value))?;
                     write!(written, "{field}: {value}, ")?;
                 }
-                match left.keys().next() {
+                match left.keys().find(|field| !NOTES.contains(&field.as_str())) {
                     Some(field) => return Err(format!("{name} has no field {field}").into()),
                     None => format!("{name} {{ {written}}}"),
                 }

@@ -266,10 +266,14 @@ def test_an_output_with_its_exit_code(api: ModuleType, exit_code: int) -> None:
     assert shown_text(api, messages) == "boom"
 
 
-@pytest.mark.parametrize("text", ['{"output": "x"}', '{"metadata": {"exit_code": 1}}', "{bad"])
-def test_an_output_that_only_looks_packed(api: ModuleType, text: str) -> None:
+@pytest.mark.parametrize(
+    ("text", "is_error"),
+    [('{"output": "x"}', False), ('{"metadata": {"exit_code": 1}}', True), ("{bad", False)],
+)
+def test_an_output_that_only_looks_packed(api: ModuleType, text: str, is_error: bool) -> None:
+    """It stays as it is, and an exit code in it counts."""
     messages = [local_shell("ls", "c"), output("c", text)]
-    assert not only_block(api, *messages).is_error
+    assert only_block(api, *messages).is_error is is_error
     assert shown_text(api, messages) == text
 
 

@@ -161,7 +161,7 @@ def test_many_line_feeds_change_nothing_of_the_cut(api: ModuleType, text: str, l
 @given(text=texts, limit=st.integers(0, 40))
 def test_any_cut(api: ModuleType, text: str, limit: int) -> None:
     whole = without_controls(text).strip("\n")
-    shown = line(api, text, limit)
+    shown = line(api, text, limit).removeprefix("(failed) ")  # texts hold messages of compilers
     if not whole:
         assert shown == "(no output)"
     elif len(whole) <= limit:

@@ -141,8 +141,9 @@ class Import:
             "tool_use_id": result.call_id,
             "name": result.name,
             "content": content,
-            "is_error": result.is_error,
         }
+        if result.is_error:  # without a flag, the words of the result are judged
+            written["is_error"] = True
         return self._note(written, result.wire)
 
     def _call(self, wire: Any) -> Any:

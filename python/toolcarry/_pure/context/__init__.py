@@ -137,9 +137,12 @@ def carry_walked(
     if rules.keeps_first:
         all_entries = list(entries)
         judging.find_firsts(all_entries)
+        tally.errors += sum([entry.is_error for entry in all_entries])
         entries = iter(all_entries)
     for entry in entries:
         reason, _, counted_by = judging.judge(entry)
+        if not rules.keeps_first:
+            tally.errors += entry.is_error
         if counted_by is not None:
             fill.count(counted_by)
         if reason:
@@ -153,7 +156,7 @@ def carry_walked(
 
 
 class Tally:
-    """Counts of the blocks that were walked."""
+    """Counts of the blocks that were walked. ``errors`` of the active branch are counted when they are judged."""
 
     def __init__(self) -> None:
         self.walked = self.calls_alone = self.results_alone = self.errors = self.chars = 0
@@ -169,13 +172,12 @@ class Tally:
                 content = entry.content
                 is_plain = isinstance(content, str) and content[:5] != "data:"
                 self.chars += len(str(content) if is_plain else result_text(content))
-                if entry.is_error:
-                    self.errors += 1
                 if entry.call is None:
                     self.results_alone += 1
             if entry.is_active:
                 yield entry
             else:
+                self.errors += entry.is_error  # its flag; it is not judged
                 fill.exclude(entry, inactive_reason(entry))
 
     def report(self, text: str, walk: Walk, fill: Fill) -> Report:

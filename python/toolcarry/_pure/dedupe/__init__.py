@@ -1,6 +1,7 @@
 """Decide which blocks newer ones supersede, from the newest to the oldest.
 
-A failure supersedes only failures, so that the last success is kept as well; a failed edit supersedes nothing.
+A failure supersedes only failures, so that the last success is kept as well; a failed edit supersedes nothing. A
+result that may be a failure (``failure``) supersedes no success.
 A read of a range is superseded by one later read that covers it. Blocks never supersede across scopes, nor across
 the active branch and others.
 """
@@ -12,6 +13,7 @@ from functools import lru_cache
 from toolcarry._data import read_table
 from toolcarry._input.json import compact_json
 from toolcarry._input.objects import Wire
+from toolcarry._pure.dedupe.failure import DOUBTFUL, FAILED, SUCCESS, Outcome, settle
 from toolcarry._pure.dedupe.line_ranges import (
     DEFAULT_READ,
     UNREADABLE,
@@ -39,7 +41,7 @@ BY_RULE: Judgement = ("rule", None, None)
 class Lane:
     """The newer blocks of one scope, on the active branch or off it, by their path, command, or other key."""
 
-    __slots__ = ("commands", "edits", "failed", "others", "ranges", "reads", "rewritten", "whole", "writes")  # fmt: skip
+    __slots__ = ("best", "commands", "edits", "others", "ranges", "reads", "rewritten", "whole", "writes")  # fmt: skip
 
     def __init__(self) -> None:
         self.reads: dict[str, Entry] = {}
@@ -54,8 +56,8 @@ class Lane:
         self.commands: dict[str, Entry] = {}
         """The newest run."""
         self.others: dict[str, Entry] = {}
-        self.failed: set[tuple[Kind, str]] = set()
-        """The kinds and keys whose runs have all failed so far."""
+        self.best: dict[tuple[Kind, str], Outcome] = {}
+        """The best outcome so far of the runs of a kind and key, if none was a success."""
         self.writes: dict[str, bool] = {}
 
 
@@ -103,11 +105,16 @@ class Judging:
         """Note the oldest successful block of each key."""
         for entry in reversed(entries):
             rule = self.prepare(entry)
-            if rule.keep == "first" and entry.value is not None and not entry.is_failure:
+            if rule.keep == "first" and entry.value is not None and is_success(entry):
                 self._firsts.setdefault(first_key(entry, entry.value), entry)
 
     def prepare(self, entry: Entry) -> Rule:
-        """Find the entry's rule, and set its kind and the value of its key."""
+        """Find the entry's rule, and set its kind and the value of its key. Mark it as failed if its words say so."""
+        rule = self._find_rule(entry)
+        settle(entry)
+        return rule
+
+    def _find_rule(self, entry: Entry) -> Rule:
         entry.is_stale = False
         entry.max_chars = None
         name = entry.tool_name
@@ -133,6 +140,8 @@ class Judging:
         if path in lane.edits:
             entry.is_stale = True
         lines = line_range(entry.given)
+        if entry.is_doubtful:
+            return covering_read(lines, path, lane)
         if lines is not None:
             return superseding_range(entry, lines, path, lane)
         if self._is_careful:
@@ -147,13 +156,22 @@ class Judging:
         is_careful = self._is_careful
         by = lane.rewritten.get(path) if is_careful else newest
         reason = "" if by is None or keeps_all else "later_edit"
-        if entry.is_failure:
+        if not is_success(entry):
             return reason, by, None
         if newest is None:
             lane.edits[path] = entry
         if is_careful and writes_whole_file(entry.given):
             lane.rewritten.setdefault(path, entry)
         return reason, by, newest if reason and not is_careful else None
+
+
+def covering_read(lines: tuple[int, int] | None, path: str, lane: Lane) -> Entry | None:
+    """Return the newer successful read that holds these lines; ``None`` stands for the whole file."""
+    wanted = lines or DEFAULT_READ
+    if wanted == UNREADABLE:
+        return None
+    whole = lane.whole.get(path) if wanted[1] <= DEFAULT_READ[1] else None
+    return whole or find_covering(wanted, lane.ranges.get(path, []))
 
 
 def superseding_range(entry: Entry, lines: tuple[int, int], path: str, lane: Lane) -> Entry | None:
@@ -173,8 +191,8 @@ def judge_run(entry: Entry, kind: Kind, value: str, lane: Lane) -> Judgement:
     is_command = kind == "command"
     newest = (lane.commands if is_command else lane.others).setdefault(value, entry)
     if newest is entry:
-        if entry.is_failure:
-            lane.failed.add((kind, value))
+        if not is_success(entry):
+            lane.best[kind, value] = outcome(entry)
         return STAYS
     if is_command:
         is_writing = lane.writes.get(value)
@@ -182,11 +200,21 @@ def judge_run(entry: Entry, kind: Kind, value: str, lane: Lane) -> Judgement:
             is_writing = lane.writes[value] = writes(value)
         if is_writing:
             return STAYS
-    is_superseded = entry.is_failure or (kind, value) not in lane.failed
+    own = outcome(entry)
+    is_superseded = own <= lane.best.get((kind, value), SUCCESS)
     if not is_superseded:
-        lane.failed.remove((kind, value))
+        lane.best[kind, value] = own
     reason = ("later_run" if is_command else "later_call") if is_superseded else ""
     return reason, newest, newest if is_command else None
+
+
+def outcome(entry: Entry) -> Outcome:
+    """Return the outcome of a judged entry. A newer one supersedes it only if its own is at least as good."""
+    return FAILED if entry.is_failure else DOUBTFUL if entry.is_doubtful else SUCCESS
+
+
+def is_success(entry: Entry) -> bool:
+    return not entry.is_failure and not entry.is_doubtful
 
 
 @lru_cache(maxsize=1_024)

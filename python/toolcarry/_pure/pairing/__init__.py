@@ -4,7 +4,8 @@ The walk goes backwards through the messages and yields a block as soon as its o
 certain, so that a job may stop when its budget is spent. The rules: ids decide, and a result belongs to the
 nearest earlier unanswered call with its id; without an id, the turn, the tool's name and the order within the
 turn decide; a second result for an answered call is kept aside, except that a real one replaces one that was
-made up for an interrupted call. Within one message, calls come before results.
+made up for an interrupted call, and a later one replaces one that says that it is not the last. Within one message,
+calls come before results.
 """
 
 from __future__ import annotations
@@ -14,11 +15,11 @@ from operator import attrgetter
 from typing import Any
 
 from toolcarry._input.objects import Wire, as_object
-from toolcarry._pure.content import is_stand_in
 from toolcarry._pure.formats import SPEAKERS, read_message, read_spoken
 from toolcarry._pure.formats.message import Said, ToolCall, ToolResult
 from toolcarry._pure.pairing.block import Entry, call_entry, result_entry
 from toolcarry._pure.pairing.pending import Lane, Turn
+from toolcarry._pure.pairing.provisional import replaces
 from toolcarry._pure.session import Branch, Places
 from toolcarry.errors import InputError
 
@@ -166,7 +167,7 @@ class Walk:
     def _settle_duplicate(self, answered: Entry, second: Entry) -> None:
         self.duplicate_results += 1
         kept, position = second.result, second.result_position
-        if is_stand_in(answered.content) and not is_stand_in(second.content):
+        if replaces(second, answered):
             kept, position = answered.result, answered.result_position
             answered.take_over(second)
         self.second_positions.append(position)

@@ -19,8 +19,8 @@ class Entry:
     """
 
     __slots__ = (
-        "age", "arguments", "call", "call_id", "content", "given", "is_active", "is_error", "is_failure", "is_stale",
-        "kind", "max_chars", "order", "position", "result", "result_position", "scope", "tool_name", "value",
+        "age", "arguments", "call", "call_id", "content", "given", "is_active", "is_doubtful", "is_error", "is_failure",
+        "is_stale", "kind", "max_chars", "order", "position", "result", "result_position", "scope", "tool_name", "value",
     )  # fmt: skip
 
     age: int
@@ -30,6 +30,7 @@ class Entry:
     content: object
     given: Wire
     is_active: bool
+    is_doubtful: bool
     is_error: bool
     is_failure: bool
     is_stale: bool
@@ -103,6 +104,7 @@ def new_entry(
     entry.order = order
     entry.scope = scope
     entry.is_active = is_active
+    entry.is_doubtful = False
     if is_error or result is None:
         entry.is_failure = True
     else:

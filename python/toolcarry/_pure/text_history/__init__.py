@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from toolcarry._input.objects import Wire
-from toolcarry._pure.context import inactive_reason
+from toolcarry._pure.context import DEFAULT_RULE_SET, inactive_reason
 from toolcarry._pure.context.limits import Measure
+from toolcarry._pure.dedupe import Judging
 from toolcarry._pure.pairing import Walk
 from toolcarry._pure.pairing.block import Entry
 from toolcarry._pure.text_history.budget import shrink
@@ -29,11 +30,14 @@ def recount(
     """Return a text history, and its report. ``total`` is in tokens of the encoding, or in characters without one."""
     spoken = Spoken(messages, turn_id)
     walk = Walk(messages)
+    judging = Judging(DEFAULT_RULE_SET)
     entries: list[Entry] = []
     excluded: dict[str, int] = {}
     for entry in walk.entries():
         if entry.is_active:
-            entry.read_arguments()
+            if entry.call is None:
+                entry.read_arguments()
+            judging.prepare(entry)
             entries.append(entry)
         else:
             reason = inactive_reason(entry)

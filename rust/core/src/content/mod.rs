@@ -10,6 +10,7 @@ use crate::text::piece::Piece;
 use crate::text::segment::Plain;
 use crate::text::{OwnedText, Text};
 
+pub(crate) mod answer;
 mod media;
 
 include!(concat!(env!("OUT_DIR"), "/parts.rs"));
@@ -262,14 +263,19 @@ impl<'a, V: Value<'a>> Content<'a, V> {
         }
     }
 
-    /// Return true if the text begins with one of these ASCII literals. For most texts, the first code point decides.
-    pub fn starts_with_any(&self, literals: &[&str]) -> bool {
-        let first = match self.spelling() {
+    /// Return the first code point, or one beyond ASCII in its place if it is beyond ASCII; `None` without text.
+    pub fn initial(&self) -> Option<u32> {
+        match self.spelling() {
             Spelling::Text(text) => text.get(0),
             // In JSON the first byte is that of the first character, unless it begins an escape.
             Spelling::Json([first, ..]) if *first != b'\\' => Some(u32::from(*first)),
             Spelling::Json(_) => self.start(1).text().get(0),
-        };
+        }
+    }
+
+    /// Return true if the text begins with one of these ASCII literals. For most texts, the first code point decides.
+    pub fn starts_with_any(&self, literals: &[&str]) -> bool {
+        let first = self.initial();
         literals.iter().any(|literal| {
             literal.bytes().next().map(u32::from) == first && self.start(literal.len()).text().starts_with(literal)
         })

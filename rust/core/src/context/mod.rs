@@ -117,12 +117,14 @@ fn carry_walked<'a, M: Messages<'a>>(
             }
         }
         job.judging.find_firsts(&mut entries);
-        for entry in entries {
+        let mut entries = entries.into_iter();
+        for entry in entries.by_ref() {
             job.take(entry);
             if job.fill.is_done {
                 break;
             }
         }
+        job.counts.errors += entries.filter(Entry::is_error).count();
     } else {
         while let Some(mut entry) = walk.next_entry()? {
             if job.watch(&mut entry) {
@@ -152,10 +154,10 @@ impl<'a, V: Value<'a>> Job<'a, '_, V> {
             counts.orphan_calls += 1;
         } else {
             counts.chars_before += entry.text.len();
-            counts.errors += usize::from(entry.is_error());
             counts.orphan_results += usize::from(entry.call.is_none());
         }
         if !entry.is_active {
+            counts.errors += usize::from(entry.is_error()); // its flag; it is not judged
             self.fill.exclude(entry.age, inactive_reason(entry));
         }
         entry.is_active
@@ -163,6 +165,7 @@ impl<'a, V: Value<'a>> Job<'a, '_, V> {
 
     fn take(&mut self, mut entry: Entry<'a, V>) {
         let judgement = self.judging.judge(&mut entry);
+        self.counts.errors += usize::from(entry.is_error());
         if let Some(newest) = judgement.counted_by {
             self.fill.count(newest);
         }

@@ -1,12 +1,14 @@
 //! The decision which blocks newer ones supersede, taken from the newest block to the oldest.
 //!
 //! A failure supersedes only failures, so that the last success is kept as well; a failed edit supersedes nothing.
+//! A result that may be a failure supersedes no success ([`failure`]).
 //! A read of a range is superseded if one later read covers it. Blocks never supersede across scopes or branches.
 
 use std::num::NonZero;
 
 use ahash::AHashMap;
 
+use self::failure::{Outcome, outcome, settle};
 use self::line_ranges::{DEFAULT_READ, Read, UNREADABLE, find_covering, line_range, remember_range};
 use self::rules::{KeepBlock, OTHER, Rule, RuleSet, key_value};
 use self::shell::has_side_effects;
@@ -17,6 +19,7 @@ use crate::pairing::block::{Entry, Kind};
 use crate::text::piece::Piece;
 use crate::text::{OwnedText, Text};
 
+pub mod failure;
 pub mod line_ranges;
 pub mod rules;
 pub mod shell;
@@ -143,15 +146,22 @@ impl<'a, 'r> Judging<'a, 'r> {
         for entry in entries.iter_mut().rev() {
             let rule = self.prepare(entry);
             let Some(value) = entry.value.clone() else { continue };
-            if rule.keep == KeepBlock::First && !entry.is_failure() {
+            if rule.keep == KeepBlock::First && outcome(entry) == Outcome::Success {
                 let name = Name { scope: entry.scope, is_active: entry.is_active, kind: entry.kind, value };
                 self.firsts.entry(name).or_insert(entry.order);
             }
         }
     }
 
-    /// Find the entry's rule, and set the kind, the value of the key, and the limit on the result by it.
+    /// Find the entry's rule, and set the kind, the value of the key, and the limit on the result by it. Mark the entry
+    /// as failed if the words of its result say so.
     pub fn prepare<V: Value<'a>>(&self, entry: &mut Entry<'a, V>) -> &'r Rule {
+        let rule = self.find_rule(entry);
+        settle(entry);
+        rule
+    }
+
+    fn find_rule<V: Value<'a>>(&self, entry: &mut Entry<'a, V>) -> &'r Rule {
         entry.max_chars = None;
         let Some(given) = entry.read_arguments() else {
             let rule = self.rules.find(entry.name(), None::<V>);
@@ -210,7 +220,8 @@ pub(crate) struct File {
 #[derive(Debug, Default)]
 pub(crate) struct Run {
     newest: Noted,
-    newest_success: Noted,
+    /// The best outcome of these runs.
+    best: Outcome,
     writes: Option<bool>,
 }
 
@@ -228,11 +239,14 @@ impl File {
         if wanted == UNREADABLE {
             return None;
         }
+        let whole = order(self.whole).filter(|_| wanted.last <= DEFAULT_READ.last);
+        let by = whole.or_else(|| find_covering(wanted, &self.ranges));
+        if entry.is_doubtful() {
+            return by;
+        }
         if is_careful && lines.is_none() {
             note(&mut self.rewritten, entry);
         }
-        let whole = order(self.whole).filter(|_| wanted.last <= DEFAULT_READ.last);
-        let by = whole.or_else(|| find_covering(wanted, &self.ranges));
         if lines.is_none() {
             note(&mut self.whole, entry);
         } else {
@@ -250,7 +264,7 @@ impl File {
         let newest = order(self.edited);
         let by = if is_careful { order(self.rewritten) } else { newest };
         let reason = by.filter(|_| !keeps_all).map(|_| Reason::LaterEdit);
-        if entry.is_failure() {
+        if outcome(entry) != Outcome::Success {
             return Judgement { reason, by, counted_by: None };
         }
         note(&mut self.edited, entry);
@@ -264,12 +278,10 @@ impl File {
 impl Run {
     /// Decide about a command, or about another tool under a rule that keeps the last block of a key.
     pub(crate) fn judge<'a, V: Value<'a>>(&mut self, entry: &Entry<'a, V>) -> Judgement {
-        let is_failure = entry.is_failure();
+        let own = outcome(entry);
         let Some(newest) = order(self.newest) else {
             note(&mut self.newest, entry);
-            if !is_failure {
-                note(&mut self.newest_success, entry);
-            }
+            self.best = own;
             return STAYS;
         };
         // Parsed only if a command was run twice.
@@ -279,10 +291,8 @@ impl Run {
         if *self.writes.get_or_insert_with(is_writing) {
             return STAYS;
         }
-        let is_superseded = is_failure || self.newest_success.is_some();
-        if !is_superseded {
-            note(&mut self.newest_success, entry);
-        }
+        let is_superseded = own <= self.best;
+        self.best = self.best.max(own);
         let reason = is_superseded.then_some(if is_command { Reason::LaterRun } else { Reason::LaterCall });
         Judgement { reason, by: Some(newest), counted_by: is_command.then_some(newest) }
     }

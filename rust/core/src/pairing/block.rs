@@ -67,6 +67,7 @@ pub struct Entry<'a, V> {
     pub is_active: bool,
     /// True if the file was edited after this read.
     pub is_stale: bool,
+    is_doubtful: bool,
     is_error: bool,
     is_failure: bool,
     /// While the entry waits for its call: the index of the next newer entry that waits for a call with the same id.
@@ -109,6 +110,7 @@ impl<'a, V: Value<'a>> Entry<'a, V> {
             scope,
             is_active,
             is_stale: false,
+            is_doubtful: false,
             is_error,
             is_failure: is_error || result.is_none() || is_stand_in(&text),
             text,
@@ -154,7 +156,12 @@ impl<'a, V: Value<'a>> Entry<'a, V> {
         (self.text, self.is_error, self.is_failure) = (other.text.clone(), other.is_error, other.is_failure);
     }
 
-    /// Mark the result as a failure that the caller reported.
+    /// Mark the result as one that may be a failure.
+    pub(crate) fn set_doubtful(&mut self) {
+        self.is_doubtful = true;
+    }
+
+    /// Mark the result as a failure, by its words or by the caller's report.
     pub fn set_error(&mut self) {
         (self.is_error, self.is_failure) = (true, true);
     }
@@ -174,6 +181,12 @@ impl<'a, V: Value<'a>> Entry<'a, V> {
     #[must_use]
     pub fn is_error(&self) -> bool {
         self.is_error
+    }
+
+    /// Return true if the words of the result may be a failure.
+    #[must_use]
+    pub fn is_doubtful(&self) -> bool {
+        self.is_doubtful
     }
 
     /// Return true if the tool failed, was interrupted, or gave no result.

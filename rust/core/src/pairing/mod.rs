@@ -5,13 +5,14 @@
 //!
 //! - A result with an id belongs to the nearest earlier call with that id that has no result yet.
 //! - A result without an id is paired by its turn, the tool's name, and the order within the turn.
-//! - A second result for a call goes into the block's notes, unless the first is a stand-in for an interrupted call:
-//!   then the second result replaces it.
+//! - A second result for a call goes into the block's notes, unless the first is a stand-in for an interrupted call,
+//!   or says that it is not the last: then the second result replaces it.
 //! - Within one message, calls come before results.
 
 pub(crate) mod argument_names;
 pub mod block;
 mod pending;
+mod provisional;
 
 use std::cmp::Reverse;
 
@@ -19,7 +20,7 @@ use ahash::AHashMap;
 
 use self::block::Entry;
 use self::pending::{Lane, Turn};
-use crate::content::is_stand_in;
+use self::provisional::replaces;
 use crate::formats::message::Said;
 use crate::formats::{USER, read_message, read_spoken, speaker_of};
 use crate::input::messages::{Halt, Messages};
@@ -268,7 +269,7 @@ impl<'a, M: Messages<'a>> Walk<'a, M> {
         self.duplicate_results += 1;
         let Ok([entry, late]) = self.held.get_disjoint_mut([first, second]) else { return };
         let (mut kept, mut position) = (late.result, late.result_position);
-        if is_stand_in(&entry.text) && !is_stand_in(&late.text) {
+        if replaces(late, entry) {
             (kept, position) = (entry.result, entry.result_position);
             entry.take_over(late);
         }

@@ -20,6 +20,8 @@ use crate::context::inactive_reason;
 use crate::context::limits::Measure;
 use crate::context::output::Output;
 use crate::context::policy::{Reasons, count_reason};
+use crate::dedupe::Judging;
+use crate::dedupe::rules::RuleSet;
 use crate::input::messages::{Halt, Messages};
 use crate::json::value::{Key, Value, items};
 use crate::pairing::Walk;
@@ -107,10 +109,11 @@ pub fn recount<'a, M: Messages<'a>>(
     let Spoken { mut told, silent, without_role, turns, thinking, inactive } = Spoken::read(messages, turn_id)?;
     let mut counts = Counts { inactive, thinking, ..Counts::default() };
     let mut walk = Walk::new(messages);
+    let judging = Judging::new(RuleSet::built_in());
     let mut entries = Vec::new();
     while let Some(mut entry) = walk.next_entry()? {
         if entry.is_active {
-            entry.read_arguments();
+            judging.prepare(&mut entry);
             counts.add(&entry);
             entries.push(entry);
         } else {

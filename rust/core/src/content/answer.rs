@@ -1,0 +1,34 @@
+//! Results that are a JSON object, whether the format holds an object or its text.
+
+use super::Content;
+use crate::json::value::{Spelling, Value, names};
+
+/// The maximum number of code points of a text that is parsed. A longer one is an answer with much data.
+const MOST_CHARACTERS: usize = 4_000;
+/// The most bytes of one code point in JSON: two escapes of a surrogate each.
+const WIDEST: usize = 12;
+
+/// Return the object that a result is: itself, its only part, or their text; `None` if it is something else.
+pub(crate) fn held_object<'a, V: Value<'a>>(content: Option<V>) -> Option<V> {
+    let mut found = content?;
+    if found.spelling().is_none() {
+        let Some(parts) = found.list() else { return found.object() };
+        found = parts.item(0).filter(|_| parts.count() == 1)?;
+        if found.spelling().is_none() {
+            let part = found.object()?;
+            if let Some(held) = part.get(names::JSON).and_then(Value::object) {
+                return Some(held); // Bedrock
+            }
+            found = part.get(names::TEXT)?;
+        }
+    }
+    let text = Content::Value(found);
+    let is_written = text.starts_with_any(&["{"]) && has_at_most(&text, MOST_CHARACTERS);
+    is_written.then(|| found.arguments())
+}
+
+/// Return true if a text has at most `count` code points, without counting those of a much longer one.
+pub(crate) fn has_at_most<'a, V: Value<'a>>(text: &Content<'a, V>, count: usize) -> bool {
+    let is_longer = matches!(text.spelling(), Spelling::Json(bytes) if bytes.len() > WIDEST * count);
+    !is_longer && text.len() <= count
+}
