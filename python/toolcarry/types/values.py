@@ -147,6 +147,7 @@ class ToolBlock:
 
     ``tool_use`` and ``tool_result`` are objects of the input (for the role ``tool``, the message);
     ``None`` if the call, or the result, is missing.
+    ``is_error`` is true if the result is marked as failed, or is not marked and certainly failed by its words.
     ``position`` is the index of the message, or of the line, that contains the call
     (for a result without call, the result), from 0.
     ``scope`` is empty for the main conversation and names the side chain otherwise.

@@ -119,8 +119,9 @@ def outcome_of(content: object, kind: Kind, value: str) -> Outcome:
     if held is not None:
         found = object_outcome(held)
         if found is not None:
-            is_data = kind == "read" and value.endswith((".json", ".jsonl"))
-            return min(found + 1, SUCCESS) if is_data else found  # type: ignore[return-value]
+            if kind == "read" and value.endswith((".json", ".jsonl")):  # the file's own words
+                return DOUBTFUL if found == FAILED else SUCCESS
+            return found
         if "content" not in held:
             return SUCCESS
     text = content if type(content) is str else result_text(content)
