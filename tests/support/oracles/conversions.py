@@ -66,11 +66,14 @@ def held(messages: Sequence[Any]) -> list[Held]:
 
 
 def told(text: str) -> str:
-    """Return a text without blank lines, which are not possible next to an image, and without the size and type of media."""
+    """Return a text without blank lines, which are not possible next to an image, the mark of a failure, and the size and
+    type of media."""
     lines = ["[medium]" if line.startswith(MEDIA) else line for line in text.split("\n")]
-    return "\n".join(line for line in lines if line.strip())
+    return "\n".join(line for line in lines if line.strip() and line != MARK)
 
 
+MARK = "[Tool use failed]"
+"""The line that begins a failed result where the target has no flag."""
 MEDIA = ("[image", "[document", "[audio", "[file", "[video", "[medium")
 """The beginnings of lines that replace media."""
 

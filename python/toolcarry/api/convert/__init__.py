@@ -54,6 +54,8 @@ def convert(messages: Messages | Body, *, to: Target) -> Converted:
     ``messages`` is a list of messages in any of the known shapes, or bytes: a request body, a JSON array or
     JSONL. Of a session file the active branch is taken, without side chains. Calls and results keep their order,
     and their ids where the target takes them; nothing is made up but missing ids, and nothing is repaired.
+    A result that failed begins with ``[Tool use failed]`` where the target has no flag; in a format with one, the mark
+    becomes the flag again.
     Raises ``InputError`` as ``carry`` does, and ``ConfigError`` for a target that is none.
 
     >>> converted = convert([
@@ -63,7 +65,7 @@ def convert(messages: Messages | Body, *, to: Target) -> Converted:
     ...         {"type": "tool_result", "tool_use_id": "t1", "content": "denied", "is_error": True}]},
     ... ], to="openai")
     >>> converted.messages[1]
-    {'role': 'tool', 'tool_call_id': 't1', 'content': 'denied'}
+    {'role': 'tool', 'tool_call_id': 't1', 'content': '[Tool use failed]\\ndenied'}
     >>> converted.losses
     (Loss(position=1, kind='is_error', detail='Bash t1'),)
     """

@@ -15,6 +15,7 @@ from typing import Any, Final, TypeVar
 from toolcarry._input.json import loads_arguments
 from toolcarry._input.objects import Wire, as_list, as_object, first_given, text_or_empty
 from toolcarry._pure.content import part_text, result_text
+from toolcarry._pure.dedupe.failure import MARK, MARKS
 from toolcarry._pure.formats.responses import ON_SERVER
 from toolcarry._pure.projection.repair.ids import FreeIds
 from toolcarry._util.plural import counted
@@ -236,7 +237,10 @@ class Fitting:
         if result.wire.get("role") is not None and as_list(result.wire.get("images")):
             self._losses.add(result.position, "media", f"images in the result of {name}")
         content = self._content(result.content, result.position, name, is_own=is_own)
-        return replace(result, content=content)
+        if not self._holds.has_errors:
+            return replace(result, content=marked(content, result) if result.is_error else content)
+        plain = content if is_own or result.is_error else unmarked(content)
+        return replace(result, content=plain, is_error=result.is_error or plain != content)
 
     def _content(
         self, content: object, position: int, name: str, *, is_own: bool
@@ -273,6 +277,30 @@ class Fitting:
         """A thought that only Google's models can read again; its signature is at the part that follows."""
         if self._holds.family != "gemini" and signature_of(wire):
             self._losses.add(position, "thinking", f"the signature of {where}")
+
+
+Content = str | tuple[Text | Media | Item, ...]
+
+
+def marked(content: Content, result: Result) -> Content:
+    """Return the content of a failed result with a mark in words, by which ``unmarked`` and all readers know it."""
+    if isinstance(content, str):
+        if content.startswith(MARKS):
+            return content
+        return f"{MARK}\n{content}" if content else MARK
+    return (Text(result.position, MARK, {}), *content)
+
+
+def unmarked(content: Content) -> Content:
+    """Return content without the mark of ``marked``."""
+    if isinstance(content, str):
+        return content.removeprefix(MARK).removeprefix("\n") if is_marked(content) else content
+    first = content[0] if content else None
+    return content[1:] if isinstance(first, Text) and first.text == MARK else content
+
+
+def is_marked(text: str) -> bool:
+    return text == MARK or text.startswith(f"{MARK}\n")
 
 
 def is_object(arguments: object) -> bool:

@@ -36,7 +36,7 @@ KINDS = {
     "changed_id": "an id that the target refuses was changed",
     "no_ids": "the target has no ids; the order keeps the pairs",
     "arguments": "arguments that are no object became one",
-    "is_error": "the target cannot mark a result as failed; its text stays",
+    "is_error": "the target cannot mark a result as failed; its text begins with a mark",
     "server_tool": "a call that ran on the provider's server became an ordinary one",
     "custom_tool": "a call with free text became one with the argument input",
     "thinking": "thinking that the target does not take left",
