@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from toolcarry._pure.context import DEFAULT_RULE_SET
+from toolcarry._pure.dedupe.failure import FAILED, outcome_of
 from toolcarry._pure.dialogue import safe_turn
 from toolcarry.api.tokens import count_tokens
 from toolcarry.errors import ConfigError, InputError
@@ -178,7 +180,7 @@ def uncompress(log: Log, name: str) -> CommitInfo:
 
 
 def drop_failed(log: Log, name: str | None) -> CompressResult:
-    """Leave out the turns in which every result failed."""
+    """Leave out the turns in which every result failed, by its flag or certainly by its words."""
     view = read_view(log)
     turns = pair_turns(log.commits(CALLS_AND_RESULTS), NOTHING)
     covered: list[CommitInfo] = []
@@ -187,7 +189,12 @@ def drop_failed(log: Log, name: str | None) -> CompressResult:
         is_shown = (
             turn.call.sequence not in view.left_out and turn.call.sequence not in view.compacted
         )
-        if is_named and is_shown and turn.results and all(each.is_error for each in turn.results):
+        if (
+            is_named
+            and is_shown
+            and turn.results
+            and all(has_failed(log, each) for each in turn.results)
+        ):
             covered += [turn.call, *turn.results]
     if not covered:
         return CompressResult(None, (), (), 0, 0)
@@ -198,6 +205,14 @@ def drop_failed(log: Log, name: str | None) -> CompressResult:
     }
     (commit,) = log.append([Draft("omission", Kind.OMISSION, b"", metadata, 0)])
     return CompressResult(commit, hashes(covered), (), before, 0)
+
+
+def has_failed(log: Log, result: CommitInfo) -> bool:
+    """Return true if a result is marked as failed, or says so as the formats without a flag do."""
+    if result.is_error:
+        return True
+    kind = DEFAULT_RULE_SET.find(result.name or "", {}).kind
+    return outcome_of(part_text(result, log.content(result)), kind, "") == FAILED
 
 
 def covered_tools(turns: Iterable[ToolTurn], covered: set[int]) -> list[dict[str, str]]:

@@ -519,7 +519,10 @@ class Tract:
         return compaction.compress_tool_calls(self._log, given, name=name, write=write)
 
     def drop_failed_tool_turns(self, name: str | None = None) -> CompressResult:
-        """Leave the turns in which every result failed out of the compiled messages; nothing is deleted."""
+        """Leave the turns in which every result failed out of the compiled messages; nothing is deleted.
+
+        A result failed if it is marked so, or if its words say it for certain, as in ``Error: ENOENT: ...``.
+        """
         return compaction.drop_failed(self._log, name)
 
     def configure_tool_summarization(
