@@ -128,6 +128,47 @@ class Places:
         return None if inner is None else (inner, *place)
 
 
+class Directories:
+    """The working directories of the calls in a session file, asked for from the last record to the first.
+
+    A record of Claude Code has its own (``cwd``). An item of a Codex rollout has that of the nearest record before it
+    that gives one: a ``turn_context``, or the ``session_meta`` of the file.
+    """
+
+    def __init__(self, messages: Sequence[Any]) -> None:
+        self._messages = messages
+        self._since = len(messages)
+        """The position of the record that gave the directory."""
+        self._directory = ""
+
+    def at(self, record: Wire, position: int) -> str:
+        """Return the working directory of the record at a position; empty if none is known."""
+        if record.get("role") is not None:
+            return ""
+        own = record.get("cwd")
+        if isinstance(own, str):
+            return own
+        if record.get("type") != "response_item":
+            return ""
+        if position < self._since:
+            self._look_back(position)
+        return self._directory
+
+    def _look_back(self, position: int) -> None:
+        for earlier in range(position - 1, -1, -1):
+            record = as_object(self._messages[earlier]) or {}
+            if record.get("type") in CODEX_CONTEXTS:
+                directory = (as_object(record.get("payload")) or {}).get("cwd")
+                if isinstance(directory, str):
+                    self._since, self._directory = earlier, directory
+                    return
+        self._since, self._directory = -1, ""
+
+
+CODEX_CONTEXTS = ("turn_context", "session_meta")
+"""The records of a Codex rollout that give the working directory (github.com/openai/codex, codex-rs/protocol)."""
+
+
 class Session:
     """The places of the first ``count`` records."""
 

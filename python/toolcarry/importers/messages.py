@@ -126,10 +126,13 @@ class Import:
 
     def call(self, call: ToolCall) -> dict[str, Any]:
         """A call as Anthropic has it."""
-        wire, call_id, name, arguments = call
-        return self._note(
-            {"type": "tool_use", "id": call_id, "name": name, "input": arguments}, wire
-        )
+        written = {
+            "type": "tool_use",
+            "id": call.call_id,
+            "name": call.name,
+            "input": call.arguments,
+        }
+        return self._note(written, call.wire)
 
     def result(self, result: ToolResult) -> dict[str, Any]:
         """A result as Anthropic has it."""

@@ -75,6 +75,7 @@ def redact_blocks(blocks: Sequence[ToolBlock], redact: Redact) -> list[ToolBlock
                 second_results=tuple(
                     redact_value(each, redact) for each in block.notes.second_results
                 ),
+                directory=block.notes.directory and redact_text(block.notes.directory, redact),
             ),
         )
         for block in blocks

@@ -125,6 +125,7 @@ class Notes:
     ``is_stale`` is true if the file was edited after this read, and ``is_active`` if the block
     is on the conversation's active branch.
     ``second_results`` are further results for the same call, as objects of the input, in their order.
+    ``directory`` is the working directory that a session file gives for the call; empty if it gives none.
     """
 
     age: int = 0
@@ -132,6 +133,7 @@ class Notes:
     is_stale: bool = False
     is_active: bool = True
     second_results: tuple[Mapping[str, Any], ...] = ()
+    directory: str = ""
 
     def __post_init__(self) -> None:
         for age in (self.age, *self.earlier):
@@ -151,6 +153,8 @@ class ToolBlock:
     ``position`` is the index of the message, or of the line, that contains the call
     (for a result without call, the result), from 0.
     ``scope`` is empty for the main conversation and names the side chain otherwise.
+    ``dedup_key`` is the kind, the path or command, and the place if one is known: blocks with different keys never
+    supersede each other. ``None`` if the call is about nothing that can be compared.
     """
 
     tool_use: Mapping[str, Any] | None

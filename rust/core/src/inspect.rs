@@ -59,7 +59,8 @@ pub struct Inspection {
 
 /// Read a whole conversation and count its blocks, sizes and defects.
 pub fn inspect<'a, M: Messages<'a>>(messages: M) -> Result<Inspection, Halt<M::Error>> {
-    let mut walk = Walk::new(Watched { messages, count: Cell::new(0), shapes: RefCell::default() });
+    let mut walk =
+        Walk::new(Watched { messages, first: Cell::new(usize::MAX), count: Cell::new(0), shapes: RefCell::default() });
     let mut judging = Judging::new(RuleSet::built_in());
     let mut found = Inspection::default();
     let mut tools: AHashMap<Text<'a>, ToolSize> = AHashMap::new();
@@ -125,6 +126,8 @@ fn code_points(name: Text<'_>) -> Vec<u32> {
 /// Messages, with a count and the shapes of those read so far.
 struct Watched<M> {
     messages: M,
+    /// The position of the first message read so far.
+    first: Cell<usize>,
     count: Cell<usize>,
     shapes: RefCell<Vec<&'static str>>,
 }
@@ -135,7 +138,9 @@ impl<'a, M: Messages<'a>> Messages<'a> for Watched<M> {
 
     fn before(&self, position: Option<usize>) -> Result<Option<(usize, M::Item)>, M::Error> {
         let found = self.messages.before(position)?;
-        if let Some((_, item)) = found {
+        if let Some((at, item)) = found
+            && at < self.first.replace(self.first.get().min(at))
+        {
             let object = item.object();
             let is_message = object.is_none_or(|message| message.size() > 0); // a skipped line is an empty object
             self.count.set(self.count.get() + usize::from(is_message));

@@ -11,12 +11,14 @@
 use ahash::{AHashMap, AHashSet};
 
 use crate::input::messages::{Halt, Messages, Record};
-use crate::json::value::{Value, names};
+use crate::json::value::{Value, names, text_or_empty};
 use crate::text::Text;
 
 /// A message with its scope and branch.
 #[derive(Clone, Copy, Debug)]
 pub struct Placed<'a, V> {
+    /// The object in the list or on the line: the message, or the record around it.
+    pub record: V,
     /// The message; for a record of a session file, the message inside it.
     pub message: V,
     /// Its role.
@@ -62,7 +64,7 @@ impl<'a> Places<'a> {
             return Err(Halt::NotAnObject { number: messages.number(position), type_name: item.type_name() });
         };
         let role = message.get(names::ROLE);
-        let mut placed = Placed { message, role, scope: Text::ascii(""), is_active: true };
+        let mut placed = Placed { record: message, message, role, scope: Text::ascii(""), is_active: true };
         if role.is_some() {
             return Ok(Some(placed));
         }
@@ -102,6 +104,70 @@ impl<'a> Places<'a> {
             none => none.insert(Session::new(&messages.records(position).map_err(Halt::Source)?)),
         };
         Ok(session.place(messages.number(position)))
+    }
+}
+
+/// The records of a Codex rollout that give the working directory (github.com/openai/codex, codex-rs/protocol).
+const CODEX_CONTEXTS: [&str; 2] = ["turn_context", "session_meta"];
+
+/// The working directories of the calls in a session file, asked for from the last record to the first.
+///
+/// A record of Claude Code has its own (`cwd`). An item of a Codex rollout has that of the nearest record before it that
+/// gives one: a `turn_context`, or the `session_meta` of the file.
+#[derive(Debug)]
+pub struct Directories<'a> {
+    /// The position of the record that gave the directory.
+    since: usize,
+    directory: Text<'a>,
+}
+
+impl Default for Directories<'_> {
+    fn default() -> Self {
+        Self { since: usize::MAX, directory: Text::ascii("") }
+    }
+}
+
+impl<'a> Directories<'a> {
+    /// Return the working directory of the record at a position; empty if none is known.
+    pub fn at<M: Messages<'a>>(
+        &mut self,
+        messages: &M,
+        position: usize,
+        record: M::Item,
+    ) -> Result<Text<'a>, Halt<M::Error>> {
+        let none = Text::ascii("");
+        if record.get(names::ROLE).is_some() {
+            return Ok(none);
+        }
+        if let Some(own) = record.get(names::CWD).and_then(Value::text) {
+            return Ok(own);
+        }
+        if !text_or_empty(record.get(names::TYPE)).is("response_item") {
+            return Ok(none);
+        }
+        if position < self.since {
+            self.look_back(messages, position).map_err(Halt::Source)?;
+        }
+        Ok(self.directory)
+    }
+
+    fn look_back<M: Messages<'a>>(&mut self, messages: &M, position: usize) -> Result<(), M::Error> {
+        let mut at = position;
+        while let Some((earlier, item)) = messages.before(Some(at))? {
+            at = earlier;
+            let Some(record) = item.object() else { continue };
+            let kind = text_or_empty(record.get(names::TYPE));
+            if !CODEX_CONTEXTS.iter().any(|name| kind.is(name)) {
+                continue;
+            }
+            let payload = record.get(names::PAYLOAD).and_then(Value::object);
+            if let Some(directory) = payload.and_then(|payload| payload.get(names::CWD)).and_then(Value::text) {
+                (self.since, self.directory) = (earlier, directory);
+                return Ok(());
+            }
+        }
+        (self.since, self.directory) = (0, Text::ascii(""));
+        Ok(())
     }
 }
 

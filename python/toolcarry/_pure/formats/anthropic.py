@@ -50,7 +50,10 @@ def spoken(_message: Wire) -> Spoken | None:
 
 def to_call(block: Wire) -> ToolCall:
     call_id, name = block.get("id"), block.get("name")
-    return ToolCall(block, text_or_empty(call_id), text_or_empty(name), block.get("input"))
+    # https://docs.claude.com/en/docs/agents-and-tools/mcp-connector: an mcp_tool_use names its server.
+    is_mcp = block.get("type") == "mcp_tool_use"
+    server = text_or_empty(block.get("server_name")) if is_mcp else ""
+    return ToolCall(block, text_or_empty(call_id), text_or_empty(name), block.get("input"), server)
 
 
 def to_result(block: Wire) -> ToolResult:

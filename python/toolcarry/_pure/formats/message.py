@@ -17,6 +17,8 @@ class ToolCall(NamedTuple):
     """The tool's name; may be empty."""
     arguments: object
     """The arguments, unchanged: an object, a JSON text, or nothing."""
+    server: str = ""
+    """The MCP server or the namespace of the tool, if it is not part of the name; may be empty."""
 
 
 class ToolResult(NamedTuple):

@@ -25,6 +25,12 @@ ON_CLIENT = frozenset(
     )
 )
 """The calls whose results are separate items. An item of another kind is a call if it has a ``call_id``."""
+WITH_SERVER = {
+    "function_call": "namespace",
+    "custom_tool_call": "namespace",
+    "mcp_call": "server_label",
+}
+"""The calls that may name a server or a namespace, and the member that does."""
 NAMED = frozenset(("function_call", "custom_tool_call"))
 """Calls whose type doesn't name their tool."""
 
@@ -61,7 +67,23 @@ def call(wire: Wire) -> ToolCall | None:
     is_known = kind in ON_CLIENT or kind in ON_SERVER
     if not is_known and not (kind.endswith("_call") and "call_id" in wire):
         return None
-    return ToolCall(wire, item_id(wire), tool_name(wire, kind), arguments(wire, kind))
+    return ToolCall(
+        wire, item_id(wire), tool_name(wire, kind), arguments(wire, kind), server_of(wire, kind)
+    )
+
+
+def server_of(wire: Wire, kind: str) -> str:
+    """Return the server of an ``mcp_call``, or the namespace of a function.
+
+    Codex writes the namespace of an MCP server as ``mcp__server`` or ``mcp__server__`` (github.com/openai/codex,
+    codex-rs/protocol/src/tool_name.rs).
+    """
+    if kind not in WITH_SERVER:
+        return ""
+    server = text_or_empty(wire.get(WITH_SERVER[kind]))
+    if not server.startswith("mcp__"):
+        return server
+    return server[5:].rstrip("_") or server
 
 
 def tool_name(wire: Wire, kind: str) -> str:

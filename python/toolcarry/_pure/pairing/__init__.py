@@ -20,7 +20,7 @@ from toolcarry._pure.formats.message import Said, ToolCall, ToolResult
 from toolcarry._pure.pairing.block import Entry, call_entry, result_entry
 from toolcarry._pure.pairing.pending import Lane, Turn
 from toolcarry._pure.pairing.provisional import replaces
-from toolcarry._pure.session import Branch, Places
+from toolcarry._pure.session import Branch, Directories, Places
 from toolcarry.errors import InputError
 
 
@@ -37,6 +37,7 @@ class Walk:
         self.second_positions: list[int] = []
         self._messages = messages
         self._places = Places(messages, branch)
+        self._directories = Directories(messages)
         self._main = Lane()
         self._side_lanes: dict[str, Lane] = {}
         self._held: list[Entry] = []
@@ -52,12 +53,13 @@ class Walk:
         """Yield every block, newest first. An entry without call is a result whose call is missing, and vice versa."""
         messages = self._messages
         for position in range(len(messages) - 1, -1, -1):
-            placed = self._places.place(object_at(position, messages[position]), position)
+            record = object_at(position, messages[position])
+            placed = self._places.place(record, position)
             if placed is None:
                 continue
             message, scope, is_active = placed
             lane = self._side_lanes.setdefault(scope, Lane()) if scope else self._main
-            yield from self._read(message, position, lane, scope, is_active)
+            yield from self._read(message, record, position, lane, scope, is_active)
         if self._held:
             for lane in (self._main, *self._side_lanes.values()):
                 self._close_turn(lane)
@@ -65,7 +67,13 @@ class Walk:
             yield from self._flush()
 
     def _read(
-        self, message: Wire, position: int, lane: Lane, scope: str, is_active: bool
+        self,
+        message: Wire,
+        record: Wire,
+        position: int,
+        lane: Lane,
+        scope: str,
+        is_active: bool,
     ) -> list[Entry]:
         """Read a message, and return the entries that it makes certain."""
         said = Said()
@@ -82,7 +90,8 @@ class Walk:
                     ready = self._flush()
             self._add_results(results, position, lane, scope, is_active)
         if calls:
-            self._add_calls(calls, position, lane, scope, is_active)
+            directory = self._directories.at(record, position)
+            self._add_calls(calls, position, lane, scope, is_active, directory)
             if not self._waiting:
                 ready += self._flush()
         return ready
@@ -106,7 +115,13 @@ class Walk:
         self._waiting += len(results)
 
     def _add_calls(
-        self, calls: list[ToolCall], position: int, lane: Lane, scope: str, is_active: bool
+        self,
+        calls: list[ToolCall],
+        position: int,
+        lane: Lane,
+        scope: str,
+        is_active: bool,
+        directory: str,
     ) -> None:
         if lane.turn is not None:
             lane.turn.has_calls = True
@@ -116,9 +131,9 @@ class Walk:
             self._order = order = self._order + 1
             if answered is not None:
                 self._waiting -= 1
-                answered.add_call(call, position, order, is_active)
+                answered.add_call(call, position, order, is_active, directory)
                 continue
-            entry = call_entry(call, position, order, scope, is_active)
+            entry = call_entry(call, position, order, scope, is_active, directory)
             self._held.append(entry)
             self._wait_for_turn(entry, lane)
 

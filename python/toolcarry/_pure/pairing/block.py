@@ -14,13 +14,16 @@ class Entry:
     """A block that is being built: a call, a result, or both, as objects of the input, with the fields read of them.
 
     ``position`` is the index of the message with the call, ``result_position`` of the one with the result. ``order``
-    numbers entries in the order of the walk. Judging sets the rest: ``kind``, ``value`` (which identifies blocks of the
-    kind), ``given`` (the arguments as an object), ``is_stale``, and ``max_chars``, the limit of the rule.
+    numbers entries in the order of the walk. ``server`` is the call's, where it is apart from the name, and ``directory``
+    the working directory of its record. Judging sets the rest: ``kind``, ``value`` (the path or command, as it is shown),
+    ``key`` (which identifies blocks of the kind), ``given`` (the arguments as an object), ``is_stale``, and ``max_chars``,
+    the limit of the rule.
     """
 
     __slots__ = (
-        "age", "arguments", "call", "call_id", "content", "given", "is_active", "is_doubtful", "is_error", "is_failure",
-        "is_stale", "kind", "max_chars", "order", "position", "result", "result_position", "scope", "tool_name", "value",
+        "age", "arguments", "call", "call_id", "content", "directory", "given", "is_active", "is_doubtful", "is_error",
+        "is_failure", "is_stale", "key", "kind", "max_chars", "order", "position", "result", "result_position", "scope",
+        "server", "tool_name", "value",
     )  # fmt: skip
 
     age: int
@@ -28,12 +31,14 @@ class Entry:
     call: Wire | None
     call_id: str
     content: object
+    directory: str
     given: Wire
     is_active: bool
     is_doubtful: bool
     is_error: bool
     is_failure: bool
     is_stale: bool
+    key: str | None
     kind: Kind
     max_chars: int | None
     order: int
@@ -41,6 +46,7 @@ class Entry:
     result: Wire | None
     result_position: int
     scope: str
+    server: str
     tool_name: str
     value: str | None
 
@@ -59,9 +65,13 @@ class Entry:
             self.given = loads_arguments(arguments) if found is None else found
         return self.given
 
-    def add_call(self, call: ToolCall, position: int, order: int, is_active: bool) -> None:
+    def add_call(
+        self, call: ToolCall, position: int, order: int, is_active: bool, directory: str
+    ) -> None:
         """Add the call that this result answers."""
         self.call = call.wire
+        self.server = call.server
+        self.directory = directory
         self.tool_name = call.name
         self.arguments = call.arguments
         self.position = position
@@ -102,6 +112,7 @@ def new_entry(
     entry.position = position
     entry.result_position = position
     entry.order = order
+    entry.server = entry.directory = ""
     entry.scope = scope
     entry.is_active = is_active
     entry.is_doubtful = False
@@ -113,12 +124,16 @@ def new_entry(
     return entry
 
 
-def call_entry(call: ToolCall, position: int, order: int, scope: str, is_active: bool) -> Entry:
+def call_entry(
+    call: ToolCall, position: int, order: int, scope: str, is_active: bool, directory: str
+) -> Entry:
     """Return the entry of a call that has no result yet."""
-    wire, call_id, name, arguments = call
-    return new_entry(
+    wire, call_id, name, arguments, server = call
+    entry = new_entry(
         wire, None, call_id, name, arguments, None, False, position, order, scope, is_active
     )
+    entry.server, entry.directory = server, directory
+    return entry
 
 
 def result_entry(

@@ -106,7 +106,7 @@ def checked_call(call: object, index: int) -> dict[str, Any]:
         raise InputError(f"tool_calls[{index}] is not an object, but {type(call).__name__}", None)
     for key in ("id", "name"):  # read_call() would ignore a value that is not a text
         check_text(f"tool_calls[{index}].{key}", wire.get(key), optional=True)
-    _, call_id, name, arguments = read_call(wire)
+    _, call_id, name, arguments, _ = read_call(wire)
     if not name and wire.get("name") is None:
         raise InputError(f"tool_calls[{index}] names no tool", None)
     if isinstance(arguments, Mapping):

@@ -8,6 +8,7 @@ use crate::json::value::{first_text, objects};
 use crate::text::Text;
 
 const NAME: &str = "anthropic";
+const SERVER_NAME: Key<'static> = Key::new("server_name");
 const RETURN_CODE: Key<'static> = Key::new("return_code");
 
 pub(crate) struct Anthropic;
@@ -19,14 +20,15 @@ impl Shape for Anthropic {
             if is_result(kind) {
                 said.results.push(Self::to_result(block));
             } else if is_call(kind) {
-                said.calls.push(Self::to_call(block));
+                said.calls.push(Self::to_call(block, kind));
             }
         }
         (!said.is_empty()).then_some(NAME)
     }
 
     fn call<'a, V: Value<'a>>(wire: V) -> Option<ToolCall<'a, V>> {
-        is_call(text_or_empty(wire.get(names::TYPE))).then(|| Self::to_call(wire))
+        let kind = text_or_empty(wire.get(names::TYPE));
+        is_call(kind).then(|| Self::to_call(wire, kind))
     }
 
     fn result<'a, V: Value<'a>>(wire: V) -> Option<ToolResult<'a, V>> {
@@ -35,12 +37,15 @@ impl Shape for Anthropic {
 }
 
 impl Anthropic {
-    fn to_call<'a, V: Value<'a>>(wire: V) -> ToolCall<'a, V> {
+    fn to_call<'a, V: Value<'a>>(wire: V, kind: Text<'a>) -> ToolCall<'a, V> {
+        // https://docs.claude.com/en/docs/agents-and-tools/mcp-connector: an mcp_tool_use names its server.
+        let server = Some(wire).filter(|_| kind.is("mcp_tool_use")).and_then(|wire| wire.get(SERVER_NAME));
         ToolCall {
             wire,
             call_id: text_or_empty(wire.get(names::ID)),
             name: text_or_empty(wire.get(names::NAME)),
             arguments: wire.get(names::INPUT),
+            server: text_or_empty(server),
         }
     }
 

@@ -25,6 +25,7 @@ impl Shape for Bedrock {
             call_id: text_or_empty(used.get(names::TOOL_USE_ID_CAMEL)),
             name: text_or_empty(used.get(names::NAME)),
             arguments: used.get(names::INPUT),
+            server: Text::ascii(""),
         })
     }
 

@@ -82,6 +82,7 @@ impl Chat {
             name: text_or_empty(source.get(names::NAME)),
             // Free text is not JSON, even if it looks like it.
             arguments: if custom.is_some() { given.map(|text| text.under(names::INPUT)) } else { given },
+            server: Text::ascii(""),
         }
     }
 

@@ -36,10 +36,12 @@ impl Shape for Gemini {
                 call_id: text_or_empty(used.get(names::ID)),
                 name: tool_name(used),
                 arguments: used.get(names::ARGS),
+                server: Text::ascii(""),
             });
         }
         let code = member(wire, &[names::EXECUTABLE_CODE_CAMEL, names::EXECUTABLE_CODE])?;
-        Some(ToolCall { wire, call_id: text_or_empty(code.get(names::ID)), name: CODE, arguments: Some(code) })
+        let (call_id, server) = (text_or_empty(code.get(names::ID)), Text::ascii(""));
+        Some(ToolCall { wire, call_id, name: CODE, arguments: Some(code), server })
     }
 
     fn result<'a, V: Value<'a>>(wire: V) -> Option<ToolResult<'a, V>> {

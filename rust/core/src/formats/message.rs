@@ -14,6 +14,8 @@ pub struct ToolCall<'a, V> {
     pub name: Text<'a>,
     /// The arguments as they are written: an object, a JSON text, or `None`.
     pub arguments: Option<V>,
+    /// The MCP server or the namespace of the tool, if it is not part of the name; may be empty.
+    pub server: Text<'a>,
 }
 
 /// A result: the object in the message, and the values that were read from it.

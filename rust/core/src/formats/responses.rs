@@ -9,6 +9,7 @@ use crate::json::value::{first_text, items};
 use crate::text::Text;
 
 const NAME: &str = "openai-responses";
+const NAMESPACE: Key<'static> = Key::new("namespace");
 const OPERATION: Key<'static> = Key::new("operation");
 const OUTPUTS: Key<'static> = Key::new("outputs");
 const QUERIES: Key<'static> = Key::new("queries");
@@ -29,6 +30,9 @@ const ON_CLIENT: [&str; 7] = [
     "computer_call",
     "tool_search_call",
 ];
+/// The calls that may name a server or a namespace, with the key that does.
+const WITH_SERVER: [(&str, Key<'static>); 3] =
+    [("function_call", NAMESPACE), ("custom_tool_call", NAMESPACE), ("mcp_call", Key::new("server_label"))];
 /// Calls whose type does not name the tool.
 const NAMED: [&str; 2] = ["function_call", "custom_tool_call"];
 const NO_CALLS: [&str; 3] = ["reasoning", "item_reference", "mcp_list_tools"];
@@ -68,7 +72,8 @@ impl Shape for Responses {
             return None;
         }
         let name = tool_name(wire, kind);
-        Some(ToolCall { wire, call_id: item_id(wire), name, arguments: arguments(wire, kind) })
+        let server = server_of(wire, kind);
+        Some(ToolCall { wire, call_id: item_id(wire), name, arguments: arguments(wire, kind), server })
     }
 
     fn result<'a, V: Value<'a>>(wire: V) -> Option<ToolResult<'a, V>> {
@@ -95,6 +100,23 @@ fn tool_name<'a, V: Value<'a>>(wire: V, kind: Text<'a>) -> Text<'a> {
     let name = text_or_empty(wire.get(names::NAME));
     let is_named = !name.is_empty() || NAMED.iter().any(|name| kind.is(name));
     if is_named { name } else { kind.without_suffix("_call") }
+}
+
+/// Return the server of an `mcp_call`, or the namespace of a function.
+///
+/// Codex writes the namespace of an MCP server as `mcp__server` or `mcp__server__` (github.com/openai/codex,
+/// codex-rs/protocol/src/tool_name.rs).
+fn server_of<'a, V: Value<'a>>(wire: V, kind: Text<'a>) -> Text<'a> {
+    let key = WITH_SERVER.iter().find(|(name, _)| kind.is(name)).map(|(_, key)| *key);
+    let server = text_or_empty(key.and_then(|key| wire.get(key)));
+    if !server.starts_with("mcp__") {
+        return server;
+    }
+    let mut own = server.without_prefix("mcp__");
+    while own.ends_with("_") {
+        own = own.without_suffix("_");
+    }
+    if own.is_empty() { server } else { own }
 }
 
 fn on_server(kind: Text<'_>) -> Option<&'static (&'static str, Key<'static>, Key<'static>)> {

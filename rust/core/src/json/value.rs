@@ -117,6 +117,7 @@ known_keys! {
     FILENAME "filename"
     COMMAND "command"
     CMD "cmd"
+    CWD "cwd"
     // Arguments of tools for a range, an edit and its content.
     OFFSET "offset"
     LIMIT "limit"

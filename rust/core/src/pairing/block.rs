@@ -53,6 +53,10 @@ pub struct Entry<'a, V> {
     pub call_id: Text<'a>,
     /// The tool's name from the call, or from the result if there is no call; may be empty.
     pub tool_name: Text<'a>,
+    /// The server of the call, if it is not part of the name; may be empty.
+    pub server: Text<'a>,
+    /// The working directory that the call's record gives; may be empty.
+    pub directory: Text<'a>,
     /// The index of the call's message, or of the result's message if there is no call.
     pub position: usize,
     /// The index of the result's message.
@@ -74,8 +78,10 @@ pub struct Entry<'a, V> {
     pub(crate) next_waiting: Option<usize>,
     /// The kind of the tool.
     pub kind: Kind,
-    /// The value of the rule's key: a newer block with the same value may supersede this one.
+    /// The path or the command, as it is shown.
     pub value: Option<Piece<'a>>,
+    /// The value in its normal form, with its place: a newer block with the same key may supersede this one.
+    pub key: Option<Piece<'a>>,
     /// The rule's limit on the result, if it has one.
     pub max_chars: Option<usize>,
 }
@@ -103,6 +109,8 @@ impl<'a, V: Value<'a>> Entry<'a, V> {
             given: None,
             call_id,
             tool_name,
+            server: call.map_or(Text::ascii(""), |call| call.server),
+            directory: Text::ascii(""),
             position,
             result_position: position,
             order,
@@ -117,6 +125,7 @@ impl<'a, V: Value<'a>> Entry<'a, V> {
             next_waiting: None,
             kind: Kind::Other,
             value: None,
+            key: None,
             max_chars: None,
         }
     }
@@ -145,8 +154,15 @@ impl<'a, V: Value<'a>> Entry<'a, V> {
     }
 
     /// Add the call that this result answers.
-    pub(crate) fn add_call(&mut self, call: ToolCall<'a, V>, (position, order): (usize, usize), is_active: bool) {
+    pub(crate) fn add_call(
+        &mut self,
+        call: ToolCall<'a, V>,
+        (position, order): (usize, usize),
+        is_active: bool,
+        directory: Text<'a>,
+    ) {
         (self.call, self.arguments, self.tool_name) = (Some(call.wire), call.arguments, call.name);
+        (self.server, self.directory) = (call.server, directory);
         (self.position, self.order, self.is_active) = (position, order, is_active);
     }
 

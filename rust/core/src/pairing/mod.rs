@@ -26,7 +26,7 @@ use crate::formats::{USER, read_message, read_spoken, speaker_of};
 use crate::input::messages::{Halt, Messages};
 use crate::json::value::Value as _;
 use crate::session::Branch;
-use crate::session::{Placed, Places};
+use crate::session::{Directories, Placed, Places};
 use crate::text::Text;
 
 /// The backward walk.
@@ -45,6 +45,7 @@ pub struct Walk<'a, M: Messages<'a>> {
     /// Scratch space of `add_calls`: the index of each call's result. Empty between calls.
     nearest: Vec<Option<usize>>,
     places: Places<'a>,
+    directories: Directories<'a>,
     lanes: Vec<Lane<'a>>,
     lane_of: AHashMap<Text<'a>, usize>,
     held: Vec<Entry<'a, M::Item>>,
@@ -75,6 +76,7 @@ impl<'a, M: Messages<'a>> Walk<'a, M> {
             said: Said::default(),
             nearest: Vec::new(),
             places,
+            directories: Directories::default(),
             lanes: vec![Lane::default()], // the main conversation's
             lane_of: AHashMap::new(),
             held: Vec::new(),
@@ -123,7 +125,8 @@ impl<'a, M: Messages<'a>> Walk<'a, M> {
     }
 
     fn read(&mut self, position: usize, item: M::Item) -> Result<(), Halt<M::Error>> {
-        let Some(Placed { message, role, scope, is_active }) = self.places.place(&self.messages, position, item)?
+        let Some(Placed { record, message, role, scope, is_active }) =
+            self.places.place(&self.messages, position, item)?
         else {
             return Ok(());
         };
@@ -145,7 +148,8 @@ impl<'a, M: Messages<'a>> Walk<'a, M> {
             self.add_results(lane, position, place);
         }
         if !self.said.calls.is_empty() {
-            self.add_calls(lane, position, place);
+            let directory = self.directories.at(&self.messages, position, record)?;
+            self.add_calls(lane, position, place, directory);
             if self.waiting == 0 {
                 self.flush();
             }
@@ -195,7 +199,7 @@ impl<'a, M: Messages<'a>> Walk<'a, M> {
         }
     }
 
-    fn add_calls(&mut self, lane: usize, position: usize, (scope, is_active): (Text<'a>, bool)) {
+    fn add_calls(&mut self, lane: usize, position: usize, (scope, is_active): (Text<'a>, bool), directory: Text<'a>) {
         let Some(lane) = self.lanes.get_mut(lane) else { return };
         if let Some(turn) = &mut lane.turn {
             turn.has_calls = true;
@@ -208,7 +212,7 @@ impl<'a, M: Messages<'a>> Walk<'a, M> {
             self.order += 1;
             if let Some(entry) = nearest.and_then(|held| self.held.get_mut(held)) {
                 self.waiting -= 1;
-                entry.add_call(call, (position, self.order), is_active);
+                entry.add_call(call, (position, self.order), is_active, directory);
                 continue;
             }
             let has_id = !call.call_id.is_empty();
@@ -221,7 +225,9 @@ impl<'a, M: Messages<'a>> Walk<'a, M> {
                 turn.calls.push(self.held.len());
                 self.waiting += 1;
             }
-            self.held.push(Entry::new(Some(call), None, (position, self.order), (scope, is_active)));
+            let mut entry = Entry::new(Some(call), None, (position, self.order), (scope, is_active));
+            entry.directory = directory;
+            self.held.push(entry);
         }
     }
 

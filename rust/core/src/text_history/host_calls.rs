@@ -21,7 +21,7 @@ pub(super) fn record_entry<'a, V: Value<'a>>(record: V) -> Entry<'a, V> {
     let content = first(record, &[names::RESULT, names::OUTPUT, names::CONTENT]).or_else(given);
     let is_error = error.is_some() || record.get(names::IS_ERROR).is_some_and(Value::is_true);
     let no_id = Text::ascii("");
-    let call = ToolCall { wire: record, call_id: no_id, name, arguments };
+    let call = ToolCall { wire: record, call_id: no_id, name, arguments, server: no_id };
     let result = ToolResult { wire: record, call_id: no_id, name, content, is_error };
     let result = Some(result).filter(|_| content.is_some() || is_error);
     let mut entry = Entry::new(Some(call), result, (0, 0), (no_id, true));
