@@ -217,6 +217,7 @@ const TABLES: &[(&str, &[(&str, Shape)])] = &[
             ("diff_keys", Keys),
             ("new_keys", Keys),
             ("old_keys", Keys),
+            ("place_keys", Pairs(&Texts)),
             ("range_keys", Keys),
             ("source_key", Key),
             ("whole_file_keys", Keys),

@@ -16,7 +16,12 @@ KNOWN = {
     "local_shell terminal",
 }
 CASES = [(kind, name) for kind, names in KNOWN.items() for name in names.split()]
-FORMS = ("{}", "mcp__server__{}", "mcp__my_server-1__{}")
+FORMS = {
+    "{}": "",
+    "functions.{}": "",
+    "mcp__server__{}": ' @ {"server":"server"}',
+    "mcp__my_server-1__{}": ' @ {"server":"my_server-1"}',
+}
 
 
 def key_of(api: ModuleType, name: str, rules: tuple[Rule, ...] = (), **given: object) -> str | None:
@@ -30,7 +35,7 @@ def key_of(api: ModuleType, name: str, rules: tuple[Rule, ...] = (), **given: ob
 def test_the_known_tools(api: ModuleType, kind: str, name: str, form: str) -> None:
     key = "command" if kind == "command" else "file_path"
     for spelled in (name, name.upper(), name.lower()):
-        assert key_of(api, form.format(spelled), **{key: "x"}) == f"{kind}:x"
+        assert key_of(api, form.format(spelled), **{key: "x"}) == f"{kind}:x{FORMS[form]}"
 
 
 @pytest.mark.parametrize("tool", ["str_replace_based_edit_tool", "str_replace_editor"])
@@ -120,15 +125,15 @@ def test_a_users_rule_comes_before_the_built_in_ones(api: ModuleType) -> None:
         ("*_read_*", "a_read_b", True),
         ("get_*", "mcp__docs__get_page", True),
         ("mcp__docs__*", "mcp__docs__get_page", True),
+        ("get_*", "functions.get_page", True),
         ("[s]earch", "search", False),
         ("a*b*c", "abbbc", True),
         ("a*b*c", "abcd", False),
     ],
 )
 def test_patterns(api: ModuleType, pattern: str, name: str, matches: bool) -> None:
-    assert (
-        key_of(api, name or "x", (Rule(pattern, kind="read", key="k"),), k="v") == "read:v"
-    ) is matches or not name
+    key = key_of(api, name or "x", (Rule(pattern, kind="read", key="k"),), k="v")
+    assert (key is not None) is matches or not name
 
 
 def test_a_pattern_of_many_stars_takes_linear_memory_and_ends() -> None:
@@ -138,7 +143,8 @@ def test_a_pattern_of_many_stars_takes_linear_memory_and_ends() -> None:
 def test_a_sub_command_of_any_tool(api: ModuleType) -> None:
     rule = Rule("db:query", kind="read", key="table")
     assert key_of(api, "db", (rule,), command="QUERY", table="t") == "read:t"
-    assert key_of(api, "mcp__x__db", (rule,), command="query", table="t") == "read:t"
+    found = key_of(api, "mcp__x__db", (rule,), command="query", table="t")
+    assert found == 'read:t @ {"server":"x"}'
     assert key_of(api, "db", (rule,), command="drop", table="t") is None
 
 

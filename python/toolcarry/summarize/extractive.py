@@ -14,6 +14,7 @@ from typing import Any, Final, NamedTuple, Protocol
 from toolcarry._input.json import loads_arguments
 from toolcarry._input.objects import Wire, as_list, as_object, first_given
 from toolcarry._pure.content import STAND_INS, result_text
+from toolcarry._pure.dedupe.place import SEPARATOR
 from toolcarry._pure.dedupe.rules import name_forms
 from toolcarry._pure.text.sanitize import clean_line
 from toolcarry.api.tokens import truncate
@@ -386,13 +387,24 @@ def files_touched(blocks: Iterable[ToolBlock]) -> tuple[dict[str, int], dict[str
             continue
         if not (block.notes.is_active or block.scope):
             continue
-        kind, _, path = (block.dedup_key or "").partition(":")
-        if kind in ("edit", "read") and path:
-            count_file(changed if kind == "edit" else read, path)
+        kind, paths = files_of(block.dedup_key or "")
+        if paths:
+            for path in paths:
+                count_file(changed if kind == "edit" else read, path)
         elif name_forms(block.tool_name)[-1] in PATCH_TOOLS:
             for patched in patched_files(block):
                 count_file(changed, patched)
     return changed, {path: times for path, times in read.items() if path not in changed}
+
+
+def files_of(key: str) -> tuple[str, list[str]]:
+    """Return the kind of a block's key, and the files that it names, without their place."""
+    kind, _, value = key.partition(":")
+    if kind not in ("edit", "read"):
+        return kind, []
+    value = value.partition(SEPARATOR)[0]
+    listed = as_list(loads_arguments(value).get("arguments")) if value.startswith("[") else None
+    return kind, [value] if listed is None else [str(path) for path in listed]
 
 
 def count_file(files: dict[str, int], path: str) -> None:

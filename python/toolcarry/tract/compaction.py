@@ -211,7 +211,7 @@ def has_failed(log: Log, result: CommitInfo) -> bool:
     """Return true if a result is marked as failed, or says so as the formats without a flag do."""
     if result.is_error:
         return True
-    kind = DEFAULT_RULE_SET.find(result.name or "", {}).kind
+    kind = DEFAULT_RULE_SET.find(result.name or "", "", {}).kind
     return outcome_of(part_text(result, log.content(result)), kind, "") == FAILED
 
 

@@ -373,6 +373,7 @@ pub(crate) fn entries_of<'a, 'py: 'a>(
         let entry = Entry::read(call, result, (position, age), (scope, is_active));
         let mut entry = entry.map_err(|NeedsImport| needs_import(py))?;
         entry.age = age;
+        entry.directory = arena.keep(notes.getattr(intern!(py, "directory"))?).text().unwrap_or(Text::ascii(""));
         if member(intern!(py, "is_error"))?.is_truthy()? {
             entry.set_error();
         }
@@ -400,6 +401,7 @@ fn block_of<'a, 'py, V: Value<'a>>(
         is_stale: false,
         is_active: entry.is_active,
         second_results: PyTuple::new(py, second)?,
+        directory: string_of(py, entry.directory)?,
     });
     Ok(record!(py, "ToolBlock" {
         tool_use: entry.call.map(wire).transpose()?,
@@ -427,6 +429,7 @@ fn renewed<'py>(
         is_stale: entry.is_stale,
         is_active: entry.is_active,
         second_results: block.getattr(intern!(py, "notes"))?.getattr(intern!(py, "second_results"))?,
+        directory: string_of(py, entry.directory)?,
     });
     Ok(record!(py, "ToolBlock" {
         tool_use: block.getattr(intern!(py, "tool_use"))?,

@@ -35,6 +35,7 @@ def change(given: dict[str, Any]) -> str | None:
 def texts_of(block: Any) -> list[str]:
     """Return the texts that a context must contain for a block, in order."""
     kind, _, value = (block.dedup_key or "other:").partition(":")
+    value = value.partition(" @ {")[0]  # without the place
     found: list[str] = []
     if kind == "command" and (len(value) > 200 or "\n" in value.strip("\n")):
         found.append(value.strip("\n"))

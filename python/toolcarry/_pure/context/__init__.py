@@ -36,7 +36,7 @@ def extract_tool_blocks(messages: Sequence[Any]) -> list[ToolBlock]:
     for age, entry in enumerate(walk.entries()):
         judging.prepare(entry)
         second = tuple(walk.second_results.get(entry.order, ()))
-        notes = Notes(age=age, is_active=entry.is_active, second_results=second)
+        notes = Notes(age, (), False, entry.is_active, second, entry.directory)
         blocks.append(to_block(entry, notes))
     blocks.reverse()
     return blocks
@@ -67,6 +67,7 @@ def deduplicate_tools(blocks: Sequence[ToolBlock], rules: Rules) -> list[ToolBlo
                 entry.is_stale,
                 entry.is_active,
                 blocks[last - entry.order].notes.second_results,
+                entry.directory,
             ),
         )
         for entry in kept
@@ -216,7 +217,7 @@ def inactive_reason(entry: Entry) -> str:
 
 
 def dedup_key(entry: Entry) -> str | None:
-    return None if entry.value is None else f"{entry.kind}:{entry.value}"
+    return None if entry.key is None else f"{entry.kind}:{entry.key}"
 
 
 def to_block(entry: Entry, notes: Notes) -> ToolBlock:
@@ -239,7 +240,7 @@ def to_entry(block: ToolBlock, age: int) -> Entry:
     call = None if wire is None else read_call(wire)
     answer = None if result is None else read_result(result)
     said = call or answer
-    return new_entry(
+    entry = new_entry(
         wire,
         result,
         "" if said is None else said.call_id,
@@ -252,3 +253,6 @@ def to_entry(block: ToolBlock, age: int) -> Entry:
         block.scope,
         block.notes.is_active,
     )
+    entry.server = "" if call is None else call.server
+    entry.directory = block.notes.directory
+    return entry

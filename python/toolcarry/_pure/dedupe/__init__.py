@@ -3,7 +3,7 @@
 A failure supersedes only failures, so that the last success is kept as well; a failed edit supersedes nothing. A
 result that may be a failure (``failure``) supersedes no success.
 A read of a range is superseded by one later read that covers it. Blocks never supersede across scopes, nor across
-the active branch and others.
+the active branch and others, nor across places: servers, hosts, working directories.
 """
 
 from __future__ import annotations
@@ -22,7 +22,9 @@ from toolcarry._pure.dedupe.line_ranges import (
     line_range,
     remember_range,
 )
-from toolcarry._pure.dedupe.rules import OTHER, RuleSet, key_value
+from toolcarry._pure.dedupe.paths import resolve
+from toolcarry._pure.dedupe.place import follow, key_in, locate
+from toolcarry._pure.dedupe.rules import OTHER, RuleSet, key_values
 from toolcarry._pure.dedupe.shell import has_side_effects
 from toolcarry._pure.pairing.block import Entry
 from toolcarry.types.values import Kind, Rule
@@ -78,21 +80,21 @@ class Judging:
         keep = rule.keep
         if keep == "none":
             return BY_RULE
-        value = entry.value
-        if value is None:
+        key = entry.key
+        if key is None:
             return STAYS
         if keep == "first":
-            first = self._firsts.get(first_key(entry, value))
+            first = self._firsts.get(first_key(entry, key))
             is_later = first is not None and entry.order < first.order
             return ("earlier_call", first, None) if is_later else STAYS
         lane = self._main if entry.is_active and not entry.scope else self._lane_of(entry)
         kind = rule.kind
         if kind == "read":
-            by = self._superseding_read(entry, value, lane)
+            by = self._superseding_read(entry, key, lane)
             return STAYS if by is None or keep == "all" else ("later_read", by, None)
         if kind == "edit":
-            return self._judge_edit(entry, value, lane, keep == "all")
-        return STAYS if keep == "all" else judge_run(entry, kind, value, lane)
+            return self._judge_edit(entry, key, lane, keep == "all")
+        return STAYS if keep == "all" else judge_run(entry, kind, key, lane)
 
     def _lane_of(self, entry: Entry) -> Lane:
         key = entry.scope, entry.is_active
@@ -105,11 +107,14 @@ class Judging:
         """Note the oldest successful block of each key."""
         for entry in reversed(entries):
             rule = self.prepare(entry)
-            if rule.keep == "first" and entry.value is not None and is_success(entry):
-                self._firsts.setdefault(first_key(entry, entry.value), entry)
+            if rule.keep == "first" and entry.key is not None and is_success(entry):
+                self._firsts.setdefault(first_key(entry, entry.key), entry)
 
     def prepare(self, entry: Entry) -> Rule:
-        """Find the entry's rule, and set its kind and the value of its key. Mark it as failed if its words say so."""
+        """Find the entry's rule, and set its kind, the value that it is about, and its key.
+
+        Mark it as failed if its words say so.
+        """
         rule = self._find_rule(entry)
         settle(entry)
         return rule
@@ -119,17 +124,16 @@ class Judging:
         entry.max_chars = None
         name = entry.tool_name
         if entry.call is None:
-            entry.kind, entry.value = "other", None
-            rule = self._rules.find(entry.name, {})
+            entry.kind, entry.value, entry.key = "other", None, None
+            rule = self._rules.find(entry.name, "", {})
             return rule if rule.keep == "none" else OTHER
         given = entry.read_arguments()
-        rule = self._known.get(name) or self._rules.find(name, given)
-        entry.kind = kind = rule.kind
+        server = entry.server
+        known = None if server else self._known.get(name)
+        rule = known or self._rules.find(name, server, given)
+        entry.kind = rule.kind
         entry.max_chars = rule.max_result_chars
-        if kind == "other":
-            entry.value = None if rule.keep == "all" else other_key(rule, name, given)
-        else:
-            entry.value = key_value(rule, given)
+        set_key(entry, rule, given)
         return rule
 
     def _superseding_read(self, entry: Entry, path: str, lane: Lane) -> Entry | None:
@@ -186,24 +190,24 @@ def superseding_range(entry: Entry, lines: tuple[int, int], path: str, lane: Lan
     return by
 
 
-def judge_run(entry: Entry, kind: Kind, value: str, lane: Lane) -> Judgement:
+def judge_run(entry: Entry, kind: Kind, key: str, lane: Lane) -> Judgement:
     """Judge a command, or another tool whose rule keeps the last block of a key."""
     is_command = kind == "command"
-    newest = (lane.commands if is_command else lane.others).setdefault(value, entry)
+    newest = (lane.commands if is_command else lane.others).setdefault(key, entry)
     if newest is entry:
         if not is_success(entry):
-            lane.best[kind, value] = outcome(entry)
+            lane.best[kind, key] = outcome(entry)
         return STAYS
     if is_command:
-        is_writing = lane.writes.get(value)
+        is_writing = lane.writes.get(key)
         if is_writing is None:  # needed only if a command was run twice
-            is_writing = lane.writes[value] = writes(value)
+            is_writing = lane.writes[key] = writes(entry.value or "")
         if is_writing:
             return STAYS
     own = outcome(entry)
-    is_superseded = own <= lane.best.get((kind, value), SUCCESS)
+    is_superseded = own <= lane.best.get((kind, key), SUCCESS)
     if not is_superseded:
-        lane.best[kind, value] = own
+        lane.best[kind, key] = own
     reason = ("later_run" if is_command else "later_call") if is_superseded else ""
     return reason, newest, newest if is_command else None
 
@@ -227,8 +231,30 @@ def writes(command: str) -> bool:
     return remembered(command) if len(command) <= LONGEST_REMEMBERED else has_side_effects(command)
 
 
-def other_key(rule: Rule, name: str, given: Wire) -> str:
-    """Return the key of a tool of the kind other: its name and all key arguments together."""
+def set_key(entry: Entry, rule: Rule, given: Wire) -> None:
+    """Set the value that an entry is about, and its key: the value in its normal form, with its place."""
+    kind = rule.kind
+    if kind == "other":
+        values = [] if rule.keep == "all" else [other_value(rule, entry.tool_name, given)]
+    else:
+        values = key_values(rule, given)
+    if not values:
+        entry.value = entry.key = None
+        return
+    entry.value = value = ", ".join(values)
+    parts, directory = locate(rule, entry, given)
+    if kind == "command":
+        value, directory = follow(value, directory)
+    elif kind != "other":
+        found = [resolve(path, directory) for path in values]
+        directory = max((rest for _, rest in found), key=len)
+        paths = [path for path, _ in found]
+        value = paths[0] if len(paths) == 1 else compact_json(paths)
+    entry.key = key_in(value, parts, directory)
+
+
+def other_value(rule: Rule, name: str, given: Wire) -> str:
+    """Return what a tool of the kind other is about: its name and all key arguments together."""
     values = {key: given.get(key) for key in rule.key}
     return f"{name} {compact_json(values)}"
 
@@ -236,8 +262,8 @@ def other_key(rule: Rule, name: str, given: Wire) -> str:
 FirstKey = tuple[str, bool, Kind, str]
 
 
-def first_key(entry: Entry, value: str) -> FirstKey:
-    return entry.scope, entry.is_active, entry.kind, value
+def first_key(entry: Entry, key: str) -> FirstKey:
+    return entry.scope, entry.is_active, entry.kind, key
 
 
 def writes_whole_file(given: Wire) -> bool:

@@ -1,6 +1,7 @@
 """Find the rule for a tool's name.
 
-A name is matched without regard to ASCII case, whole and without ``mcp__server__``. A character that UTF-8 can't encode
+A name is matched without regard to ASCII case, whole and without ``mcp__server__`` or ``functions.``; if the call names
+its server apart from the tool, also as ``mcp__server__tool`` and ``server.tool``. A character that UTF-8 can't encode
 matches as U+FFFD. The first rule that matches decides; user rules come before the built-in ones.
 """
 
@@ -39,7 +40,7 @@ class RuleSet:
         self._subcommands: dict[str, dict[str, int]] = {}
         self.known: dict[str, Rule] = {}
         """The rules of names that were seen before, except for those that have sub-commands."""
-        self._by_name: dict[str, Decision] = {}
+        self._by_name: dict[tuple[str, str], Decision] = {}
         for number, rule in enumerate(self.rules):
             for pattern in rule.tools:
                 self._add(pattern.translate(FOLDED), number)
@@ -53,11 +54,11 @@ class RuleSet:
         else:
             self._exact.setdefault(pattern, number)
 
-    def find(self, name: str, given: Wire) -> Rule:
-        """Return the rule for a call of the tool ``name`` with the arguments ``given``."""
-        decision = self._by_name.get(name)
+    def find(self, name: str, server: str, given: Wire) -> Rule:
+        """Return the rule for a call of the tool ``name`` of a server (may be empty) with the arguments ``given``."""
+        decision = self._by_name.get((name, server))
         if decision is None:
-            decision = self._decide(name)
+            decision = self._decide(name, server)
         rule, commands = decision
         if commands:
             command = given.get("command")
@@ -65,10 +66,10 @@ class RuleSet:
                 return commands.get(command.translate(FOLDED), rule)
         return rule
 
-    def _decide(self, name: str) -> Decision:
+    def _decide(self, name: str, server: str) -> Decision:
         number = len(self.rules) - 1
         commands: dict[str, int] = {}
-        for form in name_forms(name):
+        for form in name_forms(name, server):
             number = min(number, self._exact.get(form, number))
             for pattern, candidate in self._globs:
                 if candidate < number and glob_matches(pattern, form):
@@ -80,20 +81,31 @@ class RuleSet:
             self.known.clear()
         rules = self.rules
         first = {command: rules[min(found, number)] for command, found in commands.items()}
-        self._by_name[name] = decision = rules[number], first
-        if not commands:
+        self._by_name[name, server] = decision = rules[number], first
+        if not commands and not server:
             self.known[name] = rules[number]
         return decision
 
 
-def name_forms(name: str) -> list[str]:
-    """Return the name in lower case, and also without ``mcp__server__``."""
+FUNCTIONS = "functions."
+"""The namespace of ordinary functions in OpenAI's Harmony format (github.com/openai/harmony, docs/format.md), which some
+hosts leave in the name."""
+
+
+def name_forms(name: str, server: str = "") -> list[str]:
+    """Return the forms of a tool's name that rules may have, in lower case; the last is the shortest."""
     lower = name.translate(FOLDED)
+    forms = [lower]
+    if server:
+        own = server.translate(FOLDED)
+        forms = [f"mcp__{own}__{lower}", f"{own}.{lower}", lower]
     if lower.startswith("mcp__"):
         _, found, tool = lower[5:].partition("__")
         if found and tool:
-            return [lower, tool]
-    return [lower]
+            forms.append(tool)
+    elif lower.startswith(FUNCTIONS) and len(lower) > len(FUNCTIONS):
+        forms.append(lower[len(FUNCTIONS) :])
+    return forms
 
 
 def is_named(name: str, wanted: str) -> bool:
@@ -119,16 +131,20 @@ def glob_matches(pattern: str, text: str) -> bool:
     return pattern[place:].strip("*") == ""
 
 
-def key_value(rule: Rule, given: Wire) -> str | None:
-    """Return the value that identifies a block under this rule: the first key argument that is present."""
+def key_values(rule: Rule, given: Wire) -> list[str]:
+    """Return the values of the first key argument that is present: a command, a path, or the paths of several files."""
     for name in rule.key:
         value = given.get(name)
         if isinstance(value, str):
             if value:
-                return value
-        elif rule.kind == "command" and isinstance(value, (list, tuple)):
-            return command_line(value)
-    return None
+                return [value]
+        elif isinstance(value, (list, tuple)):
+            if rule.kind == "command":
+                line = command_line(value)
+                return [] if line is None else [line]
+            if value and all(isinstance(path, str) and path for path in value):
+                return list(value)
+    return []
 
 
 def command_line(words: list[object] | tuple[object, ...]) -> str | None:

@@ -38,7 +38,7 @@ def protect(blocks: Sequence[Block], turns: Sequence[Sequence[Block]], policy: P
         excluded = RuleSet((rule,))
         for block in blocks:
             given = {} if block.entry.call is None else block.entry.given
-            block.is_kept |= excluded.find(block.entry.tool_name, given) is rule
+            block.is_kept |= excluded.find(block.entry.tool_name, block.entry.server, given) is rule
 
 
 def repeat(blocks: Sequence[Block], turns: Sequence[Sequence[Block]], previous: Decisions) -> int:

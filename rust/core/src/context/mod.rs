@@ -287,14 +287,14 @@ pub fn deduplicate_tools<'a, V: Value<'a>>(
     kept.into_iter().map(with_earlier).collect()
 }
 
-/// Return the block's kind and the value that distinguishes it from others of that kind, as in `read:/path`; `None` if
-/// it has no such value.
+/// Return the block's kind and the key that distinguishes it from others of that kind, as in `read:/path`; `None` if it
+/// has no such key.
 #[must_use]
 pub fn dedup_key<V>(entry: &Entry<'_, V>) -> Option<OwnedText> {
-    let value = entry.value.as_ref()?;
+    let own = entry.key.as_ref()?;
     let mut key = OwnedText::default();
     key.push_ascii(entry.kind.name());
     key.push_ascii(":");
-    key.push(value.text());
+    key.push(own.text());
     Some(key)
 }

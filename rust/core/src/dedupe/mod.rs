@@ -2,7 +2,8 @@
 //!
 //! A failure supersedes only failures, so that the last success is kept as well; a failed edit supersedes nothing.
 //! A result that may be a failure supersedes no success ([`failure`]).
-//! A read of a range is superseded if one later read covers it. Blocks never supersede across scopes or branches.
+//! A read of a range is superseded if one later read covers it. Blocks never supersede across scopes, branches or
+//! places: servers, hosts, working directories.
 
 use std::num::NonZero;
 
@@ -10,9 +11,11 @@ use ahash::AHashMap;
 
 use self::failure::{Outcome, outcome, settle};
 use self::line_ranges::{DEFAULT_READ, Read, UNREADABLE, find_covering, line_range, remember_range};
-use self::rules::{KeepBlock, OTHER, Rule, RuleSet, key_value};
+use self::paths::resolve;
+use self::place::Place;
+use self::rules::{Found, KeepBlock, OTHER, Rule, RuleSet, key_value};
 use self::shell::has_side_effects;
-use crate::json::value::Value;
+use crate::json::value::{Value, items};
 use crate::json::write::push_quoted;
 use crate::pairing::argument_names::WHOLE_FILE_KEYS;
 use crate::pairing::block::{Entry, Kind};
@@ -21,6 +24,8 @@ use crate::text::{OwnedText, Text};
 
 pub mod failure;
 pub mod line_ranges;
+mod paths;
+mod place;
 pub mod rules;
 pub mod shell;
 
@@ -76,7 +81,7 @@ struct Name<'a> {
     scope: Text<'a>,
     is_active: bool,
     kind: Kind,
-    value: Piece<'a>,
+    key: Piece<'a>,
 }
 
 /// The newer blocks of one scope and branch, by path, command, or another key.
@@ -117,9 +122,9 @@ impl<'a, 'r> Judging<'a, 'r> {
         if rule.keep == KeepBlock::None {
             return BY_RULE;
         }
-        let Some(value) = entry.value.clone() else { return STAYS };
+        let Some(key) = entry.key.clone() else { return STAYS };
         if rule.keep == KeepBlock::First {
-            let name = Name { scope: entry.scope, is_active: entry.is_active, kind: entry.kind, value };
+            let name = Name { scope: entry.scope, is_active: entry.is_active, kind: entry.kind, key };
             let by = self.firsts.get(&name).copied().filter(|first| entry.order < *first);
             return Judgement { reason: by.map(|_| Reason::EarlierCall), by, counted_by: None };
         }
@@ -131,13 +136,13 @@ impl<'a, 'r> Judging<'a, 'r> {
         };
         match entry.kind {
             Kind::Read => {
-                let by = lane.files.entry(value).or_default().judge_read(entry, is_careful).filter(|_| !keeps_all);
+                let by = lane.files.entry(key).or_default().judge_read(entry, is_careful).filter(|_| !keeps_all);
                 Judgement { reason: by.map(|_| Reason::LaterRead), by, counted_by: None }
             }
-            Kind::Edit => lane.files.entry(value).or_default().judge_edit(entry, keeps_all, is_careful),
+            Kind::Edit => lane.files.entry(key).or_default().judge_edit(entry, keeps_all, is_careful),
             _ if keeps_all => STAYS,
-            Kind::Command => lane.commands.entry(value).or_default().judge(entry),
-            Kind::Other => lane.others.entry(value).or_default().judge(entry),
+            Kind::Command => lane.commands.entry(key).or_default().judge(entry),
+            Kind::Other => lane.others.entry(key).or_default().judge(entry),
         }
     }
 
@@ -145,16 +150,16 @@ impl<'a, 'r> Judging<'a, 'r> {
     pub fn find_firsts<V: Value<'a>>(&mut self, entries: &mut [Entry<'a, V>]) {
         for entry in entries.iter_mut().rev() {
             let rule = self.prepare(entry);
-            let Some(value) = entry.value.clone() else { continue };
+            let Some(key) = entry.key.clone() else { continue };
             if rule.keep == KeepBlock::First && outcome(entry) == Outcome::Success {
-                let name = Name { scope: entry.scope, is_active: entry.is_active, kind: entry.kind, value };
+                let name = Name { scope: entry.scope, is_active: entry.is_active, kind: entry.kind, key };
                 self.firsts.entry(name).or_insert(entry.order);
             }
         }
     }
 
-    /// Find the entry's rule, and set the kind, the value of the key, and the limit on the result by it. Mark the entry
-    /// as failed if the words of its result say so.
+    /// Find the entry's rule, and set by it the kind, the value that the entry is about, its key, and the limit on the
+    /// result. Mark the entry as failed if the words of its result say so.
     pub fn prepare<V: Value<'a>>(&self, entry: &mut Entry<'a, V>) -> &'r Rule {
         let rule = self.find_rule(entry);
         settle(entry);
@@ -164,20 +169,55 @@ impl<'a, 'r> Judging<'a, 'r> {
     fn find_rule<V: Value<'a>>(&self, entry: &mut Entry<'a, V>) -> &'r Rule {
         entry.max_chars = None;
         let Some(given) = entry.read_arguments() else {
-            let rule = self.rules.find(entry.name(), None::<V>);
+            let rule = self.rules.find(entry.name(), Text::ascii(""), None::<V>);
             return if rule.keep == KeepBlock::None { rule } else { &OTHER };
         };
         let name = entry.tool_name;
-        let rule = self.rules.find(name, Some(given));
+        let rule = self.rules.find(name, entry.server, Some(given));
         entry.kind = rule.kind;
         entry.max_chars = rule.max_result_chars;
-        entry.value = if rule.kind == Kind::Other { other_key(rule, name, given) } else { key_value(rule, given) };
+        (entry.value, entry.key) = (None, None);
+        let found = match rule.kind {
+            Kind::Other => other_value(rule, name, given).map(Found::One),
+            _ => key_value(rule, given),
+        };
+        if let Some(found) = found {
+            let place = Place::of(rule, entry, given);
+            (entry.value, entry.key) = (Some(found.shown()), Some(key_in(place, rule.kind, found)));
+        }
         rule
     }
 }
 
-/// Return the key of a tool of kind `other`: its name with all key arguments.
-fn other_key<'a, V: Value<'a>>(rule: &Rule, name: Text<'a>, given: V) -> Option<Piece<'a>> {
+/// Return the key of what an entry is about: the value in its normal form, with the place.
+fn key_in<'a, V: Value<'a>>(mut place: Place<'a>, kind: Kind, found: Found<'a, V>) -> Piece<'a> {
+    let value = match (kind, found) {
+        (Kind::Other, Found::One(value)) => value,
+        (Kind::Command, Found::One(command)) => place.follow(command),
+        (_, Found::One(path)) => {
+            let (path, kept) = resolve(path, &place.directory);
+            place.directory.truncate(kept);
+            path
+        }
+        (_, Found::Several(paths)) => {
+            let mut text = OwnedText::default();
+            let mut most = 0;
+            for (index, path) in items(paths).filter_map(Value::text).enumerate() {
+                let (path, kept) = resolve(Piece::Borrowed(path), &place.directory);
+                most = most.max(kept);
+                text.push_ascii(if index > 0 { "," } else { "[" });
+                push_quoted(&mut text, path.text());
+            }
+            text.push_ascii("]");
+            place.directory.truncate(most);
+            Piece::own(paths::canonical(text))
+        }
+    };
+    place.key_of(value)
+}
+
+/// Return what a tool of kind `other` is about: its name with all key arguments.
+fn other_value<'a, V: Value<'a>>(rule: &Rule, name: Text<'a>, given: V) -> Option<Piece<'a>> {
     if rule.keep == KeepBlock::All {
         return None;
     }

@@ -1,7 +1,8 @@
 //! Rules for tools, looked up by the tool's name, and the built-in rules from `_data/default_rules.json`.
 //!
-//! A name is matched without regard to ASCII case, with and without a leading `mcp__server__`. Code points that UTF-8
-//! can't encode match as U+FFFD. The first matching rule decides; user rules come before the built-in ones.
+//! A name is matched without regard to ASCII case, whole and without `mcp__server__` or `functions.`; if the call names
+//! its server apart from the tool, also as `mcp__server__tool` and `server.tool`. Code points that UTF-8 can't encode match
+//! as U+FFFD. The first matching rule decides; user rules come before the built-in ones.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -115,8 +116,8 @@ impl RuleSet {
     }
 
     /// Return true if the first rule decides about a call of the tool `name`.
-    pub(crate) fn is_first<'a, V: Value<'a>>(&self, name: Text<'a>, input: Option<V>) -> bool {
-        self.rules.first().is_some_and(|first| std::ptr::eq(first, self.find(name, input)))
+    pub(crate) fn is_first<'a, V: Value<'a>>(&self, name: Text<'a>, server: Text<'a>, input: Option<V>) -> bool {
+        self.rules.first().is_some_and(|first| std::ptr::eq(first, self.find(name, server, input)))
     }
 
     fn add(&mut self, pattern: &str, number: usize) {
@@ -129,12 +130,14 @@ impl RuleSet {
         }
     }
 
-    /// Return the rule for a call of the tool `name`.
-    pub fn find<'a, V: Value<'a>>(&self, name: Text<'a>, input: Option<V>) -> &Rule {
+    /// Return the rule for a call of the tool `name` of a server, which may be empty.
+    pub fn find<'a, V: Value<'a>>(&self, name: Text<'a>, server: Text<'a>, input: Option<V>) -> &Rule {
         let mut room = [0; LONGEST_NAME];
         let lower = &*lowered(name, &mut room);
         let mut number = self.rules.len() - 1;
-        for form in [Some(lower), without_server(lower)].into_iter().flatten() {
+        let qualified = qualified(lower, server);
+        let forms = qualified.iter().flatten().map(String::as_str).chain([lower]).chain(without_prefix(lower));
+        for form in forms {
             if let Some(exact) = self.exact.get(form) {
                 number = number.min(*exact);
             }
@@ -158,7 +161,7 @@ impl RuleSet {
 pub(crate) fn is_named(name: Text<'_>, wanted: &str) -> bool {
     let mut room = [0; LONGEST_NAME];
     let lower = &*lowered(name, &mut room);
-    lower == wanted || without_server(lower) == Some(wanted)
+    lower == wanted || without_prefix(lower) == Some(wanted)
 }
 
 /// Return a name in lower case.
@@ -175,10 +178,25 @@ fn lower_ascii<'r>(name: Text<'_>, room: &'r mut [u8; LONGEST_NAME]) -> Option<&
     std::str::from_utf8(lower).ok()
 }
 
-/// Return a tool's name without its leading `mcp__server__`, if it has one.
-fn without_server(name: &str) -> Option<&str> {
-    let (_, tool) = name.strip_prefix("mcp__")?.split_once("__")?;
+/// The namespace of ordinary functions in `OpenAI`'s Harmony format (github.com/openai/harmony, docs/format.md), which
+/// some hosts leave in the name.
+const FUNCTIONS: &str = "functions.";
+
+/// Return a tool's name without its leading `mcp__server__` or `functions.`, if it has one.
+fn without_prefix(name: &str) -> Option<&str> {
+    let tool = match name.strip_prefix("mcp__") {
+        Some(rest) => rest.split_once("__")?.1,
+        None => name.strip_prefix(FUNCTIONS)?,
+    };
     (!tool.is_empty()).then_some(tool)
+}
+
+/// Return a tool's name with its server, if the call names that apart from the tool.
+fn qualified(lower: &str, server: Text<'_>) -> Option<[String; 2]> {
+    (!server.is_empty()).then(|| {
+        let own = server.to_utf8().to_ascii_lowercase();
+        [format!("mcp__{own}__{lower}"), format!("{own}.{lower}")]
+    })
 }
 
 /// Return true if `pattern`, with the wildcards `*` and `?`, matches the whole text.
@@ -206,18 +224,50 @@ fn glob_matches(pattern: &str, text: &str) -> bool {
     pattern.iter().skip(place).all(|rest| *rest == '*')
 }
 
-/// Return the value of the first key argument that is present; blocks with the same value are about the same thing.
-pub fn key_value<'a, V: Value<'a>>(rule: &Rule, input: V) -> Option<Piece<'a>> {
+/// What a call is about.
+#[derive(Debug)]
+pub(crate) enum Found<'a, V> {
+    /// A command, a path, or the name of another tool with its key arguments.
+    One(Piece<'a>),
+    /// The paths of several files.
+    Several(V),
+}
+
+impl<'a, V: Value<'a>> Found<'a, V> {
+    /// Return the value as it is shown.
+    pub(crate) fn shown(&self) -> Piece<'a> {
+        match self {
+            Self::One(value) => value.clone(),
+            Self::Several(paths) => {
+                let mut text = OwnedText::default();
+                for (index, path) in items(*paths).filter_map(Value::text).enumerate() {
+                    text.push_ascii(if index > 0 { ", " } else { "" });
+                    text.push(path);
+                }
+                Piece::own(text)
+            }
+        }
+    }
+}
+
+/// Return the value of the first key argument that is present: a command, a path, or the paths of several files.
+pub(crate) fn key_value<'a, V: Value<'a>>(rule: &Rule, input: V) -> Option<Found<'a, V>> {
     for key in &rule.key {
         let Some(value) = input.get(key.key()) else { continue };
         if let Some(text) = value.text() {
             if !text.is_empty() {
-                return Some(Piece::Borrowed(text));
+                return Some(Found::One(Piece::Borrowed(text)));
             }
-        } else if rule.kind == Kind::Command
-            && let Some(words) = value.list()
-        {
-            return command_line(words);
+        } else if let Some(list) = value.list() {
+            if rule.kind == Kind::Command {
+                return command_line(list).map(Found::One);
+            }
+            let paths = items(list).filter_map(Value::text).filter(|path| !path.is_empty()).count();
+            match list.item(0).and_then(Value::text) {
+                Some(path) if paths == 1 && list.count() == 1 => return Some(Found::One(Piece::Borrowed(path))),
+                Some(_) if paths == list.count() => return Some(Found::Several(list)),
+                _ => {}
+            }
         }
     }
     None

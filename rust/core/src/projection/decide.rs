@@ -41,7 +41,7 @@ pub(crate) fn protect<'a, V: Value<'a>>(blocks: &mut [Block<'a, V>], turns: &[Ve
     let Some(excluded) = settings.excluded else { return };
     for block in blocks {
         let given = block.entry.given.filter(|_| block.entry.call.is_some());
-        block.is_kept |= excluded.is_first(block.entry.tool_name, given);
+        block.is_kept |= excluded.is_first(block.entry.tool_name, block.entry.server, given);
     }
 }
 
