@@ -1,5 +1,7 @@
 """Compaction: what it covers, what it keeps, and that it can be taken back."""
 
+from typing import Any
+
 import pytest
 from support.builders.talks import call, texts, work
 
@@ -264,3 +266,60 @@ def test_failed_turns_are_left_out(tract: Tract) -> None:
     assert done.commit is not None
     tract.uncompress(done.commit.commit_hash)
     assert tract.compile() == before
+
+
+def loop_of(number: int) -> list[dict[str, Any]]:
+    """A turn in which the model thinks once, calls two tools one after the other, and answers."""
+    thought = {"type": "thinking", "thinking": "Hm.", "signature": "c2ln"}
+    uses = [
+        {"type": "tool_use", "id": f"t{number}{step}", "name": "Grep", "input": {"pattern": "x"}}
+        for step in "ab"
+    ]
+    results = [
+        {"role": "user", "content": [{"type": "tool_result", "tool_use_id": use["id"], "content": "found"}]}
+        for use in uses
+    ]  # fmt: skip
+    return [
+        {"role": "user", "content": f"Look {number}."},
+        {"role": "assistant", "content": [thought, uses[0]]},
+        results[0],
+        {"role": "assistant", "content": [uses[1]]},
+        results[1],
+        {"role": "assistant", "content": [{"type": "text", "text": "There."}]},
+    ]
+
+
+@pytest.mark.parametrize("style", ["anthropic", "responses"])
+def test_a_loop_with_thinking_is_never_cut(tract: Tract, style: str) -> None:
+    """Any range that touches the loop covers the whole of it, and a preserved part preserves it."""
+    items: list[dict[str, Any]] = [*loop_of(1), *loop_of(2)]
+    if style == "responses":
+        items = [
+            {"type": "message", "role": "user", "content": "Look."},
+            {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "c2ln"},
+            {"type": "function_call", "call_id": "t1", "name": "Grep", "arguments": "{}"},
+            {"type": "function_call_output", "call_id": "t1", "output": "found"},
+            {"type": "message", "role": "assistant", "content": "There."},
+            {"type": "message", "role": "user", "content": "Thanks."},
+        ]
+    commits = tract.append_many(items)
+    loop = {commit.commit_hash for commit in commits[1 : 5 if style == "responses" else 6]}
+    for commit in commits:
+        done = tract.compress(commits=[commit.commit_hash], content="Looked.")
+        assert loop <= set(done.covered) or loop.isdisjoint(done.covered)
+        kept = tract.compress(content="All.", preserve=[commit.commit_hash])
+        assert loop <= set(kept.preserved) or loop.isdisjoint(kept.preserved)
+        for each in (kept, done):
+            tract.uncompress(str(each.commit and each.commit.commit_hash))
+    done = tract.compress(to_commit=commits[2].commit_hash, content="Looked.")
+    assert loop <= set(done.covered)
+    shown = str(tract.compile(style=style))  # type: ignore[arg-type]
+    assert shown.count("c2ln") == (1 if style == "anthropic" else 0)
+
+
+def test_a_loop_without_thinking_may_be_cut(tract: Tract) -> None:
+    items = [message for message in loop_of(1)]
+    items[1] = {**items[1], "content": items[1]["content"][1:]}
+    commits = tract.append_many(items)
+    done = tract.compress(to_commit=commits[2].commit_hash, content="Looked.")
+    assert done.covered == tuple(commit.commit_hash for commit in commits[:3])

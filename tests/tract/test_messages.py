@@ -26,7 +26,7 @@ def test_one_message_may_be_several_commits(tract: Tract) -> None:
     ]
     assert [each.is_error for each in commits] == [False, False, True, False, False]
     (turn,) = tract.find_tool_turns()
-    assert turn.results == (commits[2], commits[3])
+    assert turn.results == [commits[2], commits[3]]
     assert json.loads(tract.get_source(commits[3])) == ANSWERED
     assert tract.compile(style="anthropic") == convert(TALK, to="anthropic").messages
 

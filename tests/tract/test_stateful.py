@@ -67,7 +67,7 @@ class History(RuleBasedStateMachine):
     def edit(self, place: int, text: str, version: int) -> None:
         said = self.said[place]
         edited = said.hashes[min(version, len(said.hashes) - 1)]
-        said.hashes.append(self.tract.tool_result("?", "?", text, edit=edited).commit_hash)
+        said.hashes.append(self.tract.tool_result("", "", text, edit=edited).commit_hash)
         said.versions.append(text)
         self.commits += 1
 

@@ -3,10 +3,12 @@
 import hashlib
 import stat
 from pathlib import Path
+from typing import Any
 
 import pytest
+from support.builders.talks import call
 
-from toolcarry import InputError
+from toolcarry import InputError, convert
 from toolcarry.errors import ConfigError, StoreError, UnknownCommitError
 from toolcarry.tract import Kind, Tract
 
@@ -179,7 +181,7 @@ def test_an_unknown_hash(tract: Tract, given: str) -> None:
 def test_an_edit_keeps_what_the_result_is(tract: Tract) -> None:
     talk(tract)
     first = tract.tool_result("t9", "Grep", "long " * 100, is_error=True)
-    second = tract.tool_result("other", "Other", "short", edit=first.commit_hash)
+    second = tract.tool_result("", "", "short", edit=first.commit_hash)
     third = tract.tool_result("t9", "Grep", "shorter", edit=second.commit_hash)
     assert second.edits == third.edits == first.commit_hash
     assert third.kind is Kind.EDIT
@@ -237,3 +239,59 @@ def test_a_file_is_for_its_owner_alone(tmp_path: Path) -> None:
         talk(tract)
         for path in tmp_path.iterdir():
             assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def test_an_edit_may_change_the_mark_of_a_failure(tract: Tract) -> None:
+    call(tract, ("t1", "Bash"))
+    first = tract.tool_result("t1", "Bash", "it ran")
+    failed = tract.tool_result("t1", "Bash", "it failed", is_error=True, edit=first.commit_hash)
+    kept = tract.tool_result("t1", "Bash", "failed", edit=failed.commit_hash)
+    assert (first.is_error, failed.is_error, kept.is_error) == (False, True, True)
+    assert tract.compile(style="anthropic")[-1]["content"][0]["is_error"] is True
+    dropped = tract.drop_failed_tool_turns()
+    assert len(dropped.covered) == 2
+    tract.uncompress(str(dropped.commit and dropped.commit.commit_hash))
+    healed = tract.tool_result("t1", "Bash", "ok", is_error=False, edit=first.commit_hash)
+    assert healed.is_error is False
+    assert "is_error" not in tract.compile(style="anthropic")[-1]["content"][0]
+    assert tract.drop_failed_tool_turns().covered == ()
+
+
+@pytest.mark.parametrize("style", ["anthropic", "bedrock", "gemini"])
+@pytest.mark.parametrize("is_error", [True, False])
+def test_an_edit_marks_an_imported_result(tract: Tract, style: str, is_error: bool) -> None:
+    own: list[dict[str, Any]] = [
+        {"role": "user", "content": "Run it."},
+        {"role": "assistant", "content": [{"type": "tool_use", "id": "t1", "name": "Bash", "input": {}}]},
+        {"role": "user", "content": [
+            {"type": "tool_result", "tool_use_id": "t1", "content": "long", "is_error": not is_error}
+        ]},
+    ]  # fmt: skip
+    tract.append_many(convert(own, to=style).messages)
+    (result,) = tract.find_tool_results()
+    tract.tool_result("", "", "short", is_error=is_error, edit=result.commit_hash)
+    block = tract.compile(style="anthropic")[-1]["content"][0]
+    assert (block["content"], block.get("is_error", False)) == ("short", is_error)
+
+
+@pytest.mark.parametrize(("call_id", "name"), [("t2", "Bash"), ("t1", "Read"), ("t2", "")])
+def test_an_edit_of_another_call_is_refused(tract: Tract, call_id: str, name: str) -> None:
+    first = tract.tool_result("t1", "Bash", "3 passed")
+    with pytest.raises(InputError, match=r"is not that of the edited result"):
+        tract.tool_result(call_id, name, "x", edit=first.commit_hash)
+    assert tract.log() == [first]
+
+
+@pytest.mark.parametrize("text", ["not json{", '{"a": 1', "[1, 2]", '"x"', "{}}", "ls -la", "null"])
+def test_arguments_that_are_no_object_come_back_as_given(tract: Tract, text: str) -> None:
+    tract.assistant("", tool_calls=[{"id": "t1", "name": "Bash", "arguments": text}])
+    wire = {"id": "t2", "type": "function", "function": {"name": "Bash", "arguments": text}}
+    tract.append_many([{"role": "assistant", "content": None, "tool_calls": [wire]}])
+    found = [
+        each["function"]["arguments"]
+        for message in tract.compile()
+        for each in message["tool_calls"]
+    ]
+    assert found == [text, text]
+    given = [each["arguments"] for each in tract.compile(style="responses")]
+    assert given == [text, text]

@@ -19,8 +19,8 @@ def test_each_call_with_its_result(tract: Tract) -> None:
     sooner = tract.tool_result("a", "Read", "text")
     second = call(tract, ("c", "Bash"))
     assert tract.find_tool_turns() == [
-        ToolTurn(first, (sooner, later), ("Read", "Bash")),
-        ToolTurn(second, (), ("Bash",)),
+        ToolTurn(first, [sooner, later], ["Read", "Bash"]),
+        ToolTurn(second, [], ["Bash"]),
     ]
     turn = tract.find_tool_turns("Read")[0]
     assert turn.all_hashes == [first.commit_hash, sooner.commit_hash, later.commit_hash]
@@ -46,8 +46,8 @@ def test_a_result_belongs_to_the_nearest_call_without_one(tract: Tract) -> None:
     first, second = call(tract, ("x", "Bash")), call(tract, ("x", "Bash"))
     near, far = (tract.tool_result("x", "Bash", text) for text in ("near", "far"))
     assert tract.find_tool_turns() == [
-        ToolTurn(first, (far,), ("Bash",)),
-        ToolTurn(second, (near,), ("Bash",)),
+        ToolTurn(first, [far], ["Bash"]),
+        ToolTurn(second, [near], ["Bash"]),
     ]
 
 
@@ -56,14 +56,14 @@ def test_without_ids_tool_and_order_decide(tract: Tract) -> None:
     bash = tract.tool_result("", "Bash", "1")
     read = tract.tool_result("", "Read", "2")
     last = tract.tool_result("", "Read", "3")
-    assert tract.find_tool_turns() == [ToolTurn(made, (read, bash, last), ("Read", "Bash", "Read"))]
+    assert tract.find_tool_turns() == [ToolTurn(made, [read, bash, last], ["Read", "Bash", "Read"])]
 
 
 def test_a_result_without_call_is_found_and_in_no_turn(tract: Tract) -> None:
     orphan = tract.tool_result("t1", "Bash", "lost")
     call(tract, ("t1", "Bash"))
     assert tract.find_tool_results() == [orphan]
-    assert [turn.results for turn in tract.find_tool_turns()] == [()]
+    assert [turn.results for turn in tract.find_tool_turns()] == [[]]
 
 
 def test_an_edited_result_stands_once_in_its_place(tract: Tract) -> None:
@@ -72,7 +72,7 @@ def test_an_edited_result_stands_once_in_its_place(tract: Tract) -> None:
     tract.tool_result("a", "Read", "newer", edit=first.commit_hash)
     newest = tract.tool_result("a", "Read", "newest", edit=first.commit_hash)
     assert tract.find_tool_results() == [newest, second]
-    assert tract.find_tool_turns()[0].results == (newest, second)
+    assert tract.find_tool_turns()[0].results == [newest, second]
 
 
 def test_results_between_two_commits(tract: Tract) -> None:

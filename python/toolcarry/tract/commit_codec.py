@@ -13,7 +13,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from toolcarry import _backend
+from toolcarry._input.document import loads_line
 from toolcarry._input.json import loads
+from toolcarry._input.objects import as_list, as_object
 from toolcarry._pure.formats import UNKNOWN
 from toolcarry._pure.formats.message import Said, ToolResult
 from toolcarry._pure.history.session_lines import LinePart, result_metadata
@@ -35,6 +37,7 @@ __all__ = [
     "dump_message",
     "encode_text",
     "flag_truncated",
+    "has_thought",
     "is_flagged",
     "is_truncated",
     "line_drafts",
@@ -129,6 +132,34 @@ def part_text(commit: CommitInfo, content: bytes) -> str:
     return read_parts(loads(content))[int(index)].text
 
 
+THOUGHT: Final = re.compile(rb'"(?:thinking|redacted_thinking|reasoning\w*|thought\w*)"')
+THOUGHT_TYPES: Final = frozenset(("thinking", "redacted_thinking", "reasoning"))
+THOUGHT_KEYS: Final = (
+    *("thinking", "thought", "thoughtSignature", "thought_signature"),
+    *("reasoning", "reasoning_content", "reasoning_details", "reasoningContent"),
+)
+
+
+def has_thought(content: bytes) -> bool:
+    """Return true if the message in a line or a record contains thinking, in any provider's format.
+
+    >>> has_thought(b'{"role":"assistant","content":[{"type":"thinking","thinking":"Hm.","signature":"x"}]}')
+    True
+    >>> has_thought(b'{"role":"assistant","content":"What is thinking?"}')
+    False
+    """
+    record = loads_line(content) if THOUGHT.search(content) else None
+    if record is None:
+        return False
+    message = as_object(record.get("message")) or as_object(record.get("payload")) or record
+    parts = as_list(message.get("content")) or as_list(message.get("parts")) or ()
+    return any(
+        part.get("type") in THOUGHT_TYPES or any(part.get(key) for key in THOUGHT_KEYS)
+        for part in (message, *parts)
+        if isinstance(part, dict)
+    )
+
+
 def results_of(record: Mapping[str, Any]) -> list[ToolResult]:
     """Return the results in a message."""
     said = Said()
@@ -137,8 +168,9 @@ def results_of(record: Mapping[str, Any]) -> list[ToolResult]:
 
 
 def arguments_json(call: Mapping[str, Any]) -> str:
-    """Return the arguments of a call as JSON text, as in OpenAI's requests."""
-    return encode(call["arguments"])
+    """Return the arguments of a call as JSON text, as in OpenAI's requests; text that is not an object, as it was given."""
+    given = call.get("arguments_text")
+    return given if isinstance(given, str) else encode(call["arguments"])
 
 
 class Names:

@@ -17,7 +17,7 @@ from toolcarry.api.tokens import count_tokens
 from toolcarry.errors import ConfigError, InputError
 from toolcarry.summarize import Summarizer, run_summarizer
 from toolcarry.summarize.prompts import TOOL_SUMMARIZE_SYSTEM, instructions_for
-from toolcarry.tract.commit_codec import arguments_json, encode_text, part_text
+from toolcarry.tract.commit_codec import arguments_json, encode_text, has_thought, part_text
 from toolcarry.tract.hooks import Summarization
 from toolcarry.tract.store.log import Draft, Head, Log
 from toolcarry.tract.store.types import CommitInfo, CompressResult, Kind, ToolTurn
@@ -25,6 +25,7 @@ from toolcarry.tract.view import (
     CALLS_AND_RESULTS,
     MESSAGES,
     NOTHING,
+    SAID,
     View,
     original,
     pair_turns,
@@ -73,14 +74,17 @@ def select(
     if commits is not None and (from_commit is not None or to_commit is not None):
         raise ConfigError("commits: not allowed beside from_commit and to_commit")
     messages = {commit.sequence: commit for commit in log.commits(MESSAGES)}
+    loops = thinking_loops(log)
+    messages |= {commit.sequence: commit for loop in loops for commit in loop}
     first = original(log, from_commit).sequence if from_commit is not None else 0
     last = original(log, to_commit).sequence if to_commit is not None else max(messages, default=0)
     if commits is None:
         asked = {sequence for sequence in messages if first <= sequence <= last}
     else:
         asked = set(named(log, commits))
-    turns = pair_turns(messages.values(), NOTHING)
+    turns = pair_turns((each for each in messages.values() if each.kind < Kind.RECORD), NOTHING)
     units = [[turn.call.sequence, *(each.sequence for each in turn.results)] for turn in turns]
+    units += [[commit.sequence for commit in loop] for loop in loops]
     kept = widen(set(named(log, preserve)) & messages.keys(), units)
     older: dict[str, list[int]] = {}
     for sequence, compaction in view.compacted.items():
@@ -95,6 +99,26 @@ def select(
         replaces=replaces,
         turns=turns,
     )
+
+
+def thinking_loops(log: Log) -> list[list[CommitInfo]]:
+    """Return the tool loops in which the model thinks: from the first thought to the end of the turn.
+
+    Anthropic refuses a loop whose thoughts are removed or separated from their calls, and OpenAI's Responses a call
+    without its reasoning item (https://platform.claude.com/docs/en/build-with-claude/extended-thinking).
+    """
+    loops: list[list[CommitInfo]] = []
+    loop: list[CommitInfo] = []
+    for commit, content in log.contents(SAID):
+        if commit.kind is Kind.MESSAGE and commit.role == "user":
+            loops.append(loop)
+            loop = []
+            continue
+        is_thought = commit.metadata.get("record") == 0 and has_thought(content)
+        if is_thought or (loop and commit.kind < Kind.RECORD):
+            loop.append(commit)
+    loops.append(loop)
+    return [loop for loop in loops if any(commit.kind is Kind.CALL for commit in loop)]
 
 
 def widen(found: set[int], units: Sequence[Sequence[int]]) -> set[int]:
@@ -189,12 +213,8 @@ def drop_failed(log: Log, name: str | None) -> CompressResult:
         is_shown = (
             turn.call.sequence not in view.left_out and turn.call.sequence not in view.compacted
         )
-        if (
-            is_named
-            and is_shown
-            and turn.results
-            and all(has_failed(log, each) for each in turn.results)
-        ):
+        versions = [view.version_of(each) for each in turn.results]
+        if is_named and is_shown and versions and all(has_failed(log, each) for each in versions):
             covered += [turn.call, *turn.results]
     if not covered:
         return CompressResult(None, (), (), 0, 0)
@@ -252,7 +272,7 @@ def transcript(log: Log, view: View, commits: Sequence[CommitInfo]) -> str:
         body = "\n".join(
             part for part in (safe_turn(text).replace("[/TOOL]", r"[\/TOOL]"), *calls) if part
         )
-        turns.append(f"[{label}{name}{' failed' if commit.is_error else ''}]\n{body}\n[/{label}]")
+        turns.append(f"[{label}{name}{' failed' if version.is_error else ''}]\n{body}\n[/{label}]")
     return "\n\n".join(turns)
 
 
@@ -268,21 +288,23 @@ WriteSummary = Callable[[CommitInfo, str], tuple[str, dict[str, Any]]]
 """A function that shortens the text of a result, and returns it with its provenance."""
 
 
-def edit_draft(root: CommitInfo, text: str, extra: dict[str, Any]) -> Draft:
-    """Return a draft for a newer version of a result."""
+def edit_draft(root: CommitInfo, text: str, extra: dict[str, Any], *, is_error: bool) -> Draft:
+    """Return a draft for a newer version of the result ``root``."""
     metadata = {
         "tool_call_id": root.tool_call_id,
         "name": root.name,
-        "is_error": root.is_error,
+        "is_error": is_error,
         "edit": root.commit_hash,
         **extra,
     }
     return Draft("tool", Kind.EDIT, encode_text(text), metadata, count_tokens(text))
 
 
-def summary_draft(root: CommitInfo, text: str, provenance: dict[str, Any]) -> Draft:
+def summary_draft(
+    root: CommitInfo, text: str, provenance: dict[str, Any], *, is_error: bool
+) -> Draft:
     """Return a draft for a summary as a newer version of a result, with its provenance and its token counts."""
-    draft = edit_draft(root, text, {})
+    draft = edit_draft(root, text, {}, is_error=is_error)
     tokens = {"tokens_before": root.token_count, "tokens_after": draft.token_count}
     return draft._replace(metadata={**draft.metadata, "provenance": {**provenance, **tokens}})
 
@@ -317,7 +339,8 @@ def compress_tool_calls(
     before = after = 0
     for result in results:
         text, provenance = write(result, part_text(result, log.content(result)))
-        draft = summary_draft(result, text, provenance)
+        is_error = view.version_of(result).is_error
+        draft = summary_draft(result, text, provenance, is_error=is_error)
         if text.strip() and draft.token_count < view.version_of(result).token_count:
             covered.append(result)
             drafts.append(draft)
@@ -392,7 +415,8 @@ def summarize(
 def summarize_result(log: Log, root: CommitInfo, write: WriteSummary) -> CommitInfo:
     """Supersede a result with its summary. Raises ``InputError`` if the summary is not shorter."""
     text, provenance = write(root, part_text(root, log.content(root)))
-    draft = summary_draft(root, text, provenance)
+    is_error = read_view(log).version_of(root).is_error
+    draft = summary_draft(root, text, provenance, is_error=is_error)
     if draft.token_count >= root.token_count:
         raise InputError("the summary is no shorter than the result", None)
     return log.append([draft])[0]

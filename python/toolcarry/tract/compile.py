@@ -186,7 +186,8 @@ class Compiler:
         if not self._is_told(commit):
             version = self._view.version_of(commit)
             text = content if version is commit else self._log.content(version)
-            self._add(own_message(commit, decode_text(text)), [commit])
+            message = own_message(commit, decode_text(text), is_error=version.is_error)
+            self._add(message, [commit])
 
     def close(self) -> None:
         """Finish the messages, and put the system prompt of an imported document before them."""
@@ -215,7 +216,7 @@ class Compiler:
             self._document = content
             return
         is_rest = "source" in commit.metadata and "inside" in commit.metadata
-        record = None if is_rest else loads_line(content)
+        record = None if is_rest or self._is_told(commit) else loads_line(content)
         if record is not None:
             self.is_mixed = True
             self._add(record)
@@ -249,7 +250,9 @@ class Compiler:
             shown.append(commit)
             if version is not commit:
                 text = decode_text(self._log.content(version))
-                swaps.update((id(wire), with_text(wire, text)) for wire in part.wires)
+                is_changed = version.is_error is not commit.is_error
+                mark = version.is_error if is_changed else None
+                swaps.update((id(wire), with_text(wire, text, mark)) for wire in part.wires)
         if told and len(told) == len(parts):
             self._add(emptied_record(record))
         elif told or swaps:
@@ -263,7 +266,7 @@ class Compiler:
             self.origins.append(shown)
 
 
-def own_message(commit: CommitInfo, text: str) -> dict[str, Any]:
+def own_message(commit: CommitInfo, text: str, *, is_error: bool = False) -> dict[str, Any]:
     """Return a commit as a message in the format of OpenAI Chat, with ``is_error`` added to a failed result.
 
     >>> from toolcarry.tract import Tract
@@ -272,7 +275,7 @@ def own_message(commit: CommitInfo, text: str) -> dict[str, Any]:
     {'role': 'tool', 'tool_call_id': 't1', 'content': '3 passed'}
     """
     if commit.kind is Kind.RESULT:
-        mark = {"is_error": True} if commit.is_error else {}
+        mark = {"is_error": True} if is_error else {}
         return {"role": "tool", "tool_call_id": commit.tool_call_id, "content": text, **mark}
     message: dict[str, Any] = {"role": commit.role, "content": text}
     calls = commit.metadata.get("tool_calls")
@@ -294,17 +297,19 @@ def summary_text(compaction: CommitInfo, text: str) -> str:
     return f"{text}\n\n[toolcarry: summary of {covered:,} {noun}; whole: {compaction.commit_hash[:16]}]"
 
 
-def with_text(wire: Wire, text: str) -> dict[str, Any]:
-    """Return a result with another text as its whole content."""
+def with_text(wire: Wire, text: str, is_error: bool | None = None) -> dict[str, Any]:
+    """Return a result with another text as its whole content and, unless it is ``None``, another mark of a failure."""
     site = site_at((), wire)
-    if site is None:
-        return {**wire, "content": text}
-    if not site.holder:
-        return {**wire, site.key: text}
+    if site is None or not site.holder:
+        mark = {} if is_error is None else {"is_error": is_error}
+        return {**wire, site.key if site else "content": text, **mark}
     held = {key: value for key, value in wire[site.holder].items() if key != "parts"}
     content: object = [{"text": text}]
     if site.holder in RESPONSES:
-        content = {response_key(site.content): text}
+        key = response_key(site.content) if is_error is None else "error" if is_error else "output"
+        content = {key: text}
+    elif is_error is not None:
+        held["status"] = "error" if is_error else "success"
     return {**wire, site.holder: {**held, site.key: content}}
 
 

@@ -220,4 +220,4 @@ def export(log: Log) -> Iterator[bytes]:
 
 
 def own_line(commit: CommitInfo, content: bytes) -> bytes:
-    return dump_message(own_message(commit, decode_text(content)))
+    return dump_message(own_message(commit, decode_text(content), is_error=commit.is_error))

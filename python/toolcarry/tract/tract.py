@@ -52,6 +52,7 @@ from toolcarry.tract.store.types import (
 from toolcarry.tract.store.validate import (
     check_callable,
     check_name,
+    check_same,
     check_text,
     checked_call,
     free_metadata,
@@ -108,7 +109,9 @@ class PendingToolResult:
     def _supersede(self, text: str, provenance: dict[str, Any]) -> CommitInfo:
         """Append the newer version to the log directly, since ``tool_result`` would flag a handler's cut."""
         check_text("text", text)
-        draft = edit_draft(self.commit, text, {"provenance": provenance})
+        draft = edit_draft(
+            self.commit, text, {"provenance": provenance}, is_error=self.commit.is_error
+        )
         return self.tract._log.append([draft])[0]
 
     def _settle(self, do: Callable[[], CommitInfo]) -> CommitInfo:
@@ -256,15 +259,16 @@ class Tract:
         name: str,
         content: str,
         *,
-        is_error: bool = False,
+        is_error: bool | None = None,
         edit: str | None = None,
         metadata: Mapping[str, Any] | None = None,
     ) -> CommitInfo:
         """Commit a tool result or, with ``edit``, a newer version of the result with that hash.
 
-        A newer version keeps role, id, name and ``is_error`` of the first one, which stays in the log. It calls no
-        hook. Raises ``UnknownCommitError`` for an unknown hash, and ``InputError`` for a commit that is not a tool
-        result.
+        A newer version has the role, id and name of the first one, which stays in the log. Without ``is_error``, it
+        keeps the mark of the version that ``edit`` names; a new result is then a success. An edit calls no hook.
+        Raises ``UnknownCommitError`` for an unknown hash, and ``InputError`` for a commit that is not a tool result,
+        or if ``call_id`` or ``name`` is neither empty nor that of the result.
 
         >>> with Tract.open() as tract:
         ...     first = tract.tool_result("t1", "Bash", "3 passed in 0.1 s")
@@ -274,13 +278,16 @@ class Tract:
         """
         check_text("content", content)
         free = free_metadata(metadata)
-        if edit is not None:
-            flag_truncated(free, content)
-            return self._add_result(
-                edit_draft(query.original_result(self._log, edit), content, free)
-            )
         check_text("call_id", call_id)
         check_text("name", name)
+        if edit is not None:
+            flag_truncated(free, content)
+            root = query.original_result(self._log, edit)
+            check_same("call_id", call_id, root.tool_call_id)
+            check_same("name", name, root.name)
+            if is_error is None:
+                is_error = self._log.find(edit).is_error
+            return self._add_result(edit_draft(root, content, free, is_error=bool(is_error)))
         draft = result_draft(call_id, name, content, is_error=bool(is_error), free=free)
         commit = self._add_result(draft)
         if self._hooks.has_handler:

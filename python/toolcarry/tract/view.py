@@ -120,13 +120,13 @@ class OpenTurn:
     def __init__(self, call: CommitInfo) -> None:
         calls = call.metadata["tool_calls"]
         self.call = call
-        self.names = tuple([each["name"] for each in calls])
+        self.names = [each["name"] for each in calls]
         self.keys = [each["id"] or f"\0{each['name']}" for each in calls]
         self.results: list[tuple[int, CommitInfo]] = []
 
     def close(self, view: View) -> ToolTurn:
         results = sorted(self.results, key=place_of)
-        versions = tuple([view.version_of(result) for _, result in results])
+        versions = [view.version_of(result) for _, result in results]
         return ToolTurn(self.call, versions, self.names)
 
 

@@ -89,8 +89,8 @@ class ToolTurn:
     """The tool calls of one message, and their results in the order of the calls."""
 
     call: CommitInfo
-    results: tuple[CommitInfo, ...]
-    tool_names: tuple[str, ...]
+    results: list[CommitInfo]
+    tool_names: list[str]
 
     @property
     def all_hashes(self) -> list[str]:

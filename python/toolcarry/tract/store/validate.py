@@ -13,6 +13,7 @@ from toolcarry.importers.read import read_call
 __all__ = [
     "check_callable",
     "check_name",
+    "check_same",
     "check_text",
     "check_timeout",
     "checked_call",
@@ -85,6 +86,14 @@ def check_text(key: str, value: object, *, optional: bool = False) -> None:
         raise InputError(f"{key} must be a text, not {type(value).__name__}", None)
 
 
+def check_same(key: str, value: str, known: str | None) -> None:
+    """Raise ``InputError`` if a newer version of a result gives a value, and not that of the first one."""
+    if value and value != known:
+        raise InputError(
+            f"{key}: {value!r:.80} is not that of the edited result: {known!r:.80}", None
+        )
+
+
 def check_json(value: object, depth: int = MAX_DEPTH) -> None:
     """Raise ``InputError`` for a value that ``json`` can't write and read back unchanged, or that is too deep."""
     if isinstance(value, dict):
@@ -112,7 +121,13 @@ def checked_call(call: object, index: int) -> dict[str, Any]:
     if isinstance(arguments, Mapping):
         arguments = dict(arguments)
         check_json(arguments)
-    return {"id": call_id, "name": name, "arguments": loads_arguments(arguments)}
+    read = loads_arguments(arguments)
+    found = {"id": call_id, "name": name, "arguments": read}
+    # Text that is not a JSON object is kept: no object that is made of it has the same text again.
+    is_text = isinstance(arguments, str) and arguments != ""
+    if is_text and (arguments.lstrip()[:1] != "{" or read.get("arguments") == arguments):
+        found["arguments_text"] = arguments
+    return found
 
 
 def free_metadata(metadata: Mapping[str, Any] | None) -> dict[str, Any]:
