@@ -318,7 +318,7 @@ def test_a_loop_with_thinking_is_never_cut(tract: Tract, style: str) -> None:
 
 
 def test_a_loop_without_thinking_may_be_cut(tract: Tract) -> None:
-    items = [message for message in loop_of(1)]
+    items = loop_of(1)
     items[1] = {**items[1], "content": items[1]["content"][1:]}
     commits = tract.append_many(items)
     done = tract.compress(to_commit=commits[2].commit_hash, content="Looked.")

@@ -58,14 +58,14 @@ class SQLiteToolCache(SharedToolCache):
         self._process = os.getpid()
         self._turn = threading.Lock()
         create_file(self._path)
-        self._identity = sqlite_guard.add(self._path)
         try:
+            sqlite_guard.add(self._path, self)
             self._connection = self._opened()
         except apsw.Error as error:
-            sqlite_guard.remove(self._identity)
+            sqlite_guard.remove(self)
             raise StoreError(f"{self._path}: can't be opened: {type(error).__name__}") from error
         except BaseException:
-            sqlite_guard.remove(self._identity)
+            sqlite_guard.remove(self)
             raise
 
     def close(self) -> None:
@@ -73,7 +73,7 @@ class SQLiteToolCache(SharedToolCache):
         with self._turn:
             if self._process == os.getpid() and self._path:
                 self._connection.close()
-                sqlite_guard.remove(self._identity)
+                sqlite_guard.remove(self)
                 self._path = ""
 
     def _opened(self) -> apsw.Connection:

@@ -275,11 +275,31 @@ class PostgresDatabase:
     def _transaction(self) -> Iterator[Statements]:
         with (
             self._errors(),
-            self._connections().connection(self._busy_timeout) as connection,
+            self._checked_out() as connection,
             connection.cursor(binary=True) as cursor,
             Statements(connection, cursor) as statements,
         ):
             yield statements
+
+    @contextmanager
+    def _checked_out(self) -> Iterator[BoundedConnection]:
+        """Take a connection out of the pool.
+
+        If an interrupt comes while the pool hands one out, nobody knows it, and it never comes back: so the pool is
+        replaced.
+        """
+        pool = self._connections()
+        is_taken = False
+        try:
+            with pool.connection(self._busy_timeout) as connection:
+                is_taken = True
+                yield connection
+                is_taken = False  # giving it back can be interrupted too
+        except BaseException as error:
+            if not is_taken and not isinstance(error, psycopg.Error):
+                self._pool = None
+                pool.close(timeout=0)
+            raise
 
     def _connections(self) -> psycopg_pool.ConnectionPool[BoundedConnection]:
         if self._is_closed:
@@ -288,7 +308,13 @@ class PostgresDatabase:
             self._inherited.append(self._pool)
             self._pool, self._process = None, os.getpid()
         if self._pool is None:
-            self._pool = self._connect()
+            pool = self._connect()
+            try:
+                pool.open()
+                self._pool = pool
+            except BaseException:
+                pool.close(timeout=0)
+                raise
         return self._pool
 
     def _connect(self) -> psycopg_pool.ConnectionPool[BoundedConnection]:
@@ -320,7 +346,7 @@ class PostgresDatabase:
             # The pool doubles its delay after each failure, up to minutes; this limits the total.
             reconnect_timeout=self._busy_timeout,
             configure=configure,
-            open=True,
+            open=False,
         )
 
     def _look_at_others(self) -> None:

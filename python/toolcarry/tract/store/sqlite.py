@@ -9,6 +9,8 @@ each of the two processes opens its own.
 from __future__ import annotations
 
 import os
+import stat
+import sys
 import threading
 import time
 import weakref
@@ -99,16 +101,24 @@ class Statements:
                 self.run_many(sql, rows)
 
 
-def create_file(path: str) -> None:
-    """Create the file, readable by its owner alone, if it does not exist. SQLite gives the WAL files the same mode."""
-    # Under the lock: else ``check`` in another thread takes this descriptor for another library's.
-    with sqlite_guard.lock, suppress(FileExistsError):
-        try:
-            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
-        except FileExistsError:
-            raise
-        except OSError as error:
-            raise StoreError(f"{path}: cannot be made: {error.strerror}") from error
+def create_file(path: str) -> bool:
+    """Create the file, readable by its owner alone, if it does not exist, and return true if it did not.
+
+    SQLite gives the WAL files the same mode.
+    """
+    try:
+        # Under the lock: else ``check`` in another thread takes this descriptor for another library's.
+        with sqlite_guard.lock:
+            if sys.platform == "linux":
+                # Without a descriptor, which would stay open if an interrupt came before it is known.
+                os.mknod(path, stat.S_IFREG | 0o600)
+            else:
+                os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+    except FileExistsError:
+        return False
+    except OSError as error:
+        raise StoreError(f"{path}: cannot be made: {error.strerror}") from error
+    return True
 
 
 def is_unwritable(path: str) -> bool:
@@ -193,17 +203,26 @@ def migrate_schema(connection: apsw.Connection, version: int) -> None:
 
 
 def in_transaction(connection: apsw.Connection, work: Callable[[Transaction], T]) -> T:
-    """Do ``work`` in one transaction, which holds the file's only write lock from the first statement on."""
-    connection.execute("BEGIN IMMEDIATE")
+    """Do ``work`` in one transaction, which holds the file's only write lock from the first statement on.
+
+    An interrupt may be raised when ``BEGIN`` has been executed and has not returned yet, so it is guarded too.
+    """
     try:
+        roll_back(connection)  # a transaction that a second interrupt left open
+        connection.execute("BEGIN IMMEDIATE")
         done = work(Statements(connection))
         connection.execute("COMMIT")
     except BaseException:
-        if not connection.get_autocommit():  # some errors roll back by themselves
-            with suppress(apsw.Error):
-                connection.execute("ROLLBACK")
+        roll_back(connection)
         raise
     return done
+
+
+def roll_back(connection: apsw.Connection) -> None:
+    """End a transaction that is open, if there is one; some errors roll back by themselves."""
+    if not connection.get_autocommit():
+        with suppress(apsw.Error):
+            connection.execute("ROLLBACK")
 
 
 SQLITE_ERRORS: Final = (apsw.Error, UnicodeDecodeError)
@@ -234,6 +253,13 @@ def store_error(cause: Exception, name: str) -> StoreError | ConflictError:
     return StoreError(f"{name}: {cause}")
 
 
+def empty_log(connection: apsw.Connection | None) -> None:
+    """Move the log into a file that was moved or replaced: SQLite would apply it to the new one of its name."""
+    if connection is not None:
+        with suppress(apsw.Error):
+            connection.pragma("wal_checkpoint", "TRUNCATE")
+
+
 MEMORY = ":memory:"
 
 
@@ -248,6 +274,7 @@ class SqliteDatabase:
         self._is_closed = False
         self._connection: apsw.Connection | None = None
         self._identity: sqlite_guard.Identity | None = None
+        self._log_identity: sqlite_guard.Identity | None = None
         self._process = os.getpid()
         self._lock = threading.RLock()
         with forking:
@@ -277,6 +304,7 @@ class SqliteDatabase:
             connection = self._opened()
             if self._is_read_only:
                 raise StoreError(f"{self.name}: is open for reading only")
+            self._check_place()
             try:
                 return in_transaction(connection, work)
             except SQLITE_ERRORS as cause:
@@ -289,9 +317,9 @@ class SqliteDatabase:
     def erase(self, work: Callable[[Transaction], T], /) -> T:
         with self._lock:
             connection = self._opened()
-            with translate_errors(self.name):
-                connection.pragma("secure_delete", True)
             try:
+                with translate_errors(self.name):
+                    connection.pragma("secure_delete", True)
                 done = self.write(work)
                 with translate_errors(self.name):
                     is_held, *_ = connection.pragma("wal_checkpoint", "TRUNCATE")
@@ -328,23 +356,46 @@ class SqliteDatabase:
         assert self._connection is not None
         return self._connection
 
+    def _check_place(self) -> None:
+        """Raise ``StoreError`` if the path does not lead to the open files any more.
+
+        What is written to a deleted file is gone when it is closed, and the log of a replaced file would be applied to
+        the new one.
+        """
+        for path, known in (
+            (self._path, self._identity),
+            (f"{self._path}-wal", self._log_identity),
+        ):
+            found = sqlite_guard.identity(path) if known is not None else None
+            if found != known:
+                empty_log(self._connection)
+                change = "deleted" if found is None else "replaced by another file"
+                raise StoreError(
+                    f"{path}: was {change} while it was open, so nothing is written to it any more; "
+                    "this handle can still read and export what it holds"
+                )
+
     def _connect(self) -> None:
         self._process = os.getpid()
         if self._path == MEMORY:
             self._connection = prepare_connection(apsw.Connection(MEMORY), self._busy_timeout)
             return
+        self._log_identity = None
+        self._check_place()  # of the file that was open before a fork or a failure
         self._is_read_only = self._is_read_only or is_unwritable(self._path)
         if not self._is_read_only:
             create_file(self._path)
         flags = apsw.SQLITE_OPEN_READONLY if self._is_read_only else apsw.SQLITE_OPEN_READWRITE
-        self._identity = sqlite_guard.add(self._path)
         try:
+            found = sqlite_guard.add(self._path, self)
             connection = apsw.Connection(file_uri(self._path), flags | apsw.SQLITE_OPEN_URI)
             self._connection = prepare_connection(
                 connection, self._busy_timeout, not self._is_read_only
             )
+            self._identity = found
+            self._log_identity = sqlite_guard.identity(f"{self._path}-wal")
         except BaseException:
-            sqlite_guard.remove(self._identity)
+            self._disconnect()
             raise
 
     def _before_fork(self) -> None:
@@ -353,16 +404,20 @@ class SqliteDatabase:
             self._disconnect()
 
     def _after_fork(self) -> None:
-        if self._path != MEMORY:
+        if self._path != MEMORY and self._connection is None:
             self._process = os.getpid()
         self._lock.release()
 
     def _disconnect(self) -> None:
         connection, self._connection = self._connection, None
-        if connection is not None:
-            with suppress(apsw.Error):
-                connection.close()
-            sqlite_guard.remove(self._identity)
+        try:
+            if connection is not None:
+                if sqlite_guard.identity(self._path) != self._identity:
+                    empty_log(connection)
+                with suppress(apsw.Error):
+                    connection.close()
+        finally:
+            sqlite_guard.remove(self)
 
 
 forked: weakref.WeakSet[SqliteDatabase] = weakref.WeakSet()
@@ -374,18 +429,21 @@ forking = threading.RLock()
 
 def before_fork() -> None:
     forking.acquire()
-    waiting.extend(forked)
-    for database in waiting:
+    for database in list(forked):
+        waiting.append(database)
         database._before_fork()
     sqlite_guard.lock.acquire()
 
 
 def after_fork() -> None:
-    sqlite_guard.lock.release()
-    for database in waiting:
-        database._after_fork()
-    waiting.clear()
-    forking.release()
+    # An interrupt may have ended ``before_fork`` early; then the locks after that moment are not held.
+    with suppress(RuntimeError):
+        sqlite_guard.lock.release()
+    while waiting:
+        with suppress(RuntimeError):
+            waiting.pop()._after_fork()
+    with suppress(RuntimeError):
+        forking.release()
 
 
 os.register_at_fork(before=before_fork, after_in_parent=after_fork, after_in_child=after_fork)

@@ -11,7 +11,6 @@ from __future__ import annotations
 import os
 import sys
 import threading
-from collections import Counter
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
@@ -27,12 +26,13 @@ lock = threading.RLock()
 """Held while a file is searched among the descriptors and added to ``opened``: else two threads that open it at the
 same time would take each other for another library. It is reentrant, since code that interrupts its holder, such as a
 signal handler, may open a file too."""
-opened: Counter[Identity] = Counter()
+opened: dict[int, Identity] = {}
+"""The open files by the ``id`` of their owners, so that removing one twice, or before it was added, does no harm."""
 is_hooked = False
 
 
-def add(path: str) -> Identity | None:
-    """Keep other libraries of this process from a file until ``remove`` is called. Call it before opening the file.
+def add(path: str, owner: object) -> Identity | None:
+    """Keep other libraries of this process from a file until its owner is removed. Call it before opening the file.
 
     Raises ``StoreError`` if another library in this process has the file open, as far as the system can report that.
     """
@@ -40,9 +40,9 @@ def add(path: str) -> Identity | None:
     with lock:
         found = identity(path)
         if found is not None:
-            if not opened[found]:
+            if not is_known(found):
                 check(path, found)
-            opened[found] += 1
+            opened[id(owner)] = found
         if not is_hooked:
             is_hooked = True
             sys.addaudithook(refuse)
@@ -63,16 +63,15 @@ def check(path: str, wanted: Identity) -> None:
                 )
 
 
-def remove(found: Identity | None) -> None:
-    """Release a file by the identity that ``add`` returned, since its path may name another file by now."""
+def remove(owner: object) -> None:
+    """Release the file of an owner, if it has one."""
     with lock:
-        if found is not None and opened[found] > 0:
-            opened[found] -= 1
+        opened.pop(id(owner), None)
 
 
 def is_known(found: Identity) -> bool:
     with lock:
-        return opened[found] > 0
+        return found in opened.values()
 
 
 def refuse(event: str, arguments: tuple[object, ...]) -> None:
@@ -93,7 +92,7 @@ def identity(path: object) -> Identity | None:
     if not isinstance(path, (str, bytes, os.PathLike)):
         return None
     try:
-        status = Path(os.fsdecode(path)).stat()
+        status = os.stat(path)  # noqa: PTH116 - before each write, and a path object takes longer than the call
     except (OSError, ValueError):
         return None
     return status.st_dev, status.st_ino
