@@ -9,7 +9,7 @@ supersede a success in any format.
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from toolcarry import _backend
@@ -27,7 +27,7 @@ from toolcarry.importers.jobs import read_parts
 from toolcarry.tract.commit_codec import arguments_json, decode_text, results_of
 from toolcarry.tract.store.log import Log
 from toolcarry.tract.store.types import CommitInfo, Kind
-from toolcarry.tract.view import NOTHING, View, read_view, sequences
+from toolcarry.tract.view import CHANGES, NOTHING, View, sequences, view_of
 from toolcarry.types.policy import Policy, check_type
 from toolcarry.types.values import ToolBlock, check_choice
 
@@ -120,8 +120,9 @@ Swaps: TypeAlias = dict[int, dict[str, Any]]
 def compile_messages(log: Log, style: Style, policy: Policy | None) -> list[dict[str, Any]]:
     """Return the current messages in a provider's format, projected if there is a policy."""
     check_choice("style", style, TARGETS)
-    view = read_view(log)
-    writer = compiled(log, view)
+    entries = list(log.contents())
+    view = view_of([commit for commit, _ in entries if commit.kind in CHANGES])
+    writer = compiled(log, view, entries)
     is_converted = style != "openai" or writer.is_mixed
     if is_converted:
         converted = convert(writer.messages, to=style)
@@ -133,7 +134,11 @@ def compile_messages(log: Log, style: Style, policy: Policy | None) -> list[dict
         return messages
     if messages is writer.messages and not (view.left_out or view.compacted):
         return project_with(messages, policy)  # the messages are the whole log, so references agree
-    whole = compiled(log, NOTHING) if is_converted or view.left_out or view.compacted else writer
+    whole = (
+        compiled(log, NOTHING, entries)
+        if is_converted or view.left_out or view.compacted
+        else writer
+    )
     return project_with(messages, policy, find_known(messages, writer, whole))
 
 
@@ -144,10 +149,15 @@ def system_message(text: str, style: Style) -> dict[str, Any]:
     return {"role": "system", "content": [{"text": text}] if style == "bedrock" else text}
 
 
-def compiled(log: Log, view: View) -> Compiler:
-    """Compile the log: stored records in their own format, all other messages in the format of OpenAI Chat."""
+def compiled(
+    log: Log, view: View, entries: Iterable[tuple[CommitInfo, bytes]] | None = None
+) -> Compiler:
+    """Compile the log: stored records in their own format, all other messages in the format of OpenAI Chat.
+
+    ``entries`` has the commits with their contents, if they were read already.
+    """
     writer = Compiler(view, log)
-    for commit, content in log.contents():
+    for commit, content in log.contents() if entries is None else entries:
         if commit.kind < Kind.EDIT:
             writer.take(commit, content)
     writer.close()

@@ -28,7 +28,7 @@ def count(log: Log) -> Stats:
     kinds: Counter[str] = Counter()
     sizes: dict[str, tuple[int, int]] = {}
     tokens = 0
-    for commit, size, stored in log.sized():
+    for commit, size, stored in log.measured():
         kinds[commit.kind.name.lower()] += 1
         sizes[commit.content_hash] = (size, stored)
         if commit.kind < Kind.RECORD:

@@ -23,18 +23,17 @@ __all__ = [
     "ranges",
     "read_view",
     "sequences",
+    "view_of",
 ]
 
-# SQL conditions, so that only the commits of these kinds are read.
-MESSAGES: Final = f"AND c.kind < {Kind.RECORD:d}"
-"""Messages, calls and results."""
-SAID: Final = f"AND c.kind < {Kind.EDIT:d}"
+MESSAGES: Final = (Kind.MESSAGE, Kind.CALL, Kind.RESULT)
+SAID: Final = (*MESSAGES, Kind.RECORD)
 """Messages, calls and results, and records that are not messages."""
-CALLS: Final = f"AND c.kind = {Kind.CALL:d}"
-RESULTS: Final = f"AND c.kind = {Kind.RESULT:d}"
-RECORDS: Final = f"AND c.kind = {Kind.RECORD:d}"
-CALLS_AND_RESULTS: Final = f"AND c.kind IN ({Kind.CALL:d}, {Kind.RESULT:d})"
-CHANGES: Final = f"AND c.kind >= {Kind.EDIT:d}"
+CALLS: Final = (Kind.CALL,)
+RESULTS: Final = (Kind.RESULT,)
+RECORDS: Final = (Kind.RECORD,)
+CALLS_AND_RESULTS: Final = (Kind.CALL, Kind.RESULT)
+CHANGES: Final = (Kind.EDIT, Kind.COMPACTION, Kind.UNDO, Kind.OMISSION)
 
 
 class View(NamedTuple):
@@ -57,7 +56,11 @@ NOTHING: Final = View({}, set(), {})
 
 def read_view(log: Log) -> View:
     """Read the edits, omissions and compactions in effect, without those that were undone or replaced."""
-    changes = list(log.commits(CHANGES))
+    return view_of(list(log.commits(CHANGES)))
+
+
+def view_of(changes: Sequence[CommitInfo]) -> View:
+    """Return the view that edits, omissions, compactions and their withdrawals make."""
     undone = {str(commit.metadata["undoes"]) for commit in changes if commit.kind is Kind.UNDO}
     view = View({}, set(), {})
     replaced: set[str] = set()

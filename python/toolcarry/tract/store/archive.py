@@ -15,11 +15,11 @@ from toolcarry.tract.store.log import (
     ADD_COMMIT,
     ADD_CONTENT,
     ADD_LOST,
-    HEAD,
     LOST,
     NUMBER,
     Head,
     Log,
+    read_head,
 )
 from toolcarry.tract.store.rows import COLUMNS, content_of
 from toolcarry.tract.store.types import Archived
@@ -143,7 +143,7 @@ def forget(database: Database, tenant: str, name: str, *, expected: Head | None 
         if not found:
             return False
         number = found[0][0]
-        if expected is not None and run.run(HEAD, (number,)) != [expected]:
+        if expected is not None and read_head(run.run, number) != expected:
             return False
         unshared = run.run(UNSHARED, (number, tenant, number))
         for statement in FORGET:

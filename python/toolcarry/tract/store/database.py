@@ -6,7 +6,7 @@ The SQL statements are the same for both databases. Values are numbers, texts wi
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, Final, Protocol, TypeAlias, TypeVar
+from typing import Any, Final, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from toolcarry.errors import StoreError
 
@@ -14,6 +14,7 @@ __all__ = [
     "ConflictError",
     "Database",
     "LostConnectionError",
+    "Proofs",
     "Row",
     "Step",
     "Transaction",
@@ -77,12 +78,27 @@ def joined(sql: str, rows: Iterable[Sequence[Value]]) -> Iterator[tuple[str, lis
         yield f"{before}{verb}{', '.join(places)}{rest}", values
 
 
+class Proofs(NamedTuple):
+    """Statements that look at the other side of what a read found: by an index, stored apart, that reads don't use.
+
+    A read takes the place at which its rows end for the end. If a page of the file is damaged, that may be too early.
+    """
+
+    end: str
+    """The highest sequence of a conversation, and the number of its commits; ``NULL`` if that is not worth its time."""
+    conversation: str
+    """The number of a conversation, by the tenant and the name."""
+    conversations: str
+    """The number of conversations."""
+
+
 class Database(Protocol):
     """A database with the history's tables. Errors are ``StoreError`` and its subclasses.
 
     It may be used by several threads, and by a process that was forked from the one that opened it.
     """
 
+    proofs: Proofs
     failures: int
     """The number of failed writes after which the content of the disk must be checked."""
 

@@ -7,7 +7,7 @@ it follows the commit before it.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from toolcarry import _backend
@@ -16,7 +16,6 @@ from toolcarry.errors import (
     InputError,
     StoreBusyError,
     StoreDamagedError,
-    StoreError,
     UnknownCommitError,
 )
 from toolcarry.tract.store.database import (
@@ -33,15 +32,17 @@ from toolcarry.tract.store.rows import (
     WIDTH,
     commits_of,
     compress,
+    damaged_row,
     find_contents,
     hash_range,
+    prove_rows,
     read_content,
     read_contents,
     read_row,
     read_rows,
     unfold_rows,
 )
-from toolcarry.tract.store.types import CommitInfo
+from toolcarry.tract.store.types import CommitInfo, Kind
 from toolcarry.tract.store.validate import check_text
 
 __all__ = [
@@ -56,6 +57,7 @@ __all__ = [
     "Log",
     "Prepared",
     "prepare",
+    "read_head",
 ]
 
 SELECT: Final = f"SELECT {COLUMNS} FROM tract_commits c WHERE c.conversation = ?"
@@ -72,9 +74,13 @@ FIND: Final = (
     f"{SELECT} AND substr(c.hash, 1, 8) >= ? AND substr(c.hash, 1, 8) <= ? "
     "AND c.hash >= ? AND c.hash <= ? LIMIT 2"
 )
+# For a hash that the index does not have.
+FIND_SLOWLY: Final = f"{SELECT} AND c.sequence > 0 AND c.hash >= ? AND c.hash <= ? LIMIT 2"
+COUNT: Final = "SELECT count(seal) FROM tract_commits WHERE conversation = ? AND sequence > 0"
 HEAD: Final = (
     "SELECT sequence, hash FROM tract_commits WHERE conversation = ? ORDER BY sequence DESC LIMIT 1"
 )
+LAST_LOST: Final = "SELECT max(sequence) FROM tract_lost WHERE conversation = ?"
 SEAL: Final = "SELECT hash, seal FROM tract_commits WHERE conversation = ? AND sequence = ?"
 # If the stored bytes of a content differ from the new ones, they are damaged or compressed differently: replace them.
 ADD_CONTENT: Final = (
@@ -91,6 +97,7 @@ ADD_LOST: Final = "INSERT INTO tract_lost (conversation, sequence, reason) VALUE
 LOST: Final = "SELECT sequence, reason FROM tract_lost WHERE conversation = ? ORDER BY sequence"
 
 
+ALL_KINDS: Final = tuple(Kind)
 PAGE: Final = 1000
 """The number of commits that one statement reads."""
 
@@ -101,6 +108,14 @@ LOSSES: Final = 3
 
 
 Read = Callable[[str, Sequence[Value]], list[Row]]
+
+
+def read_head(read: Read, number: int) -> Head:
+    """Return the newest commit of a conversation. Numbers of lost commits at the end are never given again."""
+    rows = read(HEAD, (number,))
+    sequence, found = rows[0] if rows else (0, None)
+    lost = read(LAST_LOST, (number,))[0][0]
+    return max(sequence, lost or 0), found
 
 
 class Prepared(NamedTuple):
@@ -130,8 +145,9 @@ def prepare(drafts: Sequence[Draft], tenant: str) -> Prepared:
 class Log:
     """The log of one conversation of one tenant.
 
-    It keeps no cursor open while it reads, so that writers never wait for a reader. A ``condition`` is SQL that begins
-    with ``AND``. Without one, a missing commit raises ``StoreDamagedError``, unless a repair recorded it as lost.
+    It keeps no cursor open while it reads, so that writers never wait for a reader. A missing commit raises
+    ``StoreDamagedError``, unless a repair recorded it as lost. Each read begins or ends at the last commit that another
+    index knows. Reads of some ``kinds`` read all commits: a damaged row may have another kind.
 
     The log remembers the newest commit that it wrote, so that the next append needs no read. If another writer was
     faster, the insert conflicts, and the head is read again.
@@ -144,53 +160,70 @@ class Log:
         self._number: int | None = None
         self._failures = database.failures
         self._known: Head | None = None
+        self._is_proved = False
 
     def head(self) -> Head:
         """Return the newest commit. After a failed write it is read in full and verified, since it may be lost."""
         number = self._find_number()
         if number is None:
             return 0, None
-        found = self._find_head(self.database.read(HEAD, (number,)))
+        found = self._read_head(self.database.read, number)
         if self._failures != self.database.failures and found[0] > 0:
             for commit, _ in self.contents(after=found[0] - 1):
                 found = commit.sequence, bytes.fromhex(commit.commit_hash)
         self._failures = self.database.failures
         return found
 
-    def commits(self, condition: str = "", *, after: int = 0) -> Iterator[CommitInfo]:
-        """Yield the commits after a sequence, oldest first."""
-        for commits, _ in self._pages(SELECT, (), condition, after):
+    def commits(
+        self, kinds: Collection[Kind] = ALL_KINDS, *, after: int = 0
+    ) -> Iterator[CommitInfo]:
+        """Yield the commits of these kinds after a sequence, oldest first."""
+        for commits, _ in self._pages(SELECT, (), kinds, after):
             yield from commits
 
     def contents(
-        self, condition: str = "", *, after: int = 0
+        self, kinds: Collection[Kind] = ALL_KINDS, *, after: int = 0
     ) -> Iterator[tuple[CommitInfo, bytes]]:
-        """Yield the commits after a sequence with their contents, oldest first."""
-        pages = self._pages(SELECT_WITH_CONTENT, (self.tenant,), condition, after)
+        """Yield the commits of these kinds after a sequence with their contents, oldest first."""
+        pages = self._pages(SELECT_WITH_CONTENT, (self.tenant,), kinds, after)
         for commits, rows in pages:
             yield from read_contents(commits, [row[WIDTH:] for row in rows])
 
-    def sized(self, condition: str = "") -> Iterator[tuple[CommitInfo, int, int]]:
+    def sized(self, kinds: Collection[Kind] = ALL_KINDS) -> Iterator[tuple[CommitInfo, int, int]]:
         """Yield the commits with the size of their content and its stored size in bytes, oldest first."""
-        for commits, rows in self._pages(SELECT_WITH_SIZE, (self.tenant,), condition, 0):
+        for commits, rows in self._pages(SELECT_WITH_SIZE, (self.tenant,), kinds, 0):
             for commit, row in zip(commits, rows, strict=False):
-                yield commit, row[WIDTH] or 0, row[WIDTH + 1] or 0
+                if row[WIDTH] is None:
+                    read_content(commit, (None, None, None))
+                yield commit, row[WIDTH], row[WIDTH + 1]
+
+    def measured(self) -> Iterator[tuple[CommitInfo, int, int]]:
+        """Yield what ``sized`` does, with the sizes of contents that were read and verified."""
+        for commits, rows in self._pages(SELECT_WITH_CONTENT, (self.tenant,), ALL_KINDS, 0):
+            packed = [row[WIDTH:] for row in rows]
+            contents = read_contents(commits, packed)
+            for (commit, content), (_, _, data) in zip(contents, packed, strict=False):
+                yield commit, len(content), len(data)
 
     def newest(self, limit: int | None) -> Iterator[CommitInfo]:
         """Yield the commits, newest first."""
-        newer: CommitInfo | None = None
+        number = self._find_number()
+        if number is None:
+            return
+        end = self._find_end(self.database.read, number)
+        newer: Row | None = None
         while limit is None or limit > 0:
-            number = self._find_number()
-            if number is None:
-                return
             size = PAGE if limit is None else min(PAGE, limit)
-            end = "" if newer is None else "AND c.sequence < ? "
-            values = (number, size) if newer is None else (number, newer.sequence, size)
-            rows = self._read(f"{SELECT} {end}ORDER BY c.sequence DESC LIMIT ?", values)
-            for commit in read_rows(rows, self.tenant, self.conversation):
+            before = "" if newer is None else "AND c.sequence < ? "
+            values = (number, size) if newer is None else (number, newer[0], size)
+            rows = self._read(f"{SELECT} {before}ORDER BY c.sequence DESC LIMIT ?", values)
+            if newer is None:
+                self._check_end(self.database.read, number, rows[0][0] if rows else 0, end)
+            commits = read_rows(rows, self.tenant, self.conversation)
+            for row, commit in zip(rows, commits, strict=False):
                 if newer is not None:
-                    self._check_link(commit.sequence, commit.commit_hash, newer)
-                newer = commit
+                    self._check_link(row[0], row[1], newer)
+                newer = row
                 yield commit
             if len(rows) < size:
                 if newer is not None:
@@ -209,6 +242,10 @@ class Log:
         rows: list[Row] = []
         if number is not None and low:
             rows = self._read(FIND, (number, low[:8], high[:8], low, high))
+            if not rows:
+                rows = self._read(FIND_SLOWLY, (number, low, high))
+            if not rows:
+                self._check_count(number)
         if len(rows) != 1:
             reason = "several commits begin with it" if rows else "has no such commit"
             raise UnknownCommitError(
@@ -316,7 +353,7 @@ class Log:
         number = self._number or self.make_number(run)
         head = self._known if self._number else None
         if head is None:
-            head = self._find_head(run.run(HEAD, (number,)))
+            head = self._read_head(run.run, number)
         if is_unsure and self._are_there(run.run, number, rows):
             return number
         if expected is not None and head != expected:
@@ -335,7 +372,7 @@ class Log:
         """Return the number of the conversation, and create the conversation if it does not exist."""
         names = (self.tenant, self.conversation)
         for _ in range(2):
-            found = run.run(NUMBER, names)
+            found = run.run(NUMBER, names) or run.run(self.database.proofs.conversation, names)
             if found:
                 return int(found[0][0])
             run.run(
@@ -345,64 +382,98 @@ class Log:
         raise ConflictError("the conversation was forgotten meanwhile")
 
     def _pages(
-        self, select: str, values: tuple[Value, ...], condition: str, after: int
+        self, select: str, values: tuple[Value, ...], kinds: Collection[Kind], after: int
     ) -> Iterator[tuple[list[CommitInfo], list[Row]]]:
         """Yield pages of commits after a sequence, with their rows; of a damaged page, those before the damage."""
         number = self._find_number()
         if number is None:
             return
-        sql = f"{select} AND c.sequence > ? {condition} ORDER BY c.sequence LIMIT ?"
-        older: CommitInfo | None = None
-        place = after
+        end = self._find_end(self.database.read, number)
+        sql = f"{select} AND c.sequence > ? ORDER BY c.sequence LIMIT ?"
+        place, parent = after, None
         while True:
             rows = self._read(sql, (*values, number, place, PAGE))
-            commits: list[CommitInfo] = []
-            try:
-                for commit in read_rows(rows, self.tenant, self.conversation):
-                    if not condition and older is not None:
-                        self._check_link(older.sequence, older.commit_hash, commit)
-                    elif not condition and after == 0:
-                        self._check_link(0, None, commit)
-                    if commit.sequence <= place:
-                        raise StoreDamagedError(
-                            f"{self.database.name}: is damaged: rows are not in order"
-                        )
-                    older, place = commit, commit.sequence
-                    commits.append(commit)
-            except StoreError:
-                yield commits, rows
-                raise
-            yield commits, rows
-            if len(rows) < PAGE:
+            proved = prove_rows(rows, self.tenant, self.conversation)
+            error: StoreDamagedError | None = None
+            for index, row in enumerate(rows):
+                try:
+                    if index == proved:
+                        raise damaged_row(row, self.tenant, self.conversation)
+                    self._check_link(place, parent, row)
+                except StoreDamagedError as damage:
+                    error, rows = damage, rows[:index]
+                    break
+                place, parent = row[0], row[1]
+            is_last = len(rows) < PAGE
+            if len(kinds) < len(ALL_KINDS):
+                rows = [row for row in rows if row[4] in kinds]
+            yield commits_of(rows, self.conversation), rows
+            if error is not None:
+                raise error
+            if is_last:
+                self._check_end(self.database.read, number, place, end)
                 return
+
+    def _find_end(self, read: Read, number: int) -> int:
+        """Return the highest sequence that the index of hashes has."""
+        return int(read(self.database.proofs.end, (number,))[0][0] or 0)
+
+    def _check_end(self, read: Read, number: int, place: int, end: int) -> None:
+        """Raise ``StoreDamagedError`` if a read ended at ``place``, and the conversation ends later."""
+        if place >= end or place >= self._find_end(read, number):  # it may have been forgotten
+            return
+        raise StoreDamagedError(
+            f"{self.database.name}: is damaged: the conversation {self.conversation!r} has commits up to number "
+            f"{end:,}, and those after {place:,} can't be read"
+        )
+
+    def _check_count(self, number: int) -> None:
+        """Raise ``StoreDamagedError`` if the index of hashes and the table have different numbers of commits."""
+        for _ in range(2):  # another writer may come in between
+            counted = self.database.read(self.database.proofs.end, (number,))[0][1]
+            if counted is None or [(counted,)] == self.database.read(COUNT, (number,)):
+                return
+        raise StoreDamagedError(
+            f"{self.database.name}: is damaged: not all commits of the conversation {self.conversation!r} can be found"
+        )
 
     def _read(self, sql: str, values: tuple[Value, ...]) -> list[Row]:
         """Return the rows of commits with their metadata unfolded."""
         return unfold_rows(self.database.read(sql, values), self.database.read, self.tenant)
 
-    def _check_link(self, sequence: int, found: str | None, commit: CommitInfo) -> None:
-        """Raise ``StoreDamagedError`` if a commit does not follow the one with this sequence and hash."""
-        shown = commit.commit_hash
-        if commit.sequence == sequence + 1:
-            if commit.parent_hash != found:
+    def _check_link(self, sequence: int, found: bytes | None, row: Row) -> None:
+        """Raise ``StoreDamagedError`` if a row does not follow the one with this sequence and hash.
+
+        The hash is ``None`` for the start of the log, and for a commit that was not read.
+        """
+        shown = row[1].hex()
+        if row[0] == sequence + 1:
+            if row[2] != found and (found is not None or sequence == 0):
                 raise StoreDamagedError(
                     f"commit {shown}: does not stand on the commit before it", shown
                 )
             return
-        lost = {row[0] for row in self.database.read(LOST, (self._find_number(),))}
-        missing = [each for each in range(sequence + 1, commit.sequence) if each not in lost]
-        if missing:
+        if row[0] <= sequence:
+            raise StoreDamagedError(f"{self.database.name}: is damaged: rows are not in order")
+        lost = {each[0] for each in self.database.read(LOST, (self._find_number(),))}
+        missing = next((each for each in range(sequence + 1, row[0]) if each not in lost), None)
+        if missing is not None:
             raise StoreDamagedError(
-                f"commit {shown}: number {missing[0]} of the conversation is missing before it",
-                shown,
+                f"commit {shown}: number {missing} of the conversation is missing before it", shown
             )
 
     def _find_number(self) -> int | None:
         if self._number is None:
-            rows = self.database.read(NUMBER, (self.tenant, self.conversation))
+            names = (self.tenant, self.conversation)
+            rows = self.database.read(NUMBER, names)
+            rows = rows or self.database.read(self.database.proofs.conversation, names)
             self._number = int(rows[0][0]) if rows else None
         return self._number
 
-    @staticmethod
-    def _find_head(rows: list[Row]) -> Head:
-        return (rows[0][0], rows[0][1]) if rows else (0, None)
+    def _read_head(self, read: Read, number: int) -> Head:
+        """Return the newest commit. The first time, prove that it is the newest."""
+        head = read_head(read, number)
+        if not self._is_proved:
+            self._check_end(read, number, head[0], self._find_end(read, number))
+            self._is_proved = True
+        return head

@@ -25,6 +25,7 @@ from toolcarry.errors import (
 from toolcarry.tract.store.database import (
     ConflictError,
     LostConnectionError,
+    Proofs,
     Row,
     Step,
     Transaction,
@@ -69,6 +70,12 @@ IDENTITY: Final = (
     "SELECT extract(epoch FROM pg_postmaster_start_time())::text, "
     "(SELECT oid::bigint FROM pg_catalog.pg_database WHERE datname = current_database()), "
     "to_regclass('tract_commits')::oid::bigint"
+)
+# The server has checksums of its own for its pages; here the statements only repeat what was read.
+PROOFS: Final = Proofs(
+    end="SELECT max(sequence), NULL::bigint FROM tract_commits WHERE conversation = ?",
+    conversation="SELECT id FROM tract_conversations WHERE tenant = ? AND name = ?",
+    conversations="SELECT count(*) FROM tract_conversations",
 )
 NO_ROOM: Final = (causes.DiskFull, causes.OutOfMemory, causes.TooManyConnections)
 DAMAGED: Final = (causes.DataCorrupted, causes.IndexCorrupted)
@@ -190,6 +197,7 @@ class PostgresDatabase:
 
     def __init__(self, target: str, *, busy_timeout: float, is_read_only: bool = False) -> None:
         check_url(target)
+        self.proofs = PROOFS
         self.failures = 0
         self._target = target
         self._busy_timeout = busy_timeout

@@ -31,10 +31,12 @@ __all__ = [
     "compress",
     "content_hash",
     "content_of",
+    "damaged_row",
     "decompress",
     "find_contents",
     "hash_range",
     "is_folded",
+    "prove_rows",
     "read_content",
     "read_contents",
     "read_row",
@@ -165,19 +167,23 @@ CONTENT: Final = CommitRow._fields.index("content")
 METADATA: Final = CommitRow._fields.index("metadata")
 
 
+def prove_rows(rows: list[Row], tenant: str, conversation: str) -> int:
+    """Return the number of rows before the first one that differs from what was written."""
+    return _backend.kernels.prove_rows(rows, tenant, conversation)
+
+
 def read_rows(rows: list[Row], tenant: str, conversation: str) -> Iterator[CommitInfo]:
     """Yield the commits of rows. Raises ``StoreDamagedError`` at a row that differs from what was written.
 
     SQLite stores values of any type in any column, so a flipped bit may change a value's type. A row that can't be
     hashed or read is therefore damaged too.
     """
-    proved = _backend.kernels.prove_rows(rows, tenant, conversation)
+    proved = prove_rows(rows, tenant, conversation)
     whole = rows if proved == len(rows) else rows[:proved]
     commits = commits_of(whole, conversation)
     yield from commits
     if len(commits) < len(rows):
-        row = rows[len(commits)]
-        raise damaged_row(row, mismatch(row, tenant, conversation))
+        raise damaged_row(rows[len(commits)], tenant, conversation)
 
 
 def read_row(row: Row, tenant: str, conversation: str) -> CommitInfo:
@@ -199,9 +205,11 @@ def mismatch(row: Row, tenant: str, conversation: str) -> str:
     return NEVER_WRITTEN if is_sealed else "its row does not prove its place"
 
 
-def damaged_row(row: Row, reason: str) -> StoreDamagedError:
+def damaged_row(row: Row, tenant: str, conversation: str) -> StoreDamagedError:
+    """Return the error for a row that fails its verification."""
     found = row[HASH]
     shown = found.hex() if isinstance(found, bytes) else f"{found!s:.64}"
+    reason = mismatch(row, tenant, conversation)
     return StoreDamagedError(f"commit {shown}: {reason}", shown)
 
 

@@ -30,7 +30,15 @@ from toolcarry.errors import (
     StoreVersionError,
 )
 from toolcarry.tract.store import sqlite_guard
-from toolcarry.tract.store.database import ConflictError, Row, Step, Transaction, Value, joined
+from toolcarry.tract.store.database import (
+    ConflictError,
+    Proofs,
+    Row,
+    Step,
+    Transaction,
+    Value,
+    joined,
+)
 from toolcarry.tract.store.schema import SQLITE, VERSION, migrate
 
 __all__ = ["MEMORY", "SqliteDatabase", "create_file"]
@@ -262,11 +270,21 @@ def empty_log(connection: apsw.Connection | None) -> None:
 
 MEMORY = ":memory:"
 
+PROOFS: Final = Proofs(
+    end="SELECT max(sequence), count(*) FROM tract_commits INDEXED BY tract_commits_start "
+    "WHERE conversation = ?",
+    # Without the index, which the signs keep from being used.
+    conversation="SELECT id FROM tract_conversations WHERE +tenant = ? AND +name = ?",
+    conversations="SELECT count(*) FROM tract_conversations "
+    "INDEXED BY sqlite_autoindex_tract_conversations_1 WHERE tenant >= ''",
+)
+
 
 class SqliteDatabase:
     """A file or a memory database with the history's tables."""
 
     def __init__(self, target: str, *, busy_timeout: float, is_read_only: bool = False) -> None:
+        self.proofs = PROOFS
         self.failures = 0
         self._path = target if target == MEMORY else os.path.realpath(target)
         self._busy_timeout = busy_timeout

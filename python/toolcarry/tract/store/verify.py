@@ -144,10 +144,21 @@ def content_damage(row: Row) -> str | None:
 
 
 def all_conversations(database: Database) -> Iterator[tuple[int, str, str]]:
+    """Yield the number, the tenant and the name of each conversation.
+
+    Raises ``StoreDamagedError`` at the end if there are more than can be read.
+    """
+    known = database.read(database.proofs.conversations)[0][0]
+    found = 0
     for row in pages(database, CONVERSATIONS, (), 0):
+        found += 1
         if not (isinstance(row[1], str) and isinstance(row[2], str)):
             raise StoreDamagedError(f"{database.name}: is damaged: a conversation has no name")
         yield row[0], row[1], row[2]
+    if found < known and found < database.read(database.proofs.conversations)[0][0]:
+        raise StoreDamagedError(
+            f"{database.name}: is damaged: has {known:,} conversations, and {found:,} can be read"
+        )
 
 
 def pages(database: Database, sql: str, values: tuple[Any, ...], after: int) -> Iterator[Row]:
