@@ -15,10 +15,10 @@ from typing import Any, Final, NamedTuple
 from toolcarry import _backend
 from toolcarry._input.document import loads_line
 from toolcarry._input.json import loads
-from toolcarry._input.objects import as_list, as_object
+from toolcarry._input.objects import MAX_DEPTH, as_list, as_object, is_too_deep
 from toolcarry._pure.formats import UNKNOWN
 from toolcarry._pure.formats.message import Said, ToolResult
-from toolcarry._pure.history.session_lines import LinePart, result_metadata
+from toolcarry._pure.history.session_lines import LinePart, Part, result_metadata
 from toolcarry._pure.projection.marker import is_marker
 from toolcarry.api.tokens import count_texts, count_tokens
 from toolcarry.errors import InputError
@@ -29,8 +29,10 @@ from toolcarry.tract.store.rows import content_hash
 from toolcarry.tract.store.types import CommitInfo, Kind
 
 __all__ = [
+    "UNREADABLE",
     "Names",
     "arguments_json",
+    "check_readable",
     "count_truncated",
     "counted",
     "decode_text",
@@ -47,6 +49,7 @@ __all__ = [
     "refuse_truncated",
     "result_draft",
     "results_of",
+    "stored_parts",
 ]
 
 FLAG: Final = "legacy_truncated"
@@ -127,9 +130,28 @@ def part_text(commit: CommitInfo, content: bytes) -> str:
     index = commit.metadata.get("record")
     if index is None:
         return decode_text(content)
-    if commit.kind is Kind.RECORD:
+    parts = None if commit.kind is Kind.RECORD else stored_parts(content)
+    if parts is None or int(index) >= len(parts):
         return content.decode("utf-8", "replace")
-    return read_parts(loads(content))[int(index)].text
+    return parts[int(index)].text
+
+
+UNREADABLE: Final = (InputError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
+"""The errors of reading a message that has values of other types than any format, or is nested too deep."""
+
+
+def stored_parts(content: bytes) -> list[Part] | None:
+    """Return the parts of a stored message; ``None`` if it can't be read. It was refused if it came today."""
+    try:
+        return read_parts(loads(content))
+    except UNREADABLE:
+        return None
+
+
+def check_readable(message: Mapping[str, Any], position: int) -> None:
+    """Raise ``InputError`` for a message that could never be read back."""
+    if is_too_deep(message):
+        raise InputError(f"message {position} is nested deeper than {MAX_DEPTH}", position)
 
 
 THOUGHT: Final = re.compile(rb'"(?:thinking|redacted_thinking|reasoning\w*|thought\w*)"')

@@ -21,10 +21,10 @@ from toolcarry._pure.projection.blocks import Known
 from toolcarry._pure.projection.marker import name_all
 from toolcarry._pure.projection.result_slot import RESPONSES, response_key, site_at
 from toolcarry.api.context import extract_tool_blocks
-from toolcarry.api.convert import TARGETS, Target, convert
+from toolcarry.api.convert import TARGETS, Converted, Target, convert
 from toolcarry.api.convert.read import system_prompt
 from toolcarry.importers.jobs import read_parts
-from toolcarry.tract.commit_codec import arguments_json, decode_text, results_of
+from toolcarry.tract.commit_codec import UNREADABLE, arguments_json, decode_text, results_of
 from toolcarry.tract.store.log import Log
 from toolcarry.tract.store.types import CommitInfo, Kind
 from toolcarry.tract.view import CHANGES, NOTHING, View, sequences, view_of
@@ -125,7 +125,7 @@ def compile_messages(log: Log, style: Style, policy: Policy | None) -> list[dict
     writer = compiled(log, view, entries)
     is_converted = style != "openai" or writer.is_mixed
     if is_converted:
-        converted = convert(writer.messages, to=style)
+        converted = converted_to(style, writer)
         system = [system_message(converted.system, style)] if converted.system else []
         messages = [*system, *converted.messages]
     else:
@@ -140,6 +140,16 @@ def compile_messages(log: Log, style: Style, policy: Policy | None) -> list[dict
         else writer
     )
     return project_with(messages, policy, find_known(messages, writer, whole))
+
+
+def converted_to(style: Style, writer: Compiler) -> Converted:
+    """Return the messages in a provider's format; a message that can't be read is replaced by its reference."""
+    try:
+        return convert(writer.messages, to=style)
+    except UNREADABLE:
+        if not writer.mark_unreadable():
+            raise
+        return convert(writer.messages, to=style)
 
 
 def system_message(text: str, style: Style) -> dict[str, Any]:
@@ -175,6 +185,8 @@ class Compiler:
         self.messages: list[dict[str, Any]] = []
         self.origins: list[Sequence[CommitInfo]] = []
         """The commits that each message shows, in order; empty for a summary or a line that is not a message."""
+        self._sources: dict[int, CommitInfo] = {}
+        """The commits of stored messages, which may have any structure, by the index of the message."""
         self._document: bytes = b""
         self._told: set[str] = set()
         self._record: bytes = b""
@@ -206,6 +218,7 @@ class Compiler:
         if prompt:
             self.messages.insert(0, {"role": "system", "content": prompt})
             self.origins.insert(0, ())
+            self._sources = {place + 1: source for place, source in self._sources.items()}
 
     def without_error_marks(self) -> list[dict[str, Any]]:
         """Return the messages without the mark of a failed result, which OpenAI Chat doesn't have."""
@@ -229,7 +242,7 @@ class Compiler:
         record = None if is_rest or self._is_told(commit) else loads_line(content)
         if record is not None:
             self.is_mixed = True
-            self._add(record)
+            self._add(record, source=commit)
 
     def _is_told(self, commit: CommitInfo) -> bool:
         """True if a commit is compacted or left out. A compaction's summary is added at its first commit."""
@@ -246,8 +259,14 @@ class Compiler:
         if not commits:
             return
         self.is_mixed = True
-        record = loads(self._record)
-        parts = read_parts(record)
+        try:
+            record = loads(self._record)
+            parts = read_parts(record)
+        except UNREADABLE:
+            parts = []
+        if any(commit.metadata["record"] >= len(parts) for commit in commits):
+            self._add(unread_message(commits[0]), commits)
+            return
         swaps: Swaps = {}
         told: list[Part] = []
         shown: list[CommitInfo] = []
@@ -266,14 +285,46 @@ class Compiler:
         if told and len(told) == len(parts):
             self._add(emptied_record(record))
         elif told or swaps:
-            self._add(rebuilt(record, swaps, removed_parts(record, told)), shown)
+            self._add(rebuilt(record, swaps, removed_parts(record, told)), shown, commits[0])
         else:
-            self._add(record, shown)
+            self._add(record, shown, commits[0])
 
-    def _add(self, message: dict[str, Any] | None, shown: Sequence[CommitInfo] = ()) -> None:
+    def mark_unreadable(self) -> bool:
+        """Replace the messages that can't be converted by themselves, and return true if there are any."""
+        is_found = False
+        for place, source in self._sources.items():
+            if not is_readable(self.messages[place]):
+                self.messages[place] = unread_message(source)
+                is_found = True
+        return is_found
+
+    def _add(
+        self,
+        message: dict[str, Any] | None,
+        shown: Sequence[CommitInfo] = (),
+        source: CommitInfo | None = None,
+    ) -> None:
         if message is not None:
+            if source is not None:
+                self._sources[len(self.messages)] = source
             self.messages.append(message)
             self.origins.append(shown)
+
+
+def is_readable(record: Wire) -> bool:
+    """Return true if a message or record can be read and converted by itself."""
+    try:
+        convert([record], to="anthropic")
+        convert([record], to="openai")
+    except UNREADABLE:
+        return False
+    return True
+
+
+def unread_message(commit: CommitInfo) -> dict[str, Any]:
+    """Return a message in place of one that can't be read, with its reference for ``Tract.resolve``."""
+    text = f"[toolcarry: a message that could not be read; whole: {commit.commit_hash[:16]}]"
+    return {"role": "user", "content": text}
 
 
 def own_message(commit: CommitInfo, text: str, *, is_error: bool = False) -> dict[str, Any]:

@@ -21,6 +21,7 @@ from toolcarry._input.objects import plain_messages
 from toolcarry.errors import InputError
 from toolcarry.tract.commit_codec import (
     Names,
+    check_readable,
     count_truncated,
     counted,
     line_drafts,
@@ -61,7 +62,7 @@ def append_messages(
     def make(_: Head) -> Sequence[Draft]:
         nonlocal skipped
         names = Names(lambda: known_names(log))
-        found = [object_drafts(message, names) for message in plain]
+        found = [drafts_at(position, message, names) for position, message in enumerate(plain)]
         drafts = [draft for each in found for draft in each]
         known = overlap(log, drafts)
         ends = itertools.accumulate(len(each) for each in found)
@@ -71,6 +72,15 @@ def append_messages(
         return [draft._replace(metadata={**draft.metadata, **inside}) for draft in drafts[known:]]
 
     return Appended(log.append_to(make), skipped)
+
+
+def drafts_at(position: int, message: Mapping[str, Any], names: Names) -> list[Draft]:
+    """Return the drafts of a message. Raises ``InputError`` with its position if it could not be read back."""
+    check_readable(message, position)
+    try:
+        return object_drafts(message, names)
+    except InputError as error:
+        raise InputError(f"message {position}: {error}", position) from None
 
 
 def overlap(log: Log, drafts: Sequence[Draft]) -> int:
