@@ -132,19 +132,56 @@ def test_an_archive_takes_no_other_conversation_for_this_one(tmp_path: Path) -> 
         assert len(archived.log()) == 1
 
 
-def test_a_conversation_that_goes_on_after_its_archive_keeps_no_other_here(tmp_path: Path) -> None:
+def test_a_conversation_that_goes_on_after_its_archive_is_archived_next_to_it(
+    tmp_path: Path,
+) -> None:
     path = tmp_path / "archive.db"
+    logs = []
     with Tract.open(tmp_path / "history.db", conversation="one") as tract:
-        work(tract)
-        tract.archive(path, before=SOON)
-        work(tract, 1)
-        work(tract.in_conversation("two"))
-        with pytest.raises(StoreError, match="has another conversation 'one'"):
-            tract.archive(path, before=SOON)
-        assert tract.conversations() == ["one"]
-    with Tract.open(path, conversation="two") as archived:
-        assert archived.conversations() == ["one", "two"]
+        for turn in range(3):
+            work(tract, turn + 1)
+            logs.append([commit.commit_hash for commit in tract.log()])
+            if turn == 1:
+                work(tract.in_conversation("two"))
+            done = tract.archive(path, before=SOON)
+            assert done.conversations == (("one", "two") if turn == 1 else ("one",))
+        assert tract.conversations() == []
+    with Tract.open(path) as archived:
+        assert archived.conversations() == ["one", "one#2", "two", "one#3"]
+        names = ("one", "one#2", "one#3")
+        found = [
+            [each.commit_hash for each in archived.in_conversation(name).log()] for name in names
+        ]
+        assert found == logs
         assert archived.verify().is_whole
+
+
+def test_an_archive_asks_the_newest_time_and_not_the_last(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The clock went back: the last commit is older than one before it."""
+    with Tract.open(tmp_path / "history.db") as tract:
+        tract.user("today")
+        monkeypatch.setattr("time.time_ns", lambda: 1_000_000_000_000)
+        last = tract.user("with the wrong clock")
+        assert last.created_at.year == 1970
+        limit = last.created_at + timedelta(days=1)
+        assert tract.archive(tmp_path / "archive.db", before=limit).conversations == ()
+        assert len(tract.log()) == 2
+
+
+def test_a_tenant_verifies_and_repairs_its_own_alone(durable_target: str, tmp_path: Path) -> None:
+    with Tract.open(durable_target, tenant="a") as tract:
+        tract.user("a's")
+    with Tract.open(durable_target, tenant="b") as other:
+        other.append_many([{"role": "user", "content": str(turn)} for turn in range(3)])
+        assert (other.verify().checked, other.verify(all_tenants=True).checked) == (3, 4)
+        assert other.repair(tmp_path / "b.db").saved == 3
+        assert other.repair(tmp_path / "all.db", all_tenants=True).saved == 4
+    for tenant, count in (("a", 0), ("b", 3)):
+        with Tract.open(tmp_path / "b.db", tenant=tenant) as copy:
+            assert len(copy.log()) == count
+    assert b"a's" not in (tmp_path / "b.db").read_bytes()
 
 
 def test_an_archive_that_broke_off_is_gone_on_with(tmp_path: Path) -> None:

@@ -5,10 +5,12 @@ A conversation is copied, verified in the other store, and only then deleted her
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Final
 
+from toolcarry._pure.history.hashing import row_seal
 from toolcarry.errors import StoreDamagedError, StoreError
 from toolcarry.tract.store.database import Database, Row, Transaction
 from toolcarry.tract.store.log import (
@@ -37,9 +39,7 @@ ROWS: Final = (
 CONTENT: Final = (
     "SELECT tenant, hash, size, packing, data FROM tract_contents WHERE tenant = ? AND hash = ?"
 )
-NEWEST: Final = (
-    "SELECT created_at FROM tract_commits WHERE conversation = ? ORDER BY sequence DESC LIMIT 1"
-)
+NEWEST: Final = "SELECT max(created_at) FROM tract_commits WHERE conversation = ?"
 FORGET: Final = (
     "DELETE FROM tract_lost WHERE conversation = ?",
     "DELETE FROM tract_commits WHERE conversation = ?",
@@ -50,6 +50,8 @@ UNSHARED: Final = (
     "SELECT c.content FROM tract_commits c JOIN tract_conversations v ON v.id = c.conversation "
     "WHERE v.tenant = ? AND v.id <> ?"
 )
+ARRIVED: Final = 0
+"""The number under which the notes of a conversation say that it was archived; no commit has it."""
 HASH_AT: Final = "SELECT hash FROM tract_commits WHERE conversation = ? AND sequence = ?"
 
 
@@ -70,15 +72,15 @@ def archive(source: Database, target: Database, tenant: str, before: datetime) -
     commits = 0
     for number, owner, name in list(all_conversations(source)):
         newest = source.read(NEWEST, (number,))
-        if owner != tenant or not newest or newest[0][0] >= limit:
+        if owner != tenant or newest[0][0] is None or newest[0][0] >= limit:
             continue
         head = Log(source, tenant, name).head()
         try:
-            commits += copy_conversation(source, target, number, tenant, name)
+            copied = find_copy(source, target, number, tenant, name)
         except OtherConversationError as error:
             refused = refused or error
             continue
-        copied = Log(target, tenant, name)
+        commits += copy_conversation(source, target, number, name, copied)
         for _ in copied.contents():  # reading verifies each commit and the chain
             pass
         if copied.head() != head:
@@ -90,21 +92,35 @@ def archive(source: Database, target: Database, tenant: str, before: datetime) -
     return Archived(tuple(moved), commits)
 
 
-def copy_conversation(
-    source: Database, target: Database, number: int, tenant: str, name: str
-) -> int:
-    """Copy the rows of a conversation unchanged, and return the number of new ones.
+def find_copy(source: Database, target: Database, number: int, tenant: str, name: str) -> Log:
+    """Return the log in the other store that has a part of a conversation, or a new one.
 
-    Raises ``OtherConversationError`` if the other store has a different conversation of this name.
+    A conversation that goes on under its name after it was archived is another one. Its copy is called ``name#2``,
+    ``name#3`` and so on. Raises ``OtherConversationError`` if a conversation of the name did not come from an archive.
     """
-    log = Log(target, tenant, name)
-    sequence, found = log.head()
-    if sequence and source.read(HASH_AT, (number, sequence)) != [(found,)]:
-        raise OtherConversationError(f"{target.name}: has another conversation {name!r}")
+    for turn in itertools.count(1):
+        log = Log(target, tenant, name if turn == 1 else f"{name}#{turn}")
+        sequence, found = log.head()
+        if not sequence or source.read(HASH_AT, (number, sequence)) == [(found,)]:
+            return log
+        if not any(
+            row[0] == ARRIVED
+            for row in target.read(LOST, (target.read(NUMBER, (tenant, log.conversation))[0][0],))
+        ):
+            raise OtherConversationError(f"{target.name}: has another conversation {name!r}")
+    raise AssertionError("there is always another name")
+
+
+def copy_conversation(source: Database, target: Database, number: int, name: str, log: Log) -> int:
+    """Copy the rows of a conversation, and return the number of new ones. Under another name their seals differ."""
+    sequence, _ = log.head()
+    if log.conversation != name:
+        for _ in Log(source, log.tenant, name).commits():  # a new seal must not prove a damaged row
+            pass
     added = 0
     batch: list[Row] = []
     for row in pages(source, ROWS, (number,), sequence):
-        batch.append(row)
+        batch.append(row if log.conversation == name else resealed(row, log))
         if len(batch) == BATCH:
             copy_rows(source, target, log, batch)
             added, batch = added + BATCH, []
@@ -117,6 +133,13 @@ def copy_conversation(
     return added + len(batch)
 
 
+def resealed(row: Row, log: Log) -> Row:
+    """Return a row with the seal for the conversation that it is copied into."""
+    sequence, found, _, _, kind, _, _, tokens, created_at, _ = row
+    seal = row_seal(log.tenant, log.conversation, sequence, found, kind, tokens, created_at)
+    return (*row[:9], seal)
+
+
 def copy_rows(source: Database, target: Database, log: Log, rows: Sequence[Row]) -> None:
     """Copy commits with their contents, in one transaction."""
     contents = [
@@ -127,6 +150,7 @@ def copy_rows(source: Database, target: Database, log: Log, rows: Sequence[Row])
         number = log.make_number(run)
         run.run_many(ADD_CONTENT, [found[0] for found in contents if found])
         run.run_many(ADD_COMMIT, [(number, *row) for row in rows])
+        run.run(ADD_LOST, (number, ARRIVED, "it came from another store"))
 
     if rows:
         target.write(work)
