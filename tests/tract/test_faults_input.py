@@ -85,7 +85,7 @@ def test_a_name_is_no_path(tmp_path: Path, name: str) -> None:
         commit = tract.user("hi")
         assert tract.conversations() == [name]
         assert {file.name for file in folder.iterdir()} <= {
-            "history.db", "history.db-wal", "history.db-shm",
+            "history.db", "history.db-wal", "history.db-shm", "history.db-head",
         }  # fmt: skip
         assert list(tmp_path.iterdir()) == [folder]
         assert tract.get_content(commit.commit_hash) == "hi"

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
+import secrets
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
+from pathlib import Path
 
-from toolcarry.errors import ConfigError
-from toolcarry.tract.store import open_database
+from toolcarry.errors import ConfigError, StoreError
+from toolcarry.tract.store import is_url, open_database
 from toolcarry.tract.store.archive import archive, forget
 from toolcarry.tract.store.database import Database
 from toolcarry.tract.store.log import Log
@@ -17,7 +19,7 @@ from toolcarry.tract.store.salvage import salvage
 from toolcarry.tract.store.sqlite import MEMORY
 from toolcarry.tract.store.types import Archived, Kind, Salvage, Stats
 from toolcarry.tract.store.validate import check_name
-from toolcarry.tract.store.verify import all_conversations
+from toolcarry.tract.store.verify import all_conversations, verify
 from toolcarry.types.values import checked_path
 
 __all__ = ["archive_conversations", "conversation_names", "count", "forget_conversation", "repair"]
@@ -48,13 +50,41 @@ def conversation_names(log: Log) -> list[str]:
     return [name for _, tenant, name in found if tenant == log.tenant]
 
 
-def repair(log: Log, path: str | os.PathLike[str]) -> Salvage:
-    """Copy what can be verified into a new file. Raises ``ConfigError`` if something is at the path."""
+def repair(log: Log, path: str | os.PathLike[str], tenant: str | None) -> Salvage:
+    """Copy what can be verified into a new file. Raises ``ConfigError`` if something is at the path.
+
+    The copy has another name until it is complete, verified and on the disk.
+    """
     name = checked_path("path", path)
-    if os.path.lexists(name):
+    if name == MEMORY or is_url(name) or os.path.lexists(name):
         raise ConfigError(f"path: {name!r} is not allowed; allowed: a new file")
-    with other_store(log, "path", path) as target:
-        return salvage(log.database, target)
+    partial = f"{name}.{secrets.token_hex(4)}.partial"
+    try:
+        with other_store(log, "path", partial) as target:
+            done = salvage(log.database, target, tenant)
+            made = verify(target)
+            if made.damaged or made.checked != done.saved:
+                raise StoreError(
+                    f"{partial}: the copy is not what was saved; the disk may be damaged"
+                )
+        sync(partial)
+        if os.path.lexists(name):
+            raise ConfigError(f"path: {name!r} is not allowed; allowed: a new file")
+        Path(partial).rename(name)
+        sync(Path(name).absolute().parent)
+    finally:
+        for suffix in ("", "-wal", "-shm", "-head"):
+            Path(f"{partial}{suffix}").unlink(missing_ok=True)
+    return done
+
+
+def sync(path: str | Path) -> None:
+    """Wait until a file or a folder is on the disk."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def archive_conversations(log: Log, target: str | os.PathLike[str], before: datetime) -> Archived:

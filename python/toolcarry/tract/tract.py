@@ -592,16 +592,17 @@ class Tract:
         """Return the names of the tenant's conversations, in the order in which they began."""
         return maintenance.conversation_names(self._log)
 
-    def verify(self) -> VerifyResult:
-        """Hash every commit and every content of the whole store again, and list all damage."""
-        return verify(self._log.database)
+    def verify(self, *, all_tenants: bool = False) -> VerifyResult:
+        """Hash every commit and every content of the tenant again, and list all damage, that of the files too."""
+        return verify(self._log.database, None if all_tenants else self._log.tenant)
 
-    def repair(self, path: str | os.PathLike[str]) -> Salvage:
-        """Copy every commit that can be verified into a new file; the others are listed, and recorded there as lost.
+    def repair(self, path: str | os.PathLike[str], *, all_tenants: bool = False) -> Salvage:
+        """Copy the tenant's commits that can be verified into a new file; the others are listed, and noted there as lost.
 
-        The damaged store is not changed. Raises ``ConfigError`` if the path exists.
+        The file gets its name when it is complete, so an interrupted repair leaves none. The damaged store is not
+        changed. Raises ``ConfigError`` if the path exists.
         """
-        return maintenance.repair(self._log, path)
+        return maintenance.repair(self._log, path, None if all_tenants else self._log.tenant)
 
     def stats(self) -> Stats:
         """Return the counts of the conversation: commits, tokens and bytes."""

@@ -12,7 +12,12 @@ from toolcarry.tract.store.sqlite import SqliteDatabase
 from toolcarry.tract.store.validate import check_timeout
 from toolcarry.types.values import checked_path
 
-__all__ = ["open_database"]
+__all__ = ["is_url", "open_database"]
+
+
+def is_url(target: str) -> bool:
+    """Return true if the target is a database on a server."""
+    return target.startswith(("postgresql://", "postgres://"))
 
 
 def open_database(
@@ -24,7 +29,7 @@ def open_database(
     """
     target = checked_path("target", target, "a path, :memory:, a URL")
     check_timeout("busy_timeout", busy_timeout)
-    if target.startswith(("postgresql://", "postgres://")):
+    if is_url(target):
         from toolcarry.tract.store.postgres import PostgresDatabase  # noqa: PLC0415 - needs the extra "postgres"
 
         return PostgresDatabase(target, busy_timeout=busy_timeout, is_read_only=is_read_only)

@@ -90,6 +90,12 @@ class Proofs(NamedTuple):
     """The number of a conversation, by the tenant and the name."""
     conversations: str
     """The number of conversations."""
+    names: str
+    """The number, the tenant and the name of each conversation."""
+    owners: str
+    """The numbers of the conversations that have commits."""
+    sequences: str
+    """The sequences of the commits of a conversation."""
 
 
 class Database(Protocol):
@@ -101,6 +107,8 @@ class Database(Protocol):
     proofs: Proofs
     failures: int
     """The number of failed writes after which the content of the disk must be checked."""
+    lost_end: str
+    """The reason to believe that acknowledged commits are missing at the end of the log; empty if there is none."""
 
     @property
     def name(self) -> str:
@@ -117,6 +125,9 @@ class Database(Protocol):
 
         Raises ``ConflictError`` if rows of another writer conflict with it.
         """
+
+    def acknowledge(self, conversation: int, head: tuple[int, bytes], /) -> None:
+        """Note the last commit of a write, its sequence and its hash, to find out later if it is lost."""
 
     def check(self) -> list[str]:
         """Return the defects that the database itself finds in its files."""

@@ -114,8 +114,15 @@ def read_head(read: Read, number: int) -> Head:
     """Return the newest commit of a conversation. Numbers of lost commits at the end are never given again."""
     rows = read(HEAD, (number,))
     sequence, found = rows[0] if rows else (0, None)
-    lost = read(LAST_LOST, (number,))[0][0]
-    return max(sequence, lost or 0), found
+    lost = read(LAST_LOST, (number,))[0][0] or 0
+    return max(number_of(sequence), number_of(lost)), found
+
+
+def number_of(value: object, name: str = "the store") -> int:
+    """Return a number that was read. Raises ``StoreDamagedError`` for a value of another type."""
+    if not isinstance(value, int):
+        raise StoreDamagedError(f"{name}: is damaged: a sequence is not a number")
+    return value
 
 
 class Prepared(NamedTuple):
@@ -159,7 +166,7 @@ class Log:
         self.conversation = conversation
         self._number: int | None = None
         self._failures = database.failures
-        self._known: Head | None = None
+        self._known: tuple[int, bytes] | None = None
         self._is_proved = False
 
     def head(self) -> Head:
@@ -218,7 +225,8 @@ class Log:
             values = (number, size) if newer is None else (number, newer[0], size)
             rows = self._read(f"{SELECT} {before}ORDER BY c.sequence DESC LIMIT ?", values)
             if newer is None:
-                self._check_end(self.database.read, number, rows[0][0] if rows else 0, end)
+                first = number_of(rows[0][0], self.database.name) if rows else 0
+                self._check_end(self.database.read, number, first, end)
             commits = read_rows(rows, self.tenant, self.conversation)
             for row, commit in zip(rows, commits, strict=False):
                 if newer is not None:
@@ -325,6 +333,7 @@ class Log:
                     raise
             else:
                 self._known = sent[-1].sequence, sent[-1].hash
+                self.database.acknowledge(self._number, self._known)
                 return sent
         raise StoreBusyError(f"{self.database.name}: others were faster {ATTEMPTS} times")
 
@@ -351,7 +360,7 @@ class Log:
         expected one. ``is_unsure``: the rows of an earlier attempt may have been written.
         """
         number = self._number or self.make_number(run)
-        head = self._known if self._number else None
+        head: Head | None = self._known if self._number else None
         if head is None:
             head = self._read_head(run.run, number)
         if is_unsure and self._are_there(run.run, number, rows):
@@ -416,7 +425,8 @@ class Log:
 
     def _find_end(self, read: Read, number: int) -> int:
         """Return the highest sequence that the index of hashes has."""
-        return int(read(self.database.proofs.end, (number,))[0][0] or 0)
+        found = read(self.database.proofs.end, (number,))[0][0] or 0
+        return number_of(found, self.database.name)
 
     def _check_end(self, read: Read, number: int, place: int, end: int) -> None:
         """Raise ``StoreDamagedError`` if a read ended at ``place``, and the conversation ends later."""

@@ -76,6 +76,9 @@ PROOFS: Final = Proofs(
     end="SELECT max(sequence), NULL::bigint FROM tract_commits WHERE conversation = ?",
     conversation="SELECT id FROM tract_conversations WHERE tenant = ? AND name = ?",
     conversations="SELECT count(*) FROM tract_conversations",
+    names="SELECT id, tenant, name FROM tract_conversations",
+    owners="SELECT DISTINCT conversation FROM tract_commits",
+    sequences="SELECT sequence FROM tract_commits WHERE conversation = ?",
 )
 NO_ROOM: Final = (causes.DiskFull, causes.OutOfMemory, causes.TooManyConnections)
 DAMAGED: Final = (causes.DataCorrupted, causes.IndexCorrupted)
@@ -198,6 +201,7 @@ class PostgresDatabase:
     def __init__(self, target: str, *, busy_timeout: float, is_read_only: bool = False) -> None:
         check_url(target)
         self.proofs = PROOFS
+        self.lost_end = ""
         self.failures = 0
         self._target = target
         self._busy_timeout = busy_timeout
@@ -245,6 +249,9 @@ class PostgresDatabase:
             return work(run)
 
         return self.write(alone)
+
+    def acknowledge(self, conversation: int, head: tuple[int, bytes], /) -> None:
+        """Do nothing: the server's own log proves its end."""
 
     def check(self) -> list[str]:
         return []

@@ -40,6 +40,7 @@ from toolcarry.tract.store.database import (
     joined,
 )
 from toolcarry.tract.store.schema import SQLITE, VERSION, migrate
+from toolcarry.tract.store.sqlite_head import LAST, MISSING, HeadFile, LastCommit
 
 __all__ = ["MEMORY", "SqliteDatabase", "create_file"]
 
@@ -261,6 +262,34 @@ def store_error(cause: Exception, name: str) -> StoreError | ConflictError:
     return StoreError(f"{name}: {cause}")
 
 
+# A conversation that was forgotten has no row, and a number that was given before.
+IS_LOST: Final = (
+    "SELECT NOT EXISTS (SELECT 1 FROM tract_commits WHERE conversation = ?1 AND sequence = ?2 AND hash = ?3) "
+    "AND (EXISTS (SELECT 1 FROM tract_conversations WHERE id = ?1) OR NOT EXISTS "
+    "(SELECT 1 FROM sqlite_sequence WHERE name = 'tract_conversations' AND seq >= ?1))"
+)
+
+
+def find_lost_end(connection: apsw.Connection, head: HeadFile) -> str:
+    """Return the reason to believe that acknowledged commits are missing; empty if there is none.
+
+    A missing commit stays noted, since the next one takes its place as the last.
+    """
+    last, missing = head.read(LAST), head.read(MISSING)
+    if last is not None:
+        with suppress(*SQLITE_ERRORS):  # reads will tell
+            if connection.execute(IS_LOST, last).get:
+                missing = last
+                head.write(MISSING, last)
+    if missing is None:
+        return ""
+    return (
+        f"commit {missing.commit_hash.hex()}: was acknowledged as number {missing.sequence:,} of conversation "
+        f"{missing.conversation:,} and is missing, and commits before it may be: the log ({connection.filename}-wal) "
+        "was cut, damaged or deleted, or an older file was restored"
+    )
+
+
 def empty_log(connection: apsw.Connection | None) -> None:
     """Move the log into a file that was moved or replaced: SQLite would apply it to the new one of its name."""
     if connection is not None:
@@ -277,6 +306,12 @@ PROOFS: Final = Proofs(
     conversation="SELECT id FROM tract_conversations WHERE +tenant = ? AND +name = ?",
     conversations="SELECT count(*) FROM tract_conversations "
     "INDEXED BY sqlite_autoindex_tract_conversations_1 WHERE tenant >= ''",
+    names="SELECT id, tenant, name FROM tract_conversations "
+    "INDEXED BY sqlite_autoindex_tract_conversations_1 WHERE tenant >= ''",
+    owners="SELECT DISTINCT conversation FROM tract_commits INDEXED BY tract_commits_start "
+    "WHERE conversation > 0",
+    sequences="SELECT sequence FROM tract_commits INDEXED BY tract_commits_start "
+    "WHERE conversation = ?",
 )
 
 
@@ -285,18 +320,22 @@ class SqliteDatabase:
 
     def __init__(self, target: str, *, busy_timeout: float, is_read_only: bool = False) -> None:
         self.proofs = PROOFS
+        self.lost_end = ""
         self.failures = 0
         self._path = target if target == MEMORY else os.path.realpath(target)
         self._busy_timeout = busy_timeout
         self._is_read_only = is_read_only
         self._is_closed = False
         self._connection: apsw.Connection | None = None
+        self._head: HeadFile | None = None
         self._identity: sqlite_guard.Identity | None = None
         self._log_identity: sqlite_guard.Identity | None = None
         self._process = os.getpid()
         self._lock = threading.RLock()
         with forking:
             forked.add(self)
+        # An interrupt may come when this is done and nobody has the object yet.
+        weakref.finalize(self, sqlite_guard.release, id(self)).atexit = False
         with self._lock, translate_errors(self.name):
             self._connect()
 
@@ -350,6 +389,11 @@ class SqliteDatabase:
                     connection.pragma("secure_delete", "FAST")
         return done
 
+    def acknowledge(self, conversation: int, head: tuple[int, bytes], /) -> None:
+        with self._lock:
+            if self._head is not None:
+                self._head.write(LAST, LastCommit(conversation, *head))
+
     def check(self) -> list[str]:
         try:
             found = [str(row[0]) for row in self.read("PRAGMA integrity_check")]
@@ -401,8 +445,7 @@ class SqliteDatabase:
         self._log_identity = None
         self._check_place()  # of the file that was open before a fork or a failure
         self._is_read_only = self._is_read_only or is_unwritable(self._path)
-        if not self._is_read_only:
-            create_file(self._path)
+        is_new = not self._is_read_only and create_file(self._path)
         flags = apsw.SQLITE_OPEN_READONLY if self._is_read_only else apsw.SQLITE_OPEN_READWRITE
         try:
             found = sqlite_guard.add(self._path, self)
@@ -410,6 +453,8 @@ class SqliteDatabase:
             self._connection = prepare_connection(
                 connection, self._busy_timeout, not self._is_read_only
             )
+            self._head = HeadFile(self._path, is_new=is_new, is_read_only=self._is_read_only)
+            self.lost_end = find_lost_end(self._connection, self._head)
             self._identity = found
             self._log_identity = sqlite_guard.identity(f"{self._path}-wal")
         except BaseException:
@@ -436,6 +481,9 @@ class SqliteDatabase:
                     connection.close()
         finally:
             sqlite_guard.remove(self)
+            head, self._head = self._head, None
+            if head is not None:
+                head.close(is_last=not os.path.lexists(f"{self._path}-wal"))
 
 
 forked: weakref.WeakSet[SqliteDatabase] = weakref.WeakSet()

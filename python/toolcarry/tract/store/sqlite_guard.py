@@ -41,7 +41,10 @@ def add(path: str, owner: object) -> Identity | None:
         found = identity(path)
         if found is not None:
             if not is_known(found):
-                check(path, found)
+                try:
+                    check(path, found)
+                except OSError as error:  # no descriptor is left to look with
+                    raise StoreError(f"{path}: cannot be opened: {error.strerror}") from error
             opened[id(owner)] = found
         if not is_hooked:
             is_hooked = True
@@ -65,8 +68,13 @@ def check(path: str, wanted: Identity) -> None:
 
 def remove(owner: object) -> None:
     """Release the file of an owner, if it has one."""
+    release(id(owner))
+
+
+def release(key: int) -> None:
+    """Release the file of the owner with this ``id``, which may be gone by now."""
     with lock:
-        opened.pop(id(owner), None)
+        opened.pop(key, None)
 
 
 def is_known(found: Identity) -> bool:

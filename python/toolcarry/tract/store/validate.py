@@ -122,11 +122,12 @@ def checked_call(call: object, index: int) -> dict[str, Any]:
         arguments = dict(arguments)
         check_json(arguments)
     read = loads_arguments(arguments)
-    found = {"id": call_id, "name": name, "arguments": read}
+    found: dict[str, Any] = {"id": call_id, "name": name, "arguments": read}
     # Text that is not a JSON object is kept: no object that is made of it has the same text again.
-    is_text = isinstance(arguments, str) and arguments != ""
-    if is_text and (arguments.lstrip()[:1] != "{" or read.get("arguments") == arguments):
-        found["arguments_text"] = arguments
+    if isinstance(arguments, str) and arguments:
+        is_object = arguments.lstrip()[:1] == "{" and read.get("arguments") != arguments
+        if not is_object:
+            found["arguments_text"] = arguments
     return found
 
 

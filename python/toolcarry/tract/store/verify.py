@@ -33,9 +33,11 @@ COMMITS: Final = (
 CONTENTS: Final = "SELECT id, tenant, hash, size, packing, data FROM tract_contents WHERE id > ? ORDER BY id LIMIT ?"
 
 
-def verify(database: Database) -> VerifyResult:
-    """Find all damage in the store, of every tenant and conversation."""
+def verify(database: Database, only: str | None = None) -> VerifyResult:
+    """Find all damage in the store: of the files, and of the conversations of one tenant (``None``: of all)."""
     damaged = [Damage(reason) for reason in database.check()]
+    if database.lost_end:
+        damaged.append(Damage(database.lost_end))
     contents: dict[tuple[str, bytes], str] = {}
     try:
         for row in pages(database, CONTENTS, (), 0):
@@ -48,11 +50,14 @@ def verify(database: Database) -> VerifyResult:
     lost: list[Damage] = []
     try:
         for number, tenant, name in all_conversations(database):
+            if only is not None and tenant != only:
+                continue
             chain = Chain(tenant, name, dict(database.read(LOST, (number,))))
             for row in pages(database, COMMITS, (tenant, number), 0):
                 checked += 1
                 (whole,) = unfold_rows([row], database.read, tenant)
                 chain.take(whole, contents.get((tenant, content_of(row))))
+            chain.close()
             damaged += chain.damaged
             lost += chain.lost
     except StoreDamagedError as error:
@@ -93,6 +98,12 @@ class Chain:
         if reason is not None:
             self._tell(sequence, reason, shown)
         self._sequence, self._parent = sequence, found
+
+    def close(self) -> None:
+        """Report the commits after the last one that an earlier repair recorded as lost."""
+        for sequence in sorted(self._known):
+            if isinstance(sequence, int) and sequence > self._sequence:
+                self._tell(sequence, "the commit is missing", None)
 
     def _pass_gap(self, row: Row) -> None:
         """Report the commits that are missing between the row before and this one."""

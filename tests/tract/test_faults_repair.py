@@ -1,0 +1,143 @@
+"""Repair of a damaged file: every commit is saved or told, and a repair that is interrupted leaves nothing."""
+
+import os
+import random
+import signal
+import sqlite3
+from contextlib import closing, suppress
+from pathlib import Path
+
+import pytest
+from support.builders.stores import NAMES, PAGE_KINDS, flips, write_store
+from support.examples import IS_LONG
+from support.interrupts import interrupted
+from support.processes import children
+
+from toolcarry.errors import StoreError
+from toolcarry.tract import Tract
+
+pytestmark = pytest.mark.timeout(36_000 if IS_LONG else 120)
+COMMITS = 2_000 if IS_LONG else 60
+FLIPS = 200 if IS_LONG else 4
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> tuple[bytes, dict[str, list[str]]]:
+    path = tmp_path_factory.mktemp("repair") / "history.db"
+    hashes = write_store(path, COMMITS)
+    return path.read_bytes(), hashes
+
+
+def remove(path: Path) -> None:
+    for suffix in ("", "-wal", "-shm", "-head"):
+        Path(f"{path}{suffix}").unlink(missing_ok=True)
+
+
+@pytest.mark.parametrize("kind", PAGE_KINDS)
+def test_every_commit_is_saved_or_told(
+    store: tuple[bytes, dict[str, list[str]]], tmp_path: Path, kind: str
+) -> None:
+    data, hashes = store
+    path, new = tmp_path / "flipped.db", tmp_path / "new.db"
+    for bit, changed in flips(data, kind, FLIPS):
+        remove(path)
+        remove(new)
+        path.write_bytes(changed)
+        try:
+            tract = Tract.open(path)
+        except StoreError:
+            continue
+        with tract:
+            by_hash = set()
+            for name in NAMES:
+                for commit in hashes[name]:
+                    with suppress(StoreError):
+                        talk = tract.in_conversation(name)
+                        talk.get_content(talk.get_commit(commit))
+                        by_hash.add(commit)
+            done = tract.repair(new)
+            repaired_whole = not done.lost
+        told = {(damage.conversation, damage.sequence) for damage in done.lost}
+        unnamed = any(not damage.conversation for damage in done.lost)
+        with Tract.open(new) as tract:
+            found = tract.verify()
+            assert found.damaged == (), f"bit {bit}"
+            assert found.is_whole is repaired_whole or unnamed, f"bit {bit}"
+            for name in NAMES:
+                talk = tract.in_conversation(name)
+                saved = {commit.commit_hash for commit in talk.log()}
+                assert by_hash & set(hashes[name]) <= saved, f"bit {bit}"
+                for place, commit in enumerate(reversed(hashes[name]), 1):
+                    assert commit in saved or (name, place) in told or unnamed, f"bit {bit}"
+                if saved:
+                    assert talk.user("it goes on").sequence == len(hashes[name]) + 1, f"bit {bit}"
+                    assert talk.log()
+
+
+REPAIR = (
+    "import sys; from toolcarry.tract import Tract; Tract.open(sys.argv[1]).repair(sys.argv[2])"
+)
+
+
+@pytest.mark.slow
+def test_a_killed_repair_leaves_no_file(
+    store: tuple[bytes, dict[str, list[str]]], tmp_path: Path
+) -> None:
+    path, new = tmp_path / "history.db", tmp_path / "new.db"
+    path.write_bytes(store[0])
+    total = sum(len(hashes) for hashes in store[1].values())
+    chance = random.Random(1)
+    for _ in range(15):
+        with children.start(REPAIR, path, new) as child:
+            while child.poll() is None and not list(tmp_path.glob("new.db.*")):
+                os.sched_yield()
+            for _ in range(chance.randrange(5_000)):
+                os.sched_yield()
+            child.send_signal(signal.SIGKILL)
+        if new.exists():
+            with Tract.open(new) as tract:
+                assert sum(len(tract.in_conversation(name).log()) for name in NAMES) == total
+            remove(new)
+    with Tract.open(path) as tract:
+        assert tract.repair(new).lost == ()
+
+
+def test_an_interrupted_repair_leaves_no_file(tmp_path: Path) -> None:
+    new = tmp_path / "new.db"
+    with Tract.open(tmp_path / "history.db") as tract:
+        tract.user("kept")
+        for step in range(0, 2_000, 100):
+            if not interrupted(lambda: tract.repair(new), step, "toolcarry/tract"):
+                break
+            assert not list(tmp_path.glob("new.db*"))
+        remove(new)
+        assert tract.repair(new).saved == 1
+        assert [file.name for file in tmp_path.glob("new.db*")] == ["new.db"]
+
+
+def test_a_row_that_is_read_twice_is_saved_once(tmp_path: Path) -> None:
+    """The pointer to the last page leads to another page, so its rows come twice, and the last ones never."""
+    path = tmp_path / "history.db"
+    with Tract.open(path) as tract:
+        tract.append_many([{"role": "user", "content": str(turn)} for turn in range(400)])
+    with closing(sqlite3.connect(path)) as other:
+        (root,) = other.execute(
+            "SELECT rootpage FROM sqlite_schema WHERE name = 'tract_commits'"
+        ).fetchone()
+        (size,) = other.execute("PRAGMA page_size").fetchone()
+    data = bytearray(path.read_bytes())
+    start = (root - 1) * size
+    count = int.from_bytes(data[start + 3 : start + 5], "big")
+    cell = int.from_bytes(data[start + 12 : start + 14], "big")
+    assert count > 3
+    data[start + 8 : start + 12] = data[start + cell : start + cell + 4]
+    path.write_bytes(data)
+    with Tract.open(path) as tract:
+        done = tract.repair(tmp_path / "new.db")
+    numbers = [damage.sequence for damage in done.lost]
+    assert numbers == list(range(400 - len(numbers) + 1, 401))
+    assert done.saved + len(numbers) == 400
+    with Tract.open(tmp_path / "new.db") as tract:
+        found = tract.verify()
+        assert [damage.sequence for damage in found.lost] == numbers
+        assert tract.user("it goes on").sequence == 401
