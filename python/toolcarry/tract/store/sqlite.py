@@ -323,6 +323,7 @@ class SqliteDatabase:
         self.lost_end = ""
         self.failures = 0
         self._path = target if target == MEMORY else os.path.realpath(target)
+        self._log_path = f"{self._path}-wal"
         self._busy_timeout = busy_timeout
         self._is_read_only = is_read_only
         self._is_closed = False
@@ -456,7 +457,7 @@ class SqliteDatabase:
             self._head = HeadFile(self._path, is_new=is_new, is_read_only=self._is_read_only)
             self.lost_end = find_lost_end(self._connection, self._head)
             self._identity = found
-            self._log_identity = sqlite_guard.identity(f"{self._path}-wal")
+            self._log_identity = sqlite_guard.identity(self._log_path)
         except BaseException:
             self._disconnect()
             raise
@@ -483,7 +484,7 @@ class SqliteDatabase:
             sqlite_guard.remove(self)
             head, self._head = self._head, None
             if head is not None:
-                head.close(is_last=not os.path.lexists(f"{self._path}-wal"))
+                head.close(is_last=not os.path.lexists(self._log_path))
 
 
 forked: weakref.WeakSet[SqliteDatabase] = weakref.WeakSet()

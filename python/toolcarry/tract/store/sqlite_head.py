@@ -13,8 +13,8 @@ import os
 import struct
 import weakref
 from contextlib import suppress
-from hashlib import sha256
 from typing import Final, NamedTuple
+from zlib import crc32
 
 __all__ = ["LAST", "MISSING", "HeadFile", "LastCommit"]
 
@@ -63,8 +63,10 @@ class HeadFile:
         """Note a commit."""
         if self._descriptor is not None:
             data = FIELDS.pack(MAGIC, *commit)
-            with suppress(OSError):
+            try:
                 os.pwrite(self._descriptor, data + checksum(data), slot * SLOT)
+            except OSError:  # the commit is on the disk; the note is older, and says less
+                return
 
     def close(self, *, is_last: bool) -> None:
         """Close the note. ``is_last``: no log is left, so delete it, unless it tells of a missing commit."""
@@ -77,4 +79,4 @@ class HeadFile:
 
 
 def checksum(data: bytes) -> bytes:
-    return sha256(data).digest()[: SLOT - FIELDS.size]
+    return crc32(data).to_bytes(SLOT - FIELDS.size, "little")
