@@ -127,6 +127,8 @@ const TABLES: &[(&str, &[(&str, Shape)])] = &[
         "media",
         &[
             ("data_keys", Keys),
+            ("file_keys", Keys),
+            ("file_parts", Texts),
             ("files", Keys),
             ("media_parts", Texts),
             ("media_type_keys", Keys),
@@ -140,6 +142,7 @@ const TABLES: &[(&str, &[(&str, Shape)])] = &[
         &[
             ("answer_keys", Keys),
             ("aside_keys", Keys),
+            ("attached_parts", Texts),
             ("held_parts", Texts),
             ("named_parts", Texts),
             ("text_parts", Texts),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from toolcarry._pure.content import spoken_text
+from toolcarry._pure.content import shown_text
 from toolcarry._pure.formats import SPEAKERS, read_message, read_spoken
 from toolcarry._pure.formats.message import Said
 from toolcarry._pure.pairing import object_at
@@ -28,7 +28,7 @@ def dialogue(messages: Sequence[Any]) -> str:
         if not said.speaker:  # an importer may know the speaker
             read_message(message, message.get("role"), Said())
         speaker = SPEAKERS.get(said.speaker)
-        text = spoken_text(said.content) if speaker else ""
+        text = shown_text(said.content) if speaker else ""
         if text.strip(SPACE):
             turns.append(f"[{speaker}]\n{safe_turn(text)}\n[/{speaker}]")
     turns.reverse()

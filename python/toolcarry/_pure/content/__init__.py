@@ -5,15 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 from toolcarry._data import read_table
-from toolcarry._input.json import compact_json
+from toolcarry._input.json import compact_json, loads_arguments
 from toolcarry._input.objects import Wire, as_list, as_object, text_or_empty
 from toolcarry._pure.content.media import (
+    FILE_KEYS,
+    FILE_PARTS,
     FILES,
     MEDIA,
     UNTYPED_MEDIA,
     address_line,
     base64_line,
     blob_line,
+    first_text,
     found_line,
     holds_media,
     is_opaque,
@@ -75,6 +78,8 @@ HOLDERS: tuple[str, ...] = tuple(TABLE["held_parts"])
 """The kinds of parts that hold text or data under their name."""
 NAMED: tuple[str, ...] = tuple(TABLE["named_parts"])
 """The kinds of parts that are text under their name."""
+ATTACHED: tuple[str, ...] = tuple(TABLE["attached_parts"])
+"""The kinds of parts of a message, besides media, that are neither spoken text nor thoughts, calls or results."""
 ASIDE: tuple[str, ...] = tuple(TABLE["aside_keys"])
 """Members of a part that don't add to its content."""
 ANSWER: tuple[str, ...] = tuple(TABLE["answer_keys"])
@@ -101,7 +106,7 @@ def result_text(content: object, depth: int = 0) -> str:
         if type(part) is dict and part.get("type") == "text":  # nearly always: spares a call
             text = part.get("text")
             if isinstance(text, str):
-                return text
+                return address_line(text)
         return part_text(part, depth)
     return "\n".join([part_text(part, depth) for part in content])
 
@@ -115,7 +120,7 @@ def part_text(item: object, depth: int) -> str:
         return answer_json(item)
     kind, text = part.get("type"), part.get("text")
     if isinstance(text, str) and (kind in TEXTS or is_bare(part, "text")):
-        return text
+        return address_line(text)
     is_typed = isinstance(kind, str)
     found = typed_text(part, str(kind), depth) if is_typed else untyped_text(part, depth)
     return answer_json(part) if found is None else found
@@ -170,6 +175,7 @@ def untyped_text(part: Wire, depth: int) -> str | None:
 
     Parts of Gemini and Bedrock are recognised by their only key.
     """
+    part = guarded(part)
     medium = untyped_medium(part)
     if medium is not None:
         kind, holder = medium
@@ -181,16 +187,65 @@ def untyped_text(part: Wire, depth: int) -> str | None:
         response = [] if answer.get("response") is None else [answer["response"]]
         parts = as_list(answer.get("parts")) or ()
         return "\n".join([part_text(each, depth + 1) for each in (*response, *parts)])
+    found = as_object(part.get("searchResult")) if len(part) == 1 else None
+    if found is not None and depth < MAX_PARTS:  # Bedrock
+        return f"{found_line(found)}\n{result_text(found.get('content'), depth + 1)}"
+    content = answer_content(part)
+    if content and depth < MAX_PARTS:
+        text = result_text(content, depth + 1)
+        structured = structured_json(part, content)
+        return text if structured is None else f"{text}\n{structured}"
+    return media_line("inlineData", part) if is_untyped_data(part) else None
+
+
+def answer_content(part: Wire) -> list[Any] | tuple[Any, ...]:
+    """Return the parts in an answer of the Model Context Protocol (``CallToolResult``); none for other objects."""
     content = as_list(part.get("content"))
-    if content and depth < MAX_PARTS and len(part) == sum(name in part for name in ANSWER):
+    if content and len(part) == sum(name in part for name in ANSWER):
         first = as_object(content[0])
         if first is not None and isinstance(first.get("type"), str):
-            return result_text(content, depth + 1)
-    return media_line("inlineData", part) if is_untyped_data(part) else None
+            return content
+    return ()
+
+
+def structured_json(answer: Wire, content: list[Any] | tuple[Any, ...]) -> str | None:
+    """Return the ``structuredContent`` of an answer as JSON; ``None`` if one of its texts says the same.
+
+    https://modelcontextprotocol.io/specification/2025-06-18/server/tools#structured-content: a server should also
+    return it as JSON in a text. Others return a summary as text, which must not hide the data.
+    """
+    held = answer.get("structuredContent")
+    members = as_object(held)
+    if held is None or (members is not None and not members):
+        return None
+    return None if any(repeats(item, held) for item in content) else answer_json(held)
+
+
+def repeats(item: object, held: object) -> bool:
+    """Return true if a part is a text that says the same as a structured content.
+
+    A server of the Python SDK wraps a value that is not an object: ``{"result": value}``.
+    """
+    text = item if isinstance(item, str) else (as_object(item) or {}).get("text")
+    if not isinstance(text, str):
+        return False
+    written = compact_json(loads_arguments(text))
+    members = as_object(held) or {}
+    wrapped = members.get("result") if len(members) == 1 else None
+    if wrapped is not None and (text == wrapped or written == compact_json({"arguments": wrapped})):
+        return True
+    return written == compact_json(held)
+
+
+def guarded(part: Wire) -> Wire:
+    """Return the content in Bedrock's ``guardContent``, which a guardrail assesses; any other part unchanged."""
+    held = as_object(part.get("guardContent"))
+    return part if held is None else held
 
 
 def untyped_medium(part: Wire) -> tuple[str, Wire] | None:
     """Return the kind of media in a part without a type, and the object that holds them; ``None`` without media."""
+    part = guarded(part)
     for kind in UNTYPED_MEDIA:
         holder = as_object(part.get(kind))
         is_part = kind in FILES or is_bare(part, kind)
@@ -203,7 +258,7 @@ def is_of_media(part: Wire) -> bool:
     """Return true if a part is of a kind that holds media, including documents that are text."""
     kind = part.get("type")
     if isinstance(kind, str):
-        return kind in MEDIA
+        return kind in MEDIA or (kind in FILE_PARTS and is_media(part))
     return untyped_medium(part) is not None or is_untyped_data(part)
 
 
@@ -212,7 +267,10 @@ def is_media(part: Wire) -> bool:
     kind = part.get("type")
     if isinstance(kind, str):
         held = as_object(part.get("source" if kind == "document" else kind))
-        return kind in MEDIA and not is_text(part if held is None else held)
+        holder = part if held is None else held
+        if kind in FILE_PARTS:
+            return first_text(holder, FILE_KEYS) is not None or is_untyped_data(holder)
+        return kind in MEDIA and not is_text(holder)
     medium = untyped_medium(part)
     if medium is None:
         return is_untyped_data(part)
@@ -247,11 +305,57 @@ def spoken_text(content: object) -> str:
 
 
 def spoken_part(part: Wire) -> str | None:
-    """Return the spoken text of a part of a message; ``None`` for a thought, or a part that is not text."""
+    """Return the spoken text of a part of a message; ``None`` for a thought, or a part that is not text.
+
+    A ``compaction`` block of Anthropic holds the only text that is left of the messages before it.
+    """
     kind = part.get("type")
-    if (kind is not None and kind not in TEXTS) or part.get("thought") is True:
+    is_compaction = kind == "compaction"
+    if (kind is not None and kind not in TEXTS and not is_compaction) or part.get(
+        "thought"
+    ) is True:
         return None
     text = part.get("text")
-    if text is None and kind == "text":
-        text = part.get("content")  # OpenTelemetry
-    return text if isinstance(text, str) else None
+    if text is None and (kind == "text" or is_compaction):
+        text = part.get("content")  # OpenTelemetry, compaction
+    if isinstance(text, str):
+        return text
+    return None if kind is not None else bedrock_text(part)
+
+
+def bedrock_text(part: Wire) -> str | None:
+    """Return the text that Bedrock wraps for a guardrail or with citations; ``None`` for any other part."""
+    guard = as_object(part.get("guardContent")) or {}
+    text = (as_object(guard.get("text")) or {}).get("text")
+    if isinstance(text, str):
+        return text
+    cited = as_object(part.get("citationsContent")) or {}
+    found = [(as_object(item) or {}).get("text") for item in as_list(cited.get("content")) or ()]
+    texts = [text for text in found if isinstance(text, str)]
+    return "\n".join(texts) if texts else None
+
+
+def shown_text(content: object) -> str:
+    """Return the text of a message as a reader needs it: spoken text, and the text or the line of attachments."""
+    if isinstance(content, str):
+        return content
+    texts: list[str] = []
+    for item in as_list(content) or ():
+        text = item if isinstance(item, str) else shown_part(as_object(item) or {})
+        if text is not None:
+            texts.append(text)
+    return "\n".join(texts)
+
+
+def shown_part(part: Wire) -> str | None:
+    """Return the text of a part that is spoken or attached; ``None`` for a thought, a call or a result."""
+    text = spoken_part(part)
+    return attached_text(part) if text is None else text
+
+
+def attached_text(part: Wire) -> str | None:
+    """Return the text of a document, a search result or a refusal, and a line for media; ``None`` for other parts."""
+    kind = part.get("type")
+    is_named = kind in ATTACHED if kind is not None else "searchResult" in part  # Bedrock
+    is_attached = (is_named or is_of_media(part)) and part.get("thought") is not True
+    return part_text(part, 0) if is_attached else None

@@ -12,6 +12,9 @@ MEDIA = frozenset(TABLE["media_parts"])
 """The kinds of parts that are not text."""
 FILES: tuple[str, ...] = tuple(TABLE["files"])
 """The keys of Gemini for files of any type."""
+FILE_PARTS: tuple[str, ...] = tuple(TABLE["file_parts"])
+"""The kinds of parts that are a file if they have one of ``FILE_KEYS``. A tool's answer may list files by these kinds."""
+FILE_KEYS: tuple[str, ...] = tuple(TABLE["file_keys"])
 UNTYPED_MEDIA: tuple[str, ...] = tuple(TABLE["untyped_media"])
 """The keys of parts without a type (in Gemini and Bedrock) that are not text."""
 DATA_KEYS: tuple[str, ...] = tuple(TABLE["data_keys"])
@@ -30,7 +33,7 @@ MEDIA_TYPE_KEYS: tuple[str, ...] = tuple(TABLE["media_type_keys"])
 
 def is_text(source: Wire) -> bool:
     """Return true if an object that should hold media holds text or parts."""
-    has_text = isinstance(source.get("text"), str) or source.get("type") == "text"
+    has_text = isinstance(source.get("text"), str) or source.get("type") in ("text", "content")
     return has_text or bool(as_list(source.get("content")))
 
 
@@ -63,8 +66,16 @@ def is_base64(text: str) -> bool:
 
 def address_line(text: str) -> str:
     """Return the text unchanged, unless it is one data URL; that becomes a line."""
-    is_data = text.startswith("data:") and ";base64," in text[:LONGEST_HEADER]
-    return url_line(type_label(text[5:].partition(";")[0]), text) if is_data else text
+    return url_line(type_label(text[5:].partition(";")[0]), text) if is_data_url(text) else text
+
+
+def is_data_url(text: str) -> bool:
+    """Return true if a text is a medium: a data URL of base64, which some tools return as their whole answer.
+
+    >>> is_data_url("data:image/png;base64,aGk="), is_data_url("data: three rows")
+    (True, False)
+    """
+    return text.startswith("data:") and ";base64," in text[:LONGEST_HEADER]
 
 
 def base64_line(holder: Wire, key: str, data: str, name: str) -> str | None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from toolcarry._input.objects import Wire, as_list, as_object
-from toolcarry._pure.content import is_of_media, part_text, spoken_part
+from toolcarry._pure.content import attached_text, part_text, spoken_part
+from toolcarry._pure.content.media import FILE_PARTS
 from toolcarry._pure.dialogue import SPACE
 from toolcarry._pure.formats import SPEAKERS
 from toolcarry._pure.text.sanitize import without_controls
@@ -21,8 +22,6 @@ THOUGHTS: Final = ("thinking", "redacted_thinking", "reasoning")
 """The kinds of parts, and of items, that are thoughts."""
 HOLD_NO_TEXT: Final = ("tool_use", "tool_result")
 """The most frequent kinds of parts without text: calls and results. They need no further check."""
-TOLD: Final = ("refusal", "file", "input_file", "search_result")
-"""The kinds of parts without a text of their own that are shown all the same, as in a result."""
 
 
 class Told:
@@ -111,8 +110,11 @@ def read_parts(content: object) -> tuple[str, bool]:
             texts.append(text)
         elif is_thought(part):
             is_thinking = True
-        elif kind in TOLD or is_of_media(part):
-            texts.append(part_text(part, 0))
+        else:
+            # A host may name a file by other members than those of the providers.
+            text = part_text(part, 0) if kind in FILE_PARTS else attached_text(part)
+            if text is not None:
+                texts.append(text)
     return "\n".join(texts), is_thinking
 
 

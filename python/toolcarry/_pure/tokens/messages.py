@@ -1,7 +1,7 @@
 """Count the tokens of the messages of a conversation: their text, the calls, and their results.
 
-The counted texts are spoken text, tool names, arguments as JSON, and results as a context shows them. The protocol
-around them and thinking are not counted, since no other backend receives them.
+The counted texts are spoken text, documents and search results, tool names, arguments as JSON, and results as a context
+shows them. The protocol around them and thinking are not counted, since no other backend receives them.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ from typing import Any
 
 from toolcarry._input.json import compact_json
 from toolcarry._input.objects import Wire, as_list, as_object
-from toolcarry._pure.content import MAX_PARTS, is_media, result_text, spoken_text
+from toolcarry._pure.content import MAX_PARTS, attached_text, is_media, result_text, spoken_text
+from toolcarry._pure.content.media import is_data_url
 from toolcarry._pure.formats import SPEAKERS, read_message, read_spoken
 from toolcarry._pure.formats.message import Said
 from toolcarry._pure.pairing import object_at
@@ -24,7 +25,7 @@ HOLDERS = ("content", "parts", "functionResponse")
 # Anthropic's models before Claude Opus 4.7 scale an image down to about this many tokens; OpenAI charges a little less.
 # https://platform.claude.com/docs/en/build-with-claude/vision
 MEDIA_TOKENS = 1_600
-"""The tokens of an image, a document, a sound or a film, besides the line that describes it."""
+"""The tokens of an image, a document, a sound or a film; in a result besides the line that describes it."""
 
 
 def message_tokens(messages: Sequence[Any], encoding: EncodingName) -> list[int]:
@@ -48,14 +49,24 @@ def tokens_of(message: Wire, encoding: EncodingName) -> int:
     # The text of a tool is its result.
     if spoken.speaker in SPEAKERS or not said.results:
         texts.append(spoken_text(spoken.content))
-        parts = map(as_object, as_list(spoken.content) or ())
-        media += sum(part is not None and is_media(part) for part in parts)
+        for item in as_list(spoken.content) or ():
+            attached, found = attachment(as_object(item) or {})
+            texts.append(attached)
+            media += found
     for call in said.calls:
         texts += (call.name, arguments_text(call.arguments))
     for result in said.results:
         texts.append(result_text(result.content))
         media += count_media(result.content, 0)
     return sum([count_tokens(text, encoding) for text in texts]) + MEDIA_TOKENS * media
+
+
+def attachment(part: Wire) -> tuple[str, int]:
+    """Return the text of a part that is attached to a message, and the number of media in it."""
+    if is_media(part):
+        return "", 1
+    text = attached_text(part)
+    return ("", 0) if text is None else (text, count_media(part, 0))
 
 
 def arguments_text(arguments: object) -> str:
@@ -65,10 +76,22 @@ def arguments_text(arguments: object) -> str:
 
 
 def count_media(content: object, depth: int) -> int:
-    """Count the media in a result, at any depth at which parts are read."""
+    """Count the media in a result, at any depth at which parts are read. A text that is a data URL is one of them."""
     if depth > MAX_PARTS:
         return 0
+    if isinstance(content, str):
+        return is_data_url(content)
     part = as_object(content)
     if part is None:
         return sum([count_media(item, depth + 1) for item in as_list(content) or ()])
-    return is_media(part) or sum([count_media(part.get(key), depth + 1) for key in HOLDERS])
+    if is_media(part):
+        return 1
+    # The source of a document may be parts, images too.
+    keys = (*HOLDERS, "source") if part.get("type") == "document" else HOLDERS
+    return is_text_medium(part) + sum([count_media(part.get(key), depth + 1) for key in keys])
+
+
+def is_text_medium(part: Wire) -> bool:
+    """Return true if a part is a text that is a data URL."""
+    text = part.get("text")
+    return isinstance(text, str) and is_data_url(text)

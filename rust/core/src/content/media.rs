@@ -11,8 +11,10 @@ use crate::text::piece::Piece;
 /// Return true if a holder of media holds text or parts instead.
 pub(crate) fn is_text<'a, V: Value<'a>>(source: V) -> bool {
     let has_text = source.get(names::TEXT).and_then(Value::text).is_some();
+    let kind = text_or_empty(source.get(names::TYPE));
     has_text
-        || text_or_empty(source.get(names::TYPE)).is("text")
+        || kind.is("text")
+        || kind.is("content")
         || source.get(names::CONTENT).and_then(Value::list).is_some_and(|content| content.count() > 0)
 }
 

@@ -3,7 +3,9 @@
 //! A text is decoded only as far as it is looked at or copied ([`Content`]).
 
 use self::media::{found_line, holds_media, is_opaque, is_text, is_untyped_data, media_line};
-use crate::json::base64::{ADDRESS, FILES, MEDIA_PARTS, UNTYPED_MEDIA, address_line, blob_line};
+use crate::json::base64::{
+    ADDRESS, FILE_KEYS, FILE_PARTS, FILES, MEDIA_PARTS, UNTYPED_MEDIA, address_line, blob_line, first_text_of,
+};
 use crate::json::value::{Key, Spelling, Value, items, names, text_or_empty};
 use crate::text::constants::STAND_INS;
 use crate::text::piece::Piece;
@@ -17,6 +19,9 @@ include!(concat!(env!("OUT_DIR"), "/parts.rs"));
 
 /// The maximum depth of parts in parts; deeper ones are shown as JSON.
 pub(crate) const MAX_PARTS: usize = 8;
+
+const SEARCH_RESULT: Key<'static> = Key::new("searchResult");
+const CITATIONS_CONTENT: Key<'static> = Key::new("citationsContent");
 
 /// Return the content of a result as text. A single text is not copied.
 pub fn result_content<'a, V: Value<'a>>(content: Option<V>) -> Content<'a, V> {
@@ -45,7 +50,7 @@ pub(crate) fn part_text<'a, V: Value<'a>>(item: V, depth: usize) -> Piece<'a> {
     if let Some(text) = part.get(names::TEXT).and_then(Value::text)
         && (kind.is_some_and(|kind| TEXT_PARTS.iter().any(|name| kind.is(name))) || is_bare(part, names::TEXT))
     {
-        return Piece::Borrowed(text);
+        return address_line(text);
     }
     let found = match kind {
         Some(kind) => typed_text(part, kind, depth),
@@ -107,6 +112,7 @@ fn is_followed<'a, V: Value<'a>>(content: V) -> bool {
 /// Return the text of a part without a type; `None` if it becomes JSON. Parts of Gemini and Bedrock are recognised by
 /// their only key.
 fn untyped_text<'a, V: Value<'a>>(part: V, depth: usize) -> Option<Piece<'a>> {
+    let part = guarded(part);
     if let Some((kind, holder)) = untyped_medium(part) {
         return Some(untyped_media(kind, part, holder, depth));
     }
@@ -121,19 +127,64 @@ fn untyped_text<'a, V: Value<'a>>(part: V, depth: usize) -> Option<Piece<'a>> {
         let texts = answer.get(names::RESPONSE).into_iter().chain(parts);
         return Some(joined(texts.map(|part| part_text(part, depth + 1))));
     }
-    let content = part.get(names::CONTENT).and_then(Value::list).filter(|content| content.count() > 0);
-    let is_answer = || depth < MAX_PARTS && part.size() == ANSWER_KEYS.iter().filter(|name| part.has(**name)).count();
-    if let Some(content) = content.filter(|_| is_answer()) {
-        let first = content.item(0).and_then(Value::object);
-        if first.and_then(|first| first.get(names::TYPE)).and_then(Value::text).is_some() {
-            return Some(content_text(content, depth + 1));
-        }
+    let found = part.get(SEARCH_RESULT).filter(|_| part.size() == 1).and_then(Value::object);
+    if let Some(found) = found.filter(|_| depth < MAX_PARTS) {
+        // Bedrock.
+        let text = found.get(names::CONTENT).map_or_else(Piece::default, |content| content_text(content, depth + 1));
+        return Some(joined([found_line(found), text].into_iter()));
+    }
+    if let Some(content) = answer_content(part).filter(|_| depth < MAX_PARTS) {
+        let text = content_text(content, depth + 1);
+        return Some(match structured_json(part, content) {
+            Some(structured) => joined([text, structured].into_iter()),
+            None => text,
+        });
     }
     is_untyped_data(part).then(|| media_line(names::INLINE_DATA_CAMEL, part))
 }
 
+/// Return the parts in an answer of the Model Context Protocol (`CallToolResult`); `None` for other objects.
+fn answer_content<'a, V: Value<'a>>(part: V) -> Option<V> {
+    let content = part.get(names::CONTENT)?.list()?;
+    let is_answer = || part.size() == ANSWER_KEYS.iter().filter(|name| part.has(**name)).count();
+    let first = content.item(0).filter(|_| is_answer())?.object()?;
+    first.get(names::TYPE)?.text().map(|_| content)
+}
+
+/// Return the `structuredContent` of an answer as JSON; `None` if one of its texts says the same.
+///
+/// <https://modelcontextprotocol.io/specification/2025-06-18/server/tools#structured-content>: a server should also
+/// return it as JSON in a text. Others return a summary as text, which must not hide the data.
+fn structured_json<'a, V: Value<'a>>(answer: V, content: V) -> Option<Piece<'a>> {
+    let held = answer.get(names::STRUCTURED_CONTENT)?;
+    let is_empty = held.object().is_some_and(|members| members.size() == 0);
+    let is_repeated = || items(content).any(|item| repeats(item, held));
+    (!is_empty && !is_repeated()).then(|| Piece::own(held.answer_json()))
+}
+
+/// Return true if a part is a text that says the same as a structured content. A server of the Python SDK wraps a value
+/// that is not an object: `{"result": value}`.
+fn repeats<'a, V: Value<'a>>(item: V, held: V) -> bool {
+    let held_text = || item.object().and_then(|part| part.get(names::TEXT));
+    let value = if item.text_len().is_some() { Some(item) } else { held_text() };
+    let Some((value, text)) = value.and_then(|value| Some((value, value.text()?))) else { return false };
+    let written = value.arguments().json();
+    let says = |json: &OwnedText| json.as_text() == written.as_text();
+    let members = held.object().filter(|members| members.size() == 1);
+    let wrapped = members.and_then(|members| members.get(names::RESULT));
+    wrapped.is_some_and(|wrapped| {
+        wrapped.text().is_some_and(|inner| inner == text) || says(&wrapped.under(names::ARGUMENTS).json())
+    }) || says(&held.json())
+}
+
+/// Return the content in Bedrock's `guardContent`, which a guardrail assesses; any other part unchanged.
+fn guarded<'a, V: Value<'a>>(part: V) -> V {
+    part.get(names::GUARD_CONTENT).and_then(Value::object).unwrap_or(part)
+}
+
 /// Return the kind of media that a part without a type holds, and the object that holds them.
 fn untyped_medium<'a, V: Value<'a>>(part: V) -> Option<(Key<'static>, V)> {
+    let part = guarded(part);
     UNTYPED_MEDIA.iter().copied().find_map(|kind| {
         let holder = part.get(kind).and_then(Value::object)?;
         let is_part = FILES.contains(&kind) || is_bare(part, kind);
@@ -144,7 +195,10 @@ fn untyped_medium<'a, V: Value<'a>>(part: V) -> Option<(Key<'static>, V)> {
 /// Return true if a part is of a kind that holds media, including documents with text.
 pub(crate) fn is_of_media<'a, V: Value<'a>>(part: V) -> bool {
     match part.get(names::TYPE).and_then(Value::text) {
-        Some(kind) => MEDIA_PARTS.iter().any(|name| kind.is(name)),
+        Some(kind) => {
+            MEDIA_PARTS.iter().any(|name| kind.is(name))
+                || (FILE_PARTS.iter().any(|name| kind.is(name)) && is_media(part))
+        }
         None => untyped_medium(part).is_some() || is_untyped_data(part),
     }
 }
@@ -154,6 +208,9 @@ pub(crate) fn is_media<'a, V: Value<'a>>(part: V) -> bool {
     if let Some(kind) = part.get(names::TYPE).and_then(Value::text) {
         let key = if kind.is("document") { names::SOURCE } else { Key::named(kind) };
         let held = || part.get(key).and_then(Value::object).unwrap_or(part);
+        if FILE_PARTS.iter().any(|name| kind.is(name)) {
+            return first_text_of(held(), FILE_KEYS).is_some() || is_untyped_data(held());
+        }
         return MEDIA_PARTS.iter().any(|name| kind.is(name)) && !is_text(held());
     }
     match untyped_medium(part) {
@@ -349,7 +406,7 @@ pub(crate) fn spoken_content<'a, V: Value<'a>>(content: Option<V>) -> Content<'a
     if content.text_len().is_some() {
         return Content::Value(content);
     }
-    let mut parts = content.list().into_iter().flat_map(items).filter_map(spoken_part);
+    let mut parts = content.list().into_iter().flat_map(items).flat_map(spoken_texts);
     let Some(first) = parts.next() else { return Content::Piece(Piece::default()) };
     let Some(second) = parts.next() else { return Content::Value(first) };
     let mut said = OwnedText::from(text_or_empty(Some(first)));
@@ -360,8 +417,57 @@ pub(crate) fn spoken_content<'a, V: Value<'a>>(content: Option<V>) -> Content<'a
     Content::Piece(Piece::own(said))
 }
 
-/// Return the text of a part, if it is spoken text.
-pub(crate) fn spoken_part<'a, V: Value<'a>>(part: V) -> Option<V> {
+/// Return the texts of a part, if it is spoken text: one, except for text with citations in Bedrock.
+fn spoken_texts<'a, V: Value<'a>>(part: V) -> impl Iterator<Item = V> {
+    let spoken = spoken_text(part);
+    let cited = if spoken.is_none() { cited_parts(part) } else { None };
+    let pieces = cited.into_iter().flat_map(items).filter_map(|piece| piece.object()?.get(names::TEXT));
+    spoken.into_iter().chain(pieces.filter(|text| text.text_len().is_some()))
+}
+
+/// Return the text that Bedrock wraps with its citations.
+fn cited_parts<'a, V: Value<'a>>(part: V) -> Option<V> {
+    let part = part.object().filter(|part| part.get(names::TYPE).is_none())?;
+    let is_thought = part.get(names::THOUGHT).is_some_and(Value::is_true);
+    let cited = part.get(CITATIONS_CONTENT).filter(|_| !is_thought)?;
+    cited.object()?.get(names::CONTENT)?.list()
+}
+
+/// Return the spoken text of a part of a message; `None` for a thought, or a part that is not text.
+pub(crate) fn spoken_part<'a, V: Value<'a>>(part: V) -> Option<Piece<'a>> {
+    let piece = |text: V| Piece::Borrowed(text_or_empty(Some(text)));
+    let mut texts = spoken_texts(part);
+    let first = texts.next()?;
+    let Some(second) = texts.next() else { return Some(piece(first)) };
+    Some(joined([first, second].into_iter().chain(texts).map(piece)))
+}
+
+/// Return the text of a message as a reader needs it: spoken text, and the text or the line of attachments.
+pub(crate) fn shown_content<'a, V: Value<'a>>(content: Option<V>) -> Piece<'a> {
+    let Some(content) = content else { return Piece::default() };
+    if let Some(text) = content.text() {
+        return Piece::Borrowed(text);
+    }
+    let shown = |part: V| spoken_part(part).or_else(|| attached_text(part.object()?));
+    let mut texts = content.list().into_iter().flat_map(items).filter_map(shown);
+    let Some(first) = texts.next() else { return Piece::default() };
+    let Some(second) = texts.next() else { return first };
+    joined([first, second].into_iter().chain(texts))
+}
+
+/// Return the text of a document, a search result or a refusal, and a line for media; `None` for other parts.
+pub(crate) fn attached_text<'a, V: Value<'a>>(part: V) -> Option<Piece<'a>> {
+    let is_named = match part.get(names::TYPE) {
+        Some(kind) => kind.text().is_some_and(|kind| ATTACHED_PARTS.iter().any(|name| kind.is(name))),
+        None => part.has(SEARCH_RESULT),
+    };
+    let is_thought = || part.get(names::THOUGHT).is_some_and(Value::is_true);
+    ((is_named || is_of_media(part)) && !is_thought()).then(|| part_text(part, 0))
+}
+
+/// Return the text of a part that holds a single one, if it is spoken. A `compaction` block of Anthropic holds the only
+/// text that is left of the messages before it.
+fn spoken_text<'a, V: Value<'a>>(part: V) -> Option<V> {
     if part.text_len().is_some() {
         return Some(part);
     }
@@ -370,9 +476,15 @@ pub(crate) fn spoken_part<'a, V: Value<'a>>(part: V) -> Option<V> {
     let kind = part.get(names::TYPE);
     let name = text_or_empty(kind);
     let is_text = kind.is_none() || TEXT_KINDS.iter().any(|text| name.is(text));
-    if is_thought || !is_text {
+    let is_compaction = || name.is("compaction");
+    if is_thought || !(is_text || is_compaction()) {
         return None;
     }
-    let held_elsewhere = || part.get(names::CONTENT).filter(|_| name.is("text")); // OpenTelemetry
-    part.get(names::TEXT).or_else(held_elsewhere).filter(|text| text.text_len().is_some())
+    // OpenTelemetry, compaction.
+    let held_elsewhere = || part.get(names::CONTENT).filter(|_| name.is("text") || is_compaction());
+    let is_a_text = |text: &V| text.text_len().is_some();
+    let text = part.get(names::TEXT).or_else(held_elsewhere).filter(is_a_text);
+    let guard = || part.get(names::GUARD_CONTENT)?.object()?.get(names::TEXT)?.object(); // Bedrock
+    let held = || guard()?.get(names::TEXT).filter(is_a_text);
+    text.or_else(|| if kind.is_none() { held() } else { None })
 }

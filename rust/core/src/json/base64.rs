@@ -19,10 +19,20 @@ pub(crate) fn is_base64(text: Text<'_>) -> bool {
     (0..SHORTEST_DATA).all(|index| text.get(index).is_some_and(is_digit))
 }
 
+/// Return true if a text is a medium: a data URL of base64, which some tools return as their whole answer.
+pub(crate) fn is_data_url(text: Text<'_>) -> bool {
+    text.starts_with(ADDRESS) && text.slice(0, LONGEST_HEADER).to_utf8().contains(";base64,")
+}
+
+/// Return true if a value is a text that is a data URL. Only its start is decoded.
+pub(crate) fn is_data_url_value<'a, V: Value<'a>>(value: V) -> bool {
+    let start = |count| value.text_start(count);
+    start(ADDRESS.len()).is_some_and(|text| text.is(ADDRESS)) && start(LONGEST_HEADER).is_some_and(is_data_url)
+}
+
 /// Return the line of a base64 data URL, and any other text unchanged.
 pub(crate) fn address_line(text: Text<'_>) -> Piece<'_> {
-    let is_data = || text.slice(0, LONGEST_HEADER).to_utf8().contains(";base64,");
-    if !text.starts_with(ADDRESS) || !is_data() {
+    if !is_data_url(text) {
         return Piece::Borrowed(text);
     }
     let rest = text.slice(ADDRESS.len(), text.len());

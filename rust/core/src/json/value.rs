@@ -193,6 +193,7 @@ known_keys! {
     BASE64 "base64"
     TITLE "title"
     JSON "json"
+    GUARD_CONTENT "guardContent"
     BYTES "bytes"
     URI "uri"
     IMAGE_URL "image_url"

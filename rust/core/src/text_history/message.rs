@@ -2,11 +2,11 @@
 
 use super::call_line::{SEPARATOR, ToolLine};
 use super::thinking::without_thinking;
-use crate::content::spoken_part;
-use crate::content::{is_of_media, part_text as part_line};
+use crate::content::{attached_text, part_text, spoken_part};
 use crate::context::output::Output;
 use crate::dialogue::has_words;
 use crate::formats::{USER, speaker_of};
+use crate::json::base64::FILE_PARTS;
 use crate::json::value::{Key, Value, items, names, text_or_empty};
 use crate::text::piece::Piece;
 use crate::text::sanitize::without_controls;
@@ -18,8 +18,6 @@ pub(super) const ASSISTANT: &str = "assistant";
 const THOUGHTS: [&str; 3] = ["thinking", "redacted_thinking", "reasoning"];
 /// The types of parts that are calls and results. They are the most frequent, so they are skipped first.
 const HOLD_NO_TEXT: [&str; 2] = ["tool_use", "tool_result"];
-/// The types of parts that are included although they are not plain text; they are written as in a result.
-const TOLD: [&str; 4] = ["refusal", "file", "input_file", "search_result"];
 
 /// The id of a turn, given by the host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -128,15 +126,16 @@ fn read_parts<'a, V: Value<'a>>(content: V) -> (Piece<'a>, bool) {
             return None;
         }
         if let Some(text) = spoken_part(item) {
-            return Some(Piece::Borrowed(text_or_empty(Some(text))));
+            return Some(text);
         }
         let part = item.object()?;
         if is_thought(part) {
             is_thinking = true;
             return None;
         }
-        let is_told = kind.is_some_and(|kind| TOLD.iter().any(|name| kind.is(name))) || is_of_media(part);
-        is_told.then(|| part_line(item, 0))
+        // A host may name a file by other members than those of the providers.
+        let is_file = kind.is_some_and(|kind| FILE_PARTS.iter().any(|name| kind.is(name)));
+        if is_file { Some(part_text(part, 0)) } else { attached_text(part) }
     });
     let first = texts.next().unwrap_or_default();
     let Some(second) = texts.next() else {

@@ -1,22 +1,22 @@
 //! Count the tokens of a conversation's messages: what is said, the calls, and their results.
 //!
-//! Counted is text: what was spoken, tool names, arguments as JSON, and results as a context shows them. Not counted is
-//! what no other backend is given: the protocol around it, and thinking.
+//! The counted texts are spoken text, documents and search results, tool names, arguments as JSON, and results as a
+//! context shows them. The protocol around them and thinking are not counted, since no other backend receives them.
 
 use super::encoding::Encoding;
 use super::memo::Memo;
-use crate::content::spoken_content;
-use crate::content::{Content, MAX_PARTS, is_media, result_content};
+use crate::content::{Content, MAX_PARTS, attached_text, is_media, result_content, spoken_content};
 use crate::formats::message::Said;
 use crate::formats::{read_message, read_spoken, speaker_of};
 use crate::input::messages::{Halt, Messages, NeedsImport};
-use crate::json::value::{Key, Value, items, names, objects};
+use crate::json::base64::is_data_url_value;
+use crate::json::value::{Key, Value, items, names, objects, text_or_empty};
 use crate::session::Places;
 use crate::text::piece::Piece;
 
 /// Where a part may hold parts. What else an answer in JSON says of media are words.
 const HOLDERS: [Key<'static>; 3] = [names::CONTENT, names::PARTS, names::FUNCTION_RESPONSE_CAMEL];
-/// What an image, a document, a sound or a film counts beside the line that names it.
+/// The tokens of an image, a document, a sound or a film; in a result besides the line that describes it.
 pub(crate) const MEDIA_TOKENS: usize = 1_600;
 
 /// The tokens of every message; 0 for what is not on the active branch.
@@ -57,7 +57,14 @@ pub(crate) fn tokens_of<'a, V: Value<'a>>(
     // What a tool says is its result.
     if said.results.is_empty() || speaker_of(spoken.speaker).is_some() {
         tokens += count(spoken_content(spoken.content));
-        media += objects(spoken.content).filter(|part| is_media(*part)).count();
+        for part in objects(spoken.content) {
+            if is_media(part) {
+                media += 1;
+            } else if let Some(text) = attached_text(part) {
+                tokens += count(Content::Piece(text));
+                media += count_media(part, 0);
+            }
+        }
     }
     for call in &said.calls {
         tokens += count(Content::Piece(Piece::Borrowed(call.name)));
@@ -78,10 +85,13 @@ fn arguments_content<'a, V: Value<'a>>(arguments: V) -> Content<'a, V> {
     }
 }
 
-/// The number of parts that are not text, wherever in a result parts may stand.
+/// Count the media in a result, at any depth at which parts are read. A text that is a data URL is one of them.
 pub(crate) fn count_media<'a, V: Value<'a>>(content: V, depth: usize) -> usize {
-    if depth > MAX_PARTS || content.text_len().is_some() {
+    if depth > MAX_PARTS {
         return 0;
+    }
+    if content.text_len().is_some() {
+        return usize::from(is_data_url_value(content));
     }
     let Some(part) = content.object() else {
         return content.list().into_iter().flat_map(items).map(|item| count_media(item, depth + 1)).sum();
@@ -89,6 +99,10 @@ pub(crate) fn count_media<'a, V: Value<'a>>(content: V, depth: usize) -> usize {
     if is_media(part) {
         return 1;
     }
-    let held = HOLDERS.iter().filter_map(|key| part.get(*key));
-    held.map(|value| count_media(value, depth + 1)).sum()
+    // The source of a document may be parts, images too.
+    let is_document = text_or_empty(part.get(names::TYPE)).is("document");
+    let source = part.get(names::SOURCE).filter(|_| is_document);
+    let held = HOLDERS.iter().filter_map(|key| part.get(*key)).chain(source);
+    let in_text = part.get(names::TEXT).is_some_and(is_data_url_value);
+    usize::from(in_text) + held.map(|value| count_media(value, depth + 1)).sum::<usize>()
 }
