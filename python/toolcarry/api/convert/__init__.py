@@ -56,6 +56,8 @@ def convert(messages: Messages | Body, *, to: Target) -> Converted:
     and their ids where the target takes them; nothing is made up but missing ids, and nothing is repaired.
     A result that failed begins with ``[Tool use failed]`` where the target has no flag; in a format with one, the mark
     becomes the flag again.
+    Arguments that are not JSON stay the text that they are; where the target requires an object, they become
+    ``{"INVALID_JSON": text}``, which a later conversion reads as that text again.
     Raises ``InputError`` as ``carry`` does, and ``ConfigError`` for a target that is none.
 
     >>> converted = convert([

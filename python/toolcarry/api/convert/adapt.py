@@ -15,12 +15,13 @@ from typing import Any, Final, TypeVar
 from toolcarry._input.json import loads_arguments
 from toolcarry._input.objects import Wire, as_list, as_object, first_given, text_or_empty
 from toolcarry._pure.content import part_text, result_text
+from toolcarry._pure.content.media import is_data_url
 from toolcarry._pure.dedupe.failure import MARK, MARKS
 from toolcarry._pure.formats.responses import ON_SERVER
 from toolcarry._pure.projection.repair.ids import FreeIds
 from toolcarry._util.plural import counted
 from toolcarry.api.convert.losses import Losses, listed
-from toolcarry.api.convert.media import items_of, read_media
+from toolcarry.api.convert.media import Answer, read_answer, read_data_url, read_media
 from toolcarry.api.convert.model import (
     Call,
     Family,
@@ -166,7 +167,9 @@ class Fitting:
         if part.family == self._holds.family:
             return True
         if isinstance(part, Item):
-            self._losses.add(part.position, "unknown", f"an item {part.wire.get('type')}")
+            is_sealed = "encrypted_content" in part.wire
+            note = ", which only the provider that wrote it can read" if is_sealed else ""
+            self._losses.add(part.position, "unknown", f"an item {part.wire.get('type')}{note}")
             return False
         is_signed = part.family in ("anthropic", "responses", "bedrock")
         if self._holds.has_plain_thinking and part.text and not is_signed:
@@ -185,6 +188,7 @@ class Fitting:
     def _text(self, part: Text) -> Text:
         self._check_cache(part.wire, part.position)
         self._check_signature(part.wire, part.position, "a text")
+        self._check_wrapper(part)
         is_anthropic = self._holds.family == "anthropic"
         is_kept = self._holds.family == "responses" and part.wire.get("type") == "output_text"
         if (part.wire.get("annotations") and not is_kept) or (
@@ -192,6 +196,17 @@ class Fitting:
         ):
             self._losses.add(part.position, "citations", "of a text")
         return part
+
+    def _check_wrapper(self, part: Text) -> None:
+        """Note the loss of the wrapper of a text: of a compaction, of citations or of a guardrail."""
+        if part.wire.get("type") == "compaction":
+            is_sealed = bool(part.wire.get("encrypted_content"))
+            sealed = ", without its encrypted content" if is_sealed else ""
+            self._losses.add(part.position, "compaction", f"a summary became text{sealed}")
+        if (as_object(part.wire.get("citationsContent")) or {}).get("citations"):
+            self._losses.add(part.position, "citations", "of a text")
+        if "guardContent" in part.wire:
+            self._losses.add(part.position, "guardrail", "of a text")
 
     def _media(self, part: Media, *, can_stand: bool, where: str = "") -> Text | Media:
         """The part as it is where the target holds it, else the line that names it."""
@@ -251,10 +266,15 @@ class Fitting:
         """
         can_stand = self._holds.has_media_in_results
         parts: list[Text | Media | Item] = []
-        for item in items_of(content):
+        answer = read_answer(content)
+        self._check_answer(answer, position, name)
+        for item in answer.items:
             part = as_object(item)
             media = read_media(part, position) if part is not None else None
-            if is_own and part is not None and part.get("type") in BLOCKS:
+            text = item if isinstance(item, str) else (part or {}).get("text")
+            if media is None and isinstance(text, str) and is_data_url(text):
+                media = read_data_url(text, position)
+            if is_own and part is not None and text_or_empty(part.get("type")) in BLOCKS:
                 parts.append(Item(position, self._holds.family, part))
             elif media is None:
                 parts.append(Text(position, part_text(item, 0), part or {}))
@@ -264,6 +284,14 @@ class Fitting:
         is_whole = is_own and not any(isinstance(part, Text) for part in parts)
         has_parts = is_whole or any(isinstance(part, Media) for part in parts)
         return tuple(parts) if has_parts else result_text(content)
+
+    def _check_answer(self, answer: Answer, position: int, name: str) -> None:
+        """Note what is left of an answer of the Model Context Protocol: what its text says too, and metadata."""
+        if answer.is_repeated:
+            detail = f"structuredContent of {name}: its text says the same"
+            self._losses.add(position, "repeated", detail)
+        if answer.has_metadata:
+            self._losses.add(position, "metadata", f"_meta of the result of {name}")
 
     def _check_cache(self, wire: Wire, position: int | None) -> None:
         if wire.get("cache_control") is None:
@@ -313,9 +341,33 @@ def is_object(arguments: object) -> bool:
     return arguments is None or isinstance(arguments, dict)
 
 
+MALFORMED: Final = "INVALID_JSON"
+"""The only member of an object in place of arguments that are not JSON; pydantic-ai uses this key too (``messages.py``)."""
+
+
 def arguments_of(call: Call) -> dict[str, Any]:
-    """The arguments of a call as an object."""
-    return loads_arguments(call.arguments)
+    """Return the arguments of a call as an object. ``malformed_text`` restores those that are not one.
+
+    >>> arguments_of(Call(0, "t1", "Bash", '{"command": "l', (), {}))
+    {'INVALID_JSON': '{"command": "l'}
+    """
+    return (
+        {MALFORMED: call.arguments}
+        if is_malformed(call.arguments)
+        else loads_arguments(call.arguments)
+    )
+
+
+def is_malformed(arguments: object) -> bool:
+    """Return true if arguments are a text that is not JSON."""
+    return isinstance(arguments, str) and loads_arguments(arguments) == {"arguments": arguments}
+
+
+def malformed_text(arguments: object) -> str | None:
+    """Return the text of malformed arguments that ``arguments_of`` made an object of; ``None`` for any others."""
+    text = arguments.get(MALFORMED) if isinstance(arguments, dict) else None
+    is_wrapped = isinstance(arguments, dict) and len(arguments) == 1 and is_malformed(text)
+    return text if is_wrapped else None
 
 
 PartOf = TypeVar("PartOf", Call, Item, Orphan)

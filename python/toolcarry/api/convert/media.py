@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from base64 import b64encode
-from typing import Final, Literal, TypeAlias
+from dataclasses import replace
+from typing import Final, Literal, NamedTuple, TypeAlias
 
 from toolcarry._input.objects import Wire, as_list, as_object, first_given
-from toolcarry._pure.content import part_text
+from toolcarry._pure.content import answer_content, guarded, part_text, structured_json
 from toolcarry._pure.content.media import (
     DATA_KEYS,
     MEDIA_TYPE_KEYS,
@@ -32,6 +33,9 @@ TYPED: Final[dict[str, Kind]] = {
     "audio": "audio",
     "input_audio": "audio",
     "video": "video",
+    "video_url": "video",
+    "audio_url": "audio",
+    "document_url": "document",
     "search_result": "search_result",
 }
 """The types of parts, and what they hold unless their media type says otherwise."""
@@ -63,6 +67,10 @@ SIGNATURES = {
 
 def read_media(part: Wire, position: int) -> Media | None:
     """The media of a part; ``None`` if it holds none."""
+    if as_object(part.get("searchResult")) is not None and len(part) == 1:
+        line = part_text(part, 0)
+        return Media(position, "search_result", "", "", "", "", line, "bedrock", part)
+    part = guarded(part)
     said = part.get("type")
     if isinstance(said, str):
         key = said if said in TYPED else ""
@@ -149,19 +157,39 @@ def family_of(kind: object, part: Wire) -> Family:
     return FAMILIES.get(kind, "") if isinstance(kind, str) else ""
 
 
-def items_of(content: object) -> list[object]:
-    """The parts of a result's content; what is no list is one part."""
+def read_data_url(url: str, position: int) -> Media | None:
+    """Return the media of a data URL, which is a text of no provider's spelling."""
+    found = read_media({"type": "file", "file": {"file_data": url}}, position)
+    return None if found is None else replace(found, line=part_text(url, 0), family="")
+
+
+class Answer(NamedTuple):
+    """The parts of a result's content, and what is left of an answer of the Model Context Protocol."""
+
+    items: list[object]
+    is_repeated: bool = False
+    """True if it has a structured content that one of its texts repeats."""
+    has_metadata: bool = False
+
+
+def read_answer(content: object) -> Answer:
+    """Return the parts of a result's content; content that is not a list is one part."""
     items = as_list(content)
     if items is not None:
-        return list(items)
-    answer = as_object((as_object(content) or {}).get("functionResponse"))
-    if answer is None:
-        return [content]
-    response = [] if answer.get("response") is None else [answer["response"]]
-    return [
-        *response,
-        *(as_list(answer.get("parts")) or ()),
-    ]  # Gemini: media, and an answer next to them
+        return Answer(list(items))
+    holder = as_object(content) or {}
+    given = as_object(holder.get("functionResponse"))
+    if given is not None:  # Gemini: media, and an answer next to them
+        response = given.get("response")
+        answer = Answer([]) if response is None else read_answer(response)
+        return answer._replace(items=[*answer.items, *(as_list(given.get("parts")) or ())])
+    parts = answer_content(holder)
+    if not parts:
+        return Answer([content])
+    structured = structured_json(holder, parts)
+    more = [] if structured is None else [structured]
+    is_repeated = bool(holder.get("structuredContent")) and structured is None
+    return Answer([*parts, *more], is_repeated, bool(holder.get("_meta")))
 
 
 def file_name(media: Media) -> str:

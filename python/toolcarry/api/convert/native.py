@@ -37,6 +37,19 @@ def is_own_message(holder: Wire, family: Family) -> bool:
     return isinstance(content, str) or (as_list(content) is not None and is_known)
 
 
+OWN_PARTS: Final[dict[str, tuple[str, ...]]] = {
+    "anthropic": ("compaction",),
+    "bedrock": ("citationsContent", "guardContent"),
+}
+"""The parts that only their own provider takes unchanged: by their type, or by their only key."""
+
+
+def is_own_part(part: Wire, family: Family) -> bool:
+    """Return true if a part of a message must go back to its own provider unchanged."""
+    names = OWN_PARTS.get(family, ())
+    return part.get("type") in names or any(name in part for name in names)
+
+
 def is_own_call(wire: Wire, family: Family) -> bool:
     """True if a call is written as the target writes it: with a name, where calls have one."""
     kind = text_or_empty(wire.get("type"))

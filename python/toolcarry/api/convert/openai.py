@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from toolcarry._input.json import compact_json
-from toolcarry.api.convert.adapt import arguments_of
+from toolcarry.api.convert.adapt import arguments_of, malformed_text
 from toolcarry.api.convert.losses import Losses
 from toolcarry.api.convert.media import data_url, file_name
 from toolcarry.api.convert.model import Call, Media, Orphan, Part, Text, Thought, Turn, results_of
@@ -75,8 +75,9 @@ def call_of(call: Call) -> Message:
 
 
 def arguments_text(call: Call) -> str:
-    """The arguments as JSON: as they were written, where they were."""
-    given = call.arguments
+    """The arguments as JSON: as they were written, where they were, malformed ones too."""
+    malformed = malformed_text(call.arguments)
+    given = call.arguments if malformed is None else malformed
     return given if isinstance(given, str) and given else compact_json(arguments_of(call))
 
 

@@ -37,7 +37,7 @@ from toolcarry.api.convert.model import (
     Thought,
     Turn,
 )
-from toolcarry.api.convert.native import ON_GEMINI, is_own_message, is_own_result
+from toolcarry.api.convert.native import ON_GEMINI, is_own_message, is_own_part, is_own_result
 from toolcarry.errors import InputError, NeedsImport
 from toolcarry.importers.messages import Import
 from toolcarry.importers.read import read_message, read_result, read_spoken
@@ -50,7 +50,9 @@ ROLES: Final[dict[str, Role]] = {
     **{word: "user" if name == "USER" else "assistant" for word, name in SPEAKERS.items()},
 }
 """The speakers by their names in the formats. Text next to results is the user's."""
-ITEMS: Final = NO_CALLS | {"compaction", "mcp_approval_request", "mcp_approval_response"}
+COMPACTIONS: Final = frozenset(("compaction", "compaction_summary", "context_compaction"))
+"""The items of Responses that hold an encrypted summary; Codex reads the second as the first (openai/codex, models.rs)."""
+ITEMS: Final = NO_CALLS | COMPACTIONS | {"mcp_approval_request", "mcp_approval_response"}
 """The items of Responses that only Responses knows."""
 CALLS_ELSEWHERE: Final = CALLS | {"tool_call", "tool_call_chunk", "function_call"}
 """Parts that write once more what stands among the message's calls."""
@@ -367,7 +369,7 @@ class Fields:
             if value not in (None, [], {})
         }
         lost = found - KNOWN_FIELDS
-        if holder.get("role") in PLAIN_SPEAKERS:
+        if text_or_empty(holder.get("role")) in PLAIN_SPEAKERS:
             lost |= found & {"name", "status"}  # elsewhere they are a tool's
         self._messages += bool(lost)
         self._names |= lost
@@ -502,6 +504,9 @@ class Reader:
 
     def _add_item(self, role: Role | None, item: object) -> None:
         """Add a part that is no call and no result."""
+        if role is not None and isinstance(item, dict) and is_own_part(item, self._family):
+            self._add(role, Item(self._position, self._family, item))
+            return
         part = read_part(item, self._position)
         if isinstance(part, Text) and part.text == "":
             return
