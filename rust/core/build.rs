@@ -201,6 +201,7 @@ const TABLES: &[(&str, &[(&str, Shape)])] = &[
             ("files_heading", Text),
             ("framing", Text),
             ("interrupted", Text),
+            ("left_out", Pairs(&Text)),
             ("left_out_heading", Text),
             ("marker_start", Text),
             ("marker_whole", Text),

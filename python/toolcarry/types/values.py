@@ -372,6 +372,7 @@ MENDS: dict[str, str] = {
     "trailing_thought": "a thought that leads to nothing was left out",
     "trailing_space": "white space in which the model's last words ended was left out",
     "merged_message": "a message was joined to the one before it, of the same role",
+    "stand_in": "a first or last user message in which nothing is left was replaced with a text that says so",
 }
 """The kinds of mends, and their meanings."""
 

@@ -41,8 +41,8 @@ class Block:
     """
 
     __slots__ = (
-        "by", "decision", "entry", "is_dropped", "is_fixed", "is_kept", "is_known", "new", "reason",
-        "reference", "result_path", "saved", "site", "text",
+        "by", "decision", "entry", "has_result", "is_dropped", "is_fixed", "is_kept", "is_known",
+        "made_up", "new", "reason", "reference", "result_path", "saved", "site", "text",
     )  # fmt: skip
 
     def __init__(self, entry: Entry, paths: Paths, reason: str, by: Entry | None) -> None:
@@ -50,6 +50,9 @@ class Block:
         self.reason = reason
         self.by = by
         result = entry.result
+        self.has_result = result is not None
+        self.made_up: str | None = None
+        """The text that the repair puts in place of the result, or of a missing one."""
         self.result_path = None if result is None else paths.of(entry.result_position, result)
         path = self.result_path
         self.site = site = None if path is None or result is None else site_at(path, result)
@@ -87,6 +90,15 @@ class Block:
         self.decision, self.new, self.saved = decision, new, saved
         return True
 
+    def stand_in(self, text: str) -> None:
+        """Count another text in place of the result, which the repair puts there; empty if it leaves the result out."""
+        self.made_up, self.has_result, self.is_fixed = text, text != "", True
+
+    @property
+    def sent(self) -> str:
+        """The text of the result in the projection."""
+        return self.new if self.made_up is None else self.made_up
+
     @property
     def stays(self) -> tuple[int, int] | None:
         """The numbers of first and last characters that stay; ``None`` if all are replaced."""
@@ -105,7 +117,7 @@ class Block:
     def drop(self) -> None:
         """Drop the result with its call, without a replacement."""
         self.is_dropped = True
-        self.decision, self.new, self.saved = None, "", 0
+        self.decision, self.new, self.made_up, self.saved = None, "", None, 0
 
     def outcome(self, decision: Decision) -> tuple[str, int]:
         """Return the replacement of the result by a decision, and the number of bytes that it saves.
@@ -142,12 +154,10 @@ def read_blocks(
     policy: Policy,
     walk: Walk,
     known: Sequence[Known] | None = None,
-    lost: frozenset[int] = frozenset(),
 ) -> list[Block]:
     """Return the blocks of a conversation, oldest first, judged by the policy's rules, with the facts in ``known``.
 
-    Without ``known``, references are made here, and calls failed if the messages say so. Calls whose orders are in
-    ``lost`` supersede only what a call without result does, since their results will be left out.
+    Without ``known``, references are made here, and calls failed if the messages say so.
     """
     rules = rule_set(policy.rules)
     judging = Judging(rules)
@@ -156,8 +166,6 @@ def read_blocks(
         for entry, (_, is_error) in zip(entries, reversed(known), strict=True):
             if is_error:
                 entry.is_error = entry.is_failure = True
-    for entry in entries if lost else ():
-        entry.is_failure |= entry.order in lost
     if rules.keeps_first:
         judging.find_firsts(entries)
     paths = Paths(messages)
@@ -196,4 +204,4 @@ def turns_of(blocks: Sequence[Block]) -> list[list[Block]]:
 
 def newest_first(blocks: Sequence[Block]) -> Iterator[Block]:
     """Return the blocks that have a result, from the last one on."""
-    return (block for block in reversed(blocks) if block.entry.result is not None)
+    return (block for block in reversed(blocks) if block.has_result)

@@ -149,7 +149,7 @@ class Total:
 
     def count_anew(self, blocks: Sequence[Block]) -> None:
         """Count all results again, with their replacements."""
-        self._left = (self._limit or 0) - sum([self._size(block.new) for block in blocks])
+        self._left = (self._limit or 0) - sum([self._size(block.sent) for block in blocks])
 
     @property
     def over(self) -> int:

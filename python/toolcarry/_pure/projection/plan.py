@@ -16,6 +16,7 @@ from toolcarry._pure.projection.blocks import Block, Known, byte_length, read_bl
 from toolcarry._pure.projection.decide import BYTES_PER_TOKEN, Total, protect, repeat, replace
 from toolcarry._pure.projection.edits import Draft, build
 from toolcarry._pure.projection.fingerprint import signs_of
+from toolcarry._pure.projection.mended import adopt, count_mends, counts
 from toolcarry._pure.projection.repair import mend, shapes_of
 from toolcarry._pure.projection.repair.providers import DIALECTS
 from toolcarry._pure.projection.repair.report import Mends
@@ -86,6 +87,19 @@ class Projection(NamedTuple):
     decisions: Decisions
 
 
+class Given(NamedTuple):
+    """A request, and what is known about it besides its messages."""
+
+    messages: Sequence[Any]
+    policy: Policy
+    previous: Decisions | None
+    frame_tokens: int
+    is_continued: bool
+    weigh: Weigh
+    known: Sequence[Known] | None
+    is_foreign: bool
+
+
 def plan(
     messages: Sequence[Any],
     policy: Policy,
@@ -95,19 +109,48 @@ def plan(
     is_continued: bool = False,
     weigh: Weigh | None = None,
     known: Sequence[Known] | None = None,
-    lost: frozenset[int] = frozenset(),
     is_foreign: bool = False,
 ) -> Projection:
     """Plan what a policy does with the messages of a request, given as plain objects.
 
     ``frame_tokens`` are the tokens of the request without its messages, ``is_continued`` is true if the provider stores
     the messages before them, and ``weigh`` returns their bytes, if these are known. ``known`` holds facts about each
-    call, in order, that are not in the messages. ``lost`` are the orders of calls whose results the repair leaves out.
-    Messages that are ``is_foreign`` were imported: no provider accepts them, and they are not repaired.
+    call, in order, that are not in the messages. Messages that are ``is_foreign`` were imported: no provider accepts
+    them, and they are not repaired.
     """
-    given, walk = previous, Walk(messages)
-    blocks = read_blocks(messages, policy, walk, known, lost)
-    turns = turns_of(blocks)
+    weigh = weigh or (lambda start, end: text_bytes(messages[start:end]))
+    given = Given(
+        messages, policy, previous, frame_tokens, is_continued, weigh, known, is_foreign
+    )
+    walk = Walk(messages)
+    blocks = read_blocks(messages, policy, walk, known)
+    put = decide(given, blocks, turns_of(blocks))
+    if policy.repair and put.mends.made and (counts(policy) or is_missed(blocks, put.mends)):
+        # Few requests need a correction, so that the others are read and put together once.
+        walk = Walk(messages)
+        blocks = read_blocks(messages, policy, walk, known)
+        first = put_together(given, blocks)
+        mended = build(messages, first.drafts)
+        turns = adopt(blocks, mended, first.mends, policy, known)
+        put = decide(given, blocks, turns)
+    return told(given, blocks, put, walk.duplicate_results)
+
+
+class Put(NamedTuple):
+    """The messages as they are put together, with the corrections and the counts."""
+
+    drafts: list[Draft]
+    mends: Mends
+    not_repaired: str
+    is_same: bool
+    previous: Decisions | None = None
+    total: Total | None = None
+    request: Request | None = None
+
+
+def decide(given: Given, blocks: Sequence[Block], turns: Sequence[Sequence[Block]]) -> Put:
+    """Decide about all results, and put the messages together."""
+    policy, previous = given.policy, given.previous
     if previous is not None:
         standing = repeat(blocks, turns, previous)
         previous = dataclasses.replace(previous, messages=standing)
@@ -117,41 +160,53 @@ def plan(
     total.clear(blocks, turns[-1] if turns else ())
     request = None
     if policy.max_request_tokens is not None:
-        request = Request(messages, blocks, turns, frame_tokens, policy)
+        request = Request(given.messages, blocks, turns, given.frame_tokens, policy)
         if not policy.repair:  # else the repair removes messages, which then need no room
             request.fit(turns)
+    is_changed = True
+    while is_changed:
+        put = put_together(given, blocks)
+        # Only a request from which turns were dropped may need other corrections than before.
+        is_changed = drops(blocks) and count_mends(blocks, put.mends)
+        if is_changed:
+            total.count_anew(blocks)
+            total.clear(blocks, turns[-1] if turns else ())
+        if request is not None:
+            request.count_anew(given.messages if put.is_same else build(given.messages, put.drafts))
+            is_changed |= request.fit(turns)
+    return put._replace(previous=previous, total=total, request=request)
+
+
+def put_together(given: Given, blocks: Sequence[Block]) -> Put:
+    """Put the messages together, and repair them if the policy says so."""
+    messages, policy = given.messages, given.policy
     shapes: list[str] = []
-    while True:
-        drops = any(block.is_dropped for block in blocks)
-        mends = Mends()
-        material = Material(messages, blocks, is_continued=is_continued)
-        drafts = material.all_messages()
-        if (policy.repair or drops) and not is_foreign:
-            left = build(messages, drafts) if drops else messages
-            shapes = shapes_of(left, is_continued=is_continued)
-        dialect = DIALECTS.get(shapes[0]) if len(shapes) == 1 else None
-        # If messages of one role may not follow one another, the rest has to be joined.
-        if dialect is not None and (policy.repair or dialect.merges):
-            drafts = mend(material, dialect, mends)
-        is_same = is_as_it_was(drafts, len(messages))
-        if request is None:
-            break
-        request.count_anew(messages if is_same else build(messages, drafts))
-        if not request.fit(turns):
-            break
-    if mends.left_out and not lost and (gone := lost_by(blocks, mends)):
-        return plan(
-            messages,
-            policy,
-            given,
-            frame_tokens=frame_tokens,
-            is_continued=is_continued,
-            weigh=weigh,
-            known=known,
-            lost=gone,
-        )
+    has_drops = drops(blocks)
+    mends = Mends()
+    material = Material(messages, blocks, is_continued=given.is_continued)
+    drafts = material.all_messages()
+    if (policy.repair or has_drops) and not given.is_foreign:
+        left = build(messages, drafts) if has_drops else messages
+        shapes = shapes_of(left, is_continued=given.is_continued)
+    dialect = DIALECTS.get(shapes[0]) if len(shapes) == 1 else None
+    # If messages of one role may not follow one another, the rest has to be joined.
+    if dialect is not None and (policy.repair or dialect.merges):
+        drafts = mend(material, dialect, mends)
+    names = shapes if dialect is None else sorted(mends.open_kinds)
+    not_repaired = ", ".join(names) if policy.repair else ""
+    return Put(drafts, mends, not_repaired, is_as_it_was(drafts, len(messages)))
+
+
+def drops(blocks: Sequence[Block]) -> bool:
+    """Return true if any turn is dropped."""
+    return any(block.is_dropped for block in blocks)
+
+
+def told(given: Given, blocks: Sequence[Block], put: Put, duplicate_results: int) -> Projection:
+    """Return the plan with its report."""
+    mends, total, request = put.mends, put.total, put.request
     decisions = Decisions(
-        messages=len(messages),
+        messages=len(given.messages),
         made={block.reference: block.decision for block in blocks if block.decision is not None},
         dropped=frozenset([block.reference for block in blocks if block.is_dropped]),
         mends=frozenset(mends.made),
@@ -159,44 +214,41 @@ def plan(
     )
     # A decision about a result that is left out changes nothing.
     sent = [block for block in blocks if block.result_path not in mends.left_out]
-    if total.over:  # by less, if some results were dropped or left out since
+    if total is not None and total.over:  # by less, if some results were dropped or left out since
         total.count_anew(sent)
-    stable, broken = prefix_tokens(
-        sent, decisions, previous, weigh or (lambda start, end: text_bytes(messages[start:end]))
-    )
-    unrepaired = shapes if dialect is None else sorted(mends.open_kinds)
+    stable, broken = prefix_tokens(sent, decisions, put.previous, given.weigh)
     report = ProjectReport(
         blocks=len(blocks),
         replacements=tuple(replacements(sent)),
         mends=tuple(mends.made),
         orphan_calls=sum(block.entry.result is None for block in blocks),
         orphan_results=sum(block.entry.call is None for block in blocks),
-        duplicate_results=walk.duplicate_results,
+        duplicate_results=duplicate_results,
         errors=sum(block.entry.is_error for block in blocks),
         chars_before=sum(len(block.text) for block in blocks),
-        chars_after=sum(len(block.new) for block in sent),
+        chars_after=sum(len(block.sent) for block in sent),
         tokens_before=None if request is None else request.before,
         tokens_after=None if request is None else request.tokens,
-        over_budget=total.over,
+        over_budget=0 if total is None else total.over,
         over_request=0 if request is None else request.over,
-        not_repaired=", ".join(unrepaired) if policy.repair else "",
+        not_repaired=put.not_repaired,
         stable_prefix_tokens=stable,
         cache_break_tokens=broken,
     )
-    return Projection(None if is_same else drafts, report, decisions)
+    return Projection(None if put.is_same else put.drafts, report, decisions)
 
 
-def lost_by(blocks: Sequence[Block], mends: Mends) -> frozenset[int]:
-    """Return the orders of calls whose results were left out, if one of them was to supersede an older result."""
+def is_missed(blocks: Sequence[Block], mends: Mends) -> bool:
+    """Return true if a result that was left out was to supersede an older one."""
+    if not mends.left_out:
+        return False
     decided = [block.decision for block in blocks if block.decision is not None]
     superseding = {by for kind, by, _, _ in decided if kind == "superseded"}
-    lost = [
-        block
+    return any(
+        block.reference in superseding
         for block in blocks
         if block.entry.call is not None and block.result_path in mends.left_out
-    ]
-    is_missed = any(block.reference in superseding for block in lost)
-    return frozenset(block.entry.order for block in lost if is_missed)
+    )
 
 
 def replacements(blocks: Sequence[Block]) -> list[Replacement]:

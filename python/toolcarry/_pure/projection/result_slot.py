@@ -49,7 +49,11 @@ class Site(NamedTuple):
                 result_text(self.content) if self.key != "response" else response_text(self.content)
             )
         texts = [text for text in map(words_of, parts) if text is not None]
-        return "\n".join(texts) if texts else result_text(self.content)
+        if texts:
+            return "\n".join(texts)
+        # A blank text next to them is no part of the answer, and may be removed.
+        others = [part for part in parts if text_of(part) is None]
+        return result_text(others or self.content)
 
     def media_tokens(self) -> int:
         """Return the tokens of the content's images and documents."""

@@ -182,11 +182,6 @@ impl<'a, V: Value<'a>> Entry<'a, V> {
         (self.is_error, self.is_failure) = (true, true);
     }
 
-    /// Judge the block like a call without a result.
-    pub(crate) fn lose_result(&mut self) {
-        self.is_failure = true;
-    }
-
     /// The tool's name, or the name for unknown tools if neither the call nor the result has one.
     #[must_use]
     pub fn name(&self) -> Text<'a> {

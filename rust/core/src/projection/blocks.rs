@@ -35,6 +35,10 @@ pub struct Known {
 #[derive(Clone, Debug)]
 pub(crate) struct Block<'a, V> {
     pub(crate) entry: Entry<'a, V>,
+    /// True if the result is in the projection, or another text in its place.
+    pub(crate) has_result: bool,
+    /// The text that the repair puts in place of the result, or of a missing one.
+    pub(crate) made_up: Option<&'static str>,
     /// The reason if another block or a rule supersedes it.
     pub(crate) reason: Option<Reason>,
     /// The order of the entry that supersedes it.
@@ -76,6 +80,8 @@ impl<'a, V: Value<'a>> Block<'a, V> {
         let text = site.map_or_else(|| Content::Piece(Piece::default()), |site| site.text());
         let chars = text.len();
         Self {
+            has_result: entry.result.is_some(),
+            made_up: None,
             entry,
             reason: judgement.reason,
             by: judgement.by,
@@ -122,6 +128,21 @@ impl<'a, V: Value<'a>> Block<'a, V> {
     /// Return the number of characters after the decision.
     pub(crate) fn new_len(&self) -> usize {
         self.new.as_ref().map_or(self.size, Substitute::len)
+    }
+
+    /// Count another text in place of the result, which the repair puts there; empty if it leaves the result out.
+    pub(crate) fn stand_in(&mut self, text: &'static str) {
+        (self.made_up, self.has_result, self.is_fixed) = (Some(text), !text.is_empty(), OnceCell::from(true));
+    }
+
+    /// Return the number of characters of the result in the projection.
+    pub(crate) fn sent_len(&self) -> usize {
+        self.made_up.map_or_else(|| self.new_len(), str::len)
+    }
+
+    /// Return the text of the result in the projection.
+    pub(crate) fn sent_text(&self) -> Content<'a, V> {
+        self.made_up.map_or_else(|| self.new_text(), |text| Content::Piece(Piece::ascii(text)))
     }
 
     /// Return the number of bytes of the result in UTF-8.
@@ -174,6 +195,7 @@ impl<'a, V: Value<'a>> Block<'a, V> {
     pub(crate) fn drop(&mut self) {
         self.is_dropped = true;
         (self.decision, self.new, self.saved) = (None, Some(Substitute::NONE), OnceCell::new());
+        self.made_up = None;
     }
 
     /// Return the estimated bytes of the images and documents that a decision removes.
@@ -209,12 +231,11 @@ pub(crate) struct Blocks<'a, V> {
 /// Read the blocks of a conversation and judge them by the policy's rules.
 ///
 /// References and failures come from `known`, if given. Otherwise references are generated, and only results that say
-/// so are failures. An entry whose order is in `lost` (sorted) supersedes only what a call without a result would.
+/// so are failures.
 pub(crate) fn read_blocks<'a, V: Value<'a>>(
     messages: &[V],
     settings: &Settings<'_>,
     known: Option<&[Known]>,
-    lost: &[usize],
 ) -> Result<Blocks<'a, V>, Halt<Infallible>> {
     let mut walk = Walk::new(Slice(messages));
     let mut judging = Judging::with_room(settings.rules, messages.len() / 2);
@@ -228,8 +249,6 @@ pub(crate) fn read_blocks<'a, V: Value<'a>>(
         {
             entry.set_error();
         }
-        let is_lost = |entry: &&mut Entry<'a, V>| lost.binary_search(&entry.order).is_ok();
-        entry.iter_mut().filter(is_lost).for_each(Entry::lose_result);
         Ok::<_, Halt<Infallible>>(entry)
     };
     let mut add = |judging: &mut Judging<'a, '_>, mut entry: Entry<'a, V>| {

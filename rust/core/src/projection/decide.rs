@@ -10,6 +10,7 @@ use std::borrow::Cow;
 
 use super::blocks::{Block, Proposal};
 use super::fingerprint::recognize;
+use super::mended::place_of;
 use super::marker::{Substitute, marker_of, slack, widest};
 use super::policy::{Counter, Decision, Fate, Previous, Settings};
 use crate::content::Content;
@@ -31,7 +32,7 @@ pub(crate) fn is_enough(won: isize, settings: &Settings<'_>) -> bool {
 
 /// Protect the results that the policy keeps: the last results, those of the last turns, and those of excluded tools.
 pub(crate) fn protect<'a, V: Value<'a>>(blocks: &mut [Block<'a, V>], turns: &[Vec<usize>], settings: &Settings<'_>) {
-    let answered = blocks.iter_mut().rev().filter(|block| block.entry.result.is_some());
+    let answered = blocks.iter_mut().rev().filter(|block| block.has_result);
     answered.take(settings.keep_last_results).for_each(|block| block.is_kept = true);
     for number in turns.iter().rev().take(settings.keep_last_turns).flatten() {
         if let Some(block) = blocks.get_mut(*number) {
@@ -131,10 +132,9 @@ fn wanted<'a, V: Value<'a>>(
     cut_to(block, settings.limits.by_rule(block.entry.max_chars), settings)
 }
 
-/// Return the reference of the entry with an order. The walk numbers entries from the newest to the oldest.
+/// Return the reference of the entry with an order.
 fn reference_of<'a, V>(blocks: &[Block<'a, V>], order: usize) -> Option<Cow<'a, str>> {
-    let place = blocks.binary_search_by(|block| order.cmp(&block.entry.order)).ok()?;
-    blocks.get(place).map(|block| block.reference.clone())
+    blocks.get(place_of(blocks, order)?).map(|block| block.reference.clone())
 }
 
 /// Cut a result to limits that include the marker; `None` if it is already within them.
@@ -266,6 +266,6 @@ impl<'s, 'r> Total<'s, 'r> {
     }
 
     fn size<'a, V: Value<'a>>(&self, block: &Block<'a, V>) -> isize {
-        signed(self.counter.map_or_else(|| block.new_len(), |counter| counter.count(&block.new_text())))
+        signed(self.counter.map_or_else(|| block.sent_len(), |counter| counter.count(&block.sent_text())))
     }
 }

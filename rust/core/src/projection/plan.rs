@@ -11,6 +11,7 @@ use super::blocks::{Block, Blocks, Known, read_blocks, turns_of};
 use super::decide::{BYTES_PER_TOKEN, Total, protect, repeat, replace};
 use super::edits::{Door, Draft};
 use super::fingerprint::signs_of;
+use super::mended::{adopt, count_mends, counts};
 use super::policy::{Decision, Fate, Mend, OwnMend, Previous, Settings, Sign};
 use super::repair::providers::Dialect;
 use super::repair::report::Mends;
@@ -117,53 +118,35 @@ struct Put<'a, V> {
     is_same: bool,
 }
 
-/// Plan the projection of a request.
-pub fn plan<'a, D: Door<'a>>(
-    request: (&[D::Item], &D),
-    settings: &Settings<'_>,
-    previous: Option<&Previous>,
-    frame: Frame<'_>,
-) -> Result<Projection<'a, D::Item>, Halt<Infallible>> {
-    plan_without(&[], request, settings, previous, frame)
+/// The messages with all decisions, and the counts.
+struct Decided<'s, 'r, 'a, V> {
+    put: Put<'a, V>,
+    total: Total<'s, 'r>,
+    request: Option<Request<'s, 'r>>,
+    /// The number of messages at the beginning that are as they were sent.
+    standing: usize,
 }
 
-/// Plan the projection, given the orders of the calls whose results the repair will leave out (`lost`).
-fn plan_without<'a, D: Door<'a>>(
-    lost: &[usize],
+/// Plan the projection of a request.
+pub fn plan<'a, D: Door<'a>>(
     (messages, door): (&[D::Item], &D),
     settings: &Settings<'_>,
     previous: Option<&Previous>,
     frame: Frame<'_>,
 ) -> Result<Projection<'a, D::Item>, Halt<Infallible>> {
-    let Blocks { all: mut blocks, duplicate_results } = read_blocks(messages, settings, frame.known, lost)?;
+    let Blocks { all: mut blocks, duplicate_results } = read_blocks(messages, settings, frame.known)?;
     let turns = if asks_for_turns(settings, previous) { turns_of(&blocks) } else { Vec::new() };
-    let standing = previous.map_or(0, |previous| repeat(&mut blocks, &turns, previous));
-    protect(&mut blocks, &turns, settings);
-    replace(&mut blocks, settings, standing);
-    let mut total = Total::new(&blocks, settings);
-    total.clear(&mut blocks, turns.last().map_or(&[], Vec::as_slice));
-    let mut request = settings
-        .counter
-        .zip(settings.max_request_tokens)
-        .map(|(counter, limit)| Request::new(messages, (&blocks, &turns), frame.tokens, (settings, counter, limit)));
-    // With repair, this waits until the parts that the repair removes are no longer counted.
-    if let Some(request) = request.as_mut().filter(|_| !settings.repair) {
-        request.fit(&mut blocks, &turns);
+    let mut decided = decide((messages, door), (&mut blocks, &turns), (settings, previous), frame);
+    let mends = &decided.put.mends;
+    if settings.repair && !mends.made.is_empty() && (counts(settings) || is_missed(&blocks, mends)) {
+        // Few requests need a correction, so that the others are read and put together once.
+        blocks = read_blocks(messages, settings, frame.known)?.all;
+        let first = put_together((messages, door), &blocks, (settings, frame.is_continued));
+        let mended: Vec<D::Item> = first.drafts.iter().filter_map(|draft| door.build(draft)).collect();
+        let turns = adopt(&mut blocks, &mended, &first.mends, (settings, frame.known))?;
+        decided = decide((messages, door), (&mut blocks, &turns), (settings, previous), frame);
     }
-    let put = loop {
-        let put = put_together((messages, door), &blocks, (settings, frame.is_continued));
-        let Some(request) = &mut request else { break put };
-        request.count_anew(&put.drafts, door);
-        if !request.fit(&mut blocks, &turns) {
-            break put;
-        }
-    };
-    if lost.is_empty() && !put.mends.left_out.is_empty() {
-        let lost = lost_by(&blocks, &put.mends);
-        if !lost.is_empty() {
-            return plan_without(&lost, (messages, door), settings, previous, frame);
-        }
-    }
+    let Decided { put, mut total, request, standing } = decided;
     if total.over() > 0 {
         // The excess is smaller if results were dropped or left out since.
         total.count_anew(blocks.iter().filter(|block| !put.mends.is_left_out(block.result_path)));
@@ -189,18 +172,60 @@ fn plan_without<'a, D: Door<'a>>(
     Ok(Projection { drafts: (!put.is_same).then_some(put.drafts), outcome, decisions })
 }
 
-/// Return the sorted orders of the calls whose results the repair left out, if one of those results supersedes an older
-/// one; otherwise nothing.
-fn lost_by<'a, V: Value<'a>>(blocks: &[Block<'a, V>], mends: &Mends<'a>) -> Vec<usize> {
+/// Decide about all results, and put the messages together.
+fn decide<'s, 'r, 'a, D: Door<'a>>(
+    (messages, door): (&[D::Item], &D),
+    (blocks, turns): (&mut Vec<Block<'a, D::Item>>, &[Vec<usize>]),
+    (settings, previous): (&'s Settings<'r>, Option<&Previous>),
+    frame: Frame<'_>,
+) -> Decided<'s, 'r, 'a, D::Item> {
+    let standing = previous.map_or(0, |previous| repeat(blocks, turns, previous));
+    protect(blocks, turns, settings);
+    replace(blocks, settings, standing);
+    let last = turns.last().map_or(&[][..], Vec::as_slice);
+    let mut total = Total::new(blocks, settings);
+    total.clear(blocks, last);
+    let mut request = settings
+        .counter
+        .zip(settings.max_request_tokens)
+        .map(|(counter, limit)| Request::new(messages, (blocks, turns), frame.tokens, (settings, counter, limit)));
+    // With repair, this waits until the parts that the repair removes are no longer counted.
+    if let Some(request) = request.as_mut().filter(|_| !settings.repair) {
+        request.fit(blocks, turns);
+    }
+    loop {
+        let put = put_together((messages, door), blocks, (settings, frame.is_continued));
+        // Only a request from which turns were dropped may need other corrections than before.
+        let mut is_changed = drops(blocks) && count_mends(blocks, &put.mends);
+        if is_changed {
+            total.count_anew(blocks.iter());
+            total.clear(blocks, last);
+        }
+        if let Some(request) = &mut request {
+            request.count_anew(&put.drafts, door);
+            is_changed |= request.fit(blocks, turns);
+        }
+        if !is_changed {
+            return Decided { put, total, request, standing };
+        }
+    }
+}
+
+/// Return true if any turn is dropped.
+fn drops<V>(blocks: &[Block<'_, V>]) -> bool {
+    blocks.iter().any(|block| block.is_dropped)
+}
+
+/// Return true if a result that was left out was to supersede an older one.
+fn is_missed<'a, V: Value<'a>>(blocks: &[Block<'a, V>], mends: &Mends<'a>) -> bool {
+    if mends.left_out.is_empty() {
+        return false;
+    }
     let decided = blocks.iter().filter_map(|block| block.decision.as_ref());
     let superseded = decided.filter(|decision| decision.fate == Fate::Superseded);
     let superseding: AHashSet<&str> = superseded.map(|decision| &*decision.by).collect();
     let is_lost = |block: &&Block<'a, V>| block.entry.call.is_some() && mends.is_left_out(block.result_path);
-    let lost = || blocks.iter().filter(is_lost);
-    let is_missed = lost().any(|block| superseding.contains(&*block.reference));
-    let mut orders: Vec<usize> = lost().filter(|_| is_missed).map(|block| block.entry.order).collect();
-    orders.sort_unstable();
-    orders
+    blocks.iter().filter(is_lost).any(|block| superseding.contains(&*block.reference))
 }
 
 /// Return true if any setting or previous decision depends on the turns.
@@ -220,7 +245,7 @@ fn outcome_of<'a, V: Value<'a>>(blocks: &[Block<'a, V>], mends: &Mends<'a>) -> O
         orphan_results: blocks.iter().filter(|block| block.entry.call.is_none()).count(),
         errors: blocks.iter().filter(|block| block.entry.is_error()).count(),
         chars_before: blocks.iter().map(|block| block.size).sum(),
-        chars_after: sent().map(Block::new_len).sum(),
+        chars_after: sent().map(Block::sent_len).sum(),
         ..Outcome::default()
     }
 }
@@ -231,7 +256,7 @@ fn put_together<'a, 'm, D: Door<'a>>(
     blocks: &'m [Block<'a, D::Item>],
     (settings, is_continued): (&Settings<'_>, bool),
 ) -> Put<'a, D::Item> {
-    let drops = blocks.iter().any(|block| block.is_dropped);
+    let drops = drops(blocks);
     let decides = drops || blocks.iter().any(|block| block.decision.is_some());
     if !decides && !settings.repair && settings.max_request_tokens.is_none() {
         return Put { drafts: Vec::new(), mends: Mends::default(), not_repaired: String::new(), is_same: true };

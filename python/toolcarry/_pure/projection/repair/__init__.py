@@ -13,6 +13,7 @@ from toolcarry._pure.formats import read_message
 from toolcarry._pure.formats.message import Said
 from toolcarry._pure.projection.edits import Draft
 from toolcarry._pure.projection.repair.chat import mend_chat, take_out_empty_calls
+from toolcarry._pure.projection.repair.ends import keep_ends
 from toolcarry._pure.projection.repair.ids import give_ids
 from toolcarry._pure.projection.repair.items import mend_items
 from toolcarry._pure.projection.repair.message_parts import THOUGHTS
@@ -34,8 +35,10 @@ def mend(material: Material, dialect: Dialect, mends: Mends) -> list[Draft]:
     repair = Repair(material, dialect, pairs, ids, mends)
     take_out_empty_calls(repair)
     if dialect.form == "turns":
-        return Turns(repair).mended()
-    return mend_chat(repair) if dialect.form == "chat" else mend_items(repair)
+        drafts = Turns(repair).mended()
+    else:
+        drafts = mend_chat(repair) if dialect.form == "chat" else mend_items(repair)
+    return keep_ends(repair, drafts)
 
 
 def shapes_of(

@@ -13,6 +13,8 @@ class Mends:
         self.made: list[Mend] = []
         self.left_out: set[Path] = set()
         """The paths of the results that were left out."""
+        self.texts: dict[int, str] = {}
+        """The new texts of results that were missing or empty, by the order of the entry."""
         self.open_kinds: set[str] = set()
         """The unrepaired rest: kinds of calls without a possible result, and unpaired parts of server tools.
         """

@@ -9,7 +9,7 @@ from toolcarry._input.objects import text_or_empty
 from toolcarry._pure.projection.blocks import Block
 from toolcarry._pure.projection.edits import Draft, Made, Path
 from toolcarry._pure.projection.repair.pairs import Pairs
-from toolcarry._pure.projection.repair.providers import Dialect
+from toolcarry._pure.projection.repair.providers import INTERRUPTED, Dialect
 from toolcarry._pure.projection.repair.report import Mends
 from toolcarry._pure.projection.request import Material
 
@@ -32,6 +32,7 @@ class Repair(NamedTuple):
             self.mends.open_kinds.add(text_or_empty((entry.call or {}).get("type")))
             return []
         self.mends.add("missing_result", entry.position, entry.call_id)
+        self.mends.texts[entry.order] = INTERRUPTED
         return [Made(made)]
 
     def tell_stray(self, path: Path, call_id: str) -> None:

@@ -14,6 +14,7 @@ from toolcarry._data import read_table
 from toolcarry._input.objects import Wire, as_list, as_object, text_or_empty
 from toolcarry._pure.projection.blocks import Block
 from toolcarry._pure.projection.edits import Changed, Draft, Kept, Made, Members, Parts, Path, at
+from toolcarry._pure.projection.repair.ends import user_ends
 from toolcarry._pure.projection.repair.message_parts import (
     MODEL,
     Sheet,
@@ -112,6 +113,7 @@ def clean_result(repair: Repair, path: Path) -> list[Draft]:
         mends.add("moved_media", position, call_id)
     if is_failure and not stay:
         mends.add("empty_failure", position, call_id)
+        mends.texts[pairs.owners[path].entry.order] = FAILED
         stay.append(Made(dialect.text(FAILED)))
     elif len(stay) == len(given):
         return []
@@ -203,15 +205,20 @@ class Turns:
                 self._add_answers(side, positions, open_calls)
                 open_calls = []
         self._close(open_calls)
-        for position in self._sheets.drop_trailing_thoughts():
-            self._mends.add("trailing_thought", position)
-        for position in self._sheets.drop_trailing_space() if self._dialect.refuses_blank else ():
-            self._mends.add("trailing_space", position)
+        if not user_ends(self._repair):
+            self._end_with_words()
         tell_alone(self._sheets, self._pairs, self._mends)
         if self._dialect.merges:
             for position in self._sheets.merge():
                 self._mends.add("merged_message", position)
         return self._sheets.drafts()
+
+    def _end_with_words(self) -> None:
+        """Remove what may not end the model's last message. If the user had the last word, it will not be the last."""
+        for position in self._sheets.drop_trailing_thoughts():
+            self._mends.add("trailing_thought", position)
+        for position in self._sheets.drop_trailing_space() if self._dialect.refuses_blank else ():
+            self._mends.add("trailing_space", position)
 
     def _leave_out_messages(self) -> None:
         """Remove results without call that are messages of their own, such as Chat's in another provider's request."""

@@ -4,6 +4,7 @@
 //! Anything that the provider accepts is unchanged. Repairing a repaired request changes nothing.
 
 mod chat;
+mod ends;
 mod ids;
 mod items;
 mod message_parts;
@@ -17,6 +18,7 @@ use ahash::AHashSet;
 
 use super::edits::Draft;
 use super::repair::chat::{mend_chat, take_out_empty_calls};
+use super::repair::ends::keep_ends;
 use super::repair::ids::give_ids;
 use super::repair::items::mend_items;
 use super::repair::message_parts::is_thinking;
@@ -41,13 +43,14 @@ pub(crate) fn mend<'a, V: Value<'a>>(
 ) -> Vec<Draft<'a, V>> {
     let pairs = Pairs::new(material.messages, material.blocks, dialect);
     let ids = give_ids(material, dialect, &pairs, mends);
-    let mut repair = Repair { material, dialect, pairs: &pairs, ids: &ids, mends };
+    let mut repair = Repair { material: &mut *material, dialect, pairs: &pairs, ids: &ids, mends: &mut *mends };
     take_out_empty_calls(&mut repair);
-    match dialect.form {
+    let drafts = match dialect.form {
         Form::Turns => Turns::new(repair).mended(),
         Form::Chat => mend_chat(repair),
         Form::Items => mend_items(repair),
-    }
+    };
+    keep_ends(drafts, material, (dialect, &pairs), mends)
 }
 
 /// Return the sorted names of the formats of the messages that have calls or results. If both Chat and Ollama are

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use ahash::AHashSet;
+use ahash::{AHashMap, AHashSet};
 
 use crate::projection::edits::Path;
 use crate::projection::policy::Mend;
@@ -16,6 +16,8 @@ pub(crate) struct Mends<'a> {
     pub(crate) made: Vec<Mend<'a>>,
     /// The paths of the results that were left out.
     pub(crate) left_out: AHashSet<Path>,
+    /// The new texts of results that were missing or empty, by the order of the entry.
+    pub(crate) texts: AHashMap<usize, &'static str>,
     /// The problems that remain: types of calls for which no result can be made, and calls and results of server tools
     /// that have no counterpart.
     pub(crate) open_kinds: BTreeSet<Cow<'static, str>>,

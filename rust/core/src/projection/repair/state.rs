@@ -8,6 +8,7 @@ use crate::json::value::{Value, names, text_or_empty};
 use crate::projection::edits::{Draft, Path};
 use crate::projection::request::Material;
 use crate::text::Text;
+use crate::text::constants::INTERRUPTED;
 
 /// The input and the report of a repair.
 pub(crate) struct Repair<'t, 'a, 'm, V> {
@@ -37,6 +38,7 @@ impl<'a, V: Value<'a>> Repair<'_, 'a, '_, V> {
             return None;
         };
         self.mends.add("missing_result", Some(entry.position), entry.call_id);
+        self.mends.texts.insert(entry.order, INTERRUPTED);
         Some(Draft::Made(made))
     }
 

@@ -9,6 +9,7 @@ use std::ops::Range;
 
 use ahash::{AHashMap, AHashSet};
 
+use super::ends::user_ends;
 use super::message_parts::{
     Sheet, Side, drop_trailing_space, drop_trailing_thoughts, is_blank, is_models, merge, part_at, says_something,
 };
@@ -66,8 +67,11 @@ impl<'t, 'a, 'm, V: Value<'a>> Turns<'t, 'a, 'm, V> {
         }
         self.close(&open);
         let Self { repair: Repair { material, dialect, mends, .. }, mut sheets, .. } = self;
-        drop_trailing_thoughts(&mut sheets, (material, dialect), mends);
-        drop_trailing_space(&mut sheets, (material, dialect), mends);
+        // If the user had the last word, the model's last message will not be the last.
+        if !user_ends(material, dialect) {
+            drop_trailing_thoughts(&mut sheets, (material, dialect), mends);
+            drop_trailing_space(&mut sheets, (material, dialect), mends);
+        }
         tell_alone(&sheets, (material.blocks, pairs), mends);
         if dialect.merges {
             sheets = merge(sheets, mends);
@@ -360,7 +364,8 @@ pub(crate) fn speaks_last<'a, V: Value<'a>>(repair: &Repair<'_, 'a, '_, V>, path
 
 /// Correct the content of a result. Return the parts that have to follow the results instead.
 pub(crate) fn clean_result<'a, V: Value<'a>>(repair: &mut Repair<'_, 'a, '_, V>, path: Path) -> Vec<Draft<'a, V>> {
-    let call_id = repair.call_id(repair.pairs.owner(path));
+    let owner = repair.pairs.owner(path);
+    let call_id = repair.call_id(owner);
     let Repair { material, dialect, mends, .. } = repair;
     let part = part_at(material, path).filter(|_| dialect.refuses_blank && !material.is_gone(path));
     let Some(held) = part.and_then(|part| dialect.result_id.held(part)) else { return Vec::new() };
@@ -385,6 +390,8 @@ pub(crate) fn clean_result<'a, V: Value<'a>>(repair: &mut Repair<'_, 'a, '_, V>,
     }
     if is_failure && stay.is_empty() {
         mends.add("empty_failure", position, call_id);
+        let entry = owner.and_then(|owner| material.blocks.get(owner)).map(|block| &block.entry);
+        mends.texts.extend(entry.map(|entry| (entry.order, FAILED)));
         stay.push(Draft::Made(dialect.text(Text::ascii(FAILED))));
     } else if stay.len() == count {
         return beside;

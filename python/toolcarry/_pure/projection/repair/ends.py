@@ -1,0 +1,96 @@
+"""Both ends of a repaired conversation: it is not empty, and the model begins and ends it only if it did so before.
+
+Bedrock and Gemini refuse a conversation that begins with the model, and the model's last words are the beginning of its
+answer. So if nothing is left of the user's first or last message, a text in its place says what was left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any
+
+from toolcarry._data import read_table
+from toolcarry._input.objects import Wire, text_or_empty
+from toolcarry._pure.projection.edits import Draft, Made
+from toolcarry._pure.projection.repair.message_parts import MODEL, Side
+from toolcarry._pure.projection.repair.providers import Dialect
+from toolcarry._pure.projection.repair.state import Repair
+
+LEFT_OUT: dict[str, str] = read_table("texts")["left_out"]
+"""The texts in place of a message, by the kind of the correction that left nothing of it."""
+ANSWERING = ("user", "tool", "function")
+"""The roles of the user's side in any format."""
+
+
+def speaker_of(message: Wire, dialect: Dialect) -> Side:
+    """Return the speaker of a message by its role; an item of Responses may have only a type."""
+    role = text_or_empty(message.get("role"))
+    if role in MODEL:
+        return "model"
+    if role in ANSWERING or (not role and "" in dialect.answering):
+        return "user"
+    kind = "" if role or dialect.form != "items" else text_or_empty(message.get("type"))
+    if kind.endswith("_output"):
+        return "user"
+    return "model" if kind == "reasoning" or kind.endswith("_call") else "other"
+
+
+def edge(messages: Iterable[Any], dialect: Dialect) -> tuple[Side, int] | None:
+    """Return the first speaker that is the user or the model, and how many messages come before it."""
+    for count, message in enumerate(messages):
+        side = speaker_of(message, dialect)
+        if side != "other":
+            return side, count
+    return None
+
+
+def user_ends(repair: Repair) -> bool:
+    """Return true if the user has the last word in the request."""
+    last = edge(reversed(repair.material.messages), repair.dialect)
+    return last is not None and last[0] == "user"
+
+
+def keep_ends(repair: Repair, drafts: list[Draft]) -> list[Draft]:
+    """Return the repaired messages with a user message at each end where the user spoke, and now the model would."""
+    messages, dialect = repair.material.messages, repair.dialect
+    first, last = edge(messages, dialect), edge(reversed(messages), dialect)
+    if first is None or last is None:
+        return drafts
+    callers = {int(path[0]) for path in repair.pairs.calls}
+    start = edge_of(repair, drafts, callers)
+    if start is None:
+        return [*drafts, made(repair, first[1])]
+    end = edge_of(repair, drafts[::-1], callers)
+    kept = list(drafts)
+    if end is not None and end[0] == "model" and last[0] == "user":
+        kept.append(made(repair, len(messages) - 1 - last[1]))
+    if start[0] == "model" and first[0] == "user":
+        kept.insert(start[1], made(repair, first[1]))
+    return kept
+
+
+def edge_of(
+    repair: Repair, drafts: Sequence[Draft], callers: Collection[int]
+) -> tuple[Side, int] | None:
+    """Return the same as ``edge`` of drafts. A message with calls is the model's, and new ones are the user's."""
+    for count, draft in enumerate(drafts):
+        if isinstance(draft, Made) or draft.path is None:
+            return "user", count
+        position = int(draft.path[0])
+        side = speaker_of(repair.material.messages[position], repair.dialect)
+        if position in callers:
+            side = "model"
+        if side != "other":
+            return side, count
+    return None
+
+
+def made(repair: Repair, position: int) -> Draft:
+    """Return a user message that says why the one at a position is gone."""
+    mends = [mend for mend in repair.mends.made if mend.position == position]
+    own = (mend.kind for mend in mends if mend.kind in LEFT_OUT)
+    text = LEFT_OUT[next(own, "")]
+    repair.mends.add("stand_in", position)
+    dialect = repair.dialect
+    content = [dialect.text(text)] if dialect.form == "turns" else text
+    return Made({"role": "user", dialect.key if dialect.form == "turns" else "content": content})
